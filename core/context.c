@@ -1,0 +1,148 @@
+/* context.c - opening and closing a context, and what it tells of itself. */
+#include <stdlib.h>
+
+#include "core/context.h"
+#include "core/parallel.h"
+
+const char *gr_version(void)
+{
+    return GR_VERSION;
+}
+
+/* The memory that every context needs on its device: the step state and the constant that starts a backward pass. */
+static bool set_up(gr_context *ctx)
+{
+    ctx->arena = gr__arena_new();
+    ctx->plan = gr__arena_new();
+    if (!ctx->arena || !ctx->plan || !gr__arena_add(ctx->plan, NULL, INT64_MAX / 2))
+        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the arenas of a context");
+    if (!gr__persistent_alloc(ctx, sizeof(gr_step_state), "the step state", &ctx->device_state))
+        return false;
+    ctx->state = (gr_step_state){.lr = 0, .loss_scale = 1, .seed = ctx->options.seed};
+    ctx->one = gr_tensor_new(ctx, ctx->device->real, 0, NULL);
+    float one = 1;
+    double wide = 1;
+    return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx);
+}
+
+gr_context *gr__context_open(const gr_options *options, gr_device *device)
+{
+    gr_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx) {
+        if (device)
+            device->close(device);
+        return NULL;
+    }
+    if (options)
+        ctx->options = *options;
+    ctx->device = device;
+    ctx->module = "";
+    ctx->recording = true;
+    ctx->planning = ctx->options.plan_only;
+    if (device)
+        set_up(ctx);
+    return ctx;
+}
+
+bool gr__own(gr_context *ctx, void *object, void (*destroy)(void *object))
+{
+    gr_owned *link = object ? gr__calloc(ctx, 1, sizeof *link) : NULL;
+    if (!link) {
+        if (object)
+            destroy(object);
+        return false;
+    }
+    *link = (gr_owned){ctx->owned, object, destroy};
+    ctx->owned = link;
+    return true;
+}
+
+void gr__disown(gr_context *ctx, void *object)
+{
+    for (gr_owned **link = &ctx->owned; *link; link = &(*link)->next) {
+        gr_owned *found = *link;
+        if (found->object != object)
+            continue;
+        *link = found->next;
+        found->destroy(object);
+        free(found);
+        return;
+    }
+}
+
+static void free_owned(gr_context *ctx)
+{
+    while (ctx->owned) {
+        gr_owned *link = ctx->owned;
+        ctx->owned = link->next;
+        link->destroy(link->object);
+        free(link);
+    }
+}
+
+int gr_close(gr_context *ctx)
+{
+    if (!ctx)
+        return GR_NO_MEMORY;
+    int code = ctx->code;
+    free_owned(ctx);
+    if (ctx->device) {
+        for (int i = 0; ctx->arena && i < gr__arena_chunks(ctx->arena); i++)
+            ctx->device->free(ctx->device, gr__arena_base(ctx->arena, i), (size_t)gr__arena_chunk_size(ctx->arena, i));
+        gr__persistent_free(ctx, ctx->device_state, sizeof(gr_step_state));
+        ctx->device->close(ctx->device);
+    }
+    gr__arena_free(ctx->arena);
+    gr__arena_free(ctx->plan);
+    for (int i = 0; i < ctx->cap_headers; i++)
+        free(ctx->headers[i]);
+    for (int i = 0; i < ctx->cap_nodes; i++)
+        free(ctx->nodes[i]);
+    free(ctx->headers);
+    free(ctx->nodes);
+    free(ctx->leaves);
+    free(ctx);
+    return code;
+}
+
+const char *gr_device_name(const gr_context *ctx)
+{
+    return ctx && ctx->device ? ctx->device->name : "none";
+}
+
+const char *gr_isa_name(const gr_context *ctx)
+{
+    return ctx && ctx->device ? ctx->device->isa : "none";
+}
+
+int gr_thread_count(const gr_context *ctx)
+{
+    return ctx && ctx->device && ctx->device->pool ? gr__pool_threads(ctx->device->pool) : 1;
+}
+
+uint64_t gr_seed(const gr_context *ctx)
+{
+    return ctx ? ctx->options.seed : 0;
+}
+
+gr_type gr_real(const gr_context *ctx)
+{
+    return ctx && ctx->device ? ctx->device->real : GR_F32;
+}
+
+bool gr_record(gr_context *ctx, bool on)
+{
+    if (!ctx)
+        return false;
+    bool before = ctx->recording;
+    ctx->recording = on;
+    return before;
+}
+
+void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user)
+{
+    if (!ctx)
+        return;
+    ctx->trace = hook;
+    ctx->trace_user = user;
+}

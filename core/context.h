@@ -1,0 +1,112 @@
+/*
+ * context.h - what a context holds, for the files of core/ and for those above that steer the engine (nn, optim).
+ */
+#ifndef GRADUS_CONTEXT_H
+#define GRADUS_CONTEXT_H
+
+#include "core/device.h"
+
+/* One recorded operation. Its call keeps inputs and saved outputs alive until backward has passed. */
+typedef struct {
+    const gr_op *op;
+    gr_call call;
+    const char *module; /* whose forward made it; "" outside modules */
+    bool alias;         /* its output shares the storage of in[0] */
+    unsigned claimed;   /* bit i: the gradient of in[i] is computed and used up by the hook of gr__backward */
+    _Alignas(16) unsigned char args[GR_MAX_ARGS];
+} gr_node;
+
+/* Something of a module above core that must be freed with the context. */
+typedef struct gr_owned {
+    struct gr_owned *next;
+    void *object;
+    void (*destroy)(void *object);
+} gr_owned;
+
+struct gr_context {
+    gr_options options;
+    gr_device *device;
+    gr_code code;
+    char error[1024];
+    const char *module; /* the module whose forward runs, for messages and the trace */
+
+    gr_arena *arena;       /* step memory */
+    gr_arena *plan;        /* its stand-in while planning */
+    bool planning;         /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
+    bool recording;        /* write the tape */
+    int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
+
+    gr_tensor **headers; /* tensor headers of the step, reused from step to step */
+    int n_headers, cap_headers;
+    gr_node **nodes; /* the tape; nodes are kept for reuse */
+    int n_nodes, cap_nodes;
+    gr_tensor **leaves;  /* variables and parameters, for gr_clear_gradients */
+    int n_leaves, cap_leaves;
+
+    gr_step_state state;         /* host copy */
+    void *device_state;          /* gr_step_state that kernels read */
+    gr_tensor *one;              /* 1.0, the seed of backward */
+
+    void (*trace)(void *user, const gr_trace_event *event);
+    void *trace_user;
+    gr_owned *owned;
+};
+
+/* Records the first error; later ones are dropped. Always returns false. */
+bool gr__fail(gr_context *ctx, gr_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Has object destroyed at gr_close, in reverse order of registration. False (and destroyed at once): no memory. */
+bool gr__own(gr_context *ctx, void *object, void (*destroy)(void *object));
+
+/* Destroys an owned object now. */
+void gr__disown(gr_context *ctx, void *object);
+
+/* calloc that fails into the context. NULL: recorded. */
+void *gr__calloc(gr_context *ctx, size_t count, size_t size);
+
+/* Writes the host copy of the step state to the device. */
+bool gr__state_write(gr_context *ctx);
+
+/*
+ * Device memory until gr__persistent_free, zero-filled and counted against the limit; what it is for goes into the
+ * message when there is none. With plan_only it is counted, not taken, and *p is NULL.
+ */
+bool gr__persistent_alloc(gr_context *ctx, size_t bytes, const char *what, void **p);
+void gr__persistent_free(gr_context *ctx, void *p, size_t bytes);
+
+/* Sets the module that errors and trace name; returns the one before. */
+const char *gr__enter_module(gr_context *ctx, const char *name);
+
+/*
+ * Backward with nodes that the caller takes over. Where node->claimed is not 0, no buffer is made for the gradients of
+ * those slots and run(user, node, call) must do the node's whole backward pass instead of its kernel.
+ */
+typedef struct {
+    void *user;
+    bool (*run)(void *user, gr_node *node, gr_call *call);
+} gr_backward_hook;
+bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook); /* hook may be NULL */
+
+/* Makes step memory hold at least bytes in one piece, for a step about to begin. False: recorded. */
+bool gr__step_reserve(gr_context *ctx, int64_t bytes);
+
+/* Takes a block of step memory and tells where it lies (NULL while planning). False: recorded. */
+bool gr__step_take(gr_context *ctx, size_t bytes, gr_block *block, void **address);
+void gr__step_give(gr_context *ctx, const gr_block *block);
+
+/* Forgets the tape and everything that lives for a step. */
+void gr__step_reset(gr_context *ctx);
+
+/* Grows *array (elements of size bytes) to hold at least need of them. False: recorded. */
+bool gr__grow(gr_context *ctx, void *array, int *capacity, int need, size_t size);
+
+/* The gradient of a leaf, made when it is not there. NULL: recorded. */
+gr_tensor *gr__leaf_gradient(gr_tensor *leaf);
+
+/* Appends a call that has run to the tape. False: recorded. */
+bool gr__tape_append(gr_build *build, bool alias);
+
+/* Tells the context that t is a leaf whose gradient gr_clear_gradients must mark empty. */
+bool gr__add_leaf(gr_context *ctx, gr_tensor *t);
+
+#endif

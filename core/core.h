@@ -1,0 +1,158 @@
+/*
+ * core.h - the public face of core/: contexts, errors, tensors, the step.
+ *
+ * Errors stick. Nothing in this library exits, aborts or prints. The first failure is kept in the context; from then on
+ * every call on that context does nothing and returns NULL, false or 0, and every call accepts the NULL that an earlier
+ * one returned. So a program asks gr_ok() once an epoch, not after every line.
+ *
+ * One context serves one thread. Two contexts can live in one process; there is no global state.
+ */
+#ifndef GRADUS_CORE_H
+#define GRADUS_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GR_VERSION "0.1.0"
+#define GR_MAX_DIMS 4 /* a tensor has 0 (scalar) to 4 dimensions */
+
+typedef struct gr_context gr_context;
+typedef struct gr_tensor gr_tensor;
+
+/* What went wrong; each value is also the exit code that a program should end with. */
+typedef enum {
+    GR_OK = 0,
+    GR_USAGE = 2,         /* a wrong argument: shapes that do not fit, an unknown name, a number out of range */
+    GR_BAD_DATA = 3,      /* a file or data set that is not what it should be */
+    GR_NO_MEMORY = 4,     /* the host, the device or the memory limit is exhausted */
+    GR_IO_ERROR = 5,      /* a file could not be read or written */
+    GR_NUMERIC = 6,       /* numbers went bad: a loss that is not finite */
+    GR_DEVICE_FAULT = 7,  /* the device failed */
+    GR_STOPPED = 75       /* stopped by a signal after saving; run again to go on */
+} gr_code;
+
+typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_TYPE_COUNT } gr_type;
+
+/* Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. */
+typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64 } gr_precision;
+
+typedef struct {
+    const char *device;     /* "cpu" (default) or "ref", the plain-loop reference */
+    uint64_t seed;          /* everything random in this context is a function of this */
+    int threads;            /* 0: as many as this process may use */
+    int64_t memory_limit;   /* bytes that tensors, gradients, moments and scratch may take together; 0: no limit */
+    gr_precision precision; /* default: fp32 on cpu, fp64 on ref */
+    bool plan_only;         /* count memory, allocate none, compute nothing: shapes and bytes of a run, in no time */
+    bool no_fusion;         /* build models from single operations only, for comparison */
+} gr_options;
+
+/*
+ * Opens a context. options may be NULL. Returns NULL only when the host cannot even hold the context; any other failure
+ * (an unknown device, say) is found with gr_ok.
+ */
+gr_context *gr_open(const gr_options *options);
+
+/* Frees the context and everything made from it. Returns 0, or the code of the error that was still standing. */
+int gr_close(gr_context *ctx);
+
+bool gr_ok(const gr_context *ctx);                /* false also for NULL */
+gr_code gr_error_code(const gr_context *ctx);     /* GR_NO_MEMORY for NULL */
+const char *gr_error_text(const gr_context *ctx); /* what, where, and what to do; "" when all is well. Owned by ctx. */
+
+/* Forgets the error and every tensor of the unfinished step: the context is usable again. Parameters keep their values. */
+void gr_clear_error(gr_context *ctx);
+
+const char *gr_version(void); /* GR_VERSION of the library in use */
+const char *gr_device_name(const gr_context *ctx);
+const char *gr_isa_name(const gr_context *ctx);   /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
+int gr_thread_count(const gr_context *ctx);
+uint64_t gr_seed(const gr_context *ctx);
+gr_type gr_real(const gr_context *ctx);           /* type of activations and parameters: GR_F32, or GR_F64 on ref */
+const char *gr_type_name(gr_type type);           /* "f32" */
+size_t gr_type_size(gr_type type);                /* bytes of one element */
+
+/* --- tensors: dense, row-major, contiguous. Images are N,H,W,C. --------------------------------------------------- */
+
+/* A tensor that lives until gr_close, filled with zeros. shape has ndim entries, each at least 1. Owned by ctx. */
+gr_tensor *gr_tensor_new(gr_context *ctx, gr_type type, int ndim, const int64_t *shape);
+
+/* The same, of type gr_real(ctx), with a gradient that gr_backward fills: a leaf of the tape. */
+gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape);
+
+gr_type gr_type_of(const gr_tensor *t);
+int gr_ndim(const gr_tensor *t);
+int64_t gr_dim(const gr_tensor *t, int i); /* size of dimension i; 0 for NULL or a dimension that is not there */
+int64_t gr_count(const gr_tensor *t);      /* number of elements; 0 for NULL */
+
+/* Copies a whole tensor in or out; host is an array of gr_count(t) elements of gr_type_of(t). */
+bool gr_upload(gr_tensor *t, const void *host);
+bool gr_download(const gr_tensor *t, void *host);
+
+/* Value of a one-element tensor (a loss); NAN on error. Waits for the device. */
+double gr_item(const gr_tensor *t);
+
+/* Gradient of a variable or parameter as the last gr_backward left it; NULL before the first. Owned by ctx. */
+gr_tensor *gr_grad(const gr_tensor *t);
+
+/* --- the step ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Walks the tape from loss (one element) to the leaves and adds d loss / d leaf to each leaf's gradient. Activations are
+ * released on the way: after it, only the loss and the gradients may be read.
+ */
+bool gr_backward(gr_tensor *loss);
+
+/* Marks every gradient empty: the next gr_backward overwrites. gr_optimizer_step does this itself. */
+void gr_clear_gradients(gr_context *ctx);
+
+/* Ends a step: everything that operations returned since the last call is gone. */
+void gr_step_end(gr_context *ctx);
+
+/* Off: operations leave no trace on the tape and keep nothing for a backward pass (evaluation). Returns what it was. */
+bool gr_record(gr_context *ctx, bool on);
+
+/*
+ * Sum of sample weights of the whole coming update, by which losses are divided. Loaders set it; a program that feeds
+ * batches by hand may leave it alone: a loss then divides by its own batch size. Forgotten at the optimizer step.
+ */
+void gr_set_update_weight(gr_context *ctx, double weight);
+
+/*
+ * Dry run. Between the two calls operations check shapes and lay out memory, but no kernel runs and no step memory is
+ * taken. gr_plan_end ends the planned step, reserves what it needs and returns the peak in bytes of step memory (-1 on
+ * error, out of memory included). A step that follows the plan allocates nothing and its addresses repeat.
+ */
+void gr_plan_begin(gr_context *ctx);
+int64_t gr_plan_end(gr_context *ctx);
+
+typedef struct {
+    int64_t persistent;      /* bytes now held by parameters, gradients, moments, batch buffers */
+    int64_t persistent_peak; /* the most it has been */
+    int64_t step_peak;       /* the most a single step has used */
+    int64_t peak;            /* the most that both together have been: what the memory limit bounds */
+    int64_t limit;           /* 0: none */
+} gr_memory;
+gr_memory gr_memory_use(const gr_context *ctx);
+
+/* --- trace ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *op;     /* "conv2d" */
+    const char *module; /* "conv1", or "" outside a module */
+    const char *pass;   /* "forward", "backward" or "update" */
+    double flops;       /* floating-point operations of this call, by formula */
+    double begin, end;  /* seconds on a monotonic clock */
+} gr_trace_event;
+
+/* Calls hook after every kernel of ctx; NULL turns it off. Costs two clock readings a kernel while on. */
+void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

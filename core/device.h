@@ -1,0 +1,29 @@
+/*
+ * device.h - what core/ asks of a device: memory, copies, and a kernel for every operation.
+ */
+#ifndef GRADUS_DEVICE_H
+#define GRADUS_DEVICE_H
+
+#include "core/op.h"
+
+typedef struct gr_device gr_device;
+struct gr_device {
+    const char *name; /* "cpu" */
+    const char *isa;  /* "avx512" */
+    gr_type real;     /* GR_F32, or GR_F64 */
+    const gr_kernel *kernels; /* by operation id */
+    struct gr_pool *pool;     /* NULL unless a CPU device */
+    void *queue;              /* NULL unless a GPU device */
+
+    void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
+    void (*free)(gr_device *d, void *p, size_t bytes);
+    bool (*upload)(gr_device *d, void *dst, const void *src, size_t bytes);   /* host to device, in order */
+    bool (*download)(gr_device *d, void *dst, const void *src, size_t bytes); /* device to host, waits */
+    bool (*add)(gr_device *d, void *dst, const void *src, int64_t count);     /* dst += src, real elements */
+    void (*close)(gr_device *d);
+};
+
+/* Opens a context on a device that the caller has made; takes it over. device NULL: the context carries the error. */
+gr_context *gr__context_open(const gr_options *options, gr_device *device);
+
+#endif

@@ -1,0 +1,170 @@
+/* memory.c - the two lifetimes of device memory, the dry run, and the limit over both. */
+#include "core/context.h"
+
+static void note_peak(gr_context *ctx)
+{
+    if (ctx->persistent > ctx->persistent_peak)
+        ctx->persistent_peak = ctx->persistent;
+    if (ctx->persistent + ctx->step_bytes > ctx->peak)
+        ctx->peak = ctx->persistent + ctx->step_bytes;
+}
+
+/* Takes device memory within the limit. False: recorded. */
+static bool take(gr_context *ctx, int64_t bytes, const char *what, void **p)
+{
+    *p = NULL;
+    if (!gr_ok(ctx))
+        return false;
+    int64_t in_use = ctx->persistent + ctx->step_bytes, limit = ctx->options.memory_limit;
+    if (limit > 0 && bytes > limit - in_use)
+        return gr__fail(ctx, GR_NO_MEMORY,
+                        "out of memory: %s needs %lld bytes, but %lld of the memory limit of %lld are taken; use a smaller "
+                        "batch or a higher limit",
+                        what, (long long)bytes, (long long)in_use, (long long)limit);
+    if (ctx->options.plan_only)
+        return true;
+    *p = ctx->device->alloc(ctx->device, (size_t)bytes);
+    if (!*p)
+        return gr__fail(ctx, GR_NO_MEMORY,
+                        "out of memory: %s needs %lld bytes and the device %s gives no more (%lld in use); use a smaller batch",
+                        what, (long long)bytes, ctx->device->name, (long long)in_use);
+    return true;
+}
+
+bool gr__persistent_alloc(gr_context *ctx, size_t bytes, const char *what, void **p)
+{
+    if (!take(ctx, (int64_t)bytes, what, p))
+        return false;
+    ctx->persistent += (int64_t)bytes;
+    note_peak(ctx);
+    return true;
+}
+
+void gr__persistent_free(gr_context *ctx, void *p, size_t bytes)
+{
+    if (p)
+        ctx->device->free(ctx->device, p, bytes);
+    ctx->persistent -= (int64_t)bytes;
+}
+
+static void drop_chunks(gr_context *ctx)
+{
+    for (int i = 0; i < gr__arena_chunks(ctx->arena); i++)
+        ctx->device->free(ctx->device, gr__arena_base(ctx->arena, i), (size_t)gr__arena_chunk_size(ctx->arena, i));
+    gr__arena_drop(ctx->arena);
+    ctx->step_bytes = 0;
+}
+
+static bool add_chunk(gr_context *ctx, int64_t bytes)
+{
+    void *base;
+    if (!take(ctx, bytes, "this step", &base))
+        return false;
+    if (!ctx->options.plan_only && !gr__arena_add(ctx->arena, base, bytes)) {
+        ctx->device->free(ctx->device, base, (size_t)bytes);
+        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the step arena");
+    }
+    ctx->step_bytes += bytes;
+    note_peak(ctx);
+    return true;
+}
+
+bool gr__step_reserve(gr_context *ctx, int64_t bytes)
+{
+    if (ctx->options.plan_only) {
+        if (bytes > ctx->step_bytes)
+            return add_chunk(ctx, bytes - ctx->step_bytes);
+        return true;
+    }
+    bool fits = gr__arena_chunks(ctx->arena) == 1 && gr__arena_chunk_size(ctx->arena, 0) >= bytes;
+    if (fits || bytes == 0)
+        return true;
+    drop_chunks(ctx);
+    return add_chunk(ctx, bytes);
+}
+
+bool gr__step_take(gr_context *ctx, size_t bytes, gr_block *block, void **address)
+{
+    *address = NULL;
+    *block = (gr_block){0};
+    if (!gr_ok(ctx))
+        return false;
+    gr_arena *arena = ctx->planning ? ctx->plan : ctx->arena;
+    if (!gr__arena_take(arena, bytes, block)) {
+        /* A step without a plan: take what is missing now; gr_step_end joins the pieces for the next one. */
+        int64_t size = ((int64_t)bytes / GR__ALIGN + 1) * GR__ALIGN;
+        if (ctx->planning || bytes > (size_t)INT64_MAX / 2 || !add_chunk(ctx, size) ||
+            !gr__arena_take(arena, bytes, block))
+            return gr__fail(ctx, GR_NO_MEMORY, "out of memory: a tensor of %zu bytes cannot be placed", bytes);
+    }
+    *address = gr__arena_address(arena, block);
+    return true;
+}
+
+void gr__step_give(gr_context *ctx, const gr_block *block)
+{
+    gr__arena_give(ctx->planning ? ctx->plan : ctx->arena, block);
+}
+
+void gr__step_reset(gr_context *ctx)
+{
+    ctx->n_nodes = 0;
+    ctx->n_headers = 0;
+    gr__arena_reset(ctx->arena);
+    gr__arena_reset(ctx->plan);
+}
+
+void gr_step_end(gr_context *ctx)
+{
+    if (!ctx || !ctx->device)
+        return;
+    int64_t peak = gr__arena_peak(ctx->planning ? ctx->plan : ctx->arena);
+    if (peak > ctx->step_peak)
+        ctx->step_peak = peak;
+    gr__step_reset(ctx);
+    if (gr_ok(ctx) && gr__arena_chunks(ctx->arena) > 1)
+        gr__step_reserve(ctx, peak);
+}
+
+void gr_plan_begin(gr_context *ctx)
+{
+    if (!gr_ok(ctx))
+        return;
+    gr__step_reset(ctx);
+    gr__arena_reset_peak(ctx->plan);
+    ctx->planning = true;
+}
+
+int64_t gr_plan_end(gr_context *ctx)
+{
+    if (!ctx || !ctx->device)
+        return -1;
+    gr_step_end(ctx);
+    int64_t peak = gr__arena_peak(ctx->plan);
+    ctx->planning = ctx->options.plan_only;
+    return gr_ok(ctx) && gr__step_reserve(ctx, peak) ? peak : -1;
+}
+
+gr_memory gr_memory_use(const gr_context *ctx)
+{
+    if (!ctx)
+        return (gr_memory){0};
+    return (gr_memory){ctx->persistent, ctx->persistent_peak, ctx->step_peak, ctx->peak, ctx->options.memory_limit};
+}
+
+bool gr__state_write(gr_context *ctx)
+{
+    if (ctx->options.plan_only || !ctx->device_state)
+        return gr_ok(ctx);
+    if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, sizeof ctx->state))
+        return gr__fail(ctx, GR_DEVICE_FAULT, "device %s failed while the step state was written", ctx->device->name);
+    return gr_ok(ctx);
+}
+
+void gr_set_update_weight(gr_context *ctx, double weight)
+{
+    if (!gr_ok(ctx))
+        return;
+    ctx->state.inv_weight = weight > 0 ? 1 / weight : 0;
+    gr__state_write(ctx);
+}

@@ -1,0 +1,113 @@
+/*
+ * op.h - the contract of an operation: what it is (gr_op), one call of it (gr_call), and how a front makes that call.
+ *
+ * A front (kernels/NAME.c) checks shapes and allocates, the engine runs the kernel and writes the tape, a kernel computes.
+ * A kernel never allocates and never sees the context.
+ */
+#ifndef GRADUS_OP_H
+#define GRADUS_OP_H
+
+#include "core/step_state.h"
+#include "core/tensor.h"
+
+struct gr_pool;
+
+enum { GR_MAX_IN = 6, GR_MAX_OUT = 3, GR_MAX_ARGS = 128 /* bytes of an option struct */ };
+
+/* What a kernel may use beside its tensors. */
+typedef struct gr_exec {
+    struct gr_pool *pool;        /* threads of a CPU device, for gr_parallel_for */
+    void *queue;                 /* stream of a GPU device */
+    void *scratch;               /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
+    const gr_step_state *state;  /* on the device */
+} gr_exec;
+
+/* One call of one operation: all that a kernel sees, forward and backward. */
+typedef struct gr_call {
+    const gr_exec *exec;
+    const void *options;           /* the operation's args struct, never NULL */
+    int n_in, n_out;               /* number of slots in ops.def */
+    gr_tensor *in[GR_MAX_IN];      /* inputs; NULL: an optional one is absent */
+    gr_tensor *out[GR_MAX_OUT];    /* out[0] the result, the rest kept for backward; NULL: not wanted */
+    gr_tensor *d_in[GR_MAX_IN];    /* gradients wanted; NULL: not wanted */
+    gr_tensor *d_out[GR_MAX_OUT];  /* d_out[0] */
+    unsigned accumulate;           /* bit i set: d_in[i] += ; clear: d_in[i] = (the buffer holds garbage) */
+    int variant;                   /* 0: best for the shape; 1..n a named variant, for tests and benchmarks */
+} gr_call;
+
+typedef enum { GR_FORWARD, GR_BACKWARD } gr_pass;
+
+/* Computes one pass of a call. Inputs, out[] (in backward) and d_out[] are read-only, slots marked & excepted. */
+typedef void (*gr_kernel_fn)(const gr_call *call);
+
+/* What a device offers for one operation. */
+typedef struct {
+    gr_kernel_fn forward;  /* for UPDATE operations: the update */
+    gr_kernel_fn backward; /* NULL unless DIFF */
+    size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes and options alone; NULL: none */
+} gr_kernel;
+
+typedef enum { GR_DIFF, GR_PURE, GR_UPDATE } gr_op_kind;
+
+/* One line of ops.def. */
+typedef struct gr_op {
+    int id; /* its position in ops.def */
+    const char *name;
+    gr_op_kind kind;
+    const char *inputs, *outputs; /* slots, see ops.def */
+    const char *formula;
+    double (*flops)(const gr_call *call, gr_pass pass); /* floating-point operations; a multiply-add is two */
+} gr_op;
+
+/* One slot of an operation, read from ops.def's notation. */
+typedef struct {
+    char name[16];
+    char type; /* f real, u u8, i i32 */
+    bool grad, optional, in_place;
+} gr_slot;
+
+/* Parses slot i of a slot list. False: there are fewer. */
+bool gr__slot(const char *slots, int i, gr_slot *slot);
+int gr__slot_count(const char *slots);
+
+/* --- for fronts ---------------------------------------------------------------------------------------------------- */
+
+/* A call being built. */
+typedef struct {
+    gr_context *ctx;
+    const gr_op *op;
+    gr_call call;
+    _Alignas(16) unsigned char args[GR_MAX_ARGS];
+} gr_build;
+
+/*
+ * Starts a call with the operation's inputs (one per slot, NULL where absent) and a copy of its args (NULL: all zero;
+ * size at most GR_MAX_ARGS). False, with nothing to undo, when a required input is NULL, the context has an error
+ * standing, or - recorded as an error - contexts are mixed or types do not fit the slots.
+ */
+bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args, size_t args_size);
+
+/* The args of the call being built, to be completed in place (defaults made explicit). */
+void *gr__op_args(gr_build *b);
+
+/* Records a usage error "OP (MODULE) SHAPES: message" and returns NULL. The message says what is wrong and the cure. */
+gr_tensor *gr__op_fail(gr_build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Allocates output slot i. False when memory is out. A slot marked ? other than 0 is made only if a tape is kept. */
+bool gr__op_output(gr_build *b, int slot, int ndim, const int64_t *shape);
+
+/* Runs the forward kernel, writes the tape and returns out[0] (for UPDATE operations without outputs: in[0]). */
+gr_tensor *gr__op_run(gr_build *b);
+
+/* As gr__op_run for an operation whose result shares the storage of in[0]: nothing is computed. */
+gr_tensor *gr__op_run_alias(gr_build *b, int ndim, const int64_t *shape);
+
+/* --- for the engine and for tests --------------------------------------------------------------------------------- */
+
+/*
+ * Runs one pass of a call on the context's device: takes scratch from the step arena, calls the kernel, gives it back,
+ * traces. False and a sticky error when scratch does not fit.
+ */
+bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass);
+
+#endif

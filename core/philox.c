@@ -1,0 +1,50 @@
+/* philox.c - Philox4x32-10; see philox.h. Constants from table 2 and section 3.4 of the paper. */
+#include "core/philox.h"
+
+static void round_once(uint32_t c[4], const uint32_t k[2])
+{
+    uint64_t p0 = (uint64_t)0xD2511F53u * c[0];
+    uint64_t p1 = (uint64_t)0xCD9E8D57u * c[2];
+    uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ k[0], (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ k[1], (uint32_t)p0};
+    for (int i = 0; i < 4; i++)
+        c[i] = next[i];
+}
+
+void gr__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t k[2] = {key[0], key[1]};
+    for (int i = 0; i < 4; i++)
+        out[i] = counter[i];
+    for (int i = 0; i < 10; i++) {
+        round_once(out, k);
+        k[0] += 0x9E3779B9u; /* golden ratio */
+        k[1] += 0xBB67AE85u; /* sqrt(3) - 1 */
+    }
+}
+
+uint32_t gr__random_bits(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i)
+{
+    uint64_t block = i / 4;
+    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), a, (uint32_t)purpose};
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, out[4];
+    gr__philox(counter, key, out);
+    return out[i % 4];
+}
+
+float gr__random_uniform(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i)
+{
+    return (float)(gr__random_bits(seed, purpose, a, i) >> 8) * 0x1p-24f;
+}
+
+void gr__random_order(uint64_t seed, gr_rng_purpose purpose, uint32_t a, int64_t n, int64_t *order)
+{
+    for (int64_t i = 0; i < n; i++)
+        order[i] = i;
+    for (int64_t i = n - 1; i > 0; i--) { /* 0..i by the upper half of a 64-bit product */
+        uint64_t bits = gr__random_bits(seed, purpose, a, (uint64_t)i);
+        int64_t j = (int64_t)(bits * (uint64_t)(i + 1) >> 32);
+        int64_t swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+}

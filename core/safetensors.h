@@ -1,0 +1,38 @@
+/*
+ * safetensors.h - the safetensors file format, strictly read and byte-stably written.
+ *
+ * File: u64 little-endian N (at most 100,000,000); N bytes of JSON that begins with '{' and may be padded with spaces;
+ * then the data. Per tensor: dtype, shape, data_offsets [begin, end). Offsets cover the data without hole or overlap.
+ * Format: https://huggingface.co/docs/safetensors
+ */
+#ifndef GRADUS_SAFETENSORS_H
+#define GRADUS_SAFETENSORS_H
+
+#include "core/core.h"
+
+typedef struct {
+    char name[128];
+    gr_type type;
+    int ndim;
+    int64_t shape[GR_MAX_DIMS];
+    const void *data; /* into the file's bytes (reading) or the caller's (writing) */
+} gr_saved_tensor;
+
+typedef struct {
+    int n;
+    gr_saved_tensor *tensors; /* in order of their data */
+    void *bytes;              /* the file's contents */
+    size_t size;
+} gr_safetensors;
+
+/* Reads a whole file. False: recorded in ctx, with the file, the rule that it breaks and nothing left to free. */
+bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *file);
+void gr__safetensors_free(gr_safetensors *file);
+
+/*
+ * Writes n tensors in the given order to path, by way of a temporary file beside it, synced and renamed: the old file
+ * stays whole until the new one is. False: recorded in ctx, nothing left behind.
+ */
+bool gr__safetensors_write(gr_context *ctx, const char *path, int n, const gr_saved_tensor *tensors);
+
+#endif

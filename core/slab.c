@@ -1,0 +1,136 @@
+/* slab.c - parameters and gradients in one piece each; see slab.h. */
+#include "core/slab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+
+enum { SEGMENT_ALIGN = 64 }; /* elements: 256 bytes of floats */
+
+static int64_t aligned(int64_t count)
+{
+    return (count + SEGMENT_ALIGN - 1) / SEGMENT_ALIGN * SEGMENT_ALIGN;
+}
+
+static void destroy(void *object)
+{
+    gr_slab *slab = object;
+    free(slab->segments);
+    free(slab);
+}
+
+/* Address of element i of a slab's tensor; NULL while there is no memory behind it. */
+static void *at(const gr_tensor *t, int64_t i)
+{
+    return t->data ? (char *)t->data + (size_t)i * gr_type_size(t->type) : NULL;
+}
+
+/* Sizes and offsets; returns the length of the slab in elements. */
+static int64_t lay_out(gr_slab *slab, const int *ndim, const int64_t (*shape)[GR_MAX_DIMS])
+{
+    int64_t end = 0;
+    for (int i = 0; i < slab->n; i++) {
+        int64_t count = 1;
+        for (int d = 0; d < ndim[i]; d++)
+            count *= shape[i][d];
+        slab->segments[i] = (gr_segment){.offset = end, .count = count, .grad_offset = -1};
+        end += aligned(count);
+    }
+    return end;
+}
+
+gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*shape)[GR_MAX_DIMS])
+{
+    for (int i = 0; i < n; i++)
+        if (!gr__shape_check(ctx, gr_real(ctx), ndim[i], shape[i]))
+            return NULL;
+    gr_slab *slab = gr__calloc(ctx, 1, sizeof *slab);
+    if (!slab)
+        return NULL;
+    *slab = (gr_slab){.ctx = ctx, .n = n, .segments = gr__calloc(ctx, (size_t)n, sizeof *slab->segments)};
+    if (!gr__own(ctx, slab, destroy) || !slab->segments)
+        return NULL;
+    int64_t total = lay_out(slab, ndim, shape);
+    slab->values = gr__tensor_persistent(ctx, gr_real(ctx), 1, &total);
+    for (int i = 0; i < n && slab->values; i++) {
+        gr_segment *s = &slab->segments[i];
+        s->value = gr__tensor_over(ctx, gr_real(ctx), ndim[i], shape[i], at(slab->values, s->offset));
+        if (!s->value || !gr__add_leaf(ctx, s->value))
+            return NULL;
+        s->value->slab = slab;
+        s->value->segment = i;
+    }
+    return slab->values ? slab : NULL;
+}
+
+/* Gives every segment that needs a gradient its place; returns the length of the gradient slab in elements. */
+static int64_t lay_out_gradients(gr_slab *slab)
+{
+    int64_t end = 0;
+    for (int i = 0; i < slab->n; i++) {
+        gr_segment *s = &slab->segments[i];
+        s->grad_offset = s->no_gradient ? -1 : end;
+        end += s->no_gradient ? 0 : aligned(s->count);
+    }
+    return end;
+}
+
+/* Copies the gradients that hold values from the old slab to their new places, which are zero. */
+static bool carry_over(gr_slab *slab, const gr_tensor *old, const int64_t *old_offset)
+{
+    gr_device *d = slab->ctx->device;
+    bool copied = true;
+    for (int i = 0; i < slab->n && old && old->data; i++) {
+        gr_segment *s = &slab->segments[i];
+        if (old_offset[i] >= 0 && s->value->grad_written)
+            copied &= d->add(d, at(slab->gradients, s->grad_offset), at(old, old_offset[i]), s->count);
+    }
+    return copied || gr__fail(slab->ctx, GR_DEVICE_FAULT, "device %s failed while gradients were moved", d->name);
+}
+
+/* Points each parameter at its gradient. */
+static bool attach(gr_slab *slab)
+{
+    for (int i = 0; i < slab->n; i++) {
+        gr_segment *s = &slab->segments[i];
+        gr_tensor *v = s->value;
+        if (s->grad_offset < 0)
+            continue;
+        if (!v->grad)
+            v->grad = gr__tensor_over(slab->ctx, v->type, v->ndim, v->shape, NULL);
+        if (!v->grad)
+            return false;
+        v->grad->data = at(slab->gradients, s->grad_offset);
+    }
+    return true;
+}
+
+bool gr__slab_make_gradients(gr_slab *slab)
+{
+    bool missing = !slab->gradients;
+    for (int i = 0; i < slab->n; i++)
+        missing |= slab->segments[i].grad_offset < 0 && !slab->segments[i].no_gradient;
+    if (!missing)
+        return true;
+    int64_t *old_offset = gr__calloc(slab->ctx, (size_t)slab->n, sizeof *old_offset);
+    if (!old_offset)
+        return false;
+    for (int i = 0; i < slab->n; i++)
+        old_offset[i] = slab->segments[i].grad_offset;
+    gr_tensor *old = slab->gradients;
+    int64_t total = lay_out_gradients(slab);
+    gr_tensor *made = gr__tensor_persistent(slab->ctx, slab->values->type, 1, &total);
+    if (made)
+        slab->gradients = made;
+    for (int i = 0; i < slab->n && !made; i++)
+        slab->segments[i].grad_offset = old_offset[i];
+    bool done = made && carry_over(slab, old, old_offset) && attach(slab);
+    if (done && old) { /* its header stays until gr_close, its memory need not */
+        gr__persistent_free(slab->ctx, old->data, gr__bytes(old));
+        old->data = NULL;
+        old->block.size = 0;
+    }
+    free(old_offset);
+    return done;
+}

@@ -1,0 +1,200 @@
+/*
+ * tape.c - reverse-mode differentiation. The forward pass appends nodes; the backward pass walks them from last to first,
+ * which is already a topological order: no sort, no recursion.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/slab.h"
+
+bool gr__add_leaf(gr_context *ctx, gr_tensor *t)
+{
+    if (!gr__grow(ctx, &ctx->leaves, &ctx->cap_leaves, ctx->n_leaves + 1, sizeof *ctx->leaves))
+        return false;
+    ctx->leaves[ctx->n_leaves++] = t;
+    t->wants_grad = true;
+    return true;
+}
+
+gr_tensor *gr_grad(const gr_tensor *t)
+{
+    return t && t->grad_written ? t->grad : NULL;
+}
+
+void gr_clear_gradients(gr_context *ctx)
+{
+    for (int i = 0; ctx && i < ctx->n_leaves; i++)
+        ctx->leaves[i]->grad_written = false;
+}
+
+gr_tensor *gr__leaf_gradient(gr_tensor *leaf)
+{
+    if (leaf->grad)
+        return leaf->grad;
+    if (leaf->slab) {
+        leaf->slab->segments[leaf->segment].no_gradient = false;
+        if (!gr__slab_make_gradients(leaf->slab))
+            return NULL;
+    } else {
+        leaf->grad = gr__tensor_persistent(leaf->ctx, leaf->type, leaf->ndim, leaf->shape);
+    }
+    return leaf->grad;
+}
+
+static gr_node *new_node(gr_context *ctx)
+{
+    int before = ctx->cap_nodes;
+    if (!gr__grow(ctx, &ctx->nodes, &ctx->cap_nodes, ctx->n_nodes + 1, sizeof *ctx->nodes))
+        return NULL;
+    for (int i = before; i < ctx->cap_nodes; i++)
+        ctx->nodes[i] = NULL;
+    gr_node **slot = &ctx->nodes[ctx->n_nodes];
+    if (!*slot)
+        *slot = gr__calloc(ctx, 1, sizeof **slot);
+    return *slot;
+}
+
+bool gr__tape_append(gr_build *b, bool alias)
+{
+    gr_context *ctx = b->ctx;
+    gr_node *node = new_node(ctx);
+    if (!node)
+        return false;
+    *node = (gr_node){.op = b->op, .call = b->call, .module = ctx->module, .alias = alias};
+    memcpy(node->args, b->args, sizeof node->args);
+    node->call.options = node->args;
+    b->call.out[0]->wants_grad = true;
+    b->call.out[0]->node = ctx->n_nodes++;
+    return true;
+}
+
+/* Where the gradient of one input goes, made when it is not there yet; sets the accumulate bit where it holds a value. */
+static gr_tensor *gradient_buffer(gr_tensor *t, gr_call *call, int slot)
+{
+    bool leaf = t->node < 0;
+    bool written = leaf ? t->grad_written : t->grad != NULL;
+    if (leaf)
+        gr__leaf_gradient(t);
+    else if (!t->grad)
+        t->grad = gr__tensor_step(t->ctx, t->type, t->ndim, t->shape);
+    if (written)
+        call->accumulate |= 1u << slot;
+    return t->grad;
+}
+
+/* Index of an earlier slot that is the same tensor, -1 if there is none. */
+static int twin(const gr_call *call, int slot)
+{
+    for (int i = 0; i < slot; i++)
+        if (call->d_in[i] && call->in[i] == call->in[slot])
+            return i;
+    return -1;
+}
+
+/*
+ * Sets d_in and accumulate. A tensor that stands in two slots of one call gets a buffer of its own for the second, which
+ * add_twins adds afterwards: no kernel has to know that two of its gradients are one.
+ */
+static bool make_buffers(gr_node *node, gr_call *call)
+{
+    gr_slot slot;
+    for (int i = 0; gr__slot(node->op->inputs, i, &slot); i++) {
+        gr_tensor *t = call->in[i];
+        if (!slot.grad || !t || !t->wants_grad || node->claimed >> i & 1)
+            continue;
+        call->d_in[i] = twin(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape)
+                                           : gradient_buffer(t, call, i);
+        if (!call->d_in[i])
+            return false;
+    }
+    return true;
+}
+
+static bool add_twins(gr_context *ctx, gr_call *call)
+{
+    for (int i = 0; i < call->n_in; i++) {
+        if (!call->d_in[i])
+            continue;
+        int first = twin(call, i);
+        if (first < 0) {
+            if (call->in[i]->node < 0)
+                call->in[i]->grad_written = true;
+            continue;
+        }
+        gr_device *d = ctx->device;
+        if (!ctx->planning && !d->add(d, call->d_in[first]->data, call->d_in[i]->data, call->d_in[i]->count))
+            return gr__fail(ctx, GR_DEVICE_FAULT, "device %s failed while it added two gradients", d->name);
+        gr__release(call->d_in[i]);
+    }
+    return true;
+}
+
+/*
+ * An alias hands its gradient through: the same storage under the input's shape. Not possible where the input has a
+ * gradient already, is a leaf, or the storage is not the step's own; the kernel copies or adds then.
+ */
+static bool hand_through(gr_node *node, gr_tensor *d_out)
+{
+    gr_tensor *t = node->call.in[0];
+    if (!node->alias || t->node < 0 || t->grad || d_out->lifetime != GR__STEP)
+        return false;
+    t->grad = gr__tensor_alias(d_out, t->ndim, t->shape);
+    if (t->grad)
+        gr__bequeath(d_out, t->grad);
+    return true;
+}
+
+static bool differentiate(gr_context *ctx, gr_node *node, const gr_backward_hook *hook)
+{
+    gr_call call = node->call;
+    call.d_out[0] = call.out[0]->grad;
+    if (hand_through(node, call.d_out[0]))
+        return gr_ok(ctx);
+    if (!make_buffers(node, &call))
+        return false;
+    bool done = node->claimed ? hook->run(hook->user, node, &call) : gr__run_kernel(ctx, node->op, &call, GR_BACKWARD);
+    return done && add_twins(ctx, &call);
+}
+
+/* What only this node's backward needed: its results and their gradient. */
+static void release_node(gr_node *node, const gr_tensor *loss)
+{
+    gr_tensor *result = node->call.out[0];
+    gr__release(result->grad);
+    result->grad = NULL;
+    result->wants_grad = false;
+    result->node = -1;
+    for (int i = 0; i < node->call.n_out; i++)
+        if (node->call.out[i] != loss)
+            gr__release(node->call.out[i]);
+}
+
+bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook)
+{
+    gr_context *ctx = loss ? loss->ctx : NULL;
+    if (!gr_ok(ctx))
+        return false;
+    if (loss->count != 1)
+        return gr__fail(ctx, GR_USAGE, "gr_backward starts from one number (a loss), not from a tensor of %lld elements",
+                        (long long)loss->count);
+    if (loss->node < 0)
+        return gr__fail(ctx, GR_USAGE, "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
+                                       "parameter, was made while recording was off, or was differentiated before");
+    loss->grad = ctx->one;
+    for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
+        gr_node *node = ctx->nodes[i];
+        const char *before = gr__enter_module(ctx, node->module);
+        if (node->call.out[0]->grad)
+            differentiate(ctx, node, hook);
+        release_node(node, loss);
+        gr__enter_module(ctx, before);
+    }
+    ctx->n_nodes = 0;
+    return gr_ok(ctx);
+}
+
+bool gr_backward(gr_tensor *loss)
+{
+    return gr__backward(loss, NULL);
+}

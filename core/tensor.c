@@ -1,0 +1,242 @@
+/* tensor.c - making, reading and releasing tensors. */
+#include "core/tensor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/context.h"
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[GR_TYPE_COUNT] = {[GR_F32] = {"f32", 4}, [GR_F64] = {"f64", 8}, [GR_F16] = {"f16", 2},
+                          [GR_BF16] = {"bf16", 2}, [GR_U8] = {"u8", 1},  [GR_I32] = {"i32", 4}};
+
+const char *gr_type_name(gr_type type)
+{
+    return (unsigned)type < GR_TYPE_COUNT ? types[type].name : "?";
+}
+
+size_t gr_type_size(gr_type type)
+{
+    return (unsigned)type < GR_TYPE_COUNT ? types[type].size : 0;
+}
+
+void gr__shape_text(const gr_tensor *t, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "[");
+    for (int i = 0; t && i < t->ndim && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, i ? ",%lld" : "%lld", (long long)t->shape[i]);
+    if (at < size)
+        snprintf(text + at, size - at, "]");
+}
+
+bool gr__shape_check(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    if ((unsigned)type >= GR_TYPE_COUNT)
+        return gr__fail(ctx, GR_USAGE, "a tensor cannot have type number %d", (int)type);
+    if (ndim < 0 || ndim > GR_MAX_DIMS)
+        return gr__fail(ctx, GR_USAGE, "a tensor has 0 to %d dimensions, not %d", GR_MAX_DIMS, ndim);
+    int64_t bytes = (int64_t)gr_type_size(type);
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] < 1)
+            return gr__fail(ctx, GR_USAGE, "dimension %d of a tensor is %lld; it must be at least 1", i, (long long)shape[i]);
+        if (__builtin_mul_overflow(bytes, shape[i], &bytes) || bytes > INT64_MAX / 4)
+            return gr__fail(ctx, GR_USAGE, "a tensor of %d dimensions with %lld rows in dimension %d has too many bytes to count",
+                            ndim, (long long)shape[i], i);
+    }
+    return true;
+}
+
+/* Fills in everything but storage. */
+static void describe(gr_tensor *t, gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    *t = (gr_tensor){.ctx = ctx, .type = type, .ndim = ndim, .count = 1, .node = -1};
+    for (int i = 0; i < GR_MAX_DIMS; i++) {
+        t->shape[i] = i < ndim ? shape[i] : 1;
+        t->count *= t->shape[i];
+    }
+}
+
+static void destroy_persistent(void *object)
+{
+    gr_tensor *t = object;
+    if (t->block.size) /* otherwise the storage is somebody else's */
+        gr__persistent_free(t->ctx, t->data, gr__bytes(t));
+    free(t);
+}
+
+gr_tensor *gr__tensor_over(gr_context *ctx, gr_type type, int ndim, const int64_t *shape, void *data)
+{
+    gr_tensor *t = gr__calloc(ctx, 1, sizeof *t);
+    if (!t)
+        return NULL;
+    describe(t, ctx, type, ndim, shape);
+    t->lifetime = GR__PERSISTENT;
+    t->data = data;
+    return gr__own(ctx, t, destroy_persistent) ? t : NULL;
+}
+
+gr_tensor *gr__tensor_persistent(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    gr_tensor *t = gr__tensor_over(ctx, type, ndim, shape, NULL);
+    if (!t || !gr__persistent_alloc(ctx, gr__bytes(t), "a tensor", &t->data))
+        return NULL;
+    t->block.size = (int64_t)gr__bytes(t);
+    return t;
+}
+
+/* A header from the step's pool. */
+static gr_tensor *step_header(gr_context *ctx)
+{
+    int before = ctx->cap_headers;
+    if (!gr__grow(ctx, &ctx->headers, &ctx->cap_headers, ctx->n_headers + 1, sizeof *ctx->headers))
+        return NULL;
+    for (int i = before; i < ctx->cap_headers; i++)
+        ctx->headers[i] = NULL;
+    gr_tensor **slot = &ctx->headers[ctx->n_headers];
+    if (!*slot)
+        *slot = gr__calloc(ctx, 1, sizeof **slot);
+    if (*slot)
+        ctx->n_headers++;
+    return *slot;
+}
+
+gr_tensor *gr__tensor_step(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    gr_tensor *t = gr_ok(ctx) ? step_header(ctx) : NULL;
+    if (!t)
+        return NULL;
+    describe(t, ctx, type, ndim, shape);
+    t->lifetime = GR__STEP;
+    return gr__step_take(ctx, gr__bytes(t), &t->block, &t->data) ? t : NULL;
+}
+
+gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
+{
+    gr_tensor *alias = gr_ok(t->ctx) ? step_header(t->ctx) : NULL;
+    if (!alias)
+        return NULL;
+    describe(alias, t->ctx, t->type, ndim, shape);
+    alias->lifetime = GR__ALIAS;
+    alias->data = t->data;
+    return alias;
+}
+
+void gr__release(gr_tensor *t)
+{
+    if (!t || t->lifetime != GR__STEP || !t->block.size)
+        return;
+    gr__step_give(t->ctx, &t->block);
+    t->block.size = 0;
+    t->data = NULL;
+}
+
+void gr__bequeath(gr_tensor *t, gr_tensor *heir)
+{
+    if (t->lifetime != GR__STEP)
+        return;
+    heir->lifetime = GR__STEP;
+    heir->block = t->block;
+    t->lifetime = GR__ALIAS;
+    t->block.size = 0;
+}
+
+gr_tensor *gr_tensor_new(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    if (!gr_ok(ctx) || !gr__shape_check(ctx, type, ndim, shape))
+        return NULL;
+    return gr__tensor_persistent(ctx, type, ndim, shape);
+}
+
+gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape)
+{
+    gr_tensor *t = gr_tensor_new(ctx, gr_real(ctx), ndim, shape);
+    return t && gr__add_leaf(ctx, t) ? t : NULL;
+}
+
+gr_type gr_type_of(const gr_tensor *t)
+{
+    return t ? t->type : GR_F32;
+}
+
+int gr_ndim(const gr_tensor *t)
+{
+    return t ? t->ndim : 0;
+}
+
+int64_t gr_dim(const gr_tensor *t, int i)
+{
+    return t && i >= 0 && i < t->ndim ? t->shape[i] : 0;
+}
+
+int64_t gr_count(const gr_tensor *t)
+{
+    return t ? t->count : 0;
+}
+
+/* Whether t has storage to copy to or from now. */
+static bool reachable(const gr_tensor *t)
+{
+    if (!t || !gr_ok(t->ctx))
+        return false;
+    if (t->data || t->ctx->planning)
+        return true;
+    return gr__fail(t->ctx, GR_USAGE,
+                    "a tensor was read or written after its storage was given back; after gr_backward only the loss and the "
+                    "gradients may be read, after gr_step_end only variables and parameters");
+}
+
+bool gr_upload(gr_tensor *t, const void *host)
+{
+    if (!reachable(t))
+        return false;
+    if (!t->data)
+        return true; /* planning */
+    gr_device *d = t->ctx->device;
+    return d->upload(d, t->data, host, gr__bytes(t)) ||
+           gr__fail(t->ctx, GR_DEVICE_FAULT, "device %s failed in a copy of %zu bytes to it", d->name, gr__bytes(t));
+}
+
+bool gr_download(const gr_tensor *t, void *host)
+{
+    if (!reachable(t) || !t->data)
+        return false;
+    gr_device *d = t->ctx->device;
+    return d->download(d, host, t->data, gr__bytes(t)) ||
+           gr__fail(t->ctx, GR_DEVICE_FAULT, "device %s failed in a copy of %zu bytes from it", d->name, gr__bytes(t));
+}
+
+double gr_item(const gr_tensor *t)
+{
+    if (!t || !gr_ok(t->ctx))
+        return NAN;
+    if (t->count != 1) {
+        char shape[96];
+        gr__shape_text(t, shape, sizeof shape);
+        gr__fail(t->ctx, GR_USAGE, "gr_item wants a tensor of one element, not %s", shape);
+        return NAN;
+    }
+    union {
+        float f32;
+        double f64;
+        int32_t i32;
+        uint8_t u8;
+    } value;
+    if (!gr_download(t, &value))
+        return NAN;
+    switch (t->type) {
+    case GR_F32:
+        return (double)value.f32;
+    case GR_F64:
+        return value.f64;
+    case GR_I32:
+        return value.i32;
+    case GR_U8:
+        return value.u8;
+    default:
+        gr__fail(t->ctx, GR_USAGE, "gr_item does not read type %s", gr_type_name(t->type));
+        return NAN;
+    }
+}

@@ -1,0 +1,105 @@
+/*
+ * data.h - the public face of data/: sets of images in memory, splits, and the loader that makes batches.
+ *
+ * A data set holds u8 images [n, H, W, C] and i32 labels in host memory, owned by the context. Subsets share the images.
+ */
+#ifndef GRADUS_DATA_H
+#define GRADUS_DATA_H
+
+#include "kernels/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gr_dataset gr_dataset;
+typedef struct gr_loader gr_loader;
+
+/* Parts of a set; a part that is not there is NULL. */
+typedef struct {
+    gr_dataset *train, *val, *test;
+} gr_split;
+
+typedef struct {
+    int height, width;  /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
+    int per_class;      /* stop after so many good images of each class, in numeric file order; 0: all */
+    double allow_bad;   /* largest share of files that may fail to decode; 0: 0.01; 1: any */
+    uint64_t split_seed; /* 0: numeric file order; else the files of each class are permuted by it first */
+    /* Told, once all are read and in their order, of each file that was left out (CLASS/NAME) and why. NULL: quiet. */
+    void (*skipped)(void *user, const char *file, const char *reason);
+    void *user;
+} gr_image_options;
+
+/*
+ * Images (.jpg .jpeg .png) in one folder per class, classes in alphabetical order: root/Cat/0.jpg ... Decoded by the
+ * context's threads. Other files (Thumbs.db) are passed over. Files that do not decode are skipped, counted and reported.
+ */
+gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options);
+
+/* CIFAR-10, binary version: the folder cifar-10-batches-bin, the folder that holds it, or cifar-10-binary.tar.gz as it is.
+   train 50,000, test 10,000, val NULL. */
+gr_split gr_cifar10(gr_context *ctx, const char *path);
+
+/*
+ * A built-in set of two classes drawn by formula from (seed, image number): no photographs, learnable, any size. n images,
+ * classes alternate.
+ */
+gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
+
+/* Takes per class the first train images, the next val, the next test; an error if a class has fewer. 0: that part is NULL.
+   A part holds its classes in turn: cat, dog, cat, dog, ... */
+gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t test);
+
+int64_t gr_dataset_size(const gr_dataset *set);      /* 0 for NULL */
+int gr_dataset_classes(const gr_dataset *set);
+const char *gr_dataset_class_name(const gr_dataset *set, int i);
+void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C */
+int64_t gr_dataset_skipped(const gr_dataset *set);   /* files left out when it was read */
+const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes */
+int gr_dataset_label(const gr_dataset *set, int64_t i);
+
+/* How u8 becomes real: (x/255 - mean) / std. NULL: x/255. Holds for this set and every part of it made later. */
+void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
+
+/* 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same hash. */
+void gr_dataset_hash(const gr_dataset *set, char text[17]);
+
+typedef enum {
+    GR_KEEP = 0, /* the last batch of an epoch may be short */
+    GR_DROP,     /* it is left out */
+    GR_PAD,      /* it is filled with samples of weight 0 */
+    GR_WRAP      /* it is filled from the epoch's start */
+} gr_last_batch;
+
+typedef struct {
+    int64_t batch; /* samples in a batch, at least 1, at most the set's size unless padding */
+    bool shuffle;  /* a new order each epoch, keyed by (seed, epoch) */
+    gr_last_batch last;
+} gr_loader_options;
+
+typedef struct {
+    gr_tensor *x;      /* real [n, H, W, C], normalised; lives until gr_step_end */
+    gr_tensor *y;      /* i32 [n]; overwritten by the next gr_loader_next */
+    gr_tensor *weight; /* real [n]; NULL unless the policy is GR_PAD */
+    int64_t n;         /* rows, padding included */
+    int64_t samples;   /* rows that count */
+} gr_batch;
+
+gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options);
+
+void gr_loader_close(gr_loader *loader); /* gives its buffers back before gr_close would; NULL is fine */
+
+/* Fills batch with the next batch of the epoch. False at the end of the epoch (the next call starts another) and on error. */
+bool gr_loader_next(gr_loader *loader, gr_batch *batch);
+
+int64_t gr_loader_batch(const gr_loader *loader);   /* rows of a full batch */
+int64_t gr_loader_batches(const gr_loader *loader); /* batches in an epoch */
+int64_t gr_loader_epoch(const gr_loader *loader);   /* epochs begun so far */
+
+/* A batch of n rows whose shapes are right and whose contents mean nothing: for dry runs. */
+bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

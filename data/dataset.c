@@ -1,0 +1,185 @@
+/* dataset.c - images in memory, sets over them, and what a set tells of itself. */
+#include "data/dataset.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what)
+{
+    if (!gr_ok(ctx))
+        return NULL;
+    int64_t bytes;
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    bool countable = !__builtin_mul_overflow(count, item_bytes, &bytes);
+    void *p = countable && (double)bytes <= machine ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
+    if (!p)
+        gr__fail(
+            ctx, GR_NO_MEMORY,
+            "out of host memory for %s: %.0f bytes are needed, this machine has %.0f; take fewer or smaller images",
+            what, (double)count * (double)item_bytes, machine);
+    return p;
+}
+
+gr_images *gr__images_new(gr_context *ctx, int64_t n, int64_t height, int64_t width, int classes)
+{
+    gr_images *images = gr__calloc(ctx, 1, sizeof *images);
+    if (!images)
+        return NULL;
+    *images = (gr_images){.n = n, .height = height, .width = width, .classes = classes};
+    int64_t bytes;
+    if (__builtin_mul_overflow(height, width, &bytes) || __builtin_mul_overflow(bytes, (int64_t)GR__CHANNELS, &bytes))
+        bytes = INT64_MAX; /* too large whatever n is */
+    images->pixels = gr__host_alloc(ctx, n, bytes, "the images");
+    images->labels = gr__host_alloc(ctx, n, sizeof *images->labels, "the labels");
+    images->names = gr__calloc(ctx, (size_t)classes, sizeof *images->names);
+    if (images->names)
+        return images;
+    gr__images_free(images);
+    return NULL;
+}
+
+bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    char *copy = gr__calloc(ctx, 1, size);
+    if (!copy)
+        return false;
+    memcpy(copy, name, size);
+    free(images->names[label]);
+    images->names[label] = copy;
+    return true;
+}
+
+void gr__images_free(void *object)
+{
+    gr_images *images = object;
+    if (!images)
+        return;
+    for (int i = 0; images->names && i < images->classes; i++)
+        free(images->names[i]);
+    free(images->names);
+    free(images->pixels);
+    free(images->labels);
+    free(images);
+}
+
+static void destroy_set(void *object)
+{
+    gr_dataset *set = object;
+    free(set->rows);
+    free(set);
+}
+
+gr_dataset *gr__dataset_own(gr_context *ctx, gr_images *images)
+{
+    if (!gr__own(ctx, images, gr__images_free))
+        return NULL;
+    gr_dataset *set = gr__calloc(ctx, 1, sizeof *set);
+    if (!set)
+        return NULL;
+    *set = (gr_dataset){.ctx = ctx, .images = images, .n = images->n};
+    return gr__own(ctx, set, destroy_set) ? set : NULL;
+}
+
+gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int64_t n)
+{
+    gr_context *ctx = set->ctx;
+    gr_dataset *part = n > 0 ? gr__calloc(ctx, 1, sizeof *part) : NULL;
+    if (!part)
+        return NULL;
+    *part = (gr_dataset){.ctx = ctx, .images = set->images, .n = n, .normalise = set->normalise};
+    part->rows = gr__host_alloc(ctx, n, sizeof *part->rows, "the samples of a subset");
+    for (int64_t i = 0; part->rows && i < n; i++)
+        part->rows[i] = gr__row(set, picks[i]);
+    if (!part->rows) {
+        destroy_set(part);
+        return NULL;
+    }
+    return gr__own(ctx, part, destroy_set) ? part : NULL;
+}
+
+int64_t gr_dataset_size(const gr_dataset *set)
+{
+    return set ? set->n : 0;
+}
+
+int gr_dataset_classes(const gr_dataset *set)
+{
+    return set ? set->images->classes : 0;
+}
+
+const char *gr_dataset_class_name(const gr_dataset *set, int i)
+{
+    return set && i >= 0 && i < set->images->classes ? set->images->names[i] : NULL;
+}
+
+void gr_dataset_shape(const gr_dataset *set, int64_t shape[3])
+{
+    shape[0] = set ? set->images->height : 0;
+    shape[1] = set ? set->images->width : 0;
+    shape[2] = set ? GR__CHANNELS : 0;
+}
+
+int64_t gr_dataset_skipped(const gr_dataset *set)
+{
+    return set ? set->images->skipped : 0;
+}
+
+const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i)
+{
+    return set && i >= 0 && i < set->n ? gr__image_at(set->images, gr__row(set, i)) : NULL;
+}
+
+int gr_dataset_label(const gr_dataset *set, int64_t i)
+{
+    return set && i >= 0 && i < set->n ? set->images->labels[gr__row(set, i)] : -1;
+}
+
+void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args)
+{
+    if (set)
+        set->normalise = args ? *args : (gr_normalise_args){0};
+}
+
+/*
+ * One word into the hash. Each step is a bijection of h for a given word and of the word for a given h, so sets that
+ * differ in one word never collide. The shift brings what the multiplication has gathered above back down.
+ * The multiplier is 2^64 / golden ratio, made odd.
+ */
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+/* Bytes as little-endian words; the last one is filled up with zeros. */
+static uint64_t mix_bytes(uint64_t h, const uint8_t *bytes, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += 8) {
+        uint8_t part[8] = {0};
+        memcpy(part, bytes + i, n - i < 8 ? (size_t)(n - i) : 8);
+        uint64_t word = 0;
+        for (int k = 7; k >= 0; k--)
+            word = word << 8 | part[k];
+        h = mix(h, word);
+    }
+    return h;
+}
+
+void gr_dataset_hash(const gr_dataset *set, char text[17])
+{
+    uint64_t h = 0;
+    int64_t shape[3];
+    gr_dataset_shape(set, shape);
+    h = mix(h, (uint64_t)gr_dataset_size(set));
+    for (int i = 0; i < 3; i++)
+        h = mix(h, (uint64_t)shape[i]);
+    for (int64_t i = 0; i < gr_dataset_size(set); i++) {
+        h = mix(h, (uint64_t)gr_dataset_label(set, i));
+        h = mix_bytes(h, gr_dataset_image(set, i), gr__image_bytes(set->images));
+    }
+    snprintf(text, 17, "%016" PRIx64, mix(h, 0)); /* a last round for the last word's high bits */
+}

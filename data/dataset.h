@@ -1,0 +1,62 @@
+/*
+ * dataset.h - what the files of data/ share: images in memory, and sets that are views of them.
+ */
+#ifndef GRADUS_DATASET_H
+#define GRADUS_DATASET_H
+
+#include "core/context.h"
+#include "data/data.h"
+
+enum { GR__CHANNELS = 3 }; /* every image is RGB */
+
+/* Decoded images. Sets share them; they are freed with the context. */
+typedef struct {
+    int64_t n, height, width;
+    uint8_t *pixels; /* [n, height, width, GR__CHANNELS] */
+    int32_t *labels; /* [n], each in 0..classes-1 */
+    int classes;
+    char **names;    /* [classes] */
+    int64_t skipped; /* files that did not decode */
+} gr_images;
+
+struct gr_dataset {
+    gr_context *ctx;
+    const gr_images *images;
+    int64_t n;
+    int64_t *rows; /* [n], which image each sample is; NULL: sample i is image i */
+    gr_normalise_args normalise;
+};
+
+/*
+ * Host memory for count items of item_bytes each, not cleared, freed with free(). Refuses more than the machine has, so
+ * that a set too large is an error here and not a kill later. NULL: recorded, naming what it is for and the bytes.
+ */
+void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what);
+
+/* Room for n RGB images and their labels. NULL: recorded. */
+gr_images *gr__images_new(gr_context *ctx, int64_t n, int64_t height, int64_t width, int classes);
+bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name); /* keeps a copy */
+void gr__images_free(void *images);
+
+static inline int64_t gr__image_bytes(const gr_images *images)
+{
+    return images->height * images->width * GR__CHANNELS;
+}
+
+static inline uint8_t *gr__image_at(const gr_images *images, int64_t row)
+{
+    return images->pixels + row * gr__image_bytes(images);
+}
+
+static inline int64_t gr__row(const gr_dataset *set, int64_t sample)
+{
+    return set->rows ? set->rows[sample] : sample;
+}
+
+/* Hands images to the context (freed at once on failure) and returns the set of all of them. NULL: recorded. */
+gr_dataset *gr__dataset_own(gr_context *ctx, gr_images *images);
+
+/* The samples whose positions in set are given, in that order; picks is copied. NULL: recorded, or n is 0. */
+gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int64_t n);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * file_check.h - looks an image file over before a decoder gets to see it, so that what the decoder trusts in holds.
+ */
+#ifndef GRADUS_FILE_CHECK_H
+#define GRADUS_FILE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    int64_t width, height; /* as the file's header has them; 0 where it has none */
+} gr_frame;
+
+static inline uint32_t gr__be16(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 8 | p[1];
+}
+
+static inline uint32_t gr__be32(const uint8_t *p)
+{
+    return gr__be16(p) << 16 | gr__be16(p + 2);
+}
+
+/* A PNG's chunks are whole, known and have the right check sums. NULL: nothing against it; else what is wrong. */
+const char *gr__check_png(const uint8_t *bytes, size_t size, gr_frame *frame);
+
+/*
+ * Goes through a JPEG from marker to marker and copies what belongs to it to clean (room for size bytes): without fill
+ * bytes, without anything between segments or behind the end. NULL: nothing against it; else what is wrong.
+ */
+const char *gr__check_jpeg(const uint8_t *bytes, size_t size, uint8_t *clean, size_t *clean_size, gr_frame *frame);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * image.h - one picture: from the bytes of a file to RGB pixels, and to another size. Safe to call from any thread.
+ */
+#ifndef GRADUS_IMAGE_H
+#define GRADUS_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GR__REASON_SIZE = 160 };
+
+typedef struct {
+    int64_t height, width;
+    uint8_t *rgb; /* [height, width, 3] */
+} gr_picture;
+
+typedef enum { GR__DECODED, GR__UNDECODABLE, GR__OUT_OF_MEMORY } gr_decoded;
+
+/*
+ * Decodes a JPEG or PNG. Grey becomes R = G = B and alpha is dropped, as PIL's convert("RGB") does. Anything but
+ * GR__DECODED leaves nothing to free; GR__UNDECODABLE has said why in reason.
+ */
+gr_decoded gr__decode_file(const char *path, gr_picture *picture, char reason[GR__REASON_SIZE]);
+gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE]);
+void gr__picture_free(gr_picture *picture);
+
+/* Nearest neighbour, pixel for pixel as PIL's Image.resize((width, height), NEAREST). out[height, width, 3] */
+void gr__resize_nearest(const gr_picture *picture, int64_t height, int64_t width, uint8_t *out);
+
+#endif

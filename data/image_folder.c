@@ -1,0 +1,245 @@
+/*
+ * image_folder.c - decodes a folder of class folders into memory, by several threads.
+ *
+ * Which files are read never depends on the threads: in each round every class tries just as many further files as it
+ * lacks images, the round is decoded in parallel, and what did not decode is made up for in the next. With per_class
+ * that is the shortest run of files from the first that gives so many good images.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/philox.h"
+#include "data/dataset.h"
+#include "data/image.h"
+#include "data/listing.h"
+#include "data/workers.h"
+
+enum { PATH_SIZE = 4096, NAME_SIZE = 512 /* two names of at most 255 bytes and a slash */ };
+
+typedef struct {
+    int64_t *order;      /* [files] in which they are tried */
+    char **faults;       /* [files] by position in order: why it was left out; NULL: it was not */
+    int64_t first, rows; /* where in the images this class lies, and how many it may have */
+    int64_t tried, good; /* so far */
+} gr_class_state;
+
+/* One file to decode. */
+typedef struct {
+    int class;
+    int64_t position; /* in the order of its class */
+    int64_t row;      /* of the images, where it goes */
+    gr_decoded result;
+    char reason[GR__REASON_SIZE];
+} gr_task;
+
+typedef struct {
+    gr_context *ctx;
+    const char *root;
+    const gr_image_options *options;
+    gr_listing listing;
+    gr_class_state *classes; /* [listing.n] */
+    gr_images *images;
+    gr_task *tasks; /* of a round */
+    int64_t n_tasks;
+    gr_workers workers;
+} gr_reader;
+
+static bool check_options(gr_context *ctx, const char *root, const gr_image_options *o)
+{
+    if (!root || !o)
+        return gr__fail(ctx, GR_USAGE, "gr_image_folder wants a folder and options with at least height and width");
+    if (strlen(root) > PATH_SIZE - NAME_SIZE)
+        return gr__fail(ctx, GR_BAD_DATA, "the path of the image folder has %zu characters, which is too long",
+                        strlen(root));
+    if (o->height < 1 || o->width < 1)
+        return gr__fail(ctx, GR_USAGE, "images of %d x %d pixels are asked for; height and width must be at least 1",
+                        o->height, o->width);
+    if (o->per_class < 0)
+        return gr__fail(ctx, GR_USAGE, "per_class is %d; it must be at least 1, or 0 for all images", o->per_class);
+    if (!(o->allow_bad >= 0 && o->allow_bad <= 1))
+        return gr__fail(ctx, GR_USAGE, "allow_bad is %g; it is a share of the files, from 0 to 1", o->allow_bad);
+    return true;
+}
+
+static const char *file_name(const gr_reader *r, int class, int64_t position)
+{
+    return r->listing.classes[class].files[r->classes[class].order[position]];
+}
+
+/* Lays the classes out one after the other, each with room for all the images it may have. */
+static bool lay_out(gr_reader *r)
+{
+    int64_t rows = 0;
+    r->classes = gr__calloc(r->ctx, (size_t)r->listing.n, sizeof *r->classes);
+    for (int c = 0; r->classes && c < r->listing.n; c++) {
+        gr_class_state *state = &r->classes[c];
+        int64_t files = r->listing.classes[c].n, most = r->options->per_class;
+        state->order = gr__calloc(r->ctx, (size_t)files, sizeof *state->order);
+        state->faults = gr__calloc(r->ctx, (size_t)files, sizeof *state->faults);
+        if (!state->faults)
+            return false;
+        if (r->options->split_seed)
+            gr__random_order(r->options->split_seed, GR_RNG_SPLIT, (uint32_t)c, files, state->order);
+        for (int64_t i = 0; i < files && !r->options->split_seed; i++)
+            state->order[i] = i;
+        state->first = rows;
+        state->rows = most > 0 && most < files ? most : files;
+        rows += state->rows;
+    }
+    r->images = gr__images_new(r->ctx, rows, r->options->height, r->options->width, r->listing.n);
+    r->tasks = gr__host_alloc(r->ctx, rows, sizeof *r->tasks, "the list of images");
+    for (int c = 0; r->tasks && c < r->listing.n; c++)
+        gr__images_name(r->ctx, r->images, c, r->listing.classes[c].name);
+    return gr_ok(r->ctx);
+}
+
+/* The next round: every class tries as many files as it lacks images. False: nothing is left to try. */
+static bool plan_round(gr_reader *r)
+{
+    r->n_tasks = 0;
+    for (int c = 0; c < r->listing.n; c++) {
+        gr_class_state *state = &r->classes[c];
+        for (int64_t row = state->good; row < state->rows && state->tried < r->listing.classes[c].n; row++)
+            r->tasks[r->n_tasks++] = (gr_task){.class = c, .position = state->tried++, .row = state->first + row};
+    }
+    return r->n_tasks > 0;
+}
+
+static void decode_task(void *arg, int64_t chunk)
+{
+    gr_reader *r = arg;
+    gr_task *task = &r->tasks[chunk];
+    char path[PATH_SIZE];
+    gr_picture picture;
+    int length = snprintf(path, sizeof path, "%s/%s/%s", r->root, r->listing.classes[task->class].name,
+                          file_name(r, task->class, task->position));
+    if (length >= (int)sizeof path) {
+        task->result = GR__UNDECODABLE;
+        snprintf(task->reason, sizeof task->reason, "its path is too long");
+        return;
+    }
+    task->result = gr__decode_file(path, &picture, task->reason);
+    if (task->result != GR__DECODED)
+        return;
+    gr__resize_nearest(&picture, r->images->height, r->images->width, gr__image_at(r->images, task->row));
+    gr__picture_free(&picture);
+}
+
+static void move_rows(gr_images *images, int64_t to, int64_t from, int64_t n)
+{
+    if (to != from)
+        memmove(gr__image_at(images, to), gr__image_at(images, from), (size_t)(n * gr__image_bytes(images)));
+}
+
+/* Closes the gaps of a round and notes what was left out. */
+static bool gather_round(gr_reader *r)
+{
+    for (int64_t i = 0; i < r->n_tasks; i++) {
+        gr_task *task = &r->tasks[i];
+        gr_class_state *state = &r->classes[task->class];
+        if (task->result == GR__DECODED) {
+            move_rows(r->images, state->first + state->good++, task->row, 1);
+            continue;
+        }
+        char **fault = &state->faults[task->position];
+        if (task->result == GR__UNDECODABLE)
+            *fault = strdup(task->reason);
+        if (!*fault)
+            return gr__fail(r->ctx, GR_NO_MEMORY, "out of host memory while decoding %s/%s/%s", r->root,
+                            r->listing.classes[task->class].name, file_name(r, task->class, task->position));
+        r->images->skipped++;
+    }
+    return true;
+}
+
+/* Tells the caller of every file that was left out; first[] becomes the first one and why. Returns the files tried. */
+static int64_t report_skipped(const gr_reader *r, char *first, size_t size)
+{
+    int64_t tried = 0;
+    first[0] = '\0';
+    for (int c = 0; c < r->listing.n; c++) {
+        tried += r->classes[c].tried;
+        for (int64_t i = 0; i < r->classes[c].tried; i++) {
+            const char *reason = r->classes[c].faults[i];
+            char file[NAME_SIZE];
+            if (!reason)
+                continue;
+            snprintf(file, sizeof file, "%s/%s", r->listing.classes[c].name, file_name(r, c, i));
+            if (!first[0])
+                snprintf(first, size, "%s: %s", file, reason);
+            if (r->options->skipped)
+                r->options->skipped(r->options->user, file, reason);
+        }
+    }
+    return tried;
+}
+
+/* Whether what was read will do. */
+static bool check_result(const gr_reader *r)
+{
+    char first[NAME_SIZE + GR__REASON_SIZE];
+    double allowed = r->options->allow_bad > 0 ? r->options->allow_bad : 0.01;
+    int64_t tried = report_skipped(r, first, sizeof first), bad = r->images->skipped;
+    if ((double)bad > allowed * (double)tried)
+        return gr__fail(
+            r->ctx, GR_BAD_DATA,
+            "%lld of %lld image files in %s cannot be decoded (%.1f %%, allowed are %g %%), the first is %s; "
+            "mend or remove them, or allow more",
+            (long long)bad, (long long)tried, r->root, 100 * (double)bad / (double)tried, 100 * allowed, first);
+    for (int c = 0; c < r->listing.n; c++)
+        if (r->classes[c].good == 0)
+            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be decoded; add good ones or remove the folder",
+                            r->root, r->listing.classes[c].name);
+    return true;
+}
+
+/* Brings the classes together where one has got fewer images than it has room for, and writes the labels. */
+static void close_up(gr_reader *r)
+{
+    int64_t n = 0;
+    for (int c = 0; c < r->listing.n; c++) {
+        const gr_class_state *state = &r->classes[c];
+        move_rows(r->images, n, state->first, state->good);
+        for (int64_t i = 0; i < state->good; i++)
+            r->images->labels[n++] = c;
+    }
+    r->images->n = n;
+}
+
+static bool read_images(gr_reader *r)
+{
+    if (!gr__list_images(r->ctx, r->root, &r->listing) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
+        return false;
+    while (plan_round(r)) {
+        gr_parallel_for(&r->workers.exec, r->n_tasks, decode_task, r);
+        if (!gather_round(r))
+            return false;
+    }
+    if (!check_result(r))
+        return false;
+    close_up(r);
+    return true;
+}
+
+gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options)
+{
+    if (!gr_ok(ctx) || !check_options(ctx, root, options))
+        return NULL;
+    gr_reader r = {.ctx = ctx, .root = root, .options = options};
+    bool read = read_images(&r);
+    gr__workers_close(&r.workers);
+    for (int c = 0; r.classes && c < r.listing.n; c++) {
+        for (int64_t i = 0; r.classes[c].faults && i < r.listing.classes[c].n; i++)
+            free(r.classes[c].faults[i]);
+        free(r.classes[c].faults);
+        free(r.classes[c].order);
+    }
+    free(r.classes);
+    free(r.tasks);
+    gr__listing_free(&r.listing);
+    if (read)
+        return gr__dataset_own(ctx, r.images);
+    gr__images_free(r.images);
+    return NULL;
+}

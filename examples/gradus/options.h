@@ -1,0 +1,66 @@
+/*
+ * options.h - command lines as tables: an option is a line with its name, type, default and help; the parser, --help,
+ * the command line of a sweep's cell and the settings a sweep compares when it is continued all read the same lines.
+ */
+#ifndef GRADUS_OPTIONS_H
+#define GRADUS_OPTIONS_H
+
+#include <jansson.h>
+
+#include "tool.h"
+
+typedef enum {
+    OPTION_FLAG,     /* bool */
+    OPTION_TEXT,     /* const char *, anything but empty */
+    OPTION_CHOICE,   /* const char *, one of choices */
+    OPTION_COUNT,    /* int64_t, a whole number from low to high */
+    OPTION_POSITIVE, /* double, finite and above 0 */
+    OPTION_BYTES     /* int64_t, at least 1: 1500000, 512M, 1.5G (of 1024) */
+} option_type;
+
+/* A setting that was not given stays zero. */
+typedef struct {
+    const char *name;    /* without the dashes */
+    const char *metavar; /* "N"; NULL for a flag */
+    option_type type;
+    size_t offset;              /* of the value in the group's struct */
+    const char *help;           /* with the default in words */
+    int64_t low, high;          /* of a count */
+    const char *const *choices; /* of a choice; ends with NULL */
+} option;
+
+/* Options that stand together in --help. A list of groups ends with one whose title is NULL. */
+typedef struct {
+    const char *title;
+    const option *options; /* ends with one whose name is NULL */
+    void *values;          /* the struct that offset points into */
+} option_group;
+
+typedef struct {
+    const char *name;     /* "train" */
+    const char *usage;    /* lines of usage, each without "gradus " */
+    const char *about;    /* what it does */
+    const char *operand;  /* what stands without dashes: "RECIPE"; NULL: nothing may */
+    const char *examples; /* lines */
+} command_text;
+
+typedef enum {
+    OPTIONS_GOOD,
+    OPTIONS_HELPED /* --help was printed: end with 0 */,
+    OPTIONS_REFUSED /* end with 2 */
+} options_end;
+
+/* Reads argv[1..] into the groups' values. *operand: what stands without dashes, NULL if nothing does. */
+options_end options_parse(const command_text *command, const option_group *groups, int argc, char **argv,
+                          const char **operand);
+
+/* A whole number from low to high that is all of text. */
+bool parse_count(const char *text, int64_t low, int64_t high, int64_t *value);
+
+/* Appends "--name value" of every setting given in values to argv[*argc..]; texts are allocated. False: no memory. */
+bool options_unparse(const option *options, const void *values, char **argv, int *argc, int max);
+
+/* Puts every setting of values into object under the option's name: null where it was not given. */
+void options_json(const option *options, const void *values, json_t *object);
+
+#endif

@@ -1,0 +1,8 @@
+/* plot.h - the picture of a sweep, drawn by scripts/plot_sweep.py where there is a Python with matplotlib. */
+#ifndef GRADUS_PLOT_H
+#define GRADUS_PLOT_H
+
+/* Draws accuracy.svg and accuracy.png into the sweep's folder; says on stderr where they are, or how to get them. */
+void plot_sweep(const char *folder);
+
+#endif

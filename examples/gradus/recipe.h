@@ -1,0 +1,58 @@
+/*
+ * recipe.h - the published experiments as data: what is read, how it is split, what is trained and for how long, and
+ * what is odd about the publication.
+ */
+#ifndef GRADUS_RECIPE_H
+#define GRADUS_RECIPE_H
+
+#include <stdio.h>
+
+#include "tool.h"
+
+/* Samples per class of each part; all zero: the data set brings its own parts. */
+typedef struct {
+    int64_t train, val, test;
+} recipe_split;
+
+typedef struct {
+    const char *name; /* "adam" */
+    double lr;        /* of this recipe */
+} recipe_optimizer;
+
+enum { RECIPE_OPTIMIZERS = 2 };
+
+typedef struct {
+    const char *name, *title, *source;
+    enum { RECIPE_IMAGE_FOLDER, RECIPE_CIFAR10 } format;
+    const char *data;     /* the data set's name, as rows show it */
+    const char *download; /* what scripts/get_data.sh calls it */
+    int height, width;    /* of the pictures as the network sees them; 3 channels */
+    recipe_split split;
+    recipe_split procedural; /* of the built-in pictures that may stand in */
+    gr_module *(*net)(gr_context *ctx);
+    const char *optimizer; /* the usual one */
+    recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
+    int64_t batch, epochs; /* the usual ones */
+    const char *last_batch;
+    const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
+    const char *words[6];                       /* the recipe told, ends with NULL */
+    const char *oddities[8];                    /* ends with NULL */
+} recipe;
+
+extern const char *const recipe_names[];     /* ends with NULL */
+extern const char *const optimizer_names[];  /* ends with NULL */
+extern const char *const last_batch_names[]; /* in the order of gr_last_batch, ends with NULL */
+
+/* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
+const recipe *recipe_find(const char *name, const char *command);
+
+/* The recipe's learning rate for an optimizer of optimizer_names. */
+double recipe_lr(const recipe *r, const char *optimizer);
+
+gr_last_batch last_batch_of(const char *name);
+
+void recipe_list(void);
+void recipe_explain(const recipe *r);
+void recipe_print_oddities(const recipe *r, FILE *f);
+
+#endif

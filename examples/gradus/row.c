@@ -1,0 +1,129 @@
+/* row.c - see row.h. */
+#include "row.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const row_keys[] = {"recipe",
+                                "data",
+                                "data_hash",
+                                "device",
+                                "isa",
+                                "threads",
+                                "precision",
+                                "optimizer",
+                                "lr",
+                                "batch",
+                                "micro_batch",
+                                "seed",
+                                "epochs",
+                                "updates",
+                                "samples",
+                                "train_loss",
+                                "train_accuracy",
+                                "val_loss",
+                                "val_accuracy",
+                                "test_loss",
+                                "test_accuracy",
+                                "seconds",
+                                "samples_per_second",
+                                "peak_bytes",
+                                "state",
+                                "version",
+                                NULL};
+
+const char *row_state(gr_code code)
+{
+    switch (code) {
+    case GR_OK:
+        return "done";
+    case GR_STOPPED:
+        return "stopped";
+    case GR_NO_MEMORY:
+        return "out of memory";
+    case GR_NUMERIC:
+        return "numbers went bad";
+    default:
+        return "failed";
+    }
+}
+
+static void put(json_t *row, const char *key, json_t *value)
+{
+    json_object_set_new(row, key, value ? value : json_null());
+}
+
+static void put_text(json_t *row, const char *key, const char *text)
+{
+    put(row, key, text ? json_string(text) : NULL);
+}
+
+static void put_real(json_t *row, const char *key, double x)
+{
+    put(row, key, isfinite(x) ? json_real(x) : NULL);
+}
+
+static void put_metrics(json_t *row, const char *loss, const char *accuracy, const gr_metrics *m)
+{
+    put_real(row, loss, m->samples > 0 ? m->loss : NAN);
+    put_real(row, accuracy, m->samples > 0 ? m->accuracy : NAN);
+}
+
+static void put_run(json_t *row, const result *r)
+{
+    const settings *s = r->settings;
+    put_text(row, "recipe", r->recipe->name);
+    put_text(row, "data", r->data);
+    put_text(row, "data_hash", r->data_hash && *r->data_hash ? r->data_hash : NULL);
+    put_text(row, "device", r->device);
+    put_text(row, "isa", r->isa);
+    put(row, "threads", r->threads > 0 ? json_integer(r->threads) : NULL);
+    put_text(row, "precision", r->precision);
+    put_text(row, "optimizer", s->optimizer);
+    put_real(row, "lr", s->lr);
+    put(row, "batch", json_integer(s->batch));
+    put(row, "micro_batch", json_integer(s->batch));
+    put(row, "seed", json_integer(s->seed));
+}
+
+static void put_measured(json_t *row, const result *r)
+{
+    const gr_fit_result *fit = &r->fit;
+    bool trained = fit->updates > 0;
+    put(row, "epochs", json_integer(fit->epochs));
+    put(row, "updates", json_integer(fit->updates));
+    put(row, "samples", json_integer(fit->samples));
+    put_real(row, "train_loss", trained ? fit->train_loss : NAN);
+    put_real(row, "train_accuracy", trained ? fit->train_accuracy : NAN);
+    put_metrics(row, "val_loss", "val_accuracy", &fit->val);
+    put_metrics(row, "test_loss", "test_accuracy", &fit->test);
+    put_real(row, "seconds", trained ? fit->seconds : NAN);
+    put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
+    put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
+}
+
+json_t *row_json(const result *r)
+{
+    json_t *row = json_object();
+    put_run(row, r);
+    put_measured(row, r);
+    put_text(row, "state", row_state(r->code));
+    put_text(row, "version", gr_version());
+    put(row, "history", r->history ? json_incref(r->history) : json_array());
+    if (r->error && *r->error)
+        put_text(row, "error", r->error);
+    return row;
+}
+
+json_t *row_epoch(const gr_progress *p)
+{
+    json_t *epoch = json_object();
+    put(epoch, "epoch", json_integer(p->epoch));
+    put(epoch, "updates", json_integer(p->update));
+    put_real(epoch, "train_loss", p->loss);
+    put_real(epoch, "train_accuracy", p->accuracy);
+    put_metrics(epoch, "val_loss", "val_accuracy", &p->val);
+    put_metrics(epoch, "test_loss", "test_accuracy", &p->test);
+    put_real(epoch, "seconds", p->seconds);
+    return epoch;
+}

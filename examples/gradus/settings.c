@@ -1,0 +1,116 @@
+/* settings.c - see settings.h. */
+#include "settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const adam_forms[] = {"keras", "pytorch", NULL};
+static const char *const devices[] = {"cpu", "ref", NULL};
+
+#define AT(field) offsetof(settings, field)
+
+const option settings_cell[] = {
+    {"batch", "N", OPTION_COUNT, AT(batch), "samples per update (default: the recipe's)", 1, MAX_BATCH, NULL},
+    {"optimizer", "NAME", OPTION_CHOICE, AT(optimizer), "sgd or adam (default: the recipe's)", 0, 0, optimizer_names},
+    {"seed", "N", OPTION_COUNT, AT(seed), "draws the initial weights and the order of the samples (default: 1)", 0,
+     INT64_MAX, NULL},
+    {0},
+};
+
+const option settings_protocol[] = {
+    {"lr", "X", OPTION_POSITIVE, AT(lr), "learning rate (default: the recipe's for the optimizer)", 0, 0, NULL},
+    {"adam-form", "FORM", OPTION_CHOICE, AT(adam_form),
+     "where Adam's epsilon stands: keras (outside the bias correction) or pytorch (default: keras)", 0, 0, adam_forms},
+    {"adam-epsilon", "X", OPTION_POSITIVE, AT(adam_epsilon), "(default: 1e-7 for keras, 1e-8 for pytorch)", 0, 0, NULL},
+    {"epochs", "N", OPTION_COUNT, AT(epochs), "passes over the training set (default: the recipe's)", 1, 1000000, NULL},
+    {"updates", "N", OPTION_COUNT, AT(updates), "stop after so many updates instead", 1, INT64_MAX / 2, NULL},
+    {"last-batch", "POLICY", OPTION_CHOICE, AT(last_batch),
+     "what becomes of a short last batch: keep, drop, pad (with samples of weight 0) or wrap (from the epoch's start) "
+     "(default: the recipe's)",
+     0, 0, last_batch_names},
+    {"no-shuffle", NULL, OPTION_FLAG, AT(no_shuffle), "take the samples in the data set's order, every epoch", 0, 0,
+     NULL},
+    {"no-fusion", NULL, OPTION_FLAG, AT(no_fusion), "build the network from single operations only", 0, 0, NULL},
+    {"split-seed", "N", OPTION_COUNT, AT(split_seed),
+     "permute the files before they are split (default: numeric file order)", 1, INT64_MAX, NULL},
+    {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
+    {"device", "NAME", OPTION_CHOICE, AT(device), "cpu, or ref: plain loops in double precision, slow (default: cpu)",
+     0, 0, devices},
+    {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
+     "the most that tensors may take together, such as 512M or 2G (default: none)", 0, 0, NULL},
+    {0},
+};
+
+const option settings_machine[] = {
+    {"data", "FOLDER", OPTION_TEXT, AT(data), "where the data sets are (default: $GRADUS_DATA, else ./datasets)", 0, 0,
+     NULL},
+    {"procedural", NULL, OPTION_FLAG, AT(procedural),
+     "train on built-in pictures drawn by formula instead: two classes, no download, never mixed up with the real data",
+     0, 0, NULL},
+    {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default: all this process may use)",
+     1, 1024, NULL},
+    {0},
+};
+
+int settings_check(const settings *s, const char *command, bool any_adam)
+{
+    if (s->epochs && s->updates)
+        return complain(GR_USAGE, command, "--epochs and --updates exclude each other; give one of them");
+    if (s->data && s->procedural)
+        return complain(GR_USAGE, command, "--data and --procedural exclude each other; give one of them");
+    if ((s->adam_form || s->adam_epsilon > 0) && !any_adam)
+        return complain(GR_USAGE, command, "--adam-%s is for --optimizer adam", s->adam_form ? "form" : "epsilon");
+    return 0;
+}
+
+void settings_complete(settings *s, const recipe *r)
+{
+    if (s->batch == 0)
+        s->batch = r->batch;
+    if (!s->optimizer)
+        s->optimizer = r->optimizer;
+    if (s->lr == 0)
+        s->lr = recipe_lr(r, s->optimizer);
+    if (s->epochs == 0 && s->updates == 0)
+        s->epochs = r->epochs;
+    if (!s->last_batch)
+        s->last_batch = r->last_batch;
+}
+
+int settings_check_inputs(const settings *s, const char *command)
+{
+    if (s->init_weights && !is_readable_file(s->init_weights))
+        return complain(GR_BAD_DATA, command, "--init-weights %s: %s", s->init_weights,
+                        is_folder(s->init_weights) ? "it is a folder" : strerror(errno));
+    return 0;
+}
+
+gr_context *settings_open(const settings *s, bool plan_only)
+{
+    return gr_open(&(gr_options){.device = s->device,
+                                 .seed = (uint64_t)s->seed,
+                                 .threads = (int)s->threads,
+                                 .memory_limit = s->memory_limit,
+                                 .plan_only = plan_only,
+                                 .no_fusion = s->no_fusion});
+}
+
+gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *net)
+{
+    if (strcmp(s->optimizer, "sgd") == 0)
+        return gr_sgd(ctx, net, &(gr_sgd_options){.lr = s->lr});
+    bool pytorch = s->adam_form && strcmp(s->adam_form, "pytorch") == 0;
+    return gr_adam(
+        ctx, net,
+        &(gr_adam_options){.lr = s->lr,
+                           .adam = {.epsilon = s->adam_epsilon, .form = pytorch ? GR_ADAM_PYTORCH : GR_ADAM_KERAS}});
+}
+
+gr_fit_options settings_fit(const settings *s)
+{
+    return (gr_fit_options){.batch = s->batch,
+                            .epochs = s->epochs,
+                            .updates = s->updates,
+                            .last = last_batch_of(s->last_batch),
+                            .no_shuffle = s->no_shuffle};
+}

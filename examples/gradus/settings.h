@@ -1,0 +1,57 @@
+/*
+ * settings.h - what a user can choose about a run. Zero or NULL: not given; settings_complete then puts the recipe's
+ * choice there. The options stand in tables by what they do, so that train and sweep share them.
+ */
+#ifndef GRADUS_SETTINGS_H
+#define GRADUS_SETTINGS_H
+
+#include "options.h"
+#include "recipe.h"
+
+typedef struct {
+    /* the cell: what a sweep varies */
+    int64_t batch;
+    const char *optimizer;
+    int64_t seed;
+    /* the protocol: what all cells of a sweep share */
+    double lr;
+    const char *adam_form;
+    double adam_epsilon;
+    int64_t epochs, updates;
+    const char *last_batch;
+    bool no_shuffle, no_fusion;
+    int64_t split_seed;
+    const char *init_weights;
+    const char *device;
+    int64_t memory_limit;
+    /* the machine: what must not change a result */
+    const char *data;
+    bool procedural;
+    int64_t threads;
+    /* where it goes */
+    const char *save_weights, *log_updates;
+    bool json;
+} settings;
+
+extern const option settings_cell[], settings_protocol[], settings_machine[];
+
+enum { MAX_BATCH = 1 << 20 };
+
+/*
+ * Checks what no single option can: two that exclude each other, one that means nothing without another (any_adam: Adam
+ * is among the optimizers). Returns 0 or an exit code, complained of.
+ */
+int settings_check(const settings *s, const char *command, bool any_adam);
+
+/* Fills in the recipe's choices. */
+void settings_complete(settings *s, const recipe *r);
+
+/* Complains when a file that is to be read cannot be. Returns 0 or an exit code. */
+int settings_check_inputs(const settings *s, const char *command);
+
+/* The context, network and optimizer that the settings ask for. NULL: the context tells, or there is none. */
+gr_context *settings_open(const settings *s, bool plan_only);
+gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *net);
+gr_fit_options settings_fit(const settings *s);
+
+#endif

@@ -1,0 +1,214 @@
+/* train.c - gradus train: one run of a recipe, its progress on stderr, its result on stdout. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "progress.h"
+#include "row.h"
+#include "source.h"
+#include "stop.h"
+
+typedef struct {
+    bool list, explain;
+} train_asks;
+
+static const option ask_options[] = {
+    {"list", NULL, OPTION_FLAG, offsetof(train_asks, list), "name the recipes", 0, 0, NULL},
+    {"explain", NULL, OPTION_FLAG, offsetof(train_asks, explain),
+     "tell what the recipe does and what is odd about its publication", 0, 0, NULL},
+    {0},
+};
+
+static const option file_options[] = {
+    {"save-weights", "FILE", OPTION_TEXT, offsetof(settings, save_weights), "write the trained weights (safetensors)",
+     0, 0, NULL},
+    {"log-updates", "FILE", OPTION_TEXT, offsetof(settings, log_updates),
+     "write one JSON line per update: its number and its loss", 0, 0, NULL},
+    {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print the result as one line of JSON", 0, 0, NULL},
+    {0},
+};
+
+static const command_text train_text = {
+    .name = "train",
+    .usage = "train RECIPE [options]\ntrain --list",
+    .operand = "RECIPE",
+    .about =
+        "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
+        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75.",
+    .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
+                "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
+                "train cats-vs-dogs --explain",
+};
+
+/* One run, from the settings to its result. */
+typedef struct {
+    result result;
+    source data;
+    gr_context *ctx;
+    output log;
+    progress progress;
+} run;
+
+/* --- during training ---------------------------------------------------------------------------------------------- */
+
+static bool on_report(void *user, const gr_progress *p)
+{
+    run *t = user;
+    if (p->epoch_end)
+        json_array_append_new(t->result.history, row_epoch(p));
+    else if (t->log.file)
+        fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
+                gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
+    progress_fit(&t->progress, p);
+    return !stop_asked();
+}
+
+/* --- before and after --------------------------------------------------------------------------------------------- */
+
+static int check_outputs(const settings *s)
+{
+    int code = s->save_weights ? output_check(s->save_weights, "train") : 0;
+    if (code == 0 && s->log_updates)
+        code = output_check(s->log_updates, "train");
+    return code;
+}
+
+/* Reads the data and trains. Returns 0 or an exit code, complained of. */
+static int train(run *t, const recipe *r, const settings *s)
+{
+    t->ctx = settings_open(s, false);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+    int code = source_open(t->ctx, r, s, "train", &t->data);
+    if (code == 0)
+        code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
+    if (code)
+        return code;
+    gr_module *net = r->net(t->ctx);
+    gr_module_build(net, 3, (int64_t[]){r->height, r->width, 3});
+    if (s->init_weights)
+        gr_load_weights(net, s->init_weights);
+    gr_optimizer *opt = settings_optimizer(s, t->ctx, net);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+
+    stop_at_next_chance();
+    if (s->log_updates && (code = output_open(&t->log, s->log_updates, "train")) != 0)
+        return code;
+    gr_fit_options fit = settings_fit(s);
+    fit.report = on_report;
+    fit.user = t;
+    t->result.fit = gr_fit(net, opt, t->data.split, &fit);
+    progress_clear(&t->progress);
+    if (s->save_weights)
+        gr_save_weights(net, s->save_weights);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+    return s->log_updates ? output_commit(&t->log, "train") : 0;
+}
+
+static void fill_result(run *t)
+{
+    result *r = &t->result;
+    r->data = t->data.name;
+    r->data_hash = t->data.hash;
+    r->device = gr_device_name(t->ctx);
+    r->isa = gr_isa_name(t->ctx);
+    r->threads = gr_thread_count(t->ctx);
+    r->precision = gr_real(t->ctx) == GR_F64 ? "fp64" : "fp32";
+    r->peak_bytes = r->code == GR_NO_MEMORY ? 0 : gr_memory_use(t->ctx).peak;
+    r->error = gr_error_text(t->ctx);
+}
+
+static void print_metrics(const char *what, const gr_metrics *m)
+{
+    if (m->samples == 0)
+        return;
+    double p = m->accuracy;
+    printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
+           (long long)m->samples, 100 * sqrt(p * (1 - p) / (double)m->samples));
+}
+
+static void print_result(const result *r)
+{
+    const settings *s = r->settings;
+    const gr_fit_result *fit = &r->fit;
+    char time[32], peak[32];
+    printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", r->recipe->name, r->data, s->optimizer, s->lr,
+           (long long)s->batch, (long long)s->seed, row_state(r->code));
+    printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
+           100 * fit->train_accuracy, fit->train_loss);
+    print_metrics("validation", &fit->val);
+    print_metrics("test", &fit->test);
+    printf("  %lld update%s, %lld samples in %s: %.0f samples/s on %s %s, %d thread%s; peak memory %s\n",
+           (long long)fit->updates, fit->updates == 1 ? "" : "s", (long long)fit->samples,
+           duration_text(fit->seconds, time), (double)fit->samples / fit->seconds, r->device, r->isa, r->threads,
+           r->threads == 1 ? "" : "s", bytes_text((double)r->peak_bytes, peak));
+}
+
+/* Running out of memory and numbers that go bad are results too, for those who read rows. */
+static void print(const result *r)
+{
+    bool finished = r->code == GR_OK || r->code == GR_STOPPED;
+    if (r->settings->json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
+        json_t *row = row_json(r);
+        json_dumpf(row, stdout, ROW_FORMAT);
+        putchar('\n');
+        json_decref(row);
+    } else if (!r->settings->json && finished) {
+        print_result(r);
+    }
+}
+
+static int run_recipe(const recipe *r, const settings *s)
+{
+    run t = {.result = {.recipe = r, .settings = s, .history = json_array()}, .progress = progress_open()};
+    int code = train(&t, r, s);
+    if (code == 0 && t.result.fit.stopped) {
+        code = GR_STOPPED;
+        fprintf(stderr, "gradus train: stopped by a signal at update %lld\n", (long long)t.result.fit.updates);
+    }
+    output_drop(&t.log);
+    t.result.code = (gr_code)code;
+    fill_result(&t);
+    print(&t.result);
+    json_decref(t.result.history);
+    gr_close(t.ctx);
+    return code;
+}
+
+int train_command(int argc, char **argv)
+{
+    settings s = {.seed = 1};
+    train_asks asks = {0};
+    const option_group groups[] = {{"The run", settings_cell, &s},
+                                   {"The protocol", settings_protocol, &s},
+                                   {"The machine", settings_machine, &s},
+                                   {"Output", file_options, &s},
+                                   {"Instead of training", ask_options, &asks},
+                                   {0}};
+    const char *name;
+    options_end end = options_parse(&train_text, groups, argc, argv, &name);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (asks.list) {
+        recipe_list();
+        return 0;
+    }
+    const recipe *r = recipe_find(name, "train");
+    if (!r)
+        return GR_USAGE;
+    if (asks.explain) {
+        recipe_explain(r);
+        return 0;
+    }
+    settings_complete(&s, r);
+    stop_catch();
+    int code = settings_check(&s, "train", strcmp(s.optimizer, "adam") == 0);
+    if (code == 0)
+        code = settings_check_inputs(&s, "train");
+    if (code == 0)
+        code = check_outputs(&s);
+    return code ? code : run_recipe(r, &s);
+}

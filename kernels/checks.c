@@ -1,0 +1,22 @@
+/* checks.c - shape rules that several fronts share. */
+#include "kernels/kernels.h"
+
+bool gr__check_labels(gr_build *b)
+{
+    const gr_tensor *z = b->call.in[0], *labels = b->call.in[1], *weight = b->call.in[2];
+    if (z->ndim != 2)
+        return gr__op_fail(b, "z must be logits [N,classes]");
+    if (labels->ndim != 1 || labels->shape[0] != z->shape[0])
+        return gr__op_fail(b, "there must be one label for each of the %lld rows", (long long)z->shape[0]);
+    if (weight && (weight->ndim != 1 || weight->shape[0] != z->shape[0]))
+        return gr__op_fail(b, "there must be one weight for each of the %lld rows, or none", (long long)z->shape[0]);
+    return true;
+}
+
+bool gr__check_same_count(gr_build *b, int i, const char *name)
+{
+    if (b->call.in[i]->count == b->call.in[0]->count)
+        return true;
+    return gr__op_fail(b, "%s has %lld elements, wanted are %lld", name, (long long)b->call.in[i]->count,
+                       (long long)b->call.in[0]->count);
+}

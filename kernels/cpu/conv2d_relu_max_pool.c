@@ -1,0 +1,156 @@
+/*
+ * conv2d_relu_max_pool.c - convolution, ReLU and max-pooling in one pass.
+ *
+ * A unit is one row of pooled outputs of one image. For each panel of filters and each block of its columns, the few
+ * activations under it are computed into a buffer that stays in the first-level cache, and pooled from there. Where
+ * pooling windows overlap, the activations they share are computed once for each row.
+ */
+#include "kernels/cpu/conv.h"
+#include "kernels/cpu/pooling.h"
+
+enum { BLOCK_FLOATS = 6144 }; /* activations of a block, 24 KiB */
+
+typedef struct {
+    conv_input in;
+    gr_geometry pool;
+    int64_t k;                 /* filters */
+    int64_t block, block_cols; /* pooled columns of a block; columns of activations under them, at most */
+    int64_t units, chunks;
+    int64_t strip, acts;       /* floats */
+    float *packed, *bias, *strips, *buffers;
+    size_t bytes;
+    const float *x;            /* [N,H,W,C] */
+    float *y;                  /* [N,pool.p,pool.q,K] */
+    uint8_t *argmax;           /* the same or NULL */
+} forward_plan;
+
+static gr_geometry conv_geometry(const gr_call *call)
+{
+    const gr_conv2d_relu_max_pool_args *args = call->options;
+    const gr_tensor *w = call->in[1];
+    return gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->conv.window, false);
+}
+
+static gr_geometry pool_geometry(const gr_call *call, const gr_geometry *conv)
+{
+    const gr_conv2d_relu_max_pool_args *args = call->options;
+    const gr_tensor activation = {.ndim = 4, .shape = {conv->n, conv->p, conv->q, call->in[1]->shape[0]}};
+    return gr__geometry(&activation, args->pool.size[0], args->pool.size[1], &args->pool.window, true);
+}
+
+static forward_plan plan_forward(const gr_call *call, void *base)
+{
+    const gr_geometry g = conv_geometry(call);
+    forward_plan f = {.in = conv_input_of(&g), .pool = pool_geometry(call, &g), .k = call->in[1]->shape[0],
+                      .x = gr__f32(call->in[0]), .y = gr__f32(call->out[0]), .argmax = gr__u8(call->out[1])};
+    f.block = max64(1, BLOCK_FLOATS / (f.pool.r * f.pool.stride_w * PANEL));
+    f.block = ceil_div(f.pool.q, ceil_div(f.pool.q, f.block)); /* about equal blocks */
+    f.block_cols = (f.block - 1) * f.pool.stride_w + f.pool.s;
+    f.units = f.pool.n * f.pool.p;
+    f.strip = round_up(conv_strip(&f.in, f.pool.r), 16);
+    f.acts = f.pool.r * f.block_cols * PANEL;
+    f.chunks = conv_chunks(f.units, f.strip + f.acts);
+    scratch s = {.base = base};
+    const int64_t panels = ceil_div(f.k, PANEL);
+    f.packed = scratch_take(&s, panels * PANEL * g.r * g.s * g.c);
+    f.bias = scratch_take(&s, panels * PANEL);
+    f.strips = scratch_take(&s, f.chunks * f.strip);
+    f.buffers = scratch_take(&s, f.chunks * f.acts);
+    f.bytes = s.used;
+    return f;
+}
+
+/* The largest of acts[.][.][PANEL] under places u x v of a window that is `wide` places wide and begins at acts. */
+INLINE best window_best(const float *acts, int64_t row, span u, span v, int64_t wide)
+{
+    best b = {{0}, ivec_all(NOWHERE)};
+    for (int64_t i = u.begin; i < u.end; i++)
+        for (int64_t j = v.begin; j < v.end; j++)
+            compete(&b, vec_load(acts + i * row + j * PANEL), (int)(i * wide + j));
+    return b;
+}
+
+/* Pools columns q of row p from acts[row..][col..][PANEL]. */
+static void pool_columns(const forward_plan *f, int64_t p, span q, const float *acts, span row, span col, float *y,
+                         uint8_t *argmax, int64_t width)
+{
+    const gr_geometry *o = &f->pool;
+    const span u = taps_inside(p, o->stride_h, o->pad_top, o->r, o->h), two = {0, 2};
+    const int64_t pitch = (col.end - col.begin) * PANEL;
+    for (int64_t at = q.begin; at < q.end; at++) {
+        const span v = taps_inside(at, o->stride_w, o->pad_left, o->s, o->w);
+        const bool usual = o->r == 2 && o->s == 2 && u.end - u.begin == 2 && v.end - v.begin == 2;
+        const float *window = acts + (p * o->stride_h - o->pad_top - row.begin) * pitch +
+                              (at * o->stride_w - o->pad_left - col.begin) * PANEL;
+        for (int64_t k = 0; k < width; k += VL) { /* constants unroll the usual window */
+            const best b = usual ? window_best(window + k, pitch, two, two, 2) : window_best(window + k, pitch, u, v, o->s);
+            write_best(&b, y + at * f->k + k, argmax ? argmax + at * f->k + k : NULL, min64(VL, width - k));
+        }
+    }
+}
+
+/* The columns of activations under pooled columns q that exist. */
+static span columns_under(const gr_geometry *o, span q)
+{
+    const int64_t begin = q.begin * o->stride_w - o->pad_left, end = (q.end - 1) * o->stride_w - o->pad_left + o->s;
+    return (span){max64(0, begin), max64(max64(0, begin), min64(o->w, end))};
+}
+
+/* Row p of image n. windows: the windows of activation row row.begin on. */
+static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, const float *windows, float *acts)
+{
+    const gr_geometry *g = &f->in.g, *o = &f->pool;
+    const int64_t at = (n * o->p + p) * o->q * f->k, blocks = ceil_div(o->q, f->block);
+    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch, .taps = g->r,
+               .depth = g->s * g->c, .out = acts, .out_pixel = PANEL, .rows = row.end - row.begin, .relu = true};
+    for (int64_t k = 0; k < f->k; k += PANEL)
+        for (int64_t i = 0; i < blocks; i++) {
+            const span q = {i * f->block, min64(o->q, (i + 1) * f->block)}, col = columns_under(o, q);
+            s.in = windows + col.begin * s.in_pixel;
+            s.cols = col.end - col.begin;
+            s.out_row = s.cols * PANEL;
+            s.w = f->packed + k * s.taps * s.depth;
+            s.bias = f->bias + k;
+            s.channels = PANEL; /* filters beyond K are zeros */
+            sweep_run(&s);
+            pool_columns(f, p, q, acts, row, col, f->y + at + k, f->argmax ? f->argmax + at + k : NULL,
+                         min64(PANEL, f->k - k));
+        }
+}
+
+static void forward_chunk(void *arg, int64_t chunk)
+{
+    const forward_plan *f = arg;
+    const gr_geometry *o = &f->pool;
+    const span units = part_of(f->units, chunk, f->chunks);
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        const int64_t n = unit / o->p, p = unit % o->p, first = p * o->stride_h - o->pad_top;
+        const span u = taps_inside(p, o->stride_h, o->pad_top, o->r, o->h);
+        const span row = {first + u.begin, first + max64(u.begin, u.end)};
+        const float *windows = f->x;
+        if (row.begin < row.end)
+            windows = conv_rows(&f->in, f->x, n, row.begin, row.end - row.begin, f->strips + chunk * f->strip);
+        pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
+    }
+}
+
+void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
+{
+    forward_plan f = plan_forward(call, call->exec->scratch);
+    conv_pack(call, f.packed, f.bias);
+    gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
+}
+
+void GR_CPU(conv2d_relu_max_pool_backward)(const gr_call *call)
+{
+    const gr_geometry g = conv_geometry(call);
+    const conv_dz dz = {.dy = gr__f32(call->d_out[0]), .argmax = gr__u8(call->out[1]), .pool = pool_geometry(call, &g),
+                        .p = g.p, .q = g.q, .k = call->in[1]->shape[0]};
+    conv_backward(call, &g, &dz);
+}
+
+size_t GR_CPU(conv2d_relu_max_pool_scratch)(const gr_call *call, gr_pass pass)
+{
+    const gr_geometry g = conv_geometry(call);
+    return pass == GR_FORWARD ? plan_forward(call, NULL).bytes : conv_backward_scratch(call, &g);
+}

@@ -1,0 +1,156 @@
+/*
+ * conv_grad_w.c - dW and db of a convolution.
+ *
+ *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n, p*stride_h+r-pad_top, q*stride_w+s-pad_left, c]      db[k] = sum_{n,p,q} dz[n,p,q,k]
+ *
+ * For one filter row r this is a product of matrices, [S*C x pixels] times [pixels x K], whose left factor is read from
+ * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the batch
+ * are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the order of
+ * the parts.
+ */
+#include "kernels/cpu/conv.h"
+
+enum { SUMS = 4 }; /* independent chains of additions that hide their latency */
+
+typedef struct {
+    conv_input in;
+    int64_t k, panels, depth;      /* filters, panels of them, R*S*C */
+    int64_t rows, blocks, units;   /* output rows of a unit, units of an image, of the batch */
+    int64_t parts;                 /* of the batch */
+    int64_t x_strip, dz_strip;     /* floats */
+    float *x_strips, *dz_strips;   /* [part][panel][..] */
+    float *dw_parts;               /* [part][panel][R*S*C][PANEL] */
+    float *db_parts;               /* [part][panel][PANEL] */
+    size_t bytes;
+    const float *x;                /* [N,H,W,C] */
+    const conv_dz *dz;
+    float *dw, *db;                /* [K,R,S,C], [K]; or NULL */
+    bool accumulate_w, accumulate_b;
+} grad_w_plan;
+
+static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
+{
+    const gr_tensor *w = call->in[1];
+    grad_w_plan f = {.in = conv_input_of(g), .k = w->shape[0], .depth = g->r * g->s * g->c, .x = gr__f32(call->in[0]),
+                     .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]), .accumulate_w = call->accumulate >> 1 & 1,
+                     .accumulate_b = call->accumulate >> 2 & 1};
+    f.panels = ceil_div(f.k, PANEL);
+    f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
+    f.rows = min64(g->p, round_up(f.rows, 2)); /* whole windows of the usual pooling */
+    f.blocks = ceil_div(g->p, f.rows);
+    f.units = g->n * f.blocks;
+    f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
+    f.dz_strip = f.rows * g->q * PANEL;
+    f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
+                    ceil_div(CONV_CHUNKS / 2, f.panels));
+    scratch s = {.base = base};
+    const int64_t chunks = f.parts * f.panels;
+    f.x_strips = scratch_take(&s, chunks * f.x_strip);
+    f.dz_strips = scratch_take(&s, chunks * f.dz_strip);
+    f.dw_parts = scratch_take(&s, chunks * f.depth * PANEL);
+    f.db_parts = scratch_take(&s, chunks * PANEL);
+    f.bytes = s.used;
+    return f;
+}
+
+/* sum[PANEL] += each row of dz[pixels][PANEL]. */
+static void add_rows(const float *dz, int64_t pixels, float *sum)
+{
+    for (int64_t k = 0; k < PANEL; k += VL) {
+        vec s[SUMS] = {{0}};
+        int64_t i = 0;
+        for (; i + SUMS <= pixels; i += SUMS) {
+            UNROLL
+            for (int j = 0; j < SUMS; j++)
+                s[j] += vec_load(dz + (i + j) * PANEL + k);
+        }
+        for (; i < pixels; i++)
+            s[0] += vec_load(dz + i * PANEL + k);
+        vec_store(sum + k, vec_load(sum + k) + ((s[0] + s[1]) + (s[2] + s[3])));
+    }
+}
+
+/* Adds a unit of output rows, from its windows over x and its dz[rows][Q][PANEL], to dw[R*S*C][PANEL]. */
+static void add_unit(const grad_w_plan *f, const float *x, const float *dz, int64_t rows, float *dw)
+{
+    const gr_geometry *g = &f->in.g;
+    tile t = {.a_row = 1, .a_step = g->stride_w * g->c, .a_segment = g->stride_h * f->in.pitch, .b = dz, .b_step = PANEL,
+              .b_segment = g->q * PANEL, .depth = g->q, .segments = rows, .c_row = PANEL, .width = PANEL, .alpha = 1,
+              .accumulate = true};
+    for (int64_t r = 0; r < g->r; r++) {
+        t.a = x + r * f->in.pitch;
+        t.c = dw + r * g->s * g->c * PANEL;
+        tile_rows(&t, g->s * g->c);
+    }
+}
+
+/* Chunk (part, panel): the partial sums of a part of the batch for a panel of filters. */
+static void sum_chunk(void *arg, int64_t chunk)
+{
+    const grad_w_plan *f = arg;
+    const int64_t k = chunk % f->panels * PANEL;
+    const span units = part_of(f->units, chunk / f->panels, f->parts);
+    float *dz = f->dz_strips + chunk * f->dz_strip, *strip = f->x_strips + chunk * f->x_strip;
+    float *dw = f->dw_parts + chunk * f->depth * PANEL, *db = f->db_parts + chunk * PANEL;
+    memset(dw, 0, (size_t)(f->depth * PANEL) * sizeof *dw);
+    memset(db, 0, PANEL * sizeof *db);
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        const int64_t n = unit / f->blocks;
+        const span p = {unit % f->blocks * f->rows, min64(f->in.g.p, (unit % f->blocks + 1) * f->rows)};
+        const conv_box box = {n, p, {0, f->in.g.q}, {k, min64(f->k, k + PANEL)}};
+        conv_dz_fill(f->dz, &box, dz, PANEL);
+        if (f->db)
+            add_rows(dz, (p.end - p.begin) * f->in.g.q, db);
+        if (f->dw)
+            add_unit(f, conv_rows(&f->in, f->x, n, p.begin, p.end - p.begin, strip), dz, p.end - p.begin, dw);
+    }
+}
+
+/* First part [count] += the other parts, in order. */
+static void add_parts(float *parts, int64_t pitch, int64_t n, int64_t count)
+{
+    for (int64_t part = 1; part < n; part++)
+        for (int64_t i = 0; i < count; i += VL)
+            vec_store(parts + i, vec_load(parts + i) + vec_load(parts + part * pitch + i));
+}
+
+static void give(float *d, int64_t d_pitch, const float *from, int64_t from_pitch, int64_t rows, int64_t cols, bool accumulate)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            d[i * d_pitch + j] = (accumulate ? d[i * d_pitch + j] : 0) + from[i * from_pitch + j];
+}
+
+enum { COMBINE = 4 * VL }; /* rows of dW's R*S*C that a combining chunk takes */
+
+/* Chunk (panel, block of R*S*C): adds the parts up and turns them into rows of dW[K,R,S,C]. */
+static void combine_chunk(void *arg, int64_t chunk)
+{
+    const grad_w_plan *f = arg;
+    const int64_t blocks = ceil_div(f->depth, COMBINE), panel = chunk / blocks, d = chunk % blocks * COMBINE;
+    const int64_t k = panel * PANEL, filters = min64(PANEL, f->k - k), count = min64(COMBINE, f->depth - d);
+    float turned[PANEL * COMBINE] __attribute__((aligned(64)));
+    if (f->dw) {
+        float *sums = f->dw_parts + (panel * f->depth + d) * PANEL;
+        add_parts(sums, f->panels * f->depth * PANEL, f->parts, count * PANEL);
+        transpose(sums, PANEL, count, filters, turned, COMBINE);
+        give(f->dw + k * f->depth + d, f->depth, turned, COMBINE, filters, count, f->accumulate_w);
+    }
+    if (f->db && d == 0) {
+        add_parts(f->db_parts + panel * PANEL, f->panels * PANEL, f->parts, PANEL);
+        give(f->db + k, 0, f->db_parts + panel * PANEL, 0, 1, filters, f->accumulate_b);
+    }
+}
+
+void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
+{
+    grad_w_plan f = plan(call, g, call->exec->scratch);
+    f.dz = dz;
+    gr_parallel_for(call->exec, f.parts * f.panels, sum_chunk, &f);
+    gr_parallel_for(call->exec, f.panels * ceil_div(f.depth, COMBINE), combine_chunk, &f);
+}
+
+size_t conv_grad_w_scratch(const gr_call *call, const gr_geometry *g)
+{
+    return call->d_in[1] || call->d_in[2] ? plan(call, g, NULL).bytes : 0;
+}

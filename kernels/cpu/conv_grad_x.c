@@ -1,0 +1,135 @@
+/*
+ * conv_grad_x.c - dX of a convolution, itself a convolution: of dz with the filters turned round.
+ *
+ *   dX[n,h,w,c] = sum_{k,r,s} dz[n,p,q,k] w[k,r,s,c]      p*stride_h = h + pad_top - r,  q*stride_w = w + pad_left - s
+ *
+ * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall into
+ * stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride 1 with
+ * the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
+ */
+#include "kernels/cpu/conv.h"
+
+/* One axis: taps of a filter of size taps that belong to a phase. */
+static int64_t taps_of(int64_t taps, int64_t stride, int64_t phase)
+{
+    return taps > phase ? (taps - phase - 1) / stride + 1 : 0;
+}
+
+typedef struct {
+    gr_geometry g;
+    int64_t k;                    /* filters */
+    int64_t rmax, smax;           /* most taps of a phase */
+    int64_t q0, cols;             /* columns of a strip of dz: [q0, q0 + cols) */
+    int64_t rows, blocks, units, chunks; /* rows of dX in a unit, units of an image, of the batch, chunks */
+    int64_t strip;                /* floats */
+    int64_t phase_floats;         /* of packed filters, at most */
+    const float *w;               /* [K,R,S,C] */
+    float *packed;                /* [phase][panel of c][tap r][tap s][K][PANEL] */
+    float *strips;                /* [chunk][row][col][K] */
+    size_t bytes;
+    float *dx;                    /* [N,H,W,C] */
+    bool accumulate;
+    const conv_dz *dz;
+} grad_x_plan;
+
+/* Rows of dz that rows [h, h + rows) of dX depend on. */
+static span dz_rows(const grad_x_plan *f, int64_t h, int64_t rows)
+{
+    const gr_geometry *g = &f->g;
+    return (span){floor_div(h + g->pad_top, g->stride_h) - (f->rmax - 1), floor_div(h + rows - 1 + g->pad_top, g->stride_h) + 1};
+}
+
+static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
+{
+    const gr_tensor *w = call->in[1];
+    grad_x_plan f = {.g = *g, .k = w->shape[0], .w = gr__f32(w), .dx = gr__f32(call->d_in[0]),
+                     .accumulate = call->accumulate & 1};
+    f.rmax = taps_of(g->r, g->stride_h, 0);
+    f.smax = taps_of(g->s, g->stride_w, 0);
+    f.q0 = floor_div(g->pad_left, g->stride_w) - (f.smax - 1);
+    f.cols = floor_div(g->w - 1 + g->pad_left, g->stride_w) + 1 - f.q0;
+    f.rows = conv_unit_rows(g->n, g->h, ceil_div(f.cols * f.k, g->stride_h) + g->w * g->c);
+    f.blocks = ceil_div(g->h, f.rows);
+    f.units = g->n * f.blocks;
+    f.strip = round_up((ceil_div(f.rows, g->stride_h) + f.rmax) * f.cols * f.k, 16);
+    f.chunks = conv_chunks(f.units, f.strip);
+    f.phase_floats = round_up(g->c, PANEL) * f.rmax * f.smax * f.k;
+    scratch s = {.base = base};
+    f.packed = scratch_take(&s, g->stride_h * g->stride_w * f.phase_floats);
+    f.strips = scratch_take(&s, f.chunks * f.strip);
+    f.bytes = s.used;
+    return f;
+}
+
+/* The filters of one phase, last tap first. Chunks: phases. */
+static void pack_chunk(void *arg, int64_t phase)
+{
+    const grad_x_plan *f = arg;
+    const gr_geometry *g = &f->g;
+    const int64_t fh = phase / g->stride_w, fw = phase % g->stride_w;
+    const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
+    float *to = f->packed + phase * f->phase_floats;
+    for (int64_t c = 0; c < g->c; c += PANEL)
+        for (int64_t a = taps_r - 1; a >= 0; a--)
+            for (int64_t b = taps_s - 1; b >= 0; b--, to += f->k * PANEL) {
+                const int64_t r = fh + a * g->stride_h, s = fw + b * g->stride_w;
+                pack_panel(f->w + (r * g->s + s) * g->c + c, g->r * g->s * g->c, f->k, min64(PANEL, g->c - c), to);
+            }
+}
+
+/* The first of h, h + 1, ... that belongs to a phase of an axis. */
+static int64_t first_of_phase(int64_t h, int64_t pad, int64_t stride, int64_t phase)
+{
+    return h + ((phase - h - pad) % stride + stride) % stride;
+}
+
+/* Rows [h, h + rows) of dX of image n, one phase; strip holds the rows of dz from p on. */
+static void run_phase(const grad_x_plan *f, int64_t phase, int64_t n, span rows, const float *strip, int64_t p)
+{
+    const gr_geometry *g = &f->g;
+    const int64_t fh = phase / g->stride_w, fw = phase % g->stride_w;
+    const int64_t h = first_of_phase(rows.begin, g->pad_top, g->stride_h, fh);
+    const int64_t w = first_of_phase(0, g->pad_left, g->stride_w, fw);
+    const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
+    if (h >= rows.end || w >= g->w)
+        return;
+    sweep s = {.in_row = f->cols * f->k, .in_pixel = f->k, .tap_row = f->cols * f->k, .taps = taps_r, .depth = taps_s * f->k,
+               .w = f->packed + phase * f->phase_floats, .out_row = g->stride_h * g->w * g->c, .out_pixel = g->stride_w * g->c,
+               .rows = ceil_div(rows.end - h, g->stride_h), .cols = ceil_div(g->w - w, g->stride_w), .channels = g->c,
+               .accumulate = f->accumulate};
+    s.out = f->dx + ((n * g->h + h) * g->w + w) * g->c;
+    if (taps_r == 0 || taps_s == 0)
+        s.taps = s.depth = 0; /* no filter tap reaches this phase: zeros */
+    const int64_t row = floor_div(h + g->pad_top, g->stride_h) - (taps_r - 1) - p;
+    const int64_t col = floor_div(w + g->pad_left, g->stride_w) - (taps_s - 1) - f->q0;
+    s.in = s.taps ? strip + (row * f->cols + col) * f->k : strip;
+    sweep_run(&s);
+}
+
+static void grad_x_chunk(void *arg, int64_t chunk)
+{
+    const grad_x_plan *f = arg;
+    const span units = part_of(f->units, chunk, f->chunks);
+    float *strip = f->strips + chunk * f->strip;
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        const int64_t n = unit / f->blocks;
+        const span rows = part_of(f->g.h, unit % f->blocks, f->blocks);
+        const conv_box box = {n, dz_rows(f, rows.begin, rows.end - rows.begin), {f->q0, f->q0 + f->cols}, {0, f->k}};
+        conv_dz_fill(f->dz, &box, strip, f->k);
+        for (int64_t phase = 0; phase < f->g.stride_h * f->g.stride_w; phase++)
+            run_phase(f, phase, n, rows, strip, box.row.begin);
+    }
+}
+
+void conv_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
+{
+    grad_x_plan f = plan(call, g, call->exec->scratch);
+    f.dz = dz;
+    gr_parallel_for(call->exec, g->stride_h * g->stride_w, pack_chunk, &f);
+    gr_parallel_for(call->exec, f.chunks, grad_x_chunk, &f);
+}
+
+size_t conv_grad_x_scratch(const gr_call *call, const gr_geometry *g)
+{
+    return call->d_in[0] ? plan(call, g, NULL).bytes : 0;
+}

@@ -1,0 +1,129 @@
+/*
+ * dense.c - dense layer.
+ *
+ *   y[n,j] = b[j] + sum_i x[n,i] w[i,j], then max(0, .) if asked
+ *
+ * Forward is cut three ways: the columns of y, its rows, and - for the tall w behind a convolution - the sum over i into
+ * parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. Backward is
+ * dense_backward.c.
+ */
+#include "kernels/cpu/dense_backward.h"
+
+enum {
+    COLUMNS = 128, /* of y in a chunk, at most */
+    DEPTH = 64,    /* rows of w at a time: they wait in the first-level cache for all samples */
+    PART = 1024,   /* rows of w that are worth a part of their own */
+    CHUNKS = 32
+};
+
+typedef struct {
+    int64_t n, in, out;
+    int64_t column_blocks, row_blocks, parts;
+    const float *x; /* [N,in] */
+    const float *w; /* [in,out] */
+    const float *b; /* [out] or NULL */
+    float *y;       /* [N,out] */
+    bool relu;
+    int64_t panel_floats;
+    float *panels;  /* [chunk][DEPTH][PANEL]: rows of w that end before a panel does; none if panels divide out */
+    float *sums;    /* [part][N,out], none if there is one part */
+    size_t bytes;
+} forward_plan;
+
+static forward_plan plan_forward(const gr_call *call, void *base)
+{
+    const gr_dense_args *args = call->options;
+    const gr_tensor *x = call->in[0], *w = call->in[1];
+    forward_plan f = {.n = x->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(x), .w = gr__f32(w),
+                      .b = gr__f32(call->in[2]), .y = gr__f32(call->out[0]), .relu = args->relu};
+    f.column_blocks = ceil_div(f.out, COLUMNS);
+    f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
+    f.row_blocks = max64(1, min64(f.n / 16, CHUNKS / (f.column_blocks * f.parts)));
+    f.panel_floats = f.out % PANEL ? DEPTH * PANEL : 0;
+    scratch s = {.base = base};
+    f.panels = scratch_take(&s, f.column_blocks * f.row_blocks * f.parts * f.panel_floats);
+    f.sums = scratch_take(&s, f.parts > 1 ? f.parts * f.n * f.out : 0);
+    f.bytes = s.used;
+    return f;
+}
+
+/* y[rows, columns] of one block of DEPTH rows of w; t has all that does not depend on the column. */
+static void columns(const forward_plan *f, tile t, span column, int64_t i, float *c, int64_t rows, float *panel, bool first)
+{
+    float bias[PANEL] __attribute__((aligned(64))) = {0};
+    for (int64_t j = column.begin; j < column.end; j += PANEL) {
+        t.width = min64(PANEL, column.end - j);
+        t.b = f->w + i * f->out + j;
+        t.b_step = f->out;
+        t.fetch = i + 2 * DEPTH <= f->in ? t.b + DEPTH * f->out : NULL;
+        t.fetch_step = f->out;
+        t.c = c + j;
+        if (t.width < PANEL) {
+            pack_panel(t.b, f->out, t.depth, t.width, panel);
+            t.b = panel;
+            t.b_step = PANEL;
+        }
+        if (first && f->b && f->parts == 1) {
+            memcpy(bias, f->b + j, (size_t)t.width * sizeof *bias);
+            t.bias = bias;
+        }
+        tile_rows(&t, rows);
+    }
+}
+
+static void forward_chunk(void *arg, int64_t chunk)
+{
+    const forward_plan *f = arg;
+    const int64_t part = chunk % f->parts, row_block = chunk / f->parts % f->row_blocks;
+    const span i = part_of(f->in, part, f->parts), n = part_of(f->n, row_block, f->row_blocks);
+    const int64_t j = chunk / (f->parts * f->row_blocks) * COLUMNS;
+    const span column = {j, min64(f->out, j + COLUMNS)};
+    float *c = (f->parts > 1 ? f->sums + part * f->n * f->out : f->y) + n.begin * f->out;
+    for (int64_t at = i.begin; at < i.end; at += DEPTH) {
+        tile t = {.a = f->x + n.begin * f->in + at, .a_row = f->in, .a_step = 1, .depth = min64(DEPTH, i.end - at),
+                  .segments = 1, .c_row = f->out, .alpha = 1, .accumulate = at > i.begin,
+                  .relu = f->relu && f->parts == 1 && at + DEPTH >= i.end};
+        columns(f, t, column, at, c, n.end - n.begin, f->panels + chunk * f->panel_floats, at == i.begin);
+    }
+}
+
+/* Row n of y from the parts. */
+static void combine_chunk(void *arg, int64_t n)
+{
+    const forward_plan *f = arg;
+    for (int64_t j = 0; j < f->out; j += VL) {
+        const int64_t width = min64(VL, f->out - j);
+        vec v = f->b ? vec_load_n(f->b + j, width) : (vec){0};
+        for (int64_t part = 0; part < f->parts; part++)
+            v += vec_load_n(f->sums + (part * f->n + n) * f->out + j, width);
+        vec_store_n(f->y + n * f->out + j, f->relu ? vec_relu(v) : v, width);
+    }
+}
+
+void GR_CPU(dense_forward)(const gr_call *call)
+{
+    forward_plan f = plan_forward(call, call->exec->scratch);
+    gr_parallel_for(call->exec, f.column_blocks * f.row_blocks * f.parts, forward_chunk, &f);
+    if (f.parts > 1)
+        gr_parallel_for(call->exec, f.n, combine_chunk, &f);
+}
+
+void GR_CPU(dense_backward)(const gr_call *call)
+{
+    const gr_dense_args *args = call->options;
+    const gr_tensor *w = call->in[1];
+    const dense_job job = {
+        .n = call->in[0]->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(call->in[0]),
+        .dy = gr__f32(call->d_out[0]), .y = args->relu ? gr__f32(call->out[0]) : NULL, .w = gr__f32(w),
+        .dx = gr__f32(call->d_in[0]), .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]),
+        .accumulate_x = call->accumulate & 1, .accumulate_w = call->accumulate >> 1 & 1,
+        .accumulate_b = call->accumulate >> 2 & 1, .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
+    dense_backward_run(call->exec, &job);
+}
+
+size_t GR_CPU(dense_scratch)(const gr_call *call, gr_pass pass)
+{
+    const gr_tensor *x = call->in[0], *w = call->in[1];
+    return pass == GR_FORWARD ? plan_forward(call, NULL).bytes
+                              : dense_backward_scratch(x->shape[0], w->shape[0], w->shape[1], DENSE_STORE);
+}

@@ -1,0 +1,174 @@
+/*
+ * dense_backward.c - dX, dW or the update, and db of a dense layer, in one sweep over w.
+ *
+ *   dz = dy [y > 0]      dX[n,i] = sum_j dz[n,j] w[i,j]      dW[i,j] = sum_n x[n,i] dz[n,j]      db[j] = sum_n dz[n,j]
+ *
+ * Block by block of BLOCK rows of w: its transpose is packed once for dX; the columns of x above it are packed once for
+ * dW. While a block is worked on, the next one is fetched from memory: with few samples that transfer is all there is.
+ */
+#include "kernels/cpu/dense_backward.h"
+
+enum {
+    BLOCK = 32,    /* rows of w: two cache lines of x and dX in each sample */
+    DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
+    SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
+    CHUNKS = 64,
+    COLUMNS = 128  /* of dz, for one chunk of its preparation */
+};
+
+typedef struct {
+    dense_job job;
+    int64_t pitch;          /* of dz: out, rounded up to whole panels */
+    int64_t blocks, chunks;
+    float *dz;              /* [N][pitch], zeros behind out */
+    int64_t wt_floats, xb_floats, g_floats;
+    float *wt;              /* [chunk][DEPTH][BLOCK]: transposed rows of w */
+    float *xb;              /* [chunk][SAMPLES][BLOCK]: columns of x */
+    float *g;               /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
+    size_t bytes;
+} plan;
+
+static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *base)
+{
+    plan f = {.pitch = round_up(out, PANEL), .blocks = ceil_div(in, BLOCK)};
+    f.chunks = min64(CHUNKS, f.blocks);
+    f.wt_floats = min64(DEPTH, out) * BLOCK;
+    f.xb_floats = min64(SAMPLES, n) * BLOCK;
+    f.g_floats = use == DENSE_ADAM ? BLOCK * f.pitch : 0;
+    scratch s = {.base = base};
+    f.dz = scratch_take(&s, n * f.pitch);
+    f.wt = scratch_take(&s, f.chunks * f.wt_floats);
+    f.xb = scratch_take(&s, f.chunks * f.xb_floats);
+    f.g = scratch_take(&s, f.chunks * f.g_floats);
+    f.bytes = s.used;
+    return f;
+}
+
+size_t dense_backward_scratch(int64_t n, int64_t in, int64_t out, dense_use use)
+{
+    return plan_of(n, in, out, use, NULL).bytes;
+}
+
+/* Columns of dz and their sums. Chunks: blocks of COLUMNS. */
+static void prepare_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const dense_job *job = &f->job;
+    const int64_t begin = chunk * COLUMNS, end = min64(f->pitch, begin + COLUMNS);
+    for (int64_t j = begin; j < end; j += VL) {
+        const int64_t width = max64(0, min64(VL, job->out - j));
+        vec sum = {0};
+        for (int64_t n = 0; n < job->n; n++) {
+            vec v = {0};
+            if (width > 0) {
+                v = vec_load_n(job->dy + n * job->out + j, width);
+                if (job->y)
+                    v = vec_gate(vec_load_n(job->y + n * job->out + j, width), v);
+            }
+            vec_store(f->dz + n * f->pitch + j, v);
+            sum += v;
+        }
+        if (job->db && width > 0)
+            vec_store_n(job->db + j, job->accumulate_b ? sum + vec_load_n(job->db + j, width) : sum, width);
+    }
+}
+
+/* Asks for what the block at row i will need of x and dX, and of w unless block_dx does that on its way. */
+static void fetch_block(const plan *f, int64_t i)
+{
+    const dense_job *job = &f->job;
+    const int64_t rows = min64(BLOCK, job->in - i), line = 64 / (int64_t)sizeof(float);
+    for (int64_t n = 0; n < job->n; n++)
+        for (int64_t e = 0; e < rows; e += line) {
+            prefetch(job->x + n * job->in + i + e);
+            if (job->dx)
+                prefetch(job->dx + n * job->in + i + e);
+        }
+    for (int64_t e = 0; !job->dx && e < rows * job->out; e += line)
+        prefetch(job->w + i * job->out + e);
+}
+
+/* dX[., i..i+rows) */
+static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt)
+{
+    const dense_job *job = &f->job;
+    for (int64_t j = 0; j < job->out; j += DEPTH) {
+        tile t = {.a = f->dz + j, .a_row = f->pitch, .a_step = 1, .b_step = BLOCK, .depth = min64(DEPTH, job->out - j),
+                  .segments = 1, .c_row = job->in, .alpha = 1, .accumulate = job->accumulate_x || j > 0,
+                  .fetch_step = PANEL};
+        transpose(job->w + i * job->out + j, job->out, rows, t.depth, wt, BLOCK);
+        for (int64_t at = 0; at < rows; at += PANEL) {
+            t.b = wt + at;
+            if (i + BLOCK < job->in)
+                t.fetch = job->w + (i + BLOCK + at) * job->out + j;
+            t.c = job->dx + i + at;
+            t.width = min64(PANEL, rows - at);
+            tile_rows(&t, job->n);
+        }
+    }
+}
+
+/* One sample's columns above a block. */
+INLINE void copy_columns(const float *x, int64_t count, float *to)
+{
+    for (int64_t i = 0; i < count; i += VL)
+        vec_store_n(to + i, vec_load_n(x + i, min64(VL, count - i)), min64(VL, count - i));
+}
+
+/* target[rows][out] (+)= alpha dW[i..i+rows) */
+static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *target, int64_t pitch, float alpha, bool accumulate)
+{
+    const dense_job *job = &f->job;
+    for (int64_t n = 0; n < job->n; n += SAMPLES) {
+        tile t = {.a = xb, .a_row = 1, .a_step = BLOCK, .b_step = f->pitch, .depth = min64(SAMPLES, job->n - n),
+                  .segments = 1, .c_row = pitch, .alpha = alpha, .accumulate = accumulate || n > 0};
+        for (int64_t k = 0; k < t.depth; k++)
+            copy_columns(job->x + (n + k) * job->in + i, rows, xb + k * BLOCK);
+        for (int64_t j = 0; j < job->out; j += PANEL) {
+            t.b = f->dz + n * f->pitch + j;
+            t.c = target + j;
+            t.width = min64(PANEL, job->out - j);
+            tile_rows(&t, rows);
+        }
+    }
+}
+
+static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g)
+{
+    const dense_job *job = &f->job;
+    const int64_t at = i * job->out;
+    if (job->use == DENSE_STORE)
+        block_dw(f, i, rows, xb, job->dw + at, job->out, 1, job->accumulate_w);
+    else if (job->use == DENSE_SGD)
+        block_dw(f, i, rows, xb, job->w + at, job->out, -job->lr, true);
+    else if (job->use == DENSE_ADAM) {
+        block_dw(f, i, rows, xb, g, f->pitch, 1, false);
+        for (int64_t r = 0; r < rows; r++, g += f->pitch) {
+            const int64_t row = at + r * job->out;
+            adam_row(&job->adam, g, job->w + row, job->m + row, job->v + row, job->out);
+        }
+    }
+}
+
+static void sweep_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const span blocks = part_of(f->blocks, chunk, f->chunks);
+    for (int64_t block = blocks.begin; block < blocks.end; block++) {
+        const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        if (block + 1 < blocks.end)
+            fetch_block(f, i + BLOCK);
+        if (f->job.dx)
+            block_dx(f, i, rows, f->wt + chunk * f->wt_floats);
+        use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats);
+    }
+}
+
+void dense_backward_run(const gr_exec *exec, const dense_job *job)
+{
+    plan f = plan_of(job->n, job->in, job->out, job->use, exec->scratch);
+    f.job = *job;
+    gr_parallel_for(exec, ceil_div(f.pitch, COLUMNS), prepare_chunk, &f);
+    if (job->dx || job->use != DENSE_FROZEN)
+        gr_parallel_for(exec, f.chunks, sweep_chunk, &f);
+}

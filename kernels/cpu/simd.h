@@ -1,0 +1,228 @@
+/*
+ * simd.h - vectors of floats, as long as the instruction set has them: 4 (any processor), 8 (AVX2), 16 (AVX-512).
+ *
+ * One source text serves all: arithmetic is written with the operators that GCC and clang define on vectors (a scalar
+ * operand is broadcast), products and sums contract to fused multiply-adds where the instruction set has them. Only what
+ * has no operator is spelled per instruction set here, and nowhere else.
+ */
+#ifndef GRADUS_CPU_SIMD_H
+#define GRADUS_CPU_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+/* VL: floats in a vector. TILE_ROWS: rows of the register tile (tile.h), as many as 16 or 32 registers hold. */
+#if defined(__AVX512F__)
+enum { VL = 16 };
+#elif defined(__AVX2__)
+enum { VL = 8 };
+#else
+enum { VL = 4 };
+#endif
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define TALL_TILES
+enum { TILE_ROWS = 14 };
+#else
+enum { TILE_ROWS = 6 };
+#endif
+
+typedef float vec __attribute__((vector_size(VL * sizeof(float))));
+typedef int32_t ivec __attribute__((vector_size(VL * sizeof(int32_t))));
+typedef uint8_t bvec __attribute__((vector_size(VL)));
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
+INLINE vec vec_load(const float *p)
+{
+    vec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void vec_store(float *p, vec v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE vec vec_all(float x)
+{
+    return x - (vec){0}; /* x + 0 would turn -0 into 0 */
+}
+
+/* The first n (1..VL) elements at p; zeros behind. */
+INLINE vec vec_load_n(const float *p, int64_t n)
+{
+#if defined(__AVX512F__)
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
+    vec v = {0};
+    memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+#endif
+}
+
+INLINE void vec_store_n(float *p, vec v, int64_t n)
+{
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v);
+#else
+    memcpy(p, &v, (size_t)n * sizeof *p);
+#endif
+}
+
+/* What a comparison of vectors gives: one truth value an element. AVX-512 has registers of its own for them. */
+#if defined(__AVX512F__)
+typedef __mmask16 mask;
+#else
+typedef ivec mask; /* 0 or -1 */
+#endif
+
+INLINE mask vec_less(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
+#else
+    return a < b;
+#endif
+}
+
+/* a > b, or a alone is a NaN. */
+INLINE mask vec_beats(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(b, b, _CMP_ORD_Q), a, b, _CMP_NLE_UQ);
+#else
+    return ~(a <= b) & (b == b);
+#endif
+}
+
+INLINE mask ivec_equal(ivec a, int b)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmpeq_epi32_mask((__m512i)a, _mm512_set1_epi32(b));
+#else
+    return a == b;
+#endif
+}
+
+INLINE ivec ivec_all(int x)
+{
+    return x - (ivec){0};
+}
+
+INLINE ivec ivec_select(mask m, ivec yes, ivec no)
+{
+#if defined(__AVX512F__)
+    return (ivec)_mm512_mask_blend_epi32(m, (__m512i)no, (__m512i)yes);
+#else
+    return (m & yes) | (~m & no);
+#endif
+}
+
+INLINE vec vec_select(mask m, vec yes, vec no)
+{
+    return (vec)ivec_select(m, (ivec)yes, (ivec)no);
+}
+
+/* max(0, v), where NaN stays NaN. */
+INLINE vec vec_relu(vec v)
+{
+    return vec_select(vec_less(v, (vec){0}), (vec){0}, v);
+}
+
+/* v where gate > 0, else 0: the gradient of a ReLU. */
+INLINE vec vec_gate(vec gate, vec v)
+{
+    return vec_select(vec_less((vec){0}, gate), v, (vec){0});
+}
+
+INLINE vec vec_sqrt(vec v)
+{
+#if defined(__AVX512F__)
+    return _mm512_sqrt_ps(v);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_ps(v);
+#elif defined(__x86_64__)
+    return _mm_sqrt_ps(v);
+#elif defined(__aarch64__)
+    return (vec)vsqrtq_f32((float32x4_t)v);
+#else
+    for (int i = 0; i < VL; i++)
+        v[i] = sqrtf(v[i]);
+    return v;
+#endif
+}
+
+/* VL bytes as integers and back (0..255). */
+INLINE ivec ivec_from_bytes(const uint8_t *p)
+{
+    bvec b;
+    memcpy(&b, p, sizeof b);
+#if defined(__AVX512F__)
+    return (ivec)_mm512_cvtepu8_epi32((__m128i)b);
+#elif defined(__AVX2__)
+    return (ivec)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)b));
+#else
+    return __builtin_convertvector(b, ivec);
+#endif
+}
+
+INLINE void ivec_to_bytes(uint8_t *p, ivec v)
+{
+#if defined(__AVX512F__)
+    const bvec b = (bvec)_mm512_cvtepi32_epi8((__m512i)v);
+#else
+    const bvec b = __builtin_convertvector(v, bvec);
+#endif
+    memcpy(p, &b, sizeof b);
+}
+
+/* a0 b0 a1 b1 ... of the lower halves, and of the upper halves. */
+#if defined(__AVX512F__)
+INLINE vec vec_zip_low(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+INLINE vec vec_zip_high(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+#elif defined(__AVX2__)
+INLINE vec vec_zip_low(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+INLINE vec vec_zip_high(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+#else
+INLINE vec vec_zip_low(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+}
+INLINE vec vec_zip_high(vec a, vec b)
+{
+    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+}
+#endif
+
+/* Asks for the cache line at p. */
+INLINE void prefetch(const void *p)
+{
+    __builtin_prefetch(p, 0, 3);
+}
+
+#endif

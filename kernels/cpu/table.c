@@ -1,0 +1,30 @@
+/* table.c - the tuned kernels of one instruction set by operation. Where there is no entry the reference serves. */
+#include "kernels/cpu/cpu.h"
+
+#define FORWARD(op) void GR_CPU(op##_forward)(const gr_call *);
+#define BACKWARD(op) void GR_CPU(op##_backward)(const gr_call *);
+#define SCRATCH(op) size_t GR_CPU(op##_scratch)(const gr_call *, gr_pass);
+FORWARD(conv2d) BACKWARD(conv2d) SCRATCH(conv2d)
+FORWARD(conv2d_relu_max_pool) BACKWARD(conv2d_relu_max_pool) SCRATCH(conv2d_relu_max_pool)
+FORWARD(dense) BACKWARD(dense) SCRATCH(dense)
+FORWARD(dense_sgd) SCRATCH(dense_sgd)
+FORWARD(dense_adam) SCRATCH(dense_adam)
+FORWARD(max_pool2d) BACKWARD(max_pool2d)
+FORWARD(relu) BACKWARD(relu)
+FORWARD(normalise)
+FORWARD(sgd_step)
+FORWARD(adam_step)
+
+const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
+    [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch)},
+    [GR_OP_conv2d_relu_max_pool] = {GR_CPU(conv2d_relu_max_pool_forward), GR_CPU(conv2d_relu_max_pool_backward),
+                                    GR_CPU(conv2d_relu_max_pool_scratch)},
+    [GR_OP_dense] = {GR_CPU(dense_forward), GR_CPU(dense_backward), GR_CPU(dense_scratch)},
+    [GR_OP_dense_sgd] = {GR_CPU(dense_sgd_forward), NULL, GR_CPU(dense_sgd_scratch)},
+    [GR_OP_dense_adam] = {GR_CPU(dense_adam_forward), NULL, GR_CPU(dense_adam_scratch)},
+    [GR_OP_max_pool2d] = {GR_CPU(max_pool2d_forward), GR_CPU(max_pool2d_backward), NULL},
+    [GR_OP_relu] = {GR_CPU(relu_forward), GR_CPU(relu_backward), NULL},
+    [GR_OP_normalise] = {GR_CPU(normalise_forward), NULL, NULL},
+    [GR_OP_sgd_step] = {GR_CPU(sgd_step_forward), NULL, NULL},
+    [GR_OP_adam_step] = {GR_CPU(adam_step_forward), NULL, NULL},
+};

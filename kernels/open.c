@@ -1,0 +1,38 @@
+/* open.c - gr_open: the device that the options ask for. */
+#include <string.h>
+
+#include "core/context.h"
+#include "kernels/kernels.h"
+
+enum { MAX_THREADS = 1024 };
+
+/* The device; NULL as in kernels.h. */
+static gr_device *open_device(const gr_options *o, const char *name, const char **why)
+{
+    bool ref = !strcmp(name, "ref");
+    *why = NULL;
+    if (!ref && strcmp(name, "cpu"))
+        *why = "there is no such device; there are cpu (tuned) and ref (plain loops)";
+    else if ((unsigned)o->precision > GR_FP64)
+        *why = "there is no such precision; there are GR_FP32 and, on the device ref, GR_FP64";
+    else if (!ref && o->precision == GR_FP64)
+        *why = "it computes in fp32; for fp64 use the device ref";
+    else if (o->threads < 0 || o->threads > MAX_THREADS)
+        *why = "threads must be 0 (all that this process may use) to 1024";
+    if (*why)
+        return NULL;
+    return ref ? gr__ref_device(o->precision == GR_FP32 ? GR_F32 : GR_F64, why) : gr__cpu_device(o->threads, why);
+}
+
+gr_context *gr_open(const gr_options *options)
+{
+    gr_options o = options ? *options : (gr_options){0};
+    const char *name = o.device ? o.device : "cpu", *why;
+    o.device = NULL; /* the string is the caller's; gr_device_name tells it from now on */
+    gr_device *device = open_device(&o, name, &why);
+    gr_context *ctx = gr__context_open(&o, device);
+    if (ctx && !device)
+        gr__fail(ctx, why ? GR_USAGE : GR_NO_MEMORY, "device %s: %s", name,
+                 why ? why : "the host is out of memory or threads; close programs or ask for fewer threads");
+    return ctx;
+}

@@ -1,0 +1,9 @@
+/* ops.c - the table of operations, generated from ops.def. */
+#include "kernels/kernels.h"
+
+const gr_op gr__ops[GR_OP_COUNT] = {
+#define GR_OP(name, kind, inputs, outputs, formula) \
+    [GR_OP_##name] = {GR_OP_##name, #name, GR_##kind, inputs, outputs, formula, gr__##name##_flops},
+#include "kernels/ops.def"
+#undef GR_OP
+};

@@ -1,0 +1,114 @@
+/*
+ * ops.h - the public face of kernels/: every operation that a program can call.
+ *
+ * An operation checks its shapes, allocates its result in the step's memory, computes it and leaves a note on the tape.
+ * Results live until gr_step_end. Where an argument is marked "or NULL" it is optional; NULL anywhere else, and any call
+ * on a context with a standing error, returns NULL. Types: real is gr_real(ctx); labels are i32; weights are real.
+ *
+ * Letters: N batch, H W input rows and columns, C input channels, K filters, R S filter rows and columns, P Q output.
+ */
+#ifndef GRADUS_OPS_H
+#define GRADUS_OPS_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    GR_VALID = 0, /* no padding */
+    GR_SAME,      /* P = ceil(H / stride) as TensorFlow defines it: an odd row of padding goes to the bottom */
+    GR_EXPLICIT   /* as pad[] says */
+} gr_padding;
+
+/* How a window moves over an image; convolution and pooling share it. Zero is the usual default. */
+typedef struct {
+    int stride[2];      /* rows, columns; 0: 1 for convolution, the window's size for pooling */
+    gr_padding padding;
+    int pad[4];         /* top, bottom, left, right; only with GR_EXPLICIT */
+} gr_window;
+
+typedef struct {
+    gr_window window;
+    bool relu; /* apply max(0, .) to the result in the same pass */
+} gr_conv2d_args;
+
+typedef struct {
+    int size[2]; /* window rows and columns, at least 1 each, at most 255 elements */
+    gr_window window;
+} gr_max_pool2d_args;
+
+typedef struct {
+    bool relu;
+} gr_dense_args;
+
+typedef struct {
+    gr_conv2d_args conv; /* its relu is implied */
+    gr_max_pool2d_args pool;
+} gr_conv2d_relu_max_pool_args;
+
+typedef struct {
+    float mean[4]; /* per channel, in units of the 0..1 image */
+    float std[4];  /* 0: 1 */
+} gr_normalise_args;
+
+typedef enum { GR_ADAM_KERAS = 0, GR_ADAM_PYTORCH } gr_adam_form;
+
+typedef struct {
+    double beta1, beta2; /* 0: 0.9 and 0.999 */
+    double epsilon;      /* 0: 1e-7 (Keras) or 1e-8 (PyTorch) */
+    gr_adam_form form;   /* KERAS: epsilon beside sqrt(v) before the bias correction; PYTORCH: after it */
+} gr_adam_args;
+
+/* y[N,P,Q,K] = x[N,H,W,C] * w[K,R,S,C] + b[K]. b or NULL; args or NULL. */
+gr_tensor *gr_conv2d(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_conv2d_args *args);
+
+/* y[N,P,Q,C]: the largest element under each window; the first one wins a tie; padding never wins. */
+gr_tensor *gr_max_pool2d(gr_tensor *x, const gr_max_pool2d_args *args);
+
+/* max_pool2d(relu(conv2d(x, w, b))) in one pass: the full-size activation never exists. b or NULL. */
+gr_tensor *gr_conv2d_relu_max_pool(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_conv2d_relu_max_pool_args *args);
+
+/* y[N,out] = x[N,in] w[in,out] + b[out]. b or NULL; args or NULL. */
+gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_args *args);
+
+gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
+gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
+gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
+
+/*
+ * Losses from logits: sum_n weight[n] * loss_n / (weight of the update), a scalar. weight[N] or NULL for all ones.
+ * A label outside 0..C-1 (0..1 for the binary loss) makes the loss NaN.
+ */
+gr_tensor *gr_softmax_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight); /* z[N,C], labels[N] */
+gr_tensor *gr_sigmoid_bce(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);           /* z[N,1], labels[N] */
+
+/* Sum of weight[n] over the samples whose class is predicted right: argmax of z[N,C], or z > 0 for z[N,1]. A scalar. */
+gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
+
+/* y = (x / 255 - mean[c]) / std[c] of u8 images x[N,H,W,C], C at most 4. args or NULL. */
+gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
+
+/* p -= lr * g over whole slabs; lr is read from the step state. */
+bool gr_sgd_step(gr_tensor *p, gr_tensor *g);
+
+/* Adam (Kingma and Ba 2015) over whole slabs: moments m and v of first and second order; lr, t from the step state. */
+bool gr_adam_step(gr_tensor *p, gr_tensor *g, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
+
+/*
+ * A dense layer's whole backward pass with its update in one sweep over w, no dW buffer: from dy[N,out] it returns
+ * dx[N,in] (x itself unless want_dx; NULL on failure), writes db[out] (or NULL) and updates w in place, by SGD or Adam.
+ * y[N,out] is the layer's result where it ended in ReLU, else NULL. The caller sees to it that nobody else needs dW.
+ */
+typedef struct {
+    gr_tensor *x, *dy, *w, *y, *db;
+    bool want_dx;
+} gr_dense_update;
+gr_tensor *gr_dense_sgd(const gr_dense_update *u);
+gr_tensor *gr_dense_adam(const gr_dense_update *u, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* accuracy.c - reference: correct = sum_n weight[n] [class(z[n]) = labels[n]]; a NaN is no class. */
+#include "kernels/ref/ref.h"
+
+/* The first largest of C logits, or z > 0 for a single one; INT64_MIN, which no label is, where a logit is NaN. */
+static int64_t class_of(const real *z, int64_t C)
+{
+    int64_t best = C == 1 ? z[0] > 0 : 0;
+    for (int64_t j = 0; j < C; j++) {
+        if (isnan(z[j]))
+            return INT64_MIN;
+        if (C > 1 && z[j] > z[best])
+            best = j;
+    }
+    return best;
+}
+
+void GR_REF(accuracy_forward)(const gr_call *call)
+{
+    const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
+    const real *z = reals(call->in[0]);           /* [N,C] */
+    const int32_t *labels = gr__i32(call->in[1]); /* [N] */
+    const real *weight = reals(call->in[2]);      /* [N] or NULL */
+    wide correct = 0;
+    for (int64_t n = 0; n < N; n++)
+        if (class_of(z + n * C, C) == labels[n])
+            correct += weight ? (wide)weight[n] : 1;
+    reals(call->out[0])[0] = (real)correct;
+}

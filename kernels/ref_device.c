@@ -1,0 +1,25 @@
+/* ref_device.c - the device "ref": the textbook's loops on one thread, in double or float. */
+#include <stdlib.h>
+
+#include "kernels/host_memory.h"
+#include "kernels/kernels.h"
+
+static void close_ref(gr_device *d)
+{
+    free(d);
+}
+
+gr_device *gr__ref_device(gr_type real, const char **why)
+{
+    gr_device *d = calloc(1, sizeof *d);
+    *why = NULL;
+    if (!d)
+        return NULL;
+    *d = (gr_device){.name = "ref",
+                     .isa = "plain",
+                     .real = real,
+                     .close = close_ref,
+                     .kernels = real == GR_F64 ? gr__ref_f64_kernels : gr__ref_f32_kernels};
+    gr__use_host_memory(d);
+    return d;
+}

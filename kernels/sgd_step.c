@@ -1,0 +1,18 @@
+/*
+ * sgd_step.c - front of stochastic gradient descent: p -= lr g, element by element over a slab; p and g of the same
+ * count. lr comes from the step state.
+ */
+#include "kernels/kernels.h"
+
+bool gr_sgd_step(gr_tensor *p, gr_tensor *g)
+{
+    gr_build call;
+    return gr__op_begin(&call, &gr__ops[GR_OP_sgd_step], (gr_tensor *[]){p, g}, NULL, 0) &&
+           gr__check_same_count(&call, 1, "g") && gr__op_run(&call);
+}
+
+double gr__sgd_step_flops(const gr_call *call, gr_pass pass)
+{
+    (void)pass;
+    return 2.0 * (double)call->in[0]->count;
+}

@@ -1,0 +1,108 @@
+/* module.c - building a model and running it. */
+#include "nn/module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void destroy_module(void *object)
+{
+    gr_module *m = object;
+    if (m->parameters)
+        free(m->parameters->plans);
+    free(m->parameters);
+    free(m->children);
+    free(m->stages);
+    free(m);
+}
+
+gr_module *gr__module_new(gr_context *ctx, const gr_module_class *class)
+{
+    gr_module *m = gr__calloc(ctx, 1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->ctx = ctx;
+    m->class = class;
+    snprintf(m->name, sizeof m->name, "%s1", class->kind); /* a sequential renames its layers */
+    return gr__own(ctx, m, destroy_module) ? m : NULL;
+}
+
+bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan)
+{
+    if (!gr__grow(m->ctx, &list->plans, &list->capacity, list->n + 1, sizeof *list->plans))
+        return false;
+    gr_parameter_plan *p = &list->plans[list->n++];
+    *p = *plan;
+    snprintf(p->name, sizeof p->name, "%s.%s", m->name, what);
+    return true;
+}
+
+gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window, bool stride_is_size)
+{
+    gr_tensor image = {.ndim = 4, .shape = {1, f->dim[0], f->dim[1], f->dim[2]}};
+    return gr__geometry(&image, r, s, window, stride_is_size);
+}
+
+/* Memory for the declared parameters, and their first values. */
+static bool draw(gr_context *ctx, gr_parameters *list)
+{
+    int *ndim = gr__calloc(ctx, (size_t)list->n + 1, sizeof *ndim);
+    int64_t(*shape)[GR_MAX_DIMS] = gr__calloc(ctx, (size_t)list->n + 1, sizeof *shape);
+    for (int i = 0; ndim && shape && i < list->n; i++) {
+        ndim[i] = list->plans[i].ndim;
+        for (int d = 0; d < GR_MAX_DIMS; d++)
+            shape[i][d] = list->plans[i].shape[d];
+    }
+    if (ndim && shape)
+        list->slab = gr__slab_new(ctx, list->n, ndim, (const int64_t(*)[GR_MAX_DIMS])shape);
+    free(ndim);
+    free(shape);
+    for (int i = 0; list->slab && i < list->n; i++) {
+        *list->plans[i].place = list->slab->segments[i].value;
+        if (!gr__initialise(ctx, &list->plans[i], i, list->slab->segments[i].value))
+            return false;
+    }
+    return gr_ok(ctx);
+}
+
+bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
+{
+    gr_context *ctx = net ? net->ctx : NULL;
+    if (!gr_ok(ctx))
+        return false;
+    if (net->parameters)
+        return gr__fail(ctx, GR_USAGE, "gr_module_build: the model is built already; make another one for another input shape");
+    if (ndim != 1 && ndim != 3)
+        return gr__fail(ctx, GR_USAGE, "gr_module_build: a sample has 1 (features) or 3 (H, W, C) dimensions, not %d", ndim);
+    gr_features features = {.ndim = ndim};
+    for (int i = 0; i < ndim; i++)
+        features.dim[i] = shape[i];
+    net->parameters = gr__calloc(ctx, 1, sizeof *net->parameters);
+    if (!net->parameters)
+        return false;
+    net->parameters->input = features;
+    return net->class->build(net, &features, net->parameters) && draw(ctx, net->parameters);
+}
+
+gr_tensor *gr_forward(gr_module *net, gr_tensor *x)
+{
+    if (!net || !x || !gr_ok(net->ctx))
+        return NULL;
+    if (!net->parameters && !gr_module_build(net, x->ndim - 1, x->shape + 1))
+        return NULL;
+    return net->class->forward(net, x);
+}
+
+int gr_parameter_count(const gr_module *net)
+{
+    return net && net->parameters && net->parameters->slab ? net->parameters->n : 0;
+}
+
+const char *gr_parameter_name(const gr_module *net, int i)
+{
+    return i >= 0 && i < gr_parameter_count(net) ? net->parameters->plans[i].name : "";
+}
+
+gr_tensor *gr_parameter(const gr_module *net, int i)
+{
+    return i >= 0 && i < gr_parameter_count(net) ? net->parameters->slab->segments[i].value : NULL;
+}

@@ -1,0 +1,99 @@
+/*
+ * nn.h - the public face of nn/: layers, models, their parameters and their files.
+ *
+ * A module is made with the context and freed with it. It learns its input's shape at gr_module_build or at the first
+ * gr_forward; then its parameters are laid out in one slab and drawn from (seed, parameter), the same on every device.
+ */
+#ifndef GRADUS_NN_H
+#define GRADUS_NN_H
+
+#include "kernels/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gr_module gr_module;
+
+/* Uniform in [-limit, limit]. fan_in: inputs of one output (R*S*C for filters); fan_out: R*S*K for filters, units for dense. */
+typedef enum {
+    GR_GLOROT_UNIFORM = 0, /* sqrt(6 / (fan_in + fan_out)), Glorot and Bengio 2010; Keras' default */
+    GR_HE_UNIFORM,         /* sqrt(6 / fan_in), He et al. 2015 */
+    GR_KAIMING_UNIFORM,    /* 1 / sqrt(fan_in), weights and biases: what PyTorch's layers do (a = sqrt 5) */
+    GR_ZEROS
+} gr_init;
+
+typedef struct {
+    int filters;           /* K, at least 1 */
+    int kernel;            /* R = S, at least 1 */
+    int kernel_size[2];    /* R, S where they differ; zero: kernel */
+    int stride;            /* 0: 1 */
+    gr_padding padding;
+    int pad[4];            /* top, bottom, left, right, with GR_EXPLICIT */
+    bool no_bias;
+    gr_init init;          /* of the filters; biases are zero, but for GR_KAIMING_UNIFORM */
+} gr_conv2d_options;
+
+typedef struct {
+    int units;             /* outputs, at least 1 */
+    bool no_bias;
+    gr_init init;
+} gr_dense_options;
+
+/* Layers. Each returns NULL with a sticky error on a bad option. */
+gr_module *gr_conv2d_layer(gr_context *ctx, const gr_conv2d_options *options);
+gr_module *gr_max_pool2d_layer(gr_context *ctx, int size); /* size x size windows, stride size, no padding */
+gr_module *gr_dense_layer(gr_context *ctx, const gr_dense_options *options);
+gr_module *gr_relu_layer(gr_context *ctx);
+gr_module *gr_sigmoid_layer(gr_context *ctx);
+gr_module *gr_flatten_layer(gr_context *ctx);
+
+/*
+ * Runs the given layers one after the other; the list ends with NULL. When it is built it fuses what it can (convolution
+ * + ReLU + max-pool, convolution + ReLU, dense + ReLU) unless gr_options.no_fusion. Parameters are named by layer kind
+ * and count: conv1.weight, conv1.bias, dense1.weight, ...
+ */
+gr_module *gr_sequential(gr_context *ctx, ...);
+
+/* The models of the recipes. */
+gr_module *gr_cats_vs_dogs_net(gr_context *ctx); /* 200x200x3 -> 1 logit: Conv 32, pool, Dense 128, Dense 1 */
+gr_module *gr_cifar10_cnn(gr_context *ctx);      /* 32x32x3 -> 10 logits: the TensorFlow tutorial's network */
+
+/* Lays the parameters out for inputs of the given shape (without the batch dimension) and draws them. */
+bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);
+
+/* The model's answer to a batch x[N, ...]. Builds the model when it is not built. */
+gr_tensor *gr_forward(gr_module *net, gr_tensor *x);
+
+/* Parameters in layer order: 0 .. count-1. In memory, filters are KRSC and dense weights [in, out]. */
+int gr_parameter_count(const gr_module *net);
+const char *gr_parameter_name(const gr_module *net, int i); /* "conv1.weight" */
+gr_tensor *gr_parameter(const gr_module *net, int i);
+
+/*
+ * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in C,H,W
+ * order, float32, in a safetensors file. Loading wants exactly the model's names and shapes and says which differ.
+ */
+bool gr_save_weights(gr_module *net, const char *path);
+bool gr_load_weights(gr_module *net, const char *path);
+
+/* One row of a summary. */
+typedef struct {
+    const char *name;           /* "conv1+relu1+pool1": what runs as one operation */
+    int ndim;
+    int64_t shape[GR_MAX_DIMS]; /* of the output, without the batch dimension */
+    int64_t parameters;
+    double flops_forward, flops_backward; /* per sample; a multiply-add is two */
+    int64_t bytes;              /* kept per sample between forward and backward */
+} gr_summary_row;
+
+/*
+ * Fills rows (at most max) for the built model, one per operation, and returns how many there are; -1 on error. Runs a dry
+ * step, so it computes nothing and needs no step memory.
+ */
+int gr_summary(gr_module *net, gr_summary_row *rows, int max);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

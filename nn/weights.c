@@ -1,0 +1,140 @@
+/* weights.c - a model's parameters to a safetensors file and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/safetensors.h"
+#include "nn/module.h"
+
+static bool is_built(gr_module *net, const char *what)
+{
+    if (!net || !gr_ok(net->ctx))
+        return false;
+    return gr_parameter_count(net) > 0 ||
+           gr__fail(net->ctx, GR_USAGE, "%s: the model has no parameters yet; call gr_module_build first", what);
+}
+
+/* A parameter's elements in disk order as f32, for the caller to free. NULL: recorded. */
+static float *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t)
+{
+    float *disk = gr__calloc(t->ctx, (size_t)t->count, sizeof *disk);
+    void *memory = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(t->type));
+    bool good = disk && memory && gr_download(t, memory);
+    for (int64_t i = 0; good && i < t->count; i++) {
+        int64_t j = gr__memory_index(plan, i);
+        disk[i] = t->type == GR_F64 ? (float)((double *)memory)[j] : ((float *)memory)[j];
+    }
+    free(memory);
+    if (good)
+        return disk;
+    free(disk);
+    return NULL;
+}
+
+bool gr_save_weights(gr_module *net, const char *path)
+{
+    if (!is_built(net, "gr_save_weights"))
+        return false;
+    int n = gr_parameter_count(net);
+    gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
+    bool good = saved;
+    for (int i = 0; good && i < n; i++) {
+        const gr_parameter_plan *plan = &net->parameters->plans[i];
+        snprintf(saved[i].name, sizeof saved[i].name, "%s", plan->name);
+        saved[i].type = GR_F32;
+        saved[i].ndim = plan->ndim;
+        gr__disk_shape(plan, saved[i].shape);
+        saved[i].data = to_disk_order(plan, gr_parameter(net, i));
+        good = saved[i].data;
+    }
+    good = good && gr__safetensors_write(net->ctx, path, n, saved);
+    for (int i = 0; saved && i < n; i++)
+        free((void *)saved[i].data);
+    free(saved);
+    return good;
+}
+
+static const gr_saved_tensor *find(const gr_safetensors *file, const char *name)
+{
+    for (int i = 0; i < file->n; i++)
+        if (!strcmp(file->tensors[i].name, name))
+            return &file->tensors[i];
+    return NULL;
+}
+
+/* One line for each way in which a parameter and the file differ; false: recorded. */
+static bool check(gr_context *ctx, const char *path, const gr_parameter_plan *plan, const gr_saved_tensor *t)
+{
+    int64_t want[GR_MAX_DIMS];
+    gr__disk_shape(plan, want);
+    if (!t)
+        return gr__fail(ctx, GR_BAD_DATA, "%s: has no tensor %s; these are weights of another model", path, plan->name);
+    if (t->type != GR_F32 && t->type != GR_F64)
+        return gr__fail(ctx, GR_BAD_DATA, "%s: %s has type %s; wanted is f32", path, plan->name, gr_type_name(t->type));
+    bool same = t->ndim == plan->ndim;
+    for (int i = 0; i < plan->ndim && same; i++)
+        same = t->shape[i] == want[i];
+    if (same)
+        return true;
+    gr_tensor wanted = {.ndim = plan->ndim}, found = {.ndim = t->ndim};
+    memcpy(wanted.shape, want, sizeof want);
+    memcpy(found.shape, t->shape, sizeof t->shape);
+    char a[96], b[96];
+    gr__shape_text(&found, a, sizeof a);
+    gr__shape_text(&wanted, b, sizeof b);
+    return gr__fail(ctx, GR_BAD_DATA, "%s: %s has shape %s; the model wants %s", path, plan->name, a, b);
+}
+
+static bool check_all(gr_module *net, const char *path, const gr_safetensors *file)
+{
+    int n = gr_parameter_count(net);
+    for (int i = 0; i < n; i++)
+        if (!check(net->ctx, path, &net->parameters->plans[i], find(file, gr_parameter_name(net, i))))
+            return false;
+    for (int i = 0; i < file->n; i++) {
+        bool known = false;
+        for (int j = 0; j < n && !known; j++)
+            known = !strcmp(file->tensors[i].name, gr_parameter_name(net, j));
+        if (!known)
+            return gr__fail(net->ctx, GR_BAD_DATA, "%s: has a tensor %s that the model does not have", path,
+                            file->tensors[i].name);
+    }
+    return true;
+}
+
+static bool load_one(const gr_parameter_plan *plan, const gr_saved_tensor *saved, gr_tensor *t)
+{
+    if (!t->data)
+        return true; /* a dry run holds no values */
+    void *memory = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(t->type));
+    for (int64_t i = 0; memory && i < t->count; i++) {
+        double value; /* by bytes: a file's tensors need not be aligned */
+        if (saved->type == GR_F64) {
+            memcpy(&value, (const char *)saved->data + 8 * i, 8);
+        } else {
+            float narrow;
+            memcpy(&narrow, (const char *)saved->data + 4 * i, 4);
+            value = (double)narrow;
+        }
+        int64_t j = gr__memory_index(plan, i);
+        if (t->type == GR_F64)
+            ((double *)memory)[j] = value;
+        else
+            ((float *)memory)[j] = (float)value;
+    }
+    bool good = memory && gr_upload(t, memory);
+    free(memory);
+    return good;
+}
+
+bool gr_load_weights(gr_module *net, const char *path)
+{
+    gr_safetensors file;
+    if (!is_built(net, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
+        return false;
+    bool good = check_all(net, path, &file); /* everything is checked before anything is changed */
+    for (int i = 0; good && i < gr_parameter_count(net); i++)
+        good = load_one(&net->parameters->plans[i], find(&file, gr_parameter_name(net, i)), gr_parameter(net, i));
+    gr__safetensors_free(&file);
+    return good;
+}

@@ -1,0 +1,94 @@
+/*
+ * optim.h - the public face of optim/: optimizers, the fit loop, evaluation.
+ */
+#ifndef GRADUS_OPTIM_H
+#define GRADUS_OPTIM_H
+
+#include "data/data.h"
+#include "nn/nn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gr_optimizer gr_optimizer;
+
+typedef struct {
+    double lr; /* learning rate; 0: 0.01 */
+} gr_sgd_options;
+
+typedef struct {
+    double lr;         /* 0: 0.001 */
+    gr_adam_args adam; /* zero: Keras' form, beta 0.9 and 0.999, epsilon 1e-7 */
+} gr_adam_options;
+
+gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *options);
+gr_optimizer *gr_adam(gr_context *ctx, gr_module *net, const gr_adam_options *options);
+
+/* Learning rate from the next update on. */
+bool gr_set_lr(gr_optimizer *opt, double lr);
+
+/* One update from the gradients that gr_backward has left; marks them empty. */
+bool gr_optimizer_step(gr_optimizer *opt);
+
+/*
+ * gr_backward and gr_optimizer_step in one, free to fuse: a dense layer's weights are updated while its gradient is
+ * computed, and that gradient is never stored. The same update, less memory and time.
+ */
+bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
+
+/* The loss that fits a model's answer z: sigmoid_bce for one logit, softmax_cross_entropy for more. */
+gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch);
+
+typedef struct {
+    double loss, accuracy; /* means over the samples; NAN when there were none */
+    int64_t samples;
+} gr_metrics;
+
+/* Runs the model over a whole set without a tape, 64 samples at a time. */
+gr_metrics gr_evaluate(gr_module *net, gr_dataset *set);
+
+/* What fit knows after an update or an epoch. */
+typedef struct {
+    int64_t epoch, epochs;     /* this one from 1, of so many (0: ends by updates) */
+    int64_t update, updates;   /* updates so far, of so many */
+    int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
+    int64_t samples;           /* trained on since the start */
+    double loss;               /* after an update: of its batch; after an epoch: mean over the epoch's samples */
+    double accuracy;           /* likewise, fraction */
+    double seconds;            /* training time since the start, evaluation left out */
+    bool epoch_end;
+    gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
+} gr_progress;
+
+typedef struct {
+    int64_t batch;            /* samples in an update */
+    int64_t epochs;           /* stop after so many; 0: by updates */
+    int64_t updates;          /* stop after so many; 0: by epochs */
+    gr_last_batch last;
+    bool no_shuffle;
+    int64_t eval_batch;       /* rows in a batch of evaluation; 0: batch */
+    bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
+    bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
+    void *user;
+} gr_fit_options;
+
+/* How a run ended. */
+typedef struct {
+    int64_t epochs, updates, samples;
+    double train_loss, train_accuracy; /* of the last epoch, while the weights were changing; NAN if no batch was seen */
+    gr_metrics val, test;              /* after the last update; samples 0 where there is no such part */
+    double seconds;                    /* training, evaluation left out */
+    bool stopped;                      /* report said so */
+} gr_fit_result;
+
+/*
+ * Trains net on split.train, evaluates on split.val and split.test. Plans memory first, so that running out of it is
+ * known before the first update. A loss that is not finite is an error (GR_NUMERIC). On error the context tells.
+ */
+gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

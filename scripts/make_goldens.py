@@ -1,0 +1,378 @@
+#!/usr/bin/env python3
+"""Makes tests/goldens: PyTorch's answers, in double, to the rows of tests/table/rows.def.
+
+    make_goldens.py            writes tests/goldens/OPERATION.safetensors
+    make_goldens.py --check    computes everything again and compares with what is there
+
+Needs PyTorch, numpy and safetensors. Inputs are drawn as tests/table/draw.c draws them, by Philox4x32-10 from the FNV-1a
+hash of the row's line, so a file holds nothing but results: outputs, gradients, and slots that an update has changed.
+Layouts are the library's: images NHWC, filters KRSC, dense weights [in, out].
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import load_file, save_file
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROWS = ROOT / "tests/table/rows.def"
+OPS = ROOT / "kernels/ops.def"
+GOLDENS = ROOT / "tests/goldens"
+DRAW_DY = 16
+LIMIT = 2_000_000  # bytes of all goldens together
+
+
+# --- Philox4x32-10 (Salmon et al., SC'11) ------------------------------------------------------------------------------
+
+def philox(counter, key):
+    """counter: uint32 array [n, 4]; key: two 32-bit integers. Returns uint32 [n, 4]."""
+    c = [counter[:, i].astype(np.uint64) for i in range(4)]
+    k0, k1, low = key[0], key[1], np.uint64(0xFFFFFFFF)
+    for _ in range(10):
+        p0, p1 = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(p1 >> np.uint64(32)) ^ c[1] ^ np.uint64(k0), p1 & low,
+             (p0 >> np.uint64(32)) ^ c[3] ^ np.uint64(k1), p0 & low]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return np.stack(c, axis=1).astype(np.uint32)
+
+
+def check_philox():
+    """The known answers of the Random123 distribution (kat_vectors)."""
+    ones = 0xFFFFFFFF
+    known = [([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+             ([ones] * 4, [ones] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+             ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
+              [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1])]
+    for counter, key, expected in known:
+        if philox(np.array([counter], np.uint32), key)[0].tolist() != expected:
+            sys.exit("make_goldens.py: Philox does not give the published answers")
+
+
+def fnv1a(text):
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+# --- rows and slots ----------------------------------------------------------------------------------------------------
+
+class Slot:
+    def __init__(self, text):
+        self.name, kind = text.split(":")
+        self.type, self.grad, self.in_place = kind[0], "*" in kind, "&" in kind
+
+
+def read_ops():
+    lines = re.findall(r'GR_OP\((\w+), (\w+), "([^"]*)", "([^"]*)"', OPS.read_text())
+    return {name: (kind, [Slot(s) for s in inputs.split()], [Slot(s) for s in outputs.split()])
+            for name, kind, inputs, outputs in lines}
+
+
+class Row:
+    def __init__(self, text, ops):
+        self.text = text
+        words = text.split()
+        self.op = words[0]
+        self.kind, self.inputs, self.outputs = ops[self.op]
+        self.words = {}
+        for word in words[1:]:
+            match = re.fullmatch(r"(\w+)(?:\[([^\]]*)\])?", word)
+            numbers = [float(n) for n in match[2].split(",")] if match[2] else []
+            self.words[match[1]] = numbers
+        self.key = fnv1a(text)
+        self.shapes = {s.name: [int(n) for n in self.words[s.name]] for s in self.inputs if s.name in self.words}
+
+    def has(self, word):
+        return word in self.words
+
+    def number(self, word, default):
+        return self.words[word][0] if self.has(word) else default
+
+    def pair(self, word, default):
+        return [int(n) for n in self.words[word]] if self.has(word) else default
+
+
+def read_rows(ops):
+    return [Row(text, ops) for text in re.findall(r'^ROW\("([^"]*)"\)', ROWS.read_text(), re.M)]
+
+
+# --- drawing: tests/table/draw.c, line by line -------------------------------------------------------------------------
+
+def draw_bits(row, stream, count):
+    blocks = np.arange((count + 3) // 4, dtype=np.uint32)
+    counter = np.zeros((len(blocks), 4), np.uint32)
+    counter[:, 0], counter[:, 2] = blocks, stream
+    return philox(counter, [row.key & 0xFFFFFFFF, row.key >> 32]).reshape(-1)[:count]
+
+
+def draw_uniform(row, stream, count):
+    return (draw_bits(row, stream, count) >> 8).astype(np.float64) * 2.0**-23 - 1
+
+
+def distinct(row, stream, count):
+    bits = draw_bits(row, stream, count)
+    values = np.arange(count, dtype=np.float64)
+    for i in range(count - 1, 0, -1):
+        j = int(bits[i]) * (i + 1) >> 32
+        values[i], values[j] = values[j], values[i]
+    return values * 2 / count - 1
+
+
+def labels(row, stream, count):
+    columns = row.shapes["z"][1]
+    classes = columns if columns > 1 else 2
+    drawn = (draw_bits(row, stream, count) % classes).astype(np.int64)
+    if count > 1:
+        drawn[0], drawn[-1] = 0, classes - 1
+    return drawn
+
+
+def draw_real(row, slot, stream, count):
+    u, scale = draw_uniform(row, stream, count), row.number("scale", 1)
+    if slot.name == "weight":
+        return np.where(np.arange(count) % 5 == 3, 0, (u + 1.5) * scale)
+    if slot.name in ("m", "v"):
+        return np.zeros(count) if row.has("fresh") else u * 0.5 + 0.625 if slot.name == "v" else u
+    if slot.name == "y":
+        return np.maximum(u, 0)
+    if row.has("ties"):
+        return (draw_bits(row, stream, count) % 3).astype(np.float64) - 1
+    if row.op == "relu":
+        return np.where(u < 0, u * 0.9375 - 0.0625, u * 0.9375 + 0.0625) * scale
+    return u * scale
+
+
+def draw_input(row, number, slot):
+    """Input slot number as an array of its shape, float64 (exactly floats), int64 or uint8; None where it is absent."""
+    if slot.name not in row.shapes:
+        return None
+    shape = row.shapes[slot.name]
+    count = int(np.prod(shape))
+    if slot.type == "i":
+        return labels(row, number, count).reshape(shape)
+    if slot.type == "u":
+        return (draw_bits(row, number, count) & 255).astype(np.uint8).reshape(shape)
+    if row.op == "max_pool2d" and not row.has("ties"):
+        values = distinct(row, number, count)
+    else:
+        values = draw_real(row, slot, number, count)
+    return values.astype(np.float32).astype(np.float64).reshape(shape)
+
+
+# --- PyTorch's answers -------------------------------------------------------------------------------------------------
+
+def padding(row, size, window, stride, prefix=""):
+    """(left, right, top, bottom) as F.pad takes it; "same" as TensorFlow defines it."""
+    if row.has(prefix + "pad"):
+        top, bottom, left, right = (int(n) for n in row.words[prefix + "pad"])
+        return left, right, top, bottom
+    if not row.has(prefix + "same"):
+        return 0, 0, 0, 0
+    before_after = []
+    for axis in (1, 0):
+        total = max((-(-size[axis] // stride[axis]) - 1) * stride[axis] + window[axis] - size[axis], 0)
+        before_after += [total // 2, total - total // 2]
+    return tuple(before_after)
+
+
+def conv2d(row, x, w, b):
+    """x NHWC, w KRSC -> NHWC."""
+    x, w = x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2)
+    stride = row.pair("stride", [1, 1])
+    x = F.pad(x, padding(row, x.shape[2:], w.shape[2:], stride))
+    return F.conv2d(x, w, b, stride=stride).permute(0, 2, 3, 1)
+
+
+def max_pool2d(row, x, size, prefix=""):
+    x = x.permute(0, 3, 1, 2)
+    stride = row.pair(prefix + "stride", size)
+    x = F.pad(x, padding(row, x.shape[2:], size, stride, prefix), value=-float("inf"))
+    return F.max_pool2d(x, size, stride).permute(0, 2, 3, 1)
+
+
+def relu_if(row, y):
+    return F.relu(y) if row.has("relu") else y
+
+
+def weighted(row, losses, weight):
+    total = row.number("inv_weight", 1 / losses.shape[0])
+    return ((losses if weight is None else losses * weight) * total).sum()
+
+
+def cross_entropy(row, z, t, weight):
+    return weighted(row, F.cross_entropy(z, t, reduction="none"), weight)
+
+
+def bce(row, z, t, weight):
+    return weighted(row, F.binary_cross_entropy_with_logits(z[:, 0], t.to(z.dtype), reduction="none"), weight)
+
+
+def accuracy(row, z, t, weight):
+    predicted = (z[:, 0] > 0).long() if z.shape[1] == 1 else z.argmax(1)
+    right = (predicted == t).to(z.dtype)
+    return (right if weight is None else right * weight).sum()
+
+
+def normalise(row, x):
+    def channels(word, default):
+        given = row.words.get(word, [])
+        values = np.array(given + [default] * 4, np.float32)[:x.shape[3]].astype(np.float64)
+        return torch.from_numpy(values)
+    return (x.to(torch.float64) / 255 - channels("mean", 0)) / channels("std", 1)
+
+
+DIFF = {
+    "conv2d": lambda row, x, w, b: relu_if(row, conv2d(row, x, w, b)),
+    "max_pool2d": lambda row, x: max_pool2d(row, x, row.pair("size", None)),
+    "conv2d_relu_max_pool": lambda row, x, w, b: max_pool2d(row, F.relu(conv2d(row, x, w, b)), row.pair("pool", None), "pool_"),
+    "dense": lambda row, x, w, b: relu_if(row, F.linear(x, w.T, b)),
+    "relu": lambda row, x: F.relu(x),
+    "sigmoid": lambda row, x: torch.sigmoid(x),
+    "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
+    "softmax_cross_entropy": cross_entropy,
+    "sigmoid_bce": bce,
+}
+PURE = {"accuracy": accuracy, "normalise": normalise}
+
+
+def differentiate(row, tensors):
+    for slot, t in zip(row.inputs, tensors):
+        if slot.grad and t is not None:
+            t.requires_grad_(True)
+    y = DIFF[row.op](row, *tensors)
+    dy = torch.from_numpy(draw_uniform(row, DRAW_DY, y.numel()).reshape(y.shape).copy())
+    (y * dy * row.number("loss_scale", 1)).sum().backward()
+    results = {row.outputs[0].name: y.detach()}
+    for slot, t in zip(row.inputs, tensors):
+        if slot.grad and t is not None:
+            results["d" + slot.name] = t.grad
+    return results
+
+
+def keras_adam(row, p, g, m, v, updates):
+    """Kingma and Ba (2015), end of section 2, as Keras computes it: epsilon-hat beside the uncorrected root."""
+    beta1, beta2 = row.words.get("beta", [0.9, 0.999])
+    lr, epsilon = row.number("lr", 0.05), row.number("epsilon", 1e-7)
+    for t in updates:
+        m.mul_(beta1).add_(g, alpha=1 - beta1)
+        v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
+        alpha = lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        p.sub_(alpha * m / (v.sqrt() + epsilon))
+
+
+def pytorch_adam(row, p, g, m, v, updates):
+    """torch.optim.Adam itself, its state set to the row's."""
+    parameter = torch.nn.Parameter(p.clone())
+    optimizer = torch.optim.Adam([parameter], lr=row.number("lr", 0.05), betas=tuple(row.words.get("beta", [0.9, 0.999])),
+                                 eps=row.number("epsilon", 1e-8), foreach=False)
+    optimizer.state[parameter] = {"step": torch.tensor(float(updates[0] - 1)), "exp_avg": m, "exp_avg_sq": v}
+    for _ in updates:
+        parameter.grad = g.clone()
+        optimizer.step()
+    p.copy_(parameter.detach())
+
+
+def adam(row, p, g, m, v):
+    first = int(row.number("t", 3))
+    updates = range(first, first + int(row.number("updates", 1)))
+    (pytorch_adam if row.has("pytorch") else keras_adam)(row, p, g, m, v, updates)
+
+
+def sgd(row, p, g):
+    """torch.optim.SGD itself."""
+    parameter = torch.nn.Parameter(p.clone())
+    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), foreach=False)
+    for _ in range(int(row.number("updates", 1))):
+        parameter.grad = g.clone()
+        optimizer.step()
+    p.copy_(parameter.detach())
+
+
+def dense_gradients(x, dy, w, y):
+    """dX, dW, db of a dense layer, by autograd."""
+    x, w = x.clone().requires_grad_(True), w.clone().requires_grad_(True)
+    b = torch.zeros(w.shape[1], dtype=w.dtype, requires_grad=True)
+    F.linear(x, w.T, b).backward(dy if y is None else dy * (y > 0))
+    return x.grad, w.grad, b.grad
+
+
+def update(row, t):
+    if row.op == "sgd_step":
+        sgd(row, t["p"], t["g"])
+    elif row.op == "adam_step":
+        adam(row, t["p"], t["g"], t["m"], t["v"])
+    else:
+        dx, dw, db = dense_gradients(t["x"], t["dy"], t["w"], t.get("y"))
+        sgd(row, t["w"], dw) if row.op == "dense_sgd" else adam(row, t["w"], dw, t["m"], t["v"])
+        t.update({"dx": dx} if not row.has("no_dx") else {})
+        t.update({"db": db} if not row.has("no_db") else {})
+    names = [s.name for s in row.inputs if s.in_place] + [s.name for s in row.outputs]
+    return {name: t[name] for name in names if name in t}
+
+
+def answers(row):
+    """Results of a row by slot name."""
+    arrays = [draw_input(row, i, slot) for i, slot in enumerate(row.inputs)]
+    tensors = [None if a is None else torch.from_numpy(a.copy()) for a in arrays]
+    if row.kind == "DIFF":
+        return differentiate(row, tensors)
+    if row.kind == "PURE":
+        return {row.outputs[0].name: PURE[row.op](row, *tensors)}
+    return update(row, {slot.name: t for slot, t in zip(row.inputs, tensors) if t is not None})
+
+
+# --- files -------------------------------------------------------------------------------------------------------------
+
+def make(ops):
+    """Contents of all files: {operation: {"row/slot": array}}."""
+    files = {}
+    for row in read_rows(ops):
+        for name, t in answers(row).items():
+            files.setdefault(row.op, {})[f"{row.text}/{name}"] = np.ascontiguousarray(t.detach().numpy())
+    return files
+
+
+def check(files):
+    """What is on disk against what has been made; PyTorch versions may differ in the last bits."""
+    bad = 0
+    for op, made in files.items():
+        path = GOLDENS / f"{op}.safetensors"
+        saved = load_file(path) if path.exists() else {}
+        for name in sorted(made.keys() | saved.keys()):
+            if name not in made or name not in saved:
+                print(f"{path.name}: {name}: {'not a row any more' if name not in made else 'missing'}")
+                bad += 1
+            elif made[name].shape != saved[name].shape or not np.allclose(made[name], saved[name], rtol=1e-12, atol=1e-13):
+                print(f"{path.name}: {name}: differs")
+                bad += 1
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the committed files, write nothing")
+    options = parser.parse_args()
+    check_philox()
+    torch.set_num_threads(1)
+    files = make(read_ops())
+    if options.check:
+        bad = check(files)
+        print(f"{sum(len(f) for f in files.values())} results, {bad} differ")
+        return 1 if bad else 0
+    GOLDENS.mkdir(exist_ok=True)
+    for op, tensors in files.items():
+        path = GOLDENS / f"{op}.safetensors"
+        save_file(tensors, path, metadata={"torch": torch.__version__})
+        path.chmod(0o644)
+    size = sum(p.stat().st_size for p in GOLDENS.glob("*.safetensors"))
+    print(f"{sum(len(f) for f in files.values())} results in {len(files)} files, {size} bytes")
+    return 0 if size <= LIMIT else sys.exit(f"the goldens take {size} bytes; keep them below {LIMIT}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

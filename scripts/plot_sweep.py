@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Draws test accuracy against batch size from a sweep's folder, with published values as marks beside ours.
+
+Reads FOLDER/sweep.json, summary.csv and results.csv, which `gradus sweep` writes; writes FOLDER/accuracy.svg and
+FOLDER/accuracy.png. The statistics are those of summary.csv: nothing is computed twice.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib import ticker
+
+INK, FAINT = "#222222", "#8a8a8a"
+HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
+COLOURS = {"sgd": "#0072b2", "adam": "#d55e00"}  # told apart by colour-blind readers too (Okabe and Ito)
+NAMES = {"sgd": "SGD", "adam": "Adam"}
+CLASSES = {"cats-vs-dogs": 2, "cifar10-cnn": 10}
+# Which lines of the published figures belong beside a recipe, and what to call them.
+PUBLISHED = {
+    "cats-vs-dogs": ("cats-vs-dogs optimizers", "test_accuracy_percent"),
+    "cifar10-cnn": ("thesis", "accuracy_after_10_epochs_percent"),
+}
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def read_published(path, sweep):
+    """Published values for this sweep's recipe. None for built-in pictures: there is nothing to compare them with."""
+    if not path or sweep["data"] == "procedural" or sweep["recipe"] not in PUBLISHED:
+        return []
+    experiment, quantity = PUBLISHED[sweep["recipe"]]
+    return [r for r in read_csv(path) if r["experiment"] == experiment and r["quantity"] == quantity]
+
+
+def spread(i, n):
+    """Factor that sets the i-th of n series a little aside on the logarithmic axis: bars must not hide each other."""
+    return 2 ** (0.07 * (i - (n - 1) / 2))
+
+
+def draw_ours(ax, lines, cells):
+    optimizers = list(dict.fromkeys(r["optimizer"] for r in lines))
+    ends = []
+    for i, optimizer in enumerate(optimizers):
+        colour, aside = COLOURS.get(optimizer, INK), spread(i, len(optimizers))
+        runs = [c for c in cells if c["optimizer"] == optimizer and c["state"] == "done" and c["test_accuracy"]]
+        ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs], s=13,
+                   color=colour, alpha=0.3, linewidths=0, zorder=2)
+        mine = sorted((r for r in lines if r["optimizer"] == optimizer and r["test_accuracy"]),
+                      key=lambda r: int(r["batch"]))
+        x = [int(r["batch"]) * aside for r in mine]
+        y = [100 * float(r["test_accuracy"]) for r in mine]
+        half = [100 * float(r["half_width_95"] or 0) for r in mine]
+        ax.errorbar(x, y, yerr=half, color=colour, marker="o", markersize=6, linewidth=1.8, elinewidth=1.4, capsize=3,
+                    zorder=3)
+        if mine:
+            ends.append((y[-1], NAMES.get(optimizer, optimizer), colour))
+    return ends
+
+
+def label_ends(ax, ends):
+    """Names the lines at the right; those that end close together get their names set apart."""
+    low, high = ax.get_ylim()
+    room, last = (high - low) * 0.045, None
+    for y, name, colour in sorted(ends):
+        at = y if last is None else max(y, last + room)
+        last = at
+        ax.annotate(name, (ax.get_xlim()[1], at), xytext=(5, 0), textcoords="offset points", color=colour,
+                    fontweight="bold", va="center", ha="left", annotation_clip=False)
+
+
+def draw_published(ax, published):
+    for r in published:
+        at, colour = (float(r["batch"]), float(r["value"])), COLOURS.get(r["series"].lower(), INK)
+        ax.plot(*at, marker="D", markersize=8.5, color=colour, markerfacecolor="white", markeredgewidth=1.8,
+                linestyle="none", zorder=4)
+        about = "about " if r["approximate"] == "1" else ""
+        if len(published) <= 4:  # more of them speak for themselves
+            ax.annotate(f"published:\n{about}{at[1]:g} %", at, xytext=(11, 0), textcoords="offset points", fontsize=9,
+                        va="center", color=colour, bbox=HALO, zorder=5)
+
+
+def draw_chance(ax, recipe):
+    chance = 100 / CLASSES[recipe]
+    ax.axhline(chance, color=FAINT, linewidth=1, linestyle=(0, (5, 4)), zorder=1)
+    return [(chance, "chance", FAINT)]
+
+
+def set_height(ax, recipe, lines, cells, published):
+    """Room for every run and published value, and for intervals of up to ten points beyond them: from two runs alone an
+    interval can be wider than 0 to 100 %. True when some go on outside the picture."""
+    runs = [100 * float(c["test_accuracy"]) for c in cells if c["state"] == "done" and c["test_accuracy"]]
+    points = runs + [float(r["value"]) for r in published] + [100 / CLASSES[recipe]]
+    bars = [100 * (float(r["test_accuracy"]) + sign * float(r["half_width_95"] or 0))
+            for r in lines if r["test_accuracy"] for sign in (-1, 1)]
+    low = max(min(bars), min(points) - 10, 0)
+    high = min(max(bars), max(points) + 10, 100)
+    low, high = min(low, min(points)), max(high, max(points))
+    pad = 0.05 * (high - low)
+    ax.set_ylim(low - pad, high + 1.5 * pad)
+    return min(bars) < low or max(bars) > high
+
+
+def draw_set_error(ax, lines, samples):
+    """A scale bar below all else: one standard error of the test set up and down."""
+    error = statistics.median(100 * float(r["set_error"]) for r in lines if r["set_error"])
+    low, high = ax.get_ylim()
+    room = max(2.5 * error, 0.08 * (high - low))
+    ax.set_ylim(low - room, high)
+    centre = low - 0.4 * room
+    place = dict(xycoords=("axes fraction", "data"), textcoords=("axes fraction", "data"))
+    ax.annotate("", (0.03, centre + error), xytext=(0.03, centre - error), **place,
+                arrowprops=dict(arrowstyle="|-|,widthA=0.25,widthB=0.25", color=FAINT, shrinkA=0, shrinkB=0))
+    ax.annotate(f"± {error:.1f} points: standard error of a test set of {samples:,} samples", (0.045, centre),
+                xycoords=("axes fraction", "data"), fontsize=9, color=FAINT, va="center", bbox=HALO)
+
+
+def set_axes(ax, lines, published):
+    batches = sorted({int(r["batch"]) for r in lines} | {int(r["batch"]) for r in published})
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_locator(ticker.FixedLocator(batches))
+    ax.xaxis.set_major_formatter(ticker.FixedFormatter([str(b) for b in batches]))
+    ax.xaxis.set_minor_locator(ticker.NullLocator())
+    ax.set_xlim(batches[0] / 1.3, batches[-1] * 1.3)
+    ax.set_xlabel("batch size")
+    ax.set_ylabel("test accuracy in %")
+    ax.yaxis.set_major_locator(ticker.MaxNLocator(nbins=9, steps=[1, 2, 5, 10]))
+    ax.grid(axis="y", color="#e4e4e4", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def describe(sweep, lines):
+    data = "built-in procedural pictures, NOT the real data" if sweep["data"] == "procedural" else sweep["data"]
+    length = f"{sweep['updates']} updates" if sweep["updates"] else f"{sweep['epochs']} epochs"
+    runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
+    seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
+    return f"{data}, {length}, {seeds}. Large dots: means and 95 % intervals; small dots: runs."
+
+
+def draw(sweep, lines, cells, published):
+    plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 10.5, "text.color": INK, "axes.labelcolor": INK,
+                         "axes.edgecolor": FAINT, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "gradus",
+                         "svg.fonttype": "none"})
+    figure, ax = plt.subplots(figsize=(8.4, 5.2))
+    set_axes(ax, lines, published)
+    ends = draw_ours(ax, lines, cells) + draw_chance(ax, sweep["recipe"])
+    draw_published(ax, published)
+    cut = set_height(ax, sweep["recipe"], lines, cells, published)
+    draw_set_error(ax, lines, sweep["test_samples"])
+    label_ends(ax, ends)
+    figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
+                    fontweight="bold")
+    figure.text(0.09, 0.898, describe(sweep, lines), fontsize=9.5)
+    notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
+    if published:
+        sources = "; ".join(dict.fromkeys(r["source"] for r in published))
+        series = ", ".join(dict.fromkeys(r["series"] for r in published))
+        notes.insert(0, f"Diamonds: published values ({series}); source: {sources}")
+    if cut:
+        notes[-1] += ". Intervals that reach the frame go on beyond it."
+    figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
+    figure.subplots_adjust(left=0.09, right=0.91, top=0.87, bottom=0.16)
+    return figure
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, help="the --out folder of a sweep")
+    parser.add_argument("--published", type=pathlib.Path, help="published.csv, to show its values beside ours")
+    arguments = parser.parse_args()
+    try:
+        sweep = json.loads((arguments.folder / "sweep.json").read_text(encoding="utf-8"))
+        lines = read_csv(arguments.folder / "summary.csv")
+        cells = read_csv(arguments.folder / "results.csv")
+        published = read_published(arguments.published, sweep)
+    except (OSError, ValueError) as error:
+        sys.exit(f"plot_sweep.py: {error}")
+    if not any(r["test_accuracy"] for r in lines):
+        sys.exit("plot_sweep.py: no cell of this sweep is done, there is nothing to draw")
+    figure = draw(sweep, lines, cells, published)
+    figure.savefig(arguments.folder / "accuracy.svg", metadata={"Date": None})
+    figure.savefig(arguments.folder / "accuracy.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2 cores;
+# --full adds the slow tests, both sanitizers, a sample of the kernels' mutants and the style checks: at most 20 minutes.
+# Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+full=false
+case ${1:-} in
+    "") ;;
+    --full) full=true ;;
+    *) echo "usage: scripts/test.sh [--full]" >&2; exit 2 ;;
+esac
+
+begin=$SECONDS
+step() {
+    echo "== $* ($((SECONDS - begin)) s)"
+}
+
+scripts/setup.sh
+step "build, release"
+cmake --preset release -DGRADUS_TESTS=ON >/dev/null
+cmake --build --preset release
+if ! $full; then
+    step "tests"
+    ctest --preset release --label-exclude slow
+    step "done"
+    exit 0
+fi
+
+step "build, with AddressSanitizer and UndefinedBehaviorSanitizer"
+cmake --preset asan >/dev/null
+cmake --build --preset asan
+step "tests with sanitizers"
+ctest --preset asan --label-exclude "slow|install"
+step "mutants of the kernels, a sample"
+python3 scripts/mutants.py --sample
+step "scripts"
+if command -v shellcheck >/dev/null; then
+    shellcheck scripts/*.sh .ci/run
+fi
+step "tests, slow ones included"
+ctest --preset release
+step "done"

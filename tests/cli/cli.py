@@ -1,0 +1,117 @@
+"""What the tests of the program share: running it, reading its rows, and pictures made from nothing."""
+
+import csv
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+import zlib
+
+GRADUS = os.environ["GRADUS"]  # the program under test
+QUICK = ["cifar10-cnn", "--procedural", "--batch", "8", "--updates", "2"]
+ROW_KEYS = ("recipe data data_hash device isa threads precision optimizer lr batch micro_batch seed epochs updates "
+            "samples train_loss train_accuracy val_loss val_accuracy test_loss test_accuracy seconds "
+            "samples_per_second peak_bytes state version history").split()
+TIMINGS = {"seconds", "samples_per_second", "history", "threads"}
+
+
+class Result:
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+
+    def row(self):
+        return json.loads(self.out.splitlines()[-1])
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own, which is gone afterwards."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradus-cli-"))
+        self.environment = {k: v for k, v in os.environ.items() if k not in ("GRADUS_DATA", "NO_COLOR")}
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def gradus(self, *words, expect=0, **more):
+        """Runs the program in the test's folder; its exit code must be what is expected."""
+        process = subprocess.run([GRADUS, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                                 env={**self.environment, **more}, timeout=240)
+        self.assertEqual(process.returncode, expect, f"{words}\n{process.stdout}\n{process.stderr}")
+        return Result(process)
+
+    def start(self, *words):
+        return subprocess.Popen([GRADUS, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                cwd=self.folder, env=self.environment)
+
+    def files(self):
+        return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
+
+    def refused(self, code, *words, names=(), leaves=None, **more):
+        """The program must end with code, name these things on stderr, print nothing and leave no new file behind."""
+        before = self.files() if leaves is None else leaves
+        result = self.gradus(*words, expect=code, **more)
+        for name in names:
+            self.assertIn(name, result.err)
+        self.assertEqual(result.out, "")
+        self.assertEqual(self.files(), before)
+        return result
+
+    def read_rows(self, folder):
+        return [json.loads(line) for line in (self.folder / folder / "results.jsonl").read_text().splitlines()]
+
+    def read_table(self, folder):
+        with open(self.folder / folder / "results.csv", newline="") as f:
+            return list(csv.DictReader(f))
+
+
+def cell(row):
+    return row["optimizer"], row["batch"], row["seed"]
+
+
+def without_timings(row):
+    kept = {k: v for k, v in row.items() if k not in TIMINGS}
+    kept["history"] = [{k: v for k, v in e.items() if k != "seconds"} for e in row["history"]]
+    return kept
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("waited too long")
+        time.sleep(0.005)
+
+
+def stop(process, number=signal.SIGINT):
+    """Sends a signal; the exit code and what was printed."""
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def png(width, height, colour):
+    """A PNG file of one colour."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + bytes(colour) * width) * height
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def pictures(folder, per_class):
+    """A folder PetImages with so many tiny pictures a class."""
+    for name, colour in (("Cat", (200, 120, 40)), ("Dog", (40, 120, 200))):
+        (folder / "PetImages" / name).mkdir(parents=True)
+        first = folder / "PetImages" / name / "0.png"
+        first.write_bytes(png(8, 6, colour))
+        for i in range(1, per_class):
+            os.link(first, first.with_name(f"{i}.png"))

@@ -1,0 +1,170 @@
+"""Bad input: the documented exit code, a message that names the thing, and nothing left behind."""
+
+import gzip
+import os
+import subprocess
+import unittest
+
+from cli import GRADUS, QUICK, Case, pictures
+
+USAGE, BAD_DATA, NO_MEMORY, IO_ERROR, NUMERIC = 2, 3, 4, 5, 6
+
+
+class Options(Case):
+    def test_numbers(self):
+        for option, values in {"--batch": ["0", "-1", "x", "", "1.5", "8x", " 8", "1e3", "99999999999999999999"],
+                               "--lr": ["nan", "inf", "-0.1", "0", "x", "", "0.1x"],
+                               "--adam-epsilon": ["nan", "0", "-1"],
+                               "--epochs": ["0", "-1", "many"],
+                               "--updates": ["0", "-5"],
+                               "--threads": ["0", "-1", "two"],
+                               "--seed": ["-1", "x"],
+                               "--memory-limit": ["0", "-1", "lots", "5X", "nan", "1GB"]}.items():
+            for value in values:
+                with self.subTest(f"{option} {value!r}"):
+                    self.refused(USAGE, "train", "cifar10-cnn", "--procedural", option, value, names=[option])
+
+    def test_names(self):
+        for words, name in ((["no-such-recipe"], "no-such-recipe"), ([], "recipe"),
+                            (["cifar10-cnn", "--frobnicate"], "--frobnicate"), (["cifar10-cnn", "-x"], "-x"),
+                            (["cifar10-cnn", "cats-vs-dogs"], "cats-vs-dogs"),
+                            (["cifar10-cnn", "--optimizer", "rmsprop"], "rmsprop"),
+                            (["cifar10-cnn", "--device", "cuda"], "cuda"),
+                            (["cifar10-cnn", "--adam-form", "tf"], "--adam-form"),
+                            (["cifar10-cnn", "--batch"], "--batch"), (["cifar10-cnn", "--json=1"], "--json")):
+            with self.subTest(words):
+                self.refused(USAGE, "train", *words, names=[name])
+
+    def test_options_that_exclude_each_other(self):
+        self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
+        self.refused(USAGE, "train", *QUICK, "--data", ".", names=["--data", "--procedural"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--adam-form", "keras", names=["--adam-form"])
+
+    def test_batch_larger_than_the_set(self):
+        self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--batch", 2001, names=["--batch 2001", "2000"])
+        self.refused(USAGE, "sweep", "cifar10-cnn", "--procedural", "--batch", "8,2001", "--out", "o",
+                     names=["--batch 2001", "2000"])
+
+    def test_instruction_set(self):
+        self.refused(USAGE, "train", *QUICK, names=["GRADUS_CPU"], GRADUS_CPU="mmx")
+
+    def test_sweep_grid(self):
+        for words, name in ((["--batch", "8,0"], '"0"'), (["--batch", "8,,16"], '""'), (["--batch", "8,8"], "twice"),
+                            (["--batch", "x"], '"x"'), (["--optimizer", "sgd,sgd"], "twice"),
+                            (["--seeds", "0"], "--seeds"), (["--seeds", "x"], "--seeds"), (["--seed", "1"], "--seed")):
+            with self.subTest(words):
+                self.refused(USAGE, "sweep", "cifar10-cnn", "--procedural", "--out", "o", *words, names=[name])
+
+
+class Data(Case):
+    def test_missing_folder(self):
+        for recipe in ("cats-vs-dogs", "cifar10-cnn"):
+            for command in (["train"], ["sweep", "--out", "o"]):
+                with self.subTest((recipe, command)):
+                    self.refused(BAD_DATA, *command, recipe, "--data", "no/such", names=["no/such", "get_data.sh"])
+
+    def test_data_root_of_the_environment_and_by_default(self):
+        self.refused(BAD_DATA, "train", "cifar10-cnn", names=["elsewhere"], GRADUS_DATA="elsewhere")
+        self.refused(BAD_DATA, "train", "cifar10-cnn", names=["datasets"])
+
+    def test_empty_folder(self):
+        (self.folder / "d").mkdir()
+        self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", "d", names=["d:", "PetImages"])
+        self.refused(BAD_DATA, "train", "cifar10-cnn", "--data", "d", names=["d:", "cifar-10-batches-bin"])
+        (self.folder / "d/PetImages/Cat").mkdir(parents=True)
+        (self.folder / "d/PetImages/Dog").mkdir()
+        self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", "d", names=["PetImages"])
+
+    def test_too_few_pictures(self):
+        pictures(self.folder, 30)
+        self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", ".", names=["30"])
+
+    def test_too_many_bad_pictures(self):
+        pictures(self.folder, 1000)
+        kinds = {"empty": b"", "text": b"this is no picture\n",
+                 "truncated": bytes.fromhex("ffd8ffe000104a46494600010100000100010000ffdb004300")}
+        for kind, content in kinds.items():
+            with self.subTest(kind):
+                bad = [self.folder / f"PetImages/Cat/{1 + i}.jpg" for i in range(40)]
+                for path in bad:
+                    path.write_bytes(content)
+                self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", ".", names=["1.jpg", "40"])
+                for path in bad:
+                    path.unlink()
+
+    def test_truncated_cifar_file(self):
+        folder = self.folder / "cifar-10-batches-bin"
+        folder.mkdir()
+        for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+            (folder / name).write_bytes(bytes(3073 * 5 + 100))
+        self.refused(BAD_DATA, "train", "cifar10-cnn", "--data", ".", names=["data_batch_1.bin"])
+
+    def test_archive_cut_short(self):
+        whole = gzip.compress(os.urandom(100000))
+        (self.folder / "cifar-10-binary.tar.gz").write_bytes(whole[:50000])
+        self.refused(BAD_DATA, "train", "cifar10-cnn", "--data", ".", names=["cifar-10-binary.tar.gz"])
+        self.refused(BAD_DATA, "train", "cifar10-cnn", "--data", "cifar-10-binary.tar.gz",
+                     names=["cifar-10-binary.tar.gz"])
+
+
+class Files(Case):
+    def test_outputs_that_cannot_be_written(self):
+        (self.folder / "taken").mkdir()
+        os.mkfifo(self.folder / "pipe")  # to be replaced by a file as little as /dev/null is
+        for option in ("--save-weights", "--log-updates"):
+            for path in ("no/such/folder/f", "taken", "/proc/f", "pipe"):
+                with self.subTest((option, path)):
+                    self.refused(IO_ERROR, "train", *QUICK, option, path, names=[path])
+
+    def test_sweep_folder_that_cannot_be_written(self):
+        (self.folder / "file").write_text("")
+        for path in ("/proc/sweep", "file", "file/below"):
+            with self.subTest(path):
+                self.refused(IO_ERROR, "sweep", "cifar10-cnn", "--procedural", "--out", path, names=[path])
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            process = subprocess.run([GRADUS, "train", *QUICK, "--json"], stdout=full, stderr=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment)
+        self.assertEqual(process.returncode, IO_ERROR)
+        self.assertIn("standard output", process.stderr)
+
+    def test_weights(self):
+        self.refused(BAD_DATA, "train", *QUICK, "--init-weights", "none", names=["none"])
+        self.refused(BAD_DATA, "sweep", "cifar10-cnn", "--procedural", "--init-weights", "none", "--out", "o",
+                     names=["none"])
+        self.gradus("train", *QUICK, "--save-weights", "good")
+        whole = (self.folder / "good").read_bytes()
+        damages = {"empty": b"", "short": whole[:len(whole) // 2], "long": whole + b"x", "text": b"weights\n" * 9,
+                   "header": whole[:8] + b"[" + whole[9:]}
+        for name, content in damages.items():
+            with self.subTest(name):
+                (self.folder / name).write_bytes(content)
+                self.refused(BAD_DATA, "train", *QUICK, "--init-weights", name, "--save-weights", "out",
+                             "--log-updates", "log", names=[name])
+
+    def test_weights_of_another_network(self):
+        header = b'{"conv1.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        (self.folder / "other").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+        self.refused(BAD_DATA, "train", *QUICK, "--init-weights", "other", names=["other"])
+
+
+class Run(Case):
+    def test_memory_limit(self):
+        for limit in ("1000", "1M"):
+            with self.subTest(limit):
+                self.refused(NO_MEMORY, "train", *QUICK, "--memory-limit", limit, "--save-weights", "w",
+                             "--log-updates", "l", names=["memory"])
+        row = self.gradus("train", *QUICK, "--memory-limit", "1M", "--json", expect=NO_MEMORY).row()
+        self.assertEqual(row["state"], "out of memory")
+        self.assertIsNone(row["test_accuracy"])
+        self.assertIsNone(row["peak_bytes"])
+
+    def test_numbers_that_go_bad(self):
+        words = ["train", *QUICK, "--updates", 60, "--optimizer", "sgd", "--lr", "1e30"]
+        self.refused(NUMERIC, *words, "--save-weights", "w", "--log-updates", "l", names=["loss"])
+        self.assertEqual(self.gradus(*words, "--json", expect=NUMERIC).row()["state"], "numbers went bad")
+
+
+if __name__ == "__main__":
+    unittest.main()

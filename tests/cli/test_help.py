@@ -1,0 +1,70 @@
+"""Help texts, names and guesses: what a person meets first."""
+
+import unittest
+
+from cli import Case
+
+COMMANDS = ["train", "sweep", "summary", "doctor"]
+
+
+class Help(Case):
+    def test_version_is_one_line(self):
+        self.assertRegex(self.gradus("--version").out, r"^gradus \d+\.\d+\.\d+\n$")
+
+    def test_help_names_every_command(self):
+        text = self.gradus("help").out
+        self.assertEqual(text, self.gradus("--help").out)
+        for name in COMMANDS:
+            self.assertIn(f"  {name} ", text)
+
+    def test_nothing_asked_is_a_usage_error(self):
+        result = self.gradus(expect=2)
+        self.assertEqual(result.out, "")
+        self.assertIn("Usage:", result.err)
+
+    def test_every_command_has_help(self):
+        for name in COMMANDS:
+            with self.subTest(name):
+                result = self.gradus(name, "--help")
+                self.assertEqual(result.err, "")
+                self.assertTrue(result.out.startswith(f"Usage: gradus {name}"))
+                self.assertIn(f"Examples\n  gradus {name}", result.out)
+                self.assertEqual(result.out, self.gradus("help", name).out)
+                for line in result.out.split("\nExamples")[0].splitlines():
+                    self.assertLessEqual(len(line), 80)
+                    self.assertEqual(line, line.rstrip())
+
+    def test_train_help_has_the_documented_options(self):
+        text = self.gradus("train", "--help").out
+        for name in ("data batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
+                     "last-batch no-shuffle no-fusion init-weights save-weights log-updates memory-limit json "
+                     "procedural list explain").split():
+            self.assertIn(f"  --{name}", text)
+
+    def test_recipes_are_listed_and_explained(self):
+        names = [line.split()[0] for line in self.gradus("train", "--list").out.splitlines()]
+        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn"])
+        text = " ".join(self.gradus("train", "cats-vs-dogs", "--explain").out.split())
+        for words in ("validates on its training set", "re-saves the resized pictures as JPEG", "numeric", "n // batch",
+                      "375 at batch size 16, 45 at 128", "2.4 points"):
+            self.assertIn(words, text)
+        self.assertIn("valid padding", self.gradus("train", "cifar10-cnn", "--explain").out)
+
+    def test_guesses(self):
+        for words, guess in ((["trian"], "did you mean train?"),
+                             (["train", "cats-vs-dgs"], "did you mean cats-vs-dogs?"),
+                             (["train", "cats"], "did you mean cats-vs-dogs?"),
+                             (["train", "cifar10-cnn", "--bacth", "3"], "did you mean --batch?"),
+                             (["train", "cifar10-cnn", "--optimizer", "admm"], "did you mean adam?"),
+                             (["sweep", "cifar10-cnn", "--optimizer", "sgd,addam"], "did you mean adam?"),
+                             (["train", "cifar10-cnn", "--last-batch", "dropp"], "did you mean drop?")):
+            with self.subTest(words):
+                self.refused(2, *words, names=[guess])
+
+    def test_no_guess_where_nothing_is_near(self):
+        self.assertNotIn("did you mean", self.refused(2, "xyzzy", names=["xyzzy"]).err)
+        self.assertIn("--list", self.refused(2, "train", "mnist-transformer", names=["mnist-transformer"]).err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+"""The picture of a sweep. Skipped where there is no matplotlib."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from cli import Case
+
+PYTHON = os.environ.get("PYTHON", "python3")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Plot(Case):
+    def draw(self, data):
+        """A sweep's folder written by hand, drawn."""
+        identity = {"recipe": "cats-vs-dogs", "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
+                    "epochs": 5, "updates": None}
+        (self.folder / "sweep.json").write_text(json.dumps(identity))
+        (self.folder / "summary.csv").write_text(
+            "optimizer,batch,done,test_accuracy,half_width_95,set_error\n"
+            "sgd,16,2,0.60,0.02,0.0245\nsgd,32,2,0.58,0.03,0.0247\nadam,16,1,0.63,,0.0241\nadam,32,0,,,\n")
+        (self.folder / "results.csv").write_text(
+            "optimizer,batch,seed,test_accuracy,state\n"
+            "sgd,16,1,0.59,done\nsgd,16,2,0.61,done\nadam,16,1,0.63,done\nadam,32,1,,out of memory\n")
+        return subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder, "--published",
+                               ROOT / "examples/published.csv"], capture_output=True, text=True)
+
+    def test_draws_both_files_with_the_published_values(self):
+        process = self.draw("PetImages")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        svg = (self.folder / "accuracy.svg").read_text()
+        for words in ("cats-vs-dogs", "PetImages", "SGD", "Adam", "about 62 %", "about 67 %", "Lheureux", "chance",
+                      "standard error", "batch size"):
+            self.assertIn(words, svg)
+        self.assertTrue((self.folder / "accuracy.png").read_bytes().startswith(b"\x89PNG"))
+
+    def test_procedural_pictures_are_not_set_beside_published_values(self):
+        self.assertEqual(self.draw("procedural").returncode, 0)
+        svg = (self.folder / "accuracy.svg").read_text()
+        self.assertIn("NOT the real data", svg)
+        self.assertNotIn("Lheureux", svg)
+
+    def test_the_same_rows_give_the_same_picture(self):
+        self.draw("PetImages")
+        first = (self.folder / "accuracy.svg").read_bytes()
+        self.draw("PetImages")
+        self.assertEqual((self.folder / "accuracy.svg").read_bytes(), first)
+
+    def test_nothing_to_draw(self):
+        process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True, text=True)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("sweep.json", process.stderr)
+
+
+if __name__ == "__main__":
+    if subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True).returncode != 0:
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,38 @@
+"""A sweep that is killed with SIGKILL at random moments and continued ends with the rows of one that was not."""
+
+import os
+import random
+import signal
+import time
+import unittest
+
+from cli import Case, cell, without_timings
+
+KILLS = int(os.environ.get("GRADUS_KILLS", "4"))
+
+
+class Kill(Case):
+    def test_killed_and_continued(self):
+        words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "60", "--batch", "4,8", "--optimizer", "sgd,adam",
+                 "--seeds", max(2, KILLS // 8)]
+        begin = time.monotonic()
+        self.gradus(*words, "--out", "whole")
+        whole = [without_timings(r) for r in self.read_rows("whole")]
+        share = (time.monotonic() - begin) * 1.5 / KILLS
+        draw = random.Random(3)
+        for _ in range(KILLS):
+            process = self.start(*map(str, words), "--out", "o")
+            time.sleep(draw.uniform(0, 2) * share)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        self.gradus(*words, "--out", "o")
+        rows = self.read_rows("o")
+        self.assertEqual([without_timings(r) for r in rows], whole)
+        self.assertEqual(len({cell(r) for r in rows}), len(rows))
+        for name in ("results.csv", "summary.csv", "table.txt", "sweep.json"):
+            self.assertTrue((self.folder / "o" / name).exists())
+        self.assertEqual((self.folder / "o/sweep.json").read_text(), (self.folder / "whole/sweep.json").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+"""gradus train: the result row, repeatability, files, progress, signals."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import unittest
+
+from cli import GRADUS, QUICK, ROW_KEYS, Case, stop, wait_for
+
+
+class Row(Case):
+    def test_keys_and_values(self):
+        row = self.gradus("train", *QUICK, "--json", "--seed", 7, "--optimizer", "sgd", "--threads", 1).row()
+        self.assertEqual(list(row), ROW_KEYS)
+        expected = {"recipe": "cifar10-cnn", "data": "procedural", "device": "cpu", "threads": 1, "precision": "fp32",
+                    "optimizer": "sgd", "lr": 0.01, "batch": 8, "micro_batch": 8, "seed": 7, "epochs": 0, "updates": 2,
+                    "samples": 16, "val_loss": None, "val_accuracy": None, "state": "done"}
+        self.assertEqual({k: row[k] for k in expected}, expected)
+        self.assertRegex(row["data_hash"], r"^[0-9a-f]{16}$")
+        self.assertIn(row["isa"], ("plain", "avx2", "avx512"))
+        for key in ("train_loss", "test_loss", "seconds", "samples_per_second", "peak_bytes"):
+            self.assertGreater(row[key], 0)
+        for key in ("train_accuracy", "test_accuracy"):
+            self.assertTrue(0 <= row[key] <= 1)
+        self.assertAlmostEqual(row["samples_per_second"] * row["seconds"] / row["samples"], 1, places=6)
+
+    def test_result_is_all_of_stdout(self):
+        self.assertEqual(self.gradus("train", *QUICK, "--json").out.count("\n"), 1)
+        text = self.gradus("train", *QUICK).out
+        self.assertIn("procedural", text)
+        self.assertIn("test", text)
+
+    def test_history_has_every_epoch(self):
+        row = self.gradus("train", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 2, "--json").row()
+        self.assertEqual([(e["epoch"], e["updates"]) for e in row["history"]], [(1, 4), (2, 8)])
+        self.assertEqual((row["epochs"], row["updates"], row["samples"]), (2, 8, 4000))
+        self.assertEqual(row["history"][-1]["train_loss"], row["train_loss"])
+        self.assertEqual(row["history"][-1]["test_accuracy"], row["test_accuracy"])
+
+    def test_recipe_choices(self):
+        row = self.gradus("train", "cifar10-cnn", "--procedural", "--updates", 1, "--json").row()
+        self.assertEqual((row["optimizer"], row["lr"], row["batch"]), ("adam", 0.001, 32))
+
+    def test_reference_device(self):
+        row = self.gradus("train", *QUICK, "--json", "--device", "ref", "--updates", 1).row()
+        self.assertEqual((row["device"], row["precision"]), ("ref", "fp64"))
+
+    def test_last_batch_policies(self):
+        samples = {}
+        for policy in ("keep", "drop", "pad", "wrap"):
+            row = self.gradus("train", "cifar10-cnn", "--procedural", "--batch", 1500, "--epochs", 1, "--last-batch",
+                              policy, "--json").row()
+            samples[policy] = (row["updates"], row["samples"])
+        self.assertEqual(samples, {"keep": (2, 2000), "drop": (1, 1500), "pad": (2, 2000), "wrap": (2, 3000)})
+
+
+class Repeat(Case):
+    def losses(self, *words):
+        self.gradus("train", *QUICK, "--updates", 6, "--log-updates", "log", *words)
+        return (self.folder / "log").read_text()
+
+    def test_same_seed_same_losses_for_any_number_of_threads(self):
+        first = self.losses("--threads", 1)
+        for threads in (1, 2, 5):
+            self.assertEqual(self.losses("--threads", threads), first)
+
+    def test_what_changes_the_losses(self):
+        first = self.losses()
+        for words in (["--seed", 2], ["--no-shuffle"], ["--split-seed", 1], ["--lr", "0.002"], ["--optimizer", "sgd"],
+                      ["--adam-epsilon", "0.1"], ["--adam-form", "pytorch"]):
+            with self.subTest(words):
+                self.assertNotEqual(self.losses(*words), first)
+
+    def test_log_has_one_line_per_update(self):
+        lines = [json.loads(line) for line in self.losses().splitlines()]
+        self.assertEqual([line["update"] for line in lines], [1, 2, 3, 4, 5, 6])
+        self.assertTrue(all(set(line) == {"update", "loss"} and line["loss"] > 0 for line in lines))
+
+    def test_weights_go_out_and_in(self):
+        self.gradus("train", *QUICK, "--save-weights", "w")
+        whole = self.losses("--init-weights", "w")
+        self.assertEqual(self.losses("--init-weights", "w", "--no-fusion", "--seed", 1).count("\n"), whole.count("\n"))
+        self.assertEqual(self.losses("--init-weights", "w"), whole)
+        self.assertNotEqual(self.losses(), whole)
+        self.gradus("train", *QUICK, "--init-weights", "w", "--optimizer", "sgd", "--lr", "1e-60", "--save-weights",
+                    "w2")
+        self.assertEqual((self.folder / "w").read_bytes(), (self.folder / "w2").read_bytes())
+
+    def test_no_temporary_file_stays(self):
+        self.gradus("train", *QUICK, "--save-weights", "w", "--log-updates", "l")
+        self.assertEqual(self.files(), ["l", "w"])
+
+
+class Progress(Case):
+    def on_a_terminal(self, **more):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([GRADUS, "train", *QUICK, "--updates", "40"], stdout=subprocess.PIPE, stderr=slave,
+                                   cwd=self.folder, env={**self.environment, **more})
+        os.close(slave)
+        seen = b""
+        try:
+            while piece := os.read(master, 4096):
+                seen += piece
+        except OSError:  # how a terminal says that nobody writes any more
+            pass
+        os.close(master)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        return seen.decode()
+
+    def test_bar_on_a_terminal(self):
+        text = self.on_a_terminal(TERM="xterm")
+        self.assertIn("\r", text)
+        self.assertRegex(text, r"\[\x1b\[36m=*>? *\x1b\[0m\]")
+
+    def test_no_color(self):
+        text = self.on_a_terminal(TERM="xterm", NO_COLOR="1")
+        self.assertIn("[=", text)
+        self.assertNotRegex(text, r"\x1b\[[0-9;]*m")
+
+    def test_dumb_terminal(self):
+        text = self.on_a_terminal(TERM="dumb")
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\r", text.replace("\r\n", "\n"))
+
+    def test_plain_lines_elsewhere(self):
+        text = self.gradus("train", *QUICK).err
+        self.assertRegex(text, re.compile(r"\Aepoch 1.*loss .*\n\Z"))
+        self.assertNotIn("\x1b", text)
+
+
+class Signals(Case):
+    def test_stops_after_the_update(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.start("train", "cifar10-cnn", "--procedural", "--batch", "8", "--updates", "1000000",
+                                     "--last-batch", "drop", "--json", "--log-updates", "log", "--save-weights", "w")
+                wait_for(lambda: any(".tmp." in name for name in self.files()))
+                code, out, err = stop(process, number)
+                self.assertEqual(code, 75)
+                row = json.loads(out.splitlines()[-1])
+                self.assertEqual(list(row), ROW_KEYS)
+                self.assertEqual(row["state"], "stopped")
+                self.assertIn("stopped", err)
+                self.assertEqual(self.files(), ["log", "w"])
+                self.assertEqual(len((self.folder / "log").read_text().splitlines()), row["updates"])
+
+    def test_stops_at_once_while_reading(self):
+        process = self.start("train", "cats-vs-dogs", "--procedural", "--save-weights", "w")
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+
+        def catches_signals():
+            caught = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt"))
+            return int(caught, 16) >> (signal.SIGINT - 1) & 1
+
+        wait_for(catches_signals)
+        self.assertEqual(stop(process)[0], 75)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

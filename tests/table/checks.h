@@ -1,0 +1,23 @@
+/*
+ * checks.h - the questions that the table asks beside those to a device (device.h).
+ */
+#ifndef GRADUS_TABLE_CHECKS_H
+#define GRADUS_TABLE_CHECKS_H
+
+#include "tests/table/truth.h"
+
+/* Gradients of the oracle equal central differences of its forward pass. DIFF operations, small rows without ties. */
+void check_differences(const truth *t);
+
+/* The public front on ref in double gives what PyTorch gave, gradients included. */
+void check_golden(const truth *t);
+
+/* A fused operation gives what the operations that it replaces give, on ref in double and on cpu. Others: nothing. */
+void check_composition(const truth *t);
+
+/* Things that are not a row. Each returns the number of failures it printed. */
+int check_refusals(void); /* fronts refuse what does not fit, in words that help */
+int check_labels(void);   /* a label that is no class makes the loss NaN and counts as wrong */
+int check_twice(void);    /* one tensor in two places of the tape */
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * composition.c - fused operations against the operations they replace: the composition runs through the public fronts
+ * and the tape, on ref in double and on cpu, and must give the fused operation's truth.
+ */
+#include <float.h>
+#include <stdlib.h>
+
+#include "core/context.h"
+#include "tests/table/answer.h"
+#include "tests/table/checks.h"
+#include "tests/table/draw.h"
+#include "tests/table/report.h"
+
+static gr_tensor *conv2d_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_relu(gr_conv2d(in[0], in[1], in[2], &(gr_conv2d_args){.window = r->window}));
+}
+
+static gr_tensor *dense_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_relu(gr_dense(in[0], in[1], in[2], NULL));
+}
+
+static gr_tensor *conv2d_then_relu_then_max_pool(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    return gr_max_pool2d(conv2d_then_relu(r, in, db),
+                         &(gr_max_pool2d_args){.size = {r->size[0], r->size[1]}, .window = r->pool_window});
+}
+
+/* A copy of a tensor of the caller's as a leaf of the tape. */
+static gr_tensor *leaf(gr_tensor *t)
+{
+    gr_tensor *copy = gr_variable(t->ctx, t->ndim, t->shape);
+    double *values = front_values(t);
+    if (copy)
+        front_fill(copy, values);
+    free(values);
+    return copy;
+}
+
+/* dY where the layer's result y, if given, is above 0. */
+static double *masked(gr_tensor *dy, gr_tensor *y)
+{
+    double *values = front_values(dy), *mask = y ? front_values(y) : NULL;
+    for (int64_t i = 0; mask && i < gr_count(dy); i++)
+        values[i] = mask[i] > 0 ? values[i] : 0;
+    free(mask);
+    return values;
+}
+
+/* Gradients of a dense layer by the tape, then the optimizer's step over w; returns dx. */
+static gr_tensor *dense_then_step(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    enum { X, DY, W, Y, M, V };
+    gr_tensor *x = leaf(in[X]), *w = leaf(in[W]), *b = gr_variable(in[X]->ctx, 1, &in[W]->shape[1]);
+    double *dy = masked(in[DY], in[Y]);
+    bool good = gr_backward(answer_dot(gr_dense(x, w, b, NULL), dy));
+    free(dy);
+    good = good && (r->op->id == GR_OP_dense_sgd ? gr_sgd_step(in[W], gr_grad(w))
+                                                 : gr_adam_step(in[W], gr_grad(w), in[M], in[V], &r->adam));
+    if (!good)
+        return NULL;
+    double *values = front_values(gr_grad(b));
+    if (db)
+        front_fill(db, values);
+    free(values);
+    return r->no_dx ? in[X] : gr_grad(x);
+}
+
+static answer_fn composition_of(const row *r)
+{
+    switch (r->op->id) {
+    case GR_OP_conv2d:
+        return r->relu ? conv2d_then_relu : NULL;
+    case GR_OP_dense:
+        return r->relu ? dense_then_relu : NULL;
+    case GR_OP_conv2d_relu_max_pool:
+        return conv2d_then_relu_then_max_pool;
+    case GR_OP_dense_sgd:
+    case GR_OP_dense_adam:
+        return dense_then_step;
+    default:
+        return NULL;
+    }
+}
+
+static void compare(const truth *t, const char *device, double eps)
+{
+    row once = *t->run.row;
+    once.updates = 1;
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    answer a;
+    if (answer_get(ctx, &once, composition_of(&once), &a)) {
+        for (int i = 0; i < TRIAL_SLOTS; i++)
+            if (a.value[i] && t->magnitude[i])
+                truth_compare(t, i, a.value[i], NULL, eps, 2, device, "composition");
+    } else {
+        report_failure(t->run.row, device, "composition: %s", gr_error_text(ctx));
+    }
+    answer_free(&a);
+    gr_close(ctx);
+}
+
+void check_composition(const truth *t)
+{
+    if (!composition_of(t->run.row))
+        return;
+    compare(t, "ref", DBL_EPSILON);
+    compare(t, "cpu", (double)FLT_EPSILON);
+}

@@ -1,0 +1,32 @@
+/*
+ * device.h - the kernel tables under test, and what each must do in a row.
+ */
+#ifndef GRADUS_TABLE_DEVICE_H
+#define GRADUS_TABLE_DEVICE_H
+
+#include "tests/table/truth.h"
+
+enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
+
+typedef struct {
+    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512" */
+    gr_type real;
+    const gr_kernel *kernels;
+    bool threads;            /* its kernels use a pool */
+    bool (*supported)(void); /* by this processor; NULL: by all */
+} table_device;
+
+extern const table_device table_devices[];
+extern const int table_device_count;
+
+/* NULL: there is none of this name. */
+const table_device *table_device_find(const char *name);
+bool table_device_here(const table_device *d);
+
+/* Forward or UPDATE: values, bits from run to run and for any number of threads, NaN, skip. */
+void device_check_forward(const table_device *d, truth *t, gr_pool *const pools[POOLS]);
+
+/* Backward: garbage and preloaded buffers, absent ones, bits, NaN. */
+void device_check_backward(const table_device *d, truth *t, gr_pool *const pools[POOLS]);
+
+#endif

@@ -1,0 +1,241 @@
+/* device_checks.c - one kernel table against the truth of one row. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/table/device.h"
+#include "tests/table/report.h"
+
+/* One device at one row. */
+typedef struct {
+    const table_device *device;
+    truth *truth;
+    const row *row;
+    const gr_kernel *kernel;
+    gr_pool *const *pools;
+    double eps;
+} subject;
+
+static subject subject_of(const table_device *d, truth *t, gr_pool *const pools[POOLS])
+{
+    const row *r = t->run.row;
+    return (subject){d, t, r, &d->kernels[r->op->id], pools, d->real == GR_F64 ? DBL_EPSILON : (double)FLT_EPSILON};
+}
+
+/* Whether a buffer holds a result of the pass. */
+static bool is_result(const trial *t, gr_pass pass, int buffer)
+{
+    gr_slot slot = {0};
+    if (buffer < GR_MAX_IN)
+        return pass == GR_FORWARD && gr__slot(t->row->op->inputs, buffer, &slot) && slot.in_place;
+    if (buffer < trial_d_in(0))
+        return pass == GR_FORWARD && t->call.out[buffer - trial_out(0)];
+    return pass == GR_BACKWARD && buffer < TRIAL_D_OUT && t->call.d_in[buffer - trial_d_in(0)];
+}
+
+/* Puts a trial where it was before a pass: inputs drawn, results garbage, saved outputs those of the truth. */
+static void reset(const subject *s, trial *t, gr_pass pass)
+{
+    for (int i = 0; i < TRIAL_SLOTS; i++) {
+        if (!trial_count(t, i))
+            continue;
+        bool out = i >= trial_out(0) && i < trial_d_in(0);
+        if (out && pass == GR_BACKWARD)
+            trial_copy(t, &s->truth->run, i);
+        else if (out || (i >= trial_d_in(0) && i < TRIAL_D_OUT))
+            trial_garbage(t, i);
+        else
+            trial_draw(t, i);
+    }
+}
+
+static void run(const subject *s, trial *t, gr_pass pass, int pool, const char *check)
+{
+    const char *misdeed = trial_run(t, s->kernel, pass, s->device->threads ? s->pools[pool] : NULL);
+    if (misdeed)
+        report_failure(s->row, s->device->name, "%s: the kernel %s", check, misdeed);
+}
+
+static double *values_of(const trial *t, int buffer)
+{
+    double *values = calloc((size_t)trial_count(t, buffer) + 1, sizeof *values);
+    for (int64_t i = 0; i < trial_count(t, buffer); i++)
+        values[i] = trial_get(t, buffer, i);
+    return values;
+}
+
+/* Every result of a pass against the truth. Slots of mask were added to: the drawn preload stood there before. */
+static void compare(const subject *s, trial *t, gr_pass pass, unsigned mask, const char *check)
+{
+    for (int i = 0; i < TRIAL_SLOTS; i++) {
+        if (!is_result(t, pass, i) || !trial_count(t, i))
+            continue;
+        bool added = pass == GR_BACKWARD && mask >> (i - trial_d_in(0)) & 1;
+        double *got = values_of(t, i), *before = NULL;
+        if (added) {
+            trial_draw(t, i);
+            before = values_of(t, i);
+        }
+        truth_compare(s->truth, i, got, before, s->eps, 1, s->device->name, check);
+        free(got);
+        free(before);
+    }
+}
+
+/* Results of a pass as they are, bit for bit, one behind the other; for the caller to free. */
+static unsigned char *bits_of(const trial *t, gr_pass pass, size_t *size)
+{
+    unsigned char *bits = NULL;
+    *size = 0;
+    for (int i = 0; i < TRIAL_SLOTS; i++) {
+        if (!trial_count(t, i) || !is_result(t, pass, i))
+            continue;
+        size_t bytes = gr__bytes(&t->buffers[i].t);
+        bits = realloc(bits, *size + bytes);
+        memcpy(bits + *size, t->buffers[i].t.data, bytes);
+        *size += bytes;
+    }
+    return bits;
+}
+
+/* The same bits again with 1, 2 and 5 threads. t has just run with one. */
+static void check_bits(const subject *s, trial *t, gr_pass pass)
+{
+    static const char *const names[POOLS] = {"again with 1 thread", "with 2 threads", "with 5 threads"};
+    size_t size, size2;
+    unsigned char *first = bits_of(t, pass, &size);
+    for (int pool = 0; pool < (s->device->threads ? POOLS : 1); pool++) {
+        reset(s, t, pass);
+        run(s, t, pass, pool, names[pool]);
+        unsigned char *other = bits_of(t, pass, &size2);
+        if (size != size2 || memcmp(first, other, size))
+            report_failure(s->row, s->device->name, "%s pass %s: other bits", pass == GR_FORWARD ? "forward" : "backward", names[pool]);
+        free(other);
+    }
+    free(first);
+}
+
+/* Number of NaN in the truth's results that t lacks, and number in the truth's. */
+static int64_t lost_nan(const trial *oracle, const trial *t, gr_pass pass, int64_t *wanted)
+{
+    int64_t lost = 0;
+    *wanted = 0;
+    for (int i = 0; i < TRIAL_SLOTS; i++)
+        for (int64_t j = 0; is_result(t, pass, i) && j < trial_count(t, i); j++)
+            if (isnan(trial_get(oracle, i, j))) {
+                ++*wanted;
+                lost += !isnan(trial_get(t, i, j));
+            }
+    return lost;
+}
+
+/* A NaN in one input reaches all that it reaches in the oracle, and that is not nothing. */
+static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool must_reach)
+{
+    const gr_type type = t->buffers[buffer].t.type;
+    if (!trial_count(t, buffer) || (type != GR_F32 && type != GR_F64))
+        return;
+    int64_t place, wanted;
+    const trial *oracle = truth_with_nan(s->truth, pass, buffer, &place);
+    reset(s, t, pass);
+    trial_set(t, buffer, place, (double)NAN);
+    run(s, t, pass, 0, "NaN");
+    int64_t lost = lost_nan(oracle, t, pass, &wanted);
+    if (lost || (must_reach && !wanted))
+        report_failure(s->row, s->device->name, "%s: a NaN in %s%s is lost in %lld of %lld results",
+                       pass == GR_FORWARD ? "forward" : "backward", buffer == TRIAL_D_OUT ? "dY" : truth_name(s->row, buffer),
+                       buffer >= trial_out(0) && buffer < TRIAL_D_OUT ? " (saved)" : "", (long long)lost, (long long)wanted);
+}
+
+/* Whether a NaN in this input must show in a result: a logit that is NaN is no class; ReLU's saved result only masks. */
+static bool nan_reaches(const row *r, int slot)
+{
+    gr_slot s = {0};
+    gr__slot(r->op->inputs, slot, &s);
+    return r->op->id != GR_OP_accuracy && strcmp(s.name, "y");
+}
+
+/* The result without the outputs that only a tape needs. */
+static void check_without_saved(const subject *s, trial *t)
+{
+    if (s->row->op->kind != GR_DIFF || !t->call.out[1])
+        return;
+    double *with = values_of(t, trial_out(0));
+    reset(s, t, GR_FORWARD);
+    gr_tensor *saved = t->call.out[1];
+    t->call.out[1] = NULL;
+    run(s, t, GR_FORWARD, 0, "without a tape");
+    for (int64_t i = 0; i < trial_count(t, trial_out(0)); i++)
+        if (with[i] != trial_get(t, trial_out(0), i)) {
+            report_failure(s->row, s->device->name, "without a tape: another result at [%lld]", (long long)i);
+            break;
+        }
+    t->call.out[1] = saved;
+    free(with);
+}
+
+/* An update that is to be skipped changes nothing. */
+static void check_skip(const subject *s, trial *t)
+{
+    if (s->row->op->kind != GR_UPDATE)
+        return;
+    reset(s, t, GR_FORWARD);
+    t->state.skip = 1;
+    run(s, t, GR_FORWARD, 0, "skip");
+    t->state.skip = 0;
+    for (int i = 0; i < GR_MAX_IN; i++)
+        if (trial_count(t, i) && memcmp(t->buffers[i].t.data, t->buffers[i].before, gr__bytes(&t->buffers[i].t)))
+            report_failure(s->row, s->device->name, "skip: %s was changed", truth_name(s->row, i));
+}
+
+void device_check_forward(const table_device *d, truth *truth, gr_pool *const pools[POOLS])
+{
+    const subject s = subject_of(d, truth, pools);
+    trial t;
+    trial_open(&t, s.row, &truth->run.shapes, d->real);
+    run(&s, &t, GR_FORWARD, 0, "forward");
+    compare(&s, &t, GR_FORWARD, 0, "forward");
+    check_bits(&s, &t, GR_FORWARD);
+    check_without_saved(&s, &t);
+    check_skip(&s, &t);
+    for (int i = 0; i < GR_MAX_IN; i++)
+        check_nan(&s, &t, GR_FORWARD, i, nan_reaches(s.row, i));
+    trial_close(&t);
+}
+
+/* A backward pass that adds to the slots of mask, with the gradient of slot absent (-1: none) not wanted. */
+static void check_slots(const subject *s, trial *t, unsigned mask, int absent, const char *check)
+{
+    reset(s, t, GR_BACKWARD);
+    gr_tensor *kept = absent >= 0 ? t->call.d_in[absent] : NULL;
+    if (absent >= 0)
+        t->call.d_in[absent] = NULL;
+    for (int i = 0; i < GR_MAX_IN; i++)
+        if (t->call.d_in[i] && mask >> i & 1)
+            trial_draw(t, trial_d_in(i));
+    t->call.accumulate = mask;
+    run(s, t, GR_BACKWARD, 0, check);
+    compare(s, t, GR_BACKWARD, mask, check);
+    t->call.accumulate = 0;
+    if (absent >= 0)
+        t->call.d_in[absent] = kept;
+}
+
+void device_check_backward(const table_device *d, truth *truth, gr_pool *const pools[POOLS])
+{
+    static const char *const absent[GR_MAX_IN] = {"backward without d_in[0]", "backward without d_in[1]", "backward without d_in[2]"};
+    const subject s = subject_of(d, truth, pools);
+    trial t;
+    trial_open(&t, s.row, &truth->run.shapes, d->real);
+    check_slots(&s, &t, ~0u, -1, "backward, adding");
+    for (int i = 0; i < GR_MAX_IN; i++)
+        if (t.call.d_in[i])
+            check_slots(&s, &t, i % 2 ? 0x15 : 0x2a, i, absent[i]);
+    check_slots(&s, &t, 0, -1, "backward");
+    check_bits(&s, &t, GR_BACKWARD);
+    for (int i = 0; i < TRIAL_SLOTS; i++)
+        if (i < trial_d_in(0) || i == TRIAL_D_OUT)
+            check_nan(&s, &t, GR_BACKWARD, i, i == TRIAL_D_OUT);
+    trial_close(&t);
+}

@@ -1,0 +1,89 @@
+/* draw.c - inputs by operation: most are uniform in [-1, 1); those of functions with jumps keep away from the jump. */
+#include "tests/table/draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/philox.h"
+
+static uint32_t bits(const row *r, uint32_t stream, uint64_t i)
+{
+    uint64_t block = i / 4;
+    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), stream, 0};
+    uint32_t key[2] = {(uint32_t)r->hash, (uint32_t)(r->hash >> 32)}, out[4];
+    gr__philox(counter, key, out);
+    return out[i % 4];
+}
+
+float draw_uniform(const row *r, uint32_t stream, uint64_t i)
+{
+    return (float)(bits(r, stream, i) >> 8) * 0x1p-23f - 1;
+}
+
+void draw_stream(const row *r, uint32_t stream, int64_t count, double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (double)draw_uniform(r, stream, (uint64_t)i);
+}
+
+/* For ReLU: nothing nearer to 0 than 1/16. */
+static double off_zero(double u)
+{
+    return u < 0 ? u * 0.9375 - 0.0625 : u * 0.9375 + 0.0625;
+}
+
+/* For max-pooling: 0 .. count-1 in a random order, so that no two elements are equal. */
+static void distinct(const row *r, int slot, int64_t count, double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (double)i;
+    for (int64_t i = count - 1; i > 0; i--) {
+        int64_t j = (int64_t)((uint64_t)bits(r, (uint32_t)slot, (uint64_t)i) * (uint64_t)(i + 1) >> 32);
+        double swap = values[i];
+        values[i] = values[j];
+        values[j] = swap;
+    }
+    for (int64_t i = 0; i < count; i++)
+        values[i] = values[i] * 2 / (double)count - 1;
+}
+
+/* Labels: the first class first, the last class last, anything between. */
+static int64_t label(const row *r, int slot, int64_t i, int64_t count)
+{
+    int64_t columns = r->shape[0][1], classes = columns > 1 ? columns : 2;
+    int64_t drawn = (int64_t)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)classes);
+    return count == 1 ? drawn : i == 0 ? 0 : i == count - 1 ? classes - 1 : drawn;
+}
+
+static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t count)
+{
+    if (s->type == 'i')
+        return (double)label(r, slot, i, count);
+    if (s->type == 'u')
+        return bits(r, (uint32_t)slot, (uint64_t)i) & 255;
+    double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i);
+    if (!strcmp(s->name, "weight")) /* some samples do not count */
+        return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
+    if (!strcmp(s->name, "v") || !strcmp(s->name, "m"))
+        return r->fresh ? 0 : s->name[0] == 'v' ? u * 0.5 + 0.625 : u;
+    if (!strcmp(s->name, "y")) /* the result of a ReLU */
+        return u > 0 ? u : 0;
+    if (r->ties)
+        return (double)(bits(r, (uint32_t)slot, (uint64_t)i) % 3) - 1;
+    if (r->op->id == GR_OP_relu)
+        return off_zero(u) * r->scale;
+    return u * r->scale;
+}
+
+void draw_input(const row *r, int slot, int64_t count, double *values)
+{
+    gr_slot s = {0};
+    gr__slot(r->op->inputs, slot, &s);
+    if (r->op->id == GR_OP_max_pool2d && !r->ties)
+        distinct(r, slot, count, values);
+    else
+        for (int64_t i = 0; i < count; i++)
+            values[i] = one(r, slot, &s, i, count);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (double)(float)values[i];
+}

@@ -1,0 +1,41 @@
+/* labels.c - labels that are no class: the loss is NaN, the sample counts as wrong. On ref and on cpu. */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/context.h"
+#include "tests/table/checks.h"
+
+/* z[2,C] of zeros with labels 0 and label. */
+static bool answer(gr_context *ctx, int64_t C, int32_t label, double *loss, double *correct)
+{
+    gr_tensor *z = gr_tensor_new(ctx, gr_real(ctx), 2, (int64_t[]){2, C});
+    gr_tensor *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){2});
+    if (!gr_upload(labels, (int32_t[]){0, label}))
+        return false;
+    *loss = gr_item(C == 1 ? gr_sigmoid_bce(z, labels, NULL) : gr_softmax_cross_entropy(z, labels, NULL));
+    *correct = gr_item(gr_accuracy(z, labels, NULL));
+    return gr_ok(ctx);
+}
+
+static int check(const char *device, int64_t C, int32_t label, bool valid)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    double loss = 0, correct = 0;
+    bool answered = answer(ctx, C, label, &loss, &correct);
+    gr_close(ctx);
+    if (answered && isnan(loss) == !valid && correct == 1) /* logits of 0: the first class, so label 0 alone is right */
+        return 0;
+    printf("FAIL %s: label %d of %lld classes: loss %g, %g right\n", device, (int)label, (long long)(C == 1 ? 2 : C), loss, correct);
+    return 1;
+}
+
+int check_labels(void)
+{
+    static const char *const devices[] = {"ref", "cpu"};
+    int failures = 0;
+    for (int d = 0; d < 2; d++) {
+        failures += check(devices[d], 3, 2, true) + check(devices[d], 3, 3, false) + check(devices[d], 3, -1, false);
+        failures += check(devices[d], 1, 1, true) + check(devices[d], 1, 2, false) + check(devices[d], 1, -1, false);
+    }
+    return failures;
+}

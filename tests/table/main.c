@@ -1,0 +1,160 @@
+/*
+ * main.c - the operation table: every row on every kernel table that this processor can run.
+ *
+ *   test_table [--list] [--device NAME] [--op NAME] [--first] [WORD...]
+ *
+ * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512). --first stops
+ * at the first row that fails.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/table/checks.h"
+#include "tests/table/device.h"
+#include "tests/table/report.h"
+
+static const struct {
+    const char *text;
+    bool golden;
+} lines[] = {
+#define ROW(text) {text, true},
+#define BIG(text) {text, false},
+#include "tests/table/rows.def"
+};
+
+enum { LINES = sizeof lines / sizeof *lines };
+
+typedef struct {
+    bool list, first;
+    const table_device *device; /* NULL: all */
+    const char *op;             /* NULL: all */
+    char **words;
+    int n_words;
+    gr_pool *pools[POOLS];
+} settings;
+
+static bool chosen(const settings *s, const row *r)
+{
+    for (int i = 0; i < s->n_words; i++)
+        if (!strstr(r->text, s->words[i]))
+            return false;
+    return !s->op || !strcmp(s->op, r->op->name);
+}
+
+/* All that is asked about the oracle itself, which every device stands on. */
+static void check_oracle(const truth *t)
+{
+    check_golden(t);
+    check_differences(t);
+}
+
+static void check_device(const settings *s, const table_device *d, truth *t)
+{
+    const gr_kernel *kernel = &d->kernels[t->run.row->op->id];
+    if (!kernel->forward || !table_device_here(d))
+        return; /* the reference serves, or nobody can run it here */
+    device_check_forward(d, t, s->pools);
+    if (kernel->backward)
+        device_check_backward(d, t, s->pools);
+}
+
+static void check_row(const settings *s, const row *r)
+{
+    row_call call;
+    const char *why;
+    if (!front_capture(r, &call, &why)) {
+        report_failure(r, "front", "%s", why);
+        return;
+    }
+    truth t;
+    truth_open(&t, r, &call);
+    if (!s->device || !strcmp(s->device->name, "ref-f64"))
+        check_oracle(&t);
+    if (!s->device || s->device->threads)
+        check_composition(&t);
+    for (int i = 0; i < table_device_count; i++)
+        if (!s->device || s->device == &table_devices[i])
+            check_device(s, &table_devices[i], &t);
+    truth_close(&t);
+}
+
+/* Rows; returns how many were run. */
+static int check_rows(const settings *s, int rows_of[GR_OP_COUNT])
+{
+    int n = 0;
+    for (int i = 0; i < LINES && !(s->first && report_failures()); i++) {
+        row r;
+        const char *why = "another row has the same line";
+        bool good = row_parse(lines[i].text, lines[i].golden, &r, &why);
+        for (int j = 0; j < i; j++)
+            good &= strcmp(lines[i].text, lines[j].text) != 0;
+        if (!good) {
+            report_failure(&(row){.text = lines[i].text}, "rows.def", "%s", why);
+            continue;
+        }
+        rows_of[r.op->id]++;
+        if (!chosen(s, &r))
+            continue;
+        n++;
+        if (s->list)
+            printf("%s\n", r.text);
+        else
+            check_row(s, &r);
+    }
+    return n;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: test_table [--list] [--device NAME] [--op NAME] [--first] [WORD...]\ndevices:");
+    for (int i = 0; i < table_device_count; i++)
+        fprintf(stderr, " %s%s", table_devices[i].name, table_device_here(&table_devices[i]) ? "" : " (not on this processor)");
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+static bool parse(int argc, char **argv, settings *s)
+{
+    int i = 1;
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+        if (!strcmp(argv[i], "--list"))
+            s->list = true;
+        else if (!strcmp(argv[i], "--first"))
+            s->first = true;
+        else if (!strcmp(argv[i], "--op") && i + 1 < argc)
+            s->op = argv[++i];
+        else if (!strcmp(argv[i], "--device") && i + 1 < argc && table_device_find(argv[i + 1]))
+            s->device = table_device_find(argv[++i]);
+        else
+            return false;
+    }
+    s->words = argv + i;
+    s->n_words = argc - i;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const int threads[POOLS] = {1, 2, 5};
+    settings s = {0};
+    if (!parse(argc, argv, &s))
+        return usage();
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (int i = 0; i < POOLS; i++)
+        s.pools[i] = gr__pool_open(threads[i]);
+    int rows_of[GR_OP_COUNT] = {0}, n = check_rows(&s, rows_of), failures = report_failures();
+    for (int i = 0; i < GR_OP_COUNT; i++)
+        if (!rows_of[i]) {
+            printf("FAIL %s: no rows\n", gr__ops[i].name);
+            failures++;
+        }
+    bool whole = !s.list && !s.op && !s.n_words && !s.device;
+    if (whole)
+        failures += check_refusals() + check_labels() + check_twice();
+    for (int i = 0; i < POOLS; i++)
+        gr__pool_close(s.pools[i]);
+    if (!s.list)
+        printf("%d rows, %d failures\n", n, failures);
+    return failures || !n;
+}

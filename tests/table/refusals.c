@@ -1,0 +1,290 @@
+/* refusals.c - what a front must refuse: with GR_USAGE, and a message that names the operation and says what is wrong. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/table/checks.h"
+
+/* A tensor of the context's own real type. */
+static gr_tensor *real(gr_context *ctx, int ndim, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return gr_tensor_new(ctx, gr_real(ctx), ndim, (int64_t[]){a, b, c, d});
+}
+
+static gr_tensor *vector(gr_context *ctx, int64_t n)
+{
+    return real(ctx, 1, n, 0, 0, 0);
+}
+
+static gr_tensor *matrix(gr_context *ctx, int64_t n, int64_t m)
+{
+    return real(ctx, 2, n, m, 0, 0);
+}
+
+static gr_tensor *images(gr_context *ctx)
+{
+    return real(ctx, 4, 2, 5, 6, 3);
+}
+
+static gr_tensor *labels(gr_context *ctx, int64_t n)
+{
+    return gr_tensor_new(ctx, GR_I32, 1, &n);
+}
+
+static void conv2d_flat_images(gr_context *ctx)
+{
+    gr_conv2d(matrix(ctx, 2, 90), real(ctx, 4, 4, 3, 3, 3), NULL, NULL);
+}
+
+static void conv2d_channels(gr_context *ctx)
+{
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 3, 3, 2), NULL, NULL);
+}
+
+static void conv2d_bias(gr_context *ctx)
+{
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 3, 3, 3), vector(ctx, 5), NULL);
+}
+
+static void conv2d_too_large(gr_context *ctx)
+{
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 6, 3, 3), NULL, NULL);
+}
+
+static void conv2d_stride(gr_context *ctx)
+{
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL, &(gr_conv2d_args){.window.stride = {-1, 1}});
+}
+
+static void conv2d_padding(gr_context *ctx)
+{
+    gr_window window = {.padding = GR_EXPLICIT, .pad = {0, 0, -1, 0}};
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL, &(gr_conv2d_args){.window = window});
+}
+
+static void conv2d_padding_kind(gr_context *ctx)
+{
+    gr_conv2d(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL, &(gr_conv2d_args){.window.padding = (gr_padding)3});
+}
+
+static void conv2d_type(gr_context *ctx)
+{
+    gr_conv2d(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){2, 5, 6, 3}), real(ctx, 4, 4, 3, 3, 3), NULL, NULL);
+}
+
+static void max_pool2d_matrix(gr_context *ctx)
+{
+    gr_max_pool2d(matrix(ctx, 5, 6), &(gr_max_pool2d_args){.size = {2, 2}});
+}
+
+static void max_pool2d_no_size(gr_context *ctx)
+{
+    gr_max_pool2d(images(ctx), NULL);
+}
+
+static void max_pool2d_256(gr_context *ctx)
+{
+    gr_max_pool2d(real(ctx, 4, 1, 20, 20, 1), &(gr_max_pool2d_args){.size = {16, 16}});
+}
+
+static void max_pool2d_too_large(gr_context *ctx)
+{
+    gr_max_pool2d(images(ctx), &(gr_max_pool2d_args){.size = {6, 2}});
+}
+
+static void max_pool2d_empty_window(gr_context *ctx)
+{
+    gr_window window = {.padding = GR_EXPLICIT, .pad = {2, 0, 0, 0}};
+    gr_max_pool2d(images(ctx), &(gr_max_pool2d_args){.size = {2, 2}, .window = window});
+}
+
+static void fused_channels(gr_context *ctx)
+{
+    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 2), NULL, &(gr_conv2d_relu_max_pool_args){.pool.size = {2, 2}});
+}
+
+static void fused_pool_too_large(gr_context *ctx)
+{
+    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL, &(gr_conv2d_relu_max_pool_args){.pool.size = {4, 2}});
+}
+
+static void dense_images(gr_context *ctx)
+{
+    gr_dense(images(ctx), matrix(ctx, 90, 4), NULL, NULL);
+}
+
+static void dense_features(gr_context *ctx)
+{
+    gr_dense(matrix(ctx, 2, 7), matrix(ctx, 8, 4), NULL, NULL);
+}
+
+static void dense_bias(gr_context *ctx)
+{
+    gr_dense(matrix(ctx, 2, 7), matrix(ctx, 7, 4), vector(ctx, 7), NULL);
+}
+
+static void relu_type(gr_context *ctx)
+{
+    gr_relu(labels(ctx, 3));
+}
+
+static void sigmoid_type(gr_context *ctx)
+{
+    gr_sigmoid(labels(ctx, 3));
+}
+
+static void flatten_scalar(gr_context *ctx)
+{
+    gr_flatten(real(ctx, 0, 0, 0, 0, 0));
+}
+
+static void cross_entropy_vector(gr_context *ctx)
+{
+    gr_softmax_cross_entropy(vector(ctx, 3), labels(ctx, 3), NULL);
+}
+
+static void cross_entropy_labels(gr_context *ctx)
+{
+    gr_softmax_cross_entropy(matrix(ctx, 3, 4), labels(ctx, 4), NULL);
+}
+
+static void cross_entropy_label_type(gr_context *ctx)
+{
+    gr_softmax_cross_entropy(matrix(ctx, 3, 4), vector(ctx, 3), NULL);
+}
+
+static void cross_entropy_weight(gr_context *ctx)
+{
+    gr_softmax_cross_entropy(matrix(ctx, 3, 4), labels(ctx, 3), vector(ctx, 2));
+}
+
+static void bce_two_logits(gr_context *ctx)
+{
+    gr_sigmoid_bce(matrix(ctx, 3, 2), labels(ctx, 3), NULL);
+}
+
+static void bce_labels(gr_context *ctx)
+{
+    gr_sigmoid_bce(matrix(ctx, 3, 1), labels(ctx, 2), NULL);
+}
+
+static void accuracy_labels(gr_context *ctx)
+{
+    gr_accuracy(matrix(ctx, 3, 4), labels(ctx, 2), NULL);
+}
+
+static void normalise_channels(gr_context *ctx)
+{
+    gr_normalise(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, 2, 2, 5}), NULL);
+}
+
+static void normalise_std(gr_context *ctx)
+{
+    gr_normalise(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, 2, 2, 3}), &(gr_normalise_args){.std = {1, -1, 1, 1}});
+}
+
+static void normalise_type(gr_context *ctx)
+{
+    gr_normalise(images(ctx), NULL);
+}
+
+static void sgd_count(gr_context *ctx)
+{
+    gr_sgd_step(vector(ctx, 8), vector(ctx, 7));
+}
+
+static void adam_count(gr_context *ctx)
+{
+    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 9), NULL);
+}
+
+static void adam_beta(gr_context *ctx)
+{
+    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_adam_args){.beta1 = 1});
+}
+
+static void adam_epsilon(gr_context *ctx)
+{
+    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_adam_args){.epsilon = (double)NAN});
+}
+
+static void dense_sgd_shapes(gr_context *ctx)
+{
+    gr_dense_sgd(&(gr_dense_update){.x = matrix(ctx, 2, 7), .dy = matrix(ctx, 3, 4), .w = matrix(ctx, 7, 4)});
+}
+
+static void dense_sgd_db(gr_context *ctx)
+{
+    gr_dense_sgd(&(gr_dense_update){.x = matrix(ctx, 2, 7), .dy = matrix(ctx, 2, 4), .w = matrix(ctx, 7, 4), .db = vector(ctx, 7)});
+}
+
+static void dense_adam_moments(gr_context *ctx)
+{
+    gr_dense_update update = {.x = matrix(ctx, 2, 7), .dy = matrix(ctx, 2, 4), .w = matrix(ctx, 7, 4)};
+    gr_dense_adam(&update, matrix(ctx, 7, 4), matrix(ctx, 7, 3), NULL);
+}
+
+static const struct {
+    void (*call)(gr_context *ctx);
+    const char *op, *words; /* what the message must contain */
+} refusals[] = {
+    {conv2d_flat_images, "conv2d", "[N,H,W,C]"},
+    {conv2d_channels, "conv2d", "2 channels, the images 3"},
+    {conv2d_bias, "conv2d", "each of the 4 filters"},
+    {conv2d_too_large, "conv2d", "6 x 3 does not fit into an image of 5 x 6"},
+    {conv2d_stride, "conv2d", "stride -1 x 1"},
+    {conv2d_padding, "conv2d", "padding -1 is negative"},
+    {conv2d_padding_kind, "conv2d", "padding kind 3"},
+    {conv2d_type, "conv2d", "x has type u8"},
+    {max_pool2d_matrix, "max_pool2d", "[N,H,W,C]"},
+    {max_pool2d_no_size, "max_pool2d", "0 x 0"},
+    {max_pool2d_256, "max_pool2d", "16 x 16; it must have 1 to 255"},
+    {max_pool2d_too_large, "max_pool2d", "6 x 2 does not fit"},
+    {max_pool2d_empty_window, "max_pool2d", "must be smaller than the window"},
+    {fused_channels, "conv2d_relu_max_pool", "2 channels, the images 3"},
+    {fused_pool_too_large, "conv2d_relu_max_pool", "4 x 2 does not fit into an image of 3 x 4"},
+    {dense_images, "dense", "gr_flatten"},
+    {dense_features, "dense", "7 features, the weights want 8"},
+    {dense_bias, "dense", "each of the 4 outputs"},
+    {relu_type, "relu", "x has type i32"},
+    {sigmoid_type, "sigmoid", "x has type i32"},
+    {flatten_scalar, "flatten", "no batch dimension"},
+    {cross_entropy_vector, "softmax_cross_entropy", "[N,classes]"},
+    {cross_entropy_labels, "softmax_cross_entropy", "one label for each of the 3 rows"},
+    {cross_entropy_label_type, "softmax_cross_entropy", "wanted is i32"},
+    {cross_entropy_weight, "softmax_cross_entropy", "one weight for each of the 3 rows"},
+    {bce_two_logits, "sigmoid_bce", "for 2 classes use gr_softmax_cross_entropy"},
+    {bce_labels, "sigmoid_bce", "one label for each of the 3 rows"},
+    {accuracy_labels, "accuracy", "one label for each of the 3 rows"},
+    {normalise_channels, "normalise", "at most 4 channels"},
+    {normalise_std, "normalise", "std -1"},
+    {normalise_type, "normalise", "wanted is u8"},
+    {sgd_count, "sgd_step", "g has 7 elements, wanted are 8"},
+    {adam_count, "adam_step", "v has 9 elements, wanted are 8"},
+    {adam_beta, "adam_step", "beta1 1"},
+    {adam_epsilon, "adam_step", "epsilon nan"},
+    {dense_sgd_shapes, "dense_sgd", "dy [N,4] with the same N"},
+    {dense_sgd_db, "dense_sgd", "db must have one element for each of the 4"},
+    {dense_adam_moments, "dense_adam", "moments must have as many elements as w"},
+};
+
+static int check(const char *device, size_t i)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    refusals[i].call(ctx);
+    const char *text = gr_error_text(ctx), *op = refusals[i].op;
+    bool named = !strncmp(text, op, strlen(op)) && strchr(" :", text[strlen(op)]);
+    bool good = gr_error_code(ctx) == GR_USAGE && named && strstr(text, refusals[i].words);
+    if (!good)
+        printf("FAIL %s: refusal by %s with \"%s\": code %d, \"%s\"\n", device, op, refusals[i].words, (int)gr_error_code(ctx), text);
+    gr_close(ctx);
+    return !good;
+}
+
+int check_refusals(void)
+{
+    int failures = 0;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        failures += check("ref", i) + check("cpu", i);
+    return failures;
+}

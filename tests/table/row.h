@@ -1,0 +1,35 @@
+/*
+ * row.h - one row of the operation table, read from its line in rows.def.
+ */
+#ifndef GRADUS_TABLE_ROW_H
+#define GRADUS_TABLE_ROW_H
+
+#include "kernels/kernels.h"
+
+typedef struct {
+    const char *text; /* the line: name, specification and seed in one */
+    bool golden;      /* PyTorch's answer is committed */
+    uint64_t hash;    /* FNV-1a of text: the key of every number drawn for this row */
+    const gr_op *op;
+    int ndim[GR_MAX_IN]; /* by input slot; -1: absent */
+    int64_t shape[GR_MAX_IN][GR_MAX_DIMS];
+    gr_window window, pool_window;
+    int size[2]; /* of the pooling window */
+    bool relu;
+    gr_adam_args adam;
+    gr_normalise_args normalise;
+    bool no_dx, no_db;   /* of dense_sgd and dense_adam: not wanted */
+    gr_step_state state; /* what the kernels read */
+    int updates;         /* how often the golden repeats an UPDATE; at least 1 */
+    bool ties;           /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
+    bool fresh;          /* Adam's moments are 0 */
+    double scale;        /* of drawn inputs; 1 */
+} row;
+
+/* Reads a line. False: *why says what is wrong with it. */
+bool row_parse(const char *text, bool golden, row *r, const char **why);
+
+/* Slot number of an input by name, -1: there is none. */
+int row_slot(const gr_op *op, const char *name);
+
+#endif

@@ -1,0 +1,256 @@
+/* test_data_decode.c - JPEG and PNG to RGB, as PIL's convert("RGB") has it; broken files are refused with a reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <malloc.h>
+
+#include "core/philox.h"
+#include "data/image.h"
+#include "test_data_files.h"
+
+static gr_picture picture;
+static char reason[GR__REASON_SIZE];
+
+static gr_decoded decode(const void *bytes, size_t size)
+{
+    reason[0] = '\0';
+    return gr__decode_bytes(bytes, size, &picture, reason);
+}
+
+static void assert_refused(const void *bytes, size_t size, const char *why)
+{
+    assert_int_equal(decode(bytes, size), GR__UNDECODABLE);
+    if (!strstr(reason, why))
+        fail_msg("reason is \"%s\", not \"%s\"", reason, why);
+}
+
+/* The decoded picture at five places, within the rounding of two decoders. */
+static void assert_tiny(const unsigned char want[5][3], int tolerance)
+{
+    static const int at[5][2] = {{0, 0}, {23, 0}, {0, 15}, {23, 15}, {11, 7}};
+    assert_int_equal(picture.width, TINY_WIDTH);
+    assert_int_equal(picture.height, TINY_HEIGHT);
+    for (int i = 0; i < 5; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(abs(picture.rgb[(at[i][1] * TINY_WIDTH + at[i][0]) * 3 + c] - want[i][c]) <= tolerance);
+    gr__picture_free(&picture);
+}
+
+static void jpegs(void **state)
+{
+    (void)state;
+    /* As Pillow reads them. */
+    static const unsigned char cmyk[5][3] = {
+        {0, 0, 255}, {229, 0, 140}, {0, 225, 180}, {229, 225, 65}, {111, 105, 164}};
+    static const unsigned char grey[5][3] = {
+        {29, 29, 29}, {85, 85, 85}, {153, 153, 153}, {208, 208, 208}, {114, 114, 114}};
+    assert_int_equal(decode(tiny_jpeg, sizeof tiny_jpeg), GR__DECODED);
+    assert_tiny(tiny_corners, 3);
+    assert_int_equal(decode(tiny_progressive_jpeg, sizeof tiny_progressive_jpeg), GR__DECODED);
+    assert_tiny(tiny_corners, 3);
+    assert_int_equal(decode(tiny_cmyk_jpeg, sizeof tiny_cmyk_jpeg), GR__DECODED);
+    assert_tiny(cmyk, 3);
+    assert_int_equal(decode(tiny_grey_jpeg, sizeof tiny_grey_jpeg), GR__DECODED);
+    assert_tiny(grey, 1);
+}
+
+/* Bytes behind the end marker are common in real files and do no harm. */
+static void jpeg_with_a_tail(void **state)
+{
+    (void)state;
+    test_file f = {.size = 0};
+    add_bytes(&f, tiny_jpeg, sizeof tiny_jpeg);
+    add_bytes(&f, "trailing bytes \xff\xd8\xff", 18);
+    assert_int_equal(decode(f.bytes, f.size), GR__DECODED);
+    assert_tiny(tiny_corners, 3);
+}
+
+/* A picture of one pixel, given as the bytes of its only line after the filter byte. */
+static void assert_pixel(int depth, int colour, const void *palette, size_t palette_size, const void *line, size_t size,
+                         const unsigned char want[3])
+{
+    test_file f;
+    unsigned char bytes[16] = {0};
+    memcpy(bytes + 1, line, size);
+    png_begin(&f, 1, 1, depth, colour);
+    if (palette)
+        add_chunk(&f, "PLTE", palette, palette_size);
+    add_chunk(&f, "tEXt", "a\0b", 3);
+    png_end(&f, bytes, size + 1);
+    assert_int_equal(decode(f.bytes, f.size), GR__DECODED);
+    assert_int_equal(picture.width * picture.height, 1);
+    assert_memory_equal(picture.rgb, want, 3);
+    gr__picture_free(&picture);
+}
+
+static void pngs(void **state)
+{
+    (void)state;
+    assert_pixel(8, 2, NULL, 0, "\x01\x02\x03", 3, (unsigned char[]){1, 2, 3});
+    assert_pixel(8, 6, NULL, 0, "\x01\x02\x03\x00", 4, (unsigned char[]){1, 2, 3}); /* alpha is dropped, not blended */
+    assert_pixel(8, 0, NULL, 0, "\x65", 1, (unsigned char[]){0x65, 0x65, 0x65});
+    assert_pixel(8, 4, NULL, 0, "\x65\x10", 2, (unsigned char[]){0x65, 0x65, 0x65});
+    assert_pixel(1, 0, NULL, 0, "\x80", 1, (unsigned char[]){255, 255, 255});
+    assert_pixel(8, 3, "\x09\x08\x07\x01\x02\x03", 6, "\x01", 1, (unsigned char[]){1, 2, 3});
+    assert_pixel(16, 2, NULL, 0, "\x01\xff\x02\xff\x03\xff", 6, (unsigned char[]){1, 2, 3}); /* the upper byte */
+}
+
+/* Every proper prefix of a file is refused, with a reason. */
+static void assert_no_prefix(const unsigned char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size; n++) {
+        unsigned char *prefix = malloc(n ? n : 1); /* of its exact size, for the sanitizers */
+        memcpy(prefix, bytes, n);
+        assert_int_equal(decode(prefix, n), GR__UNDECODABLE);
+        assert_true(strlen(reason) > 5);
+        free(prefix);
+    }
+}
+
+static void cut_short(void **state)
+{
+    (void)state;
+    test_file f;
+    png_two(&f, (unsigned char[]){1, 2, 3}, (unsigned char[]){4, 5, 6});
+    assert_int_equal(decode(f.bytes, f.size), GR__DECODED);
+    gr__picture_free(&picture);
+    assert_no_prefix(f.bytes, f.size);
+    assert_no_prefix(tiny_jpeg, sizeof tiny_jpeg);
+    assert_no_prefix(tiny_progressive_jpeg, sizeof tiny_progressive_jpeg);
+    assert_no_prefix(tiny_cmyk_jpeg, sizeof tiny_cmyk_jpeg);
+    assert_refused(f.bytes, f.size - 20, "cut short");
+    assert_refused(tiny_jpeg, sizeof tiny_jpeg - 10, "truncated");
+}
+
+static void not_images(void **state)
+{
+    (void)state;
+    assert_refused("", 0, "an empty file");
+    assert_refused("hello, world\n", 13, "neither a JPEG nor a PNG");
+    assert_refused("GIF89a\1\0\1\0", 10, "neither a JPEG nor a PNG");
+    assert_refused("BM", 2, "neither a JPEG nor a PNG");
+}
+
+static void broken_pngs(void **state)
+{
+    (void)state;
+    test_file f;
+    png_two(&f, (unsigned char[]){1, 2, 3}, (unsigned char[]){4, 5, 6});
+    f.bytes[f.size - 20] ^= 1; /* in IDAT's data */
+    assert_refused(f.bytes, f.size, "a check sum is wrong");
+    png_begin(&f, 2, 1, 8, 2);
+    add_chunk(&f, "QUIT", "", 0);
+    assert_refused(f.bytes, f.size, "an unknown critical chunk");
+    png_begin(&f, 20000, 20000, 8, 2);
+    png_end(&f, "", 1);
+    assert_refused(f.bytes, f.size, "20000 x 20000 pixels");
+    png_begin(&f, 16000, 16000, 8, 2);
+    png_end(&f, "", 1);
+    assert_refused(f.bytes, f.size, "16000 x 16000 pixels");
+    png_begin(&f, 0, 1, 8, 2);
+    png_end(&f, "", 1);
+    assert_refused(f.bytes, f.size, "PNG");
+    png_begin(&f, 8, 8, 8, 2); /* fewer lines than the header says */
+    png_end(&f, "", 1);
+    assert_refused(f.bytes, f.size, "not enough pixels");
+}
+
+/* Damage of any kind may be refused or survived, but never crashes and never gives different pixels twice. */
+static void damaged(const unsigned char *bytes, size_t size, uint32_t which)
+{
+    unsigned char *copy = malloc(size);
+    for (uint32_t trial = 0; trial < 3000; trial++) {
+        memcpy(copy, bytes, size);
+        for (uint32_t k = 0; k <= trial % 3; k++) {
+            uint32_t bits = gr__random_bits(which, GR_RNG_PROCEDURAL, trial, k);
+            copy[bits % size] = (unsigned char)(bits >> 24);
+        }
+        if (decode(copy, size) != GR__DECODED)
+            continue;
+        gr_picture first = picture;
+        assert_int_equal(decode(copy, size), GR__DECODED);
+        assert_int_equal(first.width * first.height, picture.width * picture.height);
+        assert_memory_equal(first.rgb, picture.rgb, (size_t)(first.width * first.height * 3));
+        gr__picture_free(&first);
+        gr__picture_free(&picture);
+    }
+    free(copy);
+}
+
+static void survives_damage(void **state)
+{
+    (void)state;
+    damaged(tiny_jpeg, sizeof tiny_jpeg, 1);
+    damaged(tiny_progressive_jpeg, sizeof tiny_progressive_jpeg, 2);
+    damaged(tiny_cmyk_jpeg, sizeof tiny_cmyk_jpeg, 3);
+    damaged(tiny_grey_jpeg, sizeof tiny_grey_jpeg, 4);
+}
+
+/* A colour JPEG that codes only its brightness: what a decoder never writes must not be what the heap held before. */
+static void missing_parts(void **state)
+{
+    (void)state;
+    static const unsigned char scan[] = {0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0xcb, 0x54, 0xff, 0xd9};
+    test_file f = {.size = 0};
+    size_t header = 0;
+    while (tiny_jpeg[header] != 0xff || tiny_jpeg[header + 1] != 0xda)
+        header++;
+    add_bytes(&f, tiny_jpeg, header);
+    add_bytes(&f, scan, sizeof scan);
+    gr_picture first;
+    for (int k = 0; k < 2; k++) {
+        mallopt(M_PERTURB, 0x55 + k); /* fills what malloc gives */
+        assert_int_equal(decode(f.bytes, f.size), GR__DECODED);
+        mallopt(M_PERTURB, 0);
+        if (k == 0) {
+            first = picture;
+            continue;
+        }
+        assert_memory_equal(first.rgb, picture.rgb, TINY_WIDTH * TINY_HEIGHT * 3);
+        gr__picture_free(&first);
+        gr__picture_free(&picture);
+    }
+}
+
+static void files(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH], path[2 * TEST_PATH];
+    make_folder(folder);
+    put_file(folder, "good.jpg", tiny_jpeg, sizeof tiny_jpeg);
+    snprintf(path, sizeof path, "%s/good.jpg", folder);
+    assert_int_equal(gr__decode_file(path, &picture, reason), GR__DECODED);
+    assert_tiny(tiny_corners, 3);
+    snprintf(path, sizeof path, "%s/absent.jpg", folder);
+    assert_int_equal(gr__decode_file(path, &picture, reason), GR__UNDECODABLE);
+    assert_non_null(strstr(reason, "No such file"));
+    assert_int_equal(gr__decode_file(folder, &picture, reason), GR__UNDECODABLE);
+    assert_string_equal(reason, "not a regular file");
+    snprintf(path, sizeof path, "%s/pipe.jpg", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(gr__decode_file(path, &picture, reason), GR__UNDECODABLE);
+    assert_string_equal(reason, "not a regular file");
+    snprintf(path, sizeof path, "%s/huge.jpg", folder);
+    put_bytes(path, "", 0);
+    assert_int_equal(truncate(path, (64 << 20) + 1), 0);
+    assert_int_equal(gr__decode_file(path, &picture, reason), GR__UNDECODABLE);
+    assert_string_equal(reason, "larger than 64 MiB");
+    remove_folder(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(jpegs),
+                                       cmocka_unit_test(jpeg_with_a_tail),
+                                       cmocka_unit_test(pngs),
+                                       cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(not_images),
+                                       cmocka_unit_test(broken_pngs),
+                                       cmocka_unit_test(survives_damage),
+                                       cmocka_unit_test(files),
+                                       cmocka_unit_test(missing_parts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* test_data_set.c - the hash, splits and the drawn images. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/dataset.h"
+
+/* A set of n images of 1 x 3 pixels whose labels cycle through the classes; byte b of image i is 9 i + b. */
+static gr_dataset *counting_set(gr_context *ctx, int64_t n, int classes)
+{
+    gr_images *images = gr__images_new(ctx, n, 1, 3, classes);
+    for (int c = 0; c < classes; c++)
+        gr__images_name(ctx, images, c, c == 0 ? "zero" : "other");
+    for (int64_t i = 0; i < 9 * n; i++)
+        images->pixels[i] = (uint8_t)i;
+    for (int64_t i = 0; i < n; i++)
+        images->labels[i] = (int32_t)(i % classes);
+    return gr__dataset_own(ctx, images);
+}
+
+/* Against an independent statement of the hash in Python (integers of any size, masked to 64 bits). */
+static void hash_known_answer(void **state)
+{
+    (void)state;
+    char text[17];
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 2, 2);
+    gr_images *images = (gr_images *)set->images;
+    images->labels[0] = 1;
+    images->labels[1] = 0;
+    for (int i = 0; i < 9; i++)
+        images->pixels[9 + i] = (uint8_t)(250 - i);
+    gr_dataset_hash(set, text);
+    assert_string_equal(text, "559143b35963280f");
+    gr_close(ctx);
+}
+
+static void hash_sees_everything(void **state)
+{
+    (void)state;
+    char all[256][17];
+    int n = 0;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 4, 2);
+    gr_images *images = (gr_images *)set->images;
+    gr_dataset_hash(set, all[n++]);
+    for (int i = 0; i < 36; i++) { /* one bit of one pixel, high or low */
+        images->pixels[i] ^= 1;
+        gr_dataset_hash(set, all[n++]);
+        images->pixels[i] ^= 1 | 0x80;
+        gr_dataset_hash(set, all[n++]);
+        images->pixels[i] ^= 0x80;
+    }
+    for (int i = 0; i < 4; i++) {
+        images->labels[i] ^= 1;
+        gr_dataset_hash(set, all[n++]);
+        images->labels[i] ^= 1;
+    }
+    gr_dataset_hash(gr__dataset_subset(set, (int64_t[]){1, 0, 2, 3}, 4), all[n++]);
+    gr_dataset_hash(gr__dataset_subset(set, (int64_t[]){0, 1, 2}, 3), all[n++]);
+    images->height = 3, images->width = 1;
+    gr_dataset_hash(set, all[n++]);
+    images->height = 1, images->width = 3;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(all[i], all[k]);
+    gr_dataset_hash(gr__dataset_subset(set, (int64_t[]){0, 1, 2, 3}, 4), all[n]);
+    assert_string_equal(all[n], all[0]); /* the same pictures */
+    gr_close(ctx);
+}
+
+/* The set lists one class after the other; the parts take the classes in turn. */
+static void split_parts_are_disjoint(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 60, 3);
+    for (int i = 0; i < 60; i++)
+        ((gr_images *)set->images)->labels[i] = i / 20;
+    gr_dataset_normalise(set, &(gr_normalise_args){.std = {2}});
+    gr_split split = gr_split_per_class(set, 10, 4, 5);
+    gr_dataset *parts[] = {split.train, split.val, split.test};
+    static const int64_t size[] = {10, 4, 5}, first[] = {0, 10, 14};
+    for (int p = 0; p < 3; p++) {
+        assert_int_equal(gr_dataset_size(parts[p]), 3 * size[p]);
+        assert_true(parts[p]->normalise.std[0] == 2);
+        for (int64_t i = 0; i < 3 * size[p]; i++) {
+            int64_t class = i % 3, rank = first[p] + i / 3; /* among its class */
+            assert_int_equal(gr_dataset_label(parts[p], i), class);
+            assert_ptr_equal(gr_dataset_image(parts[p], i), gr_dataset_image(set, 20 * class + rank)); /* shared */
+        }
+    }
+    gr_split again = gr_split_per_class(split.test, 2, 0, 3); /* a part of a part */
+    assert_null(again.val);
+    assert_ptr_equal(gr_dataset_image(again.train, 0), gr_dataset_image(set, 14));
+    assert_ptr_equal(gr_dataset_image(again.test, 1), gr_dataset_image(set, 20 + 16));
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+static void split_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t train, val, test;
+        gr_code code;
+        const char *text;
+    } bad[] = {{18, 2, 1, GR_BAD_DATA, "class zero has 20, 21 are wanted"},
+               {0, 0, 0, GR_USAGE, "is nothing"},
+               {-1, 2, 2, GR_USAGE, "-1 images"},
+               {1, 1, INT64_MAX, GR_USAGE, "images per class"}};
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 60, 3);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        gr_split split = gr_split_per_class(set, bad[i].train, bad[i].val, bad[i].test);
+        assert_true(!split.train && !split.val && !split.test);
+        assert_int_equal(gr_error_code(ctx), bad[i].code);
+        assert_non_null(strstr(gr_error_text(ctx), bad[i].text));
+        assert_null(gr_split_per_class(set, 1, 0, 0).train); /* the error stands */
+        gr_clear_error(ctx);
+    }
+    assert_non_null(gr_split_per_class(set, 20, 0, 0).train);
+    assert_null(gr_split_per_class(NULL, 1, 0, 0).train);
+    gr_close(ctx);
+}
+
+static void nothing_of_nothing(void **state)
+{
+    (void)state;
+    int64_t shape[3] = {1, 1, 1};
+    gr_dataset_shape(NULL, shape);
+    assert_true(shape[0] == 0 && shape[1] == 0 && shape[2] == 0);
+    assert_int_equal(gr_dataset_size(NULL), 0);
+    assert_int_equal(gr_dataset_classes(NULL), 0);
+    assert_null(gr_dataset_class_name(NULL, 0));
+    assert_null(gr_dataset_image(NULL, 0));
+    assert_int_equal(gr_dataset_skipped(NULL), 0);
+    gr_dataset_normalise(NULL, NULL);
+}
+
+static void drawn_images_are_a_function_of_the_seed(void **state)
+{
+    (void)state;
+    char first[17] = "", hash[17];
+    for (int threads = 0; threads <= 5; threads++) {
+        gr_context *ctx = gr_open(&(gr_options){
+            .device = threads ? "cpu" : "ref", .threads = threads ? threads : 2, .seed = (uint64_t)threads});
+        gr_dataset *set = gr_procedural(ctx, 31, 20, 27, 7);
+        assert_int_equal(gr_dataset_size(set), 31);
+        assert_int_equal(gr_dataset_classes(set), 2);
+        gr_dataset_hash(set, hash);
+        if (threads == 0)
+            memcpy(first, hash, sizeof first);
+        assert_string_equal(hash, first);
+        for (int i = 0; i < 31; i++) /* more images do not change the first ones */
+            assert_memory_equal(gr_dataset_image(gr_procedural(ctx, i + 1, 20, 27, 7), i), gr_dataset_image(set, i),
+                                1620);
+        gr_dataset_hash(gr_procedural(ctx, 31, 20, 27, 8), hash);
+        assert_string_not_equal(hash, first);
+        gr_close(ctx);
+    }
+    assert_string_equal(first, /* from one release to the next */
+                        "47015521971ed73a");
+}
+
+/* Mean of colour c over 5 x 5 pixels from (x, y) on. */
+static double patch(const uint8_t *image, int width, int x, int y, int c)
+{
+    double sum = 0;
+    for (int i = 0; i < 25; i++)
+        sum += image[((y + i / 5) * width + x + i % 5) * 3 + c];
+    return sum / (25 * 255.0);
+}
+
+/* How far the middle of a square image is from the ground that its corners let expect. */
+static double stands_out(const uint8_t *image, int side)
+{
+    double sum = 0;
+    int far = side - 5, mid = side / 2 - 2;
+    for (int c = 0; c < 3; c++) {
+        double corners = patch(image, side, 0, 0, c) + patch(image, side, far, 0, c) + patch(image, side, 0, far, c) +
+                         patch(image, side, far, far, c);
+        sum += fabs(patch(image, side, mid, mid, c) - corners / 4);
+    }
+    return sum;
+}
+
+/* A disc covers the middle, a ring goes round it; their mean colours are the same. */
+static void drawn_classes(void **state)
+{
+    (void)state;
+    enum { N = 400, SIDE = 48 };
+    double mean[2][3] = {{0}};
+    int right = 0;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = gr_procedural(ctx, N, SIDE, SIDE, 3);
+    for (int i = 0; i < N; i++) {
+        const uint8_t *image = gr_dataset_image(set, i);
+        int label = gr_dataset_label(set, i);
+        assert_int_equal(label, i % 2);
+        for (int k = 0; k < SIDE * SIDE * 3; k++)
+            mean[label][k % 3] += image[k] / (255.0 * SIDE * SIDE * N / 2);
+        right += (stands_out(image, SIDE) < 0.2) == label;
+    }
+    for (int c = 0; c < 3; c++) /* standard error of the difference: 0.012 */
+        assert_true(fabs(mean[0][c] - mean[1][c]) < 0.04);
+    assert_in_range(right, N * 9 / 10, N);
+    gr_close(ctx);
+}
+
+static void drawn_errors(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    static const int64_t bad[][3] = {{0, 8, 8}, {8, 0, 8}, {8, 8, -1}};
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_procedural(ctx, bad[i][0], (int)bad[i][1], (int)bad[i][2], 0));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    assert_null(gr_procedural(ctx, INT64_MAX / 2, 1000, 1000, 0));
+    assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
+    gr_clear_error(ctx);
+    assert_null(gr_procedural(ctx, 1000000, 30000, 30000, 0));
+    assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
+    assert_non_null(strstr(gr_error_text(ctx), "2700000000000000 bytes"));
+    gr_clear_error(ctx);
+    assert_non_null(gr_procedural(ctx, 2, 1, 1, 0));
+    gr_close(ctx);
+    assert_null(gr_procedural(NULL, 2, 1, 1, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hash_known_answer),
+        cmocka_unit_test(hash_sees_everything),
+        cmocka_unit_test(split_parts_are_disjoint),
+        cmocka_unit_test(split_errors),
+        cmocka_unit_test(nothing_of_nothing),
+        cmocka_unit_test(drawn_images_are_a_function_of_the_seed),
+        cmocka_unit_test(drawn_classes),
+        cmocka_unit_test(drawn_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
