@@ -2,8 +2,8 @@
  * ops.h - the public face of kernels/: every operation that a program can call.
  *
  * An operation checks its shapes, allocates its result in the step's memory, computes it and leaves a note on the tape.
- * Results live until gr_step_end. Where an argument is marked "or NULL" it is optional; NULL anywhere else, and any call
- * on a context with a standing error, returns NULL. Types: real is gr_real(ctx); labels are i32; weights are real.
+ * Results live until gr_step_end. Where an argument is marked "or NULL" it is optional; NULL anywhere else, and any
+ * call on a context with a standing error, returns NULL. Types: real is gr_real(ctx); labels are i32; weights are real.
  *
  * Letters: N batch, H W input rows and columns, C input channels, K filters, R S filter rows and columns, P Q output.
  */

@@ -147,15 +147,11 @@ static void look_at_data(report *r, const char *root_option)
 
 static void look_at_python(report *r)
 {
-    char path[4096], cure[256];
-    bool draws = python_can_draw();
-    fact(r, "python", python_name());
-    fact(r, "matplotlib", draws ? "found" : "not found");
-    snprintf(cure, sizeof cure,
-             "%s has no matplotlib, sweeps draw no picture: apt install python3-matplotlib, or set PYTHON",
-             python_name());
-    if (!draws)
-        missing(r, cure);
+    char path[4096];
+    const char *python = drawing_python();
+    fact(r, "python", python ? python : "none with matplotlib");
+    if (!python)
+        missing(r, "no Python with matplotlib, sweeps draw no picture: apt install python3-matplotlib, or set PYTHON");
     if (!find_companion("scripts", "plot_sweep.py", path, sizeof path))
         missing(r, "plot_sweep.py is not beside this program, sweeps draw no picture: install with cmake --install");
 }

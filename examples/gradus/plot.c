@@ -10,13 +10,13 @@
 
 enum { PATH_SIZE = 2048 };
 
-static bool draw(const char *script, const char *published, const char *folder)
+static bool draw(const char *python, const char *script, const char *published, const char *folder)
 {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is for results */
-        execlp(python_name(), python_name(), script, folder, "--published", published, (char *)NULL);
+        execlp(python, python, script, folder, "--published", published, (char *)NULL);
         _exit(1);
     }
     int status = 1;
@@ -28,19 +28,20 @@ static bool draw(const char *script, const char *published, const char *folder)
 void plot_sweep(const char *folder)
 {
     char script[PATH_SIZE], published[PATH_SIZE];
+    const char *python = drawing_python();
     if (!find_companion("scripts", "plot_sweep.py", script, sizeof script) ||
         !find_companion("examples", "published.csv", published, sizeof published))
         fprintf(stderr,
                 "no picture: plot_sweep.py is not beside this program; from the sources: "
                 "python3 scripts/plot_sweep.py %s\n",
                 folder);
-    else if (!python_can_draw())
+    else if (!python)
         fprintf(stderr,
-                "no picture: %s has no matplotlib (apt install python3-matplotlib, or set PYTHON); then: "
+                "no picture: there is no Python with matplotlib (apt install python3-matplotlib, or set PYTHON); then: "
                 "python3 %s %s\n",
-                python_name(), script, folder);
-    else if (draw(script, published, folder))
+                script, folder);
+    else if (draw(python, script, published, folder))
         fprintf(stderr, "picture: %s/accuracy.svg and accuracy.png\n", folder);
     else
-        fprintf(stderr, "no picture: %s %s failed\n", python_name(), script);
+        fprintf(stderr, "no picture: %s %s failed\n", python, script);
 }

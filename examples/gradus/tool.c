@@ -157,13 +157,8 @@ bool find_companion(const char *folder, const char *name, char *path, size_t siz
     return is_readable_file(path);
 }
 
-const char *python_name(void)
-{
-    const char *name = getenv("PYTHON");
-    return name && *name ? name : "python3";
-}
-
-bool python_can_draw(void)
+/* Whether a command starts and has matplotlib. */
+static bool can_draw(const char *python)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -171,9 +166,20 @@ bool python_can_draw(void)
         int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        execlp(python_name(), python_name(), "-c", "import matplotlib", (char *)NULL);
+        execlp(python, python, "-c", "import matplotlib", (char *)NULL);
         _exit(1);
     }
     int status = 1;
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+const char *drawing_python(void)
+{
+    /* The distribution's matplotlib belongs to its own Python, which another python3 may hide. */
+    const char *chosen = getenv("PYTHON");
+    const char *candidates[] = {chosen && *chosen ? chosen : "python3", "/usr/bin/python3"};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (can_draw(candidates[i]))
+            return candidates[i];
+    return NULL;
 }

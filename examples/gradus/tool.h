@@ -43,8 +43,7 @@ bool is_readable_file(const char *path);
 /* Path of a file that belongs to the program (NAME of scripts/ or examples/, installed under share/gradus). */
 bool find_companion(const char *folder, const char *name, char *path, size_t size);
 
-/* The Python to draw with: $PYTHON, else python3. True when it runs and has matplotlib. */
-const char *python_name(void);
-bool python_can_draw(void);
+/* The Python to draw with: the first of $PYTHON (else python3) and /usr/bin/python3 that has matplotlib; NULL: none. */
+const char *drawing_python(void);
 
 #endif

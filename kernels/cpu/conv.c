@@ -16,7 +16,8 @@ int64_t conv_unit_rows(int64_t n, int64_t rows, int64_t floats_each)
 
 conv_input conv_input_of(const gr_geometry *g)
 {
-    const int64_t high = (g->p - 1) * g->stride_h + g->r, wide = (g->q - 1) * g->stride_w + g->s; /* rows, columns read */
+    const int64_t high = (g->p - 1) * g->stride_h + g->r; /* rows read */
+    const int64_t wide = (g->q - 1) * g->stride_w + g->s; /* columns read */
     conv_input in = {.g = *g, .pitch = g->w * g->c};
     in.padded = g->pad_top || g->pad_left || high > g->h || wide > g->w;
     if (in.padded)
@@ -99,8 +100,9 @@ static void fill_plain(const conv_dz *dz, const conv_box *box, float *dst, int64
 
 enum { AHEAD = 1024 }; /* elements from the one at work to those asked for: dY comes from memory */
 
-/* Hands dy to the places u x v of a window that begins at dst and is `wide` places wide, each where it is the winner. */
-INLINE void hand_on(vec dy, ivec winner, span u, span v, int64_t wide, float *dst, int64_t row, int64_t pitch, int64_t n)
+/* Hands dy to the places u x v of a window that begins at dst and is `wide` places wide, to each where it won. */
+INLINE void hand_on(vec dy, ivec winner, span u, span v, int64_t wide, float *dst, int64_t row, int64_t pitch,
+                    int64_t n)
 {
     for (int64_t i = u.begin; i < u.end; i++)
         for (int64_t j = v.begin; j < v.end; j++) {
@@ -110,7 +112,8 @@ INLINE void hand_on(vec dy, ivec winner, span u, span v, int64_t wide, float *ds
 }
 
 /* The same for channels [at, at + count) of dY. */
-static void hand_on_pixel(const conv_dz *dz, int64_t at, int64_t count, span u, span v, float *dst, int64_t row, int64_t pitch)
+static void hand_on_pixel(const conv_dz *dz, int64_t at, int64_t count, span u, span v, float *dst, int64_t row,
+                          int64_t pitch)
 {
     const span two = {0, 2};
     const bool usual = dz->pool.r == 2 && dz->pool.s == 2 && u.end - u.begin == 2 && v.end - v.begin == 2;

@@ -2,15 +2,15 @@
  * conv.h - the parts of a convolution that conv2d and conv2d_relu_max_pool share.
  *
  * Work is cut into units of some output rows of one image. A unit reads its rows of x where they lie or, where there is
- * padding, from a strip: a copy of a few rows with the padding around them. Neighbouring units form a chunk, which has a
- * strip of its own.
+ * padding, from a strip: a copy of a few rows with the padding around them. Neighbouring units form a chunk, which has
+ * a strip of its own.
  */
 #ifndef GRADUS_CPU_CONV_H
 #define GRADUS_CPU_CONV_H
 
 #include "kernels/cpu/sweep.h"
 
-/* Most chunks of one call: enough for the processors there are, few enough for strips and partial sums to stay small. */
+/* Most chunks of a call: enough for many processors, few enough for strips and partial sums to stay small. */
 enum { CONV_CHUNKS = 32 };
 
 /* Chunks for a number of units when each needs so many floats of its own: 8 MiB together, but at least four. */
@@ -21,7 +21,7 @@ int64_t GR_CPU(conv_chunks)(int64_t units, int64_t floats_each);
 int64_t GR_CPU(conv_unit_rows)(int64_t n, int64_t rows, int64_t floats_each);
 #define conv_unit_rows GR_CPU(conv_unit_rows)
 
-/* --- x, with its padding ------------------------------------------------------------------------------------------- */
+/* --- x, with its padding ------------------------------------------------------------------------------------------ */
 
 /* How a convolution reads its input rows. */
 typedef struct {
@@ -41,13 +41,13 @@ int64_t GR_CPU(conv_strip)(const conv_input *in, int64_t rows);
 const float *GR_CPU(conv_rows)(const conv_input *in, const float *x, int64_t n, int64_t p, int64_t rows, float *strip);
 #define conv_rows GR_CPU(conv_rows)
 
-/* --- filters --------------------------------------------------------------------------------------------------------- */
+/* --- filters ------------------------------------------------------------------------------------------------------ */
 
 /* Filters for a sweep: w[K,R,S,C] to packed[panel][R*S*C][PANEL], and b[K] (or NULL: zeros) to bias[panel][PANEL]. */
 void GR_CPU(conv_pack)(const gr_call *call, float *packed, float *bias);
 #define conv_pack GR_CPU(conv_pack)
 
-/* --- dz: the gradient of the convolution's own result ------------------------------------------------------------------ */
+/* --- dz: the gradient of the convolution's own result ------------------------------------------------------------- */
 
 /* Where dz[N,P,Q,K] comes from. It is never stored whole. */
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
 void GR_CPU(conv_dz_fill)(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch);
 #define conv_dz_fill GR_CPU(conv_dz_fill)
 
-/* --- gradients, for both operations: slots x 0, w 1, b 2 ---------------------------------------------------------------- */
+/* --- gradients, for both operations: slots x 0, w 1, b 2 ---------------------------------------------------------- */
 
 size_t GR_CPU(conv_backward_scratch)(const gr_call *call, const gr_geometry *g);
 #define conv_backward_scratch GR_CPU(conv_backward_scratch)

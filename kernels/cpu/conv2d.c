@@ -50,9 +50,9 @@ static void forward_chunk(void *arg, int64_t chunk)
     const forward_plan *f = arg;
     const gr_geometry *g = &f->in.g;
     const span units = part_of(f->units, chunk, f->chunks);
-    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch, .taps = g->r,
-               .depth = g->s * g->c, .w = f->packed, .bias = f->bias, .out_row = g->q * f->k, .out_pixel = f->k,
-               .cols = g->q, .channels = f->k, .relu = f->relu};
+    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch,
+               .taps = g->r, .depth = g->s * g->c, .w = f->packed, .bias = f->bias, .out_row = g->q * f->k,
+               .out_pixel = f->k, .cols = g->q, .channels = f->k, .relu = f->relu};
     for (int64_t unit = units.begin; unit < units.end; unit++) {
         const int64_t n = unit / f->blocks;
         const span p = part_of(g->p, unit % f->blocks, f->blocks);

@@ -83,7 +83,8 @@ static void pool_columns(const forward_plan *f, int64_t p, span q, const float *
         const float *window = acts + (p * o->stride_h - o->pad_top - row.begin) * pitch +
                               (at * o->stride_w - o->pad_left - col.begin) * PANEL;
         for (int64_t k = 0; k < width; k += VL) { /* constants unroll the usual window */
-            const best b = usual ? window_best(window + k, pitch, two, two, 2) : window_best(window + k, pitch, u, v, o->s);
+            const best b = usual ? window_best(window + k, pitch, two, two, 2)
+                                 : window_best(window + k, pitch, u, v, o->s);
             write_best(&b, y + at * f->k + k, argmax ? argmax + at * f->k + k : NULL, min64(VL, width - k));
         }
     }
@@ -101,8 +102,9 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
 {
     const gr_geometry *g = &f->in.g, *o = &f->pool;
     const int64_t at = (n * o->p + p) * o->q * f->k, blocks = ceil_div(o->q, f->block);
-    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch, .taps = g->r,
-               .depth = g->s * g->c, .out = acts, .out_pixel = PANEL, .rows = row.end - row.begin, .relu = true};
+    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch,
+               .taps = g->r, .depth = g->s * g->c, .out = acts, .out_pixel = PANEL, .rows = row.end - row.begin,
+               .relu = true};
     for (int64_t k = 0; k < f->k; k += PANEL)
         for (int64_t i = 0; i < blocks; i++) {
             const span q = {i * f->block, min64(o->q, (i + 1) * f->block)}, col = columns_under(o, q);

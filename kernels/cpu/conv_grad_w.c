@@ -1,12 +1,13 @@
 /*
  * conv_grad_w.c - dW and db of a convolution.
  *
- *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n, p*stride_h+r-pad_top, q*stride_w+s-pad_left, c]      db[k] = sum_{n,p,q} dz[n,p,q,k]
+ *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n, p*stride_h+r-pad_top, q*stride_w+s-pad_left, c]
+ *   db[k]       = sum_{n,p,q} dz[n,p,q,k]
  *
  * For one filter row r this is a product of matrices, [S*C x pixels] times [pixels x K], whose left factor is read from
- * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the batch
- * are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the order of
- * the parts.
+ * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the
+ * batch are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the
+ * order of the parts.
  */
 #include "kernels/cpu/conv.h"
 
@@ -32,8 +33,8 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
 {
     const gr_tensor *w = call->in[1];
     grad_w_plan f = {.in = conv_input_of(g), .k = w->shape[0], .depth = g->r * g->s * g->c, .x = gr__f32(call->in[0]),
-                     .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]), .accumulate_w = call->accumulate >> 1 & 1,
-                     .accumulate_b = call->accumulate >> 2 & 1};
+                     .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]),
+                     .accumulate_w = call->accumulate >> 1 & 1, .accumulate_b = call->accumulate >> 2 & 1};
     f.panels = ceil_div(f.k, PANEL);
     f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
     f.rows = min64(g->p, round_up(f.rows, 2)); /* whole windows of the usual pooling */
@@ -74,9 +75,9 @@ static void add_rows(const float *dz, int64_t pixels, float *sum)
 static void add_unit(const grad_w_plan *f, const float *x, const float *dz, int64_t rows, float *dw)
 {
     const gr_geometry *g = &f->in.g;
-    tile t = {.a_row = 1, .a_step = g->stride_w * g->c, .a_segment = g->stride_h * f->in.pitch, .b = dz, .b_step = PANEL,
-              .b_segment = g->q * PANEL, .depth = g->q, .segments = rows, .c_row = PANEL, .width = PANEL, .alpha = 1,
-              .accumulate = true};
+    tile t = {.a_row = 1, .a_step = g->stride_w * g->c, .a_segment = g->stride_h * f->in.pitch, .b = dz,
+              .b_step = PANEL, .b_segment = g->q * PANEL, .depth = g->q, .segments = rows, .c_row = PANEL,
+              .width = PANEL, .alpha = 1, .accumulate = true};
     for (int64_t r = 0; r < g->r; r++) {
         t.a = x + r * f->in.pitch;
         t.c = dw + r * g->s * g->c * PANEL;
@@ -114,7 +115,9 @@ static void add_parts(float *parts, int64_t pitch, int64_t n, int64_t count)
             vec_store(parts + i, vec_load(parts + i) + vec_load(parts + part * pitch + i));
 }
 
-static void give(float *d, int64_t d_pitch, const float *from, int64_t from_pitch, int64_t rows, int64_t cols, bool accumulate)
+/* d[rows][cols] (+)= from */
+static void give(float *d, int64_t d_pitch, const float *from, int64_t from_pitch, int64_t rows, int64_t cols,
+                 bool accumulate)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)

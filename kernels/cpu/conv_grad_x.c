@@ -3,9 +3,9 @@
  *
  *   dX[n,h,w,c] = sum_{k,r,s} dz[n,p,q,k] w[k,r,s,c]      p*stride_h = h + pad_top - r,  q*stride_w = w + pad_left - s
  *
- * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall into
- * stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride 1 with
- * the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
+ * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall
+ * into stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride
+ * 1 with the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
  */
 #include "kernels/cpu/conv.h"
 
@@ -36,7 +36,8 @@ typedef struct {
 static span dz_rows(const grad_x_plan *f, int64_t h, int64_t rows)
 {
     const gr_geometry *g = &f->g;
-    return (span){floor_div(h + g->pad_top, g->stride_h) - (f->rmax - 1), floor_div(h + rows - 1 + g->pad_top, g->stride_h) + 1};
+    return (span){floor_div(h + g->pad_top, g->stride_h) - (f->rmax - 1),
+                  floor_div(h + rows - 1 + g->pad_top, g->stride_h) + 1};
 }
 
 static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
@@ -93,8 +94,9 @@ static void run_phase(const grad_x_plan *f, int64_t phase, int64_t n, span rows,
     const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
     if (h >= rows.end || w >= g->w)
         return;
-    sweep s = {.in_row = f->cols * f->k, .in_pixel = f->k, .tap_row = f->cols * f->k, .taps = taps_r, .depth = taps_s * f->k,
-               .w = f->packed + phase * f->phase_floats, .out_row = g->stride_h * g->w * g->c, .out_pixel = g->stride_w * g->c,
+    sweep s = {.in_row = f->cols * f->k, .in_pixel = f->k, .tap_row = f->cols * f->k, .taps = taps_r,
+               .depth = taps_s * f->k, .w = f->packed + phase * f->phase_floats,
+               .out_row = g->stride_h * g->w * g->c, .out_pixel = g->stride_w * g->c,
                .rows = ceil_div(rows.end - h, g->stride_h), .cols = ceil_div(g->w - w, g->stride_w), .channels = g->c,
                .accumulate = f->accumulate};
     s.out = f->dx + ((n * g->h + h) * g->w + w) * g->c;

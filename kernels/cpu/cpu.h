@@ -1,8 +1,8 @@
 /*
  * cpu.h - what the tuned kernels share: names per instruction set, how work is cut, and packing.
  *
- * Every file of this folder is compiled once for each instruction set with GR_ISA=plain, avx2 or avx512. How work is cut
- * into chunks, and in which order partial sums are added, depends on shapes and instruction set alone.
+ * Every file of this folder is compiled once for each instruction set with GR_ISA=plain, avx2 or avx512. How work is
+ * cut into chunks, and in which order partial sums are added, depends on shapes and instruction set alone.
  */
 #ifndef GRADUS_CPU_H
 #define GRADUS_CPU_H
@@ -55,8 +55,8 @@ INLINE span part_of(int64_t count, int64_t i, int64_t n)
 }
 
 /*
- * Scratch is laid out by one function per kernel, run twice: with base NULL for its size, then for the addresses. Pieces
- * start at multiples of a cache line.
+ * Scratch is laid out by one function per kernel, run twice: with base NULL for its size, then for the addresses.
+ * Pieces start at multiples of a cache line.
  */
 typedef struct {
     char *base;

@@ -3,8 +3,8 @@
  *
  *   y[n,j] = b[j] + sum_i x[n,i] w[i,j], then max(0, .) if asked
  *
- * Forward is cut three ways: the columns of y, its rows, and - for the tall w behind a convolution - the sum over i into
- * parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. Backward is
+ * Forward is cut three ways: the columns of y, its rows, and - for the tall w behind a convolution - the sum over i
+ * into parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. Backward is
  * dense_backward.c.
  */
 #include "kernels/cpu/dense_backward.h"
@@ -48,7 +48,8 @@ static forward_plan plan_forward(const gr_call *call, void *base)
 }
 
 /* y[rows, columns] of one block of DEPTH rows of w; t has all that does not depend on the column. */
-static void columns(const forward_plan *f, tile t, span column, int64_t i, float *c, int64_t rows, float *panel, bool first)
+static void columns(const forward_plan *f, tile t, span column, int64_t i, float *c, int64_t rows, float *panel,
+                    bool first)
 {
     float bias[PANEL] __attribute__((aligned(64))) = {0};
     for (int64_t j = column.begin; j < column.end; j += PANEL) {

@@ -4,7 +4,7 @@
  *   dz = dy [y > 0]      dX[n,i] = sum_j dz[n,j] w[i,j]      dW[i,j] = sum_n x[n,i] dz[n,j]      db[j] = sum_n dz[n,j]
  *
  * Block by block of BLOCK rows of w: its transpose is packed once for dX; the columns of x above it are packed once for
- * dW. While a block is worked on, the next one is fetched from memory: with few samples that transfer is all there is.
+ * dW. While dX of a block is computed, the next block is fetched: with few samples that transfer is what takes time.
  */
 #include "kernels/cpu/dense_backward.h"
 
@@ -73,21 +73,6 @@ static void prepare_chunk(void *arg, int64_t chunk)
     }
 }
 
-/* Asks for what the block at row i will need of x and dX, and of w unless block_dx does that on its way. */
-static void fetch_block(const plan *f, int64_t i)
-{
-    const dense_job *job = &f->job;
-    const int64_t rows = min64(BLOCK, job->in - i), line = 64 / (int64_t)sizeof(float);
-    for (int64_t n = 0; n < job->n; n++)
-        for (int64_t e = 0; e < rows; e += line) {
-            prefetch(job->x + n * job->in + i + e);
-            if (job->dx)
-                prefetch(job->dx + n * job->in + i + e);
-        }
-    for (int64_t e = 0; !job->dx && e < rows * job->out; e += line)
-        prefetch(job->w + i * job->out + e);
-}
-
 /* dX[., i..i+rows) */
 static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt)
 {
@@ -116,7 +101,8 @@ INLINE void copy_columns(const float *x, int64_t count, float *to)
 }
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
-static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *target, int64_t pitch, float alpha, bool accumulate)
+static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *target, int64_t pitch, float alpha,
+                     bool accumulate)
 {
     const dense_job *job = &f->job;
     for (int64_t n = 0; n < job->n; n += SAMPLES) {
@@ -156,8 +142,6 @@ static void sweep_chunk(void *arg, int64_t chunk)
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
         const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
-        if (block + 1 < blocks.end)
-            fetch_block(f, i + BLOCK);
         if (f->job.dx)
             block_dx(f, i, rows, f->wt + chunk * f->wt_floats);
         use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats);

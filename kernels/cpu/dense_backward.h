@@ -1,8 +1,8 @@
 /*
  * dense_backward.h - the backward pass of a dense layer as one sweep over w, for dense, dense_sgd and dense_adam.
  *
- * A block of rows of w is all that the same columns of dX and the same rows of dW need. So each block is read once; what
- * happens to its dW depends on the operation: it is stored, or it updates the block at once and is never stored.
+ * A block of rows of w is all that the same columns of dX and the same rows of dW need. So each block is read once;
+ * what happens to its dW depends on the operation: it is stored, or it updates the block at once and is never stored.
  */
 #ifndef GRADUS_CPU_DENSE_BACKWARD_H
 #define GRADUS_CPU_DENSE_BACKWARD_H
@@ -14,16 +14,16 @@ typedef enum { DENSE_STORE, DENSE_SGD, DENSE_ADAM, DENSE_FROZEN /* no dW wanted 
 
 typedef struct {
     int64_t n, in, out;
-    const float *x;         /* [N,in] */
-    const float *dy;        /* [N,out] */
-    const float *y;         /* [N,out]: dz = dy [y > 0]; NULL: dz = dy */
-    float *w;               /* [in,out], written only by updates */
-    float *dx, *dw, *db;    /* [N,in], [in,out], [out]; NULL: not wanted */
+    const float *x;      /* [N,in] */
+    const float *dy;     /* [N,out] */
+    const float *y;      /* [N,out]: dz = dy [y > 0]; NULL: dz = dy */
+    float *w;            /* [in,out], written only by updates */
+    float *dx, *dw, *db; /* [N,in], [in,out], [out]; NULL: not wanted */
     bool accumulate_x, accumulate_w, accumulate_b;
     dense_use use;
-    float lr;               /* DENSE_SGD */
-    adam_numbers adam;      /* DENSE_ADAM */
-    float *m, *v;           /* [in,out] */
+    float lr;          /* DENSE_SGD */
+    adam_numbers adam; /* DENSE_ADAM */
+    float *m, *v;      /* [in,out] */
 } dense_job;
 
 size_t GR_CPU(dense_backward_scratch)(int64_t n, int64_t in, int64_t out, dense_use use);

@@ -7,8 +7,8 @@ static dense_job job_of(const gr_call *call)
 {
     const gr_tensor *w = call->in[W];
     return (dense_job){.n = call->in[X]->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(call->in[X]),
-                       .dy = gr__f32(call->in[DY]), .y = gr__f32(call->in[Y]), .w = gr__f32(w), .dx = gr__f32(call->out[0]),
-                       .db = gr__f32(call->out[1]), .use = DENSE_FROZEN};
+                       .dy = gr__f32(call->in[DY]), .y = gr__f32(call->in[Y]), .w = gr__f32(w),
+                       .dx = gr__f32(call->out[0]), .db = gr__f32(call->out[1]), .use = DENSE_FROZEN};
 }
 
 void GR_CPU(dense_sgd_forward)(const gr_call *call)

@@ -1,8 +1,8 @@
 /*
  * max_pool2d.c - max-pooling, a vector of channels at a time.
  *
- * Forward takes rows of outputs as chunks. Backward takes images, or blocks of channels of them where images are few: the
- * windows of one image are visited in order, so gradients that meet in one element are added in a fixed order.
+ * Forward takes rows of outputs as chunks. Backward takes blocks of channels of an image: its windows are visited in
+ * order, so gradients that meet in one element are added in a fixed order.
  */
 #include "kernels/cpu/pooling.h"
 

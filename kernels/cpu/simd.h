@@ -2,8 +2,8 @@
  * simd.h - vectors of floats, as long as the instruction set has them: 4 (any processor), 8 (AVX2), 16 (AVX-512).
  *
  * One source text serves all: arithmetic is written with the operators that GCC and clang define on vectors (a scalar
- * operand is broadcast), products and sums contract to fused multiply-adds where the instruction set has them. Only what
- * has no operator is spelled per instruction set here, and nowhere else.
+ * operand is broadcast), products and sums contract to fused multiply-adds where the instruction set has them. Only
+ * what has no operator is spelled per instruction set here, and nowhere else.
  */
 #ifndef GRADUS_CPU_SIMD_H
 #define GRADUS_CPU_SIMD_H

@@ -1,7 +1,7 @@
 /* sweep.c - a filter bank moved over rows of an image. */
 #include "kernels/cpu/sweep.h"
 
-/* Windows from the first of one row to the first of the next, in steps of in_pixel; 0: rows do not follow one another so. */
+/* Windows from the first of a row to the first of the next, in steps of in_pixel; 0: it is not a whole number. */
 static int64_t windows_per_row(const sweep *s)
 {
     return s->in_row % s->in_pixel == 0 ? s->in_row / s->in_pixel : 0;
@@ -56,9 +56,9 @@ static void row_by_row(const sweep *s, tile t, float *out)
 
 void sweep_run(const sweep *s)
 {
-    tile t = {.a_row = s->in_pixel, .a_step = 1, .a_segment = s->tap_row, .b_step = PANEL, .b_segment = s->depth * PANEL,
-              .depth = s->depth, .segments = s->taps, .c_row = s->out_pixel, .alpha = 1, .accumulate = s->accumulate,
-              .relu = s->relu};
+    tile t = {.a_row = s->in_pixel, .a_step = 1, .a_segment = s->tap_row, .b_step = PANEL,
+              .b_segment = s->depth * PANEL, .depth = s->depth, .segments = s->taps, .c_row = s->out_pixel,
+              .alpha = 1, .accumulate = s->accumulate, .relu = s->relu};
     const bool on = better_run_on(s);
     for (int64_t k = 0; k < s->channels; k += PANEL) {
         t.b = s->w + k * s->taps * s->depth;

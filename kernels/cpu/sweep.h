@@ -1,5 +1,5 @@
 /*
- * sweep.h - a filter bank moved over rows of an image: the forward pass of a convolution and, with other filters, its dX.
+ * sweep.h - a filter bank moved over rows of an image: a convolution's forward pass and, with other filters, its dX.
  *
  *   out[i][j][k] (+)= act(bias[k] + sum_{r < taps} sum_{d < depth} in[i in_row + r tap_row + j in_pixel + d] w[k,r,d])
  *

@@ -2,7 +2,8 @@
 #include "kernels/cpu/tile.h"
 
 /* acc[i][v] += sum_k a[i a_row + k a_step] b[k b_step + v VL] over one segment. */
-INLINE void segment(const tile *t, vec acc[TILE_ROWS][2], const float *a, const float *b, const int rows, const int vecs)
+INLINE void segment(const tile *t, vec acc[TILE_ROWS][2], const float *a, const float *b, const int rows,
+                    const int vecs)
 {
     const int64_t row = t->a_row, a_step = t->a_step, b_step = t->b_step;
     /* Every third row has its own pointer, the two behind it are one and two strides away: fewer registers. */

@@ -3,9 +3,9 @@
  *
  *   c[i][j] (+)= alpha (bias[j] + sum_{t,k} a[t a_segment + i a_row + k a_step] b[t b_segment + k b_step + j])
  *
- * over t < segments and k < depth, for i < rows <= TILE_ROWS and j < width <= PANEL, with all of c in registers: TILE_ROWS x 2 vectors. a is read one
- * element at a time and broadcast, so that it may lie in any order; b is read in whole vectors, so that rows of b are
- * PANEL long (zeros or garbage beyond width; garbage is never stored).
+ * over t < segments and k < depth, for i < rows and j < width <= PANEL. Up to TILE_ROWS x 2 vectors of c stay in
+ * registers. a is read one element at a time and broadcast, so that it may lie in any order; b is read in whole
+ * vectors, so that rows of b are PANEL long (zeros or garbage beyond width; garbage is never stored).
  *
  * A dense layer has one segment; in a convolution a segment is a filter row or an output row, and no image is ever
  * rearranged into columns: the strides walk over it where it lies.
@@ -25,10 +25,10 @@ typedef struct {
     float *c;          /* [rows][width], pitch c_row */
     int64_t c_row, width;
     float alpha;
+    bool accumulate;    /* c += */
+    bool relu;          /* c = max(0, c), after all else */
     const float *fetch; /* memory to ask for meanwhile, PANEL floats at every step of depth; NULL: none */
     int64_t fetch_step;
-    bool accumulate;   /* c += */
-    bool relu;         /* c = max(0, c), after all else */
 } tile;
 
 /* Any number of rows, cut into tiles of about equal height. */

@@ -2,8 +2,8 @@
 #include "kernels/cpu/cpu.h"
 
 /*
- * VL x VL in registers. One round zips row i with row i + VL/2, which moves the top bit of the row number to the bottom of
- * the column number; after log2(VL) rounds the two have changed places.
+ * VL x VL in registers. One round zips row i with row i + VL/2, which moves the top bit of the row number to the bottom
+ * of the column number; after log2(VL) rounds the two have changed places.
  */
 INLINE void block(const float *src, int64_t src_pitch, float *dst, int64_t dst_pitch)
 {

@@ -9,7 +9,13 @@ import unittest
 
 from cli import Case
 
-PYTHON = os.environ.get("PYTHON", "python3")
+
+
+def can_draw(python):
+    return subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
+
+
+PYTHON = next(filter(can_draw, [os.environ.get("PYTHON", "python3"), "/usr/bin/python3"]), None)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -56,6 +62,6 @@ class Plot(Case):
 
 
 if __name__ == "__main__":
-    if subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True).returncode != 0:
+    if not PYTHON:
         sys.exit(77)
     unittest.main()

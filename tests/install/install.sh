@@ -19,10 +19,10 @@ if grep -q '#include "' "$prefix/include/gradus.h"; then
     exit 1
 fi
 
-nm -D --defined-only "$library" | awk '$2 == "T" {print $3}' | sort >"$work/exported"
-grep -oE '\bgr_[a-z0-9_]+\(' "$prefix/include/gradus.h" | tr -d '(' | sort -u >"$work/named"
-if ! diff <(comm -12 "$work/exported" "$work/named") "$work/exported"; then
-    echo "install: the library exports functions that gradus.h does not declare" >&2
+nm -D --defined-only "$library" | awk '{print $3}' | sort >"$work/exported"
+grep -vE '^ ?\*|^/\*|^   ' "$prefix/include/gradus.h" | grep -oE '\bgr_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$work/declared"
+if ! diff "$work/exported" "$work/declared"; then
+    echo "install: exported (<) and declared in gradus.h (>) are not the same functions" >&2
     exit 1
 fi
 

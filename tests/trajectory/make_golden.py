@@ -12,13 +12,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-SEED = 8  # of the weights. From most seeds Adam on cifar10-cnn is chaotic: float32 and float64 part within 30 updates
 UPDATES = 60
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUNS = {  # recipe, optimizer, batch; rates are the recipes'
-    "cats-vs-dogs-sgd": ("cats-vs-dogs", "sgd", 16),
-    "cats-vs-dogs-adam": ("cats-vs-dogs", "adam", 16),
-    "cifar10-cnn-adam": ("cifar10-cnn", "adam", 32),
+RUNS = {  # recipe, optimizer, batch, seed of the weights; rates are the recipes'
+    "cats-vs-dogs-sgd": ("cats-vs-dogs", "sgd", 16, 7),
+    "cats-vs-dogs-adam": ("cats-vs-dogs", "adam", 16, 7),
+    # Adam on this network is chaotic: from most seeds PyTorch's own two precisions part within 30 updates.
+    "cifar10-cnn-adam": ("cifar10-cnn", "adam", 32, 8),
 }
 
 
@@ -37,23 +37,23 @@ def philox(counter, key):
 assert philox(np.zeros((1, 4)), (0, 0))[0].tolist() == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
 
 
-def draw(index, shape, limit):
+def draw(seed, index, shape, limit):
     """Parameter number index, uniform in [-limit, limit], in Gradus' order in memory."""
     count = math.prod(shape)
     blocks = np.arange((count + 3) // 4, dtype=np.uint64)
     counter = np.stack([blocks & np.uint64(0xFFFFFFFF), blocks >> np.uint64(32), np.full_like(blocks, index),
                         np.full_like(blocks, 1)], axis=1)
-    bits = philox(counter, (SEED, 0)).reshape(-1)[:count]
+    bits = philox(counter, (seed, 0)).reshape(-1)[:count]
     u = (bits >> np.uint64(8)).astype(np.float64) * 2.0**-24
     return (limit * (2 * u - 1)).astype(np.float32).reshape(shape)
 
 
-def conv(index, k, c, limit):  # [K,R,S,C] -> [K,C,R,S]
-    return draw(index, (k, 3, 3, c), limit).transpose(0, 3, 1, 2)
+def conv(seed, index, k, c, limit):  # [K,R,S,C] -> [K,C,R,S]
+    return draw(seed, index, (k, 3, 3, c), limit).transpose(0, 3, 1, 2)
 
 
-def dense(index, fan_in, units, limit, image=None):  # [in,out] -> (out,in), columns from H,W,C to C,H,W
-    w = draw(index, (fan_in, units), limit)
+def dense(seed, index, fan_in, units, limit, image=None):  # [in,out] -> (out,in), columns from H,W,C to C,H,W
+    w = draw(seed, index, (fan_in, units), limit)
     if image:
         w = w.reshape(*image, units).transpose(2, 0, 1, 3).reshape(fan_in, units)
     return w.T
@@ -67,14 +67,14 @@ def he(fan_in):
     return math.sqrt(6 / fan_in)
 
 
-def weights(recipe):
+def weights(recipe, seed):
     zeros = lambda n: np.zeros(n, np.float32)
     if recipe == "cats-vs-dogs":
-        return [conv(0, 32, 3, he(27)), zeros(32), dense(2, 320000, 128, he(320000), (100, 100, 32)), zeros(128),
-                dense(4, 128, 1, glorot(128, 1)), zeros(1)]
-    return [conv(0, 32, 3, glorot(27, 288)), zeros(32), conv(2, 64, 32, glorot(288, 576)), zeros(64),
-            conv(4, 64, 64, glorot(576, 576)), zeros(64), dense(6, 1024, 64, glorot(1024, 64), (4, 4, 64)), zeros(64),
-            dense(8, 64, 10, glorot(64, 10)), zeros(10)]
+        return [conv(seed, 0, 32, 3, he(27)), zeros(32), dense(seed, 2, 320000, 128, he(320000), (100, 100, 32)),
+                zeros(128), dense(seed, 4, 128, 1, glorot(128, 1)), zeros(1)]
+    return [conv(seed, 0, 32, 3, glorot(27, 288)), zeros(32), conv(seed, 2, 64, 32, glorot(288, 576)), zeros(64),
+            conv(seed, 4, 64, 64, glorot(576, 576)), zeros(64), dense(seed, 6, 1024, 64, glorot(1024, 64), (4, 4, 64)),
+            zeros(64), dense(seed, 8, 64, 10, glorot(64, 10)), zeros(10)]
 
 
 def forward(recipe, p, x):
@@ -97,8 +97,8 @@ def images(dump, root, recipe, count):
     return rows[:, 4:].reshape(n, h, w, 3), labels
 
 
-def losses(recipe, optimizer, batch, data, dtype):
-    p = [torch.tensor(w, dtype=dtype, requires_grad=True) for w in map(np.ascontiguousarray, weights(recipe))]
+def losses(recipe, optimizer, batch, seed, data, dtype):
+    p = [torch.tensor(w, dtype=dtype, requires_grad=True) for w in map(np.ascontiguousarray, weights(recipe, seed))]
     opt = torch.optim.SGD(p, 0.01) if optimizer == "sgd" else torch.optim.Adam(p, 0.001)
     pixels, labels, result = *data, []
     for i in range(UPDATES):
@@ -121,11 +121,11 @@ def main():
     path = os.path.join(HERE, "golden.json")
     golden = json.load(open(path)) if os.path.exists(path) else {}
     for run in only:
-        recipe, optimizer, batch = RUNS[run]
+        recipe, optimizer, batch, seed = RUNS[run]
         data = images(dump, root, recipe, batch * UPDATES)
-        golden[run] = {"recipe": recipe, "optimizer": optimizer, "batch": batch, "seed": SEED, "torch": torch.__version__,
-                       "float32": losses(recipe, optimizer, batch, data, torch.float32),
-                       "float64": losses(recipe, optimizer, batch, data, torch.float64)}
+        golden[run] = {"recipe": recipe, "optimizer": optimizer, "batch": batch, "seed": seed, "torch": torch.__version__,
+                       "float32": losses(recipe, optimizer, batch, seed, data, torch.float32),
+                       "float64": losses(recipe, optimizer, batch, seed, data, torch.float64)}
         print(run, golden[run]["float32"][:3], "...", golden[run]["float32"][-1], flush=True)
     json.dump(golden, open(path, "w"), indent=1)
 
