@@ -106,7 +106,7 @@ def outcome(build, path, number, changed, rows):
         if not program:
             return "does not compile"
         try:
-            run = subprocess.run([program] + rows, capture_output=True, timeout=120, cwd=out)
+            run = subprocess.run([program, "--first"] + rows, capture_output=True, timeout=60, cwd=out)
         except subprocess.TimeoutExpired:
             return "killed"
         return "killed" if run.returncode != 0 else "survived"
@@ -116,7 +116,7 @@ def rows_for(path):
     """Rows that can notice: those of the operation that the file is named after, else all."""
     operation = os.path.basename(path).rsplit(".", 1)[0]
     listed = open(os.path.join(ROOT, "kernels/ops.def")).read()
-    return [operation] if f"GR_OP({operation}," in listed else []
+    return ["--op", operation] if f"GR_OP({operation}," in listed else []
 
 
 def sources(only):
