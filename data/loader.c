@@ -25,7 +25,8 @@ struct gr_loader {
     int64_t epochs;   /* begun */
     bool running;     /* inside an epoch */
 
-    uint8_t *pixels;        /* host: [batch, H, W, C] */
+    bool in_place;          /* device memory is the host's: images are gathered straight into x */
+    uint8_t *pixels;        /* host: [batch, H, W, C]; the storage of x where in_place */
     int32_t *labels;        /* host: [batch] */
     void *weights;          /* host, real: [batch]; NULL unless padding */
     gr_buffer x, y, weight; /* u8 [batch, H, W, C], i32 [batch], real [batch] (NULL unless padding) */
@@ -35,7 +36,8 @@ static void destroy_loader(void *object)
 {
     gr_loader *loader = object;
     free(loader->order);
-    free(loader->pixels);
+    if (!loader->in_place)
+        free(loader->pixels);
     free(loader->labels);
     free(loader->weights);
     free(loader);
@@ -91,11 +93,13 @@ static bool make_buffers(gr_loader *loader)
     bool padding = loader->options.last == GR_PAD;
     size_t real = gr_type_size(gr_real(ctx));
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
-    loader->pixels = gr__host_alloc(ctx, batch, gr__image_bytes(images), "a batch of images");
     loader->labels = gr__host_alloc(ctx, batch, sizeof *loader->labels, "the labels of a batch");
     if (padding)
         loader->weights = gr__host_alloc(ctx, batch, (int64_t)real, "the weights of a batch");
     loader->x = buffer_new(ctx, GR_U8, 4, shape);
+    loader->in_place = loader->x.storage && loader->x.storage->data && ctx->device->on_host;
+    loader->pixels = loader->in_place ? gr__u8(loader->x.storage)
+                                      : gr__host_alloc(ctx, batch, gr__image_bytes(images), "a batch of images");
     loader->y = buffer_new(ctx, GR_I32, 1, shape);
     if (padding)
         loader->weight = buffer_new(ctx, gr_real(ctx), 1, shape);
@@ -206,7 +210,8 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     loader->position += fresh;
     shape_views(loader, rows);
     gr_set_update_weight(loader->ctx, (double)samples);
-    return gr_upload(loader->x.view, loader->pixels) && gr_upload(loader->y.view, loader->labels) &&
+    bool uploaded = loader->in_place || gr_upload(loader->x.view, loader->pixels);
+    return uploaded && gr_upload(loader->y.view, loader->labels) &&
            (last != GR_PAD || gr_upload(loader->weight.view, loader->weights)) && present(loader, rows, samples, batch);
 }
 

@@ -50,4 +50,5 @@ void gr__use_host_memory(gr_device *d)
     d->upload = host_copy;
     d->download = host_copy;
     d->add = host_add;
+    d->on_host = true;
 }

@@ -6,7 +6,7 @@
 
 #include "core/device.h"
 
-/* Fills in a device's memory functions (alloc, free, upload, download, add). */
+/* Fills in a device's memory functions (alloc, free, upload, download, add, on_host). */
 void gr__use_host_memory(gr_device *d);
 
 #endif

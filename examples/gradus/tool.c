@@ -175,11 +175,9 @@ static bool can_draw(const char *python)
 
 const char *drawing_python(void)
 {
-    /* The distribution's matplotlib belongs to its own Python, which another python3 may hide. */
     const char *chosen = getenv("PYTHON");
-    const char *candidates[] = {chosen && *chosen ? chosen : "python3", "/usr/bin/python3"};
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (can_draw(candidates[i]))
-            return candidates[i];
-    return NULL;
+    if (chosen && *chosen)
+        return can_draw(chosen) ? chosen : NULL;
+    /* The distribution's matplotlib belongs to its own Python, which another python3 may hide. */
+    return can_draw("python3") ? "python3" : can_draw("/usr/bin/python3") ? "/usr/bin/python3" : NULL;
 }

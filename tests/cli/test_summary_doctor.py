@@ -44,9 +44,9 @@ class Summary(Case):
 
 class Doctor(Case):
     def test_names_what_is_missing_and_the_cure(self):
-        text = self.gradus("doctor").out
+        text = self.gradus("doctor", PYTHON="no-such-python").out
         for words in ("version", "instruction set used", "threads", "memory", "scripts/get_data.sh cifar10",
-                      "scripts/get_data.sh cats-vs-dogs", "python"):
+                      "scripts/get_data.sh cats-vs-dogs", "no Python with matplotlib"):
             self.assertIn(words, text)
 
     def test_json(self):
