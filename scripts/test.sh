@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2 cores;
-# --full adds the slow tests, both sanitizers, a sample of the kernels' mutants and the style checks: at most 20 minutes.
+# --full adds the slow tests, both sanitizers and the check of the scripts: at most 20 minutes.
 # Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,6 +40,4 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 ctest --preset asan --label-exclude "slow|install"
-step "mutants of the kernels, a sample"
-python3 scripts/mutants.py --sample 1
 step "done: all tests passed"
