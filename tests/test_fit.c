@@ -1,0 +1,217 @@
+/* test_fit.c - optimizers and the fit loop: fused and plain updates, accumulation, stopping, numbers gone bad, same bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gradus.h"
+
+enum { SIDE = 12, IMAGES = 60 };
+
+static gr_module *small_net(gr_context *ctx)
+{
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM}),
+                         gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+}
+
+static gr_optimizer *optimizer(gr_context *ctx, gr_module *net, bool adam)
+{
+    return adam ? gr_adam(ctx, net, &(gr_adam_options){.lr = 0.01}) : gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.1});
+}
+
+/* All parameters one after the other, for the caller to free. */
+static float *parameters(gr_module *net, int64_t *count)
+{
+    *count = 0;
+    for (int i = 0; i < gr_parameter_count(net); i++)
+        *count += gr_count(gr_parameter(net, i));
+    float *all = malloc((size_t)*count * sizeof *all), *at = all;
+    for (int i = 0; i < gr_parameter_count(net); at += gr_count(gr_parameter(net, i)), i++)
+        assert_true(gr_download(gr_parameter(net, i), at));
+    return all;
+}
+
+/* Three updates by gr_minimize or by its two halves must leave the same weights, to rounding. */
+static void minimize_is_backward_and_step(void **state)
+{
+    (void)state;
+    for (int adam = 0; adam < 2; adam++) {
+        float *weights[2];
+        int64_t count = 0;
+        for (int apart = 0; apart < 2; apart++) {
+            gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+            gr_module *net = small_net(ctx);
+            gr_optimizer *opt = optimizer(ctx, net, adam);
+            gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 20});
+            gr_batch batch;
+            while (gr_loader_next(loader, &batch)) {
+                gr_tensor *loss = gr_loss(gr_forward(net, batch.x), &batch);
+                if (apart)
+                    assert_true(gr_backward(loss) && gr_optimizer_step(opt));
+                else
+                    assert_true(gr_minimize(opt, loss));
+                gr_step_end(ctx);
+            }
+            weights[apart] = parameters(net, &count);
+            assert_int_equal(gr_close(ctx), 0);
+        }
+        for (int64_t i = 0; i < count; i++)
+            assert_true(fabsf(weights[0][i] - weights[1][i]) < 1e-5f);
+        free(weights[0]);
+        free(weights[1]);
+    }
+}
+
+/* Two halves of a batch, each backward, weigh as the whole: the update's weight is set before. */
+static void micro_batches_add_up(void **state)
+{
+    (void)state;
+    float *weights[2];
+    int64_t count = 0;
+    for (int split = 0; split < 2; split++) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+        gr_module *net = small_net(ctx);
+        gr_optimizer *sgd = optimizer(ctx, net, false);
+        gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
+        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = split ? IMAGES / 2 : IMAGES});
+        gr_batch batch;
+        while (gr_loader_next(loader, &batch)) {
+            gr_set_update_weight(ctx, IMAGES);
+            assert_true(gr_backward(gr_loss(gr_forward(net, batch.x), &batch)));
+            gr_step_end(ctx);
+        }
+        assert_true(gr_optimizer_step(sgd));
+        weights[split] = parameters(net, &count);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    for (int64_t i = 0; i < count; i++)
+        assert_true(fabsf(weights[0][i] - weights[1][i]) < 1e-6f);
+    free(weights[0]);
+    free(weights[1]);
+}
+
+static gr_fit_result fit(gr_context *ctx, gr_module *net, bool adam, const gr_fit_options *options)
+{
+    gr_split split = gr_split_per_class(gr_procedural(ctx, 200, SIDE, SIDE, 1), 60, 20, 20);
+    return gr_fit(net, optimizer(ctx, net, adam), split, options);
+}
+
+static void same_bits_for_any_threads(void **state)
+{
+    (void)state;
+    float *kept = NULL;
+    for (int threads = 1; threads <= 5; threads += threads == 1 ? 1 : 3) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 3, .threads = threads});
+        gr_module *net = small_net(ctx);
+        gr_fit_result r = fit(ctx, net, true, &(gr_fit_options){.batch = 16, .epochs = 2});
+        assert_int_equal(r.updates, 2 * 8);
+        assert_int_equal(r.samples, 2 * 120);
+        assert_int_equal(r.test.samples, 40);
+        int64_t count;
+        float *weights = parameters(net, &count);
+        if (kept)
+            assert_memory_equal(kept, weights, (size_t)count * sizeof *weights);
+        free(kept);
+        kept = weights;
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    free(kept);
+}
+
+/* The drawn set is learnable: after a few epochs the training loss is well below ln 2. */
+static void training_learns(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.seed = 1});
+    gr_module *net = small_net(ctx);
+    gr_fit_result r = fit(ctx, net, true, &(gr_fit_options){.batch = 10, .epochs = 30});
+    assert_true(r.train_loss < 0.45);
+    assert_true(r.train_accuracy > 0.75);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+static bool stop_at_five(void *user, const gr_progress *p)
+{
+    ++*(int *)user;
+    return p->update < 5;
+}
+
+static void the_report_can_stop(void **state)
+{
+    (void)state;
+    int calls = 0;
+    gr_context *ctx = gr_open(NULL);
+    gr_module *net = small_net(ctx);
+    gr_fit_options o = {.batch = 16, .epochs = 10, .report = stop_at_five, .user = &calls};
+    gr_fit_result r = fit(ctx, net, false, &o);
+    assert_true(r.stopped);
+    assert_int_equal(r.updates, 5);
+    assert_int_equal(calls, 6); /* five updates and the end of the epoch */
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+static void numbers_gone_bad_are_named(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_module *net = small_net(ctx);
+    gr_split split = {.train = gr_procedural(ctx, 200, SIDE, SIDE, 1)};
+    gr_fit(net, gr_sgd(ctx, net, &(gr_sgd_options){.lr = 1e30}), split, &(gr_fit_options){.batch = 16, .epochs = 3});
+    assert_int_equal(gr_error_code(ctx), GR_NUMERIC);
+    assert_non_null(strstr(gr_error_text(ctx), "learning rate"));
+    gr_close(ctx);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_module *net = small_net(ctx);
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_sgd(ctx, net, &(gr_sgd_options){.lr = (double[]){-1, NAN, INFINITY}[i]}));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    assert_null(gr_adam(ctx, net, &(gr_adam_options){.adam = {.beta1 = 1}}));
+    gr_clear_error(ctx);
+    gr_fit_options bad[] = {{.batch = 0, .epochs = 1}, {.batch = 4}, {.batch = 4, .epochs = -1}, {.batch = 121, .epochs = 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        fit(ctx, net, false, &bad[i]);
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    assert_false(gr_optimizer_step(gr_sgd(ctx, small_net(ctx), NULL))); /* nothing built yet */
+    assert_int_equal(gr_error_code(ctx), GR_USAGE);
+    gr_close(ctx);
+}
+
+/* Out of memory is known before the first update. */
+static void memory_is_planned_first(void **state)
+{
+    (void)state;
+    int calls = 0;
+    gr_context *ctx = gr_open(&(gr_options){.memory_limit = 100000});
+    gr_module *net = small_net(ctx);
+    gr_fit_options o = {.batch = 64, .epochs = 1, .report = stop_at_five, .user = &calls};
+    fit(ctx, net, true, &o);
+    assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
+    assert_int_equal(calls, 0);
+    gr_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(minimize_is_backward_and_step), cmocka_unit_test(micro_batches_add_up),
+        cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
+        cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(bad_options_are_refused),       cmocka_unit_test(memory_is_planned_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
