@@ -1,4 +1,7 @@
-/* labels.c - labels that are no class: the loss is NaN, the sample counts as wrong. On ref and on cpu. */
+/*
+ * labels.c - labels that are no class, and logits that are no number: the loss is NaN, the sample counts as wrong. On ref
+ * and on cpu.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -29,6 +32,24 @@ static int check(const char *device, int64_t C, int32_t label, bool valid)
     return 1;
 }
 
+/* One row of C logits, all 0 but a NaN at place, with label 0. */
+static int check_nan(const char *device, int64_t C, int64_t place)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    gr_tensor *z = gr_tensor_new(ctx, gr_real(ctx), 2, (int64_t[]){1, C}), *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){1});
+    double wide[4] = {0};
+    float narrow[4] = {0};
+    wide[place] = NAN;
+    narrow[place] = NAN;
+    gr_upload(z, gr_real(ctx) == GR_F64 ? (void *)wide : (void *)narrow);
+    double loss = gr_item(C == 1 ? gr_sigmoid_bce(z, labels, NULL) : gr_softmax_cross_entropy(z, labels, NULL));
+    double correct = gr_item(gr_accuracy(z, labels, NULL));
+    bool ok = gr_close(ctx) == 0 && isnan(loss) && correct == 0;
+    if (!ok)
+        printf("FAIL %s: NaN at %lld of %lld logits: loss %g, %g right\n", device, (long long)place, (long long)C, loss, correct);
+    return !ok;
+}
+
 int check_labels(void)
 {
     static const char *const devices[] = {"ref", "cpu"};
@@ -36,6 +57,7 @@ int check_labels(void)
     for (int d = 0; d < 2; d++) {
         failures += check(devices[d], 3, 2, true) + check(devices[d], 3, 3, false) + check(devices[d], 3, -1, false);
         failures += check(devices[d], 1, 1, true) + check(devices[d], 1, 2, false) + check(devices[d], 1, -1, false);
+        failures += check_nan(devices[d], 1, 0) + check_nan(devices[d], 4, 0) + check_nan(devices[d], 4, 3);
     }
     return failures;
 }
