@@ -44,6 +44,22 @@ typedef struct {
 } gr_dense_args;
 
 typedef struct {
+    double epsilon; /* added to the variance; 0: 1e-5 */
+    bool relu;
+} gr_batch_norm_args;
+
+/* Mean and variance per channel, [C] each; the variance is the biased one: divided by the number of values. */
+typedef struct {
+    gr_tensor *mean, *var;
+} gr_statistics;
+
+typedef struct {
+    double momentum; /* weight of the new statistics; 0: 0.1 */
+    int64_t values;  /* per channel, that the batch's statistics are made of; at least 2 */
+    bool first;      /* the first micro-batch of an update */
+} gr_batch_norm_track_args;
+
+typedef struct {
     gr_conv2d_args conv; /* its relu is implied */
     gr_max_pool2d_args pool;
 } gr_conv2d_relu_max_pool_args;
@@ -72,6 +88,24 @@ gr_tensor *gr_conv2d_relu_max_pool(gr_tensor *x, gr_tensor *w, gr_tensor *b, con
 
 /* y[N,out] = x[N,in] w[in,out] + b[out]. b or NULL; args or NULL. */
 gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_args *args);
+
+/*
+ * Batch normalisation (Ioffe and Szegedy 2015) of x[..,C], C last: y = gamma (x - mean) / sqrt(var + epsilon) + beta, then
+ * + residual (of x's shape, or NULL), then ReLU if asked. running NULL: mean and variance are the batch's, over all but
+ * the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where no tape is kept.
+ * running given: they are taken as they are (inference, frozen statistics). args or NULL.
+ */
+gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual, const gr_statistics *running,
+                         const gr_batch_norm_args *args, gr_statistics *batch);
+
+/*
+ * Running statistics, in two steps because an update may be skipped: track moves next towards the batch's statistics
+ * (variance unbiased, as PyTorch keeps it), starting from running on the first micro-batch of an update; commit makes next
+ * the running ones, over a whole slab. Both do nothing in an update that is skipped.
+ */
+bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,
+                         const gr_batch_norm_track_args *args);
+bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next);
 
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */

@@ -29,6 +29,13 @@ static gr_tensor *conv2d_then_relu_then_max_pool(const row *r, gr_tensor *const 
                          &(gr_max_pool2d_args){.size = {r->size[0], r->size[1]}, .window = r->pool_window});
 }
 
+static gr_tensor *batch_norm_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    gr_statistics running = {in[4], in[5]};
+    return gr_relu(gr_batch_norm(in[0], in[1], in[2], in[3], in[4] ? &running : NULL, &r->batch_norm, NULL));
+}
+
 /* A copy of a tensor of the caller's as a leaf of the tape. */
 static gr_tensor *leaf(gr_tensor *t)
 {
@@ -76,6 +83,8 @@ static answer_fn composition_of(const row *r)
         return r->relu ? conv2d_then_relu : NULL;
     case GR_OP_dense:
         return r->relu ? dense_then_relu : NULL;
+    case GR_OP_batch_norm:
+        return r->relu ? batch_norm_then_relu : NULL;
     case GR_OP_conv2d_relu_max_pool:
         return conv2d_then_relu_then_max_pool;
     case GR_OP_dense_sgd:

@@ -148,9 +148,16 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
                        buffer >= trial_out(0) && buffer < TRIAL_D_OUT ? " (saved)" : "", (long long)lost, (long long)wanted);
 }
 
-/* Whether a NaN in this input must show in a result: a logit that is NaN is no class; ReLU's saved result only masks. */
+/*
+ * Whether a NaN in this input must show in a result: a logit that is NaN is no class, ReLU's saved result only masks, and
+ * running statistics are written from one of two sources.
+ */
 static bool nan_reaches(const row *r, int slot)
 {
+    if (r->op->id == GR_OP_batch_norm_commit)
+        return slot == 1;
+    if (r->op->id == GR_OP_batch_norm_track && slot < 4)
+        return r->track.first ? slot >= 2 : slot < 2;
     gr_slot s = {0};
     gr__slot(r->op->inputs, slot, &s);
     return r->op->id != GR_OP_accuracy && strcmp(s.name, "y");

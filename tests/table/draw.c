@@ -66,6 +66,8 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
         return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
     if (!strcmp(s->name, "v") || !strcmp(s->name, "m"))
         return r->fresh ? 0 : s->name[0] == 'v' ? u * 0.5 + 0.625 : u;
+    if (strlen(s->name) >= 3 && !strcmp(s->name + strlen(s->name) - 3, "var")) /* a variance */
+        return u * 0.5 + 0.625;
     if (!strcmp(s->name, "y")) /* the result of a ReLU */
         return u > 0 ? u : 0;
     if (r->ties)

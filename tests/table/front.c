@@ -34,6 +34,27 @@ static gr_tensor *call_dense(const row *r, gr_tensor *const *in, gr_tensor *db)
     return gr_dense(in[0], in[1], in[2], &(gr_dense_args){.relu = r->relu});
 }
 
+static gr_tensor *call_batch_norm(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    gr_batch_norm_args args = {.epsilon = r->batch_norm.epsilon, .relu = r->relu};
+    gr_statistics running = {in[4], in[5]};
+    return gr_batch_norm(in[0], in[1], in[2], in[3], in[4] ? &running : NULL, &args, NULL);
+}
+
+static gr_tensor *call_batch_norm_track(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    gr_statistics next = {in[0], in[1]}, running = {in[2], in[3]}, batch = {in[4], in[5]};
+    return gr_batch_norm_track(&next, &running, &batch, &r->track) ? in[0] : NULL;
+}
+
+static gr_tensor *call_batch_norm_commit(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_batch_norm_commit(in[0], in[1]) ? in[0] : NULL;
+}
+
 static gr_tensor *call_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)r, (void)db;

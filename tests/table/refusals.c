@@ -123,6 +123,54 @@ static void dense_bias(gr_context *ctx)
     gr_dense(matrix(ctx, 2, 7), matrix(ctx, 7, 4), vector(ctx, 7), NULL);
 }
 
+static void batch_norm_one_value(gr_context *ctx)
+{
+    gr_batch_norm(matrix(ctx, 1, 4), vector(ctx, 4), vector(ctx, 4), NULL, NULL, NULL, NULL);
+}
+
+static void batch_norm_gamma(gr_context *ctx)
+{
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 3), vector(ctx, 4), NULL, NULL, NULL, NULL);
+}
+
+static void batch_norm_residual(gr_context *ctx)
+{
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), matrix(ctx, 4, 3), NULL, NULL, NULL);
+}
+
+static void batch_norm_half_given(gr_context *ctx)
+{
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, &(gr_statistics){.mean = vector(ctx, 4)}, NULL, NULL);
+}
+
+static void batch_norm_epsilon(gr_context *ctx)
+{
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, NULL, &(gr_batch_norm_args){.epsilon = -1}, NULL);
+}
+
+static void track_values(gr_context *ctx)
+{
+    gr_statistics s = {vector(ctx, 4), vector(ctx, 4)};
+    gr_batch_norm_track(&s, &s, &s, &(gr_batch_norm_track_args){.values = 1});
+}
+
+static void track_momentum(gr_context *ctx)
+{
+    gr_statistics s = {vector(ctx, 4), vector(ctx, 4)};
+    gr_batch_norm_track(&s, &s, &s, &(gr_batch_norm_track_args){.values = 2, .momentum = 1.5});
+}
+
+static void track_count(gr_context *ctx)
+{
+    gr_statistics s = {vector(ctx, 4), vector(ctx, 4)}, five = {vector(ctx, 5), vector(ctx, 4)};
+    gr_batch_norm_track(&s, &five, &s, &(gr_batch_norm_track_args){.values = 2});
+}
+
+static void commit_count(gr_context *ctx)
+{
+    gr_batch_norm_commit(vector(ctx, 4), vector(ctx, 5));
+}
+
 static void relu_type(gr_context *ctx)
 {
     gr_relu(labels(ctx, 3));
@@ -246,6 +294,15 @@ static const struct {
     {dense_images, "dense", "gr_flatten"},
     {dense_features, "dense", "7 features, the weights want 8"},
     {dense_bias, "dense", "each of the 4 outputs"},
+    {batch_norm_one_value, "batch_norm", "one value per channel"},
+    {batch_norm_gamma, "batch_norm", "gamma must have one element for each of the 4"},
+    {batch_norm_residual, "batch_norm", "residual must have the shape of x"},
+    {batch_norm_half_given, "batch_norm", "mean and var together"},
+    {batch_norm_epsilon, "batch_norm", "epsilon -1"},
+    {track_values, "batch_norm_track", "1 values per channel"},
+    {track_momentum, "batch_norm_track", "momentum 1.5"},
+    {track_count, "batch_norm_track", "mean has 5 elements, wanted are 4"},
+    {commit_count, "batch_norm_commit", "next has 5 elements, wanted are 4"},
     {relu_type, "relu", "x has type i32"},
     {sigmoid_type, "sigmoid", "x has type i32"},
     {flatten_scalar, "flatten", "no batch dimension"},

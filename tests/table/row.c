@@ -84,7 +84,8 @@ static bool flag_word(row *r, const word *w)
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh}};
+    } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
+                 {"first", &r->track.first}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -105,7 +106,8 @@ static bool number_word(row *r, const word *w)
         const char *name;
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
-                   {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale}};
+                   {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->track.momentum}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];
@@ -119,6 +121,8 @@ static bool number_word(row *r, const word *w)
     }
     if (!strcmp(w->name, "t") && w->n == 1)
         r->state.applied = (int64_t)w->numbers[0];
+    else if (!strcmp(w->name, "values") && w->n == 1)
+        r->track.values = (int64_t)w->numbers[0];
     else if (!strcmp(w->name, "updates") && w->n == 1)
         r->updates = (int)w->numbers[0];
     else

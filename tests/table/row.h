@@ -18,6 +18,8 @@ typedef struct {
     bool relu;
     gr_adam_args adam;
     gr_normalise_args normalise;
+    gr_batch_norm_args batch_norm;
+    gr_batch_norm_track_args track;
     bool no_dx, no_db;   /* of dense_sgd and dense_adam: not wanted */
     gr_step_state state; /* what the kernels read */
     int updates;         /* how often the golden repeats an UPDATE; at least 1 */

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/table/batch_norm_bound.h"
 #include "tests/table/report.h"
 
 /* How the magnitude of a pass's results is found. */
 typedef enum {
     TERMS,  /* by the kernel itself on absolute inputs: sums of products */
     ITSELF, /* |truth|: no cancellation */
-    LOGITS  /* by the size of the logits: losses */
+    LOGITS, /* by the size of the logits: losses */
+    CHANNELS /* by the values of a channel: batch_norm */
 } magnitude_kind;
 
 /*
@@ -31,6 +33,7 @@ static const struct {
     [GR_OP_max_pool2d] = {ITSELF, 0, TERMS, 1},
     [GR_OP_conv2d_relu_max_pool] = {TERMS, 1, TERMS, 1},
     [GR_OP_dense] = {TERMS, 1, TERMS, 1},
+    [GR_OP_batch_norm] = {CHANNELS, 4, CHANNELS, 4},
     [GR_OP_relu] = {ITSELF, 0, ITSELF, 1},
     [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
     [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
@@ -42,6 +45,8 @@ static const struct {
     [GR_OP_adam_step] = {TERMS, 3, ITSELF, 0},
     [GR_OP_dense_sgd] = {TERMS, 1, ITSELF, 0},
     [GR_OP_dense_adam] = {TERMS, 3, ITSELF, 0},
+    [GR_OP_batch_norm_track] = {TERMS, 4, ITSELF, 0},
+    [GR_OP_batch_norm_commit] = {ITSELF, 0, ITSELF, 0},
 };
 
 /* K of each result. */
@@ -57,6 +62,8 @@ static double terms(const row *r, const row_call *s, int buffer)
         return r->size[0] * r->size[1];
     case GR_OP_dense:
         return out ? (double)(w[0] + 1) : dx ? (double)w[1] : (double)x[0];
+    case GR_OP_batch_norm:
+        return (double)s->in[0].count / (double)s->in[1].count;
     case GR_OP_dense_sgd:
     case GR_OP_dense_adam:
         return out ? (double)s->in[2].shape[1] : (double)x[0] + 1;
@@ -128,7 +135,9 @@ static void set_bounds(truth *t, const trial *absolute, int buffer, magnitude_ki
     bool real = t->run.buffers[buffer].t.type == GR_F64;
     t->slack[buffer] = real ? c * sqrt(terms(t->run.row, &t->run.shapes, buffer)) : 0;
     t->magnitude[buffer] = calloc((size_t)count + 1, sizeof **t->magnitude);
-    for (int64_t i = 0; i < count; i++)
+    if (kind == CHANNELS)
+        batch_norm_magnitudes(&t->run, buffer, t->magnitude[buffer]);
+    for (int64_t i = 0; kind != CHANNELS && i < count; i++)
         t->magnitude[buffer][i] = magnitude(t, absolute, buffer, kind, i);
 }
 
