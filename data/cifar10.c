@@ -205,19 +205,6 @@ static bool find(gr_context *ctx, const char *path, char found[PATH_SIZE], bool 
                                 path, folder_name, archive_name);
 }
 
-/* Samples first .. first+n-1 of a set. */
-static gr_dataset *part_of(gr_dataset *set, int64_t first, int64_t n)
-{
-    int64_t *picks = set ? gr__host_alloc(set->ctx, n, sizeof *picks, "the samples of a subset") : NULL;
-    if (!picks)
-        return NULL;
-    for (int64_t i = 0; i < n; i++)
-        picks[i] = first + i;
-    gr_dataset *part = gr__dataset_subset(set, picks, n);
-    free(picks);
-    return part;
-}
-
 gr_split gr_cifar10(gr_context *ctx, const char *path)
 {
     gr_split split = {0};
@@ -232,7 +219,7 @@ gr_split gr_cifar10(gr_context *ctx, const char *path)
     if (!find(ctx, path, found, &archive))
         return split;
     gr_cifar cifar = {.ctx = ctx, .path = found};
-    cifar.images = gr__images_new(ctx, FILES * RECORDS, SIDE, SIDE, CLASSES);
+    cifar.images = gr__images_new(ctx, FILES * RECORDS, (int64_t[]){SIDE, SIDE, 3}, CLASSES);
     cifar.records = gr__host_alloc(ctx, RECORDS, RECORD, "a file of CIFAR-10");
     for (int c = 0; cifar.images && c < CLASSES; c++)
         gr__images_name(ctx, cifar.images, c, class_names[c]);
@@ -243,7 +230,7 @@ gr_split gr_cifar10(gr_context *ctx, const char *path)
         return split;
     }
     gr_dataset *all = gr__dataset_own(ctx, cifar.images);
-    split.train = part_of(all, 0, (FILES - 1) * RECORDS);
-    split.test = part_of(all, (FILES - 1) * RECORDS, RECORDS);
+    split.train = gr__dataset_range(all, 0, (FILES - 1) * RECORDS);
+    split.test = gr__dataset_range(all, (FILES - 1) * RECORDS, RECORDS);
     return split;
 }

@@ -1,7 +1,7 @@
 /*
  * data.h - the public face of data/: sets of images in memory, splits, and the loader that makes batches.
  *
- * A data set holds u8 images [n, H, W, C] and i32 labels in host memory, owned by the context. Subsets share the images.
+ * A data set holds u8 images [n, H, W, C], C 1 or 3, and i32 labels in host memory, owned by the context. Subsets share the images.
  */
 #ifndef GRADUS_DATA_H
 #define GRADUS_DATA_H
@@ -41,10 +41,20 @@ gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_op
 gr_split gr_cifar10(gr_context *ctx, const char *path);
 
 /*
+ * Sets in the format of MNIST: the files train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+ * t10k-labels-idx1-ubyte in a folder, or in a folder raw below it; as they are or .gz, also spelled with a dot
+ * (train-images.idx3-ubyte). Images have one channel, classes are named by their label. train and test, val NULL.
+ */
+gr_split gr_idx(gr_context *ctx, const char *folder);
+
+/*
  * A built-in set of two classes drawn by formula from (seed, image number): no photographs, learnable, any size. n images,
  * classes alternate.
  */
 gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
+
+/* The red of those pictures alone: one channel. */
+gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
 
 /* Takes per class the first train images, the next val, the next test; an error if a class has fewer. 0: that part is NULL.
    A part holds its classes in turn: cat, dog, cat, dog, ... */

@@ -23,14 +23,14 @@ void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const c
     return p;
 }
 
-gr_images *gr__images_new(gr_context *ctx, int64_t n, int64_t height, int64_t width, int classes)
+gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes)
 {
     gr_images *images = gr__calloc(ctx, 1, sizeof *images);
     if (!images)
         return NULL;
-    *images = (gr_images){.n = n, .height = height, .width = width, .classes = classes};
+    *images = (gr_images){.n = n, .height = shape[0], .width = shape[1], .channels = shape[2], .classes = classes};
     int64_t bytes;
-    if (__builtin_mul_overflow(height, width, &bytes) || __builtin_mul_overflow(bytes, (int64_t)GR__CHANNELS, &bytes))
+    if (__builtin_mul_overflow(shape[0], shape[1], &bytes) || __builtin_mul_overflow(bytes, shape[2], &bytes))
         bytes = INT64_MAX; /* too large whatever n is */
     images->pixels = gr__host_alloc(ctx, n, bytes, "the images");
     images->labels = gr__host_alloc(ctx, n, sizeof *images->labels, "the labels");
@@ -101,6 +101,18 @@ gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int6
     return gr__own(ctx, part, destroy_set) ? part : NULL;
 }
 
+gr_dataset *gr__dataset_range(gr_dataset *set, int64_t first, int64_t n)
+{
+    int64_t *picks = set ? gr__host_alloc(set->ctx, n, sizeof *picks, "the samples of a subset") : NULL;
+    if (!picks)
+        return NULL;
+    for (int64_t i = 0; i < n; i++)
+        picks[i] = first + i;
+    gr_dataset *part = gr__dataset_subset(set, picks, n);
+    free(picks);
+    return part;
+}
+
 int64_t gr_dataset_size(const gr_dataset *set)
 {
     return set ? set->n : 0;
@@ -120,7 +132,7 @@ void gr_dataset_shape(const gr_dataset *set, int64_t shape[3])
 {
     shape[0] = set ? set->images->height : 0;
     shape[1] = set ? set->images->width : 0;
-    shape[2] = set ? GR__CHANNELS : 0;
+    shape[2] = set ? set->images->channels : 0;
 }
 
 int64_t gr_dataset_skipped(const gr_dataset *set)

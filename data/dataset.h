@@ -7,12 +7,10 @@
 #include "core/context.h"
 #include "data/data.h"
 
-enum { GR__CHANNELS = 3 }; /* every image is RGB */
-
-/* Decoded images. Sets share them; they are freed with the context. */
+/* Images, or rows of features as images of one pixel's height. Sets share them; they are freed with the context. */
 typedef struct {
-    int64_t n, height, width;
-    uint8_t *pixels; /* [n, height, width, GR__CHANNELS] */
+    int64_t n, height, width, channels; /* channels: 3 (RGB) or 1 */
+    uint8_t *pixels; /* [n, height, width, channels] */
     int32_t *labels; /* [n], each in 0..classes-1 */
     int classes;
     char **names;    /* [classes] */
@@ -33,14 +31,14 @@ struct gr_dataset {
  */
 void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what);
 
-/* Room for n RGB images and their labels. NULL: recorded. */
-gr_images *gr__images_new(gr_context *ctx, int64_t n, int64_t height, int64_t width, int classes);
+/* Room for n images of shape [height, width, channels] and their labels. NULL: recorded. */
+gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes);
 bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name); /* keeps a copy */
 void gr__images_free(void *images);
 
 static inline int64_t gr__image_bytes(const gr_images *images)
 {
-    return images->height * images->width * GR__CHANNELS;
+    return images->height * images->width * images->channels;
 }
 
 static inline uint8_t *gr__image_at(const gr_images *images, int64_t row)
@@ -55,6 +53,9 @@ static inline int64_t gr__row(const gr_dataset *set, int64_t sample)
 
 /* Hands images to the context (freed at once on failure) and returns the set of all of them. NULL: recorded. */
 gr_dataset *gr__dataset_own(gr_context *ctx, gr_images *images);
+
+/* Samples first .. first+n-1 of set. NULL: recorded, or set is NULL or n is 0. */
+gr_dataset *gr__dataset_range(gr_dataset *set, int64_t first, int64_t n);
 
 /* The samples whose positions in set are given, in that order; picks is copied. NULL: recorded, or n is 0. */
 gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int64_t n);

@@ -87,7 +87,7 @@ static bool lay_out(gr_reader *r)
         state->rows = most > 0 && most < files ? most : files;
         rows += state->rows;
     }
-    r->images = gr__images_new(r->ctx, rows, r->options->height, r->options->width, r->listing.n);
+    r->images = gr__images_new(r->ctx, rows, (int64_t[]){r->options->height, r->options->width, 3}, r->listing.n);
     r->tasks = gr__host_alloc(r->ctx, rows, sizeof *r->tasks, "the list of images");
     for (int c = 0; r->tasks && c < r->listing.n; c++)
         gr__images_name(r->ctx, r->images, c, r->listing.classes[c].name);

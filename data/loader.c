@@ -89,7 +89,7 @@ static bool make_buffers(gr_loader *loader)
 {
     const gr_images *images = loader->set->images;
     gr_context *ctx = loader->ctx;
-    int64_t batch = loader->options.batch, shape[4] = {batch, images->height, images->width, GR__CHANNELS};
+    int64_t batch = loader->options.batch, shape[4] = {batch, images->height, images->width, images->channels};
     bool padding = loader->options.last == GR_PAD;
     size_t real = gr_type_size(gr_real(ctx));
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
@@ -240,7 +240,7 @@ bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch)
         return false;
     const gr_images *images = loader->set->images;
     if (!gr__shape_check(loader->ctx, gr_real(loader->ctx), 4,
-                         (int64_t[]){n, images->height, images->width, GR__CHANNELS}))
+                         (int64_t[]){n, images->height, images->width, images->channels}))
         return false;
     if (n > loader->options.batch && !loader->ctx->planning)
         return gr__fail(loader->ctx, GR_USAGE,

@@ -9,16 +9,16 @@
 #include "data/dataset.h"
 #include "data/workers.h"
 
-enum { CLASSES = 2, NOISE = 16 /* draws from here on are for the noise, those below for the picture */ };
+enum { CLASSES = 2, COLOURS = 3, NOISE = 16 /* draws from here on are for the noise, those below for the picture */ };
 
 static const float GRAIN = 0.1f; /* the noise, the same for all colours of a pixel, lies between -GRAIN and GRAIN */
 
 /* Lengths in units of the image's shorter side, from its centre; colours in units of the 0..1 image. */
 typedef struct {
-    float x, y;                                       /* centre of the figure */
-    float from, to;                                   /* squares of its inner and outer radius */
-    float ground[GR__CHANNELS], figure[GR__CHANNELS]; /* the figure's colour is added to the ground's */
-    float across[GR__CHANNELS], down[GR__CHANNELS];   /* how the ground changes from one side to the other */
+    float x, y;                             /* centre of the figure */
+    float from, to;                         /* squares of its inner and outer radius */
+    float ground[COLOURS], figure[COLOURS]; /* the figure's colour is added to the ground's */
+    float across[COLOURS], down[COLOURS];   /* how the ground changes from one side to the other */
 } gr_drawing;
 
 typedef struct {
@@ -38,7 +38,7 @@ static gr_drawing plan(uint64_t seed, int64_t image, int class)
     float radius = draw(seed, image, 2, 0.16f, 0.26f), square = radius * radius;
     d.from = class == 0 ? 0 : square; /* the ring from r to sqrt(2) r has the area of the disc */
     d.to = class == 0 ? square : 2 * square;
-    for (int c = 0; c < GR__CHANNELS; c++) {
+    for (int c = 0; c < COLOURS; c++) {
         d.ground[c] = draw(seed, image, 3 + c, 0.2f, 0.6f);
         d.figure[c] = draw(seed, image, 6 + c, -0.1f, 0.5f);
         d.across[c] = draw(seed, image, 9 + c, -0.3f, 0.3f);
@@ -59,7 +59,7 @@ static void draw_image(void *arg, int64_t image)
     int class = (int)(image % CLASSES);
     float unit = 1 / (float)(height < width ? height : width);
     gr_drawing d = plan(job->seed, image, class);
-    uint8_t *byte = gr__image_at(job->images, image); /* [height, width, 3] */
+    uint8_t *byte = gr__image_at(job->images, image); /* [height, width, channels] */
     uint32_t noise = 0;                               /* four bytes, one for each of four pixels */
     for (int64_t y = 0, i = 0; y < height; y++) {
         float v = ((float)y + 0.5f - 0.5f * (float)height) * unit;
@@ -70,14 +70,14 @@ static void draw_image(void *arg, int64_t image)
             float grain = ((float)(noise & 255) - 127.5f) * (GRAIN / 127.5f);
             float distance = (u - d.x) * (u - d.x) + (v - d.y) * (v - d.y); /* squared */
             bool inside = distance >= d.from && distance < d.to;
-            for (int c = 0; c < GR__CHANNELS; c++)
+            for (int c = 0; c < job->images->channels; c++)
                 *byte++ = to_byte(d.ground[c] + u * d.across[c] + v * d.down[c] + (inside ? d.figure[c] : 0) + grain);
         }
     }
     job->images->labels[image] = class;
 }
 
-gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed)
+static gr_dataset *draw_images(gr_context *ctx, int64_t n, int height, int width, int channels, uint64_t seed)
 {
     static const char *const names[CLASSES] = {"disc", "ring"};
     gr_workers workers;
@@ -88,7 +88,7 @@ gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uin
                  (long long)n, height, width);
         return NULL;
     }
-    gr_images *images = gr__images_new(ctx, n, height, width, CLASSES);
+    gr_images *images = gr__images_new(ctx, n, (int64_t[]){height, width, channels}, CLASSES);
     for (int c = 0; images && c < CLASSES; c++)
         gr__images_name(ctx, images, c, names[c]);
     if (!gr__workers_open(ctx, &workers)) {
@@ -99,4 +99,14 @@ gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uin
     gr_parallel_for(&workers.exec, n, draw_image, &job);
     gr__workers_close(&workers);
     return gr__dataset_own(ctx, images);
+}
+
+gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed)
+{
+    return draw_images(ctx, n, height, width, 3, seed);
+}
+
+gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width, uint64_t seed)
+{
+    return draw_images(ctx, n, height, width, 1, seed);
 }

@@ -16,7 +16,7 @@ enum { MAX = 64, PIXEL = 2 * 3 };
 /* n images of 1 x 2 pixels; image i is all i, label i % 3. */
 static gr_dataset *numbered(gr_context *ctx, int64_t n)
 {
-    gr_images *images = gr__images_new(ctx, n, 1, 2, 3);
+    gr_images *images = gr__images_new(ctx, n, (int64_t[]){1, 2, 3}, 3);
     for (int64_t i = 0; i < n; i++) {
         memset(gr__image_at(images, i), (int)i, PIXEL);
         images->labels[i] = (int32_t)(i % 3);

@@ -14,7 +14,7 @@
 /* A set of n images of 1 x 3 pixels whose labels cycle through the classes; byte b of image i is 9 i + b. */
 static gr_dataset *counting_set(gr_context *ctx, int64_t n, int classes)
 {
-    gr_images *images = gr__images_new(ctx, n, 1, 3, classes);
+    gr_images *images = gr__images_new(ctx, n, (int64_t[]){1, 3, 3}, classes);
     for (int c = 0; c < classes; c++)
         gr__images_name(ctx, images, c, c == 0 ? "zero" : "other");
     for (int64_t i = 0; i < 9 * n; i++)
@@ -213,6 +213,19 @@ static void drawn_classes(void **state)
     gr_close(ctx);
 }
 
+static void drawn_grey_is_the_red_of_the_colours(void **state)
+{
+    (void)state;
+    int64_t shape[3];
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *colours = gr_procedural(ctx, 3, 9, 5, 7), *grey = gr_procedural_grey(ctx, 3, 9, 5, 7);
+    gr_dataset_shape(grey, shape);
+    assert_memory_equal(shape, ((int64_t[]){9, 5, 1}), sizeof shape);
+    for (int i = 0; i < 3 * 9 * 5; i++)
+        assert_int_equal(gr_dataset_image(grey, 0)[i], gr_dataset_image(colours, 0)[3 * i]);
+    gr_close(ctx);
+}
+
 static void drawn_errors(void **state)
 {
     (void)state;
@@ -245,6 +258,7 @@ int main(void)
         cmocka_unit_test(nothing_of_nothing),
         cmocka_unit_test(drawn_images_are_a_function_of_the_seed),
         cmocka_unit_test(drawn_classes),
+        cmocka_unit_test(drawn_grey_is_the_red_of_the_colours),
         cmocka_unit_test(drawn_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
