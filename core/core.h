@@ -36,7 +36,7 @@ typedef enum {
     GR_STOPPED = 75       /* stopped by a signal after saving; run again to go on */
 } gr_code;
 
-typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_TYPE_COUNT } gr_type;
+typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TYPE_COUNT } gr_type;
 
 /* Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. */
 typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64 } gr_precision;

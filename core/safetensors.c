@@ -14,7 +14,8 @@
 enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8 };
 
 static const char *const dtypes[GR_TYPE_COUNT] = {[GR_F32] = "F32", [GR_F64] = "F64", [GR_F16] = "F16",
-                                                  [GR_BF16] = "BF16", [GR_U8] = "U8", [GR_I32] = "I32"};
+                                                  [GR_BF16] = "BF16", [GR_U8] = "U8", [GR_I32] = "I32",
+                                                  [GR_I64] = "I64"};
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static const char *read_entry(const char *name, json_t *entry, const char *data,
     while (type < GR_TYPE_COUNT && (!dtype || strcmp(dtype, dtypes[type])))
         type++;
     if (type == GR_TYPE_COUNT)
-        return "a tensor's dtype is missing or not one of F32 F64 F16 BF16 U8 I32";
+        return "a tensor's dtype is missing or not one of F32 F64 F16 BF16 U8 I32 I64";
     t->type = (gr_type)type;
     int64_t bytes;
     const char *rule = read_shape(json_object_get(entry, "shape"), t, &bytes);

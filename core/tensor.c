@@ -11,7 +11,8 @@ static const struct {
     const char *name;
     size_t size;
 } types[GR_TYPE_COUNT] = {[GR_F32] = {"f32", 4}, [GR_F64] = {"f64", 8}, [GR_F16] = {"f16", 2},
-                          [GR_BF16] = {"bf16", 2}, [GR_U8] = {"u8", 1},  [GR_I32] = {"i32", 4}};
+                          [GR_BF16] = {"bf16", 2}, [GR_U8] = {"u8", 1},  [GR_I32] = {"i32", 4},
+                          [GR_I64] = {"i64", 8}};
 
 const char *gr_type_name(gr_type type)
 {

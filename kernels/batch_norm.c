@@ -19,12 +19,11 @@ static bool check_vector(gr_build *b, int slot, const char *name, int64_t channe
 static bool check_shapes(gr_build *b)
 {
     gr_tensor *const *in = b->call.in;
-    const gr_tensor *x = in[0], *residual = in[3];
+    const gr_tensor *x = in[0];
     if (x->ndim < 2)
         return gr__op_fail(b, "x must be [N,..,C]");
-    for (int i = 0; residual && i < GR_MAX_DIMS; i++)
-        if (residual->ndim != x->ndim || residual->shape[i] != x->shape[i])
-            return gr__op_fail(b, "residual must have the shape of x");
+    if (in[3] && !gr__check_same_shape(b, 3, "residual"))
+        return false;
     if (!in[4] != !in[5])
         return gr__op_fail(b, "running statistics are mean and var together, or neither");
     const int64_t channels = x->shape[x->ndim - 1];

@@ -65,6 +65,9 @@ bool gr__max_pool2d_check(gr_build *call, const gr_tensor *x, gr_max_pool2d_args
 /* For fronts of losses and metrics: z[N,C] with labels[N] and weight[N] (or NULL). False: recorded. */
 bool gr__check_labels(gr_build *b);
 
+/* For fronts of element-wise operations: in[i] has the shape of in[0]. False: recorded. */
+bool gr__check_same_shape(gr_build *b, int i, const char *name);
+
 /* For fronts of element-wise operations and UPDATEs: in[i] has as many elements as in[0]. False: recorded. */
 bool gr__check_same_count(gr_build *b, int i, const char *name);
 

@@ -44,6 +44,10 @@ typedef struct {
 } gr_dense_args;
 
 typedef struct {
+    bool relu;
+} gr_add_args;
+
+typedef struct {
     double epsilon; /* added to the variance; 0: 1e-5 */
     bool relu;
 } gr_batch_norm_args;
@@ -110,6 +114,9 @@ bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next);
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
+
+gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */
+gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean of each channel */
 
 /*
  * Losses from logits: sum_n weight[n] * loss_n / (weight of the update), a scalar. weight[N] or NULL for all ones.

@@ -22,13 +22,18 @@ static gr_tensor *run_conv_relu(gr_module *const *layers, gr_tensor *x)
 static gr_tensor *run_conv_relu_pool(gr_module *const *layers, gr_tensor *x)
 {
     gr_module *conv = layers[0];
-    gr_conv2d_relu_max_pool_args args = {.conv = {.window = gr__conv2d_window(&conv->conv)}, .pool = gr__pool_args(layers[2])};
+    gr_conv2d_relu_max_pool_args args = {.conv = {.window = gr__conv2d_window(&conv->conv)}, .pool = layers[2]->pool};
     return gr_conv2d_relu_max_pool(x, conv->weight, conv->bias, &args);
 }
 
 static gr_tensor *run_dense_relu(gr_module *const *layers, gr_tensor *x)
 {
     return gr_dense(x, layers[0]->weight, layers[0]->bias, &(gr_dense_args){.relu = true});
+}
+
+static gr_tensor *run_batch_norm_relu(gr_module *const *layers, gr_tensor *x)
+{
+    return gr__batch_norm_run(layers[0], x, NULL, true);
 }
 
 /* Longest pattern first. */
@@ -40,6 +45,7 @@ static const struct {
     {3, {&gr__conv2d_class, &gr__relu_class, &gr__max_pool2d_class}, run_conv_relu_pool},
     {2, {&gr__conv2d_class, &gr__relu_class}, run_conv_relu},
     {2, {&gr__dense_class, &gr__relu_class}, run_dense_relu},
+    {2, {&gr__batch_norm_class, &gr__relu_class}, run_batch_norm_relu},
 };
 
 static bool matches(gr_module *const *layers, int left, int pattern)
@@ -66,7 +72,8 @@ static int make_stage(gr_stage *stage, gr_module *const *layers, int left, bool 
     for (int i = 0; i < n; i++) {
         stage->layers[i] = layers[i];
         size_t at = strlen(stage->name);
-        snprintf(stage->name + at, sizeof stage->name - at, i ? "+%s" : "%s", layers[i]->name);
+        snprintf(stage->name + at, sizeof stage->name - at, i ? "+%s" : "%s",
+                 i ? gr__own_name(layers[i]) : layers[i]->name);
     }
     return n;
 }

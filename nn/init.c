@@ -10,14 +10,16 @@
 #include "core/philox.h"
 #include "nn/module.h"
 
-/* Half the width of the uniform distribution. Glorot and Bengio 2010, equation 16; He et al. 2015, equation 10. */
-static double limit_of(const gr_parameter_plan *plan)
+/* Half the width of a uniform distribution. Glorot and Bengio 2010, equation 16; He et al. 2015, equation 10. */
+static double width_of(const gr_parameter_plan *plan)
 {
     switch (plan->init) {
     case GR_GLOROT_UNIFORM:
         return sqrt(6.0 / (double)(plan->fan_in + plan->fan_out));
     case GR_HE_UNIFORM:
         return sqrt(6.0 / (double)plan->fan_in);
+    case GR_KAIMING_NORMAL: /* not a limit: the standard deviation; He et al. 2015, equation 14 */
+        return sqrt(2.0 / (double)plan->fan_out);
     case GR_KAIMING_UNIFORM: /* PyTorch passes a = sqrt(5): sqrt(6 / ((1 + 5) fan_in)) */
         return sqrt(1.0 / (double)plan->fan_in);
     default:
@@ -30,11 +32,25 @@ enum { SLICE = 1 << 20, CHUNK = 1 << 14 }; /* elements uploaded at a time; drawn
 typedef struct {
     uint64_t seed;
     uint32_t index;
-    double limit;
+    gr_init init;
+    double width;
     int64_t first, count; /* elements of this slice */
     bool wide;
     void *values; /* float or double [count] */
 } slice_job;
+
+/* Value j of the four that one block of Philox gives. A normal one takes two words (Box and Muller 1958). */
+static double value_of(const slice_job *job, const uint32_t bits[4], int64_t j)
+{
+    double u = (double)(bits[j] >> 8) * 0x1p-24; /* in [0, 1) */
+    if (job->init == GR_ONES)
+        return 1;
+    if (job->init != GR_KAIMING_NORMAL)
+        return job->width * (2 * u - 1);
+    double radius = sqrt(-2 * log(1 - (double)(bits[j / 2 * 2] >> 8) * 0x1p-24));
+    double angle = 2 * acos(-1.0) * (double)(bits[j / 2 * 2 + 1] >> 8) * 0x1p-24;
+    return job->width * radius * (j % 2 ? sin(angle) : cos(angle));
+}
 
 static void draw_chunk(void *arg, int64_t chunk)
 {
@@ -46,7 +62,7 @@ static void draw_chunk(void *arg, int64_t chunk)
         uint32_t key[2] = {(uint32_t)job->seed, (uint32_t)(job->seed >> 32)}, bits[4];
         gr__philox(counter, key, bits);
         for (int64_t j = i; j < i + 4 && j < end; j++) {
-            double value = job->limit * (2.0 * (double)(bits[j - i] >> 8) * 0x1p-24 - 1.0);
+            double value = value_of(job, bits, j - i);
             if (job->wide)
                 ((double *)job->values)[j] = value;
             else
@@ -57,8 +73,8 @@ static void draw_chunk(void *arg, int64_t chunk)
 
 bool gr__initialise(gr_context *ctx, const gr_parameter_plan *plan, int index, gr_tensor *value)
 {
-    double limit = limit_of(plan);
-    if (limit == 0 || !value->data) /* memory is zero already; or there is none, in a dry run */
+    double width = width_of(plan);
+    if (plan->init == GR_ZEROS || !value->data) /* memory is zero already; or there is none, in a dry run */
         return gr_ok(ctx);
     int64_t longest = value->count < SLICE ? value->count : SLICE;
     size_t size = gr_type_size(value->type);
@@ -66,7 +82,7 @@ bool gr__initialise(gr_context *ctx, const gr_parameter_plan *plan, int index, g
     gr_exec exec = {.pool = ctx->device->pool};
     for (int64_t first = 0; values && first < value->count && gr_ok(ctx); first += SLICE) {
         int64_t count = value->count - first < SLICE ? value->count - first : SLICE;
-        slice_job job = {ctx->options.seed, (uint32_t)index, limit, first, count, value->type == GR_F64, values};
+        slice_job job = {ctx->options.seed, (uint32_t)index, plan->init, width, first, count, value->type == GR_F64, values};
         int64_t chunks = (count + CHUNK - 1) / CHUNK;
         if (exec.pool)
             gr_parallel_for(&exec, chunks, draw_chunk, &job);

@@ -3,13 +3,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void free_parameters(gr_parameters *list)
+{
+    if (!list)
+        return;
+    free_parameters(list->statistics);
+    free(list->plans);
+    free(list);
+}
 
 static void destroy_module(void *object)
 {
     gr_module *m = object;
-    if (m->parameters)
-        free(m->parameters->plans);
-    free(m->parameters);
+    free_parameters(m->parameters);
     free(m->children);
     free(m->stages);
     free(m);
@@ -22,8 +30,32 @@ gr_module *gr__module_new(gr_context *ctx, const gr_module_class *class)
         return NULL;
     m->ctx = ctx;
     m->class = class;
-    snprintf(m->name, sizeof m->name, "%s1", class->kind); /* a sequential renames its layers */
+    snprintf(m->name, sizeof m->name, "%s1", class->kind); /* containers rename their parts */
     return gr__own(ctx, m, destroy_module) ? m : NULL;
+}
+
+gr_module *gr_named(gr_module *m, const char *name)
+{
+    if (!m)
+        return NULL;
+    if (strlen(name) >= sizeof m->given || strchr(name, '.') || !*name) {
+        gr__fail(m->ctx, GR_USAGE, "gr_named: \"%s\"; a name has 1 to %zu characters and no dot", name, sizeof m->given - 1);
+        return NULL;
+    }
+    snprintf(m->given, sizeof m->given, "%s", name);
+    return m;
+}
+
+void gr__name_module(gr_module *m, const gr_module *parent, const char *proposed)
+{
+    const char *own = *m->given ? m->given : proposed;
+    snprintf(m->name, sizeof m->name, *parent->name ? "%s.%s" : "%s%s", parent->name, own);
+}
+
+const char *gr__own_name(const gr_module *m)
+{
+    const char *dot = strrchr(m->name, '.');
+    return dot ? dot + 1 : m->name;
 }
 
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan)
@@ -42,9 +74,10 @@ gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, cons
     return gr__geometry(&image, r, s, window, stride_is_size);
 }
 
-/* Memory for the declared parameters, and their first values. */
-static bool draw(gr_context *ctx, gr_parameters *list)
+/* Memory for the declared parameters; NULL: recorded. */
+static gr_slab *lay_out(gr_context *ctx, const gr_parameters *list)
 {
+    gr_slab *slab = NULL;
     int *ndim = gr__calloc(ctx, (size_t)list->n + 1, sizeof *ndim);
     int64_t(*shape)[GR_MAX_DIMS] = gr__calloc(ctx, (size_t)list->n + 1, sizeof *shape);
     for (int i = 0; ndim && shape && i < list->n; i++) {
@@ -53,15 +86,33 @@ static bool draw(gr_context *ctx, gr_parameters *list)
             shape[i][d] = list->plans[i].shape[d];
     }
     if (ndim && shape)
-        list->slab = gr__slab_new(ctx, list->n, ndim, (const int64_t(*)[GR_MAX_DIMS])shape);
+        slab = gr__slab_new(ctx, list->n, ndim, (const int64_t(*)[GR_MAX_DIMS])shape);
     free(ndim);
     free(shape);
+    return slab;
+}
+
+/* Memory for the declared parameters, and their first values. */
+static bool draw(gr_context *ctx, gr_parameters *list)
+{
+    list->slab = lay_out(ctx, list);
     for (int i = 0; list->slab && i < list->n; i++) {
         *list->plans[i].place = list->slab->segments[i].value;
         if (!gr__initialise(ctx, &list->plans[i], i, list->slab->segments[i].value))
             return false;
     }
     return gr_ok(ctx);
+}
+
+/* The running statistics, if any layer has them, with room for their next values. */
+static bool draw_statistics(gr_context *ctx, gr_parameters *list)
+{
+    if (list->n == 0)
+        return true;
+    list->next = lay_out(ctx, list);
+    for (int i = 0; list->next && i < list->n; i++)
+        *list->plans[i].next = list->next->segments[i].value;
+    return list->next && draw(ctx, list);
 }
 
 bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
@@ -76,11 +127,13 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
     gr_features features = {.ndim = ndim};
     for (int i = 0; i < ndim; i++)
         features.dim[i] = shape[i];
-    net->parameters = gr__calloc(ctx, 1, sizeof *net->parameters);
-    if (!net->parameters)
+    gr_parameters *list = net->parameters = gr__calloc(ctx, 1, sizeof *list);
+    if (!list || !(list->statistics = gr__calloc(ctx, 1, sizeof *list)))
         return false;
-    net->parameters->input = features;
-    return net->class->build(net, &features, net->parameters) && draw(ctx, net->parameters);
+    list->input = features;
+    if (net->n_children)
+        net->name[0] = '\0'; /* the whole has no name: its parts are conv1, not net1.conv1 */
+    return net->class->build(net, &features, list) && draw(ctx, list) && draw_statistics(ctx, list->statistics);
 }
 
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x)

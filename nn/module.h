@@ -29,14 +29,18 @@ typedef struct {
     gr_init init;
     int64_t fan_in, fan_out;
     gr_tensor **place; /* where the layer wants to find it */
+    gr_tensor **next;  /* of a running statistic: where it wants to find the next value */
 } gr_parameter_plan;
 
-/* All parameters of a built model. */
-typedef struct {
+/* All parameters of a built model; or its running statistics, which no optimizer touches. */
+typedef struct gr_parameters {
     int n, capacity;
     gr_parameter_plan *plans;
     gr_slab *slab;
-    gr_features input; /* what the model was built for */
+    gr_features input;                /* of parameters: what the model was built for */
+    struct gr_parameters *statistics; /* of parameters: the running statistics */
+    gr_slab *next;                    /* of statistics: their values after the update under way, */
+    bool moved;                       /* which a forward pass has begun */
 } gr_parameters;
 
 typedef struct {
@@ -50,22 +54,28 @@ typedef struct {
 typedef struct {
     gr_tensor *(*run)(gr_module *const *layers, gr_tensor *x);
     gr_module *layers[3];
-    char name[64]; /* "conv1+relu1+pool1" */
+    char name[96]; /* "conv1+relu1+pool1" */
 } gr_stage;
 
 struct gr_module {
     gr_context *ctx;
     const gr_module_class *class;
-    char name[32];
+    char given[24]; /* its own name, by gr_named; "" without one */
+    char name[64];  /* with those of the modules around it: "layer1.0.conv1" */
     union {
         gr_conv2d_options conv;
         gr_dense_options dense;
-        int pool_size;
+        gr_batch_norm_options batch_norm;
+        gr_max_pool2d_args pool;
     };
-    gr_tensor *weight, *bias; /* of conv and dense; bias NULL without one */
+    gr_tensor *weight, *bias;   /* of conv, dense and batch norm; bias NULL without one */
+    gr_statistics running, next; /* of batch norm */
+    gr_parameters *statistics;   /* of batch norm: those of the whole model */
+    int64_t moved_in;            /* of batch norm: the update in which next last moved */
 
-    gr_module **children;     /* of a sequential */
+    gr_module **children;     /* of a sequential; body and shortcut (or NULL) of a residual block */
     int n_children;
+    bool numbered;            /* a sequential within another: its layers are called 0, 1, ... */
     gr_stage *stages;
     int n_stages;
 
@@ -75,15 +85,32 @@ struct gr_module {
 /* A new module, owned by ctx. NULL: recorded. */
 gr_module *gr__module_new(gr_context *ctx, const gr_module_class *class);
 
+/* Names m as a part of parent: its given name or else the one proposed, behind parent's. */
+void gr__name_module(gr_module *m, const gr_module *parent, const char *proposed);
+
+/* The last part of a module's name. */
+const char *gr__own_name(const gr_module *m);
+
 /* Adds a parameter "NAME.what" to the list. False: recorded. */
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
 extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__relu_class, gr__sigmoid_class,
-    gr__flatten_class;
+    gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
 
-/* Window of a convolution layer and of a pooling layer as the operations want it. */
+/* Batch normalisation of x, then + residual (or NULL), then ReLU if asked. */
+gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu);
+
+/* Stages first .. last-1 of a sequential. */
+gr_tensor *gr__run_stages(gr_module *m, gr_tensor *x, int first, int last);
+
+/*
+ * Without a tape nothing will ask for x again once y is there, so its storage is free for the next operation. input, the
+ * tensor that a module was called with, is its caller's.
+ */
+void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input);
+
+/* Window of a convolution layer as the operation wants it. */
 gr_window gr__conv2d_window(const gr_conv2d_options *o);
-gr_max_pool2d_args gr__pool_args(const gr_module *m);
 
 /* The operations' own rule for the place of a window, over one sample. */
 gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window, bool stride_is_size);

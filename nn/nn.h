@@ -20,7 +20,9 @@ typedef enum {
     GR_GLOROT_UNIFORM = 0, /* sqrt(6 / (fan_in + fan_out)), Glorot and Bengio 2010; Keras' default */
     GR_HE_UNIFORM,         /* sqrt(6 / fan_in), He et al. 2015 */
     GR_KAIMING_UNIFORM,    /* 1 / sqrt(fan_in), weights and biases: what PyTorch's layers do (a = sqrt 5) */
-    GR_ZEROS
+    GR_KAIMING_NORMAL,     /* normal, deviation sqrt(2 / fan_out), He et al. 2015: torchvision's ResNets */
+    GR_ZEROS,
+    GR_ONES
 } gr_init;
 
 typedef struct {
@@ -40,10 +42,23 @@ typedef struct {
     gr_init init;
 } gr_dense_options;
 
+typedef struct {
+    double epsilon;  /* 0: 1e-5 */
+    double momentum; /* weight of a batch in the running statistics; 0: 0.1, PyTorch's */
+} gr_batch_norm_options;
+
 /* Layers. Each returns NULL with a sticky error on a bad option. */
 gr_module *gr_conv2d_layer(gr_context *ctx, const gr_conv2d_options *options);
 gr_module *gr_max_pool2d_layer(gr_context *ctx, int size); /* size x size windows, stride size, no padding */
+gr_module *gr_max_pool2d_window_layer(gr_context *ctx, const gr_max_pool2d_args *args);
+gr_module *gr_global_avg_pool_layer(gr_context *ctx); /* images to one mean per channel */
 gr_module *gr_dense_layer(gr_context *ctx, const gr_dense_options *options);
+
+/*
+ * Batch normalisation. While the tape is on it normalises by the batch's statistics and moves running_mean and running_var,
+ * which become those of the model at the optimizer's step; while it is off (evaluation) by the running ones. options or NULL.
+ */
+gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *options);
 gr_module *gr_relu_layer(gr_context *ctx);
 gr_module *gr_sigmoid_layer(gr_context *ctx);
 gr_module *gr_flatten_layer(gr_context *ctx);
@@ -55,9 +70,22 @@ gr_module *gr_flatten_layer(gr_context *ctx);
  */
 gr_module *gr_sequential(gr_context *ctx, ...);
 
+/*
+ * A residual block (He et al. 2016): max(0, body(x) + shortcut(x)); shortcut NULL: x itself. body is a sequential; where it
+ * ends in batch normalisation, that, the addition and the ReLU run as one operation.
+ */
+gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut);
+
+/* Gives a part of a model a name of its own ("fc", "layer1") in place of kind and count; returns it. */
+gr_module *gr_named(gr_module *m, const char *name);
+
 /* The models of the recipes. */
 gr_module *gr_cats_vs_dogs_net(gr_context *ctx); /* 200x200x3 -> 1 logit: Conv 32, pool, Dense 128, Dense 1 */
 gr_module *gr_cifar10_cnn(gr_context *ctx);      /* 32x32x3 -> 10 logits: the TensorFlow tutorial's network */
+
+/* ResNet-18 (He et al. 2016, table 1), parameters named as torchvision's: for ImageNet-sized images, and for 32x32 ones. */
+gr_module *gr_resnet18(gr_context *ctx, int classes);
+gr_module *gr_resnet18_cifar(gr_context *ctx, int classes);
 
 /* Lays the parameters out for inputs of the given shape (without the batch dimension) and draws them. */
 bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);
@@ -72,7 +100,8 @@ gr_tensor *gr_parameter(const gr_module *net, int i);
 
 /*
  * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in C,H,W
- * order, float32, in a safetensors file. Loading wants exactly the model's names and shapes and says which differ.
+ * order, running statistics of batch normalisation, float32, in a safetensors file. Loading wants exactly the model's names
+ * and shapes and says which differ; PyTorch's counters num_batches_tracked are passed over.
  */
 bool gr_save_weights(gr_module *net, const char *path);
 bool gr_load_weights(gr_module *net, const char *path);

@@ -33,19 +33,14 @@ static gr_tensor *flatten(gr_module *m, gr_tensor *x)
     return gr_flatten(x);
 }
 
-gr_max_pool2d_args gr__pool_args(const gr_module *m)
-{
-    return (gr_max_pool2d_args){.size = {m->pool_size, m->pool_size}};
-}
-
 static bool pool_shape(gr_module *m, gr_features *f, gr_parameters *list)
 {
     (void)list;
-    gr_max_pool2d_args args = gr__pool_args(m);
-    gr_geometry g = gr__sample_geometry(f, args.size[0], args.size[1], &args.window, true);
+    const int *size = m->pool.size;
+    gr_geometry g = gr__sample_geometry(f, size[0], size[1], &m->pool.window, true);
     if (f->ndim != 3 || g.p < 1 || g.q < 1)
-        return gr__fail(m->ctx, GR_USAGE, "%s: a %dx%d window does not fit into its input (%lldx%lld)", m->name, m->pool_size,
-                        m->pool_size, (long long)f->dim[0], (long long)f->dim[1]);
+        return gr__fail(m->ctx, GR_USAGE, "%s: a %dx%d window does not fit into its input (%lldx%lld)", m->name, size[0],
+                        size[1], (long long)f->dim[0], (long long)f->dim[1]);
     f->dim[0] = g.p;
     f->dim[1] = g.q;
     return true;
@@ -53,10 +48,26 @@ static bool pool_shape(gr_module *m, gr_features *f, gr_parameters *list)
 
 static gr_tensor *pool(gr_module *m, gr_tensor *x)
 {
-    gr_max_pool2d_args args = gr__pool_args(m);
-    return gr_max_pool2d(x, &args);
+    return gr_max_pool2d(x, &m->pool);
 }
 
+static bool global_pool_shape(gr_module *m, gr_features *f, gr_parameters *list)
+{
+    (void)list;
+    if (f->ndim != 3)
+        return gr__fail(m->ctx, GR_USAGE, "%s: global average pooling wants images (H, W, C), not rows of %lld features", m->name,
+                        (long long)f->dim[0]);
+    *f = (gr_features){.ndim = 1, .dim = {f->dim[2]}};
+    return true;
+}
+
+static gr_tensor *global_pool(gr_module *m, gr_tensor *x)
+{
+    (void)m;
+    return gr_global_avg_pool(x);
+}
+
+const gr_module_class gr__global_avg_pool_class = {"avgpool", global_pool_shape, global_pool};
 const gr_module_class gr__relu_class = {"relu", keep_shape, relu};
 const gr_module_class gr__sigmoid_class = {"sigmoid", keep_shape, sigmoid};
 const gr_module_class gr__flatten_class = {"flatten", flatten_shape, flatten};
@@ -77,16 +88,27 @@ gr_module *gr_flatten_layer(gr_context *ctx)
     return gr__module_new(ctx, &gr__flatten_class);
 }
 
+gr_module *gr_global_avg_pool_layer(gr_context *ctx)
+{
+    return gr__module_new(ctx, &gr__global_avg_pool_class);
+}
+
 gr_module *gr_max_pool2d_layer(gr_context *ctx, int size)
+{
+    return gr_max_pool2d_window_layer(ctx, &(gr_max_pool2d_args){.size = {size, size}});
+}
+
+gr_module *gr_max_pool2d_window_layer(gr_context *ctx, const gr_max_pool2d_args *args)
 {
     if (!gr_ok(ctx))
         return NULL;
-    if (size < 1 || size > 15) {
-        gr__fail(ctx, GR_USAGE, "gr_max_pool2d_layer: a window of %d x %d; its side must be 1 to 15", size, size);
+    const int *size = args->size;
+    if (size[0] < 1 || size[1] < 1 || size[0] > 255 / size[1]) {
+        gr__fail(ctx, GR_USAGE, "gr_max_pool2d_layer: a window of %d x %d; it must have 1 to 255 elements", size[0], size[1]);
         return NULL;
     }
     gr_module *m = gr__module_new(ctx, &gr__max_pool2d_class);
     if (m)
-        m->pool_size = size;
+        m->pool = *args;
     return m;
 }

@@ -5,33 +5,35 @@
 
 #include "nn/module.h"
 
-/* conv1, relu1, pool1, conv2, ...: each kind is counted by itself. */
-static void name_children(gr_module *m)
+/*
+ * conv1, relu1, pool1, conv2, ...: each kind is counted by itself. The layers of a sequential within a sequential are
+ * 0, 1, 2, ..., as PyTorch calls them.
+ */
+static void name_child(gr_module *m, int i)
 {
-    for (int i = 0; i < m->n_children; i++) {
-        int count = 1;
-        for (int j = 0; j < i; j++)
-            count += m->children[j]->class == m->children[i]->class;
-        snprintf(m->children[i]->name, sizeof m->children[i]->name, "%s%d", m->children[i]->class->kind, count);
-    }
+    gr_module *child = m->children[i];
+    int number = m->numbered ? i : 1;
+    for (int j = 0; !m->numbered && j < i; j++)
+        number += m->children[j]->class == child->class;
+    char name[32];
+    snprintf(name, sizeof name, "%s%d", m->numbered ? "" : child->class->kind, number);
+    gr__name_module(child, m, name);
+    child->numbered = child->class == &gr__sequential_class;
 }
 
 static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 {
-    name_children(m);
-    for (int i = 0; i < m->n_children; i++)
+    for (int i = 0; i < m->n_children; i++) {
+        name_child(m, i);
         if (!m->children[i]->class->build(m->children[i], f, list))
             return false;
+    }
     return gr__make_stages(m);
 }
 
-/*
- * Without a tape nothing will ask for x again once y is there, so its storage is free for the next stage. The batch
- * itself is the caller's.
- */
-static void let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *batch)
+void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input)
 {
-    if (x->ctx->recording || x == batch || !y)
+    if (x->ctx->recording || x == input || x == y || !y)
         return;
     if (y->lifetime == GR__ALIAS)
         gr__bequeath(x, y);
@@ -39,24 +41,29 @@ static void let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *batch)
         gr__release(x);
 }
 
-static gr_tensor *forward(gr_module *m, gr_tensor *batch)
+gr_tensor *gr__run_stages(gr_module *m, gr_tensor *input, int first, int last)
 {
-    gr_tensor *x = batch;
-    for (int i = 0; i < m->n_stages && x; i++) {
+    gr_tensor *x = input;
+    for (int i = first; i < last && x; i++) {
         const char *before = gr__enter_module(m->ctx, m->stages[i].name);
         gr_tensor *y = m->stages[i].run(m->stages[i].layers, x);
-        let_go(x, y, batch);
+        gr__let_go(x, y, input);
         gr__enter_module(m->ctx, before);
         x = y;
     }
     return x;
 }
 
-static const gr_module_class sequential_class = {"net", build, forward};
+static gr_tensor *forward(gr_module *m, gr_tensor *x)
+{
+    return gr__run_stages(m, x, 0, m->n_stages);
+}
+
+const gr_module_class gr__sequential_class = {"net", build, forward};
 
 gr_module *gr_sequential(gr_context *ctx, ...)
 {
-    gr_module *m = gr_ok(ctx) ? gr__module_new(ctx, &sequential_class) : NULL;
+    gr_module *m = gr_ok(ctx) ? gr__module_new(ctx, &gr__sequential_class) : NULL;
     if (!m)
         return NULL;
     int capacity = 0;

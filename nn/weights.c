@@ -14,6 +14,23 @@ static bool is_built(gr_module *net, const char *what)
            gr__fail(net->ctx, GR_USAGE, "%s: the model has no parameters yet; call gr_module_build first", what);
 }
 
+/* What a file holds: parameters, then running statistics. */
+static int stored_count(const gr_module *net)
+{
+    return gr_parameter_count(net) + net->parameters->statistics->n;
+}
+
+static const gr_parameter_plan *stored_plan(const gr_module *net, int i)
+{
+    int n = gr_parameter_count(net);
+    return i < n ? &net->parameters->plans[i] : &net->parameters->statistics->plans[i - n];
+}
+
+static gr_tensor *stored_value(const gr_module *net, int i)
+{
+    return *stored_plan(net, i)->place;
+}
+
 /* A parameter's elements in disk order as f32, for the caller to free. NULL: recorded. */
 static float *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t)
 {
@@ -35,16 +52,16 @@ bool gr_save_weights(gr_module *net, const char *path)
 {
     if (!is_built(net, "gr_save_weights"))
         return false;
-    int n = gr_parameter_count(net);
+    int n = stored_count(net);
     gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
     bool good = saved;
     for (int i = 0; good && i < n; i++) {
-        const gr_parameter_plan *plan = &net->parameters->plans[i];
+        const gr_parameter_plan *plan = stored_plan(net, i);
         snprintf(saved[i].name, sizeof saved[i].name, "%s", plan->name);
         saved[i].type = GR_F32;
         saved[i].ndim = plan->ndim;
         gr__disk_shape(plan, saved[i].shape);
-        saved[i].data = to_disk_order(plan, gr_parameter(net, i));
+        saved[i].data = to_disk_order(plan, stored_value(net, i));
         good = saved[i].data;
     }
     good = good && gr__safetensors_write(net->ctx, path, n, saved);
@@ -85,16 +102,24 @@ static bool check(gr_context *ctx, const char *path, const gr_parameter_plan *pl
     return gr__fail(ctx, GR_BAD_DATA, "%s: %s has shape %s; the model wants %s", path, plan->name, a, b);
 }
 
+/* PyTorch's count of the batches that a running statistic has seen: nothing here depends on it. */
+static bool is_counter(const char *name)
+{
+    static const char counter[] = ".num_batches_tracked";
+    size_t length = strlen(name);
+    return length >= sizeof counter && !strcmp(name + length - (sizeof counter - 1), counter);
+}
+
 static bool check_all(gr_module *net, const char *path, const gr_safetensors *file)
 {
-    int n = gr_parameter_count(net);
+    int n = stored_count(net);
     for (int i = 0; i < n; i++)
-        if (!check(net->ctx, path, &net->parameters->plans[i], find(file, gr_parameter_name(net, i))))
+        if (!check(net->ctx, path, stored_plan(net, i), find(file, stored_plan(net, i)->name)))
             return false;
     for (int i = 0; i < file->n; i++) {
-        bool known = false;
+        bool known = is_counter(file->tensors[i].name);
         for (int j = 0; j < n && !known; j++)
-            known = !strcmp(file->tensors[i].name, gr_parameter_name(net, j));
+            known = !strcmp(file->tensors[i].name, stored_plan(net, j)->name);
         if (!known)
             return gr__fail(net->ctx, GR_BAD_DATA, "%s: has a tensor %s that the model does not have", path,
                             file->tensors[i].name);
@@ -133,8 +158,8 @@ bool gr_load_weights(gr_module *net, const char *path)
     if (!is_built(net, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
         return false;
     bool good = check_all(net, path, &file); /* everything is checked before anything is changed */
-    for (int i = 0; good && i < gr_parameter_count(net); i++)
-        good = load_one(&net->parameters->plans[i], find(&file, gr_parameter_name(net, i)), gr_parameter(net, i));
+    for (int i = 0; good && i < stored_count(net); i++)
+        good = load_one(stored_plan(net, i), find(&file, stored_plan(net, i)->name), stored_value(net, i));
     gr__safetensors_free(&file);
     return good;
 }

@@ -107,6 +107,10 @@ bool gr__update_finish(gr_optimizer *opt)
             step_run(opt, first, last);
         first = last + 1;
     }
+    gr_parameters *statistics = opt->net->parameters->statistics;
+    if (statistics->moved)
+        gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
+    statistics->moved = false;
     gr_clear_gradients(ctx);
     ctx->state.inv_weight = 0;
     return gr__state_write(ctx);

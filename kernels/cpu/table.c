@@ -11,6 +11,8 @@ FORWARD(dense_sgd) SCRATCH(dense_sgd)
 FORWARD(dense_adam) SCRATCH(dense_adam)
 FORWARD(max_pool2d) BACKWARD(max_pool2d)
 FORWARD(batch_norm) BACKWARD(batch_norm) SCRATCH(batch_norm)
+FORWARD(add) BACKWARD(add)
+FORWARD(global_avg_pool) BACKWARD(global_avg_pool)
 FORWARD(relu) BACKWARD(relu)
 FORWARD(normalise)
 FORWARD(sgd_step)
@@ -25,6 +27,8 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_dense_adam] = {GR_CPU(dense_adam_forward), NULL, GR_CPU(dense_adam_scratch)},
     [GR_OP_max_pool2d] = {GR_CPU(max_pool2d_forward), GR_CPU(max_pool2d_backward), NULL},
     [GR_OP_batch_norm] = {GR_CPU(batch_norm_forward), GR_CPU(batch_norm_backward), GR_CPU(batch_norm_scratch)},
+    [GR_OP_add] = {GR_CPU(add_forward), GR_CPU(add_backward), NULL},
+    [GR_OP_global_avg_pool] = {GR_CPU(global_avg_pool_forward), GR_CPU(global_avg_pool_backward), NULL},
     [GR_OP_relu] = {GR_CPU(relu_forward), GR_CPU(relu_backward), NULL},
     [GR_OP_normalise] = {GR_CPU(normalise_forward), NULL, NULL},
     [GR_OP_sgd_step] = {GR_CPU(sgd_step_forward), NULL, NULL},

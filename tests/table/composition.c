@@ -29,11 +29,19 @@ static gr_tensor *conv2d_then_relu_then_max_pool(const row *r, gr_tensor *const 
                          &(gr_max_pool2d_args){.size = {r->size[0], r->size[1]}, .window = r->pool_window});
 }
 
-static gr_tensor *batch_norm_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
+static gr_tensor *add_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_relu(gr_add(in[0], in[1], NULL));
+}
+
+static gr_tensor *batch_norm_then_add_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
     gr_statistics running = {in[4], in[5]};
-    return gr_relu(gr_batch_norm(in[0], in[1], in[2], in[3], in[4] ? &running : NULL, &r->batch_norm, NULL));
+    gr_tensor *y = gr_batch_norm(in[0], in[1], in[2], NULL, in[4] ? &running : NULL, &r->batch_norm, NULL);
+    y = in[3] ? gr_add(y, in[3], NULL) : y;
+    return r->relu ? gr_relu(y) : y;
 }
 
 /* A copy of a tensor of the caller's as a leaf of the tape. */
@@ -84,7 +92,9 @@ static answer_fn composition_of(const row *r)
     case GR_OP_dense:
         return r->relu ? dense_then_relu : NULL;
     case GR_OP_batch_norm:
-        return r->relu ? batch_norm_then_relu : NULL;
+        return r->relu || r->ndim[3] >= 0 ? batch_norm_then_add_then_relu : NULL;
+    case GR_OP_add:
+        return r->relu ? add_then_relu : NULL;
     case GR_OP_conv2d_relu_max_pool:
         return conv2d_then_relu_then_max_pool;
     case GR_OP_dense_sgd:

@@ -34,6 +34,18 @@ static gr_tensor *call_dense(const row *r, gr_tensor *const *in, gr_tensor *db)
     return gr_dense(in[0], in[1], in[2], &(gr_dense_args){.relu = r->relu});
 }
 
+static gr_tensor *call_add(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_add(in[0], in[1], &(gr_add_args){.relu = r->relu});
+}
+
+static gr_tensor *call_global_avg_pool(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_global_avg_pool(in[0]);
+}
+
 static gr_tensor *call_batch_norm(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

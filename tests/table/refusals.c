@@ -123,6 +123,16 @@ static void dense_bias(gr_context *ctx)
     gr_dense(matrix(ctx, 2, 7), matrix(ctx, 7, 4), vector(ctx, 7), NULL);
 }
 
+static void add_shapes(gr_context *ctx)
+{
+    gr_add(matrix(ctx, 3, 4), matrix(ctx, 4, 3), NULL);
+}
+
+static void global_avg_pool_matrix(gr_context *ctx)
+{
+    gr_global_avg_pool(matrix(ctx, 3, 4));
+}
+
 static void batch_norm_one_value(gr_context *ctx)
 {
     gr_batch_norm(matrix(ctx, 1, 4), vector(ctx, 4), vector(ctx, 4), NULL, NULL, NULL, NULL);
@@ -294,6 +304,8 @@ static const struct {
     {dense_images, "dense", "gr_flatten"},
     {dense_features, "dense", "7 features, the weights want 8"},
     {dense_bias, "dense", "each of the 4 outputs"},
+    {add_shapes, "add", "b must have the shape of a"},
+    {global_avg_pool_matrix, "global_avg_pool", "[N,H,W,C]"},
     {batch_norm_one_value, "batch_norm", "one value per channel"},
     {batch_norm_gamma, "batch_norm", "gamma must have one element for each of the 4"},
     {batch_norm_residual, "batch_norm", "residual must have the shape of x"},

@@ -37,6 +37,8 @@ static const struct {
     [GR_OP_relu] = {ITSELF, 0, ITSELF, 1},
     [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
     [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
+    [GR_OP_add] = {TERMS, 1, ITSELF, 1},
+    [GR_OP_global_avg_pool] = {TERMS, 1, ITSELF, 2},
     [GR_OP_softmax_cross_entropy] = {LOGITS, 4, ITSELF, 4},
     [GR_OP_sigmoid_bce] = {LOGITS, 4, LOGITS, 4},
     [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
@@ -62,6 +64,8 @@ static double terms(const row *r, const row_call *s, int buffer)
         return r->size[0] * r->size[1];
     case GR_OP_dense:
         return out ? (double)(w[0] + 1) : dx ? (double)w[1] : (double)x[0];
+    case GR_OP_global_avg_pool:
+        return out ? (double)(x[1] * x[2]) : 1;
     case GR_OP_batch_norm:
         return (double)s->in[0].count / (double)s->in[1].count;
     case GR_OP_dense_sgd:

@@ -1,0 +1,65 @@
+/* batch_norm_layer.c - batch normalisation with its scale, shift and running statistics. */
+#include <math.h>
+
+#include "nn/module.h"
+
+static bool build(gr_module *m, gr_features *f, gr_parameters *list)
+{
+    int64_t channels = f->dim[f->ndim - 1];
+    gr_parameter_plan weight = {.role = GR__VECTOR, .ndim = 1, .shape = {channels}, .init = GR_ONES, .place = &m->weight};
+    gr_parameter_plan bias = {.role = GR__VECTOR, .ndim = 1, .shape = {channels}, .init = GR_ZEROS, .place = &m->bias};
+    gr_parameter_plan mean = bias, var = weight;
+    mean.place = &m->running.mean;
+    mean.next = &m->next.mean;
+    var.place = &m->running.var;
+    var.next = &m->next.var;
+    m->statistics = list->statistics;
+    m->moved_in = -1;
+    return gr__declare(m, list, "weight", &weight) && gr__declare(m, list, "bias", &bias) &&
+           gr__declare(m, list->statistics, "running_mean", &mean) && gr__declare(m, list->statistics, "running_var", &var);
+}
+
+/* Moves the next statistics towards the batch's; the optimizer's step will commit them. */
+static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
+{
+    gr_batch_norm_track_args args = {.momentum = m->batch_norm.momentum,
+                                     .values = x->count / m->weight->count,
+                                     .first = m->moved_in != m->ctx->state.update};
+    if (!m->ctx->planning)
+        m->moved_in = m->ctx->state.update;
+    m->statistics->moved = true;
+    return gr_batch_norm_track(&m->next, &m->running, batch, &args);
+}
+
+gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu)
+{
+    gr_batch_norm_args args = {.epsilon = m->batch_norm.epsilon, .relu = relu};
+    if (!m->ctx->recording)
+        return gr_batch_norm(x, m->weight, m->bias, residual, &m->running, &args, NULL);
+    gr_statistics batch;
+    gr_tensor *y = gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &batch);
+    return y && track(m, x, &batch) ? y : NULL;
+}
+
+static gr_tensor *forward(gr_module *m, gr_tensor *x)
+{
+    return gr__batch_norm_run(m, x, NULL, false);
+}
+
+const gr_module_class gr__batch_norm_class = {"bn", build, forward};
+
+gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *options)
+{
+    gr_batch_norm_options o = options ? *options : (gr_batch_norm_options){0};
+    if (!gr_ok(ctx))
+        return NULL;
+    if (!isfinite(o.epsilon) || o.epsilon < 0 || !(o.momentum >= 0 && o.momentum <= 1)) {
+        gr__fail(ctx, GR_USAGE, "gr_batch_norm_layer: epsilon %g, momentum %g; epsilon is positive, momentum lies in (0, 1]",
+                 o.epsilon, o.momentum);
+        return NULL;
+    }
+    gr_module *m = gr__module_new(ctx, &gr__batch_norm_class);
+    if (m)
+        m->batch_norm = o;
+    return m;
+}
