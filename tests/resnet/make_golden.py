@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "scripts"))
 from make_goldens import fnv1a, philox  # noqa: E402
 
-FORMS = {"resnet18": (64, 2), "resnet18_cifar": (16, 3)}  # side of the images, batch size
+FORMS = {"resnet18": (48, 2), "resnet18_cifar": (12, 3)}  # side of the images, batch size
 UPDATES, LR, CLASSES = 5, 5e-5, 10  # a larger rate is chaotic: PyTorch's own two precisions part
 
 
