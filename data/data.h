@@ -56,6 +56,12 @@ gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uin
 /* The red of those pictures alone: one channel. */
 gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
 
+/*
+ * A built-in set that is no images: n rows of real features, at least 2, in [-2, 2], of shape [1, features, 1]. Two
+ * classes that alternate, told apart by the first two features; the formula and its limits stand in data/table.c.
+ */
+gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t seed);
+
 /* Takes per class the first train images, the next val, the next test; an error if a class has fewer. 0: that part is NULL.
    A part holds its classes in turn: cat, dog, cat, dog, ... */
 gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t test);

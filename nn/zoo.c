@@ -38,3 +38,29 @@ gr_module *gr_cifar10_cnn(gr_context *ctx)
         gr_dense_layer(ctx, &(gr_dense_options){.units = 10}),
         NULL);
 }
+
+/* The network of "Batch Size in a Neural Network explained". */
+gr_module *gr_keras_mlp(gr_context *ctx)
+{
+    return gr_sequential(
+        ctx,
+        gr_flatten_layer(ctx),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 16}),
+        gr_relu_layer(ctx),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 32}),
+        gr_relu_layer(ctx),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 2}),
+        NULL);
+}
+
+/* The network of TensorFlow's tutorial "Basic classification", for pictures of one channel. */
+gr_module *gr_mnist_mlp(gr_context *ctx)
+{
+    return gr_sequential(
+        ctx,
+        gr_flatten_layer(ctx),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 128}),
+        gr_relu_layer(ctx),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 10}),
+        NULL);
+}

@@ -226,6 +226,63 @@ static void drawn_grey_is_the_red_of_the_colours(void **state)
     gr_close(ctx);
 }
 
+/* Every row lies on its arc as the formula says, up to the noise and half a level; both arcs are walked all along. */
+static void table_rows_lie_on_their_arcs(void **state)
+{
+    (void)state;
+    enum { N = 2000, FEATURES = 3 };
+    int64_t shape[3];
+    double least[3] = {9, 9, 9}, most[3] = {-9, -9, -9};
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
+    gr_dataset *set = gr_table_classes(ctx, N, FEATURES, 7);
+    gr_dataset_shape(set, shape);
+    assert_memory_equal(shape, ((int64_t[]){1, FEATURES, 1}), sizeof shape);
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = N});
+    gr_batch batch;
+    static double x[N][FEATURES];
+    assert_true(gr_loader_next(loader, &batch) && gr_download(batch.x, x));
+    for (int i = 0; i < N; i++) {
+        double s = i % 2 ? -1 : 1, nearest = 9;
+        assert_int_equal(gr_dataset_label(set, i), i % 2);
+        for (double t = -1; t <= 1; t += 0.001) { /* in the larger of the two distances, as the noise is a square */
+            double dx = fabs(s * x[i][0] - (t - 0.5)), dy = fabs(s * x[i][1] - (1 - 1.5 * t * t));
+            nearest = fmin(nearest, fmax(dx, dy));
+        }
+        assert_true(nearest < 0.35 + 2.0 / 255 + 0.002);
+        for (int k = 0; k < FEATURES; k++) {
+            least[k] = fmin(least[k], (k < 2 ? s : 1) * x[i][k]);
+            most[k] = fmax(most[k], (k < 2 ? s : 1) * x[i][k]);
+        }
+    }
+    for (int k = 0; k < FEATURES; k++) { /* the ends of each range are nearly reached */
+        assert_true(fabs(least[k] - (double[]){-1.85, -0.85, -1}[k]) < 0.1);
+        assert_true(fabs(most[k] - (double[]){0.85, 1.35, 1}[k]) < 0.1);
+    }
+    gr_close(ctx);
+}
+
+static void table_is_a_function_of_the_seed(void **state)
+{
+    (void)state;
+    char hash[17], other[17];
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = gr_table_classes(ctx, 50, 4, 7), *longer = gr_table_classes(ctx, 60, 4, 7);
+    assert_memory_equal(gr_dataset_image(set, 0), gr_dataset_image(longer, 0), 50 * 4);
+    gr_dataset_hash(set, hash);
+    gr_dataset_hash(gr_table_classes(ctx, 50, 4, 8), other);
+    assert_string_not_equal(hash, other);
+    assert_string_equal(hash, "0209fe9b5c0e5750"); /* from one release to the next */
+    assert_null(gr_table_classes(ctx, 50, 1, 7));
+    assert_int_equal(gr_error_code(ctx), GR_USAGE);
+    gr_clear_error(ctx);
+    assert_null(gr_table_classes(ctx, 0, 2, 7));
+    assert_int_equal(gr_error_code(ctx), GR_USAGE);
+    gr_clear_error(ctx);
+    assert_null(gr_table_classes(ctx, INT64_MAX / 4, 1000, 7));
+    assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
+    gr_close(ctx);
+}
+
 static void drawn_errors(void **state)
 {
     (void)state;
@@ -258,6 +315,8 @@ int main(void)
         cmocka_unit_test(nothing_of_nothing),
         cmocka_unit_test(drawn_images_are_a_function_of_the_seed),
         cmocka_unit_test(drawn_classes),
+        cmocka_unit_test(table_rows_lie_on_their_arcs),
+        cmocka_unit_test(table_is_a_function_of_the_seed),
         cmocka_unit_test(drawn_grey_is_the_red_of_the_colours),
         cmocka_unit_test(drawn_errors),
     };

@@ -135,11 +135,11 @@ static void look_at_data(report *r, const char *root_option)
     fact(r, "data_root", root);
     for (const char *const *name = recipe_names; *name; name++) {
         const recipe *recipe = recipe_find(*name, "doctor");
-        char path[4096], cure[4400];
+        char path[4096], words[512], cure[8800];
         bool found = source_find(recipe, root, path, sizeof path);
         fact(r, recipe->data, found ? path : "not found");
-        snprintf(cure, sizeof cure, "no %s below %s: scripts/get_data.sh %s, or name another folder with --data",
-                 recipe->data, root, recipe->download);
+        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", recipe->data, root,
+                 source_cure(recipe, words, sizeof words));
         if (!found)
             missing(r, cure);
     }

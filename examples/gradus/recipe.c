@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", NULL};
+const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp", NULL};
 const char *const optimizer_names[] = {"sgd", "adam", NULL};
 const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
@@ -81,6 +81,93 @@ static const recipe recipes[] = {
              "learning rate: its values are context, not a target.",
              "A larger batch means fewer updates: 15,630 at batch size 32, 3,910 at 128, in 10 epochs."},
     },
+    {
+        .name = "keras-mlp",
+        .title = "a small dense network on a table of two classes, after a Keras lesson on the batch size",
+        .source = "deeplizard, \"Batch Size in a Neural Network explained\"",
+        .format = RECIPE_TABLE,
+        .data = "two-arcs",
+        .height = 1,
+        .width = 2,
+        .split = {500, 100, 500},
+        .procedural = {500, 100, 500},
+        .net = gr_keras_mlp,
+        .optimizer = "adam",
+        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .batch = 10,
+        .epochs = 20,
+        .last_batch = "keep",
+        .grid_batches = "1,10,20,50,100",
+        .grid_optimizers = "adam",
+        .words =
+            {"data       built in, drawn by formula: rows of 2 features, points on two noisy arcs that reach into each "
+             "other; per class 500 rows for training, 100 for validation, 500 for the test. The best possible rule is "
+             "right on about 96 %, the best straight line on about 88 %",
+             "model      Dense 16 ReLU - Dense 32 ReLU - Dense 2; glorot_uniform, zero biases",
+             "loss       softmax cross-entropy of the 2 logits",
+             "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
+             "schedule   20 epochs, shuffled each epoch, batch size 10, the last short batch kept"},
+        .oddities =
+            {"The publication gives neither data nor loss nor optimizer: all three are ours, and its numbers cannot be "
+             "compared.",
+             "It puts a sigmoid on each of the 2 outputs. A row has exactly one class, so ours compares the logits by "
+             "softmax; which of the two is larger, and so the accuracy, is the same as with sigmoids.",
+             "It has an L2 penalty on the weights of the layer of 32 (0.01 times the sum of their squares). Here it is "
+             "left out."},
+    },
+    {
+        .name = "mnist-mlp",
+        .title = "one hidden layer on MNIST's digits, after the TensorFlow quickstart",
+        .source = "TensorFlow \"quickstart for beginners\"",
+        .format = RECIPE_IDX,
+        .data = "MNIST",
+        .height = 28,
+        .width = 28,
+        .procedural = {1000, 0, 200},
+        .net = gr_mnist_mlp,
+        .optimizer = "adam",
+        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .batch = 32,
+        .epochs = 5,
+        .last_batch = "keep",
+        .grid_batches = "16,32,64,128,256,512,1024",
+        .grid_optimizers = "adam",
+        .words = {"data       28x28x1, x/255; 60,000 pictures for training, 10,000 for the test, none for validation",
+                  "model      Flatten - Dense 128 ReLU - Dense 10; glorot_uniform, zero biases",
+                  "loss       softmax cross-entropy of the logits",
+                  "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
+                  "schedule   5 epochs, shuffled each epoch, the last short batch kept"},
+        .oddities =
+            {"The quickstart drops out 20 % of the hidden units while it trains. Here nothing is dropped, so that this "
+             "recipe and fashion-mlp differ in their data alone.",
+             "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs."},
+    },
+    {
+        .name = "fashion-mlp",
+        .title = "the TensorFlow tutorial's dense network on Fashion-MNIST",
+        .source = "TensorFlow tutorial \"Basic classification\"",
+        .format = RECIPE_IDX,
+        .data = "FashionMNIST",
+        .height = 28,
+        .width = 28,
+        .procedural = {1000, 0, 200},
+        .net = gr_mnist_mlp,
+        .optimizer = "adam",
+        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .batch = 32,
+        .epochs = 5,
+        .last_batch = "keep",
+        .grid_batches = "16,32,64,128,256,512,1024",
+        .grid_optimizers = "adam",
+        .words = {"data       28x28x1, x/255; 60,000 pictures for training, 10,000 for the test, none for validation",
+                  "model      Flatten - Dense 128 ReLU - Dense 10; glorot_uniform, zero biases",
+                  "loss       softmax cross-entropy of the logits",
+                  "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
+                  "schedule   5 epochs, shuffled each epoch, the last short batch kept"},
+        .oddities =
+            {"The tutorial trains for 10 epochs. Here it is 5, as for mnist-mlp; --epochs 10 is the tutorial's.",
+             "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs."},
+    },
 };
 
 enum { RECIPES = sizeof recipes / sizeof recipes[0] };
@@ -98,6 +185,11 @@ const recipe *recipe_find(const char *name, const char *command)
     else
         complain(GR_USAGE, command, "there is no recipe \"%s\"; 'gradus train --list' shows them", name);
     return NULL;
+}
+
+int recipe_channels(const recipe *r)
+{
+    return r->format == RECIPE_IDX || r->format == RECIPE_TABLE ? 1 : 3;
 }
 
 double recipe_lr(const recipe *r, const char *optimizer)

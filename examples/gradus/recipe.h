@@ -23,10 +23,10 @@ enum { RECIPE_OPTIMIZERS = 2 };
 
 typedef struct {
     const char *name, *title, *source;
-    enum { RECIPE_IMAGE_FOLDER, RECIPE_CIFAR10 } format;
+    enum { RECIPE_IMAGE_FOLDER, RECIPE_CIFAR10, RECIPE_IDX, RECIPE_TABLE } format;
     const char *data;     /* the data set's name, as rows show it */
-    const char *download; /* what scripts/get_data.sh calls it */
-    int height, width;    /* of the pictures as the network sees them; 3 channels */
+    const char *download; /* what scripts/get_data.sh calls it; NULL: it does not know it */
+    int height, width;    /* of the pictures as the network sees them; of a table, 1 and its features */
     recipe_split split;
     recipe_split procedural; /* of the built-in pictures that may stand in */
     gr_module *(*net)(gr_context *ctx);
@@ -45,6 +45,9 @@ extern const char *const last_batch_names[]; /* in the order of gr_last_batch, e
 
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
 const recipe *recipe_find(const char *name, const char *command);
+
+/* Channels of the pictures. */
+int recipe_channels(const recipe *r);
 
 /* The recipe's learning rate for an optimizer of optimizer_names. */
 double recipe_lr(const recipe *r, const char *optimizer);

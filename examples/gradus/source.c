@@ -25,12 +25,33 @@ static bool is_archive(const char *path)
     return length > 7 && strcmp(path + length - 7, ".tar.gz") == 0 && is_readable_file(path);
 }
 
+/* Whether a folder holds MNIST's files, or has a folder raw that should. */
+static bool has_idx(const char *folder)
+{
+    static const char *const names[] = {"train-images-idx3-ubyte.gz", "train-images-idx3-ubyte",
+                                        "train-images.idx3-ubyte.gz", "train-images.idx3-ubyte"};
+    char path[PATH_SIZE];
+    bool found = has_folder(folder, "raw");
+    for (int i = 0; i < 4 && !found; i++)
+        found = snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path && is_readable_file(path);
+    return found;
+}
+
 bool source_find(const recipe *r, const char *root, char *path, size_t size)
 {
     if (r->format == RECIPE_IMAGE_FOLDER) {
         bool below = has_folder(root, r->data);
         snprintf(path, size, "%s%s%s", root, below ? "/" : "", below ? r->data : "");
         return below || (has_folder(root, "Cat") && has_folder(root, "Dog"));
+    }
+    if (r->format == RECIPE_TABLE) {
+        snprintf(path, size, "built in");
+        return true;
+    }
+    if (r->format == RECIPE_IDX) {
+        bool below = has_folder(root, r->data);
+        snprintf(path, size, "%s%s%s", root, below ? "/" : "", below ? r->data : "");
+        return below || has_idx(root);
     }
     snprintf(path, size, "%s/cifar-10-batches-bin", root);
     if (is_folder(path))
@@ -44,15 +65,29 @@ bool source_find(const recipe *r, const char *root, char *path, size_t size)
     return here;
 }
 
+const char *source_cure(const recipe *r, char *text, size_t size)
+{
+    if (r->download)
+        snprintf(text, size, "'scripts/get_data.sh %s' fetches the data", r->download);
+    else
+        snprintf(text, size,
+                 "put the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz and the same of "
+                 "t10k into a folder %s there",
+                 r->data);
+    return text;
+}
+
 static int not_found(const recipe *r, const settings *s, const char *root, const char *command)
 {
     const char *what = r->format == RECIPE_IMAGE_FOLDER ? "PetImages, or the folders Cat and Dog,"
+                       : r->format == RECIPE_IDX        ? "the folder of the set, or its train-images-idx3-ubyte.gz,"
                                                         : "cifar-10-batches-bin or cifar-10-binary.tar.gz";
+    char cure[512];
     return complain(GR_BAD_DATA, command,
-                    "%s%s: %s; looked for %s there. 'scripts/get_data.sh %s' fetches the data; --data names another "
-                    "folder; --procedural does without",
+                    "%s%s: %s; looked for %s there. %s; --data names another folder; --procedural does without",
                     s->data ? "--data " : "", root,
-                    is_folder(root) || is_readable_file(root) ? "no such data" : "no such folder", what, r->download);
+                    is_folder(root) || is_readable_file(root) ? "no such data" : "no such folder", what,
+                    source_cure(r, cure, sizeof cure));
 }
 
 static void tell_skipped(void *user, const char *file, const char *reason)
@@ -87,18 +122,42 @@ static gr_split split_of(gr_dataset *set, const recipe_split *split)
     return gr_split_per_class(set, split->train, split->val, split->test);
 }
 
+gr_dataset *source_built_in(gr_context *ctx, const recipe *r, int64_t n, uint64_t seed)
+{
+    if (r->format == RECIPE_TABLE)
+        return gr_table_classes(ctx, n, r->width, seed);
+    return (recipe_channels(r) == 1 ? gr_procedural_grey : gr_procedural)(ctx, n, r->height, r->width, seed);
+}
+
+/* idx files may hold pictures and classes of any number: that they fit the recipe's network. 0 or an exit code. */
+static int check_idx(const recipe *r, const gr_dataset *set, const char *path, const char *command)
+{
+    enum { OUTPUTS = 10 };
+    int64_t shape[3];
+    gr_dataset_shape(set, shape);
+    if (shape[0] != r->height || shape[1] != r->width)
+        return complain(GR_BAD_DATA, command, "%s holds pictures of %lldx%lldx1, %s is for %dx%dx1", path,
+                        (long long)shape[0], (long long)shape[1], r->name, r->height, r->width);
+    if (gr_dataset_classes(set) > OUTPUTS)
+        return complain(GR_BAD_DATA, command, "%s has labels of %d classes, %s is for %d", path,
+                        gr_dataset_classes(set), r->name, OUTPUTS);
+    return 0;
+}
+
 int source_open(gr_context *ctx, const recipe *r, const settings *s, const char *command, source *data)
 {
     char path[PATH_SIZE];
-    *data = (source){.name = s->procedural ? "procedural" : r->data};
-    if (s->procedural) {
-        gr_dataset *set =
-            gr_procedural(ctx, 2 * per_class(&r->procedural), r->height, r->width, (uint64_t)s->split_seed);
+    bool table = r->format == RECIPE_TABLE; /* is drawn by formula whether that is asked for or not */
+    *data = (source){.name = s->procedural && !table ? "procedural" : r->data};
+    if (s->procedural || table) {
+        gr_dataset *set = source_built_in(ctx, r, 2 * per_class(&r->procedural), (uint64_t)s->split_seed);
         data->split = split_of(set, &r->procedural);
     } else if (!source_find(r, source_root(s), path, sizeof path)) {
         return not_found(r, s, source_root(s), command);
     } else if (r->format == RECIPE_CIFAR10) {
         data->split = gr_cifar10(ctx, path);
+    } else if (r->format == RECIPE_IDX) {
+        data->split = gr_idx(ctx, path);
     } else {
         gr_image_options images = {.height = r->height,
                                    .width = r->width,
@@ -110,7 +169,7 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
     if (!gr_ok(ctx))
         return complain_of(ctx, command);
     hash_parts(data);
-    return 0;
+    return r->format == RECIPE_IDX && !s->procedural ? check_idx(r, data->split.train, path, command) : 0;
 }
 
 int source_check_batch(const source *data, int64_t batch, const char *last_batch, const char *command)

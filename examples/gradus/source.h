@@ -5,7 +5,7 @@
 #include "settings.h"
 
 typedef struct {
-    const char *name; /* of the data set: "PetImages", "CIFAR-10" or "procedural" */
+    const char *name; /* of the data set: "PetImages", "CIFAR-10", ... or "procedural" */
     char hash[17];    /* 16 hex digits over all parts */
     gr_split split;
 } source;
@@ -13,8 +13,14 @@ typedef struct {
 /* --data, else $GRADUS_DATA, else ./datasets. */
 const char *source_root(const settings *s);
 
-/* Where the recipe's data lie below root, into path. False: not there. */
+/* Where the recipe's data lie below root, into path; "built in" for a table. False: not there. */
 bool source_find(const recipe *r, const char *root, char *path, size_t size);
+
+/* What to do where the recipe's data are missing, into text, which is returned. */
+const char *source_cure(const recipe *r, char *text, size_t size);
+
+/* n samples drawn by formula, of the shape and the number of classes that stand in for the recipe's. NULL: in ctx. */
+gr_dataset *source_built_in(gr_context *ctx, const recipe *r, int64_t n, uint64_t seed);
 
 /* Reads the recipe's data into ctx, telling on stderr of files left out. Returns 0 or an exit code, complained of. */
 int source_open(gr_context *ctx, const recipe *r, const settings *s, const char *command, source *data);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "row.h"
-#include "settings.h"
+#include "source.h"
 
 enum { MAX_LAYERS = 64 };
 
@@ -43,7 +43,7 @@ typedef struct {
 static void plan_training(gr_context *ctx, const recipe *r, const settings *s, gr_module *net)
 {
     gr_optimizer *opt = settings_optimizer(s, ctx, net);
-    gr_dataset *set = gr_procedural(ctx, s->batch, r->height, r->width, 0);
+    gr_dataset *set = source_built_in(ctx, r, s->batch, 0);
     gr_loader_options options = {.batch = s->batch};
     gr_loader *train = gr_loader_open(set, &options);
     if (r->split.val > 0)
@@ -62,7 +62,7 @@ static void plan_training(gr_context *ctx, const recipe *r, const settings *s, g
 static bool summarise(gr_context *ctx, const recipe *r, const settings *s, summary *out)
 {
     gr_module *net = r->net(ctx);
-    gr_module_build(net, 3, (int64_t[]){r->height, r->width, 3});
+    gr_module_build(net, 3, (int64_t[]){r->height, r->width, recipe_channels(r)});
     out->n = gr_summary(net, out->rows, MAX_LAYERS);
     for (int i = 0; i < out->n; i++) {
         out->total.parameters += out->rows[i].parameters;
@@ -108,7 +108,7 @@ static void print_row(const char *name, const char *shape, const gr_summary_row 
 static void print_summary(const recipe *r, const settings *s, const summary *m)
 {
     char shape[64], held[32], step[32], peak[32];
-    printf("%s: input %dx%dx3\n\n", r->name, r->height, r->width);
+    printf("%s: input %dx%dx%d\n\n", r->name, r->height, r->width, recipe_channels(r));
     printf("%-22s %-12s %12s %10s %10s %12s\n", "layer", "output", "parameters", "forward", "backward", "bytes kept");
     for (int i = 0; i < m->n; i++)
         print_row(m->rows[i].name, shape_text(&m->rows[i], shape), &m->rows[i]);

@@ -86,7 +86,7 @@ static int train(run *t, const recipe *r, const settings *s)
     if (code)
         return code;
     gr_module *net = r->net(t->ctx);
-    gr_module_build(net, 3, (int64_t[]){r->height, r->width, 3});
+    gr_module_build(net, 3, (int64_t[]){r->height, r->width, recipe_channels(r)});
     if (s->init_weights)
         gr_load_weights(net, s->init_weights);
     gr_optimizer *opt = settings_optimizer(s, t->ctx, net);

@@ -43,12 +43,15 @@ class Help(Case):
 
     def test_recipes_are_listed_and_explained(self):
         names = [line.split()[0] for line in self.gradus("train", "--list").out.splitlines()]
-        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn"])
+        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp"])
         text = " ".join(self.gradus("train", "cats-vs-dogs", "--explain").out.split())
         for words in ("validates on its training set", "re-saves the resized pictures as JPEG", "numeric", "n // batch",
                       "375 at batch size 16, 45 at 128", "2.4 points"):
             self.assertIn(words, text)
         self.assertIn("valid padding", self.gradus("train", "cifar10-cnn", "--explain").out)
+        text = " ".join(self.gradus("train", "keras-mlp", "--explain").out.split())
+        for words in ("neither data nor loss nor optimizer", "sigmoid on each of the 2 outputs", "0.01 times the sum"):
+            self.assertIn(words, text)
 
     def test_guesses(self):
         for words, guess in ((["trian"], "did you mean train?"),

@@ -1,0 +1,109 @@
+"""The recipes on tables and on MNIST's files: what they read, what they are called, what they say when it is missing."""
+
+import gzip
+import json
+import struct
+import unittest
+
+from cli import Case
+
+
+def idx(folder, n, dot=False, packed=True):
+    """The four files of a set: n pictures of 28x28 to train on, half as many to test with; bright rows tell the label."""
+    folder.mkdir(parents=True)
+    for part, count in (("train", n), ("t10k", n // 2)):
+        labels = bytes(i % 10 for i in range(count))
+        rows = {label: bytes(28 * 2 * label) + b"\xff" * 56 + bytes(28 * (26 - 2 * label)) for label in range(10)}
+        images = b"".join(rows[label] for label in labels)
+        for what, data in ((f"{part}-images{'.' if dot else '-'}idx3-ubyte",
+                            struct.pack(">IIII", 0x803, count, 28, 28) + images),
+                           (f"{part}-labels{'.' if dot else '-'}idx1-ubyte", struct.pack(">II", 0x801, count) + labels)):
+            (folder / (what + ".gz" * packed)).write_bytes(gzip.compress(data) if packed else data)
+
+
+class Idx(Case):
+    def test_learns_and_names_its_data(self):
+        idx(self.folder / "d/MNIST", 200)
+        row = self.gradus("train", "mnist-mlp", "--data", "d", "--epochs", 8, "--json").row()
+        self.assertEqual((row["data"], row["batch"], row["lr"], row["samples"]), ("MNIST", 32, 0.001, 1600))
+        self.assertEqual(row["test_accuracy"], 1)
+        self.assertIsNone(row["val_accuracy"])
+
+    def test_every_place_gives_the_same_data(self):
+        idx(self.folder / "a/FashionMNIST", 40)
+        idx(self.folder / "b/FashionMNIST/raw", 40, dot=True)
+        idx(self.folder / "c", 40, packed=False)
+        hashes = {self.gradus("train", "fashion-mlp", "--data", d, "--updates", 1, "--json").row()["data_hash"]
+                  for d in "abc"}
+        self.assertEqual(len(hashes), 1)
+
+    def test_one_set_does_not_stand_for_the_other(self):
+        idx(self.folder / "d/MNIST", 40)
+        self.refused(3, "train", "fashion-mlp", "--data", "d", names=["FashionMNIST", "train-images-idx3-ubyte.gz"])
+
+    def test_broken_files(self):
+        idx(self.folder / "d/MNIST", 40)
+        labels = self.folder / "d/MNIST/t10k-labels-idx1-ubyte.gz"
+        labels.write_bytes(labels.read_bytes()[:-9])
+        self.refused(3, "train", "mnist-mlp", "--data", "d", names=[labels.name, "fetch it again"])
+        labels.unlink()
+        self.refused(3, "train", "mnist-mlp", "--data", "d", names=["t10k-labels-idx1-ubyte", "four files"])
+
+    def test_pictures_of_another_size(self):
+        idx(self.folder / "d/MNIST", 40)
+        for name in ("train", "t10k"):
+            path = self.folder / f"d/MNIST/{name}-images-idx3-ubyte.gz"
+            data = gzip.decompress(path.read_bytes())
+            path.write_bytes(gzip.compress(data[:8] + struct.pack(">II", 14, 56) + data[16:]))
+        self.refused(3, "train", "mnist-mlp", "--data", "d", names=["14x56x1", "28x28x1"])
+
+    def test_more_classes_than_outputs(self):
+        idx(self.folder / "d/MNIST", 40, packed=False)
+        labels = self.folder / "d/MNIST/t10k-labels-idx1-ubyte"
+        labels.write_bytes(labels.read_bytes()[:-1] + b"\x0a")
+        self.refused(3, "train", "mnist-mlp", "--data", "d", names=["11 classes", "is for 10"])
+
+    def test_drawn_pictures_stand_in(self):
+        row = self.gradus("train", "mnist-mlp", "--procedural", "--updates", 2, "--json").row()
+        self.assertEqual(row["data"], "procedural")
+        self.assertIn("procedural", self.gradus("train", "fashion-mlp", "--procedural", "--updates", 2).out)
+
+    def test_summary(self):
+        m = json.loads(self.gradus("summary", "mnist-mlp", "--json").out)
+        self.assertEqual(m["parameters"], 784 * 128 + 128 + 1280 + 10)
+        self.assertIn("28x28x1", self.gradus("summary", "fashion-mlp").out)
+
+    def test_doctor_finds_them(self):
+        idx(self.folder / "d/MNIST", 40)
+        facts = json.loads(self.gradus("doctor", "--json", "--data", "d").out)
+        self.assertEqual((facts["MNIST"], facts["FashionMNIST"]), ("d/MNIST", "not found"))
+        self.assertTrue(any("a folder FashionMNIST" in cure for cure in facts["missing"]))
+
+
+class Table(Case):
+    def test_needs_no_data_and_learns_more_than_a_line(self):
+        row = self.gradus("train", "keras-mlp", "--json").row()
+        self.assertEqual((row["data"], row["batch"], row["updates"]), ("two-arcs", 10, 2000))
+        self.assertGreater(row["test_accuracy"], 0.91)  # the best line: 0.88, the best rule: 0.96
+
+    def test_procedural_is_the_same_set(self):
+        rows = [self.gradus("train", "keras-mlp", "--updates", 1, "--json", *more).row()
+                for more in ([], ["--procedural"], ["--split-seed", 1])]
+        self.assertEqual([row["data"] for row in rows], ["two-arcs"] * 3)
+        self.assertEqual(rows[0]["data_hash"], rows[1]["data_hash"])
+        self.assertNotEqual(rows[0]["data_hash"], rows[2]["data_hash"])
+
+    def test_planned_peak_is_the_measured_one(self):
+        for batch in (10, 100):
+            planned = json.loads(self.gradus("summary", "keras-mlp", "--batch", batch, "--json").out)
+            measured = self.gradus("train", "keras-mlp", "--batch", batch, "--updates", 2, "--json").row()
+            self.assertAlmostEqual(planned["peak_bytes"] / measured["peak_bytes"], 1, delta=0.01)
+
+    def test_sweep(self):
+        self.gradus("sweep", "keras-mlp", "--batch", "10,100", "--seeds", 2, "--updates", 20, "--out", "o")
+        self.assertEqual([r["state"] for r in self.read_rows("o")], ["done"] * 4)
+        self.assertEqual({r["data"] for r in self.read_rows("o")}, {"two-arcs"})
+
+
+if __name__ == "__main__":
+    unittest.main()
