@@ -107,6 +107,12 @@ gr_tensor *gr_grad(const gr_tensor *t);
  */
 bool gr_backward(gr_tensor *loss);
 
+/*
+ * The same from any tensor y, given dy, its gradient, of the same type and shape: a vector-Jacobian product. A dy that an
+ * operation returned is used up; one of gr_tensor_new keeps its values.
+ */
+bool gr_backward_from(gr_tensor *y, gr_tensor *dy);
+
 /* Marks every gradient empty: the next gr_backward overwrites. gr_optimizer_step does this itself. */
 void gr_clear_gradients(gr_context *ctx);
 

@@ -170,31 +170,53 @@ static void release_node(gr_node *node, const gr_tensor *loss)
             gr__release(node->call.out[i]);
 }
 
-bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook)
+/* Walks the tape from y, whose gradient is dy, back to the leaves. */
+static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 {
-    gr_context *ctx = loss ? loss->ctx : NULL;
-    if (!gr_ok(ctx))
-        return false;
-    if (loss->count != 1)
-        return gr__fail(ctx, GR_USAGE, "gr_backward starts from one number (a loss), not from a tensor of %lld elements",
-                        (long long)loss->count);
-    if (loss->node < 0)
+    gr_context *ctx = y->ctx;
+    if (y->node < 0)
         return gr__fail(ctx, GR_USAGE, "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
                                        "parameter, was made while recording was off, or was differentiated before");
-    loss->grad = ctx->one;
+    y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
         gr_node *node = ctx->nodes[i];
         const char *before = gr__enter_module(ctx, node->module);
         if (node->call.out[0]->grad)
             differentiate(ctx, node, hook);
-        release_node(node, loss);
+        release_node(node, y);
         gr__enter_module(ctx, before);
     }
     ctx->n_nodes = 0;
     return gr_ok(ctx);
 }
 
+bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook)
+{
+    gr_context *ctx = loss ? loss->ctx : NULL;
+    if (!gr_ok(ctx))
+        return false;
+    if (loss->count != 1)
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_backward starts from one number (a loss), not from a tensor of %lld elements; "
+                        "gr_backward_from starts from any tensor and its gradient",
+                        (long long)loss->count);
+    return walk(loss, ctx->one, hook);
+}
+
 bool gr_backward(gr_tensor *loss)
 {
     return gr__backward(loss, NULL);
+}
+
+bool gr_backward_from(gr_tensor *y, gr_tensor *dy)
+{
+    gr_context *ctx = y && dy ? y->ctx : NULL;
+    if (!gr_ok(ctx))
+        return false;
+    bool same = dy->ctx == ctx && dy->type == y->type && dy->ndim == y->ndim;
+    for (int i = 0; same && i < y->ndim; i++)
+        same = dy->shape[i] == y->shape[i];
+    if (!same)
+        return gr__fail(ctx, GR_USAGE, "gr_backward_from: the gradient must have the context, type and shape of its tensor");
+    return walk(y, dy, NULL);
 }

@@ -130,6 +130,57 @@ static void backward_wants_a_loss(void **state)
     gr_close(ctx);
 }
 
+/* dy from outside: as many gradients as a loss whose gradient it is; dy keeps its values, y stays readable. */
+static void backward_from_any_tensor(void **state)
+{
+    (void)state;
+    gr_context *ctx = open_ref();
+    gr_tensor *v = variable(ctx, 2, (int64_t[]){1, 3}, (double[]){2, -3, 5});
+    gr_tensor *dy = gr_tensor_new(ctx, GR_F64, 2, (int64_t[]){1, 3});
+    double weights[3] = {7, 11, 13}, kept[3], y[3];
+    gr_upload(dy, weights);
+    for (int times = 1; times <= 2; times++) {
+        gr_tensor *result = gr_flatten(gr_relu(v));
+        assert_true(gr_backward_from(result, dy));
+        gradient_is(v, (double[]){7.0 * times, 0, 13.0 * times}); /* gradients accumulate */
+        assert_true(gr_download(dy, kept) && gr_download(result, y));
+        assert_memory_equal(kept, weights, sizeof kept);
+        gr_step_end(ctx);
+    }
+    gr_clear_gradients(ctx);
+    gr_tensor *result = gr_relu(v);
+    gr_record(ctx, false);
+    gr_tensor *computed = gr_relu(dy); /* a gradient that lives for the step */
+    gr_record(ctx, true);
+    assert_true(gr_backward_from(result, computed));
+    gradient_is(v, (double[]){7, 0, 13});
+    gr_close(ctx);
+}
+
+static void backward_from_wants_a_gradient_that_fits(void **state)
+{
+    (void)state;
+    gr_context *ctx = open_ref(), *other = open_ref();
+    gr_tensor *v = variable(ctx, 2, (int64_t[]){1, 4}, (double[]){1, 2, 3, 4});
+    gr_tensor *bad[] = {gr_tensor_new(ctx, GR_F64, 1, (int64_t[]){4}), gr_tensor_new(ctx, GR_F64, 2, (int64_t[]){2, 2}),
+                        gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){1, 4}),
+                        gr_tensor_new(other, GR_F64, 2, (int64_t[]){1, 4})};
+    for (int i = 0; i < 4; i++) {
+        assert_false(gr_backward_from(gr_relu(v), bad[i]));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), "type and shape"));
+        gr_clear_error(ctx);
+    }
+    gr_tensor *fits = gr_tensor_new(ctx, GR_F64, 2, (int64_t[]){1, 4});
+    assert_false(gr_backward_from(fits, fits)); /* nothing made it */
+    assert_non_null(strstr(gr_error_text(ctx), "nothing to differentiate"));
+    gr_clear_error(ctx);
+    assert_false(gr_backward_from(NULL, fits) || gr_backward_from(fits, NULL));
+    assert_true(gr_ok(ctx));
+    gr_close(other);
+    gr_close(ctx);
+}
+
 static void released_storage_is_refused(void **state)
 {
     (void)state;
@@ -311,6 +362,8 @@ int main(void)
         cmocka_unit_test(gradients_accumulate_until_cleared),
         cmocka_unit_test(flatten_hands_through),
         cmocka_unit_test(backward_wants_a_loss),
+        cmocka_unit_test(backward_from_any_tensor),
+        cmocka_unit_test(backward_from_wants_a_gradient_that_fits),
         cmocka_unit_test(released_storage_is_refused),
         cmocka_unit_test(steps_repeat_their_addresses),
         cmocka_unit_test(plan_only_counts_the_same),
