@@ -110,6 +110,8 @@ json_t *row_json(const result *r)
     put_text(row, "state", row_state(r->code));
     put_text(row, "version", gr_version());
     put(row, "history", r->history ? json_incref(r->history) : json_array());
+    if (r->time)
+        put(row, "time", json_incref(r->time));
     if (r->error && *r->error)
         put_text(row, "error", r->error);
     return row;

@@ -19,6 +19,7 @@ typedef struct {
     int threads;
     gr_fit_result fit;
     json_t *history;    /* an array with an object per epoch; NULL: none */
+    json_t *time;       /* where an update's time goes; NULL: not asked for */
     int64_t peak_bytes; /* 0: not known */
     gr_code code;
     const char *error; /* what went wrong, where something did */

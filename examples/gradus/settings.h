@@ -30,7 +30,7 @@ typedef struct {
     int64_t threads;
     /* where it goes */
     const char *save_weights, *log_updates;
-    bool json;
+    bool json, time;
 } settings;
 
 extern const option settings_cell[], settings_protocol[], settings_machine[];

@@ -8,6 +8,7 @@
 #include "row.h"
 #include "source.h"
 #include "stop.h"
+#include "time_table.h"
 
 typedef struct {
     bool list, explain;
@@ -25,6 +26,8 @@ static const option file_options[] = {
      0, 0, NULL},
     {"log-updates", "FILE", OPTION_TEXT, offsetof(settings, log_updates),
      "write one JSON line per update: its number and its loss", 0, 0, NULL},
+    {"time", NULL, OPTION_FLAG, offsetof(settings, time), "tell where the time of an update goes, by operation and pass",
+     0, 0, NULL},
     {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print the result as one line of JSON", 0, 0, NULL},
     {0},
 };
@@ -48,6 +51,7 @@ typedef struct {
     gr_context *ctx;
     output log;
     progress progress;
+    time_table *times; /* NULL: not asked for */
 } run;
 
 /* --- during training ---------------------------------------------------------------------------------------------- */
@@ -55,12 +59,14 @@ typedef struct {
 static bool on_report(void *user, const gr_progress *p)
 {
     run *t = user;
+    time_table_end(t->times, !p->epoch_end);
     if (p->epoch_end)
         json_array_append_new(t->result.history, row_epoch(p));
     else if (t->log.file)
         fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
                 gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
     progress_fit(&t->progress, p);
+    time_table_begin(t->times);
     return !stop_asked();
 }
 
@@ -93,10 +99,13 @@ static int train(run *t, const recipe *r, const settings *s)
     if (!gr_ok(t->ctx))
         return complain_of(t->ctx, "train");
 
+    if (s->time && !(t->times = time_table_open(t->ctx, "train")))
+        return GR_NO_MEMORY;
     stop_at_next_chance();
     if (s->log_updates && (code = output_open(&t->log, s->log_updates, "train")) != 0)
         return code;
     gr_fit_options fit = settings_fit(s);
+    time_table_begin(t->times);
     fit.report = on_report;
     fit.user = t;
     t->result.fit = gr_fit(net, opt, t->data.split, &fit);
@@ -148,8 +157,9 @@ static void print_result(const result *r)
 }
 
 /* Running out of memory and numbers that go bad are results too, for those who read rows. */
-static void print(const result *r)
+static void print(const run *t)
 {
+    const result *r = &t->result;
     bool finished = r->code == GR_OK || r->code == GR_STOPPED;
     if (r->settings->json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
         json_t *row = row_json(r);
@@ -158,6 +168,8 @@ static void print(const result *r)
         json_decref(row);
     } else if (!r->settings->json && finished) {
         print_result(r);
+        if (t->times)
+            time_table_print(t->times, stdout);
     }
 }
 
@@ -172,8 +184,11 @@ static int run_recipe(const recipe *r, const settings *s)
     output_drop(&t.log);
     t.result.code = (gr_code)code;
     fill_result(&t);
-    print(&t.result);
+    t.result.time = t.times ? time_table_json(t.times) : NULL;
+    print(&t);
+    json_decref(t.result.time);
     json_decref(t.result.history);
+    time_table_close(t.times);
     gr_close(t.ctx);
     return code;
 }

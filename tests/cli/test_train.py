@@ -95,6 +95,49 @@ class Repeat(Case):
         self.assertEqual(self.files(), ["l", "w"])
 
 
+class Time(Case):
+    WORDS = ["train", "cifar10-cnn", "--procedural", "--batch", 100, "--updates", 33, "--time"]
+    OPERATIONS = {("normalise", "forward"): 1, ("conv2d_relu_max_pool", "forward"): 2,
+                  ("conv2d_relu_max_pool", "backward"): 2, ("conv2d", "forward"): 1, ("conv2d", "backward"): 1,
+                  ("dense", "forward"): 2, ("dense_adam", "update"): 2, ("softmax_cross_entropy", "forward"): 1,
+                  ("softmax_cross_entropy", "backward"): 1, ("accuracy", "forward"): 1}
+
+    def test_parts_add_up_to_the_update(self):
+        row = self.gradus(*self.WORDS, "--json").row()  # 20 updates an epoch; evaluation is no part of one
+        self.assertEqual(list(row), ROW_KEYS + ["time"])
+        time = row["time"]
+        self.assertEqual(time["updates"], 32)
+        calls = {(o["op"], o["pass"]): o["calls"] for o in time["operations"]}
+        self.assertEqual({key: calls.get(key) for key in self.OPERATIONS}, self.OPERATIONS)
+        kernels = sum(o["ms"] for o in time["operations"])
+        self.assertAlmostEqual((kernels + time["loader_ms"] + time["host_ms"]) / time["ms"], 1, delta=0.05)
+        self.assertGreater(kernels / time["ms"], 0.8)
+        self.assertAlmostEqual(kernels / time["ms"], sum(o["share"] for o in time["operations"]), places=6)
+        self.assertTrue(0 < time["loader_ms"] and 0 < time["host_ms"])
+        self.assertTrue(0.2 < time["ms"] / (1e3 * row["seconds"] / row["updates"]) < 1.5)
+
+    def test_work_is_counted(self):
+        row = self.gradus(*self.WORDS, "--json").row()
+        layers = json.loads(self.gradus("summary", "cifar10-cnn", "--json").out)["layers"]
+        forward = sum(o["gflops"] * 1e6 * o["ms"] for o in row["time"]["operations"]
+                      if o["pass"] == "forward" and o["op"] in ("conv2d_relu_max_pool", "conv2d", "dense"))
+        expected = 100 * sum(layer["flops_forward"] for layer in layers)
+        self.assertAlmostEqual(forward / expected, 1, delta=0.02)
+
+    def test_table(self):
+        lines = self.gradus(*self.WORDS).out.split("Time of one update")[1].splitlines()[2:]
+        self.assertLessEqual(max(map(len, lines)), 80)
+        ms = [float(re.search(r"(\d+\.\d{3}) +\d+\.\d %", line)[1]) for line in lines[1:]]
+        self.assertAlmostEqual(sum(ms[:-1]) / ms[-1], 1, delta=0.05)
+        self.assertEqual(ms[:-3], sorted(ms[:-3], reverse=True))
+        self.assertTrue(lines[-1].split()[:2] == ["whole", "update"])
+
+    def test_one_update_tells_nothing(self):
+        words = ["train", *QUICK, "--updates", 1, "--time"]
+        self.assertIn("No times", self.gradus(*words).out)
+        self.assertIsNone(self.gradus(*words, "--json").row()["time"])
+
+
 class Progress(Case):
     def on_a_terminal(self, **more):
         master, slave = pty.openpty()
