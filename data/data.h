@@ -69,10 +69,13 @@ gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t
 int64_t gr_dataset_size(const gr_dataset *set);      /* 0 for NULL */
 int gr_dataset_classes(const gr_dataset *set);
 const char *gr_dataset_class_name(const gr_dataset *set, int i);
-void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C */
+void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C of its batches */
 int64_t gr_dataset_skipped(const gr_dataset *set);   /* files left out when it was read */
-const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes */
+const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes, as stored: not resized */
 int gr_dataset_label(const gr_dataset *set, int64_t i);
+
+/* Batches of this set, and of every part of it made later, are resized by nearest neighbour when they are made. */
+bool gr_dataset_resize(gr_dataset *set, int height, int width);
 
 /* How u8 becomes real: (x/255 - mean) / std. NULL: x/255. Holds for this set and every part of it made later. */
 void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);

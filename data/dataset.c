@@ -80,7 +80,7 @@ gr_dataset *gr__dataset_own(gr_context *ctx, gr_images *images)
     gr_dataset *set = gr__calloc(ctx, 1, sizeof *set);
     if (!set)
         return NULL;
-    *set = (gr_dataset){.ctx = ctx, .images = images, .n = images->n};
+    *set = (gr_dataset){.ctx = ctx, .images = images, .n = images->n, .size = {images->height, images->width}};
     return gr__own(ctx, set, destroy_set) ? set : NULL;
 }
 
@@ -90,7 +90,8 @@ gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int6
     gr_dataset *part = n > 0 ? gr__calloc(ctx, 1, sizeof *part) : NULL;
     if (!part)
         return NULL;
-    *part = (gr_dataset){.ctx = ctx, .images = set->images, .n = n, .normalise = set->normalise};
+    *part = *set;
+    part->n = n;
     part->rows = gr__host_alloc(ctx, n, sizeof *part->rows, "the samples of a subset");
     for (int64_t i = 0; part->rows && i < n; i++)
         part->rows[i] = gr__row(set, picks[i]);
@@ -130,8 +131,8 @@ const char *gr_dataset_class_name(const gr_dataset *set, int i)
 
 void gr_dataset_shape(const gr_dataset *set, int64_t shape[3])
 {
-    shape[0] = set ? set->images->height : 0;
-    shape[1] = set ? set->images->width : 0;
+    shape[0] = set ? set->size[0] : 0;
+    shape[1] = set ? set->size[1] : 0;
     shape[2] = set ? set->images->channels : 0;
 }
 
@@ -154,6 +155,17 @@ void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args)
 {
     if (set)
         set->normalise = args ? *args : (gr_normalise_args){0};
+}
+
+bool gr_dataset_resize(gr_dataset *set, int height, int width)
+{
+    if (!set || !gr_ok(set->ctx))
+        return false;
+    if (height < 1 || width < 1)
+        return gr__fail(set->ctx, GR_USAGE, "gr_dataset_resize: %d x %d; both sides must be at least 1", height, width);
+    set->size[0] = height;
+    set->size[1] = width;
+    return true;
 }
 
 /*
@@ -183,15 +195,14 @@ static uint64_t mix_bytes(uint64_t h, const uint8_t *bytes, int64_t n)
 
 void gr_dataset_hash(const gr_dataset *set, char text[17])
 {
-    uint64_t h = 0;
-    int64_t shape[3];
-    gr_dataset_shape(set, shape);
-    h = mix(h, (uint64_t)gr_dataset_size(set));
+    const gr_images *images = set->images;
+    const int64_t shape[3] = {images->height, images->width, images->channels}; /* as stored, whatever batches are resized to */
+    uint64_t h = mix(0, (uint64_t)gr_dataset_size(set));
     for (int i = 0; i < 3; i++)
         h = mix(h, (uint64_t)shape[i]);
     for (int64_t i = 0; i < gr_dataset_size(set); i++) {
         h = mix(h, (uint64_t)gr_dataset_label(set, i));
-        h = mix_bytes(h, gr_dataset_image(set, i), gr__image_bytes(set->images));
+        h = mix_bytes(h, gr_dataset_image(set, i), gr__image_bytes(images));
     }
     snprintf(text, 17, "%016" PRIx64, mix(h, 0)); /* a last round for the last word's high bits */
 }

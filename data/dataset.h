@@ -22,6 +22,7 @@ struct gr_dataset {
     const gr_images *images;
     int64_t n;
     int64_t *rows; /* [n], which image each sample is; NULL: sample i is image i */
+    int64_t size[2]; /* height and width in batches: the images' own, or what they are resized to */
     gr_normalise_args normalise;
 };
 

@@ -24,7 +24,10 @@ gr_decoded gr__decode_file(const char *path, gr_picture *picture, char reason[GR
 gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE]);
 void gr__picture_free(gr_picture *picture);
 
-/* Nearest neighbour, pixel for pixel as PIL's Image.resize((width, height), NEAREST). out[height, width, 3] */
-void gr__resize_nearest(const gr_picture *picture, int64_t height, int64_t width, uint8_t *out);
+/*
+ * Nearest neighbour, pixel for pixel as PIL's Image.resize((to[1], to[0]), NEAREST): in[from[0], from[1], channels] to
+ * out[to[0], to[1], channels].
+ */
+void gr__resize_nearest(const uint8_t *in, const int64_t from[2], int64_t channels, const int64_t to[2], uint8_t *out);
 
 #endif

@@ -122,7 +122,8 @@ static void decode_task(void *arg, int64_t chunk)
     task->result = gr__decode_file(path, &picture, task->reason);
     if (task->result != GR__DECODED)
         return;
-    gr__resize_nearest(&picture, r->images->height, r->images->width, gr__image_at(r->images, task->row));
+    gr__resize_nearest(picture.rgb, (int64_t[]){picture.height, picture.width}, 3,
+                       (int64_t[]){r->images->height, r->images->width}, gr__image_at(r->images, task->row));
     gr__picture_free(&picture);
 }
 

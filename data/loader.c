@@ -10,6 +10,7 @@
 #include "core/parallel.h"
 #include "core/philox.h"
 #include "data/dataset.h"
+#include "data/image.h"
 
 /* Device memory for a full batch, and the tensor over its first rows that callers see. */
 typedef struct {
@@ -87,9 +88,9 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
 /* Memory of a loader, on the host and on the device. False: recorded. */
 static bool make_buffers(gr_loader *loader)
 {
-    const gr_images *images = loader->set->images;
     gr_context *ctx = loader->ctx;
-    int64_t batch = loader->options.batch, shape[4] = {batch, images->height, images->width, images->channels};
+    int64_t batch = loader->options.batch, shape[4] = {batch};
+    gr_dataset_shape(loader->set, shape + 1);
     bool padding = loader->options.last == GR_PAD;
     size_t real = gr_type_size(gr_real(ctx));
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
@@ -99,7 +100,7 @@ static bool make_buffers(gr_loader *loader)
     loader->x = buffer_new(ctx, GR_U8, 4, shape);
     loader->in_place = loader->x.storage && loader->x.storage->data && ctx->device->on_host;
     loader->pixels = loader->in_place ? gr__u8(loader->x.storage)
-                                      : gr__host_alloc(ctx, batch, gr__image_bytes(images), "a batch of images");
+                                      : gr__host_alloc(ctx, batch, shape[1] * shape[2] * shape[3], "a batch of images");
     loader->y = buffer_new(ctx, GR_I32, 1, shape);
     if (padding)
         loader->weight = buffer_new(ctx, gr_real(ctx), 1, shape);
@@ -144,17 +145,29 @@ static void begin_epoch(gr_loader *loader)
     loader->running = true;
 }
 
+/* One image in the size of a batch. */
+static void copy_image(const gr_dataset *set, int64_t row, uint8_t *pixels)
+{
+    const gr_images *images = set->images;
+    if (set->size[0] == images->height && set->size[1] == images->width)
+        memcpy(pixels, gr__image_at(images, row), (size_t)gr__image_bytes(images));
+    else
+        gr__resize_nearest(gr__image_at(images, row), (int64_t[]){images->height, images->width}, images->channels, set->size,
+                           pixels);
+}
+
 /* Row i of the batch at loader->position: the next sample, or what fills up behind the last one. */
 static void copy_row(void *arg, int64_t i)
 {
     gr_loader *loader = arg;
     const gr_images *images = loader->set->images;
-    int64_t at = loader->position + i, n = loader->set->n, bytes = gr__image_bytes(images);
+    int64_t at = loader->position + i, n = loader->set->n;
+    int64_t bytes = loader->set->size[0] * loader->set->size[1] * images->channels;
     uint8_t *pixels = loader->pixels + i * bytes;
     bool counts = at < n || loader->options.last == GR_WRAP;
     if (counts) {
         int64_t row = gr__row(loader->set, loader->order[at % n]);
-        memcpy(pixels, gr__image_at(images, row), (size_t)bytes);
+        copy_image(loader->set, row, pixels);
         loader->labels[i] = images->labels[row];
     } else {
         memset(pixels, 0, (size_t)bytes);
@@ -238,9 +251,9 @@ bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch)
     *batch = (gr_batch){0};
     if (!loader || !gr_ok(loader->ctx))
         return false;
-    const gr_images *images = loader->set->images;
-    if (!gr__shape_check(loader->ctx, gr_real(loader->ctx), 4,
-                         (int64_t[]){n, images->height, images->width, images->channels}))
+    int64_t shape[4] = {n};
+    gr_dataset_shape(loader->set, shape + 1);
+    if (!gr__shape_check(loader->ctx, gr_real(loader->ctx), 4, shape))
         return false;
     if (n > loader->options.batch && !loader->ctx->planning)
         return gr__fail(loader->ctx, GR_USAGE,

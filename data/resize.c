@@ -26,13 +26,13 @@ static int64_t walk_next(gr_walk *walk)
     return here < walk->last ? here : walk->last;
 }
 
-void gr__resize_nearest(const gr_picture *picture, int64_t height, int64_t width, uint8_t *out)
+void gr__resize_nearest(const uint8_t *in, const int64_t from[2], int64_t channels, const int64_t to[2], uint8_t *out)
 {
-    gr_walk rows = walk_start(picture->height, height);
-    for (int64_t y = 0; y < height; y++) {
-        const uint8_t *row = picture->rgb + walk_next(&rows) * picture->width * 3; /* [width, 3] */
-        gr_walk columns = walk_start(picture->width, width);
-        for (int64_t x = 0; x < width; x++, out += 3)
-            memcpy(out, row + walk_next(&columns) * 3, 3);
+    gr_walk rows = walk_start(from[0], to[0]);
+    for (int64_t y = 0; y < to[0]; y++) {
+        const uint8_t *row = in + walk_next(&rows) * from[1] * channels; /* [from[1], channels] */
+        gr_walk columns = walk_start(from[1], to[1]);
+        for (int64_t x = 0; x < to[1]; x++, out += channels)
+            memcpy(out, row + walk_next(&columns) * channels, (size_t)channels);
     }
 }

@@ -146,7 +146,7 @@ def describe(sweep, lines):
     length = f"{sweep['updates']} updates" if sweep["updates"] else f"{sweep['epochs']} epochs"
     runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
     seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
-    return f"{data}, {length}, {seeds}. Large dots: means and 95 % intervals; small dots: runs."
+    return f"{data}, {length}, {seeds}.\nLarge dots: means and 95 % intervals; small dots: runs."
 
 
 def draw(sweep, lines, cells, published):
@@ -162,7 +162,7 @@ def draw(sweep, lines, cells, published):
     label_ends(ax, ends)
     figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
                     fontweight="bold")
-    figure.text(0.09, 0.898, describe(sweep, lines), fontsize=9.5)
+    figure.text(0.09, 0.88, describe(sweep, lines), fontsize=9.5)
     notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
     if published:
         sources = "; ".join(dict.fromkeys(r["source"] for r in published))
@@ -171,7 +171,7 @@ def draw(sweep, lines, cells, published):
     if cut:
         notes[-1] += ". Intervals that reach the frame go on beyond it."
     figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
-    figure.subplots_adjust(left=0.09, right=0.91, top=0.87, bottom=0.16)
+    figure.subplots_adjust(left=0.09, right=0.91, top=0.85, bottom=0.16)
     return figure
 
 

@@ -323,12 +323,45 @@ static void memory_limit(void **state)
     gr_close(ctx);
 }
 
+/* Images of 1 x 2 pixels, left and right told apart, in batches of 2 x 4: every pixel twice in both directions. */
+static void resizes(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_images *images = gr__images_new(ctx, 3, (int64_t[]){1, 2, 3}, 3);
+    for (int i = 0; i < 3 * PIXEL; i++)
+        images->pixels[i] = (uint8_t)(10 * i);
+    gr_dataset *set = gr__dataset_own(ctx, images);
+    char before[17], after[17];
+    gr_dataset_hash(set, before);
+    assert_true(gr_dataset_resize(set, 2, 4));
+    gr_dataset_hash(set, after);
+    assert_string_equal(before, after); /* the same pictures */
+    gr_dataset *part = gr__dataset_subset(set, (int64_t[]){2, 0}, 2);
+    gr_loader *loader = gr_loader_open(part, &(gr_loader_options){.batch = 2});
+    gr_batch batch;
+    float x[2 * 2 * 4 * 3];
+    assert_true(gr_loader_next(loader, &batch) && gr_download(batch.x, x));
+    assert_int_equal(gr_count(batch.x), 2 * 2 * 4 * 3);
+    for (int n = 0; n < 2; n++)
+        for (int h = 0; h < 2; h++)
+            for (int w = 0; w < 4; w++)
+                for (int c = 0; c < 3; c++) {
+                    const int source = 10 * ((n ? 0 : 2) * PIXEL + w / 2 * 3 + c);
+                    assert_true(x[((n * 2 + h) * 4 + w) * 3 + c] == (float)source / 255);
+                }
+    assert_false(gr_dataset_resize(set, 0, 4));
+    assert_non_null(strstr(gr_error_text(ctx), "0 x 4"));
+    gr_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_batch),
         cmocka_unit_test(shuffling),
         cmocka_unit_test(normalises),
+        cmocka_unit_test(resizes),
         cmocka_unit_test(order_does_not_depend_on_batch),
         cmocka_unit_test(addresses_repeat),
         cmocka_unit_test(closing_gives_memory_back),

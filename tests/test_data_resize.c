@@ -42,7 +42,7 @@ static void indices_across(int from, int to, int *index)
         rgb[3 * x + 1] = (uint8_t)(x >> 8);
         rgb[3 * x + 2] = 7;
     }
-    gr__resize_nearest(&(gr_picture){.height = 1, .width = from, .rgb = rgb}, 1, to, out);
+    gr__resize_nearest(rgb, (int64_t[]){1, from}, 3, (int64_t[]){1, to}, out);
     for (int x = 0; x < to; x++) {
         index[x] = out[3 * x] | out[3 * x + 1] << 8;
         assert_int_equal(out[3 * x + 2], 7);
@@ -74,8 +74,8 @@ static void rows_like_columns(void **state)
     uint8_t rgb[FROM * 3], across[TO * 3], down[TO * 3];
     for (int i = 0; i < FROM * 3; i++)
         rgb[i] = (uint8_t)(i * 7);
-    gr__resize_nearest(&(gr_picture){.height = 1, .width = FROM, .rgb = rgb}, 1, TO, across);
-    gr__resize_nearest(&(gr_picture){.height = FROM, .width = 1, .rgb = rgb}, TO, 1, down);
+    gr__resize_nearest(rgb, (int64_t[]){1, FROM}, 3, (int64_t[]){1, TO}, across);
+    gr__resize_nearest(rgb, (int64_t[]){FROM, 1}, 3, (int64_t[]){TO, 1}, down);
     assert_memory_equal(across, down, sizeof across);
 }
 
