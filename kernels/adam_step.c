@@ -15,6 +15,8 @@ bool gr__adam_resolve(gr_build *b)
     a->epsilon = a->epsilon != 0 ? a->epsilon : a->form == GR_ADAM_PYTORCH ? 1e-8 : 1e-7;
     if ((unsigned)a->form > GR_ADAM_PYTORCH)
         return gr__op_fail(b, "form %d; there are GR_ADAM_KERAS and GR_ADAM_PYTORCH", (int)a->form);
+    if (!gr__check_decay(b, a->weight_decay))
+        return false;
     if (a->beta1 > 0 && a->beta1 < 1 && a->beta2 > 0 && a->beta2 < 1 && a->epsilon > 0 && isfinite(a->epsilon))
         return true;
     return gr__op_fail(b, "beta1 %g, beta2 %g, epsilon %g; betas lie between 0 and 1, epsilon is positive", a->beta1,

@@ -1,4 +1,6 @@
 /* checks.c - shape rules that several fronts share. */
+#include <math.h>
+
 #include "kernels/kernels.h"
 
 bool gr__check_labels(gr_build *b)
@@ -30,4 +32,10 @@ bool gr__check_same_count(gr_build *b, int i, const char *name)
         return true;
     return gr__op_fail(b, "%s has %lld elements, wanted are %lld", name, (long long)b->call.in[i]->count,
                        (long long)b->call.in[0]->count);
+}
+
+bool gr__check_decay(gr_build *b, double weight_decay)
+{
+    return (weight_decay >= 0 && isfinite(weight_decay)) ||
+           gr__op_fail(b, "weight decay %g; it must be 0 or a positive number", weight_decay);
 }

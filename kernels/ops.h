@@ -73,12 +73,30 @@ typedef struct {
     float std[4];  /* 0: 1 */
 } gr_normalise_args;
 
+/*
+ * Weight decay, in two ways. Coupled, as in torch.optim.SGD and Adam: decay p is added to the gradient, as the penalty
+ * decay/2 sum p^2 would. Decoupled (Loshchilov and Hutter 2019), as in AdamW: p -= lr decay p beside the step. For SGD
+ * without momentum both are the same.
+ */
+typedef struct {
+    double weight_decay;
+} gr_sgd_args;
+
+typedef struct {
+    double momentum; /* mu, in (0, 1) */
+    bool nesterov;
+    double weight_decay;
+    bool decoupled;
+} gr_momentum_args;
+
 typedef enum { GR_ADAM_KERAS = 0, GR_ADAM_PYTORCH } gr_adam_form;
 
 typedef struct {
     double beta1, beta2; /* 0: 0.9 and 0.999 */
     double epsilon;      /* 0: 1e-7 (Keras) or 1e-8 (PyTorch) */
     gr_adam_form form;   /* KERAS: epsilon beside sqrt(v) before the bias correction; PYTORCH: after it */
+    double weight_decay;
+    bool decoupled;      /* AdamW */
 } gr_adam_args;
 
 /* y[N,P,Q,K] = x[N,H,W,C] * w[K,R,S,C] + b[K]. b or NULL; args or NULL. */
@@ -131,8 +149,11 @@ gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
 /* y = (x / 255 - mean[c]) / std[c] of u8 images x[N,H,W,C], C at most 4. args or NULL. */
 gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 
-/* p -= lr * g over whole slabs; lr is read from the step state. */
-bool gr_sgd_step(gr_tensor *p, gr_tensor *g);
+/* p -= lr (g + decay p) over whole slabs; lr is read from the step state. args or NULL. */
+bool gr_sgd_step(gr_tensor *p, gr_tensor *g, const gr_sgd_args *args);
+
+/* SGD with momentum as PyTorch has it: v = mu v + g, p -= lr v; Nesterov's: p -= lr (g + mu v). v starts from zeros. */
+bool gr_momentum_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_momentum_args *args);
 
 /* Adam (Kingma and Ba 2015) over whole slabs: moments m and v of first and second order; lr, t from the step state. */
 bool gr_adam_step(gr_tensor *p, gr_tensor *g, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);

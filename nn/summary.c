@@ -3,6 +3,8 @@
 
 #include "nn/module.h"
 
+enum { SAMPLES = 2 }; /* in the dry step: batch normalisation refuses a single one */
+
 /* Floating-point operations of a node's backward pass with every gradient that training will want. */
 static double backward_flops(const gr_node *node)
 {
@@ -24,10 +26,10 @@ static gr_summary_row describe(const gr_node *node)
         if (node->call.in[i] && node->call.in[i]->slab)
             row.parameters += node->call.in[i]->count;
     for (int i = 0; i < node->call.n_out && !node->alias; i++)
-        if (node->call.out[i])
-            row.bytes += (int64_t)gr__bytes(node->call.out[i]);
-    row.flops_forward = node->alias ? 0 : node->op->flops(&node->call, GR_FORWARD);
-    row.flops_backward = backward_flops(node);
+        if (node->call.out[i] && node->call.out[i]->ndim > 1) /* what is kept per channel does not grow with the batch */
+            row.bytes += (int64_t)gr__bytes(node->call.out[i]) / SAMPLES;
+    row.flops_forward = node->alias ? 0 : node->op->flops(&node->call, GR_FORWARD) / SAMPLES;
+    row.flops_backward = backward_flops(node) / SAMPLES;
     return row;
 }
 
@@ -40,7 +42,7 @@ int gr_summary(gr_module *net, gr_summary_row *rows, int max)
         gr__fail(ctx, GR_USAGE, "gr_summary: the model is not built; call gr_module_build first");
         return -1;
     }
-    int64_t shape[GR_MAX_DIMS] = {1};
+    int64_t shape[GR_MAX_DIMS] = {SAMPLES};
     memcpy(shape + 1, net->parameters->input.dim, sizeof net->parameters->input.dim);
     gr_plan_begin(ctx);
     bool recorded = gr_record(ctx, true);

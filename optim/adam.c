@@ -18,6 +18,8 @@ static const gr_optimizer_class adam_class = {.moments = 2, .step = step, .dense
 static bool check(gr_context *ctx, const gr_adam_args *a)
 {
     bool betas = a->beta1 >= 0 && a->beta1 < 1 && a->beta2 >= 0 && a->beta2 < 1;
+    if (!(a->weight_decay >= 0 && isfinite(a->weight_decay)))
+        return gr__fail(ctx, GR_USAGE, "gr_adam: weight decay %g; it is 0 or a positive number", a->weight_decay);
     return (betas && isfinite(a->epsilon) && a->epsilon >= 0) ||
            gr__fail(ctx, GR_USAGE, "gr_adam: beta1 %g, beta2 %g, epsilon %g; betas lie in [0, 1), epsilon is positive",
                     a->beta1, a->beta2, a->epsilon);

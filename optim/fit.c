@@ -4,6 +4,7 @@
 
 #include "nn/module.h"
 #include "optim/evaluate.h"
+#include "optim/optimizer.h"
 
 typedef struct {
     gr_context *ctx;
@@ -13,6 +14,7 @@ typedef struct {
     gr_loader *train, *val, *test; /* val and test NULL where there is no such part */
     gr_progress p;
     gr_fit_result result;
+    double lr;                    /* the optimizer's own, where the schedule starts */
     double loss_sum, correct_sum; /* over the epoch so far */
     int64_t epoch_samples;
 } fit_run;
@@ -73,6 +75,7 @@ static void update(fit_run *f, const gr_batch *batch)
     double begin = seconds();
     gr_tensor *z = gr_forward(f->net, batch->x);
     gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight), *loss = gr_loss(z, batch);
+    gr_set_lr(f->opt, gr_scheduled_lr(&f->o->schedule, f->lr, f->p.update, f->p.updates, f->p.batches));
     gr_minimize(f->opt, loss);
     double l = gr_item(loss), c = gr_item(correct);
     gr_step_end(f->ctx);
@@ -130,6 +133,10 @@ static bool check(gr_context *ctx, const gr_fit_options *o)
     if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
                         (long long)o->epochs, (long long)o->updates);
+    const gr_schedule *s = &o->schedule;
+    if ((unsigned)s->kind > GR_STEPS || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g; all are at least 0",
+                        (int)s->kind, s->lr_min, (long long)s->every, s->gamma);
     return gr_ok(ctx);
 }
 
@@ -155,11 +162,13 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     if (!net || !opt || !split.train || !options || !check(net->ctx, options))
         return f.result;
     f.ctx = net->ctx;
+    f.lr = opt->lr;
     if (open(&f, &split) && plan(&f, gr_dataset_size(split.train)))
         while (!done(&f)) {
             epoch(&f);
             finish_epoch(&f);
         }
+    opt->lr = f.lr;
     gr_loader_close(f.train);
     gr_loader_close(f.val);
     gr_loader_close(f.test);

@@ -14,7 +14,10 @@ extern "C" {
 typedef struct gr_optimizer gr_optimizer;
 
 typedef struct {
-    double lr; /* learning rate; 0: 0.01 */
+    double lr;           /* learning rate; 0: 0.01 */
+    double momentum;     /* in [0, 1) */
+    bool nesterov;
+    double weight_decay; /* part of the gradient, as torch.optim.SGD has it */
 } gr_sgd_options;
 
 typedef struct {
@@ -61,12 +64,33 @@ typedef struct {
     gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
 } gr_progress;
 
+/* How the learning rate goes on from the optimizer's own. */
+typedef enum {
+    GR_CONSTANT = 0,
+    GR_COSINE, /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
+    GR_STEPS   /* times gamma after every so many epochs */
+} gr_schedule_kind;
+
+typedef struct {
+    gr_schedule_kind kind;
+    double lr_min;  /* COSINE */
+    int64_t every;  /* STEPS: epochs; 0: 30 */
+    double gamma;   /* STEPS: 0: 0.1 */
+} gr_schedule;
+
+/*
+ * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch:
+ * COSINE lr_min + (lr - lr_min) (1 + cos(pi update / updates)) / 2, STEPS lr gamma^floor(update / (every per_epoch)).
+ */
+double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t updates, int64_t per_epoch);
+
 typedef struct {
     int64_t batch;            /* samples in an update */
     int64_t epochs;           /* stop after so many; 0: by updates */
     int64_t updates;          /* stop after so many; 0: by epochs */
     gr_last_batch last;
     bool no_shuffle;
+    gr_schedule schedule;
     int64_t eval_batch;       /* rows in a batch of evaluation; 0: batch */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */

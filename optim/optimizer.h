@@ -15,7 +15,7 @@ typedef struct {
     int moments; /* slabs of state it keeps beside the parameters */
     /* One update of the elements of p by g, both 1-D; m: moments. */
     bool (*step)(gr_optimizer *opt, gr_tensor *p, gr_tensor *g, gr_tensor *const *m);
-    /* The same fused with a dense layer's backward pass; returns as gr_dense_sgd does. */
+    /* The same fused with a dense layer's backward pass; returns as gr_dense_sgd does. NULL: there is none. */
     gr_tensor *(*dense_step)(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m);
 } gr_optimizer_class;
 
@@ -24,6 +24,7 @@ struct gr_optimizer {
     gr_module *net;
     const gr_optimizer_class *class;
     double lr;
+    gr_momentum_args sgd;
     gr_adam_args adam;
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out as the slab of parameters; made at the first update */
     bool *fused;                         /* by segment: its update was part of this backward pass */

@@ -137,7 +137,8 @@ def draw_real(row, slot, stream, count):
     if slot.name == "weight":
         return np.where(np.arange(count) % 5 == 3, 0, (u + 1.5) * scale)
     if slot.name in ("m", "v"):
-        return np.zeros(count) if row.has("fresh") else u * 0.5 + 0.625 if slot.name == "v" else u
+        square = slot.name == "v" and row.op != "momentum_step"
+        return np.zeros(count) if row.has("fresh") else u * 0.5 + 0.625 if square else u
     if slot.name.endswith("var"):
         return u * 0.5 + 0.625
     if slot.name == "y":
@@ -271,8 +272,12 @@ def differentiate(row, tensors):
 def keras_adam(row, p, g, m, v, updates):
     """Kingma and Ba (2015), end of section 2, as Keras computes it: epsilon-hat beside the uncorrected root."""
     beta1, beta2 = row.words.get("beta", [0.9, 0.999])
-    lr, epsilon = row.number("lr", 0.05), row.number("epsilon", 1e-7)
+    lr, epsilon, decay, gradient = row.number("lr", 0.05), row.number("epsilon", 1e-7), row.number("decay", 0), g
     for t in updates:
+        if row.has("decoupled"):
+            p.mul_(1 - lr * decay)
+        else:
+            g = gradient + decay * p
         m.mul_(beta1).add_(g, alpha=1 - beta1)
         v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
         alpha = lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
@@ -282,8 +287,9 @@ def keras_adam(row, p, g, m, v, updates):
 def pytorch_adam(row, p, g, m, v, updates):
     """torch.optim.Adam itself, its state set to the row's."""
     parameter = torch.nn.Parameter(p.clone())
-    optimizer = torch.optim.Adam([parameter], lr=row.number("lr", 0.05), betas=tuple(row.words.get("beta", [0.9, 0.999])),
-                                 eps=row.number("epsilon", 1e-8), foreach=False)
+    kind = torch.optim.AdamW if row.has("decoupled") else torch.optim.Adam
+    optimizer = kind([parameter], lr=row.number("lr", 0.05), betas=tuple(row.words.get("beta", [0.9, 0.999])),
+                     eps=row.number("epsilon", 1e-8), weight_decay=row.number("decay", 0), foreach=False)
     optimizer.state[parameter] = {"step": torch.tensor(float(updates[0] - 1)), "exp_avg": m, "exp_avg_sq": v}
     for _ in updates:
         parameter.grad = g.clone()
@@ -297,13 +303,20 @@ def adam(row, p, g, m, v):
     (pytorch_adam if row.has("pytorch") else keras_adam)(row, p, g, m, v, updates)
 
 
-def sgd(row, p, g):
-    """torch.optim.SGD itself."""
+def sgd(row, p, g, v=None):
+    """torch.optim.SGD itself; decoupled decay, which it does not have, is taken off before each step."""
+    lr, decay, decoupled = row.number("lr", 0.05), row.number("decay", 0), row.has("decoupled")
     parameter = torch.nn.Parameter(p.clone())
-    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), foreach=False)
+    optimizer = torch.optim.SGD([parameter], lr=lr, momentum=row.number("momentum", 0), nesterov=row.has("nesterov"),
+                                weight_decay=0 if decoupled else decay, foreach=False)
+    if v is not None:
+        optimizer.state[parameter] = {"momentum_buffer": v}
     for _ in range(int(row.number("updates", 1))):
         parameter.grad = g.clone()
+        before = parameter.detach().clone()
         optimizer.step()
+        if decoupled:
+            parameter.data.sub_(lr * decay * before)
     p.copy_(parameter.detach())
 
 
@@ -327,6 +340,8 @@ def dense_gradients(x, dy, w, y):
 def update(row, t):
     if row.op == "sgd_step":
         sgd(row, t["p"], t["g"])
+    elif row.op == "momentum_step":
+        sgd(row, t["p"], t["g"], t["v"])
     elif row.op == "batch_norm_track":
         track(row, t)
     elif row.op == "batch_norm_commit":

@@ -168,6 +168,110 @@ static void numbers_gone_bad_are_named(void **state)
     gr_close(ctx);
 }
 
+/*
+ * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must give
+ * the same, although it fuses nothing then.
+ */
+static void momentum_follows_its_formula(void **state)
+{
+    (void)state;
+    enum { UPDATES = 4, MAX = 4096 };
+    const double lr = 0.05, mu = 0.9, decay = 0.01;
+    static double p[MAX], v[MAX];
+    float *by_step = NULL;
+    int64_t count = 0;
+    for (int minimize = 0; minimize < 2; minimize++) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+        gr_module *net = small_net(ctx);
+        gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr, .momentum = mu, .nesterov = true, .weight_decay = decay});
+        gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 15});
+        gr_batch batch;
+        for (int update = 0; update < UPDATES; update++) {
+            assert_true(gr_loader_next(loader, &batch));
+            gr_tensor *loss = gr_loss(gr_forward(net, batch.x), &batch);
+            if (update == 0 && !minimize) {
+                float *start = parameters(net, &count);
+                assert_in_range(count, 1, MAX);
+                for (int64_t i = 0; i < count; i++)
+                    p[i] = (double)start[i];
+                free(start);
+            }
+            if (minimize) {
+                assert_true(gr_minimize(sgd, loss));
+            } else {
+                assert_true(gr_backward(loss));
+                double *at_p = p, *at_v = v;
+                for (int k = 0; k < gr_parameter_count(net); k++) {
+                    float g[MAX];
+                    int64_t n = gr_count(gr_parameter(net, k));
+                    assert_true(gr_download(gr_grad(gr_parameter(net, k)), g));
+                    for (int64_t i = 0; i < n; i++, at_p++, at_v++) {
+                        const double grad = (double)g[i] + decay * *at_p;
+                        *at_v = mu * *at_v + grad;
+                        *at_p -= lr * (grad + mu * *at_v);
+                    }
+                }
+                assert_true(gr_optimizer_step(sgd));
+            }
+            gr_step_end(ctx);
+        }
+        float *got = parameters(net, &count);
+        for (int64_t i = 0; i < count; i++) {
+            assert_true(fabs((double)got[i] - p[i]) < 1e-5);
+            if (minimize)
+                assert_true(fabsf(got[i] - by_step[i]) < 1e-6f);
+        }
+        free(by_step);
+        by_step = got;
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    free(by_step);
+}
+
+/* Values of torch.optim.lr_scheduler.CosineAnnealingLR and StepLR. */
+static void schedules_have_their_values(void **state)
+{
+    (void)state;
+    const gr_schedule cosine = {.kind = GR_COSINE, .lr_min = 0.02}, steps = {.kind = GR_STEPS, .every = 3, .gamma = 0.5};
+    assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 0, 40, 10) - 0.1) < 1e-15);
+    assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 10, 40, 10) - (0.02 + 0.08 * (1 + sqrt(0.5)) / 2)) < 1e-15);
+    assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 20, 40, 10) - 0.06) < 1e-15);
+    assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 40, 40, 10) - 0.02) < 1e-15);
+    assert_true(gr_scheduled_lr(&steps, 0.8, 29, 100, 10) == 0.8);
+    assert_true(gr_scheduled_lr(&steps, 0.8, 30, 100, 10) == 0.4);
+    assert_true(gr_scheduled_lr(&steps, 0.8, 60, 100, 10) == 0.2);
+    assert_true(gr_scheduled_lr(&(gr_schedule){0}, 0.8, 60, 100, 10) == 0.8);
+    assert_true(fabs(gr_scheduled_lr(&(gr_schedule){.kind = GR_STEPS}, 1, 30, 100, 1) - 0.1) < 1e-15);
+}
+
+/* A rate that falls to almost nothing at once must leave other weights than one that stays; the optimizer's own comes back. */
+static void fit_follows_the_schedule(void **state)
+{
+    (void)state;
+    float *weights[3];
+    int64_t count = 0;
+    for (int run = 0; run < 3; run++) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+        gr_module *net = small_net(ctx);
+        gr_optimizer *sgd = optimizer(ctx, net, false);
+        gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+        gr_fit_options o = {.batch = 30, .epochs = run == 2 ? 1 : 2, .no_shuffle = true};
+        if (run == 1)
+            o.schedule = (gr_schedule){.kind = GR_STEPS, .every = 1, .gamma = 1e-12};
+        gr_fit(net, sgd, split, &o);
+        weights[run] = parameters(net, &count);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    double moved = 0;
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(fabsf(weights[1][i] - weights[2][i]) < 1e-7f); /* nothing after the first epoch */
+        moved = fmax(moved, fabs((double)(weights[0][i] - weights[1][i])));
+    }
+    assert_true(moved > 1e-4);
+    for (int run = 0; run < 3; run++)
+        free(weights[run]);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -180,7 +284,16 @@ static void bad_options_are_refused(void **state)
     }
     assert_null(gr_adam(ctx, net, &(gr_adam_options){.adam = {.beta1 = 1}}));
     gr_clear_error(ctx);
-    gr_fit_options bad[] = {{.batch = 0, .epochs = 1}, {.batch = 4}, {.batch = 4, .epochs = -1}, {.batch = 121, .epochs = 1}};
+    assert_null(gr_adam(ctx, net, &(gr_adam_options){.adam = {.weight_decay = -1}}));
+    gr_clear_error(ctx);
+    const gr_sgd_options bad_sgd[] = {{.momentum = 1}, {.nesterov = true}, {.weight_decay = -1}};
+    for (size_t i = 0; i < sizeof bad_sgd / sizeof *bad_sgd; i++) {
+        assert_null(gr_sgd(ctx, net, &bad_sgd[i]));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    gr_fit_options bad[] = {{.batch = 0, .epochs = 1}, {.batch = 4}, {.batch = 4, .epochs = -1}, {.batch = 121, .epochs = 1},
+                            {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fit(ctx, net, false, &bad[i]);
         assert_int_equal(gr_error_code(ctx), GR_USAGE);
@@ -211,6 +324,8 @@ int main(void)
         cmocka_unit_test(minimize_is_backward_and_step), cmocka_unit_test(micro_batches_add_up),
         cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
         cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(momentum_follows_its_formula),  cmocka_unit_test(schedules_have_their_values),
+        cmocka_unit_test(fit_follows_the_schedule),
         cmocka_unit_test(bad_options_are_refused),       cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

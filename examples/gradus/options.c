@@ -24,11 +24,20 @@ bool parse_count(const char *text, int64_t low, int64_t high, int64_t *value)
     return true;
 }
 
-static bool parse_positive(const char *text, double *value)
+static bool parse_amount(const char *text, amount *a)
 {
     char *end;
-    *value = strtod(text, &end);
-    return (isdigit((unsigned char)text[0]) || text[0] == '.') && !*end && isfinite(*value) && *value > 0;
+    a->value = strtod(text, &end);
+    a->given = (isdigit((unsigned char)text[0]) || text[0] == '.') && !*end && isfinite(a->value);
+    return a->given;
+}
+
+static bool parse_positive(const char *text, double *value)
+{
+    amount a;
+    bool good = parse_amount(text, &a) && a.value > 0;
+    *value = a.value;
+    return good;
 }
 
 static bool parse_bytes(const char *text, int64_t *value)
@@ -70,6 +79,8 @@ static void expected(const option *o, char *text, size_t size)
         snprintf(text, size, "must be a whole number from %lld to %lld", (long long)o->low, (long long)o->high);
     else if (o->type == OPTION_POSITIVE)
         snprintf(text, size, "must be a number above 0");
+    else if (o->type == OPTION_AMOUNT)
+        snprintf(text, size, "must be a number of at least 0");
     else if (o->type == OPTION_BYTES)
         snprintf(text, size, "must be a number of bytes such as 800000000, 512M or 1.5G");
     else {
@@ -99,6 +110,9 @@ static bool set_value(const command_text *command, const option *o, void *values
         break;
     case OPTION_POSITIVE:
         good = parse_positive(text, p);
+        break;
+    case OPTION_AMOUNT:
+        good = parse_amount(text, p);
         break;
     case OPTION_BYTES:
         good = parse_bytes(text, p);
@@ -260,6 +274,9 @@ static bool value_text(const option *o, const void *values, char *text, size_t s
     case OPTION_POSITIVE:
         snprintf(text, size, "%.17g", *(const double *)p);
         return *(const double *)p != 0;
+    case OPTION_AMOUNT:
+        snprintf(text, size, "%.17g", ((const amount *)p)->value);
+        return ((const amount *)p)->given;
     }
     return false;
 }
@@ -289,6 +306,7 @@ void options_json(const option *options, const void *values, json_t *object)
             value = json_boolean(*(const bool *)p);
         else if (value_text(options, values, text, sizeof text))
             value = options->type == OPTION_POSITIVE                                 ? json_real(*(const double *)p)
+                    : options->type == OPTION_AMOUNT                                 ? json_real(((const amount *)p)->value)
                     : options->type == OPTION_COUNT || options->type == OPTION_BYTES ? json_integer(*(const int64_t *)p)
                                                                                      : json_string(text);
         json_object_set_new(object, options->name, value);

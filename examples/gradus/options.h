@@ -15,8 +15,14 @@ typedef enum {
     OPTION_CHOICE,   /* const char *, one of choices */
     OPTION_COUNT,    /* int64_t, a whole number from low to high */
     OPTION_POSITIVE, /* double, finite and above 0 */
+    OPTION_AMOUNT,   /* amount, finite and at least 0: for settings where 0 is a choice of its own */
     OPTION_BYTES     /* int64_t, at least 1: 1500000, 512M, 1.5G (of 1024) */
 } option_type;
+
+typedef struct {
+    bool given;
+    double value;
+} amount;
 
 /* A setting that was not given stays zero. */
 typedef struct {

@@ -3,10 +3,22 @@
 
 #include <string.h>
 
-const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp", NULL};
+const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp",
+                                    "resnet18-cifar", "resnet18-article", NULL};
 const char *const optimizer_names[] = {"sgd", "adam", NULL};
+const char *const lr_schedule_names[] = {[GR_CONSTANT] = "constant", [GR_COSINE] = "cosine", [GR_STEPS] = "steps", NULL};
 const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
+
+static gr_module *resnet18_of_10(gr_context *ctx)
+{
+    return gr_resnet18(ctx, 10);
+}
+
+static gr_module *resnet18_cifar_of_10(gr_context *ctx)
+{
+    return gr_resnet18_cifar(ctx, 10);
+}
 
 static const recipe recipes[] = {
     {
@@ -168,6 +180,73 @@ static const recipe recipes[] = {
             {"The tutorial trains for 10 epochs. Here it is 5, as for mnist-mlp; --epochs 10 is the tutorial's.",
              "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs."},
     },
+    {
+        .name = "resnet18-cifar",
+        .title = "ResNet-18 for 32x32 pictures on CIFAR-10",
+        .source = "He, Zhang, Ren, Sun, \"Deep residual learning for image recognition\"; the stem and rates are custom",
+        .format = RECIPE_CIFAR10,
+        .data = "CIFAR-10",
+        .download = "cifar10",
+        .height = 32,
+        .width = 32,
+        .normalise = {.mean = {0.4914f, 0.4822f, 0.4465f}, .std = {0.2470f, 0.2435f, 0.2616f}},
+        .procedural = {1000, 0, 200},
+        .net = resnet18_cifar_of_10,
+        .optimizer = "sgd",
+        .optimizers = {{"sgd", 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4}, {"adam", 0.001}},
+        .lr_schedule = "cosine",
+        .batch = 128,
+        .epochs = 30,
+        .last_batch = "keep",
+        .grid_batches = "32,128,512",
+        .grid_optimizers = "sgd",
+        .words =
+            {"data       32x32x3, normalised by the training set's mean and deviation per channel; 50,000 pictures for "
+             "training, 10,000 for the test",
+             "model      ResNet-18 with a 3x3 stem and no max-pool; Kaiming-normal filters, batch normalisation with "
+             "momentum 0.1",
+             "loss       softmax cross-entropy of the logits",
+             "optimizer  SGD 0.1, momentum 0.9 (Nesterov), weight decay 5e-4 on all parameters, cosine to 0",
+             "schedule   30 epochs, batch size 128, shuffled each epoch, the last short batch kept"},
+        .oddities =
+            {"The paper's own CIFAR networks are other ones (ResNet-20 to 110); this is the ImageNet network with its "
+             "first layer made for small pictures, as it is commonly trained.",
+             "Crops and flips, without which it overfits, are not part of this recipe yet."},
+    },
+    {
+        .name = "resnet18-article",
+        .title = "ResNet-18 on CIFAR-10 as the PyTorch profiler's tutorial steps it",
+        .source = "PyTorch tutorial \"PyTorch Profiler With TensorBoard\" and an article after it",
+        .format = RECIPE_CIFAR10,
+        .data = "CIFAR-10",
+        .download = "cifar10",
+        .height = 32,
+        .width = 32,
+        .normalise = {.mean = {0.5f, 0.5f, 0.5f}, .std = {0.5f, 0.5f, 0.5f}},
+        .procedural = {1000, 0, 200},
+        .net = resnet18_of_10,
+        .optimizer = "sgd",
+        .optimizers = {{"sgd", 0.001, .momentum = 0.9}, {"adam", 0.001}},
+        .batch = 32,
+        .epochs = 1,
+        .last_batch = "keep",
+        .grid_batches = "4,16,32,64",
+        .grid_optimizers = "sgd",
+        .words =
+            {"data       32x32x3, (x/255 - 0.5) / 0.5; --resize 224 for the size that the tutorial resizes to",
+             "model      torchvision's ResNet-18: 7x7 stem with stride 2, 3x3 max-pool with stride 2; 10 outputs",
+             "loss       softmax cross-entropy of the logits",
+             "optimizer  SGD 0.001, momentum 0.9",
+             "schedule   1 epoch, shuffled, the last short batch kept"},
+        .oddities =
+            {"The article prints batch size 1. At 32x32 the last layers then see one value per channel, of which "
+             "batch normalisation has no variance: refused by name. It runs at --resize 224; copies of the article "
+             "use 32.",
+             "The tutorial starts from weights trained on ImageNet; here they are drawn. --init-weights takes "
+             "torchvision's.",
+             "The tutorial resizes by bilinear interpolation; --resize takes the nearest neighbour.",
+             "It has 1000 outputs of which 10 are used; here there are 10."},
+    },
 };
 
 enum { RECIPES = sizeof recipes / sizeof recipes[0] };
@@ -192,12 +271,12 @@ int recipe_channels(const recipe *r)
     return r->format == RECIPE_IDX || r->format == RECIPE_TABLE ? 1 : 3;
 }
 
-double recipe_lr(const recipe *r, const char *optimizer)
+const recipe_optimizer *recipe_optimizer_of(const recipe *r, const char *name)
 {
-    for (int i = 0; i < RECIPE_OPTIMIZERS; i++)
-        if (strcmp(r->optimizers[i].name, optimizer) == 0)
-            return r->optimizers[i].lr;
-    return 0;
+    int i = 0;
+    while (i + 1 < RECIPE_OPTIMIZERS && strcmp(r->optimizers[i].name, name) != 0)
+        i++;
+    return &r->optimizers[i];
 }
 
 gr_last_batch last_batch_of(const char *name)
@@ -208,10 +287,18 @@ gr_last_batch last_batch_of(const char *name)
     return (gr_last_batch)policy;
 }
 
+gr_schedule_kind lr_schedule_of(const char *name)
+{
+    int kind = GR_CONSTANT;
+    while (name && lr_schedule_names[kind + 1] && strcmp(lr_schedule_names[kind], name) != 0)
+        kind++;
+    return (gr_schedule_kind)kind;
+}
+
 void recipe_list(void)
 {
     for (int i = 0; i < RECIPES; i++)
-        printf("%-14s %s\n", recipes[i].name, recipes[i].title);
+        printf("%-16s %s\n", recipes[i].name, recipes[i].title);
 }
 
 void recipe_print_oddities(const recipe *r, FILE *f)

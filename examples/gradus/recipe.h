@@ -16,7 +16,10 @@ typedef struct {
 
 typedef struct {
     const char *name; /* "adam" */
-    double lr;        /* of this recipe */
+    double lr;        /* of this recipe, as what follows */
+    double momentum;  /* of sgd */
+    bool nesterov;
+    double weight_decay;
 } recipe_optimizer;
 
 enum { RECIPE_OPTIMIZERS = 2 };
@@ -27,11 +30,13 @@ typedef struct {
     const char *data;     /* the data set's name, as rows show it */
     const char *download; /* what scripts/get_data.sh calls it; NULL: it does not know it */
     int height, width;    /* of the pictures as the network sees them; of a table, 1 and its features */
+    gr_normalise_args normalise; /* zero: x/255 */
     recipe_split split;
     recipe_split procedural; /* of the built-in pictures that may stand in */
     gr_module *(*net)(gr_context *ctx);
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
+    const char *lr_schedule; /* one of lr_schedule_names; NULL: constant */
     int64_t batch, epochs; /* the usual ones */
     const char *last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
@@ -41,6 +46,7 @@ typedef struct {
 
 extern const char *const recipe_names[];     /* ends with NULL */
 extern const char *const optimizer_names[];  /* ends with NULL */
+extern const char *const lr_schedule_names[]; /* in the order of gr_schedule_kind, ends with NULL */
 extern const char *const last_batch_names[]; /* in the order of gr_last_batch, ends with NULL */
 
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
@@ -49,10 +55,11 @@ const recipe *recipe_find(const char *name, const char *command);
 /* Channels of the pictures. */
 int recipe_channels(const recipe *r);
 
-/* The recipe's learning rate for an optimizer of optimizer_names. */
-double recipe_lr(const recipe *r, const char *optimizer);
+/* The recipe's numbers for an optimizer of optimizer_names. */
+const recipe_optimizer *recipe_optimizer_of(const recipe *r, const char *name);
 
 gr_last_batch last_batch_of(const char *name);
+gr_schedule_kind lr_schedule_of(const char *name); /* NULL: constant */
 
 void recipe_list(void);
 void recipe_explain(const recipe *r);

@@ -13,6 +13,10 @@ const char *const row_keys[] = {"recipe",
                                 "precision",
                                 "optimizer",
                                 "lr",
+                                "momentum",
+                                "nesterov",
+                                "weight_decay",
+                                "lr_schedule",
                                 "batch",
                                 "micro_batch",
                                 "seed",
@@ -81,6 +85,10 @@ static void put_run(json_t *row, const result *r)
     put_text(row, "precision", r->precision);
     put_text(row, "optimizer", s->optimizer);
     put_real(row, "lr", s->lr);
+    put_real(row, "momentum", s->momentum.value);
+    put(row, "nesterov", json_boolean(s->nesterov));
+    put_real(row, "weight_decay", s->weight_decay.value);
+    put_text(row, "lr_schedule", s->lr_schedule);
     put(row, "batch", json_integer(s->batch));
     put(row, "micro_batch", json_integer(s->batch));
     put(row, "seed", json_integer(s->seed));

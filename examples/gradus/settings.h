@@ -15,12 +15,18 @@ typedef struct {
     int64_t seed;
     /* the protocol: what all cells of a sweep share */
     double lr;
+    amount momentum, weight_decay;
+    bool nesterov;
+    const char *lr_schedule;
+    int64_t lr_every;
+    double lr_gamma;
     const char *adam_form;
     double adam_epsilon;
     int64_t epochs, updates;
     const char *last_batch;
     bool no_shuffle, no_fusion;
     int64_t split_seed;
+    int64_t resize;
     const char *init_weights;
     const char *device;
     int64_t memory_limit;
@@ -38,10 +44,10 @@ extern const option settings_cell[], settings_protocol[], settings_machine[];
 enum { MAX_BATCH = 1 << 20 };
 
 /*
- * Checks what no single option can: two that exclude each other, one that means nothing without another (any_adam: Adam
- * is among the optimizers). Returns 0 or an exit code, complained of.
+ * Checks what no single option can: two that exclude each other, one that means nothing without another (any_sgd, any_adam:
+ * these are among the optimizers). Returns 0 or an exit code, complained of.
  */
-int settings_check(const settings *s, const char *command, bool any_adam);
+int settings_check(const settings *s, const recipe *r, const char *command, bool any_sgd, bool any_adam);
 
 /* Fills in the recipe's choices. */
 void settings_complete(settings *s, const recipe *r);

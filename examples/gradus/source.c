@@ -122,22 +122,44 @@ static gr_split split_of(gr_dataset *set, const recipe_split *split)
     return gr_split_per_class(set, split->train, split->val, split->test);
 }
 
-gr_dataset *source_built_in(gr_context *ctx, const recipe *r, int64_t n, uint64_t seed)
+void source_shape(const recipe *r, const settings *s, int64_t shape[3])
 {
+    shape[0] = s->resize ? s->resize : r->height;
+    shape[1] = s->resize ? s->resize : r->width;
+    shape[2] = recipe_channels(r);
+}
+
+gr_dataset *source_built_in(gr_context *ctx, const recipe *r, const settings *s, int64_t n, uint64_t seed)
+{
+    int64_t shape[3];
+    source_shape(r, s, shape);
     if (r->format == RECIPE_TABLE)
         return gr_table_classes(ctx, n, r->width, seed);
-    return (recipe_channels(r) == 1 ? gr_procedural_grey : gr_procedural)(ctx, n, r->height, r->width, seed);
+    return (shape[2] == 1 ? gr_procedural_grey : gr_procedural)(ctx, n, (int)shape[0], (int)shape[1], seed);
+}
+
+/* Size and scale of the recipe's pictures on every part. */
+static void prepare_parts(const recipe *r, const settings *s, const gr_split *split)
+{
+    gr_dataset *parts[] = {split->train, split->val, split->test};
+    for (int i = 0; i < 3; i++) {
+        if (s->resize)
+            gr_dataset_resize(parts[i], (int)s->resize, (int)s->resize);
+        if (r->normalise.std[0] > 0)
+            gr_dataset_normalise(parts[i], &r->normalise);
+    }
 }
 
 /* idx files may hold pictures and classes of any number: that they fit the recipe's network. 0 or an exit code. */
-static int check_idx(const recipe *r, const gr_dataset *set, const char *path, const char *command)
+static int check_idx(const recipe *r, const settings *s, const gr_dataset *set, const char *path, const char *command)
 {
     enum { OUTPUTS = 10 };
-    int64_t shape[3];
+    int64_t shape[3], wanted[3];
+    source_shape(r, s, wanted);
     gr_dataset_shape(set, shape);
-    if (shape[0] != r->height || shape[1] != r->width)
+    if (shape[0] != wanted[0] || shape[1] != wanted[1])
         return complain(GR_BAD_DATA, command, "%s holds pictures of %lldx%lldx1, %s is for %dx%dx1", path,
-                        (long long)shape[0], (long long)shape[1], r->name, r->height, r->width);
+                        (long long)shape[0], (long long)shape[1], r->name, (int)wanted[0], (int)wanted[1]);
     if (gr_dataset_classes(set) > OUTPUTS)
         return complain(GR_BAD_DATA, command, "%s has labels of %d classes, %s is for %d", path,
                         gr_dataset_classes(set), r->name, OUTPUTS);
@@ -150,7 +172,7 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
     bool table = r->format == RECIPE_TABLE; /* is drawn by formula whether that is asked for or not */
     *data = (source){.name = s->procedural && !table ? "procedural" : r->data};
     if (s->procedural || table) {
-        gr_dataset *set = source_built_in(ctx, r, 2 * per_class(&r->procedural), (uint64_t)s->split_seed);
+        gr_dataset *set = source_built_in(ctx, r, s, 2 * per_class(&r->procedural), (uint64_t)s->split_seed);
         data->split = split_of(set, &r->procedural);
     } else if (!source_find(r, source_root(s), path, sizeof path)) {
         return not_found(r, s, source_root(s), command);
@@ -159,17 +181,20 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
     } else if (r->format == RECIPE_IDX) {
         data->split = gr_idx(ctx, path);
     } else {
-        gr_image_options images = {.height = r->height,
-                                   .width = r->width,
+        int64_t shape[3];
+        source_shape(r, s, shape);
+        gr_image_options images = {.height = (int)shape[0],
+                                   .width = (int)shape[1],
                                    .per_class = (int)per_class(&r->split),
                                    .split_seed = (uint64_t)s->split_seed,
                                    .skipped = tell_skipped};
         data->split = split_of(gr_image_folder(ctx, path, &images), &r->split);
     }
+    prepare_parts(r, s, &data->split);
     if (!gr_ok(ctx))
         return complain_of(ctx, command);
     hash_parts(data);
-    return r->format == RECIPE_IDX && !s->procedural ? check_idx(r, data->split.train, path, command) : 0;
+    return r->format == RECIPE_IDX && !s->procedural ? check_idx(r, s, data->split.train, path, command) : 0;
 }
 
 int source_check_batch(const source *data, int64_t batch, const char *last_batch, const char *command)

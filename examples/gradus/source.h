@@ -20,7 +20,10 @@ bool source_find(const recipe *r, const char *root, char *path, size_t size);
 const char *source_cure(const recipe *r, char *text, size_t size);
 
 /* n samples drawn by formula, of the shape and the number of classes that stand in for the recipe's. NULL: in ctx. */
-gr_dataset *source_built_in(gr_context *ctx, const recipe *r, int64_t n, uint64_t seed);
+gr_dataset *source_built_in(gr_context *ctx, const recipe *r, const settings *s, int64_t n, uint64_t seed);
+
+/* Height, width and channels of what the network sees. */
+void source_shape(const recipe *r, const settings *s, int64_t shape[3]);
 
 /* Reads the recipe's data into ctx, telling on stderr of files left out. Returns 0 or an exit code, complained of. */
 int source_open(gr_context *ctx, const recipe *r, const settings *s, const char *command, source *data);

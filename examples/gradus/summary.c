@@ -12,6 +12,8 @@ static const option summary_options[] = {
      MAX_BATCH, NULL},
     {"optimizer", "NAME", OPTION_CHOICE, offsetof(settings, optimizer), "of the planned memory (default: the recipe's)",
      0, 0, optimizer_names},
+    {"resize", "SIDE", OPTION_COUNT, offsetof(settings, resize), "pictures of SIDE x SIDE (default: the recipe's size)", 1,
+     4096, NULL},
     {"no-fusion", NULL, OPTION_FLAG, offsetof(settings, no_fusion), "build the network from single operations only", 0,
      0, NULL},
     {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), "cpu, or ref: double precision (default: cpu)", 0, 0,
@@ -43,7 +45,7 @@ typedef struct {
 static void plan_training(gr_context *ctx, const recipe *r, const settings *s, gr_module *net)
 {
     gr_optimizer *opt = settings_optimizer(s, ctx, net);
-    gr_dataset *set = source_built_in(ctx, r, s->batch, 0);
+    gr_dataset *set = source_built_in(ctx, r, s, s->batch, 0);
     gr_loader_options options = {.batch = s->batch};
     gr_loader *train = gr_loader_open(set, &options);
     if (r->split.val > 0)
@@ -62,7 +64,9 @@ static void plan_training(gr_context *ctx, const recipe *r, const settings *s, g
 static bool summarise(gr_context *ctx, const recipe *r, const settings *s, summary *out)
 {
     gr_module *net = r->net(ctx);
-    gr_module_build(net, 3, (int64_t[]){r->height, r->width, recipe_channels(r)});
+    int64_t shape[3];
+    source_shape(r, s, shape);
+    gr_module_build(net, 3, shape);
     out->n = gr_summary(net, out->rows, MAX_LAYERS);
     for (int i = 0; i < out->n; i++) {
         out->total.parameters += out->rows[i].parameters;
@@ -100,7 +104,7 @@ static const char *flops_text(double flops, char text[32])
 static void print_row(const char *name, const char *shape, const gr_summary_row *row)
 {
     char parameters[32], forward[32], backward[32], bytes[32];
-    printf("%-22s %-12s %12s %10s %10s %12s\n", name, shape, thousands_text(row->parameters, parameters),
+    printf("%-26s %-12s %12s %10s %10s %12s\n", name, shape, thousands_text(row->parameters, parameters),
            flops_text(row->flops_forward, forward), flops_text(row->flops_backward, backward),
            thousands_text(row->bytes, bytes));
 }
@@ -108,8 +112,10 @@ static void print_row(const char *name, const char *shape, const gr_summary_row 
 static void print_summary(const recipe *r, const settings *s, const summary *m)
 {
     char shape[64], held[32], step[32], peak[32];
-    printf("%s: input %dx%dx%d\n\n", r->name, r->height, r->width, recipe_channels(r));
-    printf("%-22s %-12s %12s %10s %10s %12s\n", "layer", "output", "parameters", "forward", "backward", "bytes kept");
+    int64_t input[3];
+    source_shape(r, s, input);
+    printf("%s: input %lldx%lldx%lld\n\n", r->name, (long long)input[0], (long long)input[1], (long long)input[2]);
+    printf("%-26s %-12s %12s %10s %10s %12s\n", "layer", "output", "parameters", "forward", "backward", "bytes kept");
     for (int i = 0; i < m->n; i++)
         print_row(m->rows[i].name, shape_text(&m->rows[i], shape), &m->rows[i]);
     print_row("total", "", &m->total);

@@ -97,7 +97,10 @@ static json_t *identity(const sweep *w)
 {
     settings shared = w->base;
     settings_complete(&shared, w->recipe); /* --epochs 5 and nothing are the same where 5 is the recipe's choice */
-    shared.lr = w->base.lr;                /* but each optimizer has its own usual learning rate */
+    shared.lr = w->base.lr; /* but each optimizer has its own usual numbers */
+    shared.momentum = w->base.momentum;
+    shared.nesterov = w->base.nesterov;
+    shared.weight_decay = w->base.weight_decay;
     json_t *o = json_object();
     json_object_set_new(o, "recipe", json_string(w->recipe->name));
     json_object_set_new(o, "data", json_string(w->data));
@@ -207,9 +210,13 @@ static settings settings_of(const sweep *w, const cell *c)
     s.batch = c->batch;
     s.optimizer = c->optimizer;
     s.seed = c->seed;
-    if (strcmp(c->optimizer, "adam") != 0) { /* in a sweep of both, Adam's options are for Adam's cells */
+    if (strcmp(c->optimizer, "adam") != 0) { /* in a sweep of both, each one's options are for its own cells */
         s.adam_form = NULL;
         s.adam_epsilon = 0;
+    }
+    if (strcmp(c->optimizer, "sgd") != 0) {
+        s.momentum = (amount){0};
+        s.nesterov = false;
     }
     return s;
 }
@@ -384,7 +391,7 @@ int sweep_command(int argc, char **argv)
     int code = grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
                           s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.grid);
     if (code == 0)
-        code = settings_check(&w.base, "sweep", grid_has(&w.grid, "adam"));
+        code = settings_check(&w.base, w.recipe, "sweep", grid_has(&w.grid, "sgd"), grid_has(&w.grid, "adam"));
     if (code == 0)
         code = settings_check_inputs(&w.base, "sweep");
     return code ? code : run_sweep(&w);

@@ -92,7 +92,9 @@ static int train(run *t, const recipe *r, const settings *s)
     if (code)
         return code;
     gr_module *net = r->net(t->ctx);
-    gr_module_build(net, 3, (int64_t[]){r->height, r->width, recipe_channels(r)});
+    int64_t shape[3];
+    source_shape(r, s, shape);
+    gr_module_build(net, 3, shape);
     if (s->init_weights)
         gr_load_weights(net, s->init_weights);
     gr_optimizer *opt = settings_optimizer(s, t->ctx, net);
@@ -220,7 +222,7 @@ int train_command(int argc, char **argv)
     }
     settings_complete(&s, r);
     stop_catch();
-    int code = settings_check(&s, "train", strcmp(s.optimizer, "adam") == 0);
+    int code = settings_check(&s, r, "train", strcmp(s.optimizer, "sgd") == 0, strcmp(s.optimizer, "adam") == 0);
     if (code == 0)
         code = settings_check_inputs(&s, "train");
     if (code == 0)

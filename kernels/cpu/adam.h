@@ -13,13 +13,15 @@
 
 typedef struct {
     float one_minus_beta1, one_minus_beta2, rate, epsilon;
+    float coupled, decoupled; /* weight decay: of the gradient; of p, times lr */
 } adam_numbers;
 
 INLINE adam_numbers adam_at(const gr_adam_args *a, const gr_step_state *state)
 {
     const double t = (double)state->applied, c1 = 1 - pow(a->beta1, t), c2 = sqrt(1 - pow(a->beta2, t));
     const double epsilon = a->form == GR_ADAM_PYTORCH ? a->epsilon * c2 : a->epsilon;
-    return (adam_numbers){(float)(1 - a->beta1), (float)(1 - a->beta2), (float)(state->lr * c2 / c1), (float)epsilon};
+    return (adam_numbers){(float)(1 - a->beta1), (float)(1 - a->beta2), (float)(state->lr * c2 / c1), (float)epsilon,
+                          a->decoupled ? 0 : (float)a->weight_decay, a->decoupled ? (float)(state->lr * a->weight_decay) : 0};
 }
 
 enum { ADAM_AHEAD = 512 }; /* floats from the element at work to those asked for: moments come from memory */
@@ -29,12 +31,13 @@ INLINE void adam_vector(const adam_numbers *a, const float *g, float *p, float *
 {
     prefetch(m + ADAM_AHEAD);
     prefetch(v + ADAM_AHEAD);
-    const vec grad = vec_load_n(g, n), m_old = vec_load_n(m, n), v_old = vec_load_n(v, n);
+    const vec p_old = vec_load_n(p, n), m_old = vec_load_n(m, n), v_old = vec_load_n(v, n);
+    const vec grad = vec_load_n(g, n) + a->coupled * p_old;
     const vec m_new = m_old + a->one_minus_beta1 * (grad - m_old);
     const vec v_new = v_old + a->one_minus_beta2 * (grad * grad - v_old);
     vec_store_n(m, m_new, n);
     vec_store_n(v, v_new, n);
-    vec_store_n(p, vec_load_n(p, n) - a->rate * m_new / (vec_sqrt(v_new) + a->epsilon), n);
+    vec_store_n(p, p_old - a->decoupled * p_old - a->rate * m_new / (vec_sqrt(v_new) + a->epsilon), n);
 }
 
 INLINE void adam_row(const adam_numbers *a, const float *g, float *p, float *m, float *v, int64_t count)

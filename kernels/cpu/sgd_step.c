@@ -1,19 +1,27 @@
-/* sgd_step.c - p -= lr g over a slab. */
+/* sgd_step.c - p -= lr (g + decay p) over a slab. */
 #include "kernels/cpu/cpu.h"
 
 enum { CHUNK = 16384 }; /* elements */
 
+INLINE void step(const gr_call *call, int64_t i, int64_t n)
+{
+    const gr_sgd_args *args = call->options;
+    float *p = gr__f32(call->in[0]) + i;       /* [count] */
+    const float *g = gr__f32(call->in[1]) + i; /* [count] */
+    const float lr = (float)call->exec->state->lr, decay = (float)args->weight_decay;
+    const vec p_old = vec_load_n(p, n);
+    vec_store_n(p, p_old - lr * (vec_load_n(g, n) + decay * p_old), n);
+}
+
 static void step_chunk(void *arg, int64_t chunk)
 {
     const gr_call *call = arg;
-    float *p = gr__f32(call->in[0]);       /* [count] */
-    const float *g = gr__f32(call->in[1]); /* [count] */
-    const float lr = (float)call->exec->state->lr;
     const int64_t end = min64(call->in[0]->count, (chunk + 1) * CHUNK);
-    for (int64_t i = chunk * CHUNK; i < end; i += VL) {
-        const int64_t n = min64(VL, end - i);
-        vec_store_n(p + i, vec_load_n(p + i, n) - lr * vec_load_n(g + i, n), n);
-    }
+    int64_t i = chunk * CHUNK;
+    for (; i + VL <= end; i += VL)
+        step(call, i, VL);
+    if (i < end)
+        step(call, i, end - i);
 }
 
 void GR_CPU(sgd_step_forward)(const gr_call *call)

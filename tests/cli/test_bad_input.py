@@ -14,6 +14,11 @@ class Options(Case):
     def test_numbers(self):
         for option, values in {"--batch": ["0", "-1", "x", "", "1.5", "8x", " 8", "1e3", "99999999999999999999"],
                                "--lr": ["nan", "inf", "-0.1", "0", "x", "", "0.1x"],
+                               "--momentum": ["-0.1", "1", "nan", "x"],
+                               "--weight-decay": ["-1", "inf", ""],
+                               "--lr-every": ["0", "x"],
+                               "--lr-gamma": ["0", "-1"],
+                               "--resize": ["0", "-1", "5000", "x"],
                                "--adam-epsilon": ["nan", "0", "-1"],
                                "--epochs": ["0", "-1", "many"],
                                "--updates": ["0", "-5"],
@@ -22,7 +27,8 @@ class Options(Case):
                                "--memory-limit": ["0", "-1", "lots", "5X", "nan", "1GB"]}.items():
             for value in values:
                 with self.subTest(f"{option} {value!r}"):
-                    self.refused(USAGE, "train", "cifar10-cnn", "--procedural", option, value, names=[option])
+                    self.refused(USAGE, "train", "cifar10-cnn", "--optimizer", "adam" if "adam" in option else "sgd",
+                                 "--procedural", option, value, names=[option])
 
     def test_names(self):
         for words, name in ((["no-such-recipe"], "no-such-recipe"), ([], "recipe"),
@@ -39,6 +45,15 @@ class Options(Case):
         self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
         self.refused(USAGE, "train", *QUICK, "--data", ".", names=["--data", "--procedural"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--adam-form", "keras", names=["--adam-form"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "adam", "--momentum", "0.9", names=["--momentum"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", "--momentum", "0", names=["--nesterov"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", names=["Nesterov", "momentum"])
+        self.refused(USAGE, "train", *QUICK, "--lr-every", 3, names=["--lr-every", "steps"])
+        self.refused(USAGE, "train", "keras-mlp", "--resize", 8, names=["--resize", "features"])
+
+    def test_one_value_per_channel(self):
+        self.refused(USAGE, "train", "resnet18-article", "--procedural", "--batch", 1,
+                     names=["layer4.0.bn1", "one value per channel"])
 
     def test_batch_larger_than_the_set(self):
         self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--batch", 2001, names=["--batch 2001", "2000"])

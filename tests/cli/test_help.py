@@ -43,7 +43,8 @@ class Help(Case):
 
     def test_recipes_are_listed_and_explained(self):
         names = [line.split()[0] for line in self.gradus("train", "--list").out.splitlines()]
-        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp"])
+        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp",
+                                 "resnet18-cifar", "resnet18-article"])
         text = " ".join(self.gradus("train", "cats-vs-dogs", "--explain").out.split())
         for words in ("validates on its training set", "re-saves the resized pictures as JPEG", "numeric", "n // batch",
                       "375 at batch size 16, 45 at 128", "2.4 points"):

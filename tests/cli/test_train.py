@@ -34,6 +34,18 @@ class Row(Case):
         self.assertIn("procedural", text)
         self.assertIn("test", text)
 
+    def test_recipes_bring_their_optimizer(self):
+        residual = self.gradus("train", "resnet18-cifar", "--procedural", "--batch", 2, "--updates", 1, "--resize", 8, "--last-batch", "drop",
+                               "--json").row()
+        wanted = {"optimizer": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 5e-4, "lr_schedule": "cosine"}
+        self.assertEqual({k: residual[k] for k in wanted}, wanted)
+        own = self.gradus("train", *QUICK, "--optimizer", "sgd", "--momentum", 0.5, "--weight-decay", 0.01, "--lr-schedule",
+                          "steps", "--json").row()
+        wanted = {"momentum": 0.5, "nesterov": False, "weight_decay": 0.01, "lr_schedule": "steps"}
+        self.assertEqual({k: own[k] for k in wanted}, wanted)
+        plain = self.gradus("train", *QUICK, "--optimizer", "sgd", "--json").row()
+        self.assertNotEqual(own["train_loss"], plain["train_loss"])
+
     def test_history_has_every_epoch(self):
         row = self.gradus("train", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 2, "--json").row()
         self.assertEqual([(e["epoch"], e["updates"]) for e in row["history"]], [(1, 4), (2, 8)])

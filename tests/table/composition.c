@@ -73,7 +73,7 @@ static gr_tensor *dense_then_step(const row *r, gr_tensor *const *in, gr_tensor 
     double *dy = masked(in[DY], in[Y]);
     bool good = gr_backward(answer_dot(gr_dense(x, w, b, NULL), dy));
     free(dy);
-    good = good && (r->op->id == GR_OP_dense_sgd ? gr_sgd_step(in[W], gr_grad(w))
+    good = good && (r->op->id == GR_OP_dense_sgd ? gr_sgd_step(in[W], gr_grad(w), NULL)
                                                  : gr_adam_step(in[W], gr_grad(w), in[M], in[V], &r->adam));
     if (!good)
         return NULL;

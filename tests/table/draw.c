@@ -65,7 +65,7 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
     if (!strcmp(s->name, "weight")) /* some samples do not count */
         return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
     if (!strcmp(s->name, "v") || !strcmp(s->name, "m"))
-        return r->fresh ? 0 : s->name[0] == 'v' ? u * 0.5 + 0.625 : u;
+        return r->fresh ? 0 : s->name[0] == 'v' && r->op->id != GR_OP_momentum_step ? u * 0.5 + 0.625 : u;
     if (strlen(s->name) >= 3 && !strcmp(s->name + strlen(s->name) - 3, "var")) /* a variance */
         return u * 0.5 + 0.625;
     if (!strcmp(s->name, "y")) /* the result of a ReLU */

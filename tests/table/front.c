@@ -111,8 +111,14 @@ static gr_tensor *call_accuracy(const row *r, gr_tensor *const *in, gr_tensor *d
 
 static gr_tensor *call_sgd_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
-    (void)r, (void)db;
-    return gr_sgd_step(in[0], in[1]) ? in[0] : NULL;
+    (void)db;
+    return gr_sgd_step(in[0], in[1], &(gr_sgd_args){r->momentum.weight_decay}) ? in[0] : NULL;
+}
+
+static gr_tensor *call_momentum_step(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_momentum_step(in[0], in[1], in[2], &r->momentum) ? in[0] : NULL;
 }
 
 static gr_tensor *call_adam_step(const row *r, gr_tensor *const *in, gr_tensor *db)

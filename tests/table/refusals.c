@@ -248,7 +248,38 @@ static void normalise_type(gr_context *ctx)
 
 static void sgd_count(gr_context *ctx)
 {
-    gr_sgd_step(vector(ctx, 8), vector(ctx, 7));
+    gr_sgd_step(vector(ctx, 8), vector(ctx, 7), NULL);
+}
+
+static void sgd_decay(gr_context *ctx)
+{
+    gr_sgd_step(vector(ctx, 8), vector(ctx, 8), &(gr_sgd_args){.weight_decay = -1});
+}
+
+static void momentum_one(gr_context *ctx)
+{
+    gr_momentum_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_momentum_args){.momentum = 1});
+}
+
+static void momentum_none(gr_context *ctx)
+{
+    gr_momentum_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), NULL);
+}
+
+static void momentum_count(gr_context *ctx)
+{
+    gr_momentum_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 9), &(gr_momentum_args){.momentum = 0.9});
+}
+
+static void momentum_decay(gr_context *ctx)
+{
+    gr_momentum_args args = {.momentum = 0.9, .weight_decay = (double)NAN};
+    gr_momentum_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &args);
+}
+
+static void adam_decay(gr_context *ctx)
+{
+    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_adam_args){.weight_decay = -2});
 }
 
 static void adam_count(gr_context *ctx)
@@ -329,6 +360,12 @@ static const struct {
     {normalise_std, "normalise", "std -1"},
     {normalise_type, "normalise", "wanted is u8"},
     {sgd_count, "sgd_step", "g has 7 elements, wanted are 8"},
+    {sgd_decay, "sgd_step", "weight decay -1"},
+    {momentum_one, "momentum_step", "momentum 1;"},
+    {momentum_none, "momentum_step", "gr_sgd_step"},
+    {momentum_count, "momentum_step", "v has 9 elements, wanted are 8"},
+    {momentum_decay, "momentum_step", "weight decay nan"},
+    {adam_decay, "adam_step", "weight decay -2"},
     {adam_count, "adam_step", "v has 9 elements, wanted are 8"},
     {adam_beta, "adam_step", "beta1 1"},
     {adam_epsilon, "adam_step", "epsilon nan"},

@@ -85,7 +85,7 @@ static bool flag_word(row *r, const word *w)
         const char *name;
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
-                 {"first", &r->track.first}};
+                 {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -107,7 +107,7 @@ static bool number_word(row *r, const word *w)
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->track.momentum}};
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];
@@ -173,6 +173,9 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
             return false;
     if (bad)
         return false;
+    r->track.momentum = r->momentum.momentum;
+    r->adam.weight_decay = r->momentum.weight_decay;
+    r->adam.decoupled = r->momentum.decoupled;
     *why = "an input is missing";
     return all_there(r);
 }

@@ -17,6 +17,7 @@ typedef struct {
     int size[2]; /* of the pooling window */
     bool relu;
     gr_adam_args adam;
+    gr_momentum_args momentum; /* its weight decay is that of the other steps too */
     gr_normalise_args normalise;
     gr_batch_norm_args batch_norm;
     gr_batch_norm_track_args track;

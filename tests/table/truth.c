@@ -44,6 +44,7 @@ static const struct {
     [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
     [GR_OP_accuracy] = {ITSELF, 1, ITSELF, 0},
     [GR_OP_sgd_step] = {TERMS, 1, ITSELF, 0},
+    [GR_OP_momentum_step] = {TERMS, 2, ITSELF, 0},
     [GR_OP_adam_step] = {TERMS, 3, ITSELF, 0},
     [GR_OP_dense_sgd] = {TERMS, 1, ITSELF, 0},
     [GR_OP_dense_adam] = {TERMS, 3, ITSELF, 0},
