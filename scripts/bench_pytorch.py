@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
+
+    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--quick]
+
+Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for a
+second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's median step
+over Gradus' in the same round; above 1 Gradus is faster. Needs PyTorch; Keras takes part where TensorFlow can be imported.
+PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C library that keeps its
+memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu).
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CELLS = {"cats-vs-dogs": [(o, b) for o in ("sgd", "adam") for b in (16, 32, 64, 128, 256)],
+         "cifar10-cnn": [("adam", b) for b in (4, 32, 128, 1024)],
+         "resnet18-cifar": [("momentum", b) for b in (16, 128)]}
+# glibc gives every large block back to the system, and half of a peer's time would go into page faults.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"}
+
+
+class Worker:
+    def __init__(self, name, python, cell, threads, mode=""):
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TF_CPP_MIN_LOG_LEVEL="3",
+                           **(KEEP_MEMORY if name != "gradus" else {}))
+        command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode]
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+                                        text=True)
+        self.name, self.medians = name, []
+        self.facts = {"mode": mode, **self.read()}
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if line:
+            return json.loads(line)
+        code = self.process.wait()
+        self.log.seek(0)
+        last = (self.log.read().strip().splitlines() or ["no message"])[-1]
+        raise RuntimeError(f"{' '.join(map(str, self.process.args[2:]))} ended with {code}: {last}")
+
+    def run(self, seconds):
+        print(seconds, file=self.process.stdin, flush=True)
+        self.medians.append(statistics.median(self.read()["ms"]))
+
+    def close(self):
+        self.process.stdin.close()
+        self.facts.update(self.read())
+        self.process.wait()
+
+
+def can_import(python, module):
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+def quartiles(values):
+    if len(values) < 2:
+        return values * 3
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return [low, middle, high]
+
+
+def fastest_mode(python, cell, options):
+    """Of PyTorch's ways of running a network on a CPU; torch.compile wants a compiler and may fail."""
+    medians = {}
+    for mode in ("eager", "channels_last", "compile"):
+        try:
+            worker = Worker("pytorch", python, cell, options.threads, mode)
+            worker.run(options.seconds / 2)
+            medians[mode] = worker.medians[0]
+            worker.close()
+        except RuntimeError as error:
+            print(f"left out: {error}", file=sys.stderr)
+    return min(medians, key=medians.get)
+
+
+def measure(cell, contestants, options):
+    workers = [Worker(name, python, cell, options.threads, fastest_mode(python, cell, options) if name == "pytorch" else "")
+               for name, python in contestants]
+    for i in range(options.rounds):
+        for worker in workers[i % len(workers):] + workers[:i % len(workers)]:
+            worker.run(options.seconds)
+    for worker in workers:
+        worker.close()
+    ours = workers[0]
+    row = {"model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads}
+    for worker in workers:
+        row[worker.name] = {**worker.facts, "ms": statistics.median(worker.medians), "ms_of_rounds": worker.medians}
+        if worker is not ours:
+            row[worker.name]["ratio"] = quartiles([p / o for p, o in zip(worker.medians, ours.medians)])
+    row["ratio_to_best"] = min(row[w.name]["ratio"][1] for w in workers[1:])
+    return row
+
+
+def machine():
+    facts = dict(line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line)
+    facts = {key.strip(): value.strip() for key, value in facts.items()}
+    return f"{facts.get('model name', 'unknown processor')}, {os.cpu_count()} cores"
+
+
+def commit():
+    run = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return run.stdout.strip() or "unknown"
+
+
+def peer_text(row, name):
+    if name not in row:
+        return "", "", ""
+    low, middle, high = row[name]["ratio"]
+    mode = f" ({row[name]['mode']})" if name == "pytorch" else ""
+    return f"{row[name]['ms']:.1f}{mode}", f"{middle:.2f} ({low:.2f}-{high:.2f})", f"{row[name]['peak_bytes'] / 2**20:.0f}"
+
+
+def report(rows, options):
+    versions = {name: rows[0][name]["version"] if name in rows[0] else "not there" for name in ("pytorch", "keras")}
+    lines = ["# Training steps on the CPU, beside PyTorch and Keras", "",
+             f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
+             f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}.", "",
+             "Made by `scripts/bench_pytorch.py`, which says how: all train in turn in the same run. ms: median step. ratio: the",
+             "peer's step over Gradus' in the same round, median and quartiles; above 1 Gradus is faster. MiB: growth of the",
+             "process at its peak. In brackets PyTorch's fastest way. Raw numbers: measured.jsonl.", "",
+             "| model | optimizer | batch | Gradus ms | MiB | PyTorch ms | ratio | MiB | Keras ms | ratio | MiB |",
+             "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        cells = [row["model"], row["optimizer"], row["batch"], f"{row['gradus']['ms']:.1f}",
+                 f"{row['gradus']['peak_bytes'] / 2**20:.0f}", *peer_text(row, "pytorch"), *peer_text(row, "keras")]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default=",".join(CELLS), help="of " + ", ".join(CELLS))
+    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
+    parser.add_argument("--seconds", type=float, default=1.0, help="that each trains in a round; default: 1")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "kernels/cpu")
+    parser.add_argument("--keras-python", default=sys.executable, help="a Python that has TensorFlow, where this one has not")
+    parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
+    options = parser.parse_args()
+    unknown = set(options.models.split(",")) - set(CELLS)
+    if unknown:
+        parser.error(f"no model {', '.join(sorted(unknown))}; there are {', '.join(CELLS)}")
+    if options.quick:
+        options.rounds, options.seconds = 2, 0.1
+    return options
+
+
+def main():
+    options = parse()
+    if not can_import(sys.executable, "torch"):
+        print("bench_pytorch.py: PyTorch is not installed: pip install torch", file=sys.stderr)
+        return 77
+    contestants = [("gradus", sys.executable), ("pytorch", sys.executable)]
+    if can_import(options.keras_python, "tensorflow"):
+        contestants.append(("keras", options.keras_python))
+    else:
+        print("Keras does not take part: TensorFlow cannot be imported", file=sys.stderr)
+    cells = [(m, o, b) for m in options.models.split(",") for o, b in CELLS[m]]
+    rows = []
+    options.out.mkdir(parents=True, exist_ok=True)
+    for cell in [("cifar10-cnn", "adam", 4)] if options.quick else cells:
+        rows.append(measure(cell, contestants, options))
+        print(f"{cell[0]:15} {cell[1]:9} {cell[2]:5}: Gradus {rows[-1]['gradus']['ms']:8.1f} ms, "
+              f"{rows[-1]['ratio_to_best']:.2f} times as fast as the better peer", file=sys.stderr, flush=True)
+    with open(options.out / "measured.jsonl", "w", encoding="utf-8") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+    (options.out / "MEASURED.md").write_text(report(rows, options), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

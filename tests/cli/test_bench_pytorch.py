@@ -1,0 +1,39 @@
+"""scripts/bench_pytorch.py end to end on its smallest cell. Skipped where there is no PyTorch."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = os.environ.get("PYTHON", sys.executable)
+
+
+class Bench(unittest.TestCase):
+    def test_all_compete(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--quick", "--out", folder], text=True,
+                                 capture_output=True)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            rows = [json.loads(line) for line in open(os.path.join(folder, "measured.jsonl"))]
+            self.assertEqual([(r["model"], r["batch"]) for r in rows], [("cifar10-cnn", 4)])
+            for name in ("gradus", "pytorch"):
+                self.assertEqual(len(rows[0][name]["ms_of_rounds"]), 2)
+                self.assertGreater(min(rows[0][name]["ms_of_rounds"]), 0)
+                self.assertGreater(rows[0][name]["peak_bytes"], 1 << 20)
+            self.assertIn("| cifar10-cnn | adam | 4 |", pathlib.Path(folder, "MEASURED.md").read_text())
+
+    def test_bad_model(self):
+        run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--models", "lenet"], text=True, capture_output=True)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("no model lenet", run.stderr)
+
+
+if __name__ == "__main__":
+    if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+        print("skipped: PyTorch is not installed")
+        sys.exit(77)
+    unittest.main()
