@@ -67,6 +67,8 @@ INLINE vec vec_load_n(const float *p, int64_t n)
 #if defined(__AVX512F__)
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 #else
+    if (n == VL) /* nearly always: one load in place of a call */
+        return vec_load(p);
     vec v = {0};
     memcpy(&v, p, (size_t)n * sizeof *p);
     return v;
@@ -78,7 +80,10 @@ INLINE void vec_store_n(float *p, vec v, int64_t n)
 #if defined(__AVX512F__)
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v);
 #else
-    memcpy(p, &v, (size_t)n * sizeof *p);
+    if (n == VL)
+        vec_store(p, v);
+    else
+        memcpy(p, &v, (size_t)n * sizeof *p);
 #endif
 }
 
