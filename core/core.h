@@ -158,6 +158,16 @@ typedef struct {
 /* Calls hook after every kernel of ctx; NULL turns it off. Costs two clock readings a kernel while on. */
 void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user);
 
+/* What the machine allows a kernel of this context: its device, type, instruction set and threads. */
+typedef struct {
+    double flops; /* floating-point operations a second with all operands in registers; a multiply-add is two */
+    double read;  /* bytes a second read from memory, far beyond the caches */
+    double copy;  /* bytes a second of a copy in memory: bytes read and bytes written */
+} gr_ceilings;
+
+/* Measures them, now: a second, and 256 MiB while it lasts. All zero on error and in a context that only plans. */
+gr_ceilings gr_measure_ceilings(gr_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,12 +6,21 @@
 
 #include "core/op.h"
 
+/* Work of known size, spread over all that a device has, to find its limits. Each returns when the work is done. */
+typedef struct {
+    double (*arithmetic)(const gr_exec *exec, void *result); /* in registers; returns its floating-point operations */
+    void (*read)(const gr_exec *exec, const void *src, size_t bytes, void *result);
+    void (*copy)(const gr_exec *exec, void *dst, const void *src, size_t bytes);
+} gr_probes; /* result: GR__PROBE_RESULT bytes for what nobody will read, so that the work cannot be left out */
+enum { GR__PROBE_RESULT = 64 * 1024 };
+
 typedef struct gr_device gr_device;
 struct gr_device {
     const char *name; /* "cpu" */
     const char *isa;  /* "avx512" */
     gr_type real;     /* GR_F32, or GR_F64 */
     const gr_kernel *kernels; /* by operation id */
+    const gr_probes *probes;
     struct gr_pool *pool;     /* NULL unless a CPU device */
     void *queue;              /* NULL unless a GPU device */
     bool on_host;             /* its memory is the host's: a tensor may be filled in place */

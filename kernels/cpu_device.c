@@ -37,12 +37,13 @@ static const struct {
     const char *name;
     bool (*supported)(void);
     const gr_kernel *kernels;
+    const gr_probes *probes;
 } instruction_sets[] = {
 #if defined(__x86_64__)
-    {"avx512", has_avx512, gr__cpu_avx512_kernels},
-    {"avx2", has_avx2, gr__cpu_avx2_kernels},
+    {"avx512", has_avx512, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
+    {"avx2", has_avx2, gr__cpu_avx2_kernels, &gr__cpu_avx2_probes},
 #endif
-    {"plain", has_plain, gr__cpu_plain_kernels},
+    {"plain", has_plain, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
 };
 
 enum { SETS = sizeof instruction_sets / sizeof *instruction_sets };
@@ -90,6 +91,7 @@ gr_device *gr__cpu_device(int threads, const char **why)
                               .isa = instruction_sets[set].name,
                               .real = GR_F32,
                               .kernels = cpu->kernels,
+                              .probes = instruction_sets[set].probes,
                               .pool = pool,
                               .close = close_cpu};
     gr__use_host_memory(&cpu->device);

@@ -31,6 +31,12 @@ extern const gr_kernel gr__cpu_avx2_kernels[GR_OP_COUNT];
 extern const gr_kernel gr__cpu_avx512_kernels[GR_OP_COUNT];
 #endif
 
+/* What finds the limits of each. */
+extern const gr_probes gr__ref_f32_probes, gr__ref_f64_probes, gr__cpu_plain_probes;
+#if defined(__x86_64__)
+extern const gr_probes gr__cpu_avx2_probes, gr__cpu_avx512_probes;
+#endif
+
 /* Devices. NULL: *why says what is wrong and what to do, or is NULL: the host is out of memory or threads. */
 gr_device *gr__ref_device(gr_type real, const char **why);
 gr_device *gr__cpu_device(int threads, const char **why);

@@ -7,3 +7,13 @@ const gr_op gr__ops[GR_OP_COUNT] = {
 #include "kernels/ops.def"
 #undef GR_OP
 };
+
+int gr_op_count(void)
+{
+    return GR_OP_COUNT;
+}
+
+const char *gr_op_name(int i)
+{
+    return i >= 0 && i < GR_OP_COUNT ? gr__ops[i].name : NULL;
+}

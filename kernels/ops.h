@@ -99,6 +99,10 @@ typedef struct {
     bool decoupled;      /* AdamW */
 } gr_adam_args;
 
+/* Every operation there is, by number 0 .. gr_op_count() - 1, as the trace names it: "conv2d". NULL beyond. */
+int gr_op_count(void);
+const char *gr_op_name(int i);
+
 /* y[N,P,Q,K] = x[N,H,W,C] * w[K,R,S,C] + b[K]. b or NULL; args or NULL. */
 gr_tensor *gr_conv2d(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_conv2d_args *args);
 

@@ -56,6 +56,20 @@ INLINE void vec_store(float *p, vec v)
     memcpy(p, &v, sizeof v);
 }
 
+/* A store past the caches, where the instruction set has one; p is aligned to a whole vector. */
+INLINE void vec_stream(float *p, vec v)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_ps(p, (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_stream_ps(p, (__m256)v);
+#elif defined(__x86_64__)
+    _mm_stream_ps(p, (__m128)v);
+#else
+    vec_store(p, v);
+#endif
+}
+
 INLINE vec vec_all(float x)
 {
     return x - (vec){0}; /* x + 0 would turn -0 into 0 */
