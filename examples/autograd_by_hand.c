@@ -78,8 +78,8 @@ static int compare(const char *name, int rows, int cols, const double *tape, con
 
 int main(void)
 {
-    gr_context *ctx =
-        gr_open(&(gr_options){.device = "ref"}); /* plain loops in double: step through them in a debugger */
+    /* Plain loops in double precision: step through them in a debugger. */
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     answer tape = by_tape(ctx), hand = by_hand();
     if (!gr_ok(ctx)) {
         fprintf(stderr, "%s\n", gr_error_text(ctx));

@@ -1,8 +1,8 @@
 /* test_ceilings.c - the measured limits of the machine: there for every device, in the memory that is allowed. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -230,7 +230,9 @@ static options_end parse_option(const command_text *command, const option_group 
 options_end options_parse(const command_text *command, const option_group *groups, int argc, char **argv,
                           const char **operand)
 {
-    *operand = NULL;
+    int most = !command->operand ? 0 : command->operands ? command->operands : 1, n = 0;
+    for (int i = 0; i < most || i == 0; i++)
+        operand[i] = NULL;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -244,12 +246,14 @@ options_end options_parse(const command_text *command, const option_group *group
         } else if (word[0] == '-') {
             complain(GR_USAGE, command->name, "there is no option %s; options begin with two dashes", word);
             return refuse(command);
-        } else if (!command->operand || *operand) {
+        } else if (n == most) {
             complain(GR_USAGE, command->name, "\"%s\": %s", word,
-                     command->operand ? "one recipe at a time" : "nothing but options is expected here");
+                     most == 1  ? "one recipe at a time"
+                     : most > 1 ? "that is one too many"
+                                : "nothing but options is expected here");
             return refuse(command);
         } else {
-            *operand = word;
+            operand[n++] = word;
         }
     }
     return OPTIONS_GOOD;

@@ -47,6 +47,7 @@ typedef struct {
     const char *usage;    /* lines of usage, each without "gradus " */
     const char *about;    /* what it does */
     const char *operand;  /* what stands without dashes: "RECIPE"; NULL: nothing may */
+    int operands;         /* how many of them there may be; 0: one */
     const char *examples; /* lines */
 } command_text;
 
@@ -56,7 +57,10 @@ typedef enum {
     OPTIONS_REFUSED /* end with 2 */
 } options_end;
 
-/* Reads argv[1..] into the groups' values. *operand: what stands without dashes, NULL if nothing does. */
+/*
+ * Reads argv[1..] into the groups' values. operand[0..]: what stands without dashes, NULL behind the last where there is
+ * room (for as many as there may be).
+ */
 options_end options_parse(const command_text *command, const option_group *groups, int argc, char **argv,
                           const char **operand);
 

@@ -127,6 +127,30 @@ double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The number behind key (NULL: the first) in a file of the system; -1: there is none. */
+static int64_t system_number(const char *path, const char *key)
+{
+    char line[256];
+    long long number = -1;
+    FILE *f = fopen(path, "r");
+    while (f && number < 0 && fgets(line, sizeof line, f))
+        if (!key || strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + (key ? strlen(key) : 0), "%lld", &number);
+    if (f)
+        fclose(f);
+    return number;
+}
+
+int64_t memory_available(void)
+{
+    int64_t kibibytes = system_number("/proc/meminfo", "MemAvailable:");
+    int64_t most = system_number("/sys/fs/cgroup/memory.max", NULL);
+    int64_t taken = system_number("/sys/fs/cgroup/memory.current", NULL);
+    int64_t machine = kibibytes >= 0 ? 1024 * kibibytes : INT64_MAX;
+    int64_t container = most >= 0 && taken >= 0 ? most - taken : INT64_MAX;
+    return machine < container ? machine : container;
+}
+
 bool is_folder(const char *path)
 {
     struct stat s;

@@ -15,6 +15,7 @@ typedef int (*command_run)(int argc, char **argv); /* argv[0] is the command's n
 int train_command(int argc, char **argv);
 int sweep_command(int argc, char **argv);
 int summary_command(int argc, char **argv);
+int bench_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 
 /* Prints "gradus COMMAND: message" on stderr and returns code. */
@@ -35,6 +36,8 @@ const char *thousands_text(int64_t n, char text[32]);
 void print_wrapped(FILE *f, const char *text, int column, int indent);
 
 double now_seconds(void); /* on a clock that only goes forward */
+
+int64_t memory_available(void); /* bytes that programs can still take; INT64_MAX: not known */
 
 /* True when path is a folder, or a file that can be read. */
 bool is_folder(const char *path);

@@ -4,7 +4,7 @@ import unittest
 
 from cli import Case
 
-COMMANDS = ["train", "sweep", "summary", "doctor"]
+COMMANDS = ["train", "sweep", "summary", "bench", "doctor"]
 
 
 class Help(Case):

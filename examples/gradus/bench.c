@@ -1,0 +1,418 @@
+/* bench.c - gradus bench: operations against the limits of this machine, across batch sizes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_trial.h"
+#include "options.h"
+#include "progress.h"
+#include "row.h"
+
+enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
+
+/*
+ * Float sums of up to a million products stay below a hundredth of this share of the largest number; a wrong index, a
+ * missed element or a lost gradient lies far above it.
+ */
+static const double tolerance = 1e-4;
+
+typedef struct {
+    const char *batches, *device;
+    int64_t threads, memory_limit;
+    double seconds;
+    bool list, json;
+} bench_settings;
+
+#define AT(field) offsetof(bench_settings, field)
+
+static const option bench_options[] = {
+    {"batch", "LIST", OPTION_TEXT, AT(batches), "batch sizes (default: 4,16,64,256,1024)", 0, 0, NULL},
+    {"device", "NAME", OPTION_CHOICE, AT(device), "cpu, or ref: plain loops in double precision (default: cpu)", 0, 0,
+     (const char *const[]){"cpu", "ref", NULL}},
+    {"threads", "N", OPTION_COUNT, AT(threads), "(default: all this process may use)", 1, 1024, NULL},
+    {"seconds", "X", OPTION_POSITIVE, AT(seconds),
+     "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)", 0, 0,
+     NULL},
+    {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
+     "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)", 0, 0, NULL},
+    {"list", NULL, OPTION_FLAG, AT(list), "name the operations and the shapes they are measured with", 0, 0, NULL},
+    {"json", NULL, OPTION_FLAG, AT(json), "print a line of JSON for every measurement", 0, 0, NULL},
+    {0},
+};
+
+static const command_text bench_text = {
+    .name = "bench",
+    .usage = "bench [OP...] [options]\nbench --list",
+    .operand = "OP",
+    .operands = MAX_OPERANDS,
+    .about =
+        "Measure operations (default: all), forward and backward, at several batch sizes, beside what this machine "
+        "allows. A result is compared with the reference first; one that is wrong is not timed, and the exit code is "
+        "7.",
+    .examples = "bench conv2d dense --batch 16,128\nbench --threads 1\nbench relu --json",
+};
+
+/* A run of the command. */
+typedef struct {
+    const bench_settings *s;
+    int64_t batches[MAX_BATCHES];
+    int n_batches;
+    gr_ceilings ceilings;
+    char device[16], isa[16];
+    int threads;
+    progress progress;
+    int code; /* the first thing that went wrong */
+} bench_run;
+
+/* One line of the table: a case at a batch size. */
+typedef struct {
+    const bench_case *c;
+    int64_t batch, checked; /* samples; 0: the case has no batch */
+    double error;
+    bench_pass passes[2];
+    char skipped[160]; /* why nothing was measured; "": it was */
+} bench_line;
+
+/* --- what is asked ------------------------------------------------------------------------------------------------ */
+
+static bool has_case(const char *op)
+{
+    for (const bench_case *c = bench_cases; c->op; c++)
+        if (strcmp(c->op, op) == 0)
+            return true;
+    return false;
+}
+
+static bool chosen(const char *const *operands, const char *op)
+{
+    if (!operands[0])
+        return true;
+    for (; *operands; operands++)
+        if (strcmp(*operands, op) == 0)
+            return true;
+    return false;
+}
+
+static int check_operands(const char *const *operands)
+{
+    const char *names[256] = {NULL};
+    for (int i = 0; i < gr_op_count() && i < 255; i++)
+        names[i] = gr_op_name(i);
+    for (; *operands; operands++) {
+        int i = 0;
+        while (names[i] && strcmp(names[i], *operands) != 0)
+            i++;
+        const char *near = nearest(*operands, names);
+        if (!names[i])
+            return complain(GR_USAGE, "bench", "there is no operation \"%s\"%s%s%s; gradus bench --list names them",
+                            *operands, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        if (!has_case(*operands))
+            return complain(GR_USAGE, "bench", "there is no shape to measure %s with", *operands);
+    }
+    return 0;
+}
+
+static int parse_batches(const char *list, bench_run *run)
+{
+    char word[32];
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (length >= sizeof word || !parse_count(word, 1, 1 << 20, &run->batches[run->n_batches++]))
+            return complain(GR_USAGE, "bench",
+                            "--batch: \"%s\" is no whole number from 1 to 1048576; give a list such as 16,128", word);
+        at += length;
+        if (!*at)
+            return 0;
+        if (run->n_batches == MAX_BATCHES)
+            return complain(GR_USAGE, "bench", "--batch: more than %d of them", MAX_BATCHES);
+    }
+}
+
+static void list_cases(const char *const *operands)
+{
+    char shapes[256];
+    for (int i = 0; i < gr_op_count(); i++) {
+        const char *op = gr_op_name(i);
+        if (!chosen(operands, op))
+            continue;
+        printf("%s%s\n", op, has_case(op) ? "" : "\n  no shape yet");
+        for (const bench_case *c = bench_cases; c->op; c++)
+            if (strcmp(c->op, op) == 0)
+                printf("  %s: %s\n", c->about, bench_shapes(c, shapes, sizeof shapes));
+    }
+}
+
+/* --- one measurement ---------------------------------------------------------------------------------------------- */
+
+static gr_options context_options(const bench_run *run, bool plan_only)
+{
+    return (gr_options){.device = run->s->device, .threads = (int)run->s->threads, .plan_only = plan_only};
+}
+
+/* Records what stands in the trial's context (or that the host is out of memory) and why the line has no numbers. */
+static void note_failure(bench_run *run, const bench_trial *t, bench_line *line)
+{
+    gr_code code = gr_ok(t->ctx) ? GR_NO_MEMORY : gr_error_code(t->ctx);
+    snprintf(line->skipped, sizeof line->skipped, "%s", gr_ok(t->ctx) ? "out of host memory" : gr_error_text(t->ctx));
+    if (code != GR_NO_MEMORY && run->code == 0)
+        run->code = code;
+}
+
+/* Plans the case without taking memory: does it fit, and how much of the batch can the reference compute? */
+static bool plan(bench_run *run, bench_line *line)
+{
+    gr_options here = context_options(run, true), reference = {.device = "ref", .plan_only = true};
+    bench_trial t, ref;
+    bool planned = bench_open(&t, line->c, &here, line->batch, line->batch);
+    line->checked = planned ? bench_period(&t) : 0;
+    int64_t need = planned ? gr_memory_use(t.ctx).peak + bench_staging(&t) : 0;
+    if (!planned)
+        note_failure(run, &t, line);
+    bench_close(&t);
+    if (!planned)
+        return false;
+    if (bench_open(&ref, line->c, &reference, line->checked, line->checked))
+        need += gr_memory_use(ref.ctx).peak;
+    bench_close(&ref);
+    int64_t limit = run->s->memory_limit ? run->s->memory_limit : memory_available();
+    char needed[32], there[32];
+    if (need > limit)
+        snprintf(line->skipped, sizeof line->skipped, "left out: it needs %s, %s %s", bytes_text((double)need, needed),
+                 bytes_text((double)limit, there), run->s->memory_limit ? "are allowed" : "are free");
+    return need <= limit;
+}
+
+/* The reference's answer for so many samples, kept in *known from batch size to batch size of one case. */
+static bool ask_reference(bench_run *run, bench_line *line, bench_answer *known, int64_t *known_samples)
+{
+    if (*known_samples == line->checked)
+        return true;
+    bench_forget(known);
+    *known_samples = 0;
+    bench_trial ref;
+    bool done = bench_open(&ref, line->c, &(gr_options){.device = "ref"}, line->checked, line->checked) &&
+                bench_ask(&ref, known);
+    if (done)
+        *known_samples = line->checked;
+    else
+        note_failure(run, &ref, line);
+    bench_close(&ref);
+    return done;
+}
+
+/* Compares, then times. */
+static void measure(bench_run *run, bench_line *line, const bench_answer *reference)
+{
+    gr_options here = context_options(run, false);
+    bench_trial t;
+    bench_answer answer = {0};
+    const char *what = "";
+    if (!bench_open(&t, line->c, &here, line->batch, line->checked) || !bench_ask(&t, &answer)) {
+        note_failure(run, &t, line);
+    } else if ((line->error = bench_compare(&answer, reference, &what)) <= tolerance) {
+        bench_forget(&answer); /* the memory is better used by the caches of the system */
+        if (!bench_measure(&t, run->s->seconds, line->passes))
+            note_failure(run, &t, line);
+    } else {
+        snprintf(line->skipped, sizeof line->skipped, "WRONG: relative error %.1e in %s", line->error, what);
+        progress_clear(&run->progress);
+        run->code = complain(GR_DEVICE_FAULT, "bench",
+                             "%s at batch size %lld: %s differs from the reference, largest relative error %.1e",
+                             line->c->op, (long long)line->batch, what, line->error);
+    }
+    bench_forget(&answer);
+    bench_close(&t);
+}
+
+/* --- for people --------------------------------------------------------------------------------------------------- */
+
+static void print_machine(const bench_run *run)
+{
+    printf("%s %s, %d thread%s. Measured now: %.0f GFLOP/s with operands in registers;\n"
+           "memory %.1f GB/s read, %.1f GB/s copied.\n",
+           run->device, run->isa, run->threads, run->threads == 1 ? "" : "s", 1e-9 * run->ceilings.flops,
+           1e-9 * run->ceilings.read, 1e-9 * run->ceilings.copy);
+}
+
+static void print_case(const bench_case *c)
+{
+    char shapes[256];
+    printf("\n%s: %s\n%s\n", c->op, c->about, bench_shapes(c, shapes, sizeof shapes));
+    printf("%6s %-8s %9s %19s %8s %4s %6s %4s %7s\n", "batch", "pass", "ms", "quartiles", "GFLOP/s", "%", "GB/s", "%",
+           "error");
+}
+
+/*
+ * Share of the least time in which memory could move these bytes. A byte read takes 1 / read; a byte written the rest of
+ * what a copy takes for one of each, 2 / copy.
+ */
+static double memory_share(const gr_ceilings *c, const bench_pass *p)
+{
+    double write = fmax(2 / c->copy - 1 / c->read, 0);
+    return (p->bytes_read / c->read + p->bytes_written * write) / p->median;
+}
+
+static double gigabytes(const bench_pass *p)
+{
+    return 1e-9 * (p->bytes_read + p->bytes_written) / p->median;
+}
+
+static void print_pass(const bench_run *run, const bench_line *line, const char *batch, int pass, const char *name)
+{
+    const bench_pass *p = &line->passes[pass];
+    printf("%6s %-8s %9.4f %9.4f %9.4f %8.1f %4.0f %6.1f %4.0f %7.0e\n", batch, name, 1e3 * p->median,
+           1e3 * p->quartile[0], 1e3 * p->quartile[1], 1e-9 * p->flops / p->median,
+           100 * p->flops / p->median / run->ceilings.flops, gigabytes(p), 100 * memory_share(&run->ceilings, p),
+           line->error);
+}
+
+static const char *pass_name(const bench_case *c, int pass)
+{
+    return pass == 1 ? "backward" : strpbrk(c->inputs, "&=") ? "update" : "forward";
+}
+
+static void print_line(const bench_run *run, const bench_line *line)
+{
+    char batch[32] = "-";
+    if (line->batch)
+        snprintf(batch, sizeof batch, "%lld", (long long)line->batch);
+    if (line->skipped[0])
+        printf("%6s %s\n", batch, line->skipped);
+    for (int pass = 0; pass < 2; pass++)
+        if (line->passes[pass].repeats > 0)
+            print_pass(run, line, batch, pass, pass_name(line->c, pass));
+    fflush(stdout);
+}
+
+static void print_legend(void)
+{
+    putchar('\n');
+    print_wrapped(
+        stdout,
+        "ms: median and quartiles of the repeats. %: of what was measured above, of arithmetic and of memory; "
+        "more than 100 where data stays in the caches. error: largest difference from the reference, as a "
+        "share of the largest number.",
+        0, 0);
+}
+
+/* --- for machines ------------------------------------------------------------------------------------------------- */
+
+static void print_json(json_t *row)
+{
+    json_dumpf(row, stdout, ROW_FORMAT);
+    putchar('\n');
+    fflush(stdout);
+    json_decref(row);
+}
+
+static json_t *row_of(const bench_run *run, const bench_line *line, const char *pass)
+{
+    const gr_ceilings *c = &run->ceilings;
+    char shapes[256];
+    return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:s, s:s, s:i, s:s, s:f, s:f, s:f}", "op", line->c->op, "case",
+                     line->c->about, "shapes", bench_shapes(line->c, shapes, sizeof shapes), "batch",
+                     line->batch ? json_integer(line->batch) : json_null(), "pass", pass, "device", run->device, "isa",
+                     run->isa, "threads", run->threads, "version", gr_version(), "ceiling_gflops", 1e-9 * c->flops,
+                     "ceiling_read_gbs", 1e-9 * c->read, "ceiling_copy_gbs", 1e-9 * c->copy);
+}
+
+static void print_json_line(const bench_run *run, const bench_line *line)
+{
+    if (line->skipped[0]) {
+        json_t *row = row_of(run, line, NULL);
+        json_object_set_new(row, "skipped", json_string(line->skipped));
+        print_json(row);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        const bench_pass *p = &line->passes[pass];
+        if (p->repeats == 0)
+            continue;
+        json_t *row = row_of(run, line, pass_name(line->c, pass));
+        json_t *measured =
+            json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "repeats", p->repeats, "ms",
+                      1e3 * p->median, "ms_quartile1", 1e3 * p->quartile[0], "ms_quartile3", 1e3 * p->quartile[1],
+                      "gflops", 1e-9 * p->flops / p->median, "flops_share", p->flops / p->median / run->ceilings.flops,
+                      "gbs", gigabytes(p), "memory_share", memory_share(&run->ceilings, p), "error", line->error,
+                      "checked_samples", (json_int_t)line->checked);
+        json_object_update(row, measured);
+        json_decref(measured);
+        print_json(row);
+    }
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static void run_case(bench_run *run, const bench_case *c)
+{
+    bool batched = strstr(c->inputs, "[N");
+    bench_answer reference = {0};
+    int64_t known = 0;
+    if (!run->s->json)
+        print_case(c);
+    for (int i = 0; i < (batched ? run->n_batches : 1); i++) {
+        bench_line line = {.c = c, .batch = batched ? run->batches[i] : 1};
+        char at[64];
+        snprintf(at, sizeof at, "%s at batch size %lld", c->op, (long long)line.batch);
+        progress_bar(&run->progress, at, (double)i / run->n_batches, "");
+        if (plan(run, &line) && ask_reference(run, &line, &reference, &known))
+            measure(run, &line, &reference);
+        progress_clear(&run->progress);
+        line.batch = batched ? line.batch : 0;
+        (run->s->json ? print_json_line : print_line)(run, &line);
+    }
+    bench_forget(&reference);
+}
+
+static int measure_machine(bench_run *run)
+{
+    gr_options here = context_options(run, false);
+    gr_context *ctx = gr_open(&here);
+    run->ceilings = gr_measure_ceilings(ctx);
+    snprintf(run->device, sizeof run->device, "%s", gr_device_name(ctx));
+    snprintf(run->isa, sizeof run->isa, "%s", gr_isa_name(ctx));
+    run->threads = gr_thread_count(ctx);
+    int code = gr_ok(ctx) ? 0 : complain_of(ctx, "bench");
+    gr_close(ctx);
+    return code;
+}
+
+/* Figures from a machine that is busy are worth little: say so. */
+static void warn_if_busy(void)
+{
+    double load;
+    if (getloadavg(&load, 1) == 1 && load > 0.5)
+        fprintf(stderr, "gradus bench: other programs keep this machine busy (load %.1f): the figures will be low\n",
+                load);
+}
+
+int bench_command(int argc, char **argv)
+{
+    bench_settings s = {.seconds = 0.2};
+    const option_group groups[] = {{"Options", bench_options, &s}, {0}};
+    const char *operands[MAX_OPERANDS + 1] = {NULL};
+    options_end end = options_parse(&bench_text, groups, argc, argv, operands);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    bench_run run = {.s = &s, .progress = progress_open()};
+    int code = check_operands(operands);
+    if (code == 0)
+        code = parse_batches(s.batches ? s.batches : "4,16,64,256,1024", &run);
+    if (code)
+        return code;
+    if (s.list) {
+        list_cases(operands);
+        return 0;
+    }
+    warn_if_busy();
+    if ((code = measure_machine(&run)) != 0)
+        return code;
+    if (!s.json)
+        print_machine(&run);
+    for (const bench_case *c = bench_cases; c->op; c++)
+        if (chosen(operands, c->op))
+            run_case(&run, c);
+    if (!s.json)
+        print_legend();
+    return run.code;
+}
