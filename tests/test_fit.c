@@ -48,17 +48,29 @@ static float *parameters(gr_module *net, int64_t *count)
     return all;
 }
 
+enum { OPTIMIZERS = 5 };
+
+/* One of each way in which gr_minimize fuses, or must not. */
+static gr_optimizer *optimizer_of(gr_context *ctx, gr_module *net, int kind)
+{
+    const gr_adam_args decay = {.weight_decay = 0.1, .decoupled = kind == 4};
+    if (kind < 2)
+        return optimizer(ctx, net, kind == 1);
+    return kind == 2 ? gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.1, .weight_decay = 0.1})
+                     : gr_adam(ctx, net, &(gr_adam_options){.lr = 0.01, .adam = decay});
+}
+
 /* Three updates by gr_minimize or by its two halves must leave the same weights, to rounding. */
 static void minimize_is_backward_and_step(void **state)
 {
     (void)state;
-    for (int adam = 0; adam < 2; adam++) {
+    for (int kind = 0; kind < OPTIMIZERS; kind++) {
         float *weights[2];
         int64_t count = 0;
         for (int apart = 0; apart < 2; apart++) {
             gr_context *ctx = gr_open(&(gr_options){.seed = 2});
             gr_module *net = small_net(ctx);
-            gr_optimizer *opt = optimizer(ctx, net, adam);
+            gr_optimizer *opt = optimizer_of(ctx, net, kind);
             gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 20});
             gr_batch batch;
             while (gr_loader_next(loader, &batch)) {
