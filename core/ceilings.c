@@ -4,6 +4,7 @@
 #include "core/context.h"
 
 enum { BUFFER = 128 << 20 }; /* bytes, some times a third-level cache */
+enum { AT_LEAST = 5 };       /* turns, however slow the machine is */
 
 static const double long_enough = 1.2, a_while = 0.02; /* seconds: in all, and at a time */
 
@@ -51,7 +52,8 @@ static void keep_best(const bench *m, double (*work)(const bench *m), double *be
 static gr_ceilings measure(const bench *m)
 {
     gr_ceilings found = {0};
-    for (double begin = seconds(); seconds() - begin < long_enough;) {
+    double begin = seconds();
+    for (int turn = 0; turn < AT_LEAST || seconds() - begin < long_enough; turn++) {
         keep_best(m, copying, &found.copy);
         keep_best(m, reading, &found.read);
         keep_best(m, arithmetic, &found.flops);
@@ -68,6 +70,7 @@ gr_ceilings gr_measure_ceilings(gr_context *ctx)
     if (gr__persistent_alloc(ctx, BUFFER, "the measurement of the machine's limits", &m.a) &&
         gr__persistent_alloc(ctx, BUFFER, "the measurement of the machine's limits", &m.b)) {
         m.probes->copy(&m.exec, m.a, m.b, BUFFER); /* memory that was never written is no memory yet */
+        m.probes->copy(&m.exec, m.b, m.a, BUFFER);
         found = measure(&m);
     }
     if (m.b)

@@ -1,7 +1,7 @@
 /*
  * main.c - gradus, the program: finds the command and runs it. Exit codes: 0 done; 1 some cells of a sweep failed; 2
- * usage; 3 bad data or file; 4 out of memory; 5 input or output failed; 6 numbers went bad; 7 device fault; 75 stopped
- * by a signal, run again to go on.
+ * usage; 3 bad data or file; 4 out of memory; 5 input or output failed; 6 numbers went bad; 7 device fault or wrong
+ * result; 75 stopped by a signal, run again to go on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void print_help(FILE *f)
             "  %-9s this text, or that of a command: gradus help train\n"
             "\n'gradus COMMAND --help' lists a command's options; 'gradus --version' tells the version.\n"
             "\nExit codes: 0 done, 1 some cells of a sweep failed, 2 usage, 3 bad data or file, 4 out of memory,\n"
-            "5 input or output failed, 6 numbers went bad, 7 device fault, 75 stopped by a signal.\n\nExamples\n"
+            "5 input or output failed, 6 numbers went bad, 7 device fault or wrong result,\n75 stopped by a signal.\n\nExamples\n"
             "  gradus train cats-vs-dogs --procedural --updates 20\n"
             "  gradus sweep cats-vs-dogs --data ~/datasets --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out "
             "runs\n",
