@@ -135,6 +135,7 @@ bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next);
 
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
+gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 
 gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */

@@ -61,6 +61,7 @@ gr_module *gr_dense_layer(gr_context *ctx, const gr_dense_options *options);
 gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *options);
 gr_module *gr_relu_layer(gr_context *ctx);
 gr_module *gr_sigmoid_layer(gr_context *ctx);
+gr_module *gr_tanh_layer(gr_context *ctx);
 gr_module *gr_flatten_layer(gr_context *ctx);
 
 /*

@@ -1,4 +1,4 @@
-/* plain_layers.c - the layers without parameters: ReLU, sigmoid, flatten, max-pool. */
+/* plain_layers.c - the layers without parameters: ReLU, sigmoid, tanh, flatten, poolings. */
 #include "nn/module.h"
 
 static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -17,6 +17,12 @@ static gr_tensor *sigmoid(gr_module *m, gr_tensor *x)
 {
     (void)m;
     return gr_sigmoid(x);
+}
+
+static gr_tensor *hyperbolic_tangent(gr_module *m, gr_tensor *x)
+{
+    (void)m;
+    return gr_tanh(x);
 }
 
 static bool flatten_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -70,6 +76,7 @@ static gr_tensor *global_pool(gr_module *m, gr_tensor *x)
 const gr_module_class gr__global_avg_pool_class = {"avgpool", global_pool_shape, global_pool};
 const gr_module_class gr__relu_class = {"relu", keep_shape, relu};
 const gr_module_class gr__sigmoid_class = {"sigmoid", keep_shape, sigmoid};
+const gr_module_class gr__tanh_class = {"tanh", keep_shape, hyperbolic_tangent};
 const gr_module_class gr__flatten_class = {"flatten", flatten_shape, flatten};
 const gr_module_class gr__max_pool2d_class = {"pool", pool_shape, pool};
 
@@ -81,6 +88,11 @@ gr_module *gr_relu_layer(gr_context *ctx)
 gr_module *gr_sigmoid_layer(gr_context *ctx)
 {
     return gr__module_new(ctx, &gr__sigmoid_class);
+}
+
+gr_module *gr_tanh_layer(gr_context *ctx)
+{
+    return gr__module_new(ctx, &gr__tanh_class);
 }
 
 gr_module *gr_flatten_layer(gr_context *ctx)

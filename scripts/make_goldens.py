@@ -246,6 +246,7 @@ DIFF = {
     "batch_norm": batch_norm,
     "relu": lambda row, x: F.relu(x),
     "sigmoid": lambda row, x: torch.sigmoid(x),
+    "tanh": lambda row, x: torch.tanh(x),
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
     "add": lambda row, a, b: relu_if(row, a + b),
     "global_avg_pool": lambda row, x: x.mean((1, 2)),

@@ -89,6 +89,11 @@ static gr_tensor *sigmoid(gr_tensor *const *in)
     return gr_sigmoid(in[0]);
 }
 
+static gr_tensor *hyperbolic_tangent(gr_tensor *const *in)
+{
+    return gr_tanh(in[0]);
+}
+
 static gr_tensor *flatten(gr_tensor *const *in)
 {
     return gr_flatten(in[0]);
@@ -176,6 +181,7 @@ const bench_case bench_cases[] = {
      "x[N,32,32,64]* gamma[64]*+ beta[64]* residual[N,32,32,64]*", norm_add_relu, READS_BOTH},
     {"relu", "ResNet-18 for CIFAR-10, stage 1", "x[N,32,32,64]*", relu, READS_RESULT},
     {"sigmoid", "the same size", "x[N,32,32,64]*", sigmoid, READS_RESULT},
+    {"tanh", "the same size", "x[N,32,32,64]*", hyperbolic_tangent, READS_RESULT},
     {"flatten", "cats-vs-dogs", "x[N,100,100,32]*", flatten, READS_NOTHING},
     {"add", "ResNet-18 for CIFAR-10, stage 1, with ReLU", "a[N,32,32,64]* b[N,32,32,64]*", add_relu, READS_RESULT},
     {"global_avg_pool", "ResNet-18 for CIFAR-10", "x[N,4,4,512]*", average, READS_NOTHING},

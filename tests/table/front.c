@@ -79,6 +79,12 @@ static gr_tensor *call_sigmoid(const row *r, gr_tensor *const *in, gr_tensor *db
     return gr_sigmoid(in[0]);
 }
 
+static gr_tensor *call_tanh(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_tanh(in[0]);
+}
+
 static gr_tensor *call_flatten(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)r, (void)db;

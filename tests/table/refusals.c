@@ -191,6 +191,11 @@ static void sigmoid_type(gr_context *ctx)
     gr_sigmoid(labels(ctx, 3));
 }
 
+static void tanh_type(gr_context *ctx)
+{
+    gr_tanh(labels(ctx, 3));
+}
+
 static void flatten_scalar(gr_context *ctx)
 {
     gr_flatten(real(ctx, 0, 0, 0, 0, 0));
@@ -348,6 +353,7 @@ static const struct {
     {commit_count, "batch_norm_commit", "next has 5 elements, wanted are 4"},
     {relu_type, "relu", "x has type i32"},
     {sigmoid_type, "sigmoid", "x has type i32"},
+    {tanh_type, "tanh", "x has type i32"},
     {flatten_scalar, "flatten", "no batch dimension"},
     {cross_entropy_vector, "softmax_cross_entropy", "[N,classes]"},
     {cross_entropy_labels, "softmax_cross_entropy", "one label for each of the 3 rows"},

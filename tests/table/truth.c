@@ -36,6 +36,7 @@ static const struct {
     [GR_OP_batch_norm] = {CHANNELS, 4, CHANNELS, 4},
     [GR_OP_relu] = {ITSELF, 0, ITSELF, 1},
     [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
+    [GR_OP_tanh] = {ITSELF, 4, ITSELF, 4},
     [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
     [GR_OP_add] = {TERMS, 1, ITSELF, 1},
     [GR_OP_global_avg_pool] = {TERMS, 1, ITSELF, 2},
