@@ -3,12 +3,15 @@
 
   mutants.py [--sample [N]] [--build FOLDER] [FILE ...]
 
-Each mutant is one textual change of one line of kernels/ref/*.c or kernels/cpu/*.[ch] (see OPERATORS). It is compiled by the
-commands of the release build, linked into a copy of the table test, and the table is run: a mutant that no row notices has
-survived. Mutants that change nothing that anybody can see stand in tests/table/equivalent_mutants.txt with their reason; any
-other survivor makes the exit code 1. --sample takes N (default 2) from each file, the same ones every time.
+Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS). It is tried twice:
+  1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use the file;
+  2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
+What the table does not notice then has survived. Two kinds of survivors are no fault: those that the compiler makes the same
+machine code of (lines for another processor among them), and those listed in tests/table/equivalent_mutants.txt, each with
+the reason why nobody can see it. Any other survivor makes the exit code 1. --sample takes N (default 2) from each file, the
+same ones every time.
 """
-import argparse, hashlib, json, os, re, shlex, subprocess, sys, tempfile
+import argparse, concurrent.futures, hashlib, json, os, re, shlex, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EQUIVALENT = os.path.join(ROOT, "tests/table/equivalent_mutants.txt")
@@ -16,8 +19,17 @@ OPERATORS = [  # what is looked for, what stands there afterwards
     (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " + "), (r" < ", " <= "), (r" > ", " >= "), (r" \+= ", " = "),
     (r" == ", " != "), (r"accumulate >> 1", "accumulate >> 0"), (r"accumulate >> 2", "accumulate >> 1"),
     (r"accumulate & 1", "accumulate & 2"), (r" = 0;", " = 1;"), (r"stride_h", "stride_w"), (r"pad_top", "pad_left"),
-    (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"sqrtf?\(", "fabs("), (r" \|\| ", " && "), (r" && ", " || "),
+    (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"\bsqrtf?\(", "fabs("), (r"\bvec_sqrt\(", "("), (r" \|\| ", " && "), (r" && ", " || "),
 ]
+CONVOLUTIONS = ["conv2d", "conv2d_relu_max_pool"]
+UPDATES = ["dense_sgd", "dense_adam"]
+USERS = {  # of files that are not named after their operation
+    "adam": ["adam_step", "dense_adam"], "conv": CONVOLUTIONS, "conv_grad_w": CONVOLUTIONS, "conv_grad_x": CONVOLUTIONS,
+    "cpu": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"], "dense_backward": ["dense"] + UPDATES,
+    "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
+    "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,
+    "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"], "tile": ["dense", "conv2d"] + UPDATES,
+}
 
 
 def code_lines(text):
@@ -35,102 +47,146 @@ def mutants(path):
     text = open(os.path.join(ROOT, path)).read()
     for number, line in code_lines(text):
         code = line.split("/*")[0]
+        function = function_at(text, number)
         for pattern, replacement in OPERATORS:
             for match in re.finditer(pattern, code):
                 changed = code[:match.start()] + match.expand(replacement) + line[match.end():]
                 if changed != line:
-                    yield number, line, changed
+                    yield path, number, line, changed, function
 
 
-def name_of(path, number, line, changed):
-    return f"{path}: {line.strip()} -> {changed.strip()}"
+def function_at(text, number):
+    """Name of the function that line number stands in."""
+    for line in reversed(text.split("\n")[:number]):
+        heading = re.match(r"(?:static |INLINE |void |size_t )+.*?(?:GR_\w+\()?(\w+)\)?\(", line)
+        if heading:
+            return heading[1]
+    return "file"
+
+
+def name_of(mutant):
+    path, _, line, changed, function = mutant
+    return f"{path}: {function}: {line.strip()} -> {changed.strip()}"
 
 
 def sample(items, n):
-    return sorted(sorted(items, key=lambda m: hashlib.sha256(repr(m[1:]).encode()).digest())[:n])
+    return sorted(sorted(items, key=lambda m: hashlib.sha256(repr(m[2:]).encode()).digest())[:n])
+
+
+def users(path):
+    """The files of path's folder that are compiled from it: itself, or all that include it."""
+    if path.endswith(".c"):
+        return {path}
+    folder, found = os.path.dirname(path), {path}
+    texts = {f"{folder}/{f}": open(os.path.join(ROOT, folder, f)).read() for f in os.listdir(os.path.join(ROOT, folder))}
+    while True:
+        more = {f for f, text in texts.items() if any(f'#include "{h}"' in text for h in found)} | found
+        if more == found:
+            return {f for f in found if f.endswith(".c")}
+        found = more
 
 
 class Build:
-    """The release build's own commands, for one changed file at a time."""
+    """The commands of the release build, for one changed file at a time."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.commands = json.load(open(os.path.join(folder, "compile_commands.json")))
-        self.link = self.link_command()
-
-    def link_command(self):
-        lines = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", "tests/table/test_table"], text=True,
+        self.folder, self.unbroken, self.seconds = folder, {}, {}
+        self.table = os.path.join(folder, "tests/table/test_table")
+        links = subprocess.run(["ninja", "-C", folder, "-t", "commands", "tests/table/test_table"], text=True,
                                capture_output=True, check=True).stdout.splitlines()
-        return [line for line in lines if "-o tests/table/test_table" in line][-1]
+        self.link = [line for line in links if "-o tests/table/test_table" in line][-1]
+        self.commands = json.load(open(os.path.join(folder, "compile_commands.json")))
+        devices = subprocess.run([self.table, "--help"], text=True, capture_output=True).stderr.split("devices: ")[1]
+        here = [name for name, absent in re.findall(r"(\S+)( \(not on this processor\))?", devices) if not absent]
+        self.device = {"kernels/ref": "ref-f64", "kernels/cpu": here[-1]}  # the table lists the widest vectors last
 
-    def objects(self, path):
-        """Compile commands of every object that a changed file goes into: a header goes into its whole folder."""
-        folder = os.path.dirname(path)
+    def objects(self, path, text, folder, quick):
+        """Compiles all that path goes into with another text: {name: object file}, None where that is an error."""
+        changed = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(changed), exist_ok=True)
+        open(changed, "w").write(text)
+        target = self.device[os.path.dirname(path)].replace("-", "_")
+        sources, found = users(path), {}
         for entry in self.commands:
             source = os.path.relpath(entry["file"], ROOT)
-            if source == path or (path.endswith(".h") and os.path.dirname(source) == folder):
-                yield entry
-
-    def table_with(self, path, text, out):
-        """Builds the table with path's text replaced; None where it does not compile."""
-        copy = os.path.join(out, path)
-        os.makedirs(os.path.dirname(copy), exist_ok=True)
-        open(copy, "w").write(text)
-        objects = []
-        for i, entry in enumerate(self.objects(path)):
-            if path.endswith(".h") and "avx512" not in entry["command"] and "ref" not in path:
-                continue  # one instruction set is enough for a header
-            source = copy if path.endswith(".c") else entry["file"]
-            object_file = os.path.join(out, f"{i}.o")
-            words = shlex.split(entry["command"])
-            at = words.index("-o")
-            words[at + 1] = object_file
-            words[words.index("-c") + 1] = source
-            words.insert(1, f"-I{out}")
-            words = [w for w in words if w != "-Werror"]
-            if subprocess.run(words, cwd=self.folder, capture_output=True).returncode != 0:
+            words = [w for w in shlex.split(entry["command"]) if w not in ("-Werror", "-g")]
+            name = words[words.index("-o") + 1]
+            if source not in sources or (quick and f"{target}.dir" not in name):
+                continue
+            found[name] = os.path.join(folder, f"{len(found)}.o")
+            words[words.index("-o") + 1] = found[name]
+            words[words.index("-c") + 1] = changed if source == path else entry["file"]
+            words[1:1] = ["-w", f"-I{folder}"]
+            done = subprocess.run(words + (["-O1"] if quick else []), cwd=self.folder, capture_output=True)
+            if done.returncode != 0:
                 return None
-            objects.append(object_file)
-        program = os.path.join(out, "table")
+        return found
+
+    def same_code(self, path, objects):
+        """Whether objects are what the compiler makes of the unbroken file."""
+        if path not in self.unbroken:
+            with tempfile.TemporaryDirectory() as folder:
+                text = open(os.path.join(ROOT, path)).read()
+                made = self.objects(path, text, folder, quick=False)
+                self.unbroken[path] = {name: open(file, "rb").read() for name, file in made.items()}
+        return all(open(file, "rb").read() == self.unbroken[path][name] for name, file in objects.items())
+
+    def program(self, objects, folder):
+        """The table with these objects instead of the library's."""
+        program = os.path.join(folder, "table")
         link = self.link.replace("-o tests/table/test_table", f"-o {program}", 1)
-        link = link.replace("libgradus_static.a", " ".join(objects) + " libgradus_static.a", 1)
-        done = subprocess.run(link, shell=True, cwd=self.folder, capture_output=True)
-        return program if done.returncode == 0 else None
+        link = link.replace("libgradus_static.a", " ".join(objects.values()) + " libgradus_static.a", 1)
+        done = subprocess.run(link, shell=True, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"mutants.py: the table does not link: {done.stderr}")
+        return program
 
+    def seconds_of(self, rows):
+        """How long the unbroken table takes."""
+        key = " ".join(rows)
+        if key not in self.seconds:
+            begin = time.monotonic()
+            subprocess.run([self.table] + rows, capture_output=True, check=True)
+            self.seconds[key] = time.monotonic() - begin
+        return self.seconds[key]
 
-def outcome(build, path, number, changed, rows):
-    with tempfile.TemporaryDirectory() as out:
+    def unnoticed(self, program, rows, folder):
+        """Whether the table passes; where it takes ten times as long as ever it has noticed that there is no end."""
+        try:
+            done = subprocess.run([program, "--first"] + rows, capture_output=True, cwd=folder,
+                                  timeout=10 * self.seconds_of(rows) + 10)
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+    def outcome(self, mutant):
+        path, number, _, changed, _ = mutant
         lines = open(os.path.join(ROOT, path)).read().split("\n")
         lines[number] = changed
-        program = build.table_with(path, "\n".join(lines), out)
-        if not program:
-            return "does not compile"
-        passes = [rows, []] if rows else [[]]  # the operation's own rows first, the whole table before it has survived
-        return "survived" if all(unnoticed(program, some, out) for some in passes) else "killed"
+        for quick in (True, False):
+            with tempfile.TemporaryDirectory() as folder:
+                objects = self.objects(path, "\n".join(lines), folder, quick)
+                if objects is None:
+                    return "do not compile"
+                if not quick and self.same_code(path, objects):
+                    return "are the same machine code"
+                program = self.program(objects, folder)
+                if not all(self.unnoticed(program, rows, folder) for rows in self.rows(path, quick)):
+                    return "killed"
+        return "survived"
+
+    def rows(self, path, quick):
+        """Arguments for the table: the operations that use path, one after the other, on one device or on all."""
+        name = os.path.basename(path).rsplit(".", 1)[0]
+        device = ["--device", self.device[os.path.dirname(path)]] if quick else []
+        return [device + ["--op", operation] for operation in USERS.get(name, [name])]
 
 
-def unnoticed(program, rows, folder):
-    """Whether the table passes; one that does not end has noticed."""
-    try:
-        return subprocess.run([program, "--first"] + rows, capture_output=True, timeout=120, cwd=folder).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
-
-
-def rows_for(path):
-    """Rows that can notice: those of the operation that the file is named after, else all."""
-    operation = os.path.basename(path).rsplit(".", 1)[0]
-    listed = open(os.path.join(ROOT, "kernels/ops.def")).read()
-    return ["--op", operation] if f"GR_OP({operation}," in listed else []
-
-
-def sources(only):
-    if only:
-        return only
-    found = []
+def sources():
     for folder in ("kernels/ref", "kernels/cpu"):
-        found += sorted(os.path.join(folder, f) for f in os.listdir(os.path.join(ROOT, folder)) if f.endswith((".c", ".h")))
-    return [f for f in found if os.path.basename(f) != "table.c"]
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith((".c", ".h")) and name not in ("table.c", "probes.c"):  # probes.c is no kernel
+                yield f"{folder}/{name}"
 
 
 def main():
@@ -139,22 +195,23 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
-    equivalent = [l.split(" # ")[0].strip() for l in open(EQUIVALENT)] if os.path.exists(EQUIVALENT) else []
-    build, counts, bad = Build(os.path.abspath(options.build)), {}, []
-    for path in sources(options.files):
-        found = list(mutants(path))
-        for number, line, changed in sample(found, options.sample) if options.sample else found:
-            name = name_of(path, number, line, changed)
-            if name in equivalent:
-                counts["equivalent"] = counts.get("equivalent", 0) + 1
-                continue
-            result = outcome(build, path, number, changed, rows_for(path))
-            counts[result] = counts.get(result, 0) + 1
-            if result == "survived":
-                bad.append(name)
-                print("survived:", name, flush=True)
-    print("mutants: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
-    sys.exit(1 if bad else 0)
+    equivalent = {line.split(" # ")[0].strip() for line in open(EQUIVALENT)}
+    found = [list(mutants(path)) for path in options.files or sources()]
+    chosen = [m for some in found for m in (sample(some, options.sample) if options.sample else some)]
+    tried = [m for m in chosen if name_of(m) not in equivalent]
+    counts = {"listed as equivalent": len(chosen) - len(tried)}
+    build = Build(os.path.abspath(options.build))
+    os.nice(10)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        trials = {pool.submit(build.outcome, mutant): mutant for mutant in tried}
+        for trial in concurrent.futures.as_completed(trials):
+            counts[trial.result()] = counts.get(trial.result(), 0) + 1
+            if trial.result() == "survived":
+                print("survived:", name_of(trials[trial]), flush=True)
+            elif sys.stderr.isatty():
+                print(f"\r{sum(counts.values())} of {len(chosen)}", end="", file=sys.stderr, flush=True)
+    print(f"{len(chosen)} mutants: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+    sys.exit(1 if "survived" in counts else 0)
 
 
 if __name__ == "__main__":

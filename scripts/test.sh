@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2 cores;
-# --full adds the slow tests, both sanitizers and the check of the scripts: at most 20 minutes.
+# --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 20 minutes.
 # Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,6 +29,8 @@ fi
 
 step "tests, slow ones included"
 ctest --preset release
+step "mutants, one from each kernel file"
+python3 scripts/mutants.py --sample 1
 step "scripts"
 if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh tests/install/*.sh .ci/run
