@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws test accuracy against batch size from a sweep's folder, with published values as marks beside ours.
+"""Draws test accuracy against batch size from a sweep's folder, with published values and Keras' as marks beside ours.
 
-Reads FOLDER/sweep.json, summary.csv and results.csv, which `gradus sweep` writes; writes FOLDER/accuracy.svg and
-FOLDER/accuracy.png. The statistics are those of summary.csv: nothing is computed twice.
+Reads FOLDER/sweep.json, summary.csv and results.csv, which `gradus sweep` writes; writes FOLDER/accuracy.svg,
+FOLDER/accuracy.png and, as a table, FOLDER/beside.md. Our statistics are those of summary.csv: nothing is computed
+twice.
 """
 
 import argparse
@@ -22,11 +23,11 @@ INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
 COLOURS = {"sgd": "#0072b2", "adam": "#d55e00"}  # told apart by colour-blind readers too (Okabe and Ito)
 NAMES = {"sgd": "SGD", "adam": "Adam"}
-CLASSES = {"cats-vs-dogs": 2, "cifar10-cnn": 10}
-# Which lines of the published figures belong beside a recipe, and what to call them.
+TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
+# Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {
-    "cats-vs-dogs": ("cats-vs-dogs optimizers", "test_accuracy_percent"),
-    "cifar10-cnn": ("thesis", "accuracy_after_10_epochs_percent"),
+    "cats-vs-dogs": ("cats-vs-dogs optimizers", "test_accuracy_percent", "article", 5),
+    "cifar10-cnn": ("thesis", "accuracy_after_10_epochs_percent", "thesis", 10),
 }
 
 
@@ -35,12 +36,24 @@ def read_csv(path):
         return list(csv.DictReader(f))
 
 
-def read_published(path, sweep):
-    """Published values for this sweep's recipe. None for built-in pictures: there is nothing to compare them with."""
+def read_published(path, sweep, batches):
+    """The publication's values of this sweep's recipe, and Keras' runs with its batch sizes. None for built-in
+    pictures: there is nothing to compare them with."""
     if not path or sweep["data"] == "procedural" or sweep["recipe"] not in PUBLISHED:
-        return []
-    experiment, quantity = PUBLISHED[sweep["recipe"]]
-    return [r for r in read_csv(path) if r["experiment"] == experiment and r["quantity"] == quantity]
+        return [], []
+    experiment, quantity, _, _ = PUBLISHED[sweep["recipe"]]
+    rows = read_csv(path)
+    return ([r for r in rows if r["experiment"] == experiment and r["quantity"] == quantity],
+            [r for r in rows if r["experiment"] == "keras " + sweep["recipe"] and r["batch"] in batches])
+
+
+def is_of(row, optimizer):
+    """Whether a published value belongs beside an optimizer of ours; the thesis names none: beside any."""
+    return row["series"].lower() in (optimizer, "tensorflow")
+
+
+def chance(sweep):
+    return 50 if sweep["data"] == "procedural" or sweep["recipe"] in TWO_CLASSES else 10
 
 
 def spread(i, n):
@@ -86,21 +99,26 @@ def draw_published(ax, published):
                 linestyle="none", zorder=4)
         about = "about " if r["approximate"] == "1" else ""
         if len(published) <= 4:  # more of them speak for themselves
-            ax.annotate(f"published:\n{about}{at[1]:g} %", at, xytext=(11, 0), textcoords="offset points", fontsize=9,
+            ax.annotate(f"published:\n{about}{at[1]:g} %", at, xytext=(21, 0), textcoords="offset points", fontsize=9,
                         va="center", color=colour, bbox=HALO, zorder=5)
 
 
-def draw_chance(ax, recipe):
-    chance = 100 / CLASSES[recipe]
-    ax.axhline(chance, color=FAINT, linewidth=1, linestyle=(0, (5, 4)), zorder=1)
-    return [(chance, "chance", FAINT)]
+def draw_keras(ax, keras):
+    for r in keras:
+        ax.plot(float(r["batch"]) * spread(3, 4), float(r["value"]), marker="x", markersize=5.5, markeredgewidth=1.3,
+                color=COLOURS.get(r["series"].lower(), INK), linestyle="none", zorder=4)
 
 
-def set_height(ax, recipe, lines, cells, published):
+def draw_chance(ax, level):
+    ax.axhline(level, color=FAINT, linewidth=1, linestyle=(0, (5, 4)), zorder=1)
+    return [(level, "chance", FAINT)]
+
+
+def set_height(ax, level, lines, cells, published):
     """Room for every run and published value, and for intervals of up to ten points beyond them: from two runs alone an
     interval can be wider than 0 to 100 %. True when some go on outside the picture."""
     runs = [100 * float(c["test_accuracy"]) for c in cells if c["state"] == "done" and c["test_accuracy"]]
-    points = runs + [float(r["value"]) for r in published] + [100 / CLASSES[recipe]]
+    points = runs + [float(r["value"]) for r in published] + [level]
     bars = [100 * (float(r["test_accuracy"]) + sign * float(r["half_width_95"] or 0))
             for r in lines if r["test_accuracy"] for sign in (-1, 1)]
     low = max(min(bars), min(points) - 10, 0)
@@ -149,30 +167,74 @@ def describe(sweep, lines):
     return f"{data}, {length}, {seeds}.\nLarge dots: means and 95 % intervals; small dots: runs."
 
 
-def draw(sweep, lines, cells, published):
+def name_marks(sweep, published, keras):
+    """What the marks beside ours are."""
+    notes = []
+    epochs = f"after {PUBLISHED[sweep['recipe']][3]} epochs" if published or keras else ""
+    if published:
+        sources = "; ".join(dict.fromkeys(r["source"] for r in published))
+        series = ", ".join(dict.fromkeys(r["series"] for r in published))
+        notes.append(f"Diamonds: published values {epochs} ({series}); source: {sources}")
+    if keras:
+        version = keras[0]["source"].split(", seed")[0]
+        notes.append(f"Crosses: {version}, same pictures, the recipe's settings, {epochs}, one cross a run")
+    return notes
+
+
+def draw(sweep, lines, cells, published, keras):
     plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 10.5, "text.color": INK, "axes.labelcolor": INK,
                          "axes.edgecolor": FAINT, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "gradus",
                          "svg.fonttype": "none"})
     figure, ax = plt.subplots(figsize=(8.4, 5.2))
     set_axes(ax, lines, published)
-    ends = draw_ours(ax, lines, cells) + draw_chance(ax, sweep["recipe"])
+    ends = draw_ours(ax, lines, cells) + draw_chance(ax, chance(sweep))
     draw_published(ax, published)
-    cut = set_height(ax, sweep["recipe"], lines, cells, published)
+    draw_keras(ax, keras)
+    cut = set_height(ax, chance(sweep), lines, cells, published + keras)
     draw_set_error(ax, lines, sweep["test_samples"])
     label_ends(ax, ends)
     figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
                     fontweight="bold")
     figure.text(0.09, 0.88, describe(sweep, lines), fontsize=9.5)
-    notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
-    if published:
-        sources = "; ".join(dict.fromkeys(r["source"] for r in published))
-        series = ", ".join(dict.fromkeys(r["series"] for r in published))
-        notes.insert(0, f"Diamonds: published values ({series}); source: {sources}")
+    notes = name_marks(sweep, published, keras) + [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
     if cut:
         notes[-1] += ". Intervals that reach the frame go on beyond it."
     figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
-    figure.subplots_adjust(left=0.09, right=0.91, top=0.85, bottom=0.16)
+    figure.subplots_adjust(left=0.09, right=0.91, top=0.85, bottom=0.1 + 0.03 * len(notes))
     return figure
+
+
+def mean_beside(rows, optimizer, batch):
+    """Mean of what others give for a cell: "70.5", "about 62", "" where they say nothing."""
+    found = [r for r in rows if is_of(r, optimizer) and r["batch"] == batch]
+    if not found:
+        return ""
+    if len(found) > 1:
+        return f"{statistics.mean(float(r['value']) for r in found):.1f}"
+    return ("about " if found[0]["approximate"] == "1" else "") + f"{float(found[0]['value']):g}"
+
+
+def ours_text(line):
+    if not line["test_accuracy"]:
+        return "-"
+    half = f" +- {100 * float(line['half_width_95']):.1f}" if line["half_width_95"] else ""
+    return f"{100 * float(line['test_accuracy']):.1f}{half}"
+
+
+def write_table(path, sweep, lines, published, keras):
+    """Markdown: a line a cell; ours are means and 95 % intervals, Keras' the means of its runs."""
+    word = PUBLISHED.get(sweep["recipe"], (None, None, "published"))[2]
+    text = [f"{sweep['recipe']} on {describe(sweep, lines).splitlines()[0]} Test accuracy in %.", "",
+            f"| optimizer | batch | updates | Gradus | {word} | Keras | Keras' runs |",
+            "|---|---:|---:|---:|---:|---:|---:|"]
+    for r in lines:
+        cell = r["optimizer"], r["batch"]
+        runs = sum(is_of(k, cell[0]) and k["batch"] == cell[1] for k in keras)
+        text.append(f"| {cell[0]} | {cell[1]} | {r['updates']} | {ours_text(r)} | {mean_beside(published, *cell)} | "
+                    f"{mean_beside(keras, *cell)} | {runs or ''} |")
+    notes = [note.replace("Diamonds", word.capitalize()).replace("Crosses", "Keras").replace(", one cross a run", "")
+             for note in name_marks(sweep, published, keras)]
+    path.write_text("\n".join(text + ([""] + notes if notes else [])) + "\n", encoding="utf-8")
 
 
 def main():
@@ -184,14 +246,15 @@ def main():
         sweep = json.loads((arguments.folder / "sweep.json").read_text(encoding="utf-8"))
         lines = read_csv(arguments.folder / "summary.csv")
         cells = read_csv(arguments.folder / "results.csv")
-        published = read_published(arguments.published, sweep)
+        published, keras = read_published(arguments.published, sweep, {r["batch"] for r in lines})
     except (OSError, ValueError) as error:
         sys.exit(f"plot_sweep.py: {error}")
     if not any(r["test_accuracy"] for r in lines):
         sys.exit("plot_sweep.py: no cell of this sweep is done, there is nothing to draw")
-    figure = draw(sweep, lines, cells, published)
+    figure = draw(sweep, lines, cells, published, keras)
     figure.savefig(arguments.folder / "accuracy.svg", metadata={"Date": None})
     figure.savefig(arguments.folder / "accuracy.png", dpi=150)
+    write_table(arguments.folder / "beside.md", sweep, lines, published, keras)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Plot(Case):
-    def draw(self, data):
+    def draw(self, data, recipe="cats-vs-dogs"):
         """A sweep's folder written by hand, drawn."""
-        identity = {"recipe": "cats-vs-dogs", "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
+        identity = {"recipe": recipe, "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
                     "epochs": 5, "updates": None}
         (self.folder / "sweep.json").write_text(json.dumps(identity))
         (self.folder / "summary.csv").write_text(
-            "optimizer,batch,done,test_accuracy,half_width_95,set_error\n"
-            "sgd,16,2,0.60,0.02,0.0245\nsgd,32,2,0.58,0.03,0.0247\nadam,16,1,0.63,,0.0241\nadam,32,0,,,\n")
+            "optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
+            "sgd,16,375,2,0.60,0.02,0.0245\nsgd,32,185,2,0.58,0.03,0.0247\nadam,16,375,1,0.63,,0.0241\nadam,32,,0,,,\n")
         (self.folder / "results.csv").write_text(
             "optimizer,batch,seed,test_accuracy,state\n"
             "sgd,16,1,0.59,done\nsgd,16,2,0.61,done\nadam,16,1,0.63,done\nadam,32,1,,out of memory\n")
@@ -43,11 +43,30 @@ class Plot(Case):
             self.assertIn(words, svg)
         self.assertTrue((self.folder / "accuracy.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_keras_stands_beside_ours(self):
+        self.draw("PetImages")
+        self.assertIn("Crosses: Keras 3.15 on TensorFlow 2.21", (self.folder / "accuracy.svg").read_text())
+        table = (self.folder / "beside.md").read_text()
+        self.assertIn("| sgd | 16 | 375 | 60.0 +- 2.0 | about 62 | 58.6 | 3 |", table)  # Keras: 64, 51 and 60.75
+        self.assertIn("| adam | 32 |  | - |  | 61.5 | 3 |", table)
+
+    def test_the_thesis_stands_beside_cifar10_cnn(self):
+        self.assertEqual(self.draw("CIFAR-10", "cifar10-cnn").returncode, 0)
+        self.assertIn("after 10 epochs (TensorFlow)", (self.folder / "accuracy.svg").read_text())
+        self.assertIn("| adam | 16 | 375 | 63.0 | 63.06 | 68.79 | 1 |", (self.folder / "beside.md").read_text())
+
+    def test_recipes_without_published_values(self):
+        for recipe in ("keras-mlp", "mnist-mlp", "resnet18-cifar"):
+            with self.subTest(recipe):
+                process = self.draw("CIFAR-10", recipe)
+                self.assertEqual(process.returncode, 0, process.stderr)
+
     def test_procedural_pictures_are_not_set_beside_published_values(self):
         self.assertEqual(self.draw("procedural").returncode, 0)
         svg = (self.folder / "accuracy.svg").read_text()
         self.assertIn("NOT the real data", svg)
         self.assertNotIn("Lheureux", svg)
+        self.assertNotIn("Keras", svg)
 
     def test_the_same_rows_give_the_same_picture(self):
         self.draw("PetImages")
