@@ -7,7 +7,8 @@ Every competitor trains the same network on one drawn batch in a process of its 
 second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's median step
 over Gradus' in the same round; above 1 Gradus is faster. Needs PyTorch; Keras takes part where TensorFlow can be imported.
 PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C library that keeps its
-memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu).
+memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell. Nothing else should run: other
+work slows a peer down more than Gradus, and the load before the start is part of the report.
 """
 import argparse
 import datetime
@@ -68,23 +69,36 @@ def quartiles(values):
     return [low, middle, high]
 
 
-def fastest_mode(python, cell, options):
-    """Of PyTorch's ways of running a network on a CPU; torch.compile wants a compiler and may fail."""
-    medians = {}
+def start(name, python, cell, options, mode=""):
+    """None where it cannot run: torch.compile wants a compiler, a peer may lack memory. The others go on."""
+    try:
+        worker = Worker(name, python, cell, options.threads, mode)
+        worker.run(options.seconds / 2)
+        return worker
+    except RuntimeError as error:
+        print(f"left out: {error}", file=sys.stderr)
+
+
+def fastest(python, cell, options):
+    """Of PyTorch's ways of running a network on a CPU."""
+    best = None
     for mode in ("eager", "channels_last", "compile"):
-        try:
-            worker = Worker("pytorch", python, cell, options.threads, mode)
-            worker.run(options.seconds / 2)
-            medians[mode] = worker.medians[0]
-            worker.close()
-        except RuntimeError as error:
-            print(f"left out: {error}", file=sys.stderr)
-    return min(medians, key=medians.get)
+        worker = start("pytorch", python, cell, options, mode)
+        if worker and best:
+            slower, best = sorted((worker, best), key=lambda w: w.medians[0], reverse=True)
+            slower.close()
+        best = best or worker
+    return best
 
 
 def measure(cell, contestants, options):
-    workers = [Worker(name, python, cell, options.threads, fastest_mode(python, cell, options) if name == "pytorch" else "")
+    workers = [fastest(python, cell, options) if name == "pytorch" else start(name, python, cell, options)
                for name, python in contestants]
+    if not workers[0] or not any(workers[1:]):
+        sys.exit(f"bench_pytorch.py: {' '.join(map(str, cell))}: Gradus and at least one peer must run")
+    workers = [worker for worker in workers if worker]
+    for worker in workers:
+        worker.medians.clear()  # a first block only warms up
     for i in range(options.rounds):
         for worker in workers[i % len(workers):] + workers[:i % len(workers)]:
             worker.run(options.seconds)
@@ -120,13 +134,17 @@ def peer_text(row, name):
 
 
 def report(rows, options):
-    versions = {name: rows[0][name]["version"] if name in rows[0] else "not there" for name in ("pytorch", "keras")}
+    versions = {name: next((row[name]["version"] for row in rows if name in row), "not there") for name in ("pytorch", "keras")}
+    words = "--quick" if options.quick else (f"--models {options.models} --rounds {options.rounds} --seconds {options.seconds:g} "
+                                             f"--threads {options.threads}")
     lines = ["# Training steps on the CPU, beside PyTorch and Keras", "",
              f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
-             f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}.", "",
-             "Made by `scripts/bench_pytorch.py`, which says how: all train in turn in the same run. ms: median step. ratio: the",
-             "peer's step over Gradus' in the same round, median and quartiles; above 1 Gradus is faster. MiB: growth of the",
-             "process at its peak. In brackets PyTorch's fastest way. Raw numbers: measured.jsonl.", "",
+             f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}. Load of the machine before the "
+             f"start: {options.load:.2f}.", "",
+             f"    scripts/bench_pytorch.py {words}", "",
+             "All train in turn in the same run; the script says how. ms: median step. ratio: the peer's step over Gradus' in the",
+             "same round, median and quartiles; above 1 Gradus is faster. MiB: growth of the process at its peak, the peers' with",
+             "a C library that keeps its memory. In brackets PyTorch's fastest way. Raw numbers: measured.jsonl.", "",
              "| model | optimizer | batch | Gradus ms | MiB | PyTorch ms | ratio | MiB | Keras ms | ratio | MiB |",
              "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for row in rows:
@@ -139,18 +157,24 @@ def report(rows, options):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(CELLS), help="of " + ", ".join(CELLS))
-    parser.add_argument("--rounds", type=int, default=5, help="default: 5")
+    parser.add_argument("--rounds", type=int, default=3, help="default: 3")
     parser.add_argument("--seconds", type=float, default=1.0, help="that each trains in a round; default: 1")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "kernels/cpu")
+    parser.add_argument("--out", type=pathlib.Path, help="default: kernels/cpu; with --quick it must be given")
     parser.add_argument("--keras-python", default=sys.executable, help="a Python that has TensorFlow, where this one has not")
     parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
     options = parser.parse_args()
     unknown = set(options.models.split(",")) - set(CELLS)
     if unknown:
         parser.error(f"no model {', '.join(sorted(unknown))}; there are {', '.join(CELLS)}")
+    if options.quick and not options.out:
+        parser.error("--quick is no measurement and does not overwrite kernels/cpu/MEASURED.md; name another folder with --out")
     if options.quick:
         options.rounds, options.seconds = 2, 0.1
+    if options.rounds < 1 or options.seconds <= 0 or options.threads < 1:
+        parser.error("--rounds, --seconds and --threads must be positive")
+    options.out = options.out or ROOT / "kernels/cpu"
+    options.load = os.getloadavg()[0]
     return options
 
 
@@ -167,13 +191,15 @@ def main():
     cells = [(m, o, b) for m in options.models.split(",") for o, b in CELLS[m]]
     rows = []
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.load > 0.5:
+        print(f"the machine is busy (load {options.load:.2f}): these ratios will not be those of a quiet one", file=sys.stderr)
     for cell in [("cifar10-cnn", "adam", 4)] if options.quick else cells:
         rows.append(measure(cell, contestants, options))
         print(f"{cell[0]:15} {cell[1]:9} {cell[2]:5}: Gradus {rows[-1]['gradus']['ms']:8.1f} ms, "
               f"{rows[-1]['ratio_to_best']:.2f} times as fast as the better peer", file=sys.stderr, flush=True)
-    with open(options.out / "measured.jsonl", "w", encoding="utf-8") as f:
-        f.writelines(json.dumps(row) + "\n" for row in rows)
-    (options.out / "MEASURED.md").write_text(report(rows, options), encoding="utf-8")
+        with open(options.out / "measured.jsonl", "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(row) + "\n" for row in rows)
+        (options.out / "MEASURED.md").write_text(report(rows, options), encoding="utf-8")
     return 0
 
 

@@ -26,6 +26,11 @@ class Bench(unittest.TestCase):
                 self.assertGreater(rows[0][name]["peak_bytes"], 1 << 20)
             self.assertIn("| cifar10-cnn | adam | 4 |", pathlib.Path(folder, "MEASURED.md").read_text())
 
+    def test_quick_keeps_the_measured_table(self):
+        run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--quick"], text=True, capture_output=True)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--out", run.stderr)
+
     def test_bad_model(self):
         run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--models", "lenet"], text=True, capture_output=True)
         self.assertEqual(run.returncode, 2)
