@@ -70,12 +70,19 @@ static void report(fit_run *f, bool epoch_end)
         f->result.stopped = true;
 }
 
+/* May be 0: a step schedule falls below the smallest number at last, and then nothing moves any more. */
+static double scheduled_lr(const fit_run *f, int64_t update)
+{
+    return gr_scheduled_lr(&f->o->schedule, f->lr, update, f->p.updates, f->p.batches);
+}
+
 static void update(fit_run *f, const gr_batch *batch)
 {
     double begin = seconds();
     gr_tensor *z = gr_forward(f->net, batch->x);
     gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight), *loss = gr_loss(z, batch);
-    gr_set_lr(f->opt, gr_scheduled_lr(&f->o->schedule, f->lr, f->p.update, f->p.updates, f->p.batches));
+    if (f->o->schedule.kind != GR_CONSTANT) /* a constant rate is the caller's, who may set another between two updates */
+        f->opt->lr = scheduled_lr(f, f->p.update);
     gr_minimize(f->opt, loss);
     double l = gr_item(loss), c = gr_item(correct);
     gr_step_end(f->ctx);
@@ -152,7 +159,9 @@ static bool open(fit_run *f, const gr_split *split)
         return false;
     f->p = (gr_progress){.epochs = f->o->epochs, .batches = gr_loader_batches(f->train)};
     f->p.updates = f->o->updates > 0 ? f->o->updates : f->o->epochs * f->p.batches;
-    return true;
+    return isfinite(scheduled_lr(f, f->p.updates - 1)) || /* the largest rate of a growing schedule */
+           gr__fail(f->ctx, GR_USAGE, "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
+                    f->o->schedule.gamma);
 }
 
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options)
@@ -168,7 +177,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
             epoch(&f);
             finish_epoch(&f);
         }
-    opt->lr = f.lr;
+    if (options->schedule.kind != GR_CONSTANT)
+        opt->lr = f.lr;
     gr_loader_close(f.train);
     gr_loader_close(f.val);
     gr_loader_close(f.test);

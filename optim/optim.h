@@ -28,7 +28,7 @@ typedef struct {
 gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *options);
 gr_optimizer *gr_adam(gr_context *ctx, gr_module *net, const gr_adam_options *options);
 
-/* Learning rate from the next update on. */
+/* Learning rate from the next update on. In gr_fit a schedule other than GR_CONSTANT sets it before each update. */
 bool gr_set_lr(gr_optimizer *opt, double lr);
 
 /* One update from the gradients that gr_backward has left; marks them empty. */

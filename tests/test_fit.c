@@ -296,6 +296,46 @@ static void fit_follows_the_schedule(void **state)
         free(weights[run]);
 }
 
+/* After the first update: a rate of next to nothing, set by hand. */
+static bool stop_moving(void *user, const gr_progress *p)
+{
+    return p->epoch_end || p->update > 1 || gr_set_lr(user, 1e-12);
+}
+
+/* What the report sets stays set, in a run of constant rate and after it; a step schedule may fall to 0 without an error. */
+static void the_rate_is_the_callers(void **state)
+{
+    (void)state;
+    float *weights[3];
+    int64_t count = 0;
+    for (int run = 0; run < 3; run++) { /* one update; four, slowed by hand; four, slowed by a schedule that underflows */
+        gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+        gr_module *net = small_net(ctx);
+        gr_optimizer *sgd = optimizer(ctx, net, false);
+        gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+        gr_fit_options o = {.batch = IMAGES, .epochs = run == 0 ? 1 : 4, .no_shuffle = true};
+        if (run == 1) {
+            o.report = stop_moving;
+            o.user = sgd;
+        } else if (run == 2) {
+            o.schedule = (gr_schedule){.kind = GR_STEPS, .every = 1, .gamma = 1e-200};
+        }
+        assert_int_equal(gr_fit(net, sgd, split, &o).updates, o.epochs);
+        if (run == 1) { /* the next run goes on from there */
+            o.report = NULL;
+            gr_fit(net, sgd, split, &o);
+        }
+        weights[run] = parameters(net, &count);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(fabsf(weights[1][i] - weights[0][i]) < 1e-7f);
+        assert_true(fabsf(weights[2][i] - weights[0][i]) < 1e-7f);
+    }
+    for (int run = 0; run < 3; run++)
+        free(weights[run]);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -317,7 +357,8 @@ static void bad_options_are_refused(void **state)
         gr_clear_error(ctx);
     }
     gr_fit_options bad[] = {{.batch = 0, .epochs = 1}, {.batch = 4}, {.batch = 4, .epochs = -1}, {.batch = 121, .epochs = 1},
-                            {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}}};
+                            {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}},
+                            {.batch = 40, .epochs = 3, .schedule = {.kind = GR_STEPS, .every = 1, .gamma = 1e300}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         fit(ctx, net, false, &bad[i]);
         assert_int_equal(gr_error_code(ctx), GR_USAGE);
@@ -349,7 +390,7 @@ int main(void)
         cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
         cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
         cmocka_unit_test(momentum_follows_its_formula),  cmocka_unit_test(schedules_have_their_values),
-        cmocka_unit_test(fit_follows_the_schedule),
+        cmocka_unit_test(fit_follows_the_schedule),      cmocka_unit_test(the_rate_is_the_callers),
         cmocka_unit_test(bad_options_are_refused),       cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

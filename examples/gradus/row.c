@@ -17,6 +17,8 @@ const char *const row_keys[] = {"recipe",
                                 "nesterov",
                                 "weight_decay",
                                 "lr_schedule",
+                                "lr_every",
+                                "lr_gamma",
                                 "batch",
                                 "micro_batch",
                                 "seed",
@@ -89,6 +91,8 @@ static void put_run(json_t *row, const result *r)
     put(row, "nesterov", json_boolean(s->nesterov));
     put_real(row, "weight_decay", s->weight_decay.value);
     put_text(row, "lr_schedule", s->lr_schedule);
+    put(row, "lr_every", s->lr_every ? json_integer(s->lr_every) : NULL); /* null: not a schedule of steps */
+    put_real(row, "lr_gamma", s->lr_gamma > 0 ? s->lr_gamma : NAN);
     put(row, "batch", json_integer(s->batch));
     put(row, "micro_batch", json_integer(s->batch));
     put(row, "seed", json_integer(s->seed));

@@ -75,7 +75,7 @@ int settings_check(const settings *s, const recipe *r, const char *command, bool
         return complain(GR_USAGE, command, "--resize is for pictures; %s has rows of features", r->name);
     if ((s->momentum.given || s->nesterov) && !any_sgd)
         return complain(GR_USAGE, command, "--%s is for --optimizer sgd", s->nesterov ? "nesterov" : "momentum");
-    if (s->nesterov && s->momentum.given && s->momentum.value == 0)
+    if (s->nesterov && (s->momentum.given ? s->momentum.value : recipe_optimizer_of(r, "sgd")->momentum) == 0)
         return complain(GR_USAGE, command, "--nesterov needs a --momentum, such as 0.9");
     if (s->momentum.value >= 1)
         return complain(GR_USAGE, command, "--momentum %g: it must be below 1", s->momentum.value);
@@ -104,6 +104,10 @@ void settings_complete(settings *s, const recipe *r)
         s->weight_decay.value = usual->weight_decay;
     if (!s->lr_schedule)
         s->lr_schedule = r->lr_schedule ? r->lr_schedule : lr_schedule_names[GR_CONSTANT];
+    if (lr_schedule_of(s->lr_schedule) == GR_STEPS) {
+        s->lr_every = s->lr_every ? s->lr_every : 30;
+        s->lr_gamma = s->lr_gamma > 0 ? s->lr_gamma : 0.1;
+    }
     if (s->epochs == 0 && s->updates == 0)
         s->epochs = r->epochs;
     if (!s->last_batch)

@@ -47,7 +47,11 @@ class Options(Case):
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--adam-form", "keras", names=["--adam-form"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "adam", "--momentum", "0.9", names=["--momentum"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", "--momentum", "0", names=["--nesterov"])
-        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", names=["Nesterov", "momentum"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", names=["--nesterov", "--momentum"])
+        self.refused(USAGE, "sweep", "cifar10-cnn", "--procedural", "--optimizer", "sgd", "--nesterov", "--out", "o",
+                     names=["--nesterov", "--momentum"])
+        self.refused(USAGE, "train", "keras-mlp", "--lr-schedule", "steps", "--lr-every", 1, "--lr-gamma", "1e300", "--epochs", 3,
+                     names=["gamma 1e+300", "learning rate"])
         self.refused(USAGE, "train", *QUICK, "--lr-every", 3, names=["--lr-every", "steps"])
         self.refused(USAGE, "train", "keras-mlp", "--resize", 8, names=["--resize", "features"])
 

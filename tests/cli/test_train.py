@@ -41,7 +41,8 @@ class Row(Case):
         self.assertEqual({k: residual[k] for k in wanted}, wanted)
         own = self.gradus("train", *QUICK, "--optimizer", "sgd", "--momentum", 0.5, "--weight-decay", 0.01, "--lr-schedule",
                           "steps", "--json").row()
-        wanted = {"momentum": 0.5, "nesterov": False, "weight_decay": 0.01, "lr_schedule": "steps"}
+        wanted = {"momentum": 0.5, "nesterov": False, "weight_decay": 0.01, "lr_schedule": "steps", "lr_every": 30,
+                  "lr_gamma": 0.1}
         self.assertEqual({k: own[k] for k in wanted}, wanted)
         plain = self.gradus("train", *QUICK, "--optimizer", "sgd", "--json").row()
         self.assertNotEqual(own["train_loss"], plain["train_loss"])
