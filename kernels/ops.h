@@ -48,6 +48,10 @@ typedef struct {
 } gr_add_args;
 
 typedef struct {
+    double factor;
+} gr_factor_args;
+
+typedef struct {
     double epsilon; /* added to the variance; 0: 1e-5 */
     bool relu;
 } gr_batch_norm_args;
@@ -139,6 +143,8 @@ gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 
 gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */
+gr_tensor *gr_scale(gr_tensor *x, double factor);                      /* factor x; any shape */
+gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);   /* as many elements as x; shares its storage */
 gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean of each channel */
 
 /*
@@ -147,6 +153,17 @@ gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean o
  */
 gr_tensor *gr_softmax_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight); /* z[N,C], labels[N] */
 gr_tensor *gr_sigmoid_bce(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);           /* z[N,1], labels[N] */
+
+/*
+ * factor * sum w^2, a scalar to be added to a loss: Keras' regularizers.l2. Its gradient is scaled as a loss's is, and belongs
+ * to an update once, not to each micro-batch.
+ */
+gr_tensor *gr_l2_penalty(gr_tensor *w, double factor);
+
+/* Scalars of a whole tensor, of any shape: the sum, the mean, and sqrt(sum x^2), the norm of a slab of gradients. */
+gr_tensor *gr_sum(gr_tensor *x);
+gr_tensor *gr_mean(gr_tensor *x);
+gr_tensor *gr_global_norm(gr_tensor *x);
 
 /* Sum of weight[n] over the samples whose class is predicted right: argmax of z[N,C], or z > 0 for z[N,1]. A scalar. */
 gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);

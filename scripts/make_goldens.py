@@ -248,12 +248,16 @@ DIFF = {
     "sigmoid": lambda row, x: torch.sigmoid(x),
     "tanh": lambda row, x: torch.tanh(x),
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
+    "reshape": lambda row, x: x.reshape([int(n) for n in row.words["to"]]),
+    "scale": lambda row, x: row.number("factor", None) * x,
+    "l2_penalty": lambda row, w: row.number("factor", None) * (w * w).sum(),
     "add": lambda row, a, b: relu_if(row, a + b),
     "global_avg_pool": lambda row, x: x.mean((1, 2)),
     "softmax_cross_entropy": cross_entropy,
     "sigmoid_bce": bce,
 }
-PURE = {"accuracy": accuracy, "normalise": normalise}
+PURE = {"accuracy": accuracy, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+        "global_norm": lambda row, x: x.norm()}
 
 
 def differentiate(row, tensors):

@@ -89,9 +89,39 @@ static gr_tensor *sigmoid(gr_tensor *const *in)
     return gr_sigmoid(in[0]);
 }
 
-static gr_tensor *hyperbolic_tangent(gr_tensor *const *in)
+static gr_tensor *hyperbolic(gr_tensor *const *in)
 {
     return gr_tanh(in[0]);
+}
+
+static gr_tensor *tripled(gr_tensor *const *in)
+{
+    return gr_scale(in[0], 3);
+}
+
+static gr_tensor *penalty(gr_tensor *const *in)
+{
+    return gr_l2_penalty(in[0], 0.01);
+}
+
+static gr_tensor *total(gr_tensor *const *in)
+{
+    return gr_sum(in[0]);
+}
+
+static gr_tensor *average_of_all(gr_tensor *const *in)
+{
+    return gr_mean(in[0]);
+}
+
+static gr_tensor *norm(gr_tensor *const *in)
+{
+    return gr_global_norm(in[0]);
+}
+
+static gr_tensor *as_matrix(gr_tensor *const *in)
+{
+    return gr_reshape(in[0], 2, (int64_t[]){gr_dim(in[0], 0), gr_count(in[0]) / gr_dim(in[0], 0)});
 }
 
 static gr_tensor *flatten(gr_tensor *const *in)
@@ -181,7 +211,13 @@ const bench_case bench_cases[] = {
      "x[N,32,32,64]* gamma[64]*+ beta[64]* residual[N,32,32,64]*", norm_add_relu, READS_BOTH},
     {"relu", "ResNet-18 for CIFAR-10, stage 1", "x[N,32,32,64]*", relu, READS_RESULT},
     {"sigmoid", "the same size", "x[N,32,32,64]*", sigmoid, READS_RESULT},
-    {"tanh", "the same size", "x[N,32,32,64]*", hyperbolic_tangent, READS_RESULT},
+    {"tanh", "the same size", "x[N,32,32,64]*", hyperbolic, READS_RESULT},
+    {"scale", "the same size", "x[N,32,32,64]*", tripled, READS_NOTHING},
+    {"reshape", "the same size", "x[N,32,32,64]*", as_matrix, READS_NOTHING},
+    {"l2_penalty", "a layer of 512 x 512", "w[512,512]*", penalty, READS_INPUTS},
+    {"sum", "parameters of ResNet-18 for CIFAR-10", "x[11173962]", total, READS_NOTHING},
+    {"mean", "the same", "x[11173962]", average_of_all, READS_NOTHING},
+    {"global_norm", "the same", "x[11173962]", norm, READS_NOTHING},
     {"flatten", "cats-vs-dogs", "x[N,100,100,32]*", flatten, READS_NOTHING},
     {"add", "ResNet-18 for CIFAR-10, stage 1, with ReLU", "a[N,32,32,64]* b[N,32,32,64]*", add_relu, READS_RESULT},
     {"global_avg_pool", "ResNet-18 for CIFAR-10", "x[N,4,4,512]*", average, READS_NOTHING},

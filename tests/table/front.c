@@ -34,6 +34,42 @@ static gr_tensor *call_dense(const row *r, gr_tensor *const *in, gr_tensor *db)
     return gr_dense(in[0], in[1], in[2], &(gr_dense_args){.relu = r->relu});
 }
 
+static gr_tensor *call_reshape(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_reshape(in[0], r->to_dims, r->to);
+}
+
+static gr_tensor *call_scale(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_scale(in[0], r->factor);
+}
+
+static gr_tensor *call_l2_penalty(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_l2_penalty(in[0], r->factor);
+}
+
+static gr_tensor *call_sum(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_sum(in[0]);
+}
+
+static gr_tensor *call_mean(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_mean(in[0]);
+}
+
+static gr_tensor *call_global_norm(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_global_norm(in[0]);
+}
+
 static gr_tensor *call_add(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

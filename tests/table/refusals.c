@@ -123,6 +123,26 @@ static void dense_bias(gr_context *ctx)
     gr_dense(matrix(ctx, 2, 7), matrix(ctx, 7, 4), vector(ctx, 7), NULL);
 }
 
+static void reshape_count(gr_context *ctx)
+{
+    gr_reshape(matrix(ctx, 3, 4), 1, (int64_t[]){11});
+}
+
+static void scale_factor(gr_context *ctx)
+{
+    gr_scale(vector(ctx, 3), (double)INFINITY);
+}
+
+static void l2_factor(gr_context *ctx)
+{
+    gr_l2_penalty(vector(ctx, 3), -0.5);
+}
+
+static void sum_type(gr_context *ctx)
+{
+    gr_sum(labels(ctx, 3));
+}
+
 static void add_shapes(gr_context *ctx)
 {
     gr_add(matrix(ctx, 3, 4), matrix(ctx, 4, 3), NULL);
@@ -340,6 +360,10 @@ static const struct {
     {dense_images, "dense", "gr_flatten"},
     {dense_features, "dense", "7 features, the weights want 8"},
     {dense_bias, "dense", "each of the 4 outputs"},
+    {reshape_count, "reshape", "x has 12 elements, the new shape 11"},
+    {scale_factor, "scale", "factor inf"},
+    {l2_factor, "l2_penalty", "factor -0.5"},
+    {sum_type, "sum", "x has type i32"},
     {add_shapes, "add", "b must have the shape of a"},
     {global_avg_pool_matrix, "global_avg_pool", "[N,H,W,C]"},
     {batch_norm_one_value, "batch_norm", "one value per channel"},

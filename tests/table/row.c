@@ -107,7 +107,7 @@ static bool number_word(row *r, const word *w)
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}};
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];
@@ -127,6 +127,16 @@ static bool number_word(row *r, const word *w)
         r->updates = (int)w->numbers[0];
     else
         return !strcmp(w->name, "mean") || !strcmp(w->name, "std") || !strcmp(w->name, "draw");
+    return true;
+}
+
+static bool shape_word(row *r, const word *w)
+{
+    if (strcmp(w->name, "to") || w->n > GR_MAX_DIMS)
+        return false;
+    r->to_dims = w->n;
+    for (int i = 0; i < w->n; i++)
+        r->to[i] = (int64_t)w->numbers[i];
     return true;
 }
 
@@ -169,7 +179,7 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
         return false;
     *why = "a word that does not fit the notation";
     while (next_word(&text, &w, &bad))
-        if (!slot_word(r, &w) && !window_word(r, &w) && !flag_word(r, &w) && !number_word(r, &w))
+        if (!slot_word(r, &w) && !shape_word(r, &w) && !window_word(r, &w) && !flag_word(r, &w) && !number_word(r, &w))
             return false;
     if (bad)
         return false;

@@ -38,6 +38,12 @@ static const struct {
     [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
     [GR_OP_tanh] = {ITSELF, 4, ITSELF, 4},
     [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
+    [GR_OP_reshape] = {ITSELF, 0, ITSELF, 1},
+    [GR_OP_scale] = {ITSELF, 1, ITSELF, 1},
+    [GR_OP_l2_penalty] = {TERMS, 1, ITSELF, 2},
+    [GR_OP_sum] = {TERMS, 1, ITSELF, 0},
+    [GR_OP_mean] = {TERMS, 1, ITSELF, 0},
+    [GR_OP_global_norm] = {TERMS, 1, ITSELF, 0},
     [GR_OP_add] = {TERMS, 1, ITSELF, 1},
     [GR_OP_global_avg_pool] = {TERMS, 1, ITSELF, 2},
     [GR_OP_softmax_cross_entropy] = {LOGITS, 4, ITSELF, 4},
@@ -66,6 +72,12 @@ static double terms(const row *r, const row_call *s, int buffer)
         return r->size[0] * r->size[1];
     case GR_OP_dense:
         return out ? (double)(w[0] + 1) : dx ? (double)w[1] : (double)x[0];
+    case GR_OP_l2_penalty:
+        return out ? (double)s->in[0].count : 1;
+    case GR_OP_sum:
+    case GR_OP_mean:
+    case GR_OP_global_norm:
+        return (double)s->in[0].count;
     case GR_OP_global_avg_pool:
         return out ? (double)(x[1] * x[2]) : 1;
     case GR_OP_batch_norm:
