@@ -28,6 +28,7 @@ typedef struct {
     int64_t flat[3];            /* of a dense weight: H, W, C of the image its rows came from, or 0 */
     gr_init init;
     int64_t fan_in, fan_out;
+    double l2;         /* of the penalty on it, 0: none */
     gr_tensor **place; /* where the layer wants to find it */
     gr_tensor **next;  /* of a running statistic: where it wants to find the next value */
 } gr_parameter_plan;

@@ -40,6 +40,7 @@ typedef struct {
     int units;             /* outputs, at least 1 */
     bool no_bias;
     gr_init init;
+    double l2;             /* gr_add_penalty adds l2 * the sum of the weights' squares to the loss; 0: nothing */
 } gr_dense_options;
 
 typedef struct {
@@ -95,6 +96,12 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);
 
 /* The model's answer to a batch x[N, ...]. Builds the model when it is not built. */
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x);
+
+/*
+ * The loss to minimise: the scalar loss and what the built model's layers ask for beside it (gr_dense_options.l2), which is the same
+ * for a batch of any size. The loss itself where they ask for nothing. Once in an update.
+ */
+gr_tensor *gr_add_penalty(gr_module *net, gr_tensor *loss);
 
 /* Parameters in layer order: 0 .. count-1. In memory, filters are KRSC and dense weights [in, out]. */
 int gr_parameter_count(const gr_module *net);

@@ -47,7 +47,7 @@ gr_module *gr_keras_mlp(gr_context *ctx)
         gr_flatten_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 16}),
         gr_relu_layer(ctx),
-        gr_dense_layer(ctx, &(gr_dense_options){.units = 32}),
+        gr_dense_layer(ctx, &(gr_dense_options){.units = 32, .l2 = 0.01}),
         gr_relu_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 2}),
         NULL);

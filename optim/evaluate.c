@@ -25,7 +25,7 @@ bool gr__plan_evaluation(gr_module *net, gr_loader *loader, int64_t n)
     if (gr_loader_dry(loader, n, &batch)) {
         gr_tensor *z = gr_forward(net, batch.x);
         gr_accuracy(z, batch.y, batch.weight);
-        gr_loss(z, &batch);
+        gr_add_penalty(net, gr_loss(z, &batch));
     }
     bool fits = gr_plan_end(net->ctx) >= 0;
     gr_record(net->ctx, recorded);
@@ -37,7 +37,7 @@ static void add_batch(gr_module *net, const gr_batch *batch, gr_metrics *sum)
 {
     gr_tensor *z = gr_forward(net, batch->x);
     gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
-    sum->loss += gr_item(gr_loss(z, batch)) * (double)batch->samples;
+    sum->loss += gr_item(gr_add_penalty(net, gr_loss(z, batch))) * (double)batch->samples;
     sum->accuracy += gr_item(correct);
     sum->samples += batch->samples;
     gr_step_end(net->ctx);

@@ -43,7 +43,7 @@ static bool plan_update(fit_run *f, int64_t n)
     if (gr_loader_dry(f->train, n, &batch)) {
         gr_tensor *z = gr_forward(f->net, batch.x);
         gr_accuracy(z, batch.y, batch.weight);
-        gr_minimize(f->opt, gr_loss(z, &batch));
+        gr_minimize(f->opt, gr_add_penalty(f->net, gr_loss(z, &batch)));
     }
     return gr_plan_end(f->ctx) >= 0;
 }
@@ -80,7 +80,8 @@ static void update(fit_run *f, const gr_batch *batch)
 {
     double begin = seconds();
     gr_tensor *z = gr_forward(f->net, batch->x);
-    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight), *loss = gr_loss(z, batch);
+    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
+    gr_tensor *loss = gr_add_penalty(f->net, gr_loss(z, batch));
     if (f->o->schedule.kind != GR_CONSTANT) /* a constant rate is the caller's, who may set another between two updates */
         f->opt->lr = scheduled_lr(f, f->p.update);
     gr_minimize(f->opt, loss);

@@ -44,7 +44,7 @@ bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch);
 
 typedef struct {
-    double loss, accuracy; /* means over the samples; NAN when there were none */
+    double loss, accuracy; /* means over the samples, the loss with gr_add_penalty; NAN when there were none */
     int64_t samples;
 } gr_metrics;
 

@@ -119,6 +119,95 @@ static void micro_batches_add_up(void **state)
     free(weights[1]);
 }
 
+/* Flatten, Dense 4 with or without a penalty, ReLU, Dense 2. */
+static gr_module *penalised_net(gr_context *ctx, double l2)
+{
+    return gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 4, .l2 = l2}),
+                         gr_relu_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+}
+
+/* Sum of the squares of the first n weights. */
+static double squares(const float *w, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)w[i] * w[i];
+    return sum;
+}
+
+/* The penalty adds l2 * sum w^2 to every loss and 2 l2 w to the gradient of that weight alone, fused update or not. */
+static void l2_penalty_is_in_loss_and_gradient(void **state)
+{
+    (void)state;
+    const double l2 = 0.05, lr = 0.1;
+    const int64_t penalised = SIDE * SIDE * 3 * 4;
+    for (int apart = 0; apart < 2; apart++) {
+        float *before = NULL, *after[2];
+        int64_t count = 0;
+        double loss[2], evaluated[2];
+        for (int with = 0; with < 2; with++) {
+            gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+            gr_module *net = penalised_net(ctx, with ? l2 : 0);
+            gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr});
+            gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
+            evaluated[with] = gr_evaluate(net, set).loss;
+            free(before);
+            before = parameters(net, &count);
+            gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = IMAGES});
+            gr_batch batch;
+            assert_true(gr_loader_next(loader, &batch));
+            gr_tensor *l = gr_add_penalty(net, gr_loss(gr_forward(net, batch.x), &batch));
+            assert_true(apart ? gr_backward(l) && gr_optimizer_step(sgd) : gr_minimize(sgd, l));
+            loss[with] = gr_item(l);
+            gr_step_end(ctx);
+            after[with] = parameters(net, &count);
+            assert_int_equal(gr_close(ctx), 0);
+        }
+        assert_true(fabs(loss[1] - loss[0] - l2 * squares(before, penalised)) < 1e-5);
+        assert_true(fabs(evaluated[1] - evaluated[0] - l2 * squares(before, penalised)) < 1e-5);
+        for (int64_t i = 0; i < count; i++) {
+            double shrunk = i < penalised ? lr * 2 * l2 * before[i] : 0;
+            assert_true(fabs(after[0][i] - after[1][i] - shrunk) < 1e-6);
+        }
+        free(before);
+        free(after[0]);
+        free(after[1]);
+    }
+}
+
+/* What gr_fit reports is what it minimises. */
+static void fit_reports_the_penalty(void **state)
+{
+    (void)state;
+    double train[2], test[2];
+    for (int with = 0; with < 2; with++) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+        gr_split split = gr_split_per_class(gr_procedural(ctx, 200, SIDE, SIDE, 1), 60, 0, 20);
+        gr_module *net = penalised_net(ctx, with ? 1 : 0);
+        gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 1e-9});
+        gr_fit_result result = gr_fit(net, sgd, split, &(gr_fit_options){.batch = 30, .epochs = 1});
+        int64_t count;
+        float *w = parameters(net, &count);
+        train[with] = result.train_loss - with * squares(w, SIDE * SIDE * 3 * 4);
+        test[with] = result.test.loss - with * squares(w, SIDE * SIDE * 3 * 4);
+        free(w);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    assert_true(fabs(train[0] - train[1]) < 1e-4 && fabs(test[0] - test[1]) < 1e-4);
+}
+
+static void l2_must_be_a_number_of_at_least_0(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        gr_context *ctx = gr_open(NULL);
+        assert_null(penalised_net(ctx, (double[]){-0.01, NAN, INFINITY}[i]));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), "l2"));
+        gr_close(ctx);
+    }
+}
+
 static gr_fit_result fit(gr_context *ctx, gr_module *net, bool adam, const gr_fit_options *options)
 {
     gr_split split = gr_split_per_class(gr_procedural(ctx, 200, SIDE, SIDE, 1), 60, 20, 20);
@@ -387,6 +476,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minimize_is_backward_and_step), cmocka_unit_test(micro_batches_add_up),
+        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient), cmocka_unit_test(fit_reports_the_penalty),
+        cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
         cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
         cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
         cmocka_unit_test(momentum_follows_its_formula),  cmocka_unit_test(schedules_have_their_values),

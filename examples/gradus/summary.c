@@ -56,7 +56,7 @@ static void plan_training(gr_context *ctx, const recipe *r, const settings *s, g
     if (gr_loader_dry(train, s->batch, &batch)) {
         gr_tensor *z = gr_forward(net, batch.x);
         gr_accuracy(z, batch.y, batch.weight);
-        gr_minimize(opt, gr_loss(z, &batch));
+        gr_minimize(opt, gr_add_penalty(net, gr_loss(z, &batch)));
     }
     gr_plan_end(ctx);
 }
