@@ -55,3 +55,20 @@ bool gr__window_resolve(gr_build *b, gr_window *window, const gr_geometry *g)
     window->pad[3] = right > 0 ? (int)right : 0;
     return true;
 }
+
+bool gr__pool2d_check(gr_build *call, const gr_tensor *x, const int size[2], gr_window *window, gr_geometry *g)
+{
+    int r = size[0], s = size[1];
+    if (r < 1 || s < 1)
+        return gr__op_fail(call, "a pooling window of %d x %d; it must have at least 1 row and 1 column", r, s);
+    *g = gr__geometry(x, r, s, window, true);
+    if (!gr__window_resolve(call, window, g))
+        return false;
+    const int *pad = window->pad;
+    if (pad[0] >= r || pad[1] >= r || pad[2] >= s || pad[3] >= s)
+        return gr__op_fail(call,
+                           "padding %d, %d, %d, %d (top, bottom, left, right) for a pooling window of %d x %d; it must "
+                           "be smaller than the window, or a window would see no image at all",
+                           pad[0], pad[1], pad[2], pad[3], r, s);
+    return true;
+}

@@ -65,7 +65,13 @@ bool gr__window_resolve(gr_build *b, gr_window *window, const gr_geometry *g);
 /* For fronts of convolutions: x, w and b of slots 0 to 2 against each other and the window. False: recorded. */
 bool gr__conv2d_check(gr_build *call, gr_window *window, gr_geometry *g);
 
-/* For fronts of poolings: checks the args against images [.., h, w, ..] and resolves the window. False: recorded. */
+/*
+ * For fronts of poolings: geometry of a window of size rows and columns over images [.., h, w, ..]; checks that every window
+ * sees some of the image, and resolves the window. False: recorded.
+ */
+bool gr__pool2d_check(gr_build *call, const gr_tensor *x, const int size[2], gr_window *window, gr_geometry *g);
+
+/* The same for max-poolings, whose windows are small enough for the byte that argmax is kept in. False: recorded. */
 bool gr__max_pool2d_check(gr_build *call, const gr_tensor *x, gr_max_pool2d_args *args, gr_geometry *g);
 
 /* For fronts of losses and metrics: z[N,C] with labels[N] and weight[N] (or NULL). False: recorded. */

@@ -27,16 +27,7 @@ bool gr__max_pool2d_check(gr_build *call, const gr_tensor *x, gr_max_pool2d_args
     int r = args->size[0], s = args->size[1];
     if (r < 1 || s < 1 || (int64_t)r * s > 255)
         return gr__op_fail(call, "a pooling window of %d x %d; it must have 1 to 255 elements", r, s);
-    *g = gr__geometry(x, r, s, &args->window, true);
-    if (!gr__window_resolve(call, &args->window, g))
-        return false;
-    const int *pad = args->window.pad;
-    if (pad[0] >= r || pad[1] >= r || pad[2] >= s || pad[3] >= s)
-        return gr__op_fail(call,
-                           "padding %d, %d, %d, %d (top, bottom, left, right) for a pooling window of %d x %d; it must "
-                           "be smaller than the window, or a window would see no image at all",
-                           pad[0], pad[1], pad[2], pad[3], r, s);
-    return true;
+    return gr__pool2d_check(call, x, args->size, &args->window, g);
 }
 
 /* One comparison for each element of each window; backward moves one element for each output. */

@@ -40,6 +40,11 @@ typedef struct {
 } gr_max_pool2d_args;
 
 typedef struct {
+    int size[2]; /* window rows and columns, at least 1 each */
+    gr_window window;
+} gr_avg_pool2d_args;
+
+typedef struct {
     bool relu;
 } gr_dense_args;
 
@@ -146,6 +151,12 @@ gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b
 gr_tensor *gr_scale(gr_tensor *x, double factor);                      /* factor x; any shape */
 gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);   /* as many elements as x; shares its storage */
 gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean of each channel */
+
+/*
+ * y[N,P,Q,C]: the mean of the elements under each window that lie in the image. Padding does not count, neither as a zero
+ * nor in the divisor: TensorFlow's rule, and PyTorch's with count_include_pad=False.
+ */
+gr_tensor *gr_avg_pool2d(gr_tensor *x, const gr_avg_pool2d_args *args);
 
 /*
  * Losses from logits: sum_n weight[n] * loss_n / (weight of the update), a scalar. weight[N] or NULL for all ones.

@@ -198,6 +198,15 @@ def max_pool2d(row, x, size, prefix=""):
     return F.max_pool2d(x, size, stride).permute(0, 2, 3, 1)
 
 
+def avg_pool2d(row, x):
+    """The mean over what lies in the image: sums, by how many there are."""
+    size = row.pair("size", None)
+    stride, x = row.pair("stride", size), x.permute(0, 3, 1, 2)
+    pad = padding(row, x.shape[2:], size, stride)
+    sums, seen = (F.avg_pool2d(F.pad(t, pad), size, stride, divisor_override=1) for t in (x, torch.ones_like(x)))
+    return (sums / seen).permute(0, 2, 3, 1)
+
+
 def relu_if(row, y):
     return F.relu(y) if row.has("relu") else y
 
@@ -248,6 +257,7 @@ DIFF = {
     "sigmoid": lambda row, x: torch.sigmoid(x),
     "tanh": lambda row, x: torch.tanh(x),
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
+    "avg_pool2d": avg_pool2d,
     "reshape": lambda row, x: x.reshape([int(n) for n in row.words["to"]]),
     "scale": lambda row, x: row.number("factor", None) * x,
     "l2_penalty": lambda row, w: row.number("factor", None) * (w * w).sum(),

@@ -41,6 +41,11 @@ static gr_tensor *pool_2x2(gr_tensor *const *in)
     return gr_max_pool2d(in[0], &(gr_max_pool2d_args){.size = {2, 2}});
 }
 
+static gr_tensor *average_2x2(gr_tensor *const *in)
+{
+    return gr_avg_pool2d(in[0], &(gr_avg_pool2d_args){.size = {2, 2}});
+}
+
 static gr_tensor *pool_stem(gr_tensor *const *in)
 {
     return gr_max_pool2d(in[0], &(gr_max_pool2d_args){.size = {3, 3}, .window = {{2, 2}, GR_EXPLICIT, {1, 1, 1, 1}}});
@@ -195,6 +200,7 @@ const bench_case bench_cases[] = {
     {"conv2d", "ResNet-18, stem, stride 2", "x[N,224,224,3] w[64,7,7,3]*", conv_stem, READS_INPUTS},
     {"conv2d", "cifar10-cnn, third layer, with bias and ReLU", "x[N,6,6,64]* w[64,3,3,64]* b[64]*", conv_bias_relu,
      READS_BOTH},
+    {"avg_pool2d", "2x2", "x[N,30,30,32]*", average_2x2, READS_NOTHING},
     {"max_pool2d", "2x2", "x[N,30,30,32]*", pool_2x2, READS_NOTHING},
     {"max_pool2d", "ResNet-18, stem, 3x3, stride 2", "x[N,112,112,64]*", pool_stem, READS_NOTHING},
     {"conv2d_relu_max_pool", "cats-vs-dogs, first layer", "x[N,200,200,3] w[32,3,3,3]* b[32]*", conv_same_pool,

@@ -70,6 +70,12 @@ static gr_tensor *call_global_norm(const row *r, gr_tensor *const *in, gr_tensor
     return gr_global_norm(in[0]);
 }
 
+static gr_tensor *call_avg_pool2d(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_avg_pool2d(in[0], &(gr_avg_pool2d_args){.size = {r->size[0], r->size[1]}, .window = r->window});
+}
+
 static gr_tensor *call_add(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

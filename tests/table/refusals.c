@@ -143,6 +143,21 @@ static void sum_type(gr_context *ctx)
     gr_sum(labels(ctx, 3));
 }
 
+static void avg_pool2d_no_size(gr_context *ctx)
+{
+    gr_avg_pool2d(images(ctx), &(gr_avg_pool2d_args){.size = {0, 2}});
+}
+
+static void avg_pool2d_matrix(gr_context *ctx)
+{
+    gr_avg_pool2d(matrix(ctx, 3, 4), &(gr_avg_pool2d_args){.size = {2, 2}});
+}
+
+static void avg_pool2d_empty_window(gr_context *ctx)
+{
+    gr_avg_pool2d(images(ctx), &(gr_avg_pool2d_args){.size = {2, 2}, .window = {.padding = GR_EXPLICIT, .pad = {2, 0, 0, 0}}});
+}
+
 static void add_shapes(gr_context *ctx)
 {
     gr_add(matrix(ctx, 3, 4), matrix(ctx, 4, 3), NULL);
@@ -364,6 +379,9 @@ static const struct {
     {scale_factor, "scale", "factor inf"},
     {l2_factor, "l2_penalty", "factor -0.5"},
     {sum_type, "sum", "x has type i32"},
+    {avg_pool2d_no_size, "avg_pool2d", "0 x 2"},
+    {avg_pool2d_matrix, "avg_pool2d", "[N,H,W,C]"},
+    {avg_pool2d_empty_window, "avg_pool2d", "must be smaller than the window"},
     {add_shapes, "add", "b must have the shape of a"},
     {global_avg_pool_matrix, "global_avg_pool", "[N,H,W,C]"},
     {batch_norm_one_value, "batch_norm", "one value per channel"},

@@ -45,6 +45,7 @@ static const struct {
     [GR_OP_mean] = {TERMS, 1, ITSELF, 0},
     [GR_OP_global_norm] = {TERMS, 1, ITSELF, 0},
     [GR_OP_add] = {TERMS, 1, ITSELF, 1},
+    [GR_OP_avg_pool2d] = {TERMS, 1, TERMS, 1},
     [GR_OP_global_avg_pool] = {TERMS, 1, ITSELF, 2},
     [GR_OP_softmax_cross_entropy] = {LOGITS, 4, ITSELF, 4},
     [GR_OP_sigmoid_bce] = {LOGITS, 4, LOGITS, 4},
@@ -69,6 +70,7 @@ static double terms(const row *r, const row_call *s, int buffer)
     case GR_OP_conv2d_relu_max_pool:
         return out ? (double)(w[1] * w[2] * w[3] + 1) : dx ? (double)(w[0] * w[1] * w[2]) : (double)(y[0] * y[1] * y[2]);
     case GR_OP_max_pool2d:
+    case GR_OP_avg_pool2d:
         return r->size[0] * r->size[1];
     case GR_OP_dense:
         return out ? (double)(w[0] + 1) : dx ? (double)w[1] : (double)x[0];
