@@ -57,6 +57,10 @@ typedef struct {
 } gr_factor_args;
 
 typedef struct {
+    double smoothing; /* e, from 0 to below 1 */
+} gr_cross_entropy_args;
+
+typedef struct {
     double epsilon; /* added to the variance; 0: 1e-5 */
     bool relu;
 } gr_batch_norm_args;
@@ -164,6 +168,12 @@ gr_tensor *gr_avg_pool2d(gr_tensor *x, const gr_avg_pool2d_args *args);
  */
 gr_tensor *gr_softmax_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight); /* z[N,C], labels[N] */
 gr_tensor *gr_sigmoid_bce(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);           /* z[N,1], labels[N] */
+
+/*
+ * Cross-entropy with label smoothing (Szegedy et al. 2016, section 7; torch's label_smoothing): the target is
+ * 1 - smoothing + smoothing/C at the label and smoothing/C elsewhere.
+ */
+gr_tensor *gr_smoothed_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight, double smoothing);
 
 /*
  * factor * sum w^2, a scalar to be added to a loss: Keras' regularizers.l2. Its gradient is scaled as a loss's is, and belongs

@@ -217,7 +217,7 @@ def weighted(row, losses, weight):
 
 
 def cross_entropy(row, z, t, weight):
-    return weighted(row, F.cross_entropy(z, t, reduction="none"), weight)
+    return weighted(row, F.cross_entropy(z, t, reduction="none", label_smoothing=row.number("smoothing", 0)), weight)
 
 
 def bce(row, z, t, weight):

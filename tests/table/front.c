@@ -135,8 +135,8 @@ static gr_tensor *call_flatten(const row *r, gr_tensor *const *in, gr_tensor *db
 
 static gr_tensor *call_softmax_cross_entropy(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
-    (void)r, (void)db;
-    return gr_softmax_cross_entropy(in[0], in[1], in[2]);
+    (void)db;
+    return gr_smoothed_cross_entropy(in[0], in[1], in[2], r->smoothing);
 }
 
 static gr_tensor *call_sigmoid_bce(const row *r, gr_tensor *const *in, gr_tensor *db)

@@ -236,6 +236,11 @@ static void flatten_scalar(gr_context *ctx)
     gr_flatten(real(ctx, 0, 0, 0, 0, 0));
 }
 
+static void cross_entropy_smoothing(gr_context *ctx)
+{
+    gr_smoothed_cross_entropy(matrix(ctx, 3, 4), labels(ctx, 3), NULL, 1);
+}
+
 static void cross_entropy_vector(gr_context *ctx)
 {
     gr_softmax_cross_entropy(vector(ctx, 3), labels(ctx, 3), NULL);
@@ -397,6 +402,7 @@ static const struct {
     {sigmoid_type, "sigmoid", "x has type i32"},
     {tanh_type, "tanh", "x has type i32"},
     {flatten_scalar, "flatten", "no batch dimension"},
+    {cross_entropy_smoothing, "softmax_cross_entropy", "smoothing 1;"},
     {cross_entropy_vector, "softmax_cross_entropy", "[N,classes]"},
     {cross_entropy_labels, "softmax_cross_entropy", "one label for each of the 3 rows"},
     {cross_entropy_label_type, "softmax_cross_entropy", "wanted is i32"},

@@ -107,7 +107,7 @@ static bool number_word(row *r, const word *w)
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}};
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];

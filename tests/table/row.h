@@ -24,6 +24,7 @@ typedef struct {
     bool no_dx, no_db;   /* of dense_sgd and dense_adam: not wanted */
     gr_step_state state; /* what the kernels read */
     int updates;         /* how often the golden repeats an UPDATE; at least 1 */
+    double smoothing;
     double factor;       /* of scale and l2_penalty */
     int to_dims;         /* of reshape: the new shape */
     int64_t to[GR_MAX_DIMS];
