@@ -261,8 +261,9 @@ static double gigabytes(const bench_pass *p)
 static void print_pass(const bench_run *run, const bench_line *line, const char *batch, int pass, const char *name)
 {
     const bench_pass *p = &line->passes[pass];
-    printf("%6s %-8s %9.4f %9.4f %9.4f %8.1f %4.0f %6.1f %4.0f %7.0e\n", batch, name, 1e3 * p->median,
-           1e3 * p->quartile[0], 1e3 * p->quartile[1], 1e-9 * p->flops / p->median,
+    int digits = p->quartile[1] < 1 ? 4 : 1; /* of milliseconds, in the width of the column */
+    printf("%6s %-8s %9.*f %9.*f %9.*f %8.1f %4.0f %6.1f %4.0f %7.0e\n", batch, name, digits, 1e3 * p->median, digits,
+           1e3 * p->quartile[0], digits, 1e3 * p->quartile[1], 1e-9 * p->flops / p->median,
            100 * p->flops / p->median / run->ceilings.flops, gigabytes(p), 100 * memory_share(&run->ceilings, p),
            line->error);
 }
