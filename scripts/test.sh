@@ -41,5 +41,6 @@ step "build, with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
-ctest --preset asan --label-exclude "slow|install" --exclude-regex test_resnet # minutes of plain loops
+# test_resnet and the trajectories take minutes each and run no code that others do not.
+ctest --preset asan --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
 step "done: all tests passed"
