@@ -77,25 +77,52 @@ void conv_pack(const gr_call *call, float *packed, float *bias)
 }
 
 /* dst[0..count) = dy, or dy [y > 0]. */
-static void copy_masked(const float *dy, const float *y, float *dst, int64_t count)
+INLINE void copy_masked(const float *dy, const float *y, float *dst, int64_t count)
 {
-    for (int64_t k = 0; k < count; k += VL) {
-        const int64_t n = min64(VL, count - k);
-        const vec v = vec_load_n(dy + k, n);
-        vec_store_n(dst + k, y ? vec_gate(vec_load_n(y + k, n), v) : v, n);
+    int64_t k = 0;
+    for (; k + VL <= count; k += VL)
+        vec_store(dst + k, y ? vec_gate(vec_load(y + k), vec_load(dy + k)) : vec_load(dy + k));
+    if (k < count) {
+        const vec v = vec_load_n(dy + k, count - k);
+        vec_store_n(dst + k, y ? vec_gate(vec_load_n(y + k, count - k), v) : v, count - k);
+    }
+}
+
+static void clear(float *dst, int64_t count)
+{
+    memset(dst, 0, (size_t)count * sizeof *dst);
+}
+
+/* Row i of the image, columns [begin, end) of it, to dst[col][pitch]: at once where all channels lie side by side. */
+static void fill_columns(const conv_dz *dz, const conv_box *box, int64_t i, span col, float *dst, int64_t pitch)
+{
+    const int64_t width = box->channel.end - box->channel.begin, count = col.end - col.begin;
+    const int64_t at = ((box->n * dz->p + i) * dz->q + col.begin) * dz->k + box->channel.begin;
+    const float *dy = dz->dy + at, *y = dz->y ? dz->y + at : NULL;
+    if (width == dz->k && width == pitch) {
+        copy_masked(dy, y, dst, count * pitch);
+        return;
+    }
+    for (int64_t j = 0; j < count; j++, dst += pitch) {
+        copy_masked(dy + j * dz->k, y ? y + j * dz->k : NULL, dst, width);
+        clear(dst + width, pitch - width);
     }
 }
 
 static void fill_plain(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch)
 {
-    const int64_t cols = box->col.end - box->col.begin, width = box->channel.end - box->channel.begin;
-    const int64_t begin = max64(0, box->row.begin), end = min64(dz->p, box->row.end);
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t j = max64(0, box->col.begin); j < min64(dz->q, box->col.end); j++) {
-            const int64_t at = ((box->n * dz->p + i) * dz->q + j) * dz->k + box->channel.begin;
-            copy_masked(dz->dy + at, dz->y ? dz->y + at : NULL,
-                        dst + ((i - box->row.begin) * cols + j - box->col.begin) * pitch, width);
+    const int64_t cols = box->col.end - box->col.begin;
+    const span col = {max64(0, box->col.begin), max64(0, min64(dz->q, box->col.end))};
+    for (int64_t i = box->row.begin; i < box->row.end; i++, dst += cols * pitch) {
+        if (i < 0 || i >= dz->p || col.begin >= col.end) {
+            clear(dst, cols * pitch);
+            continue;
         }
+        const int64_t left = col.begin - box->col.begin, right = col.end - box->col.begin;
+        clear(dst, left * pitch);
+        fill_columns(dz, box, i, col, dst + left * pitch, pitch);
+        clear(dst + right * pitch, (cols - right) * pitch);
+    }
 }
 
 enum { AHEAD = 1024 }; /* elements from the one at work to those asked for: dY comes from memory */
@@ -162,11 +189,10 @@ static void fill_pooled(const conv_dz *dz, const conv_box *box, float *dst, int6
 
 void conv_dz_fill(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch)
 {
-    const int64_t pixels = (box->row.end - box->row.begin) * (box->col.end - box->col.begin);
-    memset(dst, 0, (size_t)(pixels * pitch) * sizeof *dst);
-    if (dz->argmax)
+    if (dz->argmax) {
+        clear(dst, (box->row.end - box->row.begin) * (box->col.end - box->col.begin) * pitch);
         fill_pooled(dz, box, dst, pitch);
-    else
+    } else
         fill_plain(dz, box, dst, pitch);
 }
 
