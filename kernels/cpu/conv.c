@@ -88,40 +88,48 @@ INLINE void copy_masked(const float *dy, const float *y, float *dst, int64_t cou
     }
 }
 
-static void clear(float *dst, int64_t count)
+/* dst[0..count)[0..pitch) = 0 at a distance of step. */
+static void clear(float *dst, int64_t count, int64_t pitch, int64_t step)
 {
-    memset(dst, 0, (size_t)count * sizeof *dst);
+    if (pitch == step) {
+        memset(dst, 0, (size_t)(count * pitch) * sizeof *dst);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        memset(dst + i * step, 0, (size_t)pitch * sizeof *dst);
 }
 
-/* Row i of the image, columns [begin, end) of it, to dst[col][pitch]: at once where all channels lie side by side. */
-static void fill_columns(const conv_dz *dz, const conv_box *box, int64_t i, span col, float *dst, int64_t pitch)
+/* Columns [col.begin, col.end) of row i of the image; at once where all channels lie side by side. */
+static void fill_columns(const conv_dz *dz, const conv_box *box, int64_t i, span col, float *dst, int64_t pitch,
+                         int64_t step)
 {
     const int64_t width = box->channel.end - box->channel.begin, count = col.end - col.begin;
     const int64_t at = ((box->n * dz->p + i) * dz->q + col.begin) * dz->k + box->channel.begin;
     const float *dy = dz->dy + at, *y = dz->y ? dz->y + at : NULL;
-    if (width == dz->k && width == pitch) {
-        copy_masked(dy, y, dst, count * pitch);
+    if (width == dz->k && width == step) {
+        copy_masked(dy, y, dst, count * step);
         return;
     }
-    for (int64_t j = 0; j < count; j++, dst += pitch) {
+    for (int64_t j = 0; j < count; j++, dst += step) {
         copy_masked(dy + j * dz->k, y ? y + j * dz->k : NULL, dst, width);
-        clear(dst + width, pitch - width);
+        for (int64_t k = width; k < pitch; k++)
+            dst[k] = 0;
     }
 }
 
-static void fill_plain(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch)
+static void fill_plain(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch, int64_t step)
 {
     const int64_t cols = box->col.end - box->col.begin;
     const span col = {max64(0, box->col.begin), max64(0, min64(dz->q, box->col.end))};
-    for (int64_t i = box->row.begin; i < box->row.end; i++, dst += cols * pitch) {
+    for (int64_t i = box->row.begin; i < box->row.end; i++, dst += cols * step) {
         if (i < 0 || i >= dz->p || col.begin >= col.end) {
-            clear(dst, cols * pitch);
+            clear(dst, cols, pitch, step);
             continue;
         }
         const int64_t left = col.begin - box->col.begin, right = col.end - box->col.begin;
-        clear(dst, left * pitch);
-        fill_columns(dz, box, i, col, dst + left * pitch, pitch);
-        clear(dst + right * pitch, (cols - right) * pitch);
+        clear(dst, left, pitch, step);
+        fill_columns(dz, box, i, col, dst + left * step, pitch, step);
+        clear(dst + right * step, cols - right, pitch, step);
     }
 }
 
@@ -170,10 +178,10 @@ static span places_in(span box, int64_t p, int64_t stride, int64_t pad, int64_t 
     return (span){max64(max64(0, box.begin) - first, 0), min64(min64(size, box.end) - first, places)};
 }
 
-static void fill_pooled(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch)
+static void fill_pooled(const conv_dz *dz, const conv_box *box, float *dst, int64_t step)
 {
     const gr_geometry *o = &dz->pool;
-    const int64_t row = (box->col.end - box->col.begin) * pitch;
+    const int64_t row = (box->col.end - box->col.begin) * step;
     const int64_t first = max64(0, floor_div(box->row.begin + o->pad_top - o->r, o->stride_h) + 1);
     for (int64_t p = first; p < o->p && p * o->stride_h - o->pad_top < box->row.end; p++) {
         const span u = places_in(box->row, p, o->stride_h, o->pad_top, o->r, dz->p);
@@ -182,18 +190,36 @@ static void fill_pooled(const conv_dz *dz, const conv_box *box, float *dst, int6
             const int64_t i = p * o->stride_h - o->pad_top - box->row.begin;
             const int64_t j = q * o->stride_w - o->pad_left - box->col.begin;
             hand_on_pixel(dz, ((box->n * o->p + p) * o->q + q) * dz->k + box->channel.begin,
-                          box->channel.end - box->channel.begin, u, v, dst + i * row + j * pitch, row, pitch);
+                          box->channel.end - box->channel.begin, u, v, dst + i * row + j * step, row, step);
         }
     }
 }
 
-void conv_dz_fill(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch)
+void conv_dz_fill(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch, int64_t step)
 {
     if (dz->argmax) {
-        clear(dst, (box->row.end - box->row.begin) * (box->col.end - box->col.begin) * pitch);
-        fill_pooled(dz, box, dst, pitch);
+        clear(dst, (box->row.end - box->row.begin) * (box->col.end - box->col.begin), pitch, step);
+        fill_pooled(dz, box, dst, step);
     } else
-        fill_plain(dz, box, dst, pitch);
+        fill_plain(dz, box, dst, pitch, step);
+}
+
+enum { SUMS = 4 }; /* independent chains of additions that hide their latency */
+
+void conv_add_rows(const float *dz, int64_t pixels, float *sum)
+{
+    for (int64_t k = 0; k < PANEL; k += VL) {
+        vec s[SUMS] = {{0}};
+        int64_t i = 0;
+        for (; i + SUMS <= pixels; i += SUMS) {
+            UNROLL
+            for (int j = 0; j < SUMS; j++)
+                s[j] += vec_load(dz + (i + j) * PANEL + k);
+        }
+        for (; i < pixels; i++)
+            s[0] += vec_load(dz + i * PANEL + k);
+        vec_store(sum + k, vec_load(sum + k) + ((s[0] + s[1]) + (s[2] + s[3])));
+    }
 }
 
 size_t conv_backward_scratch(const gr_call *call, const gr_geometry *g)

@@ -60,14 +60,18 @@ typedef struct {
 
 /*
  * Rows [row.begin, row.end), columns [col.begin, col.end) and channels [channel.begin, channel.end) of image n into
- * dst[row][col][pitch]: zeros outside the image and from the last channel up to pitch.
+ * dst[row][col][step], of which pitch are written: zeros outside the image and from the last channel up to pitch.
  */
 typedef struct {
     int64_t n;
     span row, col, channel;
 } conv_box;
-void GR_CPU(conv_dz_fill)(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch);
+void GR_CPU(conv_dz_fill)(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch, int64_t step);
 #define conv_dz_fill GR_CPU(conv_dz_fill)
+
+/* sum[PANEL] += each row of dz[pixels][PANEL]: for db. */
+void GR_CPU(conv_add_rows)(const float *dz, int64_t pixels, float *sum);
+#define conv_add_rows GR_CPU(conv_add_rows)
 
 /* --- gradients, for both operations: slots x 0, w 1, b 2 ---------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /*
  * conv2d.c - 2-D convolution: a sweep over the rows of each image, bias and ReLU in its epilogue.
  *
- * Each unit of a few output rows is swept with all filters, panel by panel. The gradients are in conv_grad_x.c and
- * conv_grad_w.c.
+ * Each unit of a few output rows is swept with all filters, panel by panel; small images are swept in groups
+ * (conv_small.h). The gradients are in conv_grad_x.c and conv_grad_w.c.
  */
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_small.h"
 
 typedef struct {
     conv_input in;
@@ -16,6 +16,8 @@ typedef struct {
     const float *x; /* [N,H,W,C] */
     float *y;       /* [N,P,Q,K] */
     bool relu;
+    bool small;
+    small_sweep sweep; /* of small images */
 } forward_plan;
 
 static gr_geometry geometry_of(const gr_call *call)
@@ -31,6 +33,7 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     const gr_geometry g = geometry_of(call);
     forward_plan f = {.in = conv_input_of(&g), .k = call->in[1]->shape[0], .x = gr__f32(call->in[0]),
                       .y = gr__f32(call->out[0]), .relu = args->relu};
+    f.small = conv_is_small(&g, f.k);
     f.rows = conv_unit_rows(g.n, g.p, g.stride_h * f.in.pitch + g.q * f.k);
     f.blocks = ceil_div(g.p, f.rows);
     f.units = g.n * f.blocks;
@@ -40,7 +43,12 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     const int64_t panels = ceil_div(f.k, PANEL);
     f.packed = scratch_take(&s, panels * PANEL * g.r * g.s * g.c);
     f.bias = scratch_take(&s, panels * PANEL);
-    f.strips = scratch_take(&s, f.chunks * f.strip);
+    if (f.small) {
+        f.sweep = (small_sweep){.g = g, .depth = g.c, .channels = f.k, .w = f.packed, .bias = f.bias, .out = f.y,
+                                .from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c}, .relu = f.relu};
+        small_sweep_plan(&f.sweep, &s);
+    } else
+        f.strips = scratch_take(&s, f.chunks * f.strip);
     f.bytes = s.used;
     return f;
 }
@@ -67,7 +75,10 @@ void GR_CPU(conv2d_forward)(const gr_call *call)
 {
     forward_plan f = plan_forward(call, call->exec->scratch);
     conv_pack(call, f.packed, f.bias);
-    gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
+    if (f.small)
+        small_sweep_run(call->exec, &f.sweep);
+    else
+        gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
 }
 
 void GR_CPU(conv2d_backward)(const gr_call *call)

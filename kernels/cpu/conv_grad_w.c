@@ -7,11 +7,9 @@
  * For one filter row r this is a product of matrices, [S*C x pixels] times [pixels x K], whose left factor is read from
  * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the
  * batch are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the
- * order of the parts.
+ * order of the parts. Small images have one part, summed by conv_small_grad_w.c.
  */
-#include "kernels/cpu/conv.h"
-
-enum { SUMS = 4 }; /* independent chains of additions that hide their latency */
+#include "kernels/cpu/conv_small.h"
 
 typedef struct {
     conv_input in;
@@ -27,6 +25,8 @@ typedef struct {
     const conv_dz *dz;
     float *dw, *db;                /* [K,R,S,C], [K]; or NULL */
     bool accumulate_w, accumulate_b;
+    bool small;
+    small_grad_w groups;           /* of small images */
 } grad_w_plan;
 
 static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
@@ -44,31 +44,21 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.dz_strip = f.rows * g->q * PANEL;
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
+    f.small = conv_is_small(g, f.k);
+    if (f.small)
+        f.parts = 1;
     scratch s = {.base = base};
     const int64_t chunks = f.parts * f.panels;
-    f.x_strips = scratch_take(&s, chunks * f.x_strip);
-    f.dz_strips = scratch_take(&s, chunks * f.dz_strip);
+    f.x_strips = scratch_take(&s, f.small ? 0 : chunks * f.x_strip);
+    f.dz_strips = scratch_take(&s, f.small ? 0 : chunks * f.dz_strip);
     f.dw_parts = scratch_take(&s, chunks * f.depth * PANEL);
     f.db_parts = scratch_take(&s, chunks * PANEL);
+    if (f.small) {
+        f.groups = (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
+        small_grad_w_plan(&f.groups, &s);
+    }
     f.bytes = s.used;
     return f;
-}
-
-/* sum[PANEL] += each row of dz[pixels][PANEL]. */
-static void add_rows(const float *dz, int64_t pixels, float *sum)
-{
-    for (int64_t k = 0; k < PANEL; k += VL) {
-        vec s[SUMS] = {{0}};
-        int64_t i = 0;
-        for (; i + SUMS <= pixels; i += SUMS) {
-            UNROLL
-            for (int j = 0; j < SUMS; j++)
-                s[j] += vec_load(dz + (i + j) * PANEL + k);
-        }
-        for (; i < pixels; i++)
-            s[0] += vec_load(dz + i * PANEL + k);
-        vec_store(sum + k, vec_load(sum + k) + ((s[0] + s[1]) + (s[2] + s[3])));
-    }
 }
 
 /* Adds a unit of output rows, from its windows over x and its dz[rows][Q][PANEL], to dw[R*S*C][PANEL]. */
@@ -99,9 +89,9 @@ static void sum_chunk(void *arg, int64_t chunk)
         const int64_t n = unit / f->blocks;
         const span p = {unit % f->blocks * f->rows, min64(f->in.g.p, (unit % f->blocks + 1) * f->rows)};
         const conv_box box = {n, p, {0, f->in.g.q}, {k, min64(f->k, k + PANEL)}};
-        conv_dz_fill(f->dz, &box, dz, PANEL);
+        conv_dz_fill(f->dz, &box, dz, PANEL, PANEL);
         if (f->db)
-            add_rows(dz, (p.end - p.begin) * f->in.g.q, db);
+            conv_add_rows(dz, (p.end - p.begin) * f->in.g.q, db);
         if (f->dw)
             add_unit(f, conv_rows(&f->in, f->x, n, p.begin, p.end - p.begin, strip), dz, p.end - p.begin, dw);
     }
@@ -149,7 +139,11 @@ void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
     grad_w_plan f = plan(call, g, call->exec->scratch);
     f.dz = dz;
-    gr_parallel_for(call->exec, f.parts * f.panels, sum_chunk, &f);
+    if (f.small) {
+        f.groups.dz = *dz;
+        small_grad_w_run(call->exec, &f.groups);
+    } else
+        gr_parallel_for(call->exec, f.parts * f.panels, sum_chunk, &f);
     gr_parallel_for(call->exec, f.panels * ceil_div(f.depth, COMBINE), combine_chunk, &f);
 }
 

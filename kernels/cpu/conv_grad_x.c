@@ -6,8 +6,11 @@
  * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall
  * into stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride
  * 1 with the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
+ * Small images are swept in groups (conv_small.h).
  */
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_small.h"
+
+enum { PACK = 8 }; /* filters that a chunk packs */
 
 /* One axis: taps of a filter of size taps that belong to a phase. */
 static int64_t taps_of(int64_t taps, int64_t stride, int64_t phase)
@@ -24,12 +27,14 @@ typedef struct {
     int64_t strip;                /* floats */
     int64_t phase_floats;         /* of packed filters, at most */
     const float *w;               /* [K,R,S,C] */
-    float *packed;                /* [phase][panel of c][tap r][tap s][K][PANEL] */
+    float *packed;                /* [phase][panel of c][tap r][tap s][K][PANEL]; small images: one phase */
     float *strips;                /* [chunk][row][col][K] */
     size_t bytes;
     float *dx;                    /* [N,H,W,C] */
     bool accumulate;
     const conv_dz *dz;
+    bool small;
+    small_sweep sweep;            /* of small images */
 } grad_x_plan;
 
 /* Rows of dz that rows [h, h + rows) of dX depend on. */
@@ -57,25 +62,40 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.phase_floats = round_up(g->c, PANEL) * f.rmax * f.smax * f.k;
     scratch s = {.base = base};
     f.packed = scratch_take(&s, g->stride_h * g->stride_w * f.phase_floats);
-    f.strips = scratch_take(&s, f.chunks * f.strip);
+    f.small = conv_is_small(g, f.k);
+    if (f.small) {
+        f.sweep = (small_sweep){.g = *g, .turned = true, .depth = f.k, .channels = g->c, .w = f.packed, .out = f.dx,
+                                .accumulate = f.accumulate};
+        small_sweep_plan(&f.sweep, &s);
+    } else
+        f.strips = scratch_take(&s, f.chunks * f.strip);
     f.bytes = s.used;
     return f;
 }
 
-/* The filters of one phase, last tap first. Chunks: phases. */
-static void pack_chunk(void *arg, int64_t phase)
+/* Where the K filters' numbers for tap r, s and a panel of channels go: by phase, or for small images tap by tap. */
+static float *packed_tap(const grad_x_plan *f, int64_t panel, int64_t r, int64_t s)
+{
+    const gr_geometry *g = &f->g;
+    if (f->small)
+        return f->packed + ((panel * g->r + r) * g->s + s) * f->k * PANEL;
+    const int64_t fh = r % g->stride_h, fw = s % g->stride_w;
+    const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
+    const int64_t a = taps_r - 1 - r / g->stride_h, b = taps_s - 1 - s / g->stride_w; /* last tap first */
+    return f->packed + (fh * g->stride_w + fw) * f->phase_floats + ((panel * taps_r + a) * taps_s + b) * f->k * PANEL;
+}
+
+/* Chunk: a block of filters. Each is read once from end to end. */
+static void pack_chunk(void *arg, int64_t chunk)
 {
     const grad_x_plan *f = arg;
     const gr_geometry *g = &f->g;
-    const int64_t fh = phase / g->stride_w, fw = phase % g->stride_w;
-    const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
-    float *to = f->packed + phase * f->phase_floats;
-    for (int64_t c = 0; c < g->c; c += PANEL)
-        for (int64_t a = taps_r - 1; a >= 0; a--)
-            for (int64_t b = taps_s - 1; b >= 0; b--, to += f->k * PANEL) {
-                const int64_t r = fh + a * g->stride_h, s = fw + b * g->stride_w;
-                pack_panel(f->w + (r * g->s + s) * g->c + c, g->r * g->s * g->c, f->k, min64(PANEL, g->c - c), to);
-            }
+    const float *w = f->w + chunk * PACK * g->r * g->s * g->c;
+    for (int64_t k = chunk * PACK; k < min64(f->k, (chunk + 1) * PACK); k++)
+        for (int64_t r = 0; r < g->r; r++)
+            for (int64_t s = 0; s < g->s; s++, w += g->c)
+                for (int64_t c = 0; c < g->c; c += PANEL)
+                    pack_panel(w + c, 0, 1, min64(PANEL, g->c - c), packed_tap(f, c / PANEL, r, s) + k * PANEL);
 }
 
 /* The first of h, h + 1, ... that belongs to a phase of an axis. */
@@ -117,7 +137,7 @@ static void grad_x_chunk(void *arg, int64_t chunk)
         const int64_t n = unit / f->blocks;
         const span rows = part_of(f->g.h, unit % f->blocks, f->blocks);
         const conv_box box = {n, dz_rows(f, rows.begin, rows.end - rows.begin), {f->q0, f->q0 + f->cols}, {0, f->k}};
-        conv_dz_fill(f->dz, &box, strip, f->k);
+        conv_dz_fill(f->dz, &box, strip, f->k, f->k);
         for (int64_t phase = 0; phase < f->g.stride_h * f->g.stride_w; phase++)
             run_phase(f, phase, n, rows, strip, box.row.begin);
     }
@@ -127,8 +147,12 @@ void conv_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
     grad_x_plan f = plan(call, g, call->exec->scratch);
     f.dz = dz;
-    gr_parallel_for(call->exec, g->stride_h * g->stride_w, pack_chunk, &f);
-    gr_parallel_for(call->exec, f.chunks, grad_x_chunk, &f);
+    gr_parallel_for(call->exec, ceil_div(f.k, PACK), pack_chunk, &f);
+    if (f.small) {
+        f.sweep.from = *dz;
+        small_sweep_run(call->exec, &f.sweep);
+    } else
+        gr_parallel_for(call->exec, f.chunks, grad_x_chunk, &f);
 }
 
 size_t conv_grad_x_scratch(const gr_call *call, const gr_geometry *g)
