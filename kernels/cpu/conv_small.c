@@ -4,7 +4,7 @@
 
 enum {
     FEW_PIXELS = 64,      /* of an output that counts as small */
-    HELD_BYTES = 4 << 20, /* interleaved images in scratch: a share of the last-level cache */
+    HELD_BYTES = 2 << 20, /* interleaved images in scratch: a share of the last-level cache */
     APART = 16            /* floats between rows of a tile beyond their channels: a power of two would share cache sets */
 };
 
