@@ -42,6 +42,7 @@ struct gr_context {
     int n_nodes, cap_nodes;
     gr_tensor **leaves;  /* variables and parameters, for gr_clear_gradients */
     int n_leaves, cap_leaves;
+    int n_draws; /* operations of this micro-batch that draw random numbers */
 
     gr_step_state state;         /* host copy */
     void *device_state;          /* gr_step_state that kernels read */
@@ -105,6 +106,9 @@ gr_tensor *gr__leaf_gradient(gr_tensor *leaf);
 
 /* Appends a call that has run to the tape. False: recorded. */
 bool gr__tape_append(gr_build *build, bool alias);
+
+/* Forgets the tape. A micro-batch that has drawn random numbers is over with it, and the next one draws others. */
+void gr__tape_drop(gr_context *ctx);
 
 /* Tells the context that t is a leaf whose gradient gr_clear_gradients must mark empty. */
 bool gr__add_leaf(gr_context *ctx, gr_tensor *t);

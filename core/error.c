@@ -37,13 +37,13 @@ void gr_clear_error(gr_context *ctx)
 {
     if (!ctx || !ctx->device)
         return;
+    gr__step_reset(ctx); /* while a dry run is still known as one */
     ctx->code = GR_OK;
     ctx->error[0] = '\0';
     ctx->module = "";
     ctx->planning = ctx->options.plan_only;
     ctx->state.inv_weight = 0;
     gr__state_write(ctx);
-    gr__step_reset(ctx);
 }
 
 const char *gr__enter_module(gr_context *ctx, const char *name)

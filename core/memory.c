@@ -108,7 +108,7 @@ void gr__step_give(gr_context *ctx, const gr_block *block)
 
 void gr__step_reset(gr_context *ctx)
 {
-    ctx->n_nodes = 0;
+    gr__tape_drop(ctx);
     ctx->n_headers = 0;
     gr__arena_reset(ctx->arena);
     gr__arena_reset(ctx->plan);

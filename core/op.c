@@ -110,6 +110,11 @@ void *gr__op_args(gr_build *b)
     return b->args;
 }
 
+uint32_t gr__op_draw(gr_build *b)
+{
+    return (uint32_t)b->ctx->n_draws++;
+}
+
 /* Whether this call will be differentiated. */
 static bool on_tape(const gr_build *b)
 {

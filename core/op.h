@@ -90,6 +90,9 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
 /* The args of the call being built, to be completed in place (defaults made explicit). */
 void *gr__op_args(gr_build *b);
 
+/* The number of the call being built among those of its micro-batch that draw random numbers: 0, 1, ... */
+uint32_t gr__op_draw(gr_build *b);
+
 /* Records a usage error "OP (MODULE) SHAPES: message" and returns NULL. The message says what is wrong and the cure. */
 gr_tensor *gr__op_fail(gr_build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

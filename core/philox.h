@@ -12,7 +12,8 @@ typedef enum {
     GR_RNG_INIT = 1,      /* initial weights: (seed, parameter index, element) */
     GR_RNG_SHUFFLE = 2,   /* order of an epoch: (seed, epoch, position) */
     GR_RNG_SPLIT = 3,     /* order of files before a split: (split seed, class, position) */
-    GR_RNG_PROCEDURAL = 4 /* the built-in sets: (seed, sample, draw) */
+    GR_RNG_PROCEDURAL = 4, /* the built-in sets: (seed, sample, draw) */
+    GR_RNG_DROPOUT = 5     /* what dropout keeps: (seed, micro-batch, call, element), see kernels/dropout.h */
 } gr_rng_purpose;
 
 /* out = Philox4x32-10(counter, key). */

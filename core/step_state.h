@@ -14,6 +14,7 @@ typedef struct {
     double loss_scale;  /* gradients are this much too large; 1 without mixed precision */
     double inv_weight;  /* 1 / sum of sample weights of the whole update; 0: a loss uses 1 / its own batch size */
     uint64_t seed;      /* of the context */
+    int64_t draws;      /* micro-batches that have drawn random numbers so far: forward and backward see the same */
     int32_t skip;       /* 1: this update must change nothing (overflow) */
 } gr_step_state;
 

@@ -170,6 +170,17 @@ static void release_node(gr_node *node, const gr_tensor *loss)
             gr__release(node->call.out[i]);
 }
 
+void gr__tape_drop(gr_context *ctx)
+{
+    bool drawn = ctx->n_draws > 0 && !ctx->planning; /* a dry run draws nothing */
+    ctx->n_nodes = 0;
+    ctx->n_draws = 0;
+    if (!drawn)
+        return;
+    ctx->state.draws++;
+    gr__state_write(ctx);
+}
+
 /* Walks the tape from y, whose gradient is dy, back to the leaves. */
 static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 {
@@ -186,7 +197,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         release_node(node, y);
         gr__enter_module(ctx, before);
     }
-    ctx->n_nodes = 0;
+    gr__tape_drop(ctx);
     return gr_ok(ctx);
 }
 

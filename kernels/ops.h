@@ -151,6 +151,13 @@ gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
 gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 
+/*
+ * Dropout (Srivastava et al. 2014), inverted: an element is 0 with probability rate, otherwise it grows by 1 / (1 - rate), so
+ * the mean stays. Which ones depends on the seed, on how many micro-batches have drawn before and how many calls in this one:
+ * every call draws anew, a second run the same. rate lies in [0, 1). Any shape.
+ */
+gr_tensor *gr_dropout(gr_tensor *x, double rate);
+
 gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */
 gr_tensor *gr_scale(gr_tensor *x, double factor);                      /* factor x; any shape */
 gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);   /* as many elements as x; shares its storage */

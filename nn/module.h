@@ -68,6 +68,7 @@ struct gr_module {
         gr_dense_options dense;
         gr_batch_norm_options batch_norm;
         gr_max_pool2d_args pool;
+        double rate; /* of dropout */
     };
     gr_tensor *weight, *bias;   /* of conv, dense and batch norm; bias NULL without one */
     gr_statistics running, next; /* of batch norm */
@@ -96,7 +97,7 @@ const char *gr__own_name(const gr_module *m);
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
 extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__relu_class, gr__sigmoid_class,
-    gr__tanh_class, gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
+    gr__tanh_class, gr__dropout_class, gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
 
 /* Batch normalisation of x, then + residual (or NULL), then ReLU if asked. */
 gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu);

@@ -1,4 +1,4 @@
-/* plain_layers.c - the layers without parameters: ReLU, sigmoid, tanh, flatten, poolings. */
+/* plain_layers.c - the layers without parameters: ReLU, sigmoid, tanh, dropout, flatten, poolings. */
 #include "nn/module.h"
 
 static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -23,6 +23,12 @@ static gr_tensor *hyperbolic_tangent(gr_module *m, gr_tensor *x)
 {
     (void)m;
     return gr_tanh(x);
+}
+
+/* Evaluation, without a tape, drops nothing. */
+static gr_tensor *dropout(gr_module *m, gr_tensor *x)
+{
+    return m->ctx->recording ? gr_dropout(x, m->rate) : x;
 }
 
 static bool flatten_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -77,6 +83,7 @@ const gr_module_class gr__global_avg_pool_class = {"avgpool", global_pool_shape,
 const gr_module_class gr__relu_class = {"relu", keep_shape, relu};
 const gr_module_class gr__sigmoid_class = {"sigmoid", keep_shape, sigmoid};
 const gr_module_class gr__tanh_class = {"tanh", keep_shape, hyperbolic_tangent};
+const gr_module_class gr__dropout_class = {"dropout", keep_shape, dropout};
 const gr_module_class gr__flatten_class = {"flatten", flatten_shape, flatten};
 const gr_module_class gr__max_pool2d_class = {"pool", pool_shape, pool};
 
@@ -93,6 +100,20 @@ gr_module *gr_sigmoid_layer(gr_context *ctx)
 gr_module *gr_tanh_layer(gr_context *ctx)
 {
     return gr__module_new(ctx, &gr__tanh_class);
+}
+
+gr_module *gr_dropout_layer(gr_context *ctx, double rate)
+{
+    if (!gr_ok(ctx))
+        return NULL;
+    if (!(rate >= 0 && rate < 1)) {
+        gr__fail(ctx, GR_USAGE, "gr_dropout_layer: a rate of %g; it must lie in [0, 1)", rate);
+        return NULL;
+    }
+    gr_module *m = gr__module_new(ctx, &gr__dropout_class);
+    if (m)
+        m->rate = rate;
+    return m;
 }
 
 gr_module *gr_flatten_layer(gr_context *ctx)

@@ -211,6 +211,16 @@ def relu_if(row, y):
     return F.relu(y) if row.has("relu") else y
 
 
+def dropout(row, x):
+    """The mask of kernels/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it."""
+    rate, blocks, seed = row.number("rate", 0), np.arange((x.numel() + 3) // 4, dtype=np.uint32), 0x0123456789ABCDEF
+    counter = np.zeros((len(blocks), 4), np.uint32)
+    counter[:, 0], counter[:, 1], counter[:, 3] = blocks, row.number("draws", 5), 5
+    words = philox(counter, [seed & 0xFFFFFFFF, seed >> 32]).reshape(-1)[:x.numel()]
+    keep = (words >> 8) * 2.0**-24 >= rate
+    return x * torch.from_numpy(keep.reshape(x.shape)).to(x.dtype) / (1 - rate)
+
+
 def weighted(row, losses, weight):
     total = row.number("inv_weight", 1 / losses.shape[0])
     return ((losses if weight is None else losses * weight) * total).sum()
@@ -257,6 +267,7 @@ DIFF = {
     "sigmoid": lambda row, x: torch.sigmoid(x),
     "tanh": lambda row, x: torch.tanh(x),
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
+    "dropout": dropout,
     "avg_pool2d": avg_pool2d,
     "reshape": lambda row, x: x.reshape([int(n) for n in row.words["to"]]),
     "scale": lambda row, x: row.number("factor", None) * x,

@@ -134,6 +134,11 @@ static gr_tensor *flatten(gr_tensor *const *in)
     return gr_flatten(in[0]);
 }
 
+static gr_tensor *dropout(gr_tensor *const *in)
+{
+    return gr_dropout(in[0], 0.5);
+}
+
 static gr_tensor *add_relu(gr_tensor *const *in)
 {
     return gr_add(in[0], in[1], &(gr_add_args){.relu = true});
@@ -225,6 +230,7 @@ const bench_case bench_cases[] = {
     {"mean", "the same", "x[11173962]", average_of_all, READS_NOTHING},
     {"global_norm", "the same", "x[11173962]", norm, READS_NOTHING},
     {"flatten", "cats-vs-dogs", "x[N,100,100,32]*", flatten, READS_NOTHING},
+    {"dropout", "half of a hidden layer", "x[N,4096]*", dropout, READS_NOTHING},
     {"add", "ResNet-18 for CIFAR-10, stage 1, with ReLU", "a[N,32,32,64]* b[N,32,32,64]*", add_relu, READS_RESULT},
     {"global_avg_pool", "ResNet-18 for CIFAR-10", "x[N,4,4,512]*", average, READS_NOTHING},
     {"softmax_cross_entropy", "cifar10-cnn", "z[N,10]* labels[N]10", softmax_loss, READS_INPUTS},

@@ -36,6 +36,7 @@ enum { TILE_ROWS = 6 };
 typedef float vec __attribute__((vector_size(VL * sizeof(float))));
 typedef int32_t ivec __attribute__((vector_size(VL * sizeof(int32_t))));
 typedef uint8_t bvec __attribute__((vector_size(VL)));
+typedef uint64_t lvec __attribute__((vector_size(VL * sizeof(float)))); /* half as many numbers, twice as long */
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
@@ -139,6 +140,18 @@ INLINE mask ivec_equal(ivec a, int b)
 INLINE ivec ivec_all(int x)
 {
     return x - (ivec){0};
+}
+
+/* Whole products of the lower halves of a's and b's numbers; the upper halves are not looked at. */
+INLINE lvec lvec_product(lvec a, lvec b)
+{
+#if defined(__AVX512F__)
+    return (lvec)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (lvec)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#else
+    return (a & UINT32_MAX) * (b & UINT32_MAX);
+#endif
 }
 
 INLINE ivec ivec_select(mask m, ivec yes, ivec no)

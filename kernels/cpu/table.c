@@ -14,6 +14,7 @@ FORWARD(batch_norm) BACKWARD(batch_norm) SCRATCH(batch_norm)
 FORWARD(add) BACKWARD(add)
 FORWARD(global_avg_pool) BACKWARD(global_avg_pool)
 FORWARD(relu) BACKWARD(relu)
+FORWARD(dropout) BACKWARD(dropout)
 FORWARD(normalise)
 FORWARD(sgd_step)
 FORWARD(momentum_step)
@@ -31,6 +32,7 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_add] = {GR_CPU(add_forward), GR_CPU(add_backward), NULL},
     [GR_OP_global_avg_pool] = {GR_CPU(global_avg_pool_forward), GR_CPU(global_avg_pool_backward), NULL},
     [GR_OP_relu] = {GR_CPU(relu_forward), GR_CPU(relu_backward), NULL},
+    [GR_OP_dropout] = {GR_CPU(dropout_forward), GR_CPU(dropout_backward), NULL},
     [GR_OP_normalise] = {GR_CPU(normalise_forward), NULL, NULL},
     [GR_OP_sgd_step] = {GR_CPU(sgd_step_forward), NULL, NULL},
     [GR_OP_momentum_step] = {GR_CPU(momentum_step_forward), NULL, NULL},

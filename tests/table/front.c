@@ -133,6 +133,12 @@ static gr_tensor *call_flatten(const row *r, gr_tensor *const *in, gr_tensor *db
     return gr_flatten(in[0]);
 }
 
+static gr_tensor *call_dropout(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_dropout(in[0], r->rate);
+}
+
 static gr_tensor *call_softmax_cross_entropy(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

@@ -236,6 +236,16 @@ static void flatten_scalar(gr_context *ctx)
     gr_flatten(real(ctx, 0, 0, 0, 0, 0));
 }
 
+static void dropout_everything(gr_context *ctx)
+{
+    gr_dropout(matrix(ctx, 3, 4), 1);
+}
+
+static void dropout_rate(gr_context *ctx)
+{
+    gr_dropout(matrix(ctx, 3, 4), (double)NAN);
+}
+
 static void cross_entropy_smoothing(gr_context *ctx)
 {
     gr_smoothed_cross_entropy(matrix(ctx, 3, 4), labels(ctx, 3), NULL, 1);
@@ -402,6 +412,8 @@ static const struct {
     {sigmoid_type, "sigmoid", "x has type i32"},
     {tanh_type, "tanh", "x has type i32"},
     {flatten_scalar, "flatten", "no batch dimension"},
+    {dropout_everything, "dropout", "rate 1;"},
+    {dropout_rate, "dropout", "rate nan"},
     {cross_entropy_smoothing, "softmax_cross_entropy", "smoothing 1;"},
     {cross_entropy_vector, "softmax_cross_entropy", "[N,classes]"},
     {cross_entropy_labels, "softmax_cross_entropy", "one label for each of the 3 rows"},

@@ -107,7 +107,7 @@ static bool number_word(row *r, const word *w)
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}};
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}, {"rate", &r->rate}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];
@@ -121,6 +121,8 @@ static bool number_word(row *r, const word *w)
     }
     if (!strcmp(w->name, "t") && w->n == 1)
         r->state.applied = (int64_t)w->numbers[0];
+    else if (!strcmp(w->name, "draws") && w->n == 1)
+        r->state.draws = (int64_t)w->numbers[0];
     else if (!strcmp(w->name, "values") && w->n == 1)
         r->track.values = (int64_t)w->numbers[0];
     else if (!strcmp(w->name, "updates") && w->n == 1)
@@ -164,7 +166,7 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
 {
     /* Numbers of the step state that a kernel could take for one another all differ. */
     *r = (row){.text = text, .golden = golden, .hash = fnv1a(text), .updates = 1, .scale = 1,
-               .state = {.update = 7, .applied = 3, .lr = 0.05, .loss_scale = 1}};
+               .state = {.update = 7, .applied = 3, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
     for (int i = 0; i < GR_MAX_IN; i++)
         r->ndim[i] = -1;
     word w;

@@ -38,6 +38,7 @@ static const struct {
     [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
     [GR_OP_tanh] = {ITSELF, 4, ITSELF, 4},
     [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
+    [GR_OP_dropout] = {ITSELF, 2, ITSELF, 2},
     [GR_OP_reshape] = {ITSELF, 0, ITSELF, 1},
     [GR_OP_scale] = {ITSELF, 1, ITSELF, 1},
     [GR_OP_l2_penalty] = {TERMS, 1, ITSELF, 2},
