@@ -72,6 +72,8 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...)
 static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 {
     gr_type wanted = slot_type(b->ctx, slot);
+    if (slot->type == 'a' && (t->type == GR_F16 || t->type == GR_BF16))
+        wanted = t->type;
     if (t->ctx != b->ctx)
         gr__op_fail(b, "%s belongs to another context", slot->name);
     else if (t->type != wanted)
@@ -126,6 +128,14 @@ static bool on_tape(const gr_build *b)
     return false;
 }
 
+bool gr__op_output_as(gr_build *b, int slot, gr_type type, int ndim, const int64_t *shape)
+{
+    if (!gr__shape_check(b->ctx, type, ndim, shape))
+        return false;
+    b->call.out[slot] = gr__tensor_step(b->ctx, type, ndim, shape);
+    return b->call.out[slot] != NULL;
+}
+
 bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
 {
     gr_slot slot;
@@ -133,11 +143,7 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
         return false;
     if (slot_index > 0 && slot.optional && b->op->kind == GR_DIFF && !on_tape(b))
         return true;
-    gr_type type = slot_type(b->ctx, &slot);
-    if (!gr__shape_check(b->ctx, type, ndim, shape))
-        return false;
-    b->call.out[slot_index] = gr__tensor_step(b->ctx, type, ndim, shape);
-    return b->call.out[slot_index] != NULL;
+    return gr__op_output_as(b, slot_index, slot_type(b->ctx, &slot), ndim, shape);
 }
 
 static double seconds(void)

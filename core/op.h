@@ -62,7 +62,7 @@ typedef struct gr_op {
 /* One slot of an operation, read from ops.def's notation. */
 typedef struct {
     char name[16];
-    char type; /* f real, u u8, i i32 */
+    char type; /* f real, u u8, i i32, a any floating-point type: real, f16, bf16 */
     bool grad, optional, in_place;
 } gr_slot;
 
@@ -98,6 +98,9 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...) __attribute__((form
 
 /* Allocates output slot i. False when memory is out. A slot marked ? other than 0 is made only if a tape is kept. */
 bool gr__op_output(gr_build *b, int slot, int ndim, const int64_t *shape);
+
+/* The same where the slot leaves the type open. */
+bool gr__op_output_as(gr_build *b, int slot, gr_type type, int ndim, const int64_t *shape);
 
 /* Runs the forward kernel, writes the tape and returns out[0] (for UPDATE operations without outputs: in[0]). */
 gr_tensor *gr__op_run(gr_build *b);

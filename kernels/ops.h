@@ -196,6 +196,12 @@ gr_tensor *gr_global_norm(gr_tensor *x);
 /* Sum of weight[n] over the samples whose class is predicted right: argmax of z[N,C], or z > 0 for z[N,1]. A scalar. */
 gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
 
+/*
+ * x in another type: gr_real(ctx), GR_F16 or GR_BF16, rounded to the nearest, ties to even; what is too large becomes
+ * infinite. Any shape; no gradient.
+ */
+gr_tensor *gr_cast(gr_tensor *x, gr_type type);
+
 /* y = (x / 255 - mean[c]) / std[c] of u8 images x[N,H,W,C], C at most 4. args or NULL. */
 gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 

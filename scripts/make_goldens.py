@@ -277,7 +277,16 @@ DIFF = {
     "softmax_cross_entropy": cross_entropy,
     "sigmoid_bce": bce,
 }
-PURE = {"accuracy": accuracy, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+def cast(row, x):
+    """By way of float32, as which the inputs were drawn."""
+    types = {"f16": torch.float16, "bf16": torch.bfloat16}
+    start, end = ([t for name, t in types.items() if row.has(way + name)] for way in ("from_", "to_"))
+    x = x.to(torch.float32)
+    x = x.to(start[0]) if start else x
+    return (x.to(torch.float32).to(end[0]) if end else x).to(torch.float64)
+
+
+PURE = {"accuracy": accuracy, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
         "global_norm": lambda row, x: x.norm()}
 
 

@@ -42,5 +42,5 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # test_resnet and the trajectories take minutes each and run no code that others do not.
-ctest --preset asan --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
+ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
 step "done: all tests passed"

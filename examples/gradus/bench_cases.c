@@ -134,6 +134,11 @@ static gr_tensor *flatten(gr_tensor *const *in)
     return gr_flatten(in[0]);
 }
 
+static gr_tensor *to_half_and_back(gr_tensor *const *in)
+{
+    return gr_cast(gr_cast(in[0], GR_F16), gr_type_of(in[0]));
+}
+
 static gr_tensor *dropout(gr_tensor *const *in)
 {
     return gr_dropout(in[0], 0.5);
@@ -229,6 +234,7 @@ const bench_case bench_cases[] = {
     {"sum", "parameters of ResNet-18 for CIFAR-10", "x[11173962]", total, READS_NOTHING},
     {"mean", "the same", "x[11173962]", average_of_all, READS_NOTHING},
     {"global_norm", "the same", "x[11173962]", norm, READS_NOTHING},
+    {"cast", "the same, to f16 and back", "x[11173962]", to_half_and_back, READS_NOTHING},
     {"flatten", "cats-vs-dogs", "x[N,100,100,32]*", flatten, READS_NOTHING},
     {"dropout", "half of a hidden layer", "x[N,4096]*", dropout, READS_NOTHING},
     {"add", "ResNet-18 for CIFAR-10, stage 1, with ReLU", "a[N,32,32,64]* b[N,32,32,64]*", add_relu, READS_RESULT},

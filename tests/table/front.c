@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/half.h"
 #include "tests/table/draw.h"
 
 static gr_tensor *call_conv2d(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -127,6 +128,17 @@ static gr_tensor *call_tanh(const row *r, gr_tensor *const *in, gr_tensor *db)
     return gr_tanh(in[0]);
 }
 
+static gr_type cast_type(bool f16, bool bf16, gr_type real)
+{
+    return f16 ? GR_F16 : bf16 ? GR_BF16 : real;
+}
+
+static gr_tensor *call_cast(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_cast(in[0], cast_type(r->to_f16, r->to_bf16, gr_real(in[0]->ctx)));
+}
+
 static gr_tensor *call_flatten(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)r, (void)db;
@@ -210,6 +222,10 @@ bool front_fill(gr_tensor *t, const double *values)
             ((double *)host)[i] = values[i];
         else if (t->type == GR_F32)
             ((float *)host)[i] = (float)values[i];
+        else if (t->type == GR_F16)
+            ((uint16_t *)host)[i] = gr__f16_of(values[i]);
+        else if (t->type == GR_BF16)
+            ((uint16_t *)host)[i] = gr__bf16_of(values[i]);
         else if (t->type == GR_I32)
             ((int32_t *)host)[i] = (int32_t)values[i];
         else
@@ -230,6 +246,10 @@ double *front_values(const gr_tensor *t)
             values[i] = ((double *)host)[i];
         else if (t->type == GR_F32)
             values[i] = (double)((float *)host)[i];
+        else if (t->type == GR_F16)
+            values[i] = gr__f16_value(((uint16_t *)host)[i]);
+        else if (t->type == GR_BF16)
+            values[i] = gr__bf16_value(((uint16_t *)host)[i]);
         else if (t->type == GR_I32)
             values[i] = ((int32_t *)host)[i];
         else
@@ -246,7 +266,8 @@ bool front_inputs(gr_context *ctx, const row *r, gr_tensor **in)
         in[i] = NULL;
         if (r->ndim[i] < 0)
             continue;
-        gr_type type = slot.type == 'u' ? GR_U8 : slot.type == 'i' ? GR_I32 : gr_real(ctx);
+        gr_type real = cast_type(r->from_f16, r->from_bf16, gr_real(ctx));
+        gr_type type = slot.type == 'u' ? GR_U8 : slot.type == 'i' ? GR_I32 : real;
         in[i] = slot.grad ? gr_variable(ctx, r->ndim[i], r->shape[i]) : gr_tensor_new(ctx, type, r->ndim[i], r->shape[i]);
         if (!in[i])
             return false;

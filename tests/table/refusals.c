@@ -236,6 +236,11 @@ static void flatten_scalar(gr_context *ctx)
     gr_flatten(real(ctx, 0, 0, 0, 0, 0));
 }
 
+static void cast_integers(gr_context *ctx)
+{
+    gr_cast(matrix(ctx, 3, 4), GR_I32);
+}
+
 static void dropout_everything(gr_context *ctx)
 {
     gr_dropout(matrix(ctx, 3, 4), 1);
@@ -412,6 +417,7 @@ static const struct {
     {sigmoid_type, "sigmoid", "x has type i32"},
     {tanh_type, "tanh", "x has type i32"},
     {flatten_scalar, "flatten", "no batch dimension"},
+    {cast_integers, "cast", "to type i32; there are"},
     {dropout_everything, "dropout", "rate 1;"},
     {dropout_rate, "dropout", "rate nan"},
     {cross_entropy_smoothing, "softmax_cross_entropy", "smoothing 1;"},

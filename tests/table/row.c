@@ -85,7 +85,8 @@ static bool flag_word(row *r, const word *w)
         const char *name;
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
-                 {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled}};
+                 {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
+                 {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -107,7 +108,8 @@ static bool number_word(row *r, const word *w)
         double *number;
     } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum}, {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}, {"rate", &r->rate}};
+                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum},
+                   {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}, {"rate", &r->rate}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];

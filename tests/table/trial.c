@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "tests/table/draw.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -21,7 +22,7 @@ enum { GUARD = 256, NOT_A_NUMBER = 0xFF, PATTERN = 0xA5, SCRATCH = TRIAL_SLOTS }
 
 static bool is_real(gr_type type)
 {
-    return type == GR_F32 || type == GR_F64;
+    return type == GR_F32 || type == GR_F64 || type == GR_F16 || type == GR_BF16;
 }
 
 static int filler(gr_type type)
@@ -136,6 +137,10 @@ double trial_get(const trial *t, int buffer, int64_t i)
         return gr__f64(from)[i];
     case GR_F32:
         return (double)gr__f32(from)[i];
+    case GR_F16:
+        return gr__f16_value(((const uint16_t *)from->data)[i]);
+    case GR_BF16:
+        return gr__bf16_value(((const uint16_t *)from->data)[i]);
     case GR_I32:
         return gr__i32(from)[i];
     default:
@@ -152,6 +157,12 @@ void trial_set(trial *t, int buffer, int64_t i, double value)
         break;
     case GR_F32:
         gr__f32(to)[i] = (float)value;
+        break;
+    case GR_F16:
+        ((uint16_t *)to->data)[i] = gr__f16_of(value);
+        break;
+    case GR_BF16:
+        ((uint16_t *)to->data)[i] = gr__bf16_of(value);
         break;
     case GR_I32:
         gr__i32(to)[i] = (int32_t)value;
