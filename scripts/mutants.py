@@ -25,7 +25,8 @@ CONVOLUTIONS = ["conv2d", "conv2d_relu_max_pool"]
 UPDATES = ["dense_sgd", "dense_adam"]
 USERS = {  # of files that are not named after their operation
     "adam": ["adam_step", "dense_adam"], "conv": CONVOLUTIONS, "conv_grad_w": CONVOLUTIONS, "conv_grad_x": CONVOLUTIONS,
-    "conv_small": CONVOLUTIONS, "conv_small_grad_w": CONVOLUTIONS,
+    "conv_small": CONVOLUTIONS, "conv_small_grad_w": CONVOLUTIONS, "winograd": ["conv2d"],
+    "winograd_grad_w": ["conv2d"],
     "cpu": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"], "dense_backward": ["dense"] + UPDATES,
     "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
     "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,

@@ -51,8 +51,8 @@ const float *conv_rows(const conv_input *in, const float *x, int64_t n, int64_t 
 }
 
 typedef struct {
-    const float *w, *b; /* [K,R,S,C], [K] */
-    float *packed, *bias;
+    const float *w; /* [K,R,S,C] */
+    float *packed;
     int64_t k, depth;
 } pack_job;
 
@@ -64,15 +64,21 @@ static void pack_chunk(void *arg, int64_t panel)
     if (width < PANEL)
         memset(packed, 0, (size_t)(job->depth * PANEL) * sizeof *packed);
     transpose(job->w + k * job->depth, job->depth, width, job->depth, packed, PANEL);
-    memset(job->bias + k, 0, PANEL * sizeof *job->bias);
-    if (job->b)
-        memcpy(job->bias + k, job->b + k, (size_t)width * sizeof *job->bias);
+}
+
+void conv_pack_bias(const gr_call *call, float *bias)
+{
+    const int64_t k = call->in[1]->shape[0];
+    memset(bias, 0, (size_t)round_up(k, PANEL) * sizeof *bias);
+    if (call->in[2])
+        memcpy(bias, gr__f32(call->in[2]), (size_t)k * sizeof *bias);
 }
 
 void conv_pack(const gr_call *call, float *packed, float *bias)
 {
     const gr_tensor *w = call->in[1];
-    pack_job job = {gr__f32(w), gr__f32(call->in[2]), packed, bias, w->shape[0], w->count / w->shape[0]};
+    pack_job job = {gr__f32(w), packed, w->shape[0], w->count / w->shape[0]};
+    conv_pack_bias(call, bias);
     gr_parallel_for(call->exec, ceil_div(job.k, PANEL), pack_chunk, &job);
 }
 

@@ -47,6 +47,10 @@ const float *GR_CPU(conv_rows)(const conv_input *in, const float *x, int64_t n, 
 void GR_CPU(conv_pack)(const gr_call *call, float *packed, float *bias);
 #define conv_pack GR_CPU(conv_pack)
 
+/* The bias alone. */
+void GR_CPU(conv_pack_bias)(const gr_call *call, float *bias);
+#define conv_pack_bias GR_CPU(conv_pack_bias)
+
 /* --- dz: the gradient of the convolution's own result ------------------------------------------------------------- */
 
 /* Where dz[N,P,Q,K] comes from. It is never stored whole. */

@@ -2,9 +2,11 @@
  * conv2d.c - 2-D convolution: a sweep over the rows of each image, bias and ReLU in its epilogue.
  *
  * Each unit of a few output rows is swept with all filters, panel by panel; small images are swept in groups
- * (conv_small.h). The gradients are in conv_grad_x.c and conv_grad_w.c.
+ * (conv_small.h), and 3x3 filters of many channels need fewer products (winograd.h). The gradients are in conv_grad_x.c and
+ * conv_grad_w.c.
  */
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/winograd.h"
 
 typedef struct {
     conv_input in;
@@ -16,8 +18,9 @@ typedef struct {
     const float *x; /* [N,H,W,C] */
     float *y;       /* [N,P,Q,K] */
     bool relu;
-    bool small;
-    small_sweep sweep; /* of small images */
+    bool small, few_products;
+    small_sweep sweep;       /* of small images */
+    winograd_sweep winograd; /* with few products */
 } forward_plan;
 
 static gr_geometry geometry_of(const gr_call *call)
@@ -33,7 +36,8 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     const gr_geometry g = geometry_of(call);
     forward_plan f = {.in = conv_input_of(&g), .k = call->in[1]->shape[0], .x = gr__f32(call->in[0]),
                       .y = gr__f32(call->out[0]), .relu = args->relu};
-    f.small = conv_is_small(&g, f.k);
+    f.few_products = winograd_fits(call, &g);
+    f.small = !f.few_products && conv_is_small(&g, f.k);
     f.rows = conv_unit_rows(g.n, g.p, g.stride_h * f.in.pitch + g.q * f.k);
     f.blocks = ceil_div(g.p, f.rows);
     f.units = g.n * f.blocks;
@@ -41,9 +45,14 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     f.chunks = conv_chunks(f.units, f.strip);
     scratch s = {.base = base};
     const int64_t panels = ceil_div(f.k, PANEL);
-    f.packed = scratch_take(&s, panels * PANEL * g.r * g.s * g.c);
+    f.packed = scratch_take(&s, f.few_products ? 0 : panels * PANEL * g.r * g.s * g.c);
     f.bias = scratch_take(&s, panels * PANEL);
-    if (f.small) {
+    if (f.few_products) {
+        f.winograd = (winograd_sweep){.from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c}, .n = g.n, .pad_top = g.pad_top,
+                                      .pad_left = g.pad_left, .depth = g.c, .p = g.p, .q = g.q, .channels = f.k,
+                                      .bias = f.bias, .out = f.y, .relu = f.relu};
+        winograd_sweep_plan(&f.winograd, &s);
+    } else if (f.small) {
         f.sweep = (small_sweep){.g = g, .depth = g.c, .channels = f.k, .w = f.packed, .bias = f.bias, .out = f.y,
                                 .from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c}, .relu = f.relu};
         small_sweep_plan(&f.sweep, &s);
@@ -74,6 +83,12 @@ static void forward_chunk(void *arg, int64_t chunk)
 void GR_CPU(conv2d_forward)(const gr_call *call)
 {
     forward_plan f = plan_forward(call, call->exec->scratch);
+    if (f.few_products) {
+        conv_pack_bias(call, f.bias);
+        winograd_filters(call->exec, &f.winograd, gr__f32(call->in[1]), false);
+        winograd_sweep_run(call->exec, &f.winograd);
+        return;
+    }
     conv_pack(call, f.packed, f.bias);
     if (f.small)
         small_sweep_run(call->exec, &f.sweep);

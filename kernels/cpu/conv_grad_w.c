@@ -7,9 +7,11 @@
  * For one filter row r this is a product of matrices, [S*C x pixels] times [pixels x K], whose left factor is read from
  * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the
  * batch are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the
- * order of the parts. Small images have one part, summed by conv_small_grad_w.c.
+ * order of the parts. Small images have one part, summed by conv_small_grad_w.c; so have 3x3 filters of many channels,
+ * summed with fewer products by winograd_grad_w.c.
  */
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/winograd.h"
 
 typedef struct {
     conv_input in;
@@ -25,8 +27,9 @@ typedef struct {
     const conv_dz *dz;
     float *dw, *db;                /* [K,R,S,C], [K]; or NULL */
     bool accumulate_w, accumulate_b;
-    bool small;
+    bool small, few_products;
     small_grad_w groups;           /* of small images */
+    winograd_grad_w winograd;      /* with few products */
 } grad_w_plan;
 
 static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
@@ -44,16 +47,22 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.dz_strip = f.rows * g->q * PANEL;
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
-    f.small = conv_is_small(g, f.k);
-    if (f.small)
+    f.few_products = winograd_fits(call, g);
+    f.small = !f.few_products && conv_is_small(g, f.k);
+    const bool whole = f.small || f.few_products; /* each sum runs over the whole batch */
+    if (whole)
         f.parts = 1;
     scratch s = {.base = base};
     const int64_t chunks = f.parts * f.panels;
-    f.x_strips = scratch_take(&s, f.small ? 0 : chunks * f.x_strip);
-    f.dz_strips = scratch_take(&s, f.small ? 0 : chunks * f.dz_strip);
+    f.x_strips = scratch_take(&s, whole ? 0 : chunks * f.x_strip);
+    f.dz_strips = scratch_take(&s, whole ? 0 : chunks * f.dz_strip);
     f.dw_parts = scratch_take(&s, chunks * f.depth * PANEL);
     f.db_parts = scratch_take(&s, chunks * PANEL);
-    if (f.small) {
+    if (f.few_products) {
+        f.winograd = (winograd_grad_w){.g = *g, .k = f.k, .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c},
+                                       .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
+        winograd_grad_w_plan(&f.winograd, &s);
+    } else if (f.small) {
         f.groups = (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
         small_grad_w_plan(&f.groups, &s);
     }
@@ -139,7 +148,10 @@ void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
     grad_w_plan f = plan(call, g, call->exec->scratch);
     f.dz = dz;
-    if (f.small) {
+    if (f.few_products) {
+        f.winograd.dz = *dz;
+        winograd_grad_w_run(call->exec, &f.winograd);
+    } else if (f.small) {
         f.groups.dz = *dz;
         small_grad_w_run(call->exec, &f.groups);
     } else

@@ -6,9 +6,10 @@
  * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall
  * into stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride
  * 1 with the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
- * Small images are swept in groups (conv_small.h).
+ * Small images are swept in groups (conv_small.h); 3x3 filters of many channels need fewer products (winograd.h).
  */
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/winograd.h"
 
 enum { PACK = 8 }; /* filters that a chunk packs */
 
@@ -33,8 +34,9 @@ typedef struct {
     float *dx;                    /* [N,H,W,C] */
     bool accumulate;
     const conv_dz *dz;
-    bool small;
+    bool small, few_products;
     small_sweep sweep;            /* of small images */
+    winograd_sweep winograd;      /* with few products */
 } grad_x_plan;
 
 /* Rows of dz that rows [h, h + rows) of dX depend on. */
@@ -61,9 +63,15 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.chunks = conv_chunks(f.units, f.strip);
     f.phase_floats = round_up(g->c, PANEL) * f.rmax * f.smax * f.k;
     scratch s = {.base = base};
-    f.packed = scratch_take(&s, g->stride_h * g->stride_w * f.phase_floats);
-    f.small = conv_is_small(g, f.k);
-    if (f.small) {
+    f.few_products = winograd_fits(call, g);
+    f.small = !f.few_products && conv_is_small(g, f.k);
+    f.packed = scratch_take(&s, f.few_products ? 0 : g->stride_h * g->stride_w * f.phase_floats);
+    if (f.few_products) {
+        f.winograd = (winograd_sweep){.from = {.p = g->p, .q = g->q, .k = f.k}, .n = g->n, .pad_top = g->r - 1 - g->pad_top,
+                                      .pad_left = g->s - 1 - g->pad_left, .depth = f.k, .p = g->h, .q = g->w,
+                                      .channels = g->c, .out = f.dx, .accumulate = f.accumulate};
+        winograd_sweep_plan(&f.winograd, &s);
+    } else if (f.small) {
         f.sweep = (small_sweep){.g = *g, .turned = true, .depth = f.k, .channels = g->c, .w = f.packed, .out = f.dx,
                                 .accumulate = f.accumulate};
         small_sweep_plan(&f.sweep, &s);
@@ -147,6 +155,12 @@ void conv_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
     grad_x_plan f = plan(call, g, call->exec->scratch);
     f.dz = dz;
+    if (f.few_products) {
+        f.winograd.from = *dz;
+        winograd_filters(call->exec, &f.winograd, f.w, true);
+        winograd_sweep_run(call->exec, &f.winograd);
+        return;
+    }
     gr_parallel_for(call->exec, ceil_div(f.k, PACK), pack_chunk, &f);
     if (f.small) {
         f.sweep.from = *dz;
