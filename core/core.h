@@ -44,7 +44,7 @@ typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64 } gr_precision;
 typedef struct {
     const char *device;     /* "cpu" (default) or "ref", the plain-loop reference */
     uint64_t seed;          /* everything random in this context is a function of this */
-    int threads;            /* 0: as many as this process may use */
+    int threads;            /* 0: as many as this process may use, which is also the most there will be */
     int64_t memory_limit;   /* bytes that tensors, gradients, moments and scratch may take together; 0: no limit */
     gr_precision precision; /* default: fp32 on cpu, fp64 on ref */
     bool plan_only;         /* count memory, allocate none, compute nothing: shapes and bytes of a run, in no time */

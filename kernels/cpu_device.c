@@ -72,6 +72,13 @@ static void close_cpu(gr_device *d)
     free(d);
 }
 
+/* More threads than processors would only wait for each other's turn: results are the same for any number of them. */
+static int useful_threads(int asked)
+{
+    const int usable = gr__usable_cpus();
+    return asked > 0 && asked < usable ? asked : usable;
+}
+
 gr_device *gr__cpu_device(int threads, const char **why)
 {
     *why = NULL;
@@ -79,7 +86,7 @@ gr_device *gr__cpu_device(int threads, const char **why)
     if (set < 0)
         return NULL;
     cpu_device *cpu = calloc(1, sizeof *cpu);
-    gr_pool *pool = cpu ? gr__pool_open(threads > 0 ? threads : gr__usable_cpus()) : NULL;
+    gr_pool *pool = cpu ? gr__pool_open(useful_threads(threads)) : NULL;
     if (!pool) {
         free(cpu);
         return NULL;

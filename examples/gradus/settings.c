@@ -60,7 +60,7 @@ const option settings_machine[] = {
     {"procedural", NULL, OPTION_FLAG, AT(procedural),
      "train on built-in pictures drawn by formula instead: two classes, no download, never mixed up with the real data",
      0, 0, NULL},
-    {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default: all this process may use)",
+    {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default, and at most: all this process may use)",
      1, 1024, NULL},
     {0},
 };
