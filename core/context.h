@@ -13,7 +13,7 @@ typedef struct {
     const char *module; /* whose forward made it; "" outside modules */
     bool alias;         /* its output shares the storage of in[0] */
     unsigned claimed;   /* bit i: the gradient of in[i] is computed and used up by the hook of gr__backward */
-    _Alignas(16) unsigned char args[GR_MAX_ARGS];
+    unsigned char args[GR_MAX_ARGS] __attribute__((aligned(16)));
 } gr_node;
 
 /* Something of a module above core that must be freed with the context. */

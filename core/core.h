@@ -42,7 +42,7 @@ typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TY
 typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64 } gr_precision;
 
 typedef struct {
-    const char *device;     /* "cpu" (default) or "ref", the plain-loop reference */
+    const char *device;     /* "cpu" (default), "cuda", "simt" (the CUDA kernels on a CPU) or "ref" (plain loops) */
     uint64_t seed;          /* everything random in this context is a function of this */
     int threads;            /* 0: as many as this process may use, which is also the most there will be */
     int64_t memory_limit;   /* bytes that tensors, gradients, moments and scratch may take together; 0: no limit */
@@ -66,6 +66,16 @@ const char *gr_error_text(const gr_context *ctx); /* what, where, and what to do
 
 /* Forgets the error and every tensor of the unfinished step: the context is usable again. Parameters keep their values. */
 void gr_clear_error(gr_context *ctx);
+
+typedef struct {
+    char name[256];           /* "NVIDIA H200" */
+    int capability;           /* compute capability: 90 for 9.0 */
+    int64_t memory, free;     /* bytes */
+    int driver, runtime;      /* CUDA versions that the driver supports and the library was built with: 13000 for 13.0 */
+} gr_gpu_info;
+
+/* Describes GPU i of this machine. False: there are no more; *why (may be NULL) says, for i = 0, why none can be used. */
+bool gr_gpu(int i, gr_gpu_info *info, const char **why);
 
 const char *gr_version(void); /* GR_VERSION of the library in use */
 const char *gr_device_name(const gr_context *ctx);

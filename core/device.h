@@ -30,6 +30,9 @@ struct gr_device {
     bool (*upload)(gr_device *d, void *dst, const void *src, size_t bytes);   /* host to device, in order */
     bool (*download)(gr_device *d, void *dst, const void *src, size_t bytes); /* device to host, waits */
     bool (*add)(gr_device *d, void *dst, const void *src, int64_t count);     /* dst += src, real elements */
+    /* NULL on devices whose kernels have returned when they are done: */
+    bool (*wait)(gr_device *d);         /* until all that was asked for is done */
+    const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */
     void (*close)(gr_device *d);
 };
 

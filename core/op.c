@@ -160,6 +160,16 @@ static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pas
     ctx->trace(ctx->trace_user, &event);
 }
 
+/* Whether the device has failed, which is recorded: at this operation or, where the device runs behind, before it. */
+static bool faulty(gr_context *ctx, const gr_op *op)
+{
+    const char *why = ctx->device->fault ? ctx->device->fault(ctx->device) : NULL;
+    if (why)
+        gr__fail(ctx, GR_DEVICE_FAULT, *ctx->module ? "device %s: %s, in or before %s (%s)" : "device %s: %s, in or before %s",
+                 ctx->device->name, why, op->name, ctx->module);
+    return why;
+}
+
 bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
@@ -172,12 +182,14 @@ bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pas
     double begin = ctx->trace ? seconds() : 0;
     if (!ctx->planning)
         (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
+    if (ctx->trace && ctx->device->wait)
+        ctx->device->wait(ctx->device);
     if (ctx->trace)
         report(ctx, op, call, pass, begin);
     if (bytes)
         gr__step_give(ctx, &scratch);
     call->exec = NULL;
-    return true;
+    return !faulty(ctx, op);
 }
 
 /* Out[0], on the tape where it belongs there. */

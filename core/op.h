@@ -77,7 +77,7 @@ typedef struct {
     gr_context *ctx;
     const gr_op *op;
     gr_call call;
-    _Alignas(16) unsigned char args[GR_MAX_ARGS];
+    unsigned char args[GR_MAX_ARGS] __attribute__((aligned(16)));
 } gr_build;
 
 /*

@@ -18,9 +18,10 @@ typedef struct {
 static inline void gr__dropout_words(const gr_call *call, int64_t block, uint32_t words[4])
 {
     const gr_step_state *state = call->exec->state;
-    const gr__dropout_args *args = call->options;
+    const gr__dropout_args *args = (const gr__dropout_args *)call->options;
     const uint32_t counter[4] = {(uint32_t)block, (uint32_t)state->draws, args->draw, GR_RNG_DROPOUT};
-    gr__philox(counter, (uint32_t[]){(uint32_t)state->seed, (uint32_t)(state->seed >> 32)}, words);
+    const uint32_t key[2] = {(uint32_t)state->seed, (uint32_t)(state->seed >> 32)};
+    gr__philox(counter, key, words);
 }
 
 /* The smallest 24-bit number that is kept: u >= rate with u = (word >> 8) / 2^24. At most 2^24, which none reaches. */

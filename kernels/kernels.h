@@ -31,8 +31,11 @@ extern const gr_kernel gr__cpu_avx2_kernels[GR_OP_COUNT];
 extern const gr_kernel gr__cpu_avx512_kernels[GR_OP_COUNT];
 #endif
 
+extern const gr_kernel gr__simt_kernels[GR_OP_COUNT]; /* the .cu files, run on a CPU */
+extern const gr_kernel gr__cuda_kernels[GR_OP_COUNT]; /* and on a GPU: only in builds with CUDA */
+
 /* What finds the limits of each. */
-extern const gr_probes gr__ref_f32_probes, gr__ref_f64_probes, gr__cpu_plain_probes;
+extern const gr_probes gr__cuda_probes, gr__ref_f32_probes, gr__ref_f64_probes, gr__cpu_plain_probes;
 #if defined(__x86_64__)
 extern const gr_probes gr__cpu_avx2_probes, gr__cpu_avx512_probes;
 #endif
@@ -40,6 +43,8 @@ extern const gr_probes gr__cpu_avx2_probes, gr__cpu_avx512_probes;
 /* Devices. NULL: *why says what is wrong and what to do, or is NULL: the host is out of memory or threads. */
 gr_device *gr__ref_device(gr_type real, const char **why);
 gr_device *gr__cpu_device(int threads, const char **why);
+gr_device *gr__simt_device(const char **why);
+gr_device *gr__cuda_device(const char **why);
 
 /* Size and place of the padding that a window has over an image; the front's and every kernel's only source. */
 typedef struct {

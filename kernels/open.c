@@ -9,10 +9,10 @@ enum { MAX_THREADS = 1024 };
 /* The device; NULL as in kernels.h. */
 static gr_device *open_device(const gr_options *o, const char *name, const char **why)
 {
-    bool ref = !strcmp(name, "ref");
+    bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"), cuda = !strcmp(name, "cuda");
     *why = NULL;
-    if (!ref && strcmp(name, "cpu"))
-        *why = "there is no such device; there are cpu (tuned) and ref (plain loops)";
+    if (!ref && !simt && !cuda && strcmp(name, "cpu"))
+        *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
     else if ((unsigned)o->precision > GR_FP64)
         *why = "there is no such precision; there are GR_FP32 and, on the device ref, GR_FP64";
     else if (!ref && o->precision == GR_FP64)
@@ -21,6 +21,10 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
         *why = "threads must be 0 (all that this process may use) to 1024";
     if (*why)
         return NULL;
+    if (simt)
+        return gr__simt_device(why);
+    if (cuda)
+        return gr__cuda_device(why);
     return ref ? gr__ref_device(o->precision == GR_FP32 ? GR_F32 : GR_F64, why) : gr__cpu_device(o->threads, why);
 }
 

@@ -212,10 +212,10 @@ def relu_if(row, y):
 
 
 def dropout(row, x):
-    """The mask of kernels/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it."""
+    """The mask of kernels/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or the second."""
     rate, blocks, seed = row.number("rate", 0), np.arange((x.numel() + 3) // 4, dtype=np.uint32), 0x0123456789ABCDEF
     counter = np.zeros((len(blocks), 4), np.uint32)
-    counter[:, 0], counter[:, 1], counter[:, 3] = blocks, row.number("draws", 5), 5
+    counter[:, 0], counter[:, 1], counter[:, 2], counter[:, 3] = blocks, row.number("draws", 5), row.has("second"), 5
     words = philox(counter, [seed & 0xFFFFFFFF, seed >> 32]).reshape(-1)[:x.numel()]
     keep = (words >> 8) * 2.0**-24 >= rate
     return x * torch.from_numpy(keep.reshape(x.shape)).to(x.dtype) / (1 - rate)

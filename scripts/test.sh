@@ -18,7 +18,7 @@ step() {
 
 scripts/setup.sh
 step "build, release"
-cmake --preset release -DGRADUS_TESTS=ON >/dev/null
+cmake --preset release -DGRADUS_TESTS=ON -DCMAKE_CUDA_ARCHITECTURES=80 >/dev/null # where nvcc is found, for one GPU
 cmake --build --preset release
 if ! $full; then
     step "tests"
@@ -28,7 +28,7 @@ if ! $full; then
 fi
 
 step "tests, slow ones included"
-ctest --preset release
+ctest --preset release --parallel 2
 step "mutants, one from each kernel file"
 python3 scripts/mutants.py --sample 1
 step "scripts"
@@ -43,4 +43,10 @@ cmake --build --preset asan
 step "tests with sanitizers"
 # test_resnet and the trajectories take minutes each and run no code that others do not.
 ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
+step "build that checks every access of the emulated CUDA kernels, and what it runs"
+cmake --preset check >/dev/null
+cmake --build --preset check --target test_simt test_table
+build/check/tests/simt/test_simt
+build/check/tests/table/test_table --list | cut -d' ' -f1 | sort -u |
+    xargs -P 2 -I{} build/check/tests/table/test_table --device simt --op {}
 step "done: all tests passed"

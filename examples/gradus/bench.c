@@ -27,8 +27,8 @@ typedef struct {
 
 static const option bench_options[] = {
     {"batch", "LIST", OPTION_TEXT, AT(batches), "batch sizes (default: 4,16,64,256,1024)", 0, 0, NULL},
-    {"device", "NAME", OPTION_CHOICE, AT(device), "cpu, or ref: plain loops in double precision (default: cpu)", 0, 0,
-     (const char *const[]){"cpu", "ref", NULL}},
+    {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0,
+     device_names},
     {"threads", "N", OPTION_COUNT, AT(threads), "(default: all this process may use)", 1, 1024, NULL},
     {"seconds", "X", OPTION_POSITIVE, AT(seconds),
      "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)", 0, 0,

@@ -110,6 +110,22 @@ static void look_at_processor(report *r)
     gr_close(ctx);
 }
 
+static void look_at_gpus(report *r)
+{
+    gr_gpu_info gpu;
+    const char *why = NULL;
+    char name[16], text[400], size[2][32];
+    for (int i = 0; gr_gpu(i, &gpu, &why); i++) {
+        snprintf(name, sizeof name, "gpu_%d", i);
+        snprintf(text, sizeof text, "%s, sm_%d, %s (%s free), driver for CUDA %d.%d, built with %d.%d", gpu.name, gpu.capability,
+                 bytes_text((double)gpu.memory, size[0]), bytes_text((double)gpu.free, size[1]), gpu.driver / 1000,
+                 gpu.driver % 1000 / 10, gpu.runtime / 1000, gpu.runtime % 1000 / 10);
+        fact(r, name, text);
+    }
+    if (why)
+        fact(r, "gpu", why);
+}
+
 static void look_at_memory(report *r)
 {
     char text[256], size[32];
@@ -190,6 +206,7 @@ int doctor_command(int argc, char **argv)
     report r = {json_object(), json_array()};
     look_at_program(&r);
     look_at_processor(&r);
+    look_at_gpus(&r);
     look_at_memory(&r);
     look_at_data(&r, s.data);
     look_at_python(&r);

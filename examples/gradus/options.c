@@ -10,6 +10,8 @@
 
 enum { MAX_NAMES = 64, HELP_COLUMN = 25 };
 
+const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
+
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
 bool parse_count(const char *text, int64_t low, int64_t high, int64_t *value)

@@ -73,4 +73,8 @@ bool options_unparse(const option *options, const void *values, char **argv, int
 /* Puts every setting of values into object under the option's name: null where it was not given. */
 void options_json(const option *options, const void *values, json_t *object);
 
+/* What --device takes, and what it says of it. */
+extern const char *const device_names[];
+#define DEVICE_HELP "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
+
 #endif

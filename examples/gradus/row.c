@@ -34,6 +34,9 @@ const char *const row_keys[] = {"recipe",
                                 "seconds",
                                 "samples_per_second",
                                 "peak_bytes",
+                                "gpu_utilisation",
+                                "gpu_memory_bytes",
+                                "gpu_power",
                                 "state",
                                 "version",
                                 NULL};
@@ -112,6 +115,10 @@ static void put_measured(json_t *row, const result *r)
     put_real(row, "seconds", trained ? fit->seconds : NAN);
     put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
     put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
+    const bool gpu = r->gpu.readings > 0;
+    put_real(row, "gpu_utilisation", gpu ? r->gpu.utilisation : NAN);
+    put(row, "gpu_memory_bytes", gpu ? json_integer(r->gpu.memory_bytes) : NULL);
+    put_real(row, "gpu_power", gpu ? r->gpu.power : NAN);
 }
 
 json_t *row_json(const result *r)

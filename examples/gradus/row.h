@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "gpu_watch.h"
 #include "settings.h"
 
 /* 15 digits: a decimal fraction such as 0.5825 stays what it is, and no float loses a bit. */
@@ -21,6 +22,7 @@ typedef struct {
     json_t *history;    /* an array with an object per epoch; NULL: none */
     json_t *time;       /* where an update's time goes; NULL: not asked for */
     int64_t peak_bytes; /* 0: not known */
+    gpu_use gpu;        /* while training */
     gr_code code;
     const char *error; /* what went wrong, where something did */
 } result;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 static const char *const adam_forms[] = {"keras", "pytorch", NULL};
-static const char *const devices[] = {"cpu", "ref", NULL};
 
 #define AT(field) offsetof(settings, field)
 
@@ -47,8 +46,7 @@ const option settings_protocol[] = {
     {"resize", "SIDE", OPTION_COUNT, AT(resize),
      "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)", 1, 4096, NULL},
     {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
-    {"device", "NAME", OPTION_CHOICE, AT(device), "cpu, or ref: plain loops in double precision, slow (default: cpu)",
-     0, 0, devices},
+    {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
     {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
      "the most that tensors may take together, such as 512M or 2G (default: none)", 0, 0, NULL},
     {0},

@@ -16,8 +16,8 @@ static const option summary_options[] = {
      4096, NULL},
     {"no-fusion", NULL, OPTION_FLAG, offsetof(settings, no_fusion), "build the network from single operations only", 0,
      0, NULL},
-    {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), "cpu, or ref: double precision (default: cpu)", 0, 0,
-     (const char *const[]){"cpu", "ref", NULL}},
+    {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), DEVICE_HELP, 0, 0,
+     device_names},
     {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print one line of JSON", 0, 0, NULL},
     {0},
 };

@@ -110,7 +110,10 @@ static int train(run *t, const recipe *r, const settings *s)
     time_table_begin(t->times);
     fit.report = on_report;
     fit.user = t;
+    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
+    gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
     t->result.fit = gr_fit(net, opt, t->data.split, &fit);
+    t->result.gpu = gpu_watch_end(watch);
     progress_clear(&t->progress);
     if (s->save_weights)
         gr_save_weights(net, s->save_weights);

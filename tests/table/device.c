@@ -16,13 +16,35 @@ static bool has_avx512(void)
 }
 #endif
 
+#if defined(GRADUS_WITH_CUDA)
+static gr_device *cuda(void)
+{
+    static gr_device *device;
+    static bool tried;
+    const char *why;
+    if (!tried)
+        device = gr__cuda_device(&why);
+    tried = true;
+    return device;
+}
+
+static bool has_cuda(void)
+{
+    return cuda();
+}
+#endif
+
 const table_device table_devices[] = {
-    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL},
-    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL},
-    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL},
+#if defined(GRADUS_WITH_CUDA)
+    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false},
+#endif
+    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true},
+    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false},
+    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false},
+    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false},
 #if defined(__x86_64__)
-    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2},
-    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512},
+    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false},
+    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false},
 #endif
 };
 

@@ -9,11 +9,13 @@
 enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
 
 typedef struct {
-    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512" */
+    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512", "simt", "cuda" */
     gr_type real;
     const gr_kernel *kernels;
     bool threads;            /* its kernels use a pool */
-    bool (*supported)(void); /* by this processor; NULL: by all */
+    bool (*supported)(void); /* by this machine; NULL: by all */
+    gr_device *(*memory)(void); /* the device whose memory kernels work in; NULL: the host's */
+    bool emulated;           /* threads of a block can take turns in several orders */
 } table_device;
 
 extern const table_device table_devices[];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/simt/simt.h"
 #include "tests/table/device.h"
 #include "tests/table/report.h"
 
@@ -55,6 +56,8 @@ static void run(const subject *s, trial *t, gr_pass pass, int pool, const char *
     const char *misdeed = trial_run(t, s->kernel, pass, s->device->threads ? s->pools[pool] : NULL);
     if (misdeed)
         report_failure(s->row, s->device->name, "%s: the kernel %s", check, misdeed);
+    if (s->device->emulated)
+        gr__simt_clear_fault();
 }
 
 static double *values_of(const trial *t, int buffer)
@@ -99,20 +102,27 @@ static unsigned char *bits_of(const trial *t, gr_pass pass, size_t *size)
     return bits;
 }
 
-/* The same bits again with 1, 2 and 5 threads. t has just run with one. */
+/* The same bits again with 1, 2 and 5 threads, or with a block's threads in other orders. t has just run with the first. */
 static void check_bits(const subject *s, trial *t, gr_pass pass)
 {
-    static const char *const names[POOLS] = {"again with 1 thread", "with 2 threads", "with 5 threads"};
+    static const char *const threads[POOLS] = {"again with 1 thread", "with 2 threads", "with 5 threads"};
+    static const char *const orders[] = {"again", "in reverse order", "in random order"}; /* as gr__simt_order counts them */
+    const int ways = s->device->threads ? POOLS : s->device->emulated ? 3 : 1;
     size_t size, size2;
     unsigned char *first = bits_of(t, pass, &size);
-    for (int pool = 0; pool < (s->device->threads ? POOLS : 1); pool++) {
+    for (int way = 0; way < ways; way++) {
+        const char *name = s->device->threads ? threads[way] : orders[way];
+        if (s->device->emulated)
+            gr__simt_set_order((gr__simt_order)way, s->row->hash);
         reset(s, t, pass);
-        run(s, t, pass, pool, names[pool]);
+        run(s, t, pass, way, name);
         unsigned char *other = bits_of(t, pass, &size2);
         if (size != size2 || memcmp(first, other, size))
-            report_failure(s->row, s->device->name, "%s pass %s: other bits", pass == GR_FORWARD ? "forward" : "backward", names[pool]);
+            report_failure(s->row, s->device->name, "%s pass %s: other bits", pass == GR_FORWARD ? "forward" : "backward", name);
         free(other);
     }
+    if (s->device->emulated)
+        gr__simt_set_order(GR__SIMT_FORWARD, 0);
     free(first);
 }
 
@@ -201,6 +211,8 @@ void device_check_forward(const table_device *d, truth *truth, gr_pool *const po
     const subject s = subject_of(d, truth, pools);
     trial t;
     trial_open(&t, s.row, &truth->run.shapes, d->real);
+    t.device = d->memory ? d->memory() : NULL;
+    t.emulated = d->emulated;
     run(&s, &t, GR_FORWARD, 0, "forward");
     compare(&s, &t, GR_FORWARD, 0, "forward");
     check_bits(&s, &t, GR_FORWARD);
@@ -235,7 +247,12 @@ void device_check_backward(const table_device *d, truth *truth, gr_pool *const p
     const subject s = subject_of(d, truth, pools);
     trial t;
     trial_open(&t, s.row, &truth->run.shapes, d->real);
-    check_slots(&s, &t, ~0u, -1, "backward, adding");
+    t.device = d->memory ? d->memory() : NULL;
+    t.emulated = d->emulated;
+    unsigned all = 0;
+    for (int i = 0; i < GR_MAX_IN; i++)
+        all |= t.call.d_in[i] ? 1u << i : 0;
+    check_slots(&s, &t, all, -1, "backward, adding");
     for (int i = 0; i < GR_MAX_IN; i++)
         if (t.call.d_in[i])
             check_slots(&s, &t, i % 2 ? 0x15 : 0x2a, i, absent[i]);

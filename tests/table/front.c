@@ -148,6 +148,8 @@ static gr_tensor *call_flatten(const row *r, gr_tensor *const *in, gr_tensor *db
 static gr_tensor *call_dropout(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
+    if (r->second)
+        gr_dropout(in[0], r->rate);
     return gr_dropout(in[0], r->rate);
 }
 

@@ -86,7 +86,7 @@ static bool flag_word(row *r, const word *w)
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
                  {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+                 {"second", &r->second}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;

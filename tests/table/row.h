@@ -22,6 +22,7 @@ typedef struct {
     gr_batch_norm_args batch_norm;
     gr_batch_norm_track_args track;
     double rate; /* of dropout */
+    bool second; /* of dropout: the second call of its micro-batch */
     bool from_f16, from_bf16, to_f16, to_bf16; /* of cast; the real type without */
     bool no_dx, no_db;   /* of dense_sgd and dense_adam: not wanted */
     gr_step_state state; /* what the kernels read */

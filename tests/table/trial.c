@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "kernels/simt/simt.h"
 #include "tests/table/draw.h"
+#include "tests/table/mirror.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -254,6 +256,58 @@ static const char *misdeed(trial *t, gr_pass pass)
     return NULL;
 }
 
+/* One pass in the memory of t->device. Returns NULL or what went wrong. */
+static const char *run_there(trial *t, gr_kernel_fn pass, unsigned char *scratch, size_t bytes)
+{
+    mirror m;
+    void *home[TRIAL_SLOTS];
+    mirror_open(&m, t->device);
+    for (int i = 0; i < TRIAL_SLOTS; i++) {
+        home[i] = t->buffers[i].t.data;
+        if (home[i])
+            t->buffers[i].t.data = (char *)mirror_block(&m, t->buffers[i].block, whole_size(gr__bytes(&t->buffers[i].t))) + GUARD;
+    }
+    t->exec.scratch = bytes ? (char *)mirror_block(&m, scratch, whole_size(bytes)) + GUARD : NULL;
+    t->exec.state = mirror_state(&m, &t->state);
+    t->exec.queue = t->device->queue;
+    if (m.good)
+        pass(&t->call);
+    const char *wrong = mirror_close(&m);
+    for (int i = 0; i < TRIAL_SLOTS; i++)
+        t->buffers[i].t.data = home[i];
+    return wrong;
+}
+
+static void register_buffers(const trial *t, const void *scratch, size_t bytes)
+{
+    for (int i = 0; i < TRIAL_SLOTS; i++)
+        if (t->buffers[i].t.data)
+            gr__simt_register(t->buffers[i].t.data, gr__bytes(&t->buffers[i].t));
+    if (bytes)
+        gr__simt_register(scratch, bytes);
+    gr__simt_register(&t->state, sizeof t->state);
+    gr__simt_set_strict(true);
+}
+
+static void forget_buffers(const trial *t, const void *scratch)
+{
+    for (int i = 0; i < TRIAL_SLOTS; i++)
+        if (t->buffers[i].t.data)
+            gr__simt_forget(t->buffers[i].t.data);
+    gr__simt_forget(scratch);
+    gr__simt_forget(&t->state);
+    gr__simt_set_strict(false);
+}
+
+/* One pass on the emulator. Returns NULL or what it has found. */
+static const char *run_emulated(trial *t, gr_kernel_fn pass, const void *scratch, size_t bytes)
+{
+    register_buffers(t, scratch, bytes);
+    pass(&t->call);
+    forget_buffers(t, scratch);
+    return gr__simt_fault();
+}
+
 const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr_pool *pool)
 {
     for (int i = 0; i < TRIAL_SLOTS; i++)
@@ -262,8 +316,17 @@ const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr
     size_t bytes = scratch_size(t, kernel, pass);
     unsigned char *scratch = guarded(bytes, SCRATCH, GR_F32);
     t->exec = (gr_exec){.pool = pool, .scratch = bytes ? scratch + GUARD : NULL, .state = &t->state};
-    (pass == GR_FORWARD ? kernel->forward : kernel->backward)(&t->call);
+    const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
+    const char *wrong = NULL;
+    if (t->device)
+        wrong = run_there(t, run, scratch, bytes);
+    else if (t->emulated)
+        wrong = run_emulated(t, run, scratch + GUARD, bytes);
+    else
+        run(&t->call);
     bool spill = !intact(scratch, bytes, SCRATCH, GR_F32);
     release(scratch, bytes);
+    if (wrong)
+        return wrong;
     return spill ? "wrote outside its scratch" : misdeed(t, pass);
 }

@@ -15,6 +15,8 @@ typedef struct {
     gr_call call; /* its tensors are those of buffers, its exec is exec */
     gr_exec exec;
     gr_step_state state;
+    gr_device *device; /* whose memory a run's buffers must lie in; NULL: the host's */
+    bool emulated;     /* the emulator is to know these buffers, and no other memory, while a kernel runs */
     struct {
         gr_tensor t;
         unsigned char *block;  /* guard, data, guard */

@@ -1,0 +1,65 @@
+/*
+ * conv2d.cu - the 2-D convolution, with ReLU if asked; x[N,H,W,C], w[K,R,S,C], b[K], y[N,P,Q,K].
+ *
+ *   y[n,p,q,k]  = b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c]      h = p*stride_h + r - pad_top, v = q*stride_w + s - pad_left
+ *   dz          = dY [y > 0] with the ReLU epilogue, else dY
+ *   dX[n,h,v,c] = sum_{k,r,s} dz[n,p,q,k] w[k,r,s,c]            over the p, q that reach h, v
+ *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n,h,v,c]     db[k] = sum_{n,p,q} dz[n,p,q,k]
+ *
+ * Products  implicit: the matrix of all windows exists only as the tiles in shared memory.
+ *           forward  m = (n*P + p)*Q + q,  n = k,                 k = (r*S + s)*C + c
+ *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each remainder of h
+ *                    and v by the stride: conv_phase.cuh
+ *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
+ * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results and a split of k; then, if
+ *           k was split (always in dW, but for tiny images), eight threads for four results add the splits.
+ *           db: column_sums.cuh.
+ * Shared, registers, order   gemm_tile.cuh: float sums in the order of k within a split, the splits in 8 shares, in order.
+ * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes each of x, w and y.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/conv_backward.cuh"
+
+static gr_geometry geometry(const gr_call *call)
+{
+    const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
+    const gr_tensor *w = call->in[1];
+    return gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->window, false);
+}
+
+extern "C" size_t GR_CUDA(conv2d_scratch)(const gr_call *call, gr_pass pass)
+{
+    const gr_geometry g = geometry(call);
+    const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
+    if (pass == GR_FORWARD)
+        return gemm_scratch(positions, K, g.r * g.s * g.c);
+    return larger(larger(conv_dx_scratch(&g, K), conv_dw_scratch(&g, K)), column_sums_scratch(positions, K));
+}
+
+extern "C" void GR_CUDA(conv2d_forward)(const gr_call *call)
+{
+    const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
+    const gr_geometry g = geometry(call);
+    const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
+    const result y = {gr__f32(call->out[0]), gr__f32(call->in[2]), K, args->relu, false};
+    const image_by_position x = image_positions(gr__f32(call->in[0]), &g);
+    const matrix_by_line w = by_line(gr__f32(call->in[1]), NULL, K, taps);
+    gemm(call->exec, x, w, y, g.n * g.p * g.q, K, taps);
+}
+
+extern "C" void GR_CUDA(conv2d_backward)(const gr_call *call)
+{
+    const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
+    const gr_geometry g = geometry(call);
+    const int64_t K = call->in[1]->shape[0];
+    const float *x = gr__f32(call->in[0]), *w = gr__f32(call->in[1]), *dy = gr__f32(call->d_out[0]);
+    const float *mask = args->relu ? gr__f32(call->out[0]) : NULL; /* y[N,P,Q,K] or NULL */
+    const plain_gradient dz = {dy, mask, (int)g.p, (int)g.q, (int)K};
+    const unsigned add = call->accumulate;
+    if (call->d_in[0])
+        conv_dx(call->exec, gr__f32(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
+    if (call->d_in[1])
+        conv_dw(call->exec, gr__f32(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
+    if (call->d_in[2])
+        column_sums(call->exec, gr__f32(call->d_in[2]), (masked_rows){dy, mask, K}, g.n * g.p * g.q, K, (add & 4) != 0);
+}

@@ -1,0 +1,175 @@
+/*
+ * conv2d_relu_max_pool.cu - convolution, ReLU and max-pooling in one; x[N,H,W,C], w[K,R,S,C], b[K], y and argmax [N,P,Q,K].
+ *
+ *   a[n,i,j,k]  = max(0, b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c])      the activation, never stored
+ *   y[n,p,q,k]  = max over the pooling window of a; argmax = its place u*V + v, 255 where y is not above 0
+ *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as in conv2d.cu
+ *   db[k]       = sum of dY[n,p,q,k] where argmax is not 255
+ *
+ * Forward   a block takes 64 x 64 or 128 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of the
+ *           window in order. At one place, all its windows together are a convolution of their own,
+ *               i = p*pool_stride + u - pool_pad
+ *               h = i*stride + r - pad = p*(pool_stride*stride) + r - (pad - (u - pool_pad)*stride)
+ *           so its tile is a product as in conv2d.cu with another stride and padding. A thread keeps the largest of its
+ *           results and the place where it was first met in registers. Windows that overlap compute what they share again.
+ * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads: pooled_gradient.cuh.
+ *           db: column_sums.cuh over dY.
+ * Shared    forward 17 or 21 KiB of tiles, and 2 x 64 or 128 ints: whether a place of a window lies in the activation.
+ * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
+ * Order     gemm_tile.cuh. The first place wins a tie; NaN wins over all and stays.
+ * Limit     arithmetic, that of the convolution. dA is mostly zeros, three of four for windows of 2 x 2, and multiplied
+ *           all the same: the price of products without gaps.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/pooled_gradient.cuh"
+
+typedef gemm_tile<64, 64, 4> tile_square;
+
+/* How a place of the pooling window moves the convolution. */
+typedef struct {
+    window pool;            /* over the activation */
+    int stride_h, stride_w; /* of the convolution */
+    int pad_top, pad_left;
+} pool_places;
+
+/* Whether place (u, v) of the window at position (p, q) lies in the activation. */
+GR_DEVICE bool in_activation(const window *o, digits position, int u, int v)
+{
+    const int i = position.middle * o->stride_h + u - o->pad_top, j = position.low * o->stride_w + v - o->pad_left;
+    return (unsigned)i < (unsigned)o->h && (unsigned)j < (unsigned)o->w;
+}
+
+/* Keeps the larger of best and sum + bias, and its place. */
+GR_DEVICE void keep_larger(quad *best, uint32_t *places, quad sum, quad bias, uint32_t place)
+{
+#pragma unroll
+    for (int j = 0; j < QUAD; j++) {
+        const float a = sum.at[j] + bias.at[j];
+        if (a > best->at[j] || (isnan(a) && !isnan(best->at[j]))) {
+            best->at[j] = a;
+            *places = (*places & ~(0xFFu << 8 * j)) | place << 8 * j;
+        }
+    }
+}
+
+GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t places)
+{
+    if (whole && inside >= QUAD) {
+        *(uint32_t *)argmax = places;
+    } else {
+#pragma unroll
+        for (int j = 0; j < QUAD; j++)
+            if (j < inside)
+                argmax[j] = (uint8_t)(places >> 8 * j);
+    }
+}
+
+/* y[positions][K], argmax the same or NULL; block (tile of positions, tile of filters), the filters fastest */
+template <class TILE>
+static __global__ void __launch_bounds__(TILE_THREADS, 2)
+    pooled_forward(float *y, uint8_t *argmax, image_by_position x, matrix_by_line w, const float *b, pool_places f)
+{
+    GR_SHARED(int, inside_at, [2][TILE::M]); /* two: the next place is marked while slow threads read the last one's */
+    const int64_t K = w.lines, tiles_n = (K + TILE::N - 1) / TILE::N;
+    const int64_t m = blockIdx.x / tiles_n * TILE::M, n = blockIdx.x % tiles_n * TILE::N;
+    const int64_t column = n + tile_column<TILE>(), inside = K - column;
+    const bool whole = K % QUAD == 0;
+    const digits position = digits_of(m + threadIdx.x, (radices){f.pool.p, f.pool.q});
+    quad best[TILE::ROWS], sum[TILE::ROWS], bias = {{0, 0, 0, 0}};
+    uint32_t places[TILE::ROWS];
+    if (b)
+        bias = quad_inside(b + column, inside, whole);
+#pragma unroll
+    for (int i = 0; i < TILE::ROWS; i++)
+        best[i] = (quad){{0, 0, 0, 0}}, places[i] = CLIPPED * 0x01010101u;
+
+    for (int place = 0; place < f.pool.r * f.pool.s; place++) {
+        const int u = place / f.pool.s, v = place % f.pool.s;
+        x.g.pad_top = f.pad_top - (u - f.pool.pad_top) * f.stride_h;
+        x.g.pad_left = f.pad_left - (v - f.pool.pad_left) * f.stride_w;
+        if (threadIdx.x < TILE::M)
+            inside_at[place % 2][threadIdx.x] = in_activation(&f.pool, position, u, v);
+        tile_product<TILE>(sum, &x, &w, m, n, 0, w.depth);
+#pragma unroll
+        for (int i = 0; i < TILE::ROWS; i++)
+            if (inside_at[place % 2][tile_row<TILE>(i)])
+                keep_larger(&best[i], &places[i], sum[i], bias, place);
+    }
+#pragma unroll
+    for (int i = 0; i < TILE::ROWS; i++) {
+        const int64_t row = m + tile_row<TILE>(i);
+        if (row >= x.positions || inside <= 0)
+            continue;
+        quad_put(y + row * K + column, inside, whole, best[i]);
+        if (argmax)
+            put_places(argmax + row * K + column, inside, whole, places[i]);
+    }
+}
+
+typedef struct {
+    gr_geometry conv, pool;
+    int64_t K;
+} shapes;
+
+static shapes shapes_of(const gr_call *call)
+{
+    const gr_conv2d_relu_max_pool_args *args = (const gr_conv2d_relu_max_pool_args *)call->options;
+    const gr_tensor *w = call->in[1];
+    shapes g;
+    g.K = w->shape[0];
+    g.conv = gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->conv.window, false);
+    gr_tensor activation = *call->in[0]; /* a shape, no more */
+    activation.shape[1] = g.conv.p, activation.shape[2] = g.conv.q, activation.shape[3] = g.K;
+    g.pool = gr__geometry(&activation, args->pool.size[0], args->pool.size[1], &args->pool.window, true);
+    return g;
+}
+
+template <class TILE> static void launch_forward(const gr_call *call, const shapes *g)
+{
+    const gr_geometry *conv = &g->conv, *pool = &g->pool;
+    gr_geometry place = *conv; /* the convolution of one place of all windows; its padding differs from place to place */
+    place.p = pool->p, place.q = pool->q;
+    place.stride_h *= pool->stride_h, place.stride_w *= pool->stride_w;
+    const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,
+                           (int)conv->pad_left};
+    const image_by_position x = image_positions(gr__f32(call->in[0]), &place);
+    const matrix_by_line w = by_line(gr__f32(call->in[1]), NULL, g->K, conv->r * conv->s * conv->c);
+    const int64_t blocks = divide_up(x.positions, TILE::M) * divide_up(g->K, TILE::N);
+    GR_LAUNCH((pooled_forward<TILE>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue, gr__f32(call->out[0]),
+              gr__u8(call->out[1]), x, w, gr__f32(call->in[2]), f);
+}
+
+extern "C" void GR_CUDA(conv2d_relu_max_pool_forward)(const gr_call *call)
+{
+    const shapes g = shapes_of(call);
+    if (g.K <= SLIM)
+        launch_forward<tile_tall>(call, &g);
+    else
+        launch_forward<tile_square>(call, &g);
+}
+
+extern "C" size_t GR_CUDA(conv2d_relu_max_pool_scratch)(const gr_call *call, gr_pass pass)
+{
+    const shapes g = shapes_of(call);
+    if (pass == GR_FORWARD)
+        return 0;
+    return larger(larger(conv_dx_scratch(&g.conv, g.K), conv_dw_scratch(&g.conv, g.K)),
+                  column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K));
+}
+
+extern "C" void GR_CUDA(conv2d_relu_max_pool_backward)(const gr_call *call)
+{
+    const shapes g = shapes_of(call);
+    const float *x = gr__f32(call->in[0]), *w = gr__f32(call->in[1]), *dy = gr__f32(call->d_out[0]);
+    const uint8_t *argmax = gr__u8(call->out[1]);
+    const pooled_gradient da = {dy, argmax, (int)g.conv.p, (int)g.conv.q, (int)g.K, window_of(&g.pool)};
+    const unsigned add = call->accumulate;
+    if (call->d_in[0])
+        conv_dx(call->exec, gr__f32(call->d_in[0]), da, w, &g.conv, g.K, (add & 1) != 0);
+    if (call->d_in[1])
+        conv_dw(call->exec, gr__f32(call->d_in[1]), da, x, &g.conv, g.K, (add & 2) != 0);
+    if (call->d_in[2])
+        column_sums(call->exec, gr__f32(call->d_in[2]), (chosen_rows){dy, argmax, g.K}, g.pool.n * g.pool.p * g.pool.q, g.K,
+                    (add & 4) != 0);
+}

@@ -1,0 +1,69 @@
+/*
+ * conv_backward.cuh - dX, dW and db of a convolution, for any source of dz: the products and their scratch.
+ *
+ *   dX[n,h,w,c] = sum_{r,s,k} dz[n,p,q,k] w[k,r,s,c]    one product a phase, see conv_phase.cuh
+ *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n,h,w,c]    m = k, n = (r,s,c), k = (n,p,q), which is split over the GPU
+ */
+#ifndef GRADUS_CONV_BACKWARD_CUH
+#define GRADUS_CONV_BACKWARD_CUH
+
+#include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/gemm.cuh"
+#include "kernels/cuda/gradient_operand.cuh"
+#include "kernels/cuda/image_operand.cuh"
+
+/* x[count] = 0 */
+static __global__ void clear(float *x, int64_t count)
+{
+    const quad zero = {{0, 0, 0, 0}};
+    for (int64_t i = quad_first(); i < count; i += quad_stride())
+        quad_store(x, i, count, zero, false);
+}
+
+static inline size_t conv_dx_scratch(const gr_geometry *g, int64_t K)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
+        for (int j = 0; j < phases_along(g->s, g->stride_w); j++) {
+            const conv_phase f = conv_phase_of(g, i, j);
+            bytes = larger(bytes, gemm_scratch(g->n * f.rows * f.columns, g->c, (int64_t)f.taps_r * f.taps_s * K));
+        }
+    return bytes;
+}
+
+/* dx[N,H,W,C], w[K,R,S,C] */
+template <class SOURCE>
+static void conv_dx(const gr_exec *exec, float *dx, const SOURCE &dz, const float *w, const gr_geometry *g, int64_t K,
+                    bool accumulate)
+{
+    const int64_t count = g->n * g->h * g->w * g->c;
+    if (!accumulate && (g->stride_h > g->r || g->stride_w > g->s))
+        GR_LAUNCH(clear, quad_blocks(count), QUAD_THREADS, 0, exec->queue, dx, count);
+    for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
+        for (int j = 0; j < phases_along(g->s, g->stride_w); j++) {
+            const conv_phase f = conv_phase_of(g, i, j);
+            const int64_t pixels = g->n * f.rows * f.columns;
+            if (pixels == 0)
+                continue;
+            const phase_result to = phase_pixels(dx, g, &f, accumulate);
+            const int64_t depth = (int64_t)f.taps_r * f.taps_s * K;
+            gemm(exec, gradient_taps(dz, g->n, &f), filter_taps(w, g, K, &f), to, pixels, g->c, depth);
+        }
+}
+
+static inline size_t conv_dw_scratch(const gr_geometry *g, int64_t K)
+{
+    return gemm_scratch(K, g->r * g->s * g->c, g->n * g->p * g->q);
+}
+
+/* dw[K,R,S,C], x[N,H,W,C] */
+template <class SOURCE>
+static void conv_dw(const gr_exec *exec, float *dw, const SOURCE &dz, const float *x, const gr_geometry *g, int64_t K,
+                    bool accumulate)
+{
+    const int64_t taps = g->r * g->s * g->c;
+    const result to = {dw, NULL, taps, false, accumulate};
+    gemm(exec, gradient_filters(dz, g->n), image_taps(x, g), to, K, taps, g->n * g->p * g->q);
+}
+
+#endif

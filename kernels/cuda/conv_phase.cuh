@@ -1,0 +1,107 @@
+/*
+ * conv_phase.cuh - dX of a convolution with strides, as plain products.
+ *
+ * Pixel h receives from position p by tap r where h = p*stride + r - pad. So the pixels h = stride*h' + first_h of one
+ * remainder are reached by the taps r = first_r + stride*i of one remainder alone, from the positions
+ *   p = h' + reach - i      first_r = (first_h + pad) mod stride      reach = (first_h + pad) div stride
+ * and likewise along the columns: without gaps, as with stride 1. Each pair of remainders, a phase, is one product
+ *   m = (n, h', w')   n = c   k = (i, j, k):   a = dz[n, p, q, k]   b = w[k, r, s, c]
+ * With stride 1 there is one phase. Where the stride is longer than the filter, some pixels belong to none and get 0.
+ */
+#ifndef GRADUS_CONV_PHASE_CUH
+#define GRADUS_CONV_PHASE_CUH
+
+#include "kernels/cuda/digits.cuh"
+#include "kernels/cuda/result.cuh"
+
+typedef struct {
+    int rows, columns;     /* of pixels h', w' */
+    int first_h, first_w;  /* the first pixel; the others follow in strides */
+    int first_r, first_s;  /* the first tap; the others follow in strides */
+    int taps_r, taps_s;
+    int reach_h, reach_w;
+} conv_phase;
+
+static inline int phases_along(int64_t taps, int64_t stride)
+{
+    return (int)(taps < stride ? taps : stride);
+}
+
+/* The phase of the taps first, first + stride, ... along one axis. */
+static inline void phase_along(int64_t first, int64_t taps, int64_t size, int64_t stride, int64_t pad, int *first_pixel,
+                               int *pixels, int *count, int *reach)
+{
+    const int64_t pixel = ((first - pad) % stride + stride) % stride;
+    *first_pixel = (int)pixel;
+    *pixels = pixel < size ? (int)((size - pixel + stride - 1) / stride) : 0;
+    *count = (int)((taps - first + stride - 1) / stride);
+    *reach = (int)((pixel + pad) / stride);
+}
+
+/* Phase number i of those along the rows, j along the columns. */
+static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
+{
+    conv_phase f;
+    f.first_r = i, f.first_s = j;
+    phase_along(i, g->r, g->h, g->stride_h, g->pad_top, &f.first_h, &f.rows, &f.taps_r, &f.reach_h);
+    phase_along(j, g->s, g->w, g->stride_w, g->pad_left, &f.first_w, &f.columns, &f.taps_s, &f.reach_w);
+    return f;
+}
+
+/* w[K,R,S,C] as an operand: lines are channels, depths are (i*taps_s + j)*K + k. */
+struct filter_by_tap {
+    enum { LINES_SIDE_BY_SIDE = 1 };
+    const float *w;
+    int k, r, s, c;
+    int stride_h, stride_w;
+    conv_phase phase;
+    digits step;
+    typedef struct {
+        int c;
+        digits tap;
+    } cursor;
+};
+
+static inline filter_by_tap filter_taps(const float *w, const gr_geometry *g, int64_t K, const conv_phase *f)
+{
+    return (filter_by_tap){w,  (int)K,           (int)g->r,        (int)g->s, (int)g->c, (int)g->stride_h, (int)g->stride_w,
+                           *f, digits_of(DEPTH, (radices){f->taps_s, (int)K})};
+}
+
+GR_DEVICE void operand_open(const filter_by_tap *o, filter_by_tap::cursor *c, int64_t line, int64_t depth)
+{
+    c->c = (int)line;
+    c->tap = digits_of(depth, (radices){o->phase.taps_s, o->k});
+}
+
+GR_DEVICE quad operand_next(const filter_by_tap *o, filter_by_tap::cursor *c, int64_t)
+{
+    const int r = o->phase.first_r + c->tap.high * o->stride_h, s = o->phase.first_s + c->tap.middle * o->stride_w;
+    const int inside = c->tap.high < o->phase.taps_r ? o->c - c->c : 0;
+    const int64_t at = (((int64_t)c->tap.low * o->r + r) * o->s + s) * o->c + c->c;
+    c->tap = digits_add(c->tap, o->step, (radices){o->phase.taps_s, o->k});
+    return quad_inside(o->w + at, inside, o->c % QUAD == 0);
+}
+
+/* A phase's rows (n, h', w') as pixels of dX[N,H,W,C]. */
+typedef struct {
+    result dx; /* rows are all pixels */
+    int h, w, stride_h, stride_w;
+    conv_phase phase;
+} phase_result;
+
+static inline phase_result phase_pixels(float *dx, const gr_geometry *g, const conv_phase *f, bool accumulate)
+{
+    const result all = {dx, NULL, g->c, false, accumulate};
+    return (phase_result){all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
+}
+
+GR_DEVICE void finish(const phase_result *to, int64_t row, int64_t column, int64_t inside, quad v)
+{
+    const conv_phase *f = &to->phase;
+    const digits at = digits_of(row, (radices){f->rows, f->columns});
+    const int h = at.middle * to->stride_h + f->first_h, w = at.low * to->stride_w + f->first_w;
+    finish(&to->dx, ((int64_t)at.high * to->h + h) * to->w + w, column, inside, v);
+}
+
+#endif

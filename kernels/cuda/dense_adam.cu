@@ -1,0 +1,62 @@
+/*
+ * dense_adam.cu - a dense layer's backward pass with its Adam update, without a buffer for dW; x[N,in], dy[N,out], w, m, v
+ * [in,out], y[N,out] where the layer ended in ReLU.
+ *
+ *   dz = dY [y > 0] where y is given, else dY
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j]
+ *
+ * Products  as in dense.cu. The tile of dW goes from registers into w, m and v: nothing else needs it.
+ * Launch    one thread for the step's numbers; dX, db, dW in the order of the stream, so dX reads the old w. Tiles and
+ *           splits: gemm.cuh. Where the samples are split, the stage that adds the splits changes w, m and v.
+ * Scratch   256 bytes for the step's numbers, then that of the products.
+ * Shared, registers, order   gemm_tile.cuh, column_sums.cuh
+ * Skip      state->skip is read where w would be written: dX and db are computed all the same.
+ * Limit     memory for few samples: w, m and v once read and once written, w once more for dX.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/adam.cuh"
+#include "kernels/cuda/dense_update.cuh"
+
+enum { NUMBERS_BYTES = 256 }; /* keeps what follows aligned */
+
+typedef struct {
+    float *w, *m, *v; /* [in][n] */
+    const adam_numbers *numbers;
+    const gr_step_state *state;
+    int64_t n;
+} adam_result;
+
+GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_t inside, quad g)
+{
+    if (to->state->skip)
+        return;
+    const bool whole = to->n % QUAD == 0;
+    const int64_t at = row * to->n + column;
+    const adam_numbers numbers = *to->numbers;
+    quad w = quad_inside(to->w + at, inside, whole), m = quad_inside(to->m + at, inside, whole),
+         v = quad_inside(to->v + at, inside, whole);
+#pragma unroll
+    for (int j = 0; j < QUAD; j++)
+        adam_element(&numbers, g.at[j], &w.at[j], &m.at[j], &v.at[j]);
+    quad_put(to->w + at, inside, whole, w);
+    quad_put(to->m + at, inside, whole, m);
+    quad_put(to->v + at, inside, whole, v);
+}
+
+extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
+{
+    const dense_update u = dense_update_of(call);
+    return NUMBERS_BYTES + dense_update_scratch(&u);
+}
+
+extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)
+{
+    const dense_update u = dense_update_of(call);
+    const gr_step_state *state = call->exec->state;
+    adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
+    gr_exec exec = *call->exec;
+    exec.scratch = (unsigned char *)exec.scratch + NUMBERS_BYTES;
+    GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
+    dense_dx_db(&exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dw(&exec, &u, (adam_result){u.w, gr__f32(call->in[4]), gr__f32(call->in[5]), numbers, state, u.out});
+}

@@ -1,0 +1,50 @@
+/*
+ * dense_sgd.cu - a dense layer's backward pass with its SGD update, without a buffer for dW; x[N,in], dy[N,out], w[in,out],
+ * y[N,out] where the layer ended in ReLU.
+ *
+ *   dz = dY [y > 0] where y is given, else dY
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] -= lr sum_n x[n,i] dz[n,j]
+ *
+ * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it.
+ * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where the
+ *           samples are split (many samples, few weights), the stage that adds the splits changes w.
+ * Shared, registers, order   gemm_tile.cuh, column_sums.cuh
+ * Skip      state->skip is read where w would be written: dX and db are computed all the same.
+ * Limit     memory for few samples: w is read twice and written once, against twice read and twice written, and dW both,
+ *           for the two operations apart.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/dense_update.cuh"
+
+typedef struct {
+    float *w; /* [in][n] */
+    const gr_step_state *state;
+    int64_t n;
+} sgd_result;
+
+GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t inside, quad g)
+{
+    if (to->state->skip)
+        return;
+    const bool whole = to->n % QUAD == 0;
+    const float lr = (float)to->state->lr;
+    float *at = to->w + row * to->n + column;
+    quad w = quad_inside(at, inside, whole);
+#pragma unroll
+    for (int j = 0; j < QUAD; j++)
+        w.at[j] -= lr * g.at[j];
+    quad_put(at, inside, whole, w);
+}
+
+extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
+{
+    const dense_update u = dense_update_of(call);
+    return dense_update_scratch(&u);
+}
+
+extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)
+{
+    const dense_update u = dense_update_of(call);
+    dense_dx_db(call->exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dw(call->exec, &u, (sgd_result){u.w, call->exec->state, u.out});
+}

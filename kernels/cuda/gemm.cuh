@@ -1,0 +1,87 @@
+/*
+ * gemm.cuh - c[m,n] = sum_k a(m,k) b(k,n): tiles, splits of k, and what becomes of the sums.
+ *
+ *   gemm       block (split, row tile, column tile), the column tile fastest; writes results or, where k is split, partials
+ *   gemm_join  thread (quad of results, 8 shares of the splits): adds each share in order, then the 8 shares in order
+ *
+ * What becomes of a quad of sums is the matter of a destination, a struct with
+ *   finish(&d, row, column, inside, sums)      inside: how many of the four columns exist
+ */
+#ifndef GRADUS_GEMM_CUH
+#define GRADUS_GEMM_CUH
+
+#include "kernels/cuda/gemm_plan.cuh"
+
+enum { JOIN_QUADS = 32, JOIN_SHARES = TILE_THREADS / JOIN_QUADS };
+
+/* partial[splits][m][pitch], where there are splits */
+template <class TILE, class A, class B, class TO>
+static __global__ void __launch_bounds__(TILE_THREADS, 2) gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
+{
+    const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
+    const int64_t m = tile / p.tiles_n * TILE::M, n = tile % p.tiles_n * TILE::N;
+    const int64_t first = split * p.split_depth, end = first + p.split_depth < p.k ? first + p.split_depth : p.k;
+    quad sum[TILE::ROWS];
+    tile_product<TILE>(sum, &a, &b, m, n, first, end);
+
+    const int64_t column = n + tile_column<TILE>(), inside = p.n - column;
+#pragma unroll
+    for (int i = 0; i < TILE::ROWS; i++) {
+        const int64_t row = m + tile_row<TILE>(i);
+        if (row >= p.m || inside <= 0)
+            continue;
+        if (p.splits > 1)
+            *(float4 *)(partial + (split * p.m + row) * p.pitch + column) =
+                make_float4(sum[i].at[0], sum[i].at[1], sum[i].at[2], sum[i].at[3]);
+        else
+            finish(&to, row, column, inside, sum[i]);
+    }
+}
+
+/* partial[splits][m][pitch] */
+template <class TO>
+static __global__ void __launch_bounds__(TILE_THREADS) gemm_join(const float *partial, TO to, gemm_plan p)
+{
+    GR_SHARED(quad, share_sum, [JOIN_SHARES][JOIN_QUADS]);
+    const int mine = threadIdx.x % JOIN_QUADS, share = threadIdx.x / JOIN_QUADS;
+    const int64_t at = ((int64_t)blockIdx.x * JOIN_QUADS + mine) * QUAD, count = p.m * p.pitch;
+    quad sum = {{0, 0, 0, 0}};
+    for (int64_t split = share; at < count && split < p.splits; split += JOIN_SHARES) {
+        const quad v = quad_inside(partial + split * count + at, QUAD, true);
+        for (int j = 0; j < QUAD; j++)
+            sum.at[j] += v.at[j];
+    }
+    share_sum[share][mine] = sum;
+    __syncthreads();
+    for (int other = 1; share == 0 && other < JOIN_SHARES; other++)
+        for (int j = 0; j < QUAD; j++)
+            sum.at[j] += share_sum[other][mine].at[j];
+    if (share == 0 && at < count)
+        finish(&to, at / p.pitch, at % p.pitch, p.n - at % p.pitch, sum);
+}
+
+template <class TILE, class A, class B, class TO>
+static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
+{
+    const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
+    GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE_THREADS, 0, exec->queue, a, b, to, p,
+              (float *)exec->scratch);
+}
+
+/* The whole product. exec->scratch has at least gemm_scratch(m, n, k) bytes. */
+template <class A, class B, class TO>
+static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
+{
+    const gemm_plan p = gemm_cut(m, n, k);
+    if (gemm_is_wide(m))
+        gemm_launch<tile_wide>(exec, a, b, to, p);
+    else if (gemm_is_tall(m, n))
+        gemm_launch<tile_tall>(exec, a, b, to, p);
+    else
+        gemm_launch<tile_large>(exec, a, b, to, p);
+    if (p.splits > 1)
+        GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(m * p.pitch, JOIN_QUADS * QUAD), TILE_THREADS, 0, exec->queue,
+                  (const float *)exec->scratch, to, p);
+}
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * gemm_tile.cuh - a block's tile of a matrix product: c[m,n] = sum_k a(m,k) b(k,n), in float, by fused multiply-adds.
+ *
+ * A block of 256 threads makes a tile of M x N results; k, the depth, passes in steps of 16. Each step's part of a and b
+ * lies in shared memory as [depth][line], where a's lines are the tile's rows and b's lines its columns. A thread multiplies
+ * ROWS rows by 4 columns: it reads ROWS + 4 floats from shared memory for 4 ROWS multiply-adds. A warp is 4 x 8 threads, so
+ * one read of 16 bytes by all its lanes touches at most 128 different bytes.
+ *
+ * There are two buffers: while a step is multiplied, the next one is on its way from global memory into registers. They go
+ * to the other buffer, then a barrier; one barrier a step.
+ *
+ * Where a and b come from is the matter of an operand, a struct with
+ *   LINES_SIDE_BY_SIDE          neighbours in memory are: 1 lines of one depth, 0 depths of one line
+ *   cursor                      what a thread remembers of the quads that it brings
+ *   operand_open(&o, &c, line, depth)     where a cursor starts
+ *   operand_next(&o, &c, depth)           four neighbours, 0 outside; then the cursor moves on by DEPTH
+ *
+ * Order     every result is one sum in the order of k.
+ * Shared    2 x 16 x (M + N + 8) floats, 25 KiB for 128 x 64. Rows are 4 floats longer than the tile, so that writing
+ *           depths of one line meets a bank twice instead of four times.
+ * Registers 4 ROWS sums, ROWS + 4 factors, 4 for each quad on its way: below 128, two blocks on a multiprocessor.
+ */
+#ifndef GRADUS_GEMM_TILE_CUH
+#define GRADUS_GEMM_TILE_CUH
+
+#include "kernels/cuda/quad.cuh"
+
+enum { TILE_THREADS = 256, DEPTH = 16, PAD = 4 };
+
+/* M x N results, each thread ROWS x 4 of them. */
+template <int M_, int N_, int ROWS_> struct gemm_tile {
+    static const int M = M_, N = N_, ROWS = ROWS_;
+    static const int GROUPS = ROWS_ / QUAD, WARPS_N = N_ / QUAD / 8;
+};
+
+/* This thread's place among the threads of a tile: rows and columns of 4 results. */
+template <class TILE> GR_DEVICE int tile_thread_m(void)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return warp / TILE::WARPS_N * 4 + lane / 8;
+}
+template <class TILE> GR_DEVICE int tile_thread_n(void)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return warp % TILE::WARPS_N * 8 + lane % 8;
+}
+
+/* Row and first column, in the tile, of this thread's i-th quad of results. */
+template <class TILE> GR_DEVICE int tile_row(int i)
+{
+    return i / QUAD * (TILE::M / TILE::GROUPS) + tile_thread_m<TILE>() * QUAD + i % QUAD;
+}
+template <class TILE> GR_DEVICE int tile_column(void)
+{
+    return tile_thread_n<TILE>() * QUAD;
+}
+
+/* x[0..3], of which inside lie in the array: 0 for the others. whole: x is a multiple of 16 bytes and inside 4 or none. */
+GR_DEVICE quad quad_inside(const float *x, int64_t inside, bool whole)
+{
+    quad v = {{0, 0, 0, 0}};
+    if (whole && inside >= QUAD) {
+        const float4 all = *(const float4 *)x;
+        v.at[0] = all.x, v.at[1] = all.y, v.at[2] = all.z, v.at[3] = all.w;
+    } else {
+#pragma unroll
+        for (int j = 0; j < QUAD; j++)
+            if (j < inside)
+                v.at[j] = x[j];
+    }
+    return v;
+}
+
+/* What one thread brings of an operand's LINES x DEPTH. */
+template <class OPERAND, int LINES> struct tile_share {
+    static const int QUADS = LINES * DEPTH / QUAD, MINE = (QUADS + TILE_THREADS - 1) / TILE_THREADS;
+    typename OPERAND::cursor from[MINE];
+    quad held[MINE];
+};
+
+/* Line and depth, in the tile, of quad i of LINES x DEPTH. */
+template <class OPERAND, int LINES> GR_DEVICE int share_line(int i)
+{
+    return OPERAND::LINES_SIDE_BY_SIDE ? i % (LINES / QUAD) * QUAD : i / (DEPTH / QUAD);
+}
+template <class OPERAND, int LINES> GR_DEVICE int share_depth(int i)
+{
+    return OPERAND::LINES_SIDE_BY_SIDE ? i / (LINES / QUAD) : i % (DEPTH / QUAD) * QUAD;
+}
+
+/* This thread's i-th quad has number n of the tile; the last threads of a small tile have none. */
+#define FOR_MY_QUADS(SHARE, i, n)                                                                      \
+    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += TILE_THREADS) if (n < SHARE::QUADS)
+
+template <class OPERAND, int LINES>
+GR_DEVICE void share_open(tile_share<OPERAND, LINES> *share, const OPERAND *o, int64_t line, int64_t depth)
+{
+    typedef tile_share<OPERAND, LINES> SHARE;
+    FOR_MY_QUADS(SHARE, i, n)
+        operand_open(o, &share->from[i], line + share_line<OPERAND, LINES>(n), depth + share_depth<OPERAND, LINES>(n));
+}
+
+/* From global memory into registers. */
+template <class OPERAND, int LINES>
+GR_DEVICE void share_fetch(tile_share<OPERAND, LINES> *share, const OPERAND *o, int64_t depth)
+{
+    typedef tile_share<OPERAND, LINES> SHARE;
+    FOR_MY_QUADS(SHARE, i, n)
+        share->held[i] = operand_next(o, &share->from[i], depth + share_depth<OPERAND, LINES>(n));
+}
+
+/* From registers into tile[DEPTH][LINES + PAD]. */
+template <class OPERAND, int LINES>
+GR_DEVICE void share_put(const tile_share<OPERAND, LINES> *share, float (*tile)[LINES + PAD])
+{
+    typedef tile_share<OPERAND, LINES> SHARE;
+    FOR_MY_QUADS(SHARE, i, n)
+    {
+        const int line = share_line<OPERAND, LINES>(n), depth = share_depth<OPERAND, LINES>(n);
+        const quad v = share->held[i];
+        if (OPERAND::LINES_SIDE_BY_SIDE) {
+            *(float4 *)&tile[depth][line] = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
+        } else {
+            for (int j = 0; j < QUAD; j++)
+                tile[depth + j][line] = v.at[j];
+        }
+    }
+}
+
+/* sum[ROWS] += a[DEPTH][M] b[DEPTH][N], this thread's part. */
+template <class TILE>
+GR_DEVICE void tile_multiply(quad *sum, const float (*a)[TILE::M + PAD], const float (*b)[TILE::N + PAD])
+{
+    const int m = tile_thread_m<TILE>() * QUAD, n = tile_thread_n<TILE>() * QUAD;
+#pragma unroll
+    for (int k = 0; k < DEPTH; k++) {
+        const quad right = quad_inside(&b[k][n], QUAD, true);
+#pragma unroll
+        for (int group = 0; group < TILE::GROUPS; group++) {
+            const quad left = quad_inside(&a[k][group * (TILE::M / TILE::GROUPS) + m], QUAD, true);
+#pragma unroll
+            for (int i = 0; i < QUAD; i++)
+#pragma unroll
+                for (int j = 0; j < QUAD; j++)
+                    sum[group * QUAD + i].at[j] += left.at[i] * right.at[j];
+        }
+    }
+}
+
+/*
+ * sum[ROWS] = this thread's part of the tile at row m and column n, over depths first to end; first is a multiple of DEPTH.
+ * All threads of the block must come. Afterwards nobody reads the shared tiles any more.
+ */
+template <class TILE, class A, class B>
+GR_DEVICE void tile_product(quad *sum, const A *a, const B *b, int64_t m, int64_t n, int64_t first, int64_t end)
+{
+    GR_SHARED(float, tile_a, [2][DEPTH][TILE::M + PAD]);
+    GR_SHARED(float, tile_b, [2][DEPTH][TILE::N + PAD]);
+    tile_share<A, TILE::M> of_a = {};
+    tile_share<B, TILE::N> of_b = {};
+#pragma unroll
+    for (int i = 0; i < TILE::ROWS; i++)
+        sum[i] = (quad){{0, 0, 0, 0}};
+    share_open(&of_a, a, m, first);
+    share_open(&of_b, b, n, first);
+    share_fetch(&of_a, a, first);
+    share_fetch(&of_b, b, first);
+    share_put(&of_a, tile_a[0]);
+    share_put(&of_b, tile_b[0]);
+    __syncthreads();
+    int now = 0;
+    for (int64_t depth = first; depth < end; depth += DEPTH, now ^= 1) {
+        const bool more = depth + DEPTH < end;
+        if (more) {
+            share_fetch(&of_a, a, depth + DEPTH);
+            share_fetch(&of_b, b, depth + DEPTH);
+        }
+        tile_multiply<TILE>(sum, tile_a[now], tile_b[now]);
+        if (more) {
+            share_put(&of_a, tile_a[now ^ 1]);
+            share_put(&of_b, tile_b[now ^ 1]);
+        }
+        __syncthreads();
+    }
+}
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * max_pool2d.cu - max-pooling of images.
+ *
+ *   y[n,p,q,c]  = max_{r,s} x[n,h,w,c]                 h = p*stride + r - pad, w likewise; padding never wins
+ *   argmax      = r*S + s of the first maximum, a byte; a NaN counts as larger than anything and stays
+ *   dX[n,h,w,c] = sum of dY[n,p,q,c] over the windows that chose it
+ *
+ * Launch    blocks of 256 threads over y[N*P*Q, C], backward over dX[N*H*W, C] (columns.cuh); a thread makes one or four
+ *           channels of a pixel at a time. Backward gathers: each element of dX is written once, by one thread, without
+ *           atomics.
+ * Order     of the sum: by p, then q.
+ * Limit     memory: forward reads x and writes y and a byte; backward reads dY and a byte and writes dX. Where windows
+ *           overlap, what is read again comes from the caches.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/pooling.cuh"
+
+/* V places in a window, a byte each. */
+template <int V> struct places {
+    uint8_t at[V];
+};
+
+template <int V> GR_DEVICE places<V> places_load(const uint8_t *argmax)
+{
+    places<V> a;
+    uint32_t word;
+    if constexpr (V == COLUMNS_WIDE)
+        word = *(const uint32_t *)argmax;
+    else
+        word = *argmax;
+    for (int j = 0; j < V; j++)
+        a.at[j] = (uint8_t)(word >> 8 * j);
+    return a;
+}
+
+template <int V> GR_DEVICE void places_store(uint8_t *argmax, const int at[V])
+{
+    uint32_t word = 0;
+    for (int j = 0; j < V; j++)
+        word |= (uint32_t)at[j] << 8 * j;
+    if constexpr (V == COLUMNS_WIDE)
+        *(uint32_t *)argmax = word;
+    else
+        *argmax = (uint8_t)word;
+}
+
+/* y[N,P,Q,C], argmax[N,P,Q,C] or NULL; x[N,H,W,C] */
+template <int V>
+static __global__ void max_pool2d_forward(float *y, uint8_t *argmax, const float *x, axis down, axis across, columns m)
+{
+    const place at = columns_place<V>(&m);
+    for (int64_t i = at.first; i < at.end; i += m.height) {
+        const pixel o = pixel_at(i, down.positions, across.positions);
+        const span hs = window_sees(&down, o.row), ws = window_sees(&across, o.column);
+        pack<V> best;
+        int where[V];
+        for (int j = 0; j < V; j++)
+            best.at[j] = -INFINITY, where[j] = -1;
+        for (int64_t h = hs.begin; h < hs.end; h++)
+            for (int64_t w = ws.begin; w < ws.end; w++) {
+                const int tap = tap_of(&down, o.row, h) * (int)across.taps + tap_of(&across, o.column, w);
+                const pack<V> value = pack_load<V>(x + ((o.n * down.size + h) * across.size + w) * m.C + at.c);
+                for (int j = 0; j < V; j++)
+                    if (where[j] < 0 || value.at[j] > best.at[j] || (isnan(value.at[j]) && !isnan(best.at[j]))) {
+                        best.at[j] = value.at[j];
+                        where[j] = tap;
+                    }
+            }
+        pack_store<V>(y + i * m.C + at.c, best, false);
+        if (argmax)
+            places_store<V>(argmax + i * m.C + at.c, where);
+    }
+}
+
+/* dx[N,H,W,C]; argmax[N,P,Q,C], dy[N,P,Q,C] */
+template <int V>
+static __global__ void max_pool2d_backward(float *dx, const uint8_t *argmax, const float *dy, axis down, axis across,
+                                           columns m, bool accumulate)
+{
+    const place at = columns_place<V>(&m);
+    for (int64_t i = at.first; i < at.end; i += m.height) {
+        const pixel o = pixel_at(i, down.size, across.size);
+        const span ps = seen_by(&down, o.row), qs = seen_by(&across, o.column);
+        pack<V> sum = {{0}};
+        for (int64_t p = ps.begin; p < ps.end; p++)
+            for (int64_t q = qs.begin; q < qs.end; q++) {
+                const int tap = tap_of(&down, p, o.row) * (int)across.taps + tap_of(&across, q, o.column);
+                const int64_t from = ((o.n * down.positions + p) * across.positions + q) * m.C + at.c;
+                const places<V> chosen = places_load<V>(argmax + from);
+                const pack<V> value = pack_load<V>(dy + from);
+                for (int j = 0; j < V; j++)
+                    sum.at[j] += chosen.at[j] == tap ? value.at[j] : 0;
+            }
+        pack_store<V>(dx + i * m.C + at.c, sum, accumulate);
+    }
+}
+
+static gr_geometry geometry(const gr_call *call)
+{
+    const gr_max_pool2d_args *args = (const gr_max_pool2d_args *)call->options;
+    return gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true);
+}
+
+extern "C" void GR_CUDA(max_pool2d_forward)(const gr_call *call)
+{
+    const gr_geometry g = geometry(call);
+    const columns m = columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    COLUMNS_LAUNCH(max_pool2d_forward, m, call->exec->queue, gr__f32(call->out[0]), gr__u8(call->out[1]),
+                   gr__f32(call->in[0]), axis_down(&g), axis_across(&g), m);
+}
+
+extern "C" void GR_CUDA(max_pool2d_backward)(const gr_call *call)
+{
+    const gr_geometry g = geometry(call);
+    const columns m = columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    if (call->d_in[0])
+        COLUMNS_LAUNCH(max_pool2d_backward, m, call->exec->queue, gr__f32(call->d_in[0]), gr__u8(call->out[1]),
+                       gr__f32(call->d_out[0]), axis_down(&g), axis_across(&g), m, call->accumulate & 1);
+}

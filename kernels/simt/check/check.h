@@ -1,0 +1,85 @@
+/*
+ * check.h - the check build: every load and store of a kernel is compared with a record of who touched the same bytes before.
+ *
+ * Time is kept by warp. A warp's clock advances when it synchronises; what it has seen of the other warps' clocks comes with
+ * barriers. An access happened before another one if the later warp's knowledge of the earlier one's clock includes it;
+ * lanes of one warp are ordered by __syncwarp only.
+ */
+#ifndef GRADUS_SIMT_CHECK_H
+#define GRADUS_SIMT_CHECK_H
+
+#include "kernels/simt/machine.h"
+
+enum { GR__SIMT_CLOCK_BITS = 22, GR__SIMT_CLOCK_MAX = (1 << GR__SIMT_CLOCK_BITS) - 1, GR__SIMT_SITES = 512 };
+
+/* One access as a record: who, when, from where. epoch 0: none. */
+typedef struct {
+    uint32_t epoch;     /* thread << GR__SIMT_CLOCK_BITS | its warp's clock */
+    uint32_t site : 27; /* see gr__simt_site_of_pc */
+    uint32_t bytes : 4; /* which of the cell's bytes */
+    uint32_t atomic : 1;
+} gr__simt_record;
+
+/* One access being checked. */
+typedef struct {
+    gr__simt_thread *by;
+    const char *p;
+    size_t bytes;
+    bool write, atomic;
+    uint32_t site;
+} gr__simt_access;
+
+/* Two bytes of shared memory. Reads since the last write: the last, the last by another lane of its warp and by another warp. */
+typedef struct {
+    gr__simt_record write, read, neighbour, stranger;
+} gr__simt_cell;
+
+struct gr__simt_shadow {
+    uint32_t clock[GR__SIMT_WARPS][GR__SIMT_WARPS]; /* [warp][what it knows of warp] */
+    gr__simt_cell *cell;                            /* [GR__SIMT_ARENA / GR__SIMT_CELL] */
+    struct {
+        const char *file;
+        int line;
+    } site[GR__SIMT_SITES]; /* places from which the emulator made accesses */
+};
+enum { GR__SIMT_CELL = 2 };
+
+static inline uint32_t gr__simt_epoch(const gr__simt_machine *m, const gr__simt_thread *t)
+{
+    return (uint32_t)t->number << GR__SIMT_CLOCK_BITS | m->shadow->clock[t->warp][t->warp];
+}
+
+static inline int gr__simt_epoch_thread(uint32_t epoch)
+{
+    return (int)(epoch >> GR__SIMT_CLOCK_BITS);
+}
+
+/* Whether t, as it stands now, comes after the access. */
+static inline bool gr__simt_happened_before(const gr__simt_machine *m, gr__simt_record r, const gr__simt_thread *t)
+{
+    const int thread = gr__simt_epoch_thread(r.epoch), warp = thread / GR__SIMT_LANES;
+    const uint32_t then = r.epoch & GR__SIMT_CLOCK_MAX, known = m->shadow->clock[t->warp][warp];
+    return warp == t->warp ? thread == t->number || then < known : then <= known;
+}
+
+/* count.c: an access for the counters; warps that have synchronised. */
+void gr__simt_count_access(gr__simt_machine *m, const gr__simt_access *a, bool shared);
+void gr__simt_count_flush(gr__simt_machine *m, unsigned warps);
+
+/* shared_cells.c, global_cells.c: check an access, report it or record it. */
+void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a);
+void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a);
+void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
+
+/* source.c: places in the source as small numbers, and their text "FILE:LINE". */
+uint32_t gr__simt_site_of_pc(const void *pc);
+uint32_t gr__simt_site_of_line(gr__simt_machine *m, const char *file, int line);
+const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, size_t room);
+bool gr__simt_in_image(const void *p); /* the program's or library's own data */
+
+/* "KIND: WHAT on ADDRESS; this access SITE" and, with other, "; other access thread N, SITE". */
+void gr__simt_report_access(gr__simt_machine *m, const gr__simt_access *a, const char *kind, const char *what,
+                            const gr__simt_record *other);
+void gr__simt_report_bounds(gr__simt_machine *m, const gr__simt_access *a);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * source.c - from an instruction's address to a line of source, by addr2line: the check build is a tool for developers, and
+ * where the compiler is, binutils are.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/simt/check/check.h"
+
+#define BY_LINE (1u << 26) /* the rest is a position in the table of lines; otherwise a distance from the image's begin */
+
+/* The linker's names for the begin and the end of the program or library that this file is linked into. */
+extern const char __ehdr_start[] GR__SIMT_HIDDEN, _end[] GR__SIMT_HIDDEN;
+
+bool gr__simt_in_image(const void *p)
+{
+    return (uintptr_t)p >= (uintptr_t)__ehdr_start && (uintptr_t)p < (uintptr_t)_end;
+}
+
+uint32_t gr__simt_site_of_pc(const void *pc)
+{
+    return (uint32_t)((uintptr_t)pc - (uintptr_t)__ehdr_start) & (BY_LINE - 1);
+}
+
+uint32_t gr__simt_site_of_line(gr__simt_machine *m, const char *file, int line)
+{
+    const uint32_t first = ((uint32_t)line * 31 + (uint32_t)((uintptr_t)file >> 3)) % GR__SIMT_SITES;
+    uint32_t i = first;
+    do {
+        if (!m->shadow->site[i].file)
+            m->shadow->site[i].file = file, m->shadow->site[i].line = line;
+        if (m->shadow->site[i].line == line && m->shadow->site[i].file == file)
+            break;
+        i = (i + 1) % GR__SIMT_SITES;
+    } while (i != first);
+    return BY_LINE | i;
+}
+
+/* The image's file, and its address for pc as addr2line wants it. */
+static bool locate(uint32_t distance, char *path, size_t room, unsigned long *address)
+{
+    Dl_info info;
+    if (!dladdr(__ehdr_start, &info) || !info.dli_fname)
+        return false;
+    const bool fixed = ((const Elf64_Ehdr *)(const void *)__ehdr_start)->e_type == ET_EXEC;
+    *address = distance + (fixed ? (uintptr_t)__ehdr_start : 0) - 1; /* of the call, not behind it */
+    snprintf(path, room, "%s", strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe");
+    if (!access(path, R_OK) && strcmp(path, "/proc/self/exe"))
+        return true;
+    const ssize_t n = readlink("/proc/self/exe", path, room - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, size_t room)
+{
+    char path[512], command[1024];
+    unsigned long address;
+    if (site & BY_LINE) {
+        const uint32_t i = site & (BY_LINE - 1);
+        snprintf(text, room, "%s:%d", gr__simt_short(m->shadow->site[i].file), m->shadow->site[i].line);
+        return text;
+    }
+    snprintf(text, room, "instruction 0x%x", site);
+    if (!locate(site, path, sizeof path, &address))
+        return text;
+    snprintf(command, sizeof command, "addr2line -e '%s' 0x%lx 2>/dev/null", path, address);
+    FILE *f = popen(command, "r");
+    if (f && fgets(command, sizeof command, f) && command[0] != '?') {
+        command[strcspn(command, " \n")] = '\0';
+        snprintf(text, room, "%s", gr__simt_short(command));
+    }
+    if (f)
+        pclose(f);
+    return text;
+}

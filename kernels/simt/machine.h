@@ -1,0 +1,212 @@
+/*
+ * machine.h - the emulated GPU of one OS thread, as the emulator's files share it.
+ *
+ * A block runs at a time; its threads are fibers that take turns and go on until they wait, leave or break a rule. m->current
+ * is the thread whose turn it is, NULL while the launching function runs.
+ */
+#ifndef GRADUS_SIMT_MACHINE_H
+#define GRADUS_SIMT_MACHINE_H
+
+#include "kernels/simt/fiber.h"
+#include "kernels/simt/simt.h"
+
+enum {
+    GR__SIMT_THREADS = 1024, /* of a block, at most */
+    GR__SIMT_LANES = 32,
+    GR__SIMT_WARPS = GR__SIMT_THREADS / GR__SIMT_LANES,
+    GR__SIMT_BARRIERS = 16,
+    GR__SIMT_VARIABLES = 64,          /* shared variables of a block */
+    GR__SIMT_ARENA = 320 * 1024,      /* for 227 KiB of shared memory and the gaps between variables */
+    GR__SIMT_STREAMS = 64,            /* 0: work without a stream */
+    GR__SIMT_FAULT = 4096,            /* characters of a report */
+    GR__SIMT_SHARED = 48 * 1024,      /* shared memory of a block without and with GR_ALLOW_SHARED */
+    GR__SIMT_SHARED_MAX = 227 * 1024,
+};
+
+typedef enum {
+    GR__SIMT_NEW,
+    GR__SIMT_READY,
+    GR__SIMT_RUNNING,
+    GR__SIMT_AT_BARRIER,
+    GR__SIMT_IN_COLLECTIVE,
+    GR__SIMT_EXITED,
+} gr__simt_state;
+
+/* One cp.async under way. */
+typedef struct {
+    char *to;
+    const char *from;
+    int size, bytes, group;
+    const char *file;
+    int line;
+} gr__simt_copy;
+
+typedef struct {
+    uint3 index;
+    int number, warp, lane;
+    gr__simt_state state;
+    gr__simt_fiber *fiber; /* NULL while NEW */
+    const char *file;      /* where it waits */
+    int line, barrier;
+    void *argument;        /* what it brought to a collective */
+    gr__simt_copy *copies;
+    int copy_count, copy_room, groups; /* groups closed so far */
+} gr__simt_thread;
+
+/* Lanes waiting for each other at one collective. */
+typedef struct {
+    unsigned mask, arrived;
+    gr__simt_collective op;
+    const char *file;
+    int line;
+} gr__simt_gathering;
+
+typedef struct {
+    unsigned exist, exited; /* lanes */
+    gr__simt_gathering gathering[GR__SIMT_LANES];
+    int gatherings;
+} gr__simt_warp_state;
+
+typedef struct {
+    int arrived, need, first;
+    const char *file;
+    int line;
+} gr__simt_barrier_state;
+
+/* The threads whose turn may come, in a ring. */
+typedef struct {
+    uint16_t thread[GR__SIMT_THREADS];
+    unsigned head, count;
+} gr__simt_ring;
+
+/* A shared variable's place in the running block; what == NULL: the dynamic shared memory. */
+typedef struct {
+    const gr__simt_variable *what;
+    char *at;
+    size_t bytes;
+} gr__simt_placed;
+
+typedef struct {
+    char *memory;
+    size_t top, highest; /* end of the last variable; the largest top since the machine was made */
+    size_t used;         /* bytes as the GPU counts them */
+    size_t limit;        /* of the launch */
+    gr__simt_placed placed[GR__SIMT_VARIABLES];
+    int count;
+    char *dynamic;
+    unsigned char owner[GR__SIMT_ARENA / 16]; /* 1 + position in placed, 0: a gap */
+    struct {
+        const gr__simt_variable *what;
+        uint64_t block; /* valid in this block only */
+        char *at;
+    } found[2 * GR__SIMT_VARIABLES]; /* hash table from variable to place */
+} gr__simt_arena;
+
+/* A registered device buffer. shadow: who accessed it, in the check build. */
+typedef struct {
+    const char *low;
+    size_t bytes;
+    void *shadow;
+} gr__simt_buffer;
+
+typedef struct {
+    gr__simt_buffer *buffer; /* by address */
+    int count, room, last;   /* last: found last time */
+    bool strict;
+} gr__simt_registry;
+
+/* Kernels that may have more than 48 KiB. */
+typedef struct {
+    const void *function;
+    size_t bytes;
+} gr__simt_allowance;
+
+/* How much of each stream's work has happened, as far as somebody knows. */
+typedef struct {
+    uint32_t at[GR__SIMT_STREAMS];
+} gr__simt_time;
+
+typedef struct {
+    struct gr__simt_stream *stream[GR__SIMT_STREAMS];
+    gr__simt_time host, now; /* what the host has waited for; what came before the work that runs */
+    int running;             /* the stream that it runs in */
+    uint64_t captures, waits;
+} gr__simt_queues;
+
+typedef struct gr__simt_machine {
+    const gr__simt_config *launch; /* NULL: nothing runs */
+    uint64_t block;                /* number of blocks begun */
+
+    int threads, warps, exited; /* of the block */
+    gr__simt_thread thread[GR__SIMT_THREADS];
+    gr__simt_warp_state warp[GR__SIMT_WARPS];
+    gr__simt_barrier_state barrier[GR__SIMT_BARRIERS];
+    gr__simt_thread *current;
+    gr__simt_ring ring;
+
+    gr__simt_stacks stacks;
+    gr__simt_fiber fiber[GR__SIMT_THREADS], launcher;
+    gr__simt_fiber *idle[GR__SIMT_THREADS]; /* fibers between two threads */
+    int fibers, idles;
+
+    gr__simt_arena shared;
+    gr__simt_registry memory;
+    gr__simt_queues queue;
+    gr__simt_allowance *allowed;
+    int allowed_count;
+
+    gr__simt_order order;
+    uint64_t seed, random;
+    char fault[GR__SIMT_FAULT];
+    char where[GR__SIMT_FAULT];
+    struct gr__simt_shadow *shadow; /* check build */
+    struct gr__simt_tally *tally;   /* check build, while it counts */
+} gr__simt_machine;
+
+/* machine.c: this OS thread's machine, made on first use; NULL: memory is out (a fault). gr__simt_now: NULL before. */
+extern __thread gr__simt_machine *gr__simt_now GR__SIMT_HIDDEN;
+gr__simt_machine *gr__simt_here(void);
+uint64_t gr__simt_random(gr__simt_machine *m);
+
+/*
+ * report.c: records the first fault. In a kernel's thread the launch is abandoned and this does not return; the launching
+ * function goes on after it. "; in KERNEL, block (x,y,z) thread (x,y,z)" is added.
+ */
+void gr__simt_report(gr__simt_machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *gr__simt_short(const char *file); /* without the path of the source tree */
+void gr__simt_list_threads(gr__simt_machine *m, char *text, size_t room);
+
+/* launch.c: now. */
+void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *config);
+
+/* block.c */
+void gr__simt_run_block(gr__simt_machine *m, uint3 index);
+void gr__simt_wake(gr__simt_machine *m, gr__simt_thread *t);
+void gr__simt_suspend(gr__simt_machine *m, gr__simt_state why, const char *file, int line);
+void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int line);
+
+/* barrier.c, warp.c, copies.c: what must hold when a thread leaves the kernel. */
+void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
+void gr__simt_warp_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
+void gr__simt_copies_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
+
+/* matrix.c: collectives of a whole warp; lane[32]. */
+void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool transposed, const char *file, int line);
+void gr__simt_do_mma(gr__simt_thread *lane, gr__simt_collective op);
+
+/* shared.c */
+void gr__simt_shared_reset(gr__simt_machine *m);
+static inline bool gr__simt_in_shared(const gr__simt_machine *m, const void *p)
+{
+    return (size_t)((const char *)p - m->shared.memory) < GR__SIMT_ARENA;
+}
+
+/* memory.c: the registered buffer that p lies in, or NULL. */
+gr__simt_buffer *gr__simt_find_buffer(gr__simt_machine *m, const void *p);
+
+/* "shared As + 4 bytes (of 4352)" for p. */
+void gr__simt_name_address(gr__simt_machine *m, const void *p, char *text, size_t room);
+
+#include "kernels/simt/shadow.h"
+
+#endif

@@ -1,0 +1,198 @@
+/* queue.c - streams and events. See queue.h for what they promise; everything else is left to the order. */
+#include "kernels/simt/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/simt/item.h"
+
+static void join(gr__simt_time *a, const gr__simt_time *b)
+{
+    for (int i = 0; i < GR__SIMT_STREAMS; i++)
+        a->at[i] = a->at[i] > b->at[i] ? a->at[i] : b->at[i];
+}
+
+gr__simt_stream *gr__simt_stream_open(void)
+{
+    gr__simt_machine *m = gr__simt_here();
+    gr__simt_stream *s = calloc(1, sizeof *s);
+    for (int i = 1; m && s && i < GR__SIMT_STREAMS; i++) {
+        if (m->queue.stream[i])
+            continue;
+        s->number = i;
+        s->known = m->queue.host;
+        return m->queue.stream[i] = s;
+    }
+    free(s);
+    return NULL;
+}
+
+void gr__simt_stream_close(gr__simt_stream *s)
+{
+    if (!s)
+        return;
+    gr__simt_stream_wait(s);
+    gr__simt_now->queue.stream[s->number] = NULL;
+    free(s);
+}
+
+gr__simt_event *gr__simt_event_open(void)
+{
+    return calloc(1, sizeof(gr__simt_event));
+}
+
+void gr__simt_event_close(gr__simt_event *e)
+{
+    free(e);
+}
+
+/* --- into a stream ------------------------------------------------------------------------------------------------------ */
+
+void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
+{
+    gr__simt_machine *m = gr__simt_now;
+    const size_t arguments = item->kind == GR__SIMT_LAUNCH ? item->launch.arguments_bytes : 0;
+    gr__simt_item *i = malloc(sizeof *i + arguments);
+    if (!i) {
+        gr__simt_report(m, "out of memory: work in a stream");
+        return;
+    }
+    *i = *item;
+    i->next = NULL;
+    i->queued = m->queue.host;
+    if (arguments)
+        i->launch.arguments = memcpy(i + 1, item->launch.arguments, arguments);
+    if (gr__simt_captured(s, i))
+        return;
+    if (s->last)
+        s->last->next = i;
+    else
+        s->first = i;
+    s->last = i;
+}
+
+void gr__simt_stream_copy(gr__simt_stream *s, void *dst, const void *src, size_t bytes)
+{
+    gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_COPY, .dst = dst, .src = src, .bytes = bytes});
+}
+
+void gr__simt_event_record(gr__simt_event *e, gr__simt_stream *s)
+{
+    e->capture = gr__simt_capture_number(s);
+    gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_RECORD, .event = e, .ticket = ++e->recorded});
+}
+
+void gr__simt_event_wait(gr__simt_event *e, gr__simt_stream *s)
+{
+    gr__simt_event_joins_capture(gr__simt_now, e, s);
+    gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_WAIT, .event = e, .ticket = e->recorded});
+}
+
+/* --- out of a stream ---------------------------------------------------------------------------------------------------- */
+
+static bool can_run(const gr__simt_stream *s)
+{
+    return s && s->first && (s->first->kind != GR__SIMT_WAIT || s->first->event->done >= s->first->ticket);
+}
+
+/* A stream whose first item can run. There is one while any stream is not empty: the item that was queued first. */
+static gr__simt_stream *choose(gr__simt_machine *m)
+{
+    const int n = GR__SIMT_STREAMS, first = m->order == GR__SIMT_RANDOM ? (int)(gr__simt_random(m) % (unsigned)n) : 0;
+    for (int i = 0; i < n; i++) {
+        gr__simt_stream *s = m->queue.stream[m->order == GR__SIMT_REVERSE ? n - 1 - i : (first + i) % n];
+        if (can_run(s))
+            return s;
+    }
+    return NULL;
+}
+
+/* The work of item is next: it comes after what its stream knows of. */
+static void advance(gr__simt_machine *m, gr__simt_stream *s)
+{
+    s->known.at[s->number]++;
+    m->queue.now = s->known;
+    m->queue.running = s->number;
+}
+
+static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
+{
+    join(&s->known, &i->queued);
+    switch (i->kind) {
+    case GR__SIMT_LAUNCH:
+        advance(m, s);
+        gr__simt_run_launch(m, &i->launch);
+        break;
+    case GR__SIMT_COPY:
+        advance(m, s);
+        gr__simt_touch_in_stream(m, i->src, i->bytes, false);
+        gr__simt_touch_in_stream(m, i->dst, i->bytes, true);
+        if (!m->fault[0])
+            memcpy(i->dst, i->src, i->bytes);
+        break;
+    case GR__SIMT_RECORD:
+        i->event->done = i->ticket;
+        i->event->time = s->known;
+        break;
+    case GR__SIMT_WAIT:
+        join(&s->known, &i->event->time);
+    }
+}
+
+/* Takes one item from some stream and runs it. False: all streams are empty. */
+static bool step(gr__simt_machine *m)
+{
+    gr__simt_stream *s = choose(m);
+    if (!s)
+        return false;
+    gr__simt_item *i = s->first;
+    s->first = i->next;
+    if (!s->first)
+        s->last = NULL;
+    run_item(m, s, i);
+    free(i);
+    return true;
+}
+
+static void start_chance(gr__simt_machine *m)
+{
+    m->random = (m->seed + 1) * 0x9E3779B97F4A7C15 ^ (++m->queue.waits * 0xD1B54A32D192ED03);
+}
+
+void gr__simt_stream_wait(gr__simt_stream *s)
+{
+    gr__simt_machine *m = gr__simt_now;
+    start_chance(m);
+    while (s->first && step(m))
+        ;
+    join(&m->queue.host, &s->known);
+}
+
+void gr__simt_wait_for_all(void)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (!m)
+        return;
+    start_chance(m);
+    while (step(m))
+        ;
+    for (int i = 1; i < GR__SIMT_STREAMS; i++)
+        if (m->queue.stream[i])
+            join(&m->queue.host, &m->queue.stream[i]->known);
+}
+
+void gr__simt_launch(const gr__simt_config *c)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (!m || m->fault[0])
+        return;
+    if (c->stream) {
+        gr__simt_queue_item(c->stream, &(gr__simt_item){.kind = GR__SIMT_LAUNCH, .launch = *c});
+        return;
+    }
+    gr__simt_wait_for_all();
+    m->queue.host.at[0]++;
+    m->queue.now = m->queue.host;
+    m->queue.running = 0;
+    gr__simt_run_launch(m, c);
+}

@@ -1,0 +1,95 @@
+/*
+ * shadow.h - what the check build (GRADUS_SIMT_CHECK) is told beside the loads and stores of the kernel itself. In the other
+ * builds nobody listens.
+ */
+#ifndef GRADUS_SIMT_SHADOW_H
+#define GRADUS_SIMT_SHADOW_H
+
+#if defined(GRADUS_SIMT_CHECK)
+
+/* A new launch, a new block. */
+bool gr__simt_shadow_launch(gr__simt_machine *m);
+void gr__simt_shadow_block(gr__simt_machine *m);
+
+/* Thread t's access on behalf of file:line, made by the emulator. */
+void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file, int line);
+void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line);
+
+/* A copy in a stream. */
+void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write);
+
+/* An asynchronous copy into shared memory begins and lands. */
+void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c);
+void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c);
+
+/* All accesses before now, by the warps of which a bit is set, are seen by all of them after now. */
+void gr__simt_order_warps(gr__simt_machine *m, unsigned warps);
+
+/* Counters; nothing while nobody counts. */
+void gr__simt_count_launch(gr__simt_machine *m);
+void gr__simt_count_barrier(gr__simt_machine *m);
+void gr__simt_count_close(gr__simt_machine *m);
+
+void gr__simt_shadow_close(gr__simt_machine *m);
+void gr__simt_shadow_forget(gr__simt_buffer *b);
+
+#else
+
+static inline bool gr__simt_shadow_launch(gr__simt_machine *m)
+{
+    (void)m;
+    return true;
+}
+static inline void gr__simt_shadow_block(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write,
+                                  const char *file, int line)
+{
+    (void)m, (void)t, (void)p, (void)bytes, (void)write, (void)file, (void)line;
+}
+static inline void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line)
+{
+    (void)m, (void)p, (void)bytes, (void)file, (void)line;
+}
+static inline void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)
+{
+    (void)m, (void)p, (void)bytes, (void)write;
+}
+static inline void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c)
+{
+    (void)m, (void)c;
+}
+static inline void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c)
+{
+    (void)m, (void)c;
+}
+static inline void gr__simt_order_warps(gr__simt_machine *m, unsigned warps)
+{
+    (void)m, (void)warps;
+}
+static inline void gr__simt_count_launch(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_count_barrier(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_count_close(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_shadow_close(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_shadow_forget(gr__simt_buffer *b)
+{
+    (void)b;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * simt.h - the emulator as C sees it: steering, reports, device memory, and the entry points that language.h calls for a kernel.
+ *
+ * Everything belongs to the calling OS thread: its launches, its orders, its registered buffers, its fault. A launch is over
+ * when gr__simt_launch returns, unless it went to a stream (queue.h).
+ */
+#ifndef GRADUS_SIMT_H
+#define GRADUS_SIMT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- for devices, tests and debuggers ------------------------------------------------------------------------------- */
+
+/*
+ * The order in which runnable threads of a block take turns. Orders differ only where a kernel is wrong. At first from the
+ * environment: GRADUS_SIMT_ORDER=forward|reverse|random and GRADUS_SIMT_SEED=n.
+ */
+typedef enum { GR__SIMT_FORWARD, GR__SIMT_REVERSE, GR__SIMT_RANDOM } gr__simt_order;
+void gr__simt_set_order(gr__simt_order order, uint64_t seed);
+
+/* The first thing found wrong since the last gr__simt_clear_fault, or NULL. Until it is cleared, launches do nothing. */
+const char *gr__simt_fault(void);
+void gr__simt_clear_fault(void);
+
+/* Where every thread of the running block is, one line for neighbours at the same place. For a debugger. */
+const char *gr__simt_where(void);
+
+/*
+ * Device buffers. Kernels may touch registered buffers, within their bounds; what else they touch is tolerated unless strict.
+ * Only the check build sees accesses. False: memory is out.
+ */
+bool gr__simt_register(const void *p, size_t bytes);
+void gr__simt_forget(const void *p);
+void gr__simt_set_strict(bool strict);
+
+/* True in the build that checks every access (CMake option GRADUS_SIMT_CHECK). */
+bool gr__simt_checks(void);
+
+/*
+ * What kernels asked for between begin and end, in the check build (zeros in the others, where begin returns false). A request is
+ * one access by one warp. Reads and writes of 32 neighbouring floats touch 4 sectors; lanes / requests tells how much of
+ * the warps was at work.
+ */
+typedef struct {
+    uint64_t launches, threads, barriers; /* barriers: times that a block, or a part of it, met */
+    uint64_t shared_requests, bank_conflicts; /* extra turns because lanes need different words of one bank */
+    uint64_t global_requests, global_sectors; /* sectors: pieces of 32 bytes */
+    uint64_t lanes;                           /* of all requests */
+    uint64_t uncounted;                       /* accesses by a lane far ahead of its warp: those are left out */
+} gr__simt_counters;
+bool gr__simt_count_begin(void);
+gr__simt_counters gr__simt_count_end(void);
+
+/* --- for language.h ------------------------------------------------------------------------------------------------- */
+
+typedef struct uint3 {
+    unsigned x, y, z;
+} uint3;
+
+#define GR__SIMT_HIDDEN __attribute__((visibility("hidden")))
+
+/* Real variables, so that a debugger can print them and break on them. */
+extern __thread uint3 threadIdx GR__SIMT_HIDDEN, blockIdx GR__SIMT_HIDDEN, blockDim GR__SIMT_HIDDEN, gridDim GR__SIMT_HIDDEN;
+
+/* One launch. run(arguments) is one thread's work; the arguments are copied when the launch has to wait in a stream. */
+typedef struct {
+    const char *kernel, *file;
+    int line;
+    const void *function; /* for GR_ALLOW_SHARED */
+    uint3 grid, block;
+    size_t dynamic_shared;
+    void *stream;
+    void (*run)(const void *arguments);
+    const void *arguments;
+    size_t arguments_bytes;
+} gr__simt_config;
+
+void gr__simt_launch(const gr__simt_config *config);
+void gr__simt_allow_shared(const void *function, int bytes, const char *file, int line);
+
+/* One GR_SHARED in the source. */
+typedef struct {
+    const char *name;
+    size_t bytes;
+    const char *file;
+    int line;
+} gr__simt_variable;
+
+/* The block's instance of a variable, the same for all its threads. */
+void *gr__simt_shared(const gr__simt_variable *v);
+void *gr__simt_dynamic_shared(const char *file, int line);
+
+/* barrier 0 is __syncthreads (threads 0: the whole block), 1 to 15 are named. */
+void gr__simt_barrier(int id, int threads, const char *file, int line);
+
+typedef enum {
+    GR__SIMT_SYNC,
+    GR__SIMT_SHUFFLE,
+    GR__SIMT_BALLOT,
+    GR__SIMT_ALL,
+    GR__SIMT_ANY,
+    GR__SIMT_SUM,
+    GR__SIMT_MIN,
+    GR__SIMT_MAX,
+    GR__SIMT_LDMATRIX,
+    GR__SIMT_LDMATRIX_TRANS,
+    GR__SIMT_MMA_F16,
+    GR__SIMT_MMA_BF16,
+    GR__SIMT_MMA_TF32,
+} gr__simt_collective;
+
+typedef enum { GR__SIMT_INDEX, GR__SIMT_UP, GR__SIMT_DOWN, GR__SIMT_XOR } gr__simt_shuffle_mode;
+
+/* What a lane brings to a collective, and takes home. */
+typedef struct {
+    uint64_t in, out;
+    gr__simt_shuffle_mode mode;
+    int operand, width;
+} gr__simt_shuffle;
+typedef struct {
+    int in;
+    unsigned out;
+} gr__simt_vote;
+typedef struct {
+    uint32_t *r;
+    const void *row;
+} gr__simt_ldmatrix;
+typedef struct {
+    float *d;
+    const uint32_t *a, *b;
+} gr__simt_mma;
+
+/* Waits for the lanes of mask; the last one to come does the work for all. argument: one of the structs above, NULL for SYNC. */
+void gr__simt_warp(unsigned mask, gr__simt_collective op, void *argument, const char *file, int line);
+
+typedef enum {
+    GR__SIMT_ADD,
+    GR__SIMT_ADD_FLOAT,
+    GR__SIMT_SMALLER,
+    GR__SIMT_LARGER,
+    GR__SIMT_SMALLER_UNSIGNED,
+    GR__SIMT_LARGER_UNSIGNED,
+    GR__SIMT_AND,
+    GR__SIMT_OR,
+    GR__SIMT_XOR_BITS,
+    GR__SIMT_EXCHANGE,
+    GR__SIMT_COMPARE_AND_SWAP,
+} gr__simt_atomic_op;
+
+/* *p = op(*p, value) on 4 or 8 bytes; the old bits. COMPARE_AND_SWAP: *p = value where it was expected. */
+uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file, int line);
+
+/* cp.async of size (4 or 16) bytes, of which the first bytes come from global memory and the rest are zero. */
+void gr__simt_copy_async(void *shared, const void *global, int size, int bytes, const char *file, int line);
+void gr__simt_copy_commit(void);
+void gr__simt_copy_wait(int pending);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

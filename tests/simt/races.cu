@@ -1,0 +1,165 @@
+/* races.cu - accesses of shared and global memory in no order, and reads of what nobody wrote. */
+#include "kernels/cuda/reduce.cuh"
+#include "tests/simt/planted.h"
+
+BEGINS(tile_overwritten)
+/* out[i] = sum of x[., n - 1 - i] over the rows; the next row overwrites the tile while others still read it */
+template <bool right> static __global__ void tile_overwritten(float *out, const float *x, int rows)
+{
+    GR_SHARED(float, tile, [64]);
+    float sum = 0;
+    for (int r = 0; r < rows; r++) {
+        tile[threadIdx.x] = x[r * 64 + threadIdx.x];
+        __syncthreads();
+        sum += tile[63 - threadIdx.x];
+        if (right)
+            __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+ENDS(tile_overwritten)
+
+static bool run_tile_overwritten(bool right)
+{
+    float *out = floats(64), *x = floats(64 * 3);
+    RUN(tile_overwritten, right, 1, 64, out, x, 3);
+    return out[63] == 64 + 128;
+}
+
+BEGINS(live_stage_overwritten)
+/* Two stages in turn: the next one may be filled while the current one is read. */
+template <bool right> static __global__ void live_stage_overwritten(float *out, const float *x, int rows)
+{
+    GR_SHARED(float, stage, [2][64]);
+    float sum = 0;
+    stage[0][threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    for (int r = 0; r < rows; r++) {
+        const int current = r % 2, next = right ? 1 - current : current;
+        sum += stage[current][63 - threadIdx.x];
+        if (r + 1 < rows)
+            stage[next][threadIdx.x] = x[(r + 1) * 64 + threadIdx.x];
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+ENDS(live_stage_overwritten)
+
+static bool run_live_stage_overwritten(bool right)
+{
+    float *out = floats(64), *x = floats(64 * 3);
+    RUN(live_stage_overwritten, right, 1, 64, out, x, 3);
+    return out[63] == 64 + 128;
+}
+
+BEGINS(never_written)
+/* out[c] = sum of column c + 1; columns that do not exist are summed all the same and the result is thrown away. */
+template <bool right> static __global__ void never_written(float *out, const float *x, int columns)
+{
+    GR_SHARED(float, s, [2][32]);
+    const int c = threadIdx.x;
+    if (right || c < columns)
+        s[threadIdx.y][c] = c < columns ? x[threadIdx.y * columns + c] : 0;
+    __syncthreads();
+    const float next = __shfl_down_sync(0xFFFFFFFF, s[0][c] + s[1][c], 1);
+    if (threadIdx.y == 0 && c + 1 < columns)
+        out[c] = next;
+}
+ENDS(never_written)
+
+static bool run_never_written(bool right)
+{
+    float *out = floats(20), *x = floats(40);
+    RUN(never_written, right, 1, dim3(32, 2), out, x, 20);
+    return out[18] == 19 + 39;
+}
+
+BEGINS(blocks_add)
+/* *out += sum of x[.]: blocks that add to one word lose each other's sums; an integer may be added atomically. */
+template <bool right> static __global__ void blocks_add(int *out, const float *x)
+{
+    const int sum = (int)warp_sum(x[blockIdx.x * 32 + threadIdx.x]);
+    if (threadIdx.x == 0) {
+        if (right)
+            atomicAdd(out, sum);
+        else
+            *out += sum;
+    }
+}
+ENDS(blocks_add)
+
+static bool run_blocks_add(bool right)
+{
+    int *out = (int *)floats(1);
+    float *x = floats(128);
+    RUN(blocks_add, right, 4, 32, out, x);
+    return *out == 127 * 64;
+}
+
+BEGINS(block_reads_neighbour)
+/* y[i] = x[i] + x of the neighbouring block: in place a block reads what another one may have written */
+template <bool right> static __global__ void block_reads_neighbour(float *y, const float *x)
+{
+    const int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i] + x[(i + blockDim.x) % n];
+}
+ENDS(block_reads_neighbour)
+
+static bool run_block_reads_neighbour(bool right)
+{
+    float *x = floats(64), *y = right ? floats(64) : x;
+    RUN(block_reads_neighbour, right, 2, 32, y, x);
+    return y[0] == 32;
+}
+
+BEGINS(global_without_barrier)
+/* Threads of one block exchange through global memory. */
+template <bool right> static __global__ void global_without_barrier(float *out, float *between)
+{
+    between[threadIdx.x] = threadIdx.x;
+    if (right)
+        __syncthreads();
+    out[threadIdx.x] = between[(threadIdx.x + 32) % 64];
+}
+ENDS(global_without_barrier)
+
+static bool run_global_without_barrier(bool right)
+{
+    float *out = floats(64), *between = floats(64);
+    RUN(global_without_barrier, right, 1, 64, out, between);
+    return out[0] == 32;
+}
+
+BEGINS(plain_beside_atomic)
+/* A counter in shared memory that one thread clears. */
+template <bool right> static __global__ void plain_beside_atomic(int *out)
+{
+    GR_SHARED(int, count, [1]);
+    if (threadIdx.x == 0)
+        count[0] = 0;
+    __syncthreads();
+    atomicAdd(&count[0], 1);
+    if (right)
+        __syncthreads();
+    if (threadIdx.x == 40)
+        *out = count[0];
+}
+ENDS(plain_beside_atomic)
+
+static bool run_plain_beside_atomic(bool right)
+{
+    int *out = (int *)floats(1);
+    RUN(plain_beside_atomic, right, 1, 64, out);
+    return *out == 64;
+}
+
+const planted of_races[] = {
+    PLANT(tile_overwritten, IN_CHECK, "race: "),
+    PLANT(live_stage_overwritten, IN_CHECK, "race: "),
+    PLANT(never_written, IN_CHECK, "uninitialised: read on shared s + "),
+    PLANT(blocks_add, IN_CHECK, "race: "),
+    PLANT(block_reads_neighbour, IN_CHECK, "race: "),
+    PLANT(global_without_barrier, IN_CHECK, "race: "),
+    PLANT(plain_beside_atomic, IN_CHECK, "race: "),
+    NO_MORE,
+};

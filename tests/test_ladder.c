@@ -1,0 +1,101 @@
+/* test_ladder.c - every rung of kernels/cuda/ladder, run by the emulator, against a plain loop in double. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/philox.h"
+#include "kernels/cuda/ladder/ladder.h"
+
+enum { GUARD = 64 }; /* elements before and behind each array; those of c must stay as they are */
+
+static const struct {
+    const char *name;
+    gr__ladder_rung *run;
+} rungs[] = {
+#define RUNG(name) {#name, gr__simt_ladder_##name},
+    GR__LADDER(RUNG)
+#undef RUNG
+};
+
+/* count numbers from -1 to 1 between guards of NaN, which reach c when they are read. drawn_free's to free. */
+static float *drawn(uint64_t seed, int64_t count)
+{
+    float *x = malloc((size_t)(count + 2 * GUARD) * sizeof *x);
+    for (int64_t i = 0; i < count + 2 * GUARD; i++)
+        x[i] = i < GUARD || i >= GUARD + count ? NAN : 2 * gr__random_uniform(seed, GR_RNG_PROCEDURAL, 0, (uint64_t)i) - 1;
+    return x + GUARD;
+}
+
+static void drawn_free(float *x)
+{
+    free(x - GUARD);
+}
+
+/* c[i,j] to within the rounding of k products and sums. */
+static bool is_right(float c, const float *a, const float *b, int64_t i, int64_t j, int64_t n, int64_t k)
+{
+    double sum = 0, magnitude = 0;
+    for (int64_t l = 0; l < k; l++) {
+        const double product = (double)a[i * k + l] * (double)b[l * n + j];
+        sum += product;
+        magnitude += fabs(product);
+    }
+    return fabs((double)c - sum) <= (double)FLT_EPSILON * sqrt((double)k) * magnitude;
+}
+
+static void check(int rung, int64_t m, int64_t n, int64_t k)
+{
+    const int64_t count = m * n + 2 * GUARD;
+    float *a = drawn(1, m * k), *b = drawn(2, k * n), *c = malloc((size_t)count * sizeof *c);
+    for (int64_t i = 0; i < count; i++)
+        c[i] = i < GUARD || i >= GUARD + m * n ? 7 : NAN;
+    rungs[rung].run(c + GUARD, a, b, m, n, k, NULL);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            if (!is_right(c[GUARD + i * n + j], a, b, i, j, n, k))
+                fail_msg("%s, m %lld, n %lld, k %lld: c[%lld,%lld] is %g", rungs[rung].name, (long long)m, (long long)n,
+                         (long long)k, (long long)i, (long long)j, (double)c[GUARD + i * n + j]);
+    for (int64_t i = 0; i < GUARD; i++)
+        if (c[i] != 7 || c[GUARD + m * n + i] != 7)
+            fail_msg("%s wrote outside c[%lld,%lld]", rungs[rung].name, (long long)m, (long long)n);
+    drawn_free(a);
+    drawn_free(b);
+    free(c);
+}
+
+/* Extents around the tiles' 32 and 64 and the depths of a step, in every combination. */
+static void around_a_tile(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 31, 32, 33, 63, 64, 65}, depths[] = {1, 15, 16, 17, 31, 32, 33};
+    for (int rung = 0; rung < (int)(sizeof rungs / sizeof *rungs); rung++)
+        for (int i = 0; i < 7; i++)
+            for (int j = 0; j < 7; j++)
+                for (int l = 0; l < 7; l++)
+                    check(rung, sizes[i], sizes[j], depths[l]);
+}
+
+static void several_tiles(void **state)
+{
+    (void)state;
+    for (int rung = 0; rung < (int)(sizeof rungs / sizeof *rungs); rung++) {
+        check(rung, 130, 200, 70);
+        check(rung, 257, 64, 128);
+        check(rung, 3, 300, 129);
+        check(rung, 128, 1, 500);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(around_a_tile),
+        cmocka_unit_test(several_tiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
