@@ -139,6 +139,11 @@ bool gr_record(gr_context *ctx, bool on)
     return before;
 }
 
+bool gr_counts(const gr_context *ctx)
+{
+    return ctx && ctx->device && ctx->device->count_begin;
+}
+
 void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user)
 {
     if (!ctx)

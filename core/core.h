@@ -157,12 +157,27 @@ gr_memory gr_memory_use(const gr_context *ctx);
 
 /* --- trace ---------------------------------------------------------------------------------------------------------- */
 
+/*
+ * What CUDA kernels asked of the memories, counted by the emulator. A request is one access by one warp; 32 neighbouring floats
+ * lie in 4 sectors of 32 bytes.
+ */
+typedef struct {
+    int64_t launches, threads, barriers;     /* barriers: times that a block met */
+    int64_t shared_requests, bank_conflicts; /* extra turns because lanes needed different words of one bank */
+    int64_t global_requests, global_sectors;
+    int64_t lanes;                           /* at work, of 32 in every request */
+} gr_counters;
+
+/* Whether the trace of ctx counts: device simt, in a build with GRADUS_SIMT_CHECK. */
+bool gr_counts(const gr_context *ctx);
+
 typedef struct {
     const char *op;     /* "conv2d" */
     const char *module; /* "conv1", or "" outside a module */
     const char *pass;   /* "forward", "backward" or "update" */
     double flops;       /* floating-point operations of this call, by formula */
     double begin, end;  /* seconds on a monotonic clock */
+    gr_counters count;  /* all 0 unless gr_counts(ctx) */
 } gr_trace_event;
 
 /* Calls hook after every kernel of ctx; NULL turns it off. Costs two clock readings a kernel while on. */

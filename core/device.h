@@ -34,6 +34,10 @@ struct gr_device {
     bool (*wait)(gr_device *d);         /* until all that was asked for is done */
     const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */
     void (*close)(gr_device *d);
+
+    /* NULL unless the device counts what its kernels ask for, from one call to the other: */
+    void (*count_begin)(gr_device *d);
+    gr_counters (*count_end)(gr_device *d);
 };
 
 /* Opens a context on a device that the caller has made; takes it over. device NULL: the context carries the error. */

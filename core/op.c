@@ -153,11 +153,29 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, double begin)
+static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
 {
-    const char *name = op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
-    gr_trace_event event = {op->name, ctx->module, name, op->flops(call, pass), begin, seconds()};
+    event.op = op->name;
+    event.module = ctx->module;
+    event.pass = op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
+    event.flops = op->flops(call, pass);
     ctx->trace(ctx->trace_user, &event);
+}
+
+/* The kernel, timed and counted. */
+static void run_traced(gr_context *ctx, gr_kernel_fn run, const gr_call *call, gr_trace_event *event)
+{
+    gr_device *d = ctx->device;
+    if (d->count_begin)
+        d->count_begin(d);
+    event->begin = seconds();
+    if (!ctx->planning)
+        run(call);
+    if (d->wait)
+        d->wait(d);
+    event->end = seconds();
+    if (d->count_end)
+        event->count = d->count_end(d);
 }
 
 /* Whether the device has failed, which is recorded: at this operation or, where the device runs behind, before it. */
@@ -179,13 +197,14 @@ bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pas
     gr_block scratch = {0};
     if (bytes && !gr__step_take(ctx, bytes, &scratch, &exec.scratch))
         return false;
-    double begin = ctx->trace ? seconds() : 0;
-    if (!ctx->planning)
-        (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
-    if (ctx->trace && ctx->device->wait)
-        ctx->device->wait(ctx->device);
-    if (ctx->trace)
-        report(ctx, op, call, pass, begin);
+    const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
+    if (ctx->trace) {
+        gr_trace_event event = {0};
+        run_traced(ctx, run, call, &event);
+        report(ctx, op, call, pass, event);
+    } else if (!ctx->planning) {
+        run(call);
+    }
     if (bytes)
         gr__step_give(ctx, &scratch);
     call->exec = NULL;

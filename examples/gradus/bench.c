@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_counters.h"
 #include "bench_trial.h"
 #include "options.h"
 #include "progress.h"
@@ -20,7 +21,7 @@ typedef struct {
     const char *batches, *device;
     int64_t threads, memory_limit;
     double seconds;
-    bool list, json;
+    bool list, json, counters;
 } bench_settings;
 
 #define AT(field) offsetof(bench_settings, field)
@@ -36,6 +37,8 @@ static const option bench_options[] = {
     {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
      "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)", 0, 0, NULL},
     {"list", NULL, OPTION_FLAG, AT(list), "name the operations and the shapes they are measured with", 0, 0, NULL},
+    {"counters", NULL, OPTION_FLAG, AT(counters),
+     "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses", 0, 0, NULL},
     {"json", NULL, OPTION_FLAG, AT(json), "print a line of JSON for every measurement", 0, 0, NULL},
     {0},
 };
@@ -70,6 +73,7 @@ typedef struct {
     int64_t batch, checked; /* samples; 0: the case has no batch */
     double error;
     bench_pass passes[2];
+    gr_counters count[2]; /* with --counters */
     char skipped[160]; /* why nothing was measured; "": it was */
 } bench_line;
 
@@ -212,7 +216,8 @@ static void measure(bench_run *run, bench_line *line, const bench_answer *refere
         note_failure(run, &t, line);
     } else if ((line->error = bench_compare(&answer, reference, &what)) <= tolerance) {
         bench_forget(&answer); /* the memory is better used by the caches of the system */
-        if (!bench_measure(&t, run->s->seconds, line->passes))
+        memcpy(line->count, t.count, sizeof line->count);
+        if (!run->s->counters && !bench_measure(&t, run->s->seconds, line->passes))
             note_failure(run, &t, line);
     } else {
         snprintf(line->skipped, sizeof line->skipped, "WRONG: relative error %.1e in %s", line->error, what);
@@ -239,6 +244,10 @@ static void print_case(const bench_case *c)
 {
     char shapes[256];
     printf("\n%s: %s\n%s\n", c->op, c->about, bench_shapes(c, shapes, sizeof shapes));
+}
+
+static void print_heading(void)
+{
     printf("%6s %-8s %9s %19s %8s %4s %6s %4s %7s\n", "batch", "pass", "ms", "quartiles", "GFLOP/s", "%", "GB/s", "%",
            "error");
 }
@@ -280,6 +289,9 @@ static void print_line(const bench_run *run, const bench_line *line)
         snprintf(batch, sizeof batch, "%lld", (long long)line->batch);
     if (line->skipped[0])
         printf("%6s %s\n", batch, line->skipped);
+    for (int pass = 0; pass < 2; pass++)
+        if (line->count[pass].launches > 0 && run->s->counters)
+            counters_print(batch, pass_name(line->c, pass), &line->count[pass]);
     for (int pass = 0; pass < 2; pass++)
         if (line->passes[pass].repeats > 0)
             print_pass(run, line, batch, pass, pass_name(line->c, pass));
@@ -325,6 +337,13 @@ static void print_json_line(const bench_run *run, const bench_line *line)
         json_object_set_new(row, "skipped", json_string(line->skipped));
         print_json(row);
     }
+    for (int pass = 0; pass < 2; pass++)
+        if (line->count[pass].launches > 0 && run->s->counters) {
+            json_t *row = row_of(run, line, pass_name(line->c, pass)), *counted = counters_json(&line->count[pass]);
+            json_object_update(row, counted);
+            json_decref(counted);
+            print_json(row);
+        }
     for (int pass = 0; pass < 2; pass++) {
         const bench_pass *p = &line->passes[pass];
         if (p->repeats == 0)
@@ -349,8 +368,10 @@ static void run_case(bench_run *run, const bench_case *c)
     bool batched = strstr(c->inputs, "[N");
     bench_answer reference = {0};
     int64_t known = 0;
-    if (!run->s->json)
+    if (!run->s->json) {
         print_case(c);
+        (run->s->counters ? counters_print_heading : print_heading)();
+    }
     for (int i = 0; i < (batched ? run->n_batches : 1); i++) {
         bench_line line = {.c = c, .batch = batched ? run->batches[i] : 1};
         char at[64];
@@ -369,7 +390,13 @@ static int measure_machine(bench_run *run)
 {
     gr_options here = context_options(run, false);
     gr_context *ctx = gr_open(&here);
-    run->ceilings = gr_measure_ceilings(ctx);
+    if (run->s->counters && gr_ok(ctx) && !gr_counts(ctx)) {
+        gr_close(ctx);
+        return complain(GR_USAGE, "bench", "--counters: only --device simt counts, in the build that checks every access: "
+                                           "cmake --preset check && cmake --build --preset check, then build/check/gradus");
+    }
+    if (!run->s->counters)
+        run->ceilings = gr_measure_ceilings(ctx);
     snprintf(run->device, sizeof run->device, "%s", gr_device_name(ctx));
     snprintf(run->isa, sizeof run->isa, "%s", gr_isa_name(ctx));
     run->threads = gr_thread_count(ctx);
@@ -405,15 +432,16 @@ int bench_command(int argc, char **argv)
         list_cases(operands);
         return 0;
     }
-    warn_if_busy();
+    if (!s.counters)
+        warn_if_busy();
     if ((code = measure_machine(&run)) != 0)
         return code;
-    if (!s.json)
+    if (!s.json && !s.counters)
         print_machine(&run);
     for (const bench_case *c = bench_cases; c->op; c++)
         if (chosen(operands, c->op))
             run_case(&run, c);
     if (!s.json)
-        print_legend();
+        (s.counters ? counters_print_legend : print_legend)();
     return run.code;
 }

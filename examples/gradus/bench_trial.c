@@ -74,6 +74,7 @@ static void on_kernel(void *user, const gr_trace_event *e)
         return;
     t->now[pass] += e->end - e->begin;
     t->flops[pass] += e->flops;
+    t->count[pass] = e->count;
 }
 
 /* Kernels of updates read the learning rate from the step's state, which an optimizer's step writes: one of one weight. */

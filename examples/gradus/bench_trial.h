@@ -26,6 +26,7 @@ typedef struct {
     gr_tensor *result; /* of the step that has run */
     double now[2];     /* seconds of the step that has run: forward or update, backward */
     double flops[2];
+    gr_counters count[2];
 } bench_trial;
 
 /*

@@ -17,7 +17,8 @@ GRADUS = os.environ["GRADUS"]  # the program under test
 QUICK = ["cifar10-cnn", "--procedural", "--batch", "8", "--updates", "2"]
 ROW_KEYS = ("recipe data data_hash device isa threads precision optimizer lr momentum nesterov weight_decay lr_schedule "
             "lr_every lr_gamma batch micro_batch seed epochs updates samples train_loss train_accuracy val_loss val_accuracy test_loss "
-            "test_accuracy seconds samples_per_second peak_bytes state version history").split()
+            "test_accuracy seconds samples_per_second peak_bytes gpu_utilisation gpu_memory_bytes gpu_power state "
+            "version history").split()
 TIMINGS = {"seconds", "samples_per_second", "history", "threads"}
 
 
