@@ -1,6 +1,6 @@
 /*
  * half.h - the two 16-bit floating-point types, as bits: f16 (IEEE binary16: 5 bits of exponent, 10 of fraction) and bf16
- * (the upper half of a float). Rounding is to the nearest, ties to even, in one step from a double; NaN stays NaN.
+ * (the upper half of a float). Rounding is to the nearest, ties to even, in one step from a double; NaN becomes 0x7FFF.
  */
 #ifndef GRADUS_HALF_H
 #define GRADUS_HALF_H
@@ -26,7 +26,7 @@ static inline uint16_t gr__narrow(double v, int exponent, int fraction)
     const uint32_t sign = (uint32_t)(bits >> 63) << 15, infinity = (uint32_t)((1 << exponent) - 1) << fraction;
     const int power = (int)(magnitude >> 52) - 1023;
     if (magnitude > (uint64_t)2047 << 52)
-        return (uint16_t)(sign | infinity | 1u << (fraction - 1));
+        return 0x7FFF; /* the one that GPUs make */
     if (power > bias)
         return (uint16_t)(sign | infinity);
     const int lost = 52 - fraction + (power < 1 - bias ? 1 - bias - power : 0); /* subnormal: fewer bits are left */

@@ -93,6 +93,11 @@ LARGE = {"dense", "dense_sgd", "dense_adam"}  # 40 million weights
 NO_KERNEL = {("flatten", "forward"), ("reshape", "forward")}  # the same storage, nothing is computed
 
 
+class Counters(Case):
+    def test_only_the_build_that_checks_counts(self):
+        self.refused(2, "bench", "relu", "--batch", 1, "--device", "simt", "--counters", names=["cmake --preset check"])
+
+
 class Refusals(Case):
     def test_what_does_not_fit_is_left_out(self):
         result = self.gradus("bench", "relu", "--batch", "1,1024", "--memory-limit", "16M")
