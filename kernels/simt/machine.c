@@ -26,7 +26,7 @@ static void close_machine(void *machine)
     free(m->allowed);
     gr__simt_shadow_close(m);
     gr__simt_count_close(m);
-    munmap(m, sizeof *m);
+    free(m);
     gr__simt_now = NULL;
 }
 
@@ -57,7 +57,7 @@ gr__simt_machine *gr__simt_here(void)
 {
     if (gr__simt_now)
         return gr__simt_now;
-    gr__simt_machine *m = map(sizeof *m);
+    gr__simt_machine *m = calloc(1, sizeof *m);
     without_memory = true;
     if (!m)
         return NULL;

@@ -1,10 +1,11 @@
 /*
  * main.c - the operation table: every row on every kernel table that this processor can run.
  *
- *   test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [WORD...]
+ *   test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]
  *
  * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt, cuda).
- * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements.
+ * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
+ * --host leaves out simt and cuda.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const struct {
 enum { LINES = sizeof lines / sizeof *lines, SMALL = 4096 };
 
 typedef struct {
-    bool list, first, small;
+    bool list, first, small, host; /* host: not the devices that run the CUDA kernels */
     const table_device *device; /* NULL: all */
     const char *op;             /* NULL: all */
     char **words;
@@ -74,6 +75,11 @@ static void check_device(const settings *s, const table_device *d, truth *t)
         device_check_backward(d, t, s->pools);
 }
 
+static bool of_host(const table_device *d)
+{
+    return !d->emulated && !d->memory;
+}
+
 static void check_row(const settings *s, const row *r)
 {
     row_call call;
@@ -89,7 +95,7 @@ static void check_row(const settings *s, const row *r)
     if (!s->device || s->device->threads)
         check_composition(&t);
     for (int i = 0; i < table_device_count; i++)
-        if (!s->device || s->device == &table_devices[i])
+        if (s->device ? s->device == &table_devices[i] : !s->host || of_host(&table_devices[i]))
             check_device(s, &table_devices[i], &t);
     truth_close(&t);
 }
@@ -122,7 +128,7 @@ static int check_rows(const settings *s, int rows_of[GR_OP_COUNT])
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [WORD...]\ndevices:");
+    fprintf(stderr, "usage: test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]\ndevices:");
     for (int i = 0; i < table_device_count; i++)
         fprintf(stderr, " %s%s", table_devices[i].name, table_device_here(&table_devices[i]) ? "" : " (not on this processor)");
     fprintf(stderr, "\n");
@@ -137,6 +143,8 @@ static bool parse(int argc, char **argv, settings *s)
             s->list = true;
         else if (!strcmp(argv[i], "--first"))
             s->first = true;
+        else if (!strcmp(argv[i], "--host"))
+            s->host = true;
         else if (!strcmp(argv[i], "--small"))
             s->small = true;
         else if (!strcmp(argv[i], "--op") && i + 1 < argc)
