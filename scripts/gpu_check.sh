@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu_check.sh [--deps FOLDER] [--data FOLDER] [--out FILE] - everything that a machine with a GPU should do, from a clean tree,
 # without network, in ten minutes: builds, runs the operation table and the sanitizers of CUDA, compares training losses with
-# the CPU's, measures kernels and steps. Ends in a short table; everything measured goes to FILE (default: gpu_check.json).
+# the CPU's, measures kernels. Ends in a short table; everything measured goes to FILE (default: gpu_check.json).
 #
 #   --deps FOLDER   where headers and libraries lie that this machine lacks: Debian packages unpacked with dpkg -x
 #   --data FOLDER   real images; the built-in ones are used without
@@ -24,7 +24,7 @@ done
 begin=$SECONDS failed=() work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 say() {
-    echo "== $* ($((SECONDS - begin)) s)"
+    echo "== $* ($((SECONDS - begin)) s)" >&2
 }
 # Runs one part under a time limit; a part that fails does not stop the others.
 part() { # NAME SECONDS COMMAND...
@@ -81,9 +81,6 @@ fi
 part "losses of cats-vs-dogs" 60 losses cats-vs-dogs 8 5
 part "losses of cifar10-cnn" 60 losses cifar10-cnn 16 20
 part "kernels" 120 build/gpu/gradus bench --device "$device" --batch 16,128 --json >"$work/kernels.jsonl"
-if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-    part "steps beside PyTorch" 120 python3 scripts/bench_pytorch.py --device cuda --out "$work/steps.jsonl"
-fi
 
 say "done"
 build/gpu/gradus doctor --json >"$work/doctor.json" || true
@@ -95,7 +92,7 @@ def rows(name):
     return [json.loads(line) for line in open(path)] if os.path.exists(path) else []
 parts = dict(line.rstrip("\n").rsplit(" ", 1) for line in open(os.path.join(work, "parts")))
 json.dump({"date": datetime.date.today().isoformat(), "commit": commit, "machine": rows("doctor.json"), "parts": parts,
-           "kernels": rows("kernels.jsonl"), "steps": rows("steps.jsonl")}, open(out, "w"), indent=1)
+           "kernels": rows("kernels.jsonl")}, open(out, "w"), indent=1)
 for name, end in parts.items():
     print(f"  {name:28} {end}")
 print(f"written: {out}")
