@@ -36,7 +36,7 @@ typedef struct {
     int64_t threads;
     /* where it goes */
     const char *save_weights, *log_updates;
-    bool json, time;
+    bool json, time, no_evaluation;
 } settings;
 
 extern const option settings_cell[], settings_protocol[], settings_machine[];

@@ -21,6 +21,13 @@ static const option ask_options[] = {
     {0},
 };
 
+static const option evaluation_options[] = {
+    {"no-evaluation", NULL, OPTION_FLAG, offsetof(settings, no_evaluation),
+     "train only: leave out the validation after every epoch and the test after the last, for runs of a few updates", 0, 0,
+     NULL},
+    {0},
+};
+
 static const option file_options[] = {
     {"save-weights", "FILE", OPTION_TEXT, offsetof(settings, save_weights), "write the trained weights (safetensors)",
      0, 0, NULL},
@@ -112,7 +119,10 @@ static int train(run *t, const recipe *r, const settings *s)
     fit.user = t;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
-    t->result.fit = gr_fit(net, opt, t->data.split, &fit);
+    gr_split parts = t->data.split;
+    if (s->no_evaluation)
+        parts.val = parts.test = NULL;
+    t->result.fit = gr_fit(net, opt, parts, &fit);
     t->result.gpu = gpu_watch_end(watch);
     progress_clear(&t->progress);
     if (s->save_weights)
@@ -205,6 +215,7 @@ int train_command(int argc, char **argv)
     const option_group groups[] = {{"The run", settings_cell, &s},
                                    {"The protocol", settings_protocol, &s},
                                    {"The machine", settings_machine, &s},
+                                   {"Evaluation", evaluation_options, &s},
                                    {"Output", file_options, &s},
                                    {"Instead of training", ask_options, &asks},
                                    {0}};

@@ -54,6 +54,18 @@ class Row(Case):
         self.assertEqual(row["history"][-1]["train_loss"], row["train_loss"])
         self.assertEqual(row["history"][-1]["test_accuracy"], row["test_accuracy"])
 
+    def test_no_evaluation(self):
+        words = ["train", "cats-vs-dogs", "--procedural", "--batch", 16, "--updates", 1, "--seed", 3, "--resize", 8]
+        whole = self.gradus(*words, "--json").row()
+        row = self.gradus(*words, "--json", "--no-evaluation").row()
+        for key in ("val_loss", "val_accuracy", "test_loss", "test_accuracy"):
+            self.assertIsNotNone(whole[key])
+            self.assertIsNone(row[key])
+        self.assertEqual((row["train_loss"], row["data_hash"]), (whole["train_loss"], whole["data_hash"]))
+        text = self.gradus(*words, "--no-evaluation").out
+        self.assertNotIn("validation", text)
+        self.assertNotIn("test", text)
+
     def test_recipe_choices(self):
         row = self.gradus("train", "cifar10-cnn", "--procedural", "--updates", 1, "--json").row()
         self.assertEqual((row["optimizer"], row["lr"], row["batch"]), ("adam", 0.001, 32))
