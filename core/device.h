@@ -21,6 +21,7 @@ struct gr_device {
     gr_type real;     /* GR_F32, or GR_F64 */
     const gr_kernel *kernels; /* by operation id */
     const gr_probes *probes;
+    const struct gr_rung *ladder; /* NULL unless it runs CUDA kernels: kernels/cuda/ladder */
     struct gr_pool *pool;     /* NULL unless a CPU device */
     void *queue;              /* NULL unless a GPU device */
     bool on_host;             /* its memory is the host's: a tensor may be filled in place */

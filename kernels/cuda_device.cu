@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/cuda/gpu.h"
+#include "kernels/cuda/ladder/ladder.h"
 #include "kernels/cuda/quad.cuh"
 
 typedef struct {
@@ -170,6 +171,7 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->real = GR_F32;
     d->kernels = gr__cuda_kernels;
     d->probes = &gr__cuda_probes;
+    d->ladder = gr__cuda_ladder;
     d->alloc = cuda_alloc;
     d->free = cuda_free;
     d->upload = cuda_upload;

@@ -226,6 +226,15 @@ typedef struct {
 gr_tensor *gr_dense_sgd(const gr_dense_update *u);
 gr_tensor *gr_dense_adam(const gr_dense_update *u, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
 
+/*
+ * The ladder (kernels/cuda/ladder): one matrix product in several kernels, each with one idea more, on the devices cuda and
+ * simt. The name of rung number rung, counted from 0; NULL: there is none.
+ */
+const char *gr_ladder_rung_name(const gr_context *ctx, int rung);
+
+/* c[m,n] = a[m,k] b[k,n] by one rung, float; time and counters into *event. False: recorded. */
+bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b, gr_trace_event *event);
+
 #ifdef __cplusplus
 }
 #endif

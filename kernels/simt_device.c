@@ -1,6 +1,7 @@
 /* simt_device.c - the device "simt": the CUDA kernels, run on a CPU by the emulator in kernels/simt, which knows the memory. */
 #include <stdlib.h>
 
+#include "kernels/cuda/ladder/ladder.h"
 #include "kernels/host_memory.h"
 #include "kernels/kernels.h"
 #include "kernels/simt/simt.h"
@@ -66,7 +67,7 @@ gr_device *gr__simt_device(const char **why)
     if (!simt)
         return NULL;
     gr_device *d = &simt->device;
-    *d = (gr_device){.name = "simt", .isa = "plain", .real = GR_F32, .kernels = gr__simt_kernels, .probes = &gr__ref_f32_probes,
+    *d = (gr_device){.name = "simt", .isa = "plain", .real = GR_F32, .kernels = gr__simt_kernels, .probes = &gr__ref_f32_probes, .ladder = gr__simt_ladder,
                      .fault = simt_fault, .close = simt_close};
     gr__use_host_memory(d);
     gr__use_host_memory(&simt->host);

@@ -1,4 +1,7 @@
-/* test_ladder.c - every rung of kernels/cuda/ladder, run by the emulator, against a plain loop in double. */
+/*
+ * test_ladder.c - every rung of kernels/cuda/ladder, run by the emulator, against a plain loop in double; and the counters that
+ * tell why one is better than the one before.
+ */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -6,7 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
+
+#include <gradus.h>
 
 #include "core/philox.h"
 #include "kernels/cuda/ladder/ladder.h"
@@ -91,11 +97,44 @@ static void several_tiles(void **state)
     }
 }
 
+/* Square matrices of whole tiles, in a context. Global memory is asked for less and less. */
+static void counters(void **state)
+{
+    (void)state;
+    enum { SIDE = 64 };
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt"});
+    const int64_t shape[2] = {SIDE, SIDE};
+    gr_tensor *a = gr_tensor_new(ctx, GR_F32, 2, shape), *b = gr_tensor_new(ctx, GR_F32, 2, shape),
+              *c = gr_tensor_new(ctx, GR_F32, 2, shape);
+    gr_counters count[4] = {0};
+    for (int rung = 0; gr_ladder_rung_name(ctx, rung); rung++) {
+        gr_trace_event e;
+        assert_string_equal(gr_ladder_rung_name(ctx, rung), rungs[rung].name);
+        assert_true(gr_ladder_run(ctx, rung, c, a, b, &e));
+        assert_string_equal(e.module, rungs[rung].name);
+        assert_true(e.flops == 2.0 * SIDE * SIDE * SIDE && e.end > e.begin);
+        count[rung] = e.count;
+    }
+    const int64_t warps = SIDE * SIDE / 32;
+    for (int rung = 0; rung < 4 && gr_counts(ctx); rung++)
+        assert_int_equal(count[rung].launches, 1);
+    if (gr_counts(ctx)) {
+        assert_int_equal(count[0].global_sectors, warps * (SIDE * (32 + 1) + 32)); /* a column of a, one of b, a column of c */
+        assert_int_equal(count[1].global_sectors, warps * (SIDE * (1 + 4) + 4));
+        assert_int_equal(count[2].global_sectors, warps * (SIDE / 32 * (4 + 4) + 4)); /* a tile's rows, for each step of 32 */
+        assert_int_equal(count[3].global_sectors, (2 * warps + warps) * 4);           /* a, b and c once each: one tile */
+    }
+    assert_false(gr_ladder_run(ctx, 4, c, a, b, &(gr_trace_event){0}));
+    assert_non_null(strstr(gr_error_text(ctx), "no rung 4"));
+    gr_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(around_a_tile),
         cmocka_unit_test(several_tiles),
+        cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench_counters.h"
+#include "bench_ladder.h"
 #include "bench_trial.h"
 #include "options.h"
 #include "progress.h"
@@ -21,7 +22,7 @@ typedef struct {
     const char *batches, *device;
     int64_t threads, memory_limit;
     double seconds;
-    bool list, json, counters;
+    bool list, json, counters, ladder;
 } bench_settings;
 
 #define AT(field) offsetof(bench_settings, field)
@@ -39,13 +40,17 @@ static const option bench_options[] = {
     {"list", NULL, OPTION_FLAG, AT(list), "name the operations and the shapes they are measured with", 0, 0, NULL},
     {"counters", NULL, OPTION_FLAG, AT(counters),
      "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses", 0, 0, NULL},
+    {"ladder", NULL, OPTION_FLAG, AT(ladder),
+     "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on --device cuda, counters "
+     "on simt",
+     0, 0, NULL},
     {"json", NULL, OPTION_FLAG, AT(json), "print a line of JSON for every measurement", 0, 0, NULL},
     {0},
 };
 
 static const command_text bench_text = {
     .name = "bench",
-    .usage = "bench [OP...] [options]\nbench --list",
+    .usage = "bench [OP...] [options]\nbench --list\nbench gemm --ladder --device cuda|simt",
     .operand = "OP",
     .operands = MAX_OPERANDS,
     .about =
@@ -414,6 +419,17 @@ static void warn_if_busy(void)
                 load);
 }
 
+static int run_ladder(const bench_run *run, const char *const *operands)
+{
+    const bench_settings *s = run->s;
+    if (!operands[0] || strcmp(operands[0], "gemm") != 0 || operands[1] || s->batches || s->counters || s->list)
+        return complain(GR_USAGE, "bench", "--ladder is of the product of matrices and has shapes of its own: gradus bench gemm "
+                                           "--ladder, with --device, --seconds, --memory-limit and --json");
+    gr_options options = context_options(run, false);
+    options.memory_limit = s->memory_limit;
+    return bench_ladder(&options, s->seconds, s->json);
+}
+
 int bench_command(int argc, char **argv)
 {
     bench_settings s = {.seconds = 0.2};
@@ -423,6 +439,8 @@ int bench_command(int argc, char **argv)
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     bench_run run = {.s = &s, .progress = progress_open()};
+    if (s.ladder)
+        return run_ladder(&run, operands);
     int code = check_operands(operands);
     if (code == 0)
         code = parse_batches(s.batches ? s.batches : "4,16,64,256,1024", &run);

@@ -96,6 +96,15 @@ NO_KERNEL = {("flatten", "forward"), ("reshape", "forward")}  # the same storage
 class Counters(Case):
     def test_only_the_build_that_checks_counts(self):
         self.refused(2, "bench", "relu", "--batch", 1, "--device", "simt", "--counters", names=["cmake --preset check"])
+        self.refused(2, "bench", "gemm", "--ladder", "--device", "simt", names=["--ladder", "cmake --preset check"])
+
+    def test_the_ladder_needs_cuda_kernels(self):
+        self.refused(2, "bench", "gemm", "--ladder", names=["--ladder", "cpu", "--device cuda"])
+
+    def test_the_ladder_has_shapes_of_its_own(self):
+        for words in ([], ["relu"], ["gemm", "relu"], ["gemm", "--batch", 4]):
+            with self.subTest(words):
+                self.refused(2, "bench", *words, "--ladder", names=["--ladder", "gradus bench gemm --ladder"])
 
 
 class Refusals(Case):

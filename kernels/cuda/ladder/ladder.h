@@ -23,6 +23,13 @@ typedef void gr__ladder_rung(float *c, const float *a, const float *b, int64_t m
 
 #define GR__LADDER(RUNG) RUNG(naive) RUNG(coalesced) RUNG(shared_tile) RUNG(register_tile)
 
+/* A rung by its name; a device's table ends with one that has no name. */
+typedef struct gr_rung {
+    const char *name;
+    gr__ladder_rung *run;
+} gr_rung;
+extern const gr_rung gr__cuda_ladder[], gr__simt_ladder[];
+
 /* gr__cuda_ladder_naive, gr__simt_ladder_naive, ... */
 #define GR__DECLARE_RUNG(name) gr__ladder_rung gr__cuda_ladder_##name, gr__simt_ladder_##name;
 GR__LADDER(GR__DECLARE_RUNG)
