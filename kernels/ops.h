@@ -197,6 +197,19 @@ gr_tensor *gr_global_norm(gr_tensor *x);
 gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
 
 /*
+ * Confusion matrix, real [K,K], K = C or 2 for z[N,1]: element (i, j) is the sum of weight[n] over the samples of label i taken for
+ * class j. Samples whose logits hold a NaN or whose label is outside 0..K-1 are counted nowhere.
+ */
+gr_tensor *gr_confusion(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
+
+/*
+ * Adds the loss of an update, times the update's weight (gr_set_update_weight; 1 where none is set), and k counts to sums kept
+ * on the device, real [1+k,2]: a row is a sum and what rounding took from it, to be added by whoever reads it. To be called
+ * before the optimizer's step, which forgets the weight. An update that is skipped counts too.
+ */
+bool gr_tally(gr_tensor *total, gr_tensor *loss, gr_tensor *counts);
+
+/*
  * x in another type: gr_real(ctx), GR_F16 or GR_BF16, rounded to the nearest, ties to even; what is too large becomes
  * infinite. Any shape; no gradient.
  */

@@ -240,6 +240,13 @@ def accuracy(row, z, t, weight):
     return (right if weight is None else right * weight).sum()
 
 
+def confusion(row, z, t, weight):
+    predicted = (z[:, 0] > 0).long() if z.shape[1] == 1 else z.argmax(1)
+    classes = max(z.shape[1], 2)
+    cells = t.long() * classes + predicted
+    return torch.bincount(cells, weight, classes * classes).to(z.dtype).reshape(classes, classes)
+
+
 def normalise(row, x):
     def channels(word, default):
         given = row.words.get(word, [])
@@ -286,7 +293,7 @@ def cast(row, x):
     return (x.to(torch.float32).to(end[0]) if end else x).to(torch.float64)
 
 
-PURE = {"accuracy": accuracy, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+PURE = {"accuracy": accuracy, "confusion": confusion, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
         "global_norm": lambda row, x: x.norm()}
 
 
@@ -379,6 +386,9 @@ def update(row, t):
         sgd(row, t["p"], t["g"], t["v"])
     elif row.op == "batch_norm_track":
         track(row, t)
+    elif row.op == "tally":
+        gains = torch.cat([t["loss"].reshape(1) / row.number("inv_weight", 1), t["counts"].reshape(-1)])
+        t["total"] = torch.stack([t["total"].sum(1) + gains, torch.zeros_like(gains)], 1)
     elif row.op == "batch_norm_commit":
         t["running"] = t["next"].clone()
     elif row.op == "adam_step":

@@ -174,6 +174,16 @@ static gr_tensor *accuracy(gr_tensor *const *in)
     return gr_accuracy(in[0], in[1], in[2]);
 }
 
+static gr_tensor *confusion(gr_tensor *const *in)
+{
+    return gr_confusion(in[0], in[1], in[2]);
+}
+
+static gr_tensor *tally(gr_tensor *const *in)
+{
+    return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
+}
+
 static gr_tensor *sgd(gr_tensor *const *in)
 {
     return gr_sgd_step(in[0], in[1], NULL) ? in[0] : NULL;
@@ -244,6 +254,8 @@ const bench_case bench_cases[] = {
     {"sigmoid_bce", "cats-vs-dogs", "z[N,1]* labels[N]2", sigmoid_loss, READS_INPUTS},
     {"normalise", "cats-vs-dogs", "x[N,200,200,3]u", normalise, READS_NOTHING},
     {"accuracy", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", accuracy, READS_NOTHING},
+    {"confusion", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", confusion, READS_NOTHING},
+    {"tally", "loss and accuracy", "total[2,2]& loss[1] counts[1]", tally, READS_NOTHING},
     {"sgd_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962]", sgd, READS_NOTHING},
     {"momentum_step", "the same, Nesterov's, with weight decay", "p[11173962]& g[11173962] v[11173962]&", momentum,
      READS_NOTHING},

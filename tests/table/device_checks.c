@@ -170,7 +170,7 @@ static bool nan_reaches(const row *r, int slot)
         return r->track.first ? slot >= 2 : slot < 2;
     gr_slot s = {0};
     gr__slot(r->op->inputs, slot, &s);
-    return r->op->id != GR_OP_accuracy && strcmp(s.name, "y");
+    return r->op->id != GR_OP_accuracy && r->op->id != GR_OP_confusion && strcmp(s.name, "y");
 }
 
 /* The result without the outputs that only a tape needs. */
@@ -192,10 +192,10 @@ static void check_without_saved(const subject *s, trial *t)
     free(with);
 }
 
-/* An update that is to be skipped changes nothing. */
+/* An update that is to be skipped changes nothing; whether it is, nobody knows yet when the loss is added to its sum. */
 static void check_skip(const subject *s, trial *t)
 {
-    if (s->row->op->kind != GR_UPDATE)
+    if (s->row->op->kind != GR_UPDATE || s->row->op->id == GR_OP_tally)
         return;
     reset(s, t, GR_FORWARD);
     t->state.skip = 1;

@@ -177,6 +177,18 @@ static gr_tensor *call_accuracy(const row *r, gr_tensor *const *in, gr_tensor *d
     return gr_accuracy(in[0], in[1], in[2]);
 }
 
+static gr_tensor *call_confusion(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_confusion(in[0], in[1], in[2]);
+}
+
+static gr_tensor *call_tally(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
+}
+
 static gr_tensor *call_sgd_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

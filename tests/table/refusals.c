@@ -291,6 +291,21 @@ static void accuracy_labels(gr_context *ctx)
     gr_accuracy(matrix(ctx, 3, 4), labels(ctx, 2), NULL);
 }
 
+static void confusion_labels(gr_context *ctx)
+{
+    gr_confusion(matrix(ctx, 3, 4), labels(ctx, 2), NULL);
+}
+
+static void tally_loss(gr_context *ctx)
+{
+    gr_tally(matrix(ctx, 2, 2), vector(ctx, 2), vector(ctx, 1));
+}
+
+static void tally_total(gr_context *ctx)
+{
+    gr_tally(matrix(ctx, 3, 2), vector(ctx, 1), vector(ctx, 3));
+}
+
 static void normalise_channels(gr_context *ctx)
 {
     gr_normalise(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, 2, 2, 5}), NULL);
@@ -428,6 +443,9 @@ static const struct {
     {bce_two_logits, "sigmoid_bce", "for 2 classes use gr_softmax_cross_entropy"},
     {bce_labels, "sigmoid_bce", "one label for each of the 3 rows"},
     {accuracy_labels, "accuracy", "one label for each of the 3 rows"},
+    {confusion_labels, "confusion", "one label for each of the 3 rows"},
+    {tally_loss, "tally", "loss must have one element"},
+    {tally_total, "tally", "total must be [4,2]"},
     {normalise_channels, "normalise", "at most 4 channels"},
     {normalise_std, "normalise", "std -1"},
     {normalise_type, "normalise", "wanted is u8"},

@@ -15,7 +15,8 @@ typedef enum {
     TERMS,  /* by the kernel itself on absolute inputs: sums of products */
     ITSELF, /* |truth|: no cancellation */
     LOGITS, /* by the size of the logits: losses */
-    CHANNELS /* by the values of a channel: batch_norm */
+    CHANNELS, /* by the values of a channel: batch_norm */
+    SUMS     /* of a sum and what rounding took from it: by the sum */
 } magnitude_kind;
 
 /*
@@ -53,6 +54,8 @@ static const struct {
     [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
     [GR_OP_cast] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_accuracy] = {ITSELF, 1, ITSELF, 0},
+    [GR_OP_confusion] = {ITSELF, 1, ITSELF, 0},
+    [GR_OP_tally] = {SUMS, 1, ITSELF, 0},
     [GR_OP_sgd_step] = {TERMS, 1, ITSELF, 0},
     [GR_OP_momentum_step] = {TERMS, 2, ITSELF, 0},
     [GR_OP_adam_step] = {TERMS, 3, ITSELF, 0},
@@ -92,6 +95,7 @@ static double terms(const row *r, const row_call *s, int buffer)
     case GR_OP_softmax_cross_entropy:
     case GR_OP_sigmoid_bce:
     case GR_OP_accuracy:
+    case GR_OP_confusion:
         return out ? (double)x[0] : 1;
     default:
         return 1;
@@ -145,6 +149,8 @@ static double magnitude(const truth *t, const trial *absolute, int buffer, magni
 {
     if (kind == TERMS)
         return fabs(trial_get(absolute, buffer, i));
+    if (kind == SUMS)
+        return fabs(trial_get(absolute, buffer, i - i % 2));
     if (kind == ITSELF)
         return fabs(trial_get(&t->run, buffer, i));
     return buffer == trial_out(1) ? softmax_magnitude(t, i) : loss_magnitude(t, buffer, i);
