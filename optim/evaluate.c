@@ -11,57 +11,89 @@ gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
                              : gr_softmax_cross_entropy(z, batch->y, batch->weight);
 }
 
-gr_loader *gr__evaluation_loader(gr_dataset *set, int64_t batch)
+bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, int64_t batch)
 {
     int64_t size = gr_dataset_size(set);
-    return set ? gr_loader_open(set, &(gr_loader_options){.batch = batch < size ? batch : size}) : NULL;
+    *e = (gr_evaluator){.net = net};
+    if (set)
+        e->loader = gr_loader_open(set, &(gr_loader_options){.batch = batch < size ? batch : size});
+    return gr_ok(net->ctx);
 }
 
-bool gr__plan_evaluation(gr_module *net, gr_loader *loader, int64_t n)
+void gr__evaluator_close(gr_evaluator *e)
+{
+    if (e->net)
+        gr__score_close(e->net->ctx, &e->score);
+    gr_loader_close(e->loader);
+    *e = (gr_evaluator){0};
+}
+
+/* One batch into the sums. False: recorded. */
+static bool add_batch(gr_evaluator *e, const gr_batch *batch)
+{
+    gr_tensor *z = gr_forward(e->net, batch->x), *counts = gr_confusion(z, batch->y, batch->weight);
+    if (counts && !e->score.total) {
+        e->classes = (int)gr_dim(counts, 0);
+        gr__score_open(e->net->ctx, &e->score, gr_count(counts));
+    }
+    return gr_tally(e->score.total, gr_add_penalty(e->net, gr_loss(z, batch)), counts);
+}
+
+static bool plan_batch(gr_evaluator *e, int64_t n)
 {
     gr_batch batch;
-    bool recorded = gr_record(net->ctx, false);
-    gr_plan_begin(net->ctx);
-    if (gr_loader_dry(loader, n, &batch)) {
-        gr_tensor *z = gr_forward(net, batch.x);
-        gr_accuracy(z, batch.y, batch.weight);
-        gr_add_penalty(net, gr_loss(z, &batch));
-    }
-    bool fits = gr_plan_end(net->ctx) >= 0;
-    gr_record(net->ctx, recorded);
+    gr_plan_begin(e->net->ctx);
+    if (gr_loader_dry(e->loader, n, &batch))
+        add_batch(e, &batch);
+    return gr_plan_end(e->net->ctx) >= 0;
+}
+
+bool gr__evaluator_plan(gr_evaluator *e)
+{
+    if (!e->loader)
+        return gr_ok(e->net->ctx);
+    bool recorded = gr_record(e->net->ctx, false);
+    bool fits = plan_batch(e, gr_loader_batch(e->loader));
+    gr_record(e->net->ctx, recorded);
     return fits;
 }
 
-/* Adds one batch to the sums. */
-static void add_batch(gr_module *net, const gr_batch *batch, gr_metrics *sum)
+/* All batches of the set into the sums; samples that were seen. */
+static int64_t pass(gr_evaluator *e)
 {
-    gr_tensor *z = gr_forward(net, batch->x);
-    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
-    sum->loss += gr_item(gr_add_penalty(net, gr_loss(z, batch))) * (double)batch->samples;
-    sum->accuracy += gr_item(correct);
-    sum->samples += batch->samples;
-    gr_step_end(net->ctx);
+    gr_context *ctx = e->net->ctx;
+    int64_t samples = 0;
+    bool recorded = gr_record(ctx, false);
+    if (e->score.total)
+        gr__score_clear(&e->score);
+    for (gr_batch batch; gr_loader_next(e->loader, &batch); samples += batch.samples) {
+        add_batch(e, &batch);
+        gr_step_end(ctx);
+    }
+    gr_record(ctx, recorded);
+    gr_set_update_weight(ctx, 0); /* the loader's weight is not for whoever trains next */
+    return samples;
 }
 
-gr_metrics gr__evaluate(gr_module *net, gr_loader *loader)
+gr_metrics gr__evaluator_run(gr_evaluator *e)
 {
-    gr_metrics sum = {0};
-    if (net && loader) {
-        bool recorded = gr_record(net->ctx, false);
-        gr_batch batch;
-        while (gr_loader_next(loader, &batch))
-            add_batch(net, &batch, &sum);
-        gr_record(net->ctx, recorded);
-        gr_set_update_weight(net->ctx, 0); /* the loader's weight is not for whoever trains next */
-    }
-    double n = sum.samples > 0 ? (double)sum.samples : NAN;
-    return (gr_metrics){sum.loss / n, sum.accuracy / n, sum.samples};
+    gr_metrics m = {.samples = e->loader ? pass(e) : 0};
+    if (m.samples == 0 || !gr_ok(e->net->ctx) || !gr__score_read(&e->score))
+        return (gr_metrics){NAN, NAN, NAN, NAN, NAN, .samples = m.samples};
+    m.loss = e->score.sums[0] / (double)m.samples;
+    m.classes = e->classes;
+    m.confusion = e->score.sums + 1;
+    gr__confusion_metrics(m.confusion, m.classes, &m);
+    return m;
 }
 
 gr_metrics gr_evaluate(gr_module *net, gr_dataset *set)
 {
-    gr_loader *loader = net ? gr__evaluation_loader(set, 64) : NULL;
-    gr_metrics metrics = gr__evaluate(net, loader);
-    gr_loader_close(loader);
-    return metrics;
+    gr_evaluator e = {0};
+    gr_metrics m = {NAN, NAN, NAN, NAN, NAN, .samples = 0};
+    if (net && gr__evaluator_open(&e, net, set, 64))
+        m = gr__evaluator_run(&e);
+    gr__evaluator_close(&e);
+    m.confusion = NULL;
+    return m;
 }

@@ -1,18 +1,31 @@
 /*
- * evaluate.h - evaluation in two steps for callers that do it often: the loader is opened (and its memory planned) once.
+ * evaluate.h - evaluation in steps for callers that do it often: the loader and the sums are made, and their memory planned,
+ * once.
  */
 #ifndef GRADUS_EVALUATE_H
 #define GRADUS_EVALUATE_H
 
 #include "optim/optim.h"
+#include "optim/score.h"
 
-/* A loader over set in its own order; batch is cut to the set's size. NULL for an absent set, or recorded. */
-gr_loader *gr__evaluation_loader(gr_dataset *set, int64_t batch);
+typedef struct {
+    gr_module *net;
+    gr_loader *loader; /* NULL: there is no such part */
+    gr_score score;    /* the loss, and the confusion matrix; made when the model's answer is first seen */
+    int classes;
+} gr_evaluator;
 
-/* Dry-runs the model over one batch of n rows without a tape, reserving what it needs. False: recorded. */
-bool gr__plan_evaluation(gr_module *net, gr_loader *loader, int64_t n);
+/* An evaluator of set in its own order; batch is cut to the set's size. set may be NULL. False: recorded. */
+bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, int64_t batch);
+void gr__evaluator_close(gr_evaluator *e);
 
-/* Means over one pass through the loader; samples 0 where it is NULL. */
-gr_metrics gr__evaluate(gr_module *net, gr_loader *loader);
+/* Dry-runs the model over full batches and the last one without a tape, reserving what they need. False: recorded. */
+bool gr__evaluator_plan(gr_evaluator *e);
+
+/* Means over one pass; samples 0 where there is no set. The matrix is e's and overwritten by the next pass. */
+gr_metrics gr__evaluator_run(gr_evaluator *e);
+
+/* Accuracy, precision, recall and F1 of m->samples samples from a confusion matrix[classes,classes], row: the label. */
+void gr__confusion_metrics(const double *counts, int classes, gr_metrics *m);
 
 #endif

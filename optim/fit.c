@@ -1,22 +1,34 @@
 /* fit.c - the training loop: plan the memory, then epochs of updates, evaluation between them. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "nn/module.h"
 #include "optim/evaluate.h"
 #include "optim/optimizer.h"
+#include "optim/score.h"
+
+/* Where the sums of training stood, and how many samples had gone into them. */
+typedef struct {
+    double loss, correct;
+    int64_t samples;
+} reading;
 
 typedef struct {
     gr_context *ctx;
     gr_module *net;
     gr_optimizer *opt;
     const gr_fit_options *o;
-    gr_loader *train, *val, *test; /* val and test NULL where there is no such part */
+    gr_loader *train;
+    gr_evaluator val, test;
+    gr_score score;           /* of training: the loss, right answers */
+    reading epoch_begin, last;
+    double last_seconds; /* when last was read, on a monotonic clock */
     gr_progress p;
     gr_fit_result result;
-    double lr;                    /* the optimizer's own, where the schedule starts */
-    double loss_sum, correct_sum; /* over the epoch so far */
-    int64_t epoch_samples;
+    double lr; /* the optimizer's own, where the schedule starts */
 } fit_run;
 
 static double seconds(void)
@@ -35,16 +47,22 @@ static bool done(const fit_run *f)
 
 /* --- memory plan --------------------------------------------------------------------------------------------------- */
 
+/* One update of a batch: everything that the device does for it but reading the result. */
+static bool step(fit_run *f, const gr_batch *batch)
+{
+    gr_tensor *z = gr_forward(f->net, batch->x);
+    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
+    gr_tensor *loss = gr_add_penalty(f->net, gr_loss(z, batch));
+    return gr_tally(f->score.total, loss, correct) && gr_minimize(f->opt, loss);
+}
+
 /* Dry-runs one update with n rows. */
 static bool plan_update(fit_run *f, int64_t n)
 {
     gr_batch batch;
     gr_plan_begin(f->ctx);
-    if (gr_loader_dry(f->train, n, &batch)) {
-        gr_tensor *z = gr_forward(f->net, batch.x);
-        gr_accuracy(z, batch.y, batch.weight);
-        gr_minimize(f->opt, gr_add_penalty(f->net, gr_loss(z, &batch)));
-    }
+    if (gr_loader_dry(f->train, n, &batch))
+        step(f, &batch);
     return gr_plan_end(f->ctx) >= 0;
 }
 
@@ -55,9 +73,8 @@ static bool plan_update(fit_run *f, int64_t n)
 static bool plan(fit_run *f, int64_t size)
 {
     int64_t batch = f->o->batch, tail = f->o->last == GR_KEEP ? size % batch : 0;
-    return plan_update(f, batch) && (tail == 0 || plan_update(f, tail)) &&
-           (!f->val || gr__plan_evaluation(f->net, f->val, gr_loader_batch(f->val))) &&
-           (!f->test || gr__plan_evaluation(f->net, f->test, gr_loader_batch(f->test)));
+    return plan_update(f, batch) && (tail == 0 || plan_update(f, tail)) && gr__evaluator_plan(&f->val) &&
+           gr__evaluator_plan(&f->test);
 }
 
 /* --- training ------------------------------------------------------------------------------------------------------ */
@@ -76,29 +93,78 @@ static double scheduled_lr(const fit_run *f, int64_t update)
     return gr_scheduled_lr(&f->o->schedule, f->lr, update, f->p.updates, f->p.batches);
 }
 
+/* --- reading what the device has summed --------------------------------------------------------------------------- */
+
+enum { CHECK_EVERY = 64 }; /* updates after which a loss gone bad is found at the latest */
+
+/* Updates between two looks at whether the loss is finite: fixed, so that no display decides where a run ends. */
+static int64_t check_every(const fit_run *f)
+{
+    return f->ctx->device->wait ? CHECK_EVERY : 1;
+}
+
+static bool check_due(const fit_run *f)
+{
+    return f->p.update % check_every(f) == 0 || f->p.batch_in_epoch == f->p.batches;
+}
+
+static bool reading_due(const fit_run *f)
+{
+    const gr_fit_options *o = f->o;
+    return check_due(f) || (o->metrics_every > 0 && f->p.update % o->metrics_every == 0) ||
+           (o->watch_every > 0 && (f->p.update == 1 || seconds() - f->last_seconds >= o->watch_every));
+}
+
+/* Means over the samples between two readings. */
+static void means(const reading *from, const reading *to, double *loss, double *accuracy)
+{
+    double n = to->samples > from->samples ? (double)(to->samples - from->samples) : NAN;
+    *loss = (to->loss - from->loss) / n;
+    *accuracy = (to->correct - from->correct) / n;
+}
+
+/* Waits for the device and tells how training went since the last reading. */
+static void read_score(fit_run *f)
+{
+    if (!gr__score_read(&f->score))
+        return;
+    const reading now = {f->score.sums[0], f->score.sums[1], f->p.samples};
+    means(&f->last, &now, &f->p.loss, &f->p.accuracy);
+    f->last = now;
+    f->last_seconds = seconds();
+    f->p.fresh = true;
+}
+
+/* Where the sum that was read is not finite the run is over: a sum never becomes finite again. */
+static void check_loss(fit_run *f)
+{
+    if (!gr_ok(f->ctx) || isfinite(f->last.loss))
+        return;
+    char before[64] = "";
+    if (check_every(f) > 1)
+        snprintf(before, sizeof before, " or up to %d before", CHECK_EVERY - 1);
+    gr__fail(f->ctx, GR_NUMERIC, "the loss is not finite at update %lld%s (epoch %lld); try a lower learning rate",
+             (long long)f->p.update, before, (long long)f->p.epoch);
+}
+
+/* --- epochs -------------------------------------------------------------------------------------------------------- */
+
 static void update(fit_run *f, const gr_batch *batch)
 {
     double begin = seconds();
-    gr_tensor *z = gr_forward(f->net, batch->x);
-    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
-    gr_tensor *loss = gr_add_penalty(f->net, gr_loss(z, batch));
     if (f->o->schedule.kind != GR_CONSTANT) /* a constant rate is the caller's, who may set another between two updates */
         f->opt->lr = scheduled_lr(f, f->p.update);
-    gr_minimize(f->opt, loss);
-    double l = gr_item(loss), c = gr_item(correct);
+    step(f, batch);
     gr_step_end(f->ctx);
-    f->p.seconds += seconds() - begin;
     f->p.update++;
     f->p.batch_in_epoch++;
     f->p.samples += batch->samples;
-    f->p.loss = l;
-    f->p.accuracy = c / (double)batch->samples;
-    f->loss_sum += l * (double)batch->samples;
-    f->correct_sum += c;
-    f->epoch_samples += batch->samples;
-    if (gr_ok(f->ctx) && !isfinite(l))
-        gr__fail(f->ctx, GR_NUMERIC, "the loss is %g at update %lld (epoch %lld); try a lower learning rate", l,
-                 (long long)f->p.update, (long long)f->p.epoch);
+    f->p.fresh = false;
+    if (reading_due(f))
+        read_score(f);
+    f->p.seconds += seconds() - begin;
+    if (check_due(f))
+        check_loss(f);
     if (gr_ok(f->ctx))
         report(f, false);
 }
@@ -108,8 +174,7 @@ static void epoch(fit_run *f)
 {
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
-    f->loss_sum = f->correct_sum = 0;
-    f->epoch_samples = 0;
+    f->epoch_begin = f->last;
     gr_batch batch;
     while (!done(f)) {
         double begin = seconds();
@@ -124,12 +189,17 @@ static void epoch(fit_run *f)
 
 static void finish_epoch(fit_run *f)
 {
-    double n = f->epoch_samples > 0 ? (double)f->epoch_samples : NAN;
-    f->p.loss = f->result.train_loss = f->loss_sum / n;
-    f->p.accuracy = f->result.train_accuracy = f->correct_sum / n;
-    f->p.val = f->result.val = gr__evaluate(f->net, f->val);
+    if (f->last.samples < f->p.samples) { /* stopped within the epoch */
+        read_score(f);
+        check_loss(f);
+    }
+    means(&f->epoch_begin, &f->last, &f->p.loss, &f->p.accuracy);
+    f->p.fresh = true;
+    f->result.train_loss = f->p.loss;
+    f->result.train_accuracy = f->p.accuracy;
+    f->p.val = f->result.val = gr__evaluator_run(&f->val);
     if (f->o->test_each_epoch || done(f))
-        f->p.test = f->result.test = gr__evaluate(f->net, f->test);
+        f->p.test = f->result.test = gr__evaluator_run(&f->test);
     if (gr_ok(f->ctx))
         report(f, true);
 }
@@ -154,15 +224,24 @@ static bool open(fit_run *f, const gr_split *split)
     int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : f->o->batch;
     f->train = gr_loader_open(split->train, &(gr_loader_options){.batch = f->o->batch, .shuffle = !f->o->no_shuffle,
                                                                   .last = f->o->last});
-    f->val = gr__evaluation_loader(split->val, eval_batch);
-    f->test = gr__evaluation_loader(split->test, eval_batch);
-    if (!gr_ok(f->ctx))
+    if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
+        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1))
         return false;
-    f->p = (gr_progress){.epochs = f->o->epochs, .batches = gr_loader_batches(f->train)};
+    f->p = (gr_progress){.epochs = f->o->epochs, .batches = gr_loader_batches(f->train), .loss = NAN, .accuracy = NAN};
     f->p.updates = f->o->updates > 0 ? f->o->updates : f->o->epochs * f->p.batches;
     return isfinite(scheduled_lr(f, f->p.updates - 1)) || /* the largest rate of a growing schedule */
            gr__fail(f->ctx, GR_USAGE, "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
                     f->o->schedule.gamma);
+}
+
+/* Gives a matrix that would go with its evaluator to the context. */
+static void keep(const fit_run *f, gr_metrics *m)
+{
+    size_t bytes = (size_t)m->classes * (size_t)m->classes * sizeof(double);
+    double *copy = m->confusion ? gr__calloc(f->ctx, 1, bytes) : NULL;
+    if (copy)
+        memcpy(copy, m->confusion, bytes);
+    m->confusion = copy && gr__own(f->ctx, copy, free) ? copy : NULL;
 }
 
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options)
@@ -181,8 +260,11 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     if (options->schedule.kind != GR_CONSTANT)
         opt->lr = f.lr;
     gr_loader_close(f.train);
-    gr_loader_close(f.val);
-    gr_loader_close(f.test);
+    keep(&f, &f.result.val);
+    keep(&f, &f.result.test);
+    gr__evaluator_close(&f.val);
+    gr__evaluator_close(&f.test);
+    gr__score_close(f.ctx, &f.score);
     f.result.updates = f.p.update;
     f.result.samples = f.p.samples;
     f.result.seconds = f.p.seconds;

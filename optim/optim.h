@@ -44,8 +44,12 @@ bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch);
 
 typedef struct {
-    double loss, accuracy; /* means over the samples, the loss with gr_add_penalty; NAN when there were none */
+    double loss, accuracy;        /* means over the samples, the loss with gr_add_penalty; NAN when there were none */
+    double precision, recall, f1; /* of the second of two classes; of more, the plain mean over those that occur */
     int64_t samples;
+    int classes;
+    const double *confusion; /* [classes,classes], row: the label, column: the answer. Of gr_fit's result: the context's,
+                                until gr_close; in its reports: until they return; of gr_evaluate: NULL */
 } gr_metrics;
 
 /* Runs the model over a whole set without a tape, 64 samples at a time. */
@@ -57,8 +61,10 @@ typedef struct {
     int64_t update, updates;   /* updates so far, of so many */
     int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
     int64_t samples;           /* trained on since the start */
-    double loss;               /* after an update: of its batch; after an epoch: mean over the epoch's samples */
+    double loss;               /* after an update: mean over the samples since the last reading of the device (of its batch,
+                                  then, with metrics_every 1), NAN before the first; after an epoch: mean over its samples */
     double accuracy;           /* likewise, fraction */
+    bool fresh;                /* loss and accuracy were read after this update */
     double seconds;            /* training time since the start, evaluation left out */
     bool epoch_end;
     gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
@@ -93,6 +99,8 @@ typedef struct {
     gr_schedule schedule;
     int64_t eval_batch;       /* rows in a batch of evaluation; 0: batch */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
+    int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
+    double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     void *user;
 } gr_fit_options;
@@ -108,7 +116,11 @@ typedef struct {
 
 /*
  * Trains net on split.train, evaluates on split.val and split.test. Plans memory first, so that running out of it is
- * known before the first update. A loss that is not finite is an error (GR_NUMERIC). On error the context tells.
+ * known before the first update. On error the context tells.
+ *
+ * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the host
+ * wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not
+ * finite is an error (GR_NUMERIC), found at the latest 64 updates or an epoch's end later, whatever is watched.
  */
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options);
 

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const double redraw_after = 0.05, plain_line_after = 15; /* seconds */
+static const double redraw_after = 0.1, plain_line_after = 15; /* seconds */
 
 static int terminal_width(void)
 {
@@ -22,6 +22,7 @@ progress progress_open(void)
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     progress p = {.width = terminal_width(), .last_draw = now_seconds()};
     p.terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    p.watch_every = p.terminal ? redraw_after : plain_line_after;
     p.colour = p.terminal && !(no_color && *no_color);
     return p;
 }

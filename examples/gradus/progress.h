@@ -12,12 +12,13 @@ typedef struct {
     int width;        /* columns */
     bool line_open;   /* a redrawn line stands there */
     double last_draw; /* seconds */
+    double watch_every; /* seconds after which something else will be shown: no need to read it more often */
 } progress;
 
 progress progress_open(void);
 
 /*
- * Redraws the open line, at most 20 times a second unless it is the last: a bar filled to share (0..1) between two
+ * Redraws the open line, at most 10 times a second unless it is the last: a bar filled to share (0..1) between two
  * texts.
  */
 void progress_bar(progress *p, const char *left, double share, const char *right);

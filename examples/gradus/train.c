@@ -69,7 +69,7 @@ static bool on_report(void *user, const gr_progress *p)
     time_table_end(t->times, !p->epoch_end);
     if (p->epoch_end)
         json_array_append_new(t->result.history, row_epoch(p));
-    else if (t->log.file)
+    else if (t->log.file) /* every update is read then */
         fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
                 gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
     progress_fit(&t->progress, p);
@@ -115,6 +115,8 @@ static int train(run *t, const recipe *r, const settings *s)
         return code;
     gr_fit_options fit = settings_fit(s);
     time_table_begin(t->times);
+    fit.metrics_every = s->log_updates ? 1 : 0;
+    fit.watch_every = t->progress.watch_every;
     fit.report = on_report;
     fit.user = t;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
