@@ -179,9 +179,9 @@ class Build:
         return "survived"
 
     def rows(self, path, quick):
-        """Arguments for the table: the operations that use path, one after the other, on one device or on all."""
+        """Arguments for the table: the operations that use path, one after the other, on one device or on all that run it."""
         name = os.path.basename(path).rsplit(".", 1)[0]
-        device = ["--device", self.device[os.path.dirname(path)]] if quick else []
+        device = ["--device", self.device[os.path.dirname(path)]] if quick else ["--host"]
         return [device + ["--op", operation] for operation in USERS.get(name, [name])]
 
 
