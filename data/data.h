@@ -20,19 +20,34 @@ typedef struct {
     gr_dataset *train, *val, *test;
 } gr_split;
 
+/* Which files of an image folder or archive are taken. */
+typedef enum {
+    GR_FILTER_DECODABLE = 0, /* those that decode; the others are left out, up to allow_bad */
+    GR_FILTER_NONE,          /* all; one that does not decode is an error */
+    GR_FILTER_NONZERO,       /* those that are not empty. What does not decode is then left out, up to allow_bad */
+    GR_FILTER_KERAS_JFIF     /* those with "JFIF" in their first 4096 bytes, as Keras' cats-vs-dogs example; then the same */
+} gr_filter;
+
+const char *gr_filter_name(gr_filter filter); /* "decodable", "none", "nonzero", "keras-jfif" */
+bool gr_filter_named(const char *name, gr_filter *filter); /* false: there is none of that name */
+
 typedef struct {
     int height, width;  /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
     int per_class;      /* stop after so many good images of each class, in numeric file order; 0: all */
+    gr_filter filter;
     double allow_bad;   /* largest share of files that may fail to decode; 0: 0.01; 1: any */
     uint64_t split_seed; /* 0: numeric file order; else the files of each class are permuted by it first */
     /* Told, once all are read and in their order, of each file that was left out (CLASS/NAME) and why. NULL: quiet. */
     void (*skipped)(void *user, const char *file, const char *reason);
+    /* Told of each file that was taken, in order: its line of the manifest, "CLASS/NAME BYTES CRC-32\n". NULL: quiet. */
+    void (*taken)(void *user, const char *line);
     void *user;
 } gr_image_options;
 
 /*
  * Images (.jpg .jpeg .png) in one folder per class, classes in alphabetical order: root/Cat/0.jpg ... Decoded by the
  * context's threads. Other files (Thumbs.db) are passed over. Files that do not decode are skipped, counted and reported.
+ * root may also be a .zip, .tar or .tar.gz that holds such folders, all in one folder: it is read as it is.
  */
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options);
 
@@ -71,6 +86,7 @@ int gr_dataset_classes(const gr_dataset *set);
 const char *gr_dataset_class_name(const gr_dataset *set, int i);
 void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C of its batches */
 int64_t gr_dataset_skipped(const gr_dataset *set);   /* files left out when it was read */
+const char *gr_dataset_manifest(const gr_dataset *set); /* SHA-256 of its manifest, 64 hex digits; "": not made of image files */
 const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes, as stored: not resized */
 int gr_dataset_label(const gr_dataset *set, int64_t i);
 

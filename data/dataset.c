@@ -63,6 +63,8 @@ void gr__images_free(void *object)
     free(images->names);
     free(images->pixels);
     free(images->labels);
+    free(images->places);
+    free(images->files);
     free(images);
 }
 
@@ -139,6 +141,11 @@ void gr_dataset_shape(const gr_dataset *set, int64_t shape[3])
 int64_t gr_dataset_skipped(const gr_dataset *set)
 {
     return set ? set->images->skipped : 0;
+}
+
+const char *gr_dataset_manifest(const gr_dataset *set)
+{
+    return set ? set->images->manifest : "";
 }
 
 const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i)

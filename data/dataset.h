@@ -6,6 +6,7 @@
 
 #include "core/context.h"
 #include "data/data.h"
+#include "data/sha256.h"
 
 /* Images, or rows of features as images of one pixel's height. Sets share them; they are freed with the context. */
 typedef struct {
@@ -14,7 +15,10 @@ typedef struct {
     int32_t *labels; /* [n], each in 0..classes-1 */
     int classes;
     char **names;    /* [classes] */
-    int64_t skipped; /* files that did not decode */
+    int64_t skipped; /* files that were left out */
+    char manifest[GR__SHA256_TEXT]; /* hash of the manifest of the files it was made of; "": of none */
+    int64_t *places; /* [n] which file of its class each was, left-out ones counted; NULL: not made of files */
+    int64_t *files;  /* [classes] how many files each class had, or NULL */
 } gr_images;
 
 struct gr_dataset {

@@ -18,7 +18,6 @@
 #include "data/file_check.h"
 
 enum {
-    MAX_FILE = 64 << 20, /* bytes */
     MAX_SIDE = 16384,    /* pixels */
     MAX_PIXELS = 1 << 26
 };
@@ -122,7 +121,7 @@ gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *pictu
     *picture = (gr_picture){0};
     if (size == 0)
         return undecodable(reason, "an empty file");
-    if (size > MAX_FILE)
+    if (size > GR__MAX_FILE)
         return undecodable(reason, "larger than 64 MiB");
     if (size >= sizeof png && memcmp(bytes, png, sizeof png) == 0)
         return decode_png(bytes, size, picture, reason);
@@ -131,29 +130,32 @@ gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *pictu
     return undecodable(reason, "neither a JPEG nor a PNG, by its first bytes");
 }
 
-/* Reads an open regular file that says it has size bytes. */
-static gr_decoded decode_open_file(int file, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE])
+/* Reads an open regular file that says it has size bytes; fewer if it has become shorter. */
+static gr_decoded read_open_file(int file, size_t size, uint8_t **bytes, size_t *have, char reason[GR__REASON_SIZE])
 {
-    uint8_t *bytes = malloc(size ? size : 1);
-    if (!bytes)
+    *bytes = malloc(size + 1);
+    if (!*bytes)
         return GR__OUT_OF_MEMORY;
-    size_t have = 0;
+    *have = 0;
     ssize_t got = 1;
-    while (have < size && got > 0) {
-        got = read(file, bytes + have, size - have);
+    while (*have < size && got > 0) {
+        got = read(file, *bytes + *have, size - *have);
         if (got < 0 && errno == EINTR)
             got = 1;
         else if (got > 0)
-            have += (size_t)got;
+            *have += (size_t)got;
     }
-    gr_decoded result = got < 0 ? undecodable(reason, strerror(errno)) : gr__decode_bytes(bytes, have, picture, reason);
-    free(bytes);
-    return result;
+    if (got >= 0)
+        return GR__DECODED;
+    int why = errno;
+    free(*bytes);
+    *bytes = NULL;
+    return undecodable(reason, strerror(why));
 }
 
-gr_decoded gr__decode_file(const char *path, gr_picture *picture, char reason[GR__REASON_SIZE])
+gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char reason[GR__REASON_SIZE])
 {
-    *picture = (gr_picture){0};
+    *bytes = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     struct stat status;
     if (file < 0)
@@ -163,10 +165,10 @@ gr_decoded gr__decode_file(const char *path, gr_picture *picture, char reason[GR
         result = undecodable(reason, strerror(errno));
     else if (!S_ISREG(status.st_mode))
         result = undecodable(reason, "not a regular file");
-    else if (status.st_size > MAX_FILE)
+    else if (status.st_size > GR__MAX_FILE)
         result = undecodable(reason, "larger than 64 MiB");
     else
-        result = decode_open_file(file, (size_t)status.st_size, picture, reason);
+        result = read_open_file(file, (size_t)status.st_size, bytes, size, reason);
     close(file);
     return result;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GR__REASON_SIZE = 160 };
+enum { GR__REASON_SIZE = 160, GR__MAX_FILE = 64 << 20 /* bytes */ };
 
 typedef struct {
     int64_t height, width;
@@ -16,11 +16,13 @@ typedef struct {
 
 typedef enum { GR__DECODED, GR__UNDECODABLE, GR__OUT_OF_MEMORY } gr_decoded;
 
+/* The bytes of a regular file of at most 64 MiB, to be freed. Anything but GR__DECODED leaves nothing to free. */
+gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char reason[GR__REASON_SIZE]);
+
 /*
  * Decodes a JPEG or PNG. Grey becomes R = G = B and alpha is dropped, as PIL's convert("RGB") does. Anything but
  * GR__DECODED leaves nothing to free; GR__UNDECODABLE has said why in reason.
  */
-gr_decoded gr__decode_file(const char *path, gr_picture *picture, char reason[GR__REASON_SIZE]);
 gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE]);
 void gr__picture_free(gr_picture *picture);
 

@@ -1,5 +1,5 @@
 /*
- * image_folder.c - decodes a folder of class folders into memory, by several threads.
+ * image_folder.c - decodes a folder or an archive of class folders into memory, by several threads.
  *
  * Which files are read never depends on the threads: in each round every class tries just as many further files as it
  * lacks images, the round is decoded in parallel, and what did not decode is made up for in the next. With per_class
@@ -9,17 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/stat.h>
+#include <zlib.h>
+
 #include "core/philox.h"
+#include "data/archive.h"
 #include "data/dataset.h"
+#include "data/filter.h"
 #include "data/image.h"
 #include "data/listing.h"
 #include "data/workers.h"
 
 enum { PATH_SIZE = 4096, NAME_SIZE = 512 /* two names of at most 255 bytes and a slash */ };
 
+/* What became of a file that was tried. */
+typedef struct {
+    char *fault;   /* why it was left out; NULL: it was not */
+    bool filtered; /* by the filter, not for want of decoding */
+    int64_t size; /* bytes */
+    uint32_t crc; /* of them: CRC-32 */
+} gr_tried;
+
 typedef struct {
     int64_t *order;      /* [files] in which they are tried */
-    char **faults;       /* [files] by position in order: why it was left out; NULL: it was not */
+    gr_tried *files;     /* [files] by position in order */
     int64_t first, rows; /* where in the images this class lies, and how many it may have */
     int64_t tried, good; /* so far */
 } gr_class_state;
@@ -30,6 +43,9 @@ typedef struct {
     int64_t position; /* in the order of its class */
     int64_t row;      /* of the images, where it goes */
     gr_decoded result;
+    bool filtered; /* left out by the filter, not for want of decoding */
+    int64_t size;  /* bytes of the file */
+    uint32_t crc;
     char reason[GR__REASON_SIZE];
 } gr_task;
 
@@ -37,11 +53,13 @@ typedef struct {
     gr_context *ctx;
     const char *root;
     const gr_image_options *options;
+    gr_archive archive; /* path NULL: root is a folder */
     gr_listing listing;
     gr_class_state *classes; /* [listing.n] */
     gr_images *images;
     gr_task *tasks; /* of a round */
     int64_t n_tasks;
+    int64_t filtered; /* files so far that the filter left out */
     gr_workers workers;
 } gr_reader;
 
@@ -55,6 +73,8 @@ static bool check_options(gr_context *ctx, const char *root, const gr_image_opti
     if (o->height < 1 || o->width < 1)
         return gr__fail(ctx, GR_USAGE, "images of %d x %d pixels are asked for; height and width must be at least 1",
                         o->height, o->width);
+    if ((unsigned)o->filter > GR_FILTER_KERAS_JFIF)
+        return gr__fail(ctx, GR_USAGE, "filter %d: there is none of that number", (int)o->filter);
     if (o->per_class < 0)
         return gr__fail(ctx, GR_USAGE, "per_class is %d; it must be at least 1, or 0 for all images", o->per_class);
     if (!(o->allow_bad >= 0 && o->allow_bad <= 1))
@@ -76,8 +96,8 @@ static bool lay_out(gr_reader *r)
         gr_class_state *state = &r->classes[c];
         int64_t files = r->listing.classes[c].n, most = r->options->per_class;
         state->order = gr__calloc(r->ctx, (size_t)files, sizeof *state->order);
-        state->faults = gr__calloc(r->ctx, (size_t)files, sizeof *state->faults);
-        if (!state->faults)
+        state->files = gr__calloc(r->ctx, (size_t)files, sizeof *state->files);
+        if (!state->files)
             return false;
         if (r->options->split_seed)
             gr__random_order(r->options->split_seed, GR_RNG_SPLIT, (uint32_t)c, files, state->order);
@@ -106,25 +126,74 @@ static bool plan_round(gr_reader *r)
     return r->n_tasks > 0;
 }
 
-static void decode_task(void *arg, int64_t chunk)
+/* The bytes of a file in the archive; *buffer is to be freed. */
+static gr_decoded read_member(const gr_reader *r, gr_task *task, uint8_t **buffer, const uint8_t **bytes, size_t *size)
 {
-    gr_reader *r = arg;
-    gr_task *task = &r->tasks[chunk];
+    int64_t which = r->classes[task->class].order[task->position];
+    const gr_member *member = &r->archive.members[r->listing.classes[task->class].members[which]];
+    const char *reason;
+    bool no_memory;
+    *buffer = NULL;
+    *size = (size_t)member->size;
+    if (member->size > GR__MAX_FILE) {
+        snprintf(task->reason, sizeof task->reason, "larger than 64 MiB");
+        return GR__UNDECODABLE;
+    }
+    *bytes = gr__archive_read(&r->archive, member, buffer, &reason, &no_memory);
+    if (*bytes)
+        return GR__DECODED;
+    snprintf(task->reason, sizeof task->reason, "%s", reason);
+    return no_memory ? GR__OUT_OF_MEMORY : GR__UNDECODABLE;
+}
+
+/* The bytes of a file in the folder; *buffer is to be freed. */
+static gr_decoded read_below(const gr_reader *r, gr_task *task, uint8_t **buffer, const uint8_t **bytes, size_t *size)
+{
     char path[PATH_SIZE];
-    gr_picture picture;
     int length = snprintf(path, sizeof path, "%s/%s/%s", r->root, r->listing.classes[task->class].name,
                           file_name(r, task->class, task->position));
-    if (length >= (int)sizeof path) {
-        task->result = GR__UNDECODABLE;
+    gr_decoded result = GR__UNDECODABLE;
+    *buffer = NULL;
+    if (length >= (int)sizeof path)
         snprintf(task->reason, sizeof task->reason, "its path is too long");
+    else
+        result = gr__read_file(path, buffer, size, task->reason);
+    *bytes = *buffer;
+    return result;
+}
+
+/* From the bytes of a file to its row of the images, unless the filter leaves it out. */
+static void decode_bytes(const gr_reader *r, gr_task *task, const uint8_t *bytes, size_t size)
+{
+    gr_picture picture;
+    const char *fault = gr__filter_fault(r->options->filter, bytes, (int64_t)size);
+    task->size = (int64_t)size;
+    task->crc = (uint32_t)crc32_z(0, bytes, size);
+    if (fault) {
+        task->filtered = true;
+        task->result = GR__UNDECODABLE;
+        snprintf(task->reason, sizeof task->reason, "%s", fault);
         return;
     }
-    task->result = gr__decode_file(path, &picture, task->reason);
+    task->result = gr__decode_bytes(bytes, size, &picture, task->reason);
     if (task->result != GR__DECODED)
         return;
     gr__resize_nearest(picture.rgb, (int64_t[]){picture.height, picture.width}, 3,
                        (int64_t[]){r->images->height, r->images->width}, gr__image_at(r->images, task->row));
     gr__picture_free(&picture);
+}
+
+static void decode_task(void *arg, int64_t chunk)
+{
+    gr_reader *r = arg;
+    gr_task *task = &r->tasks[chunk];
+    uint8_t *buffer;
+    const uint8_t *bytes;
+    size_t size;
+    task->result = (r->archive.path ? read_member : read_below)(r, task, &buffer, &bytes, &size);
+    if (task->result == GR__DECODED)
+        decode_bytes(r, task, bytes, size);
+    free(buffer);
 }
 
 static void move_rows(gr_images *images, int64_t to, int64_t from, int64_t n)
@@ -139,14 +208,18 @@ static bool gather_round(gr_reader *r)
     for (int64_t i = 0; i < r->n_tasks; i++) {
         gr_task *task = &r->tasks[i];
         gr_class_state *state = &r->classes[task->class];
+        gr_tried *file = &state->files[task->position];
+        file->size = task->size;
+        file->crc = task->crc;
         if (task->result == GR__DECODED) {
             move_rows(r->images, state->first + state->good++, task->row, 1);
             continue;
         }
-        char **fault = &state->faults[task->position];
+        file->filtered = task->filtered;
+        r->filtered += task->filtered;
         if (task->result == GR__UNDECODABLE)
-            *fault = strdup(task->reason);
-        if (!*fault)
+            file->fault = strdup(task->reason);
+        if (!file->fault)
             return gr__fail(r->ctx, GR_NO_MEMORY, "out of host memory while decoding %s/%s/%s", r->root,
                             r->listing.classes[task->class].name, file_name(r, task->class, task->position));
         r->images->skipped++;
@@ -154,26 +227,39 @@ static bool gather_round(gr_reader *r)
     return true;
 }
 
-/* Tells the caller of every file that was left out; first[] becomes the first one and why. Returns the files tried. */
-static int64_t report_skipped(const gr_reader *r, char *first, size_t size)
+/* Tells the caller of every file that was left out, and of every one that was taken; hashes the manifest. */
+static void report(gr_reader *r)
 {
-    int64_t tried = 0;
-    first[0] = '\0';
-    for (int c = 0; c < r->listing.n; c++) {
-        tried += r->classes[c].tried;
+    gr_sha256 sha;
+    gr__sha256_begin(&sha);
+    for (int c = 0; c < r->listing.n; c++)
         for (int64_t i = 0; i < r->classes[c].tried; i++) {
-            const char *reason = r->classes[c].faults[i];
-            char file[NAME_SIZE];
-            if (!reason)
-                continue;
+            const gr_tried *tried = &r->classes[c].files[i];
+            char file[NAME_SIZE], line[NAME_SIZE + 32];
             snprintf(file, sizeof file, "%s/%s", r->listing.classes[c].name, file_name(r, c, i));
-            if (!first[0])
-                snprintf(first, size, "%s: %s", file, reason);
-            if (r->options->skipped)
-                r->options->skipped(r->options->user, file, reason);
+            if (tried->fault) {
+                if (r->options->skipped)
+                    r->options->skipped(r->options->user, file, tried->fault);
+                continue;
+            }
+            int length = snprintf(line, sizeof line, "%s %lld %08x\n", file, (long long)tried->size, tried->crc);
+            gr__sha256_add(&sha, line, (size_t)length);
+            if (r->options->taken)
+                r->options->taken(r->options->user, line);
         }
-    }
-    return tried;
+    gr__sha256_end(&sha, r->images->manifest);
+}
+
+/* The first file that could not be decoded, filtered ones aside: its name and why. */
+static void first_bad(const gr_reader *r, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int c = 0; c < r->listing.n && !text[0]; c++)
+        for (int64_t i = 0; i < r->classes[c].tried && !text[0]; i++) {
+            const gr_tried *tried = &r->classes[c].files[i];
+            if (tried->fault && !tried->filtered)
+                snprintf(text, size, "%s/%s: %s", r->listing.classes[c].name, file_name(r, c, i), tried->fault);
+        }
 }
 
 /* Whether what was read will do. */
@@ -181,7 +267,15 @@ static bool check_result(const gr_reader *r)
 {
     char first[NAME_SIZE + GR__REASON_SIZE];
     double allowed = r->options->allow_bad > 0 ? r->options->allow_bad : 0.01;
-    int64_t tried = report_skipped(r, first, sizeof first), bad = r->images->skipped;
+    int64_t tried = 0, bad = r->images->skipped - r->filtered;
+    for (int c = 0; c < r->listing.n; c++)
+        tried += r->classes[c].tried;
+    first_bad(r, first, sizeof first);
+    if (bad && r->options->filter == GR_FILTER_NONE)
+        return gr__fail(r->ctx, GR_BAD_DATA,
+                        "%lld of %lld image files in %s cannot be decoded, and the filter none takes all; the first is %s; "
+                        "the filter decodable leaves them out",
+                        (long long)bad, (long long)tried, r->root, first);
     if ((double)bad > allowed * (double)tried)
         return gr__fail(
             r->ctx, GR_BAD_DATA,
@@ -190,8 +284,8 @@ static bool check_result(const gr_reader *r)
             (long long)bad, (long long)tried, r->root, 100 * (double)bad / (double)tried, 100 * allowed, first);
     for (int c = 0; c < r->listing.n; c++)
         if (r->classes[c].good == 0)
-            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be decoded; add good ones or remove the folder",
-                            r->root, r->listing.classes[c].name);
+            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be %s; add good ones or remove the folder", r->root,
+                            r->listing.classes[c].name, r->filtered ? "decoded and passes the filter" : "decoded");
     return true;
 }
 
@@ -208,19 +302,45 @@ static void close_up(gr_reader *r)
     r->images->n = n;
 }
 
+/* Which file each image was, so that a packed copy can be split as the files would be. */
+static bool note_places(gr_reader *r)
+{
+    gr_images *images = r->images;
+    images->places = gr__host_alloc(r->ctx, images->n, sizeof *images->places, "the files' places");
+    images->files = gr__calloc(r->ctx, (size_t)r->listing.n, sizeof *images->files);
+    int64_t n = 0;
+    for (int c = 0; images->places && images->files && c < r->listing.n; c++) {
+        images->files[c] = r->listing.classes[c].n;
+        for (int64_t i = 0; i < r->classes[c].tried; i++)
+            if (!r->classes[c].files[i].fault)
+                images->places[n++] = r->classes[c].order[i];
+    }
+    return gr_ok(r->ctx);
+}
+
+/* Lists root, a folder or an archive. */
+static bool list(gr_reader *r)
+{
+    struct stat status;
+    if (stat(r->root, &status) != 0 || !S_ISREG(status.st_mode))
+        return gr__list_images(r->ctx, r->root, &r->listing);
+    return gr__archive_open(r->ctx, r->root, &r->archive) && gr__list_archive(r->ctx, &r->archive, &r->listing);
+}
+
 static bool read_images(gr_reader *r)
 {
-    if (!gr__list_images(r->ctx, r->root, &r->listing) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
+    if (!list(r) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
         return false;
     while (plan_round(r)) {
         gr_parallel_for(&r->workers.exec, r->n_tasks, decode_task, r);
         if (!gather_round(r))
             return false;
     }
+    report(r);
     if (!check_result(r))
         return false;
     close_up(r);
-    return true;
+    return note_places(r);
 }
 
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options)
@@ -231,14 +351,15 @@ gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_op
     bool read = read_images(&r);
     gr__workers_close(&r.workers);
     for (int c = 0; r.classes && c < r.listing.n; c++) {
-        for (int64_t i = 0; r.classes[c].faults && i < r.listing.classes[c].n; i++)
-            free(r.classes[c].faults[i]);
-        free(r.classes[c].faults);
+        for (int64_t i = 0; r.classes[c].files && i < r.listing.classes[c].n; i++)
+            free(r.classes[c].files[i].fault);
+        free(r.classes[c].files);
         free(r.classes[c].order);
     }
     free(r.classes);
     free(r.tasks);
     gr__listing_free(&r.listing);
+    gr__archive_close(&r.archive);
     if (read)
         return gr__dataset_own(ctx, r.images);
     gr__images_free(r.images);

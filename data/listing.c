@@ -55,7 +55,7 @@ static bool is_folder(const char *parent, const char *name)
            S_ISDIR(status.st_mode);
 }
 
-static bool is_image_name(const char *name)
+bool gr__is_image_name(const char *name)
 {
     static const char *const endings[] = {".jpg", ".jpeg", ".png"};
     const char *dot = strrchr(name, '.');
@@ -101,7 +101,7 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     bool ok = true;
     struct dirent *entry;
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0)
-        if (entry->d_name[0] != '.' && (subfolders ? is_folder(folder, entry->d_name) : is_image_name(entry->d_name)))
+        if (entry->d_name[0] != '.' && (subfolders ? is_folder(folder, entry->d_name) : gr__is_image_name(entry->d_name)))
             ok = append(ctx, names, n, entry->d_name);
     if (ok && errno)
         ok = gr__fail(ctx, GR_IO_ERROR, "image folder %s cannot be read: %s", folder, strerror(errno));
@@ -192,6 +192,7 @@ void gr__listing_free(gr_listing *listing)
     for (int i = 0; i < listing->n; i++) {
         free_names(listing->classes[i].files, listing->classes[i].n);
         free(listing->classes[i].name);
+        free(listing->classes[i].members);
     }
     free(listing->classes);
     *listing = (gr_listing){0};

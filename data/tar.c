@@ -159,30 +159,36 @@ static void read_name(const unsigned char *header, char name[GR__TAR_NAME])
              text + NAME);
 }
 
+int gr__tar_step(gr_tar *tar, char name[GR__TAR_NAME], int64_t *size, char *type)
+{
+    unsigned char header[BLOCK];
+    if (tar->fault[0] || !skip(tar, tar->left + tar->padding))
+        return -1;
+    tar->left = tar->padding = 0;
+    if (!get_all(tar, header, BLOCK))
+        return -1;
+    if (is_zero(header))
+        return finish(tar);
+    if (!sum_is_right(header))
+        return fail(tar, "it is not a tar archive, or damaged (a header's check sum is wrong)"), -1;
+    *size = octal(header + SIZE, SIZE_SIZE);
+    if (*size < 0)
+        return fail(tar, "a file in it has no size that can be read"), -1;
+    *type = header[TYPE] ? (char)header[TYPE] : '0';
+    bool bodiless = *type >= '1' && *type <= '6'; /* links, devices, folders, pipes */
+    tar->left = bodiless ? 0 : *size;
+    tar->padding = (BLOCK - tar->left % BLOCK) % BLOCK;
+    read_name(header, name);
+    return 1;
+}
+
 int gr__tar_next(gr_tar *tar, char name[GR__TAR_NAME], int64_t *size)
 {
-    for (;;) {
-        unsigned char header[BLOCK];
-        if (tar->fault[0] || !skip(tar, tar->left + tar->padding))
-            return -1;
-        tar->left = tar->padding = 0;
-        if (!get_all(tar, header, BLOCK))
-            return -1;
-        if (is_zero(header))
-            return finish(tar);
-        if (!sum_is_right(header))
-            return fail(tar, "it is not a tar archive, or damaged (a header's check sum is wrong)"), -1;
-        *size = octal(header + SIZE, SIZE_SIZE);
-        if (*size < 0)
-            return fail(tar, "a file in it has no size that can be read"), -1;
-        char type = (char)header[TYPE];
-        bool bodiless = type >= '1' && type <= '6'; /* links, devices, folders, pipes */
-        tar->left = bodiless ? 0 : *size;
-        tar->padding = (BLOCK - tar->left % BLOCK) % BLOCK;
-        read_name(header, name);
-        if (type == '0' || type == '\0')
-            return 1;
-    }
+    char type;
+    int step;
+    while ((step = gr__tar_step(tar, name, size, &type)) > 0 && type != '0')
+        continue;
+    return step;
 }
 
 bool gr__tar_read(gr_tar *tar, void *p, int64_t n)
@@ -193,4 +199,14 @@ bool gr__tar_read(gr_tar *tar, void *p, int64_t n)
         return false;
     tar->left -= n;
     return true;
+}
+
+bool gr__tar_plain(const gr_tar *tar)
+{
+    return gzdirect(tar->file);
+}
+
+int64_t gr__tar_tell(const gr_tar *tar)
+{
+    return gztell(tar->file);
 }

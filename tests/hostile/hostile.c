@@ -73,7 +73,7 @@ static void folders(void **state)
     folder_error(in_root(""), GR_BAD_DATA, root, "no class folders");
     put_file(root, "1.jpg", tiny_jpeg, sizeof tiny_jpeg);
     folder_error(root, GR_BAD_DATA, root, "no class folders");
-    folder_error(in_root("1.jpg"), GR_BAD_DATA, "1.jpg", "Not a directory");
+    folder_error(in_root("1.jpg"), GR_BAD_DATA, "1.jpg", "it is no .zip, .tar or .tar.gz");
     put_file(root, "Cat/1.jpg", tiny_jpeg, sizeof tiny_jpeg);
     folder_error(root, GR_BAD_DATA, "Cat", "one class only");
     put_file(root, "Dog/readme.txt", "no image", 8);
