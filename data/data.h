@@ -51,6 +51,21 @@ typedef struct {
  */
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options);
 
+/*
+ * Writes a set as one file, pixels as they are stored, class by class: decoded once, opened at the speed of memory. The file
+ * appears whole or not at all. False: recorded, or set is NULL.
+ */
+bool gr_pack(const gr_dataset *set, const char *path);
+
+typedef struct {
+    int per_class;       /* stop after so many images of each class; 0: all */
+    uint64_t split_seed; /* 0: as packed; else permuted just as gr_image_folder permutes the files */
+} gr_packed_options;
+
+/* Opens a file of gr_pack: mapped, not read into memory, and checked whole. Pictures, order and manifest are those of the set
+   it was made of; with options, those that the same options of gr_image_folder would have given. options NULL: all. */
+gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options *options);
+
 /* CIFAR-10, binary version: the folder cifar-10-batches-bin, the folder that holds it, or cifar-10-binary.tar.gz as it is.
    train 50,000, test 10,000, val NULL. */
 gr_split gr_cifar10(gr_context *ctx, const char *path);

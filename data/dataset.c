@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what)
@@ -61,7 +62,10 @@ void gr__images_free(void *object)
     for (int i = 0; images->names && i < images->classes; i++)
         free(images->names[i]);
     free(images->names);
-    free(images->pixels);
+    if (images->map)
+        munmap(images->map, (size_t)images->map_size);
+    else
+        free(images->pixels);
     free(images->labels);
     free(images->places);
     free(images->files);

@@ -19,6 +19,8 @@ typedef struct {
     char manifest[GR__SHA256_TEXT]; /* hash of the manifest of the files it was made of; "": of none */
     int64_t *places; /* [n] which file of its class each was, left-out ones counted; NULL: not made of files */
     int64_t *files;  /* [classes] how many files each class had, or NULL */
+    void *map;       /* the mapped file that pixels lie in; NULL: they are allocated */
+    int64_t map_size;
 } gr_images;
 
 struct gr_dataset {
