@@ -238,7 +238,7 @@ static void report(gr_reader *r)
             char file[NAME_SIZE], line[NAME_SIZE + 32];
             snprintf(file, sizeof file, "%s/%s", r->listing.classes[c].name, file_name(r, c, i));
             if (tried->fault) {
-                if (r->options->skipped)
+                if (r->options->skipped && r->options->filter != GR_FILTER_NONE) /* which leaves nothing out */
                     r->options->skipped(r->options->user, file, tried->fault);
                 continue;
             }

@@ -10,6 +10,7 @@
 
 enum { MAX_NAMES = 64, HELP_COLUMN = 25 };
 
+const char *const filter_names[] = {"decodable", "none", "nonzero", "keras-jfif", NULL};
 const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
 
 /* --- values ------------------------------------------------------------------------------------------------------- */

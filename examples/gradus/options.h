@@ -73,6 +73,12 @@ bool options_unparse(const option *options, const void *values, char **argv, int
 /* Puts every setting of values into object under the option's name: null where it was not given. */
 void options_json(const option *options, const void *values, json_t *object);
 
+/* What --filter takes, and what it says of it. */
+extern const char *const filter_names[];
+#define FILTER_HELP                                                                                                          \
+    "which files of an image folder are taken: decodable, none (all, and one that does not decode is an error), nonzero "    \
+    "(not empty), or keras-jfif (JFIF near their beginning, as Keras' example) (default: decodable)"
+
 /* What --device takes, and what it says of it. */
 extern const char *const device_names[];
 #define DEVICE_HELP "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"

@@ -43,6 +43,7 @@ const option settings_protocol[] = {
     {"no-fusion", NULL, OPTION_FLAG, AT(no_fusion), "build the network from single operations only", 0, 0, NULL},
     {"split-seed", "N", OPTION_COUNT, AT(split_seed),
      "permute the files before they are split (default: numeric file order)", 1, INT64_MAX, NULL},
+    {"filter", "NAME", OPTION_CHOICE, AT(filter), FILTER_HELP, 0, 0, filter_names},
     {"resize", "SIDE", OPTION_COUNT, AT(resize),
      "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)", 1, 4096, NULL},
     {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
@@ -53,8 +54,10 @@ const option settings_protocol[] = {
 };
 
 const option settings_machine[] = {
-    {"data", "FOLDER", OPTION_TEXT, AT(data), "where the data sets are (default: $GRADUS_DATA, else ./datasets)", 0, 0,
-     NULL},
+    {"data", "PATH", OPTION_TEXT, AT(data),
+     "where the data sets are; or the set itself: a folder, an archive as it was fetched, a packed set (.grd) "
+     "(default: $GRADUS_DATA, else ./datasets)",
+     0, 0, NULL},
     {"procedural", NULL, OPTION_FLAG, AT(procedural),
      "train on built-in pictures drawn by formula instead: two classes, no download, never mixed up with the real data",
      0, 0, NULL},
@@ -69,6 +72,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, bool
         return complain(GR_USAGE, command, "--epochs and --updates exclude each other; give one of them");
     if (s->data && s->procedural)
         return complain(GR_USAGE, command, "--data and --procedural exclude each other; give one of them");
+    if (s->filter && r->format != RECIPE_IMAGE_FOLDER)
+        return complain(GR_USAGE, command, "--filter is for folders of images; %s reads none", r->name);
     if (s->resize && r->format == RECIPE_TABLE)
         return complain(GR_USAGE, command, "--resize is for pictures; %s has rows of features", r->name);
     if ((s->momentum.given || s->nesterov) && !any_sgd)

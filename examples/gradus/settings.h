@@ -26,6 +26,7 @@ typedef struct {
     const char *last_batch;
     bool no_shuffle, no_fusion;
     int64_t split_seed;
+    const char *filter;
     int64_t resize;
     const char *init_weights;
     const char *device;

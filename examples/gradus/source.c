@@ -19,10 +19,32 @@ static bool has_folder(const char *root, const char *name)
     return snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path && is_folder(path);
 }
 
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), n = strlen(ending);
+    return length > n && strcmp(path + length - n, ending) == 0;
+}
+
 static bool is_archive(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 7 && strcmp(path + length - 7, ".tar.gz") == 0 && is_readable_file(path);
+    return ends_in(path, ".tar.gz") && is_readable_file(path);
+}
+
+/* A folder of class folders, an archive of them as it was fetched, or a packed set. */
+static bool find_images(const recipe *r, const char *root, char *path, size_t size)
+{
+    static const char archive[] = "kagglecatsanddogs_5340.zip";
+    bool below = has_folder(root, r->data);
+    snprintf(path, size, "%s%s%s", root, below ? "/" : "", below ? r->data : "");
+    if (below || (has_folder(root, "Cat") && has_folder(root, "Dog")))
+        return true;
+    if (!is_folder(root))
+        return is_readable_file(root);
+    snprintf(path, size, "%s/%s", root, archive);
+    if (is_readable_file(path))
+        return true;
+    snprintf(path, size, "%s", root);
+    return false;
 }
 
 /* Whether a folder holds MNIST's files, or has a folder raw that should. */
@@ -39,11 +61,8 @@ static bool has_idx(const char *folder)
 
 bool source_find(const recipe *r, const char *root, char *path, size_t size)
 {
-    if (r->format == RECIPE_IMAGE_FOLDER) {
-        bool below = has_folder(root, r->data);
-        snprintf(path, size, "%s%s%s", root, below ? "/" : "", below ? r->data : "");
-        return below || (has_folder(root, "Cat") && has_folder(root, "Dog"));
-    }
+    if (r->format == RECIPE_IMAGE_FOLDER)
+        return find_images(r, root, path, size);
     if (r->format == RECIPE_TABLE) {
         snprintf(path, size, "built in");
         return true;
@@ -79,7 +98,7 @@ const char *source_cure(const recipe *r, char *text, size_t size)
 
 static int not_found(const recipe *r, const settings *s, const char *root, const char *command)
 {
-    const char *what = r->format == RECIPE_IMAGE_FOLDER ? "PetImages, or the folders Cat and Dog,"
+    const char *what = r->format == RECIPE_IMAGE_FOLDER ? "PetImages, the folders Cat and Dog, or kagglecatsanddogs_5340.zip"
                        : r->format == RECIPE_IDX        ? "the folder of the set, or its train-images-idx3-ubyte.gz,"
                                                         : "cifar-10-batches-bin or cifar-10-binary.tar.gz";
     char cure[512];
@@ -138,6 +157,59 @@ gr_dataset *source_built_in(gr_context *ctx, const recipe *r, const settings *s,
     return (shape[2] == 1 ? gr_procedural_grey : gr_procedural)(ctx, n, (int)shape[0], (int)shape[1], seed);
 }
 
+/* Says which files a set was made of: the hash of its manifest, which 'gradus data check' can write out. */
+static void tell_manifest(const source *data, const settings *s, const gr_dataset *set, bool packed)
+{
+    char taken[32];
+    fprintf(stderr, "%s: %s files taken", data->name, thousands_text(gr_dataset_size(set), taken));
+    if (!packed)
+        fprintf(stderr, ", %lld left out (filter %s)", (long long)gr_dataset_skipped(set),
+                s->filter ? s->filter : gr_filter_name(GR_FILTER_DECODABLE));
+    fprintf(stderr, "; manifest sha256 %s\n", gr_dataset_manifest(set));
+}
+
+/* The pictures of a packed set have the size they were packed in. Returns 0 or an exit code, complained of. */
+static int check_packed(const recipe *r, const settings *s, const gr_dataset *set, const char *path, const char *command)
+{
+    int64_t shape[3], wanted[3];
+    source_shape(r, s, wanted);
+    gr_dataset_shape(set, shape);
+    if (s->filter)
+        return complain(GR_USAGE, command, "--filter %s: %s is packed, its files were chosen then", s->filter, path);
+    if (memcmp(shape, wanted, sizeof shape) != 0)
+        return complain(GR_BAD_DATA, command,
+                        "%s holds pictures of %lldx%lldx%lld, %s is for %lldx%lldx%lld; pack it again with --size %lld", path,
+                        (long long)shape[0], (long long)shape[1], (long long)shape[2], r->name, (long long)wanted[0],
+                        (long long)wanted[1], (long long)wanted[2], (long long)wanted[0]);
+    return 0;
+}
+
+/* Reads pictures of the recipe's size from a folder, an archive or a packed set. Returns 0 or an exit code, complained of. */
+static int open_images(gr_context *ctx, const recipe *r, const settings *s, const char *path, const char *command,
+                       source *data)
+{
+    int64_t shape[3];
+    bool packed = ends_in(path, ".grd");
+    source_shape(r, s, shape);
+    gr_image_options options = {.height = (int)shape[0],
+                                .width = (int)shape[1],
+                                .per_class = (int)per_class(&r->split),
+                                .split_seed = (uint64_t)s->split_seed,
+                                .skipped = tell_skipped};
+    if (s->filter)
+        gr_filter_named(s->filter, &options.filter);
+    gr_dataset *set = packed ? gr_packed(ctx, path,
+                                         &(gr_packed_options){.per_class = options.per_class,
+                                                              .split_seed = options.split_seed})
+                             : gr_image_folder(ctx, path, &options);
+    int code = packed && set ? check_packed(r, s, set, path, command) : 0;
+    if (set && !code)
+        tell_manifest(data, s, set, packed);
+    if (!code)
+        data->split = split_of(set, &r->split);
+    return code;
+}
+
 /* Size and scale of the recipe's pictures on every part. */
 static void prepare_parts(const recipe *r, const settings *s, const gr_split *split)
 {
@@ -181,14 +253,9 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
     } else if (r->format == RECIPE_IDX) {
         data->split = gr_idx(ctx, path);
     } else {
-        int64_t shape[3];
-        source_shape(r, s, shape);
-        gr_image_options images = {.height = (int)shape[0],
-                                   .width = (int)shape[1],
-                                   .per_class = (int)per_class(&r->split),
-                                   .split_seed = (uint64_t)s->split_seed,
-                                   .skipped = tell_skipped};
-        data->split = split_of(gr_image_folder(ctx, path, &images), &r->split);
+        int code = open_images(ctx, r, s, path, command, data);
+        if (code)
+            return code;
     }
     prepare_parts(r, s, &data->split);
     if (!gr_ok(ctx))

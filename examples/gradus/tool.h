@@ -15,6 +15,7 @@ typedef int (*command_run)(int argc, char **argv); /* argv[0] is the command's n
 int train_command(int argc, char **argv);
 int sweep_command(int argc, char **argv);
 int summary_command(int argc, char **argv);
+int data_command(int argc, char **argv);
 int bench_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 

@@ -4,7 +4,7 @@ import unittest
 
 from cli import Case
 
-COMMANDS = ["train", "sweep", "summary", "bench", "doctor"]
+COMMANDS = ["train", "sweep", "summary", "data", "bench", "doctor"]
 
 
 class Help(Case):
@@ -36,7 +36,7 @@ class Help(Case):
 
     def test_train_help_has_the_documented_options(self):
         text = self.gradus("train", "--help").out
-        for name in ("data batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
+        for name in ("data filter batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
                      "last-batch no-shuffle no-fusion init-weights save-weights log-updates memory-limit json "
                      "no-evaluation procedural list explain time").split():
             self.assertIn(f"  --{name}", text)
