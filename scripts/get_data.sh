@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # get_data.sh cifar10|cats-vs-dogs [FOLDER] - downloads an official archive into FOLDER (default: $GRADUS_DATA, else
-# ./datasets), goes on where an earlier try stopped, checks it, and lays it out for gradus. Does nothing when it is there.
+# ./datasets), goes on where an earlier try stopped, and checks it; gradus reads it as it is. Does nothing when it is there.
 set -euo pipefail
 
 usage() {
