@@ -34,6 +34,12 @@ bool gr__check_same_count(gr_build *b, int i, const char *name)
                        (long long)b->call.in[0]->count);
 }
 
+bool gr__check_scalar(gr_build *b, int i, const char *name)
+{
+    const gr_tensor *t = b->call.in[i];
+    return t->count == 1 || gr__op_fail(b, "%s has %lld elements; it is one number", name, (long long)t->count);
+}
+
 bool gr__check_decay(gr_build *b, double weight_decay)
 {
     return (weight_decay >= 0 && isfinite(weight_decay)) ||

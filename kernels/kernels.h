@@ -88,6 +88,9 @@ bool gr__check_same_shape(gr_build *b, int i, const char *name);
 /* For fronts of element-wise operations and UPDATEs: in[i] has as many elements as in[0]. False: recorded. */
 bool gr__check_same_count(gr_build *b, int i, const char *name);
 
+/* For fronts: in[i] has one element. False: recorded. */
+bool gr__check_scalar(gr_build *b, int i, const char *name);
+
 /* For fronts of optimizer steps: a decay must be finite and not negative. False: recorded. */
 bool gr__check_decay(gr_build *b, double weight_decay);
 

@@ -112,6 +112,18 @@ typedef struct {
     bool decoupled;      /* AdamW */
 } gr_adam_args;
 
+typedef struct {
+    double momentum;     /* mu, in [0, 1) */
+    double weight_decay; /* coupled */
+    double trust;        /* 0: 0.001 */
+    double epsilon;      /* beside the norm of the gradient; 0: 1e-9 */
+} gr_lars_args;
+
+typedef struct {
+    double gamma; /* pull towards the weights before the update, at least 0 */
+    bool first;   /* the first step of an update: those are the weights that p holds */
+} gr_prox_args;
+
 /* Every operation there is, by number 0 .. gr_op_count() - 1, as the trace names it: "conv2d". NULL beyond. */
 int gr_op_count(void);
 const char *gr_op_name(int i);
@@ -226,6 +238,31 @@ bool gr_momentum_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_momentu
 
 /* Adam (Kingma and Ba 2015) over whole slabs: moments m and v of first and second order; lr, t from the step state. */
 bool gr_adam_step(gr_tensor *p, gr_tensor *g, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
+
+/*
+ * LARS (You, Gitman, Ginsburg 2017) over one layer's weights: momentum at a rate that the ratio of the weights' norm to the
+ * gradient's sets. lr stands where gr_momentum_step has it: outside v.
+ */
+bool gr_lars_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_lars_args *args);
+
+/*
+ * One step of gradient descent on the conservative mini-batch objective (Li et al., KDD 2014): the batch's loss plus
+ * gamma/2 |p - anchor|^2, anchor being the weights at the beginning of the update, which the first step stores.
+ */
+bool gr_prox_step(gr_tensor *p, gr_tensor *g, gr_tensor *anchor, const gr_prox_args *args);
+
+/*
+ * Scales g down to the given norm where norm, that of all gradients together, is larger, as torch's clip_grad_norm_ does. norm is
+ * a scalar on the device (gr_global_norm): the host need not know it.
+ */
+bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit);
+
+/*
+ * Sharpness-aware minimisation (Foret et al. 2021): climb keeps p in saved and moves it by rho along the gradient, norm being
+ * that of all gradients together; return takes it back, to the bit.
+ */
+bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved, double rho);
+bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
 
 /*
  * A dense layer's whole backward pass with its update in one sweep over w, no dW buffer: from dy[N,out] it returns

@@ -136,8 +136,10 @@ def draw_real(row, slot, stream, count):
     u, scale = draw_uniform(row, stream, count), row.number("scale", 1)
     if slot.name == "weight":
         return np.where(np.arange(count) % 5 == 3, 0, (u + 1.5) * scale)
+    if slot.name == "norm":
+        return (u + 1.5) * scale
     if slot.name in ("m", "v"):
-        square = slot.name == "v" and row.op != "momentum_step"
+        square = slot.name == "v" and row.op not in ("momentum_step", "lars_step")
         return np.zeros(count) if row.has("fresh") else u * 0.5 + 0.625 if square else u
     if slot.name.endswith("var"):
         return u * 0.5 + 0.625
@@ -379,6 +381,48 @@ def dense_gradients(x, dy, w, y):
     return x.grad, w.grad, b.grad
 
 
+def lars(row, p, g, v):
+    """You, Gitman, Ginsburg (2017), algorithm 1, with lr outside the velocity; the momentum step is torch.optim.SGD's."""
+    decay, trust = row.number("decay", 0), row.number("factor", 0) or 0.001
+    parameter = torch.nn.Parameter(p.clone())
+    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), momentum=row.number("momentum", 0), foreach=False)
+    optimizer.state[parameter] = {"momentum_buffer": v}
+    for _ in range(int(row.number("updates", 1))):
+        w, dw = parameter.detach(), g.norm()
+        ratio = trust * w.norm() / (dw + decay * w.norm() + row.number("epsilon", 1e-9)) if w.norm() > 0 and dw > 0 else 1
+        parameter.grad = ratio * (g + decay * w)
+        optimizer.step()
+        if row.number("momentum", 0) == 0:  # which torch does not keep
+            v.copy_(parameter.grad)
+    p.copy_(parameter.detach())
+
+
+def prox(row, t):
+    """torch.optim.SGD on the gradient of g p + gamma/2 |p - anchor|^2, by autograd."""
+    if row.has("first"):
+        t["anchor"] = t["p"].clone()
+    parameter = torch.nn.Parameter(t["p"].clone())
+    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), foreach=False)
+    for _ in range(int(row.number("updates", 1))):
+        optimizer.zero_grad()
+        (t["g"] * parameter + row.number("factor", 0) / 2 * (parameter - t["anchor"]) ** 2).sum().backward()
+        optimizer.step()
+    t["p"] = parameter.detach()
+
+
+def clip(row, t):
+    """torch.nn.utils.clip_grads_with_norm_ itself."""
+    parameter = torch.nn.Parameter(torch.zeros_like(t["g"]))
+    parameter.grad = t["g"].clone()
+    torch.nn.utils.clip_grads_with_norm_([parameter], row.number("factor", 0), t["norm"][0], foreach=False)
+    t["g"] = parameter.grad
+
+
+def sam(row, t):
+    t["saved"] = t["p"].clone()
+    t["p"] = t["p"] + row.number("factor", 0) / (t["norm"] + 1e-12) * t["g"]
+
+
 def update(row, t):
     if row.op == "sgd_step":
         sgd(row, t["p"], t["g"])
@@ -391,6 +435,16 @@ def update(row, t):
         t["total"] = torch.stack([t["total"].sum(1) + gains, torch.zeros_like(gains)], 1)
     elif row.op == "batch_norm_commit":
         t["running"] = t["next"].clone()
+    elif row.op == "lars_step":
+        lars(row, t["p"], t["g"], t["v"])
+    elif row.op == "prox_step":
+        prox(row, t)
+    elif row.op == "clip_norm":
+        clip(row, t)
+    elif row.op == "sam_climb":
+        sam(row, t)
+    elif row.op == "sam_return":
+        t["p"] = t["saved"].clone()
     elif row.op == "adam_step":
         adam(row, t["p"], t["g"], t["m"], t["v"])
     else:

@@ -200,6 +200,32 @@ static gr_tensor *adam(gr_tensor *const *in)
     return gr_adam_step(in[0], in[1], in[2], in[3], NULL) ? in[0] : NULL;
 }
 
+static gr_tensor *lars(gr_tensor *const *in)
+{
+    gr_lars_args args = {.momentum = 0.9, .weight_decay = 5e-4};
+    return gr_lars_step(in[0], in[1], in[2], &args) ? in[0] : NULL;
+}
+
+static gr_tensor *prox(gr_tensor *const *in)
+{
+    return gr_prox_step(in[0], in[1], in[2], &(gr_prox_args){.gamma = 0.1}) ? in[0] : NULL;
+}
+
+static gr_tensor *clip(gr_tensor *const *in)
+{
+    return gr_clip_norm(in[0], in[1], 1e-3) ? in[0] : NULL;
+}
+
+static gr_tensor *climb(gr_tensor *const *in)
+{
+    return gr_sam_climb(in[0], in[1], in[2], in[3], 0.05) ? in[0] : NULL;
+}
+
+static gr_tensor *climb_down(gr_tensor *const *in)
+{
+    return gr_sam_return(in[0], in[1]) ? in[0] : NULL;
+}
+
 /* x, dy, w, y, then m and v */
 static gr_tensor *dense_sgd(gr_tensor *const *in)
 {
@@ -261,6 +287,11 @@ const bench_case bench_cases[] = {
      READS_NOTHING},
     {"adam_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962] m[11173962]& v[11173962]&+", adam,
      READS_NOTHING},
+    {"lars_step", "a layer of ResNet-18", "p[2359296]& g[2359296] v[2359296]&", lars, READS_NOTHING},
+    {"prox_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962] anchor[11173962]&", prox, READS_NOTHING},
+    {"clip_norm", "the same", "g[11173962]& norm[1]+", clip, READS_NOTHING},
+    {"sam_climb", "the same", "p[11173962]& g[11173962] norm[1]+ saved[11173962]=", climb, READS_NOTHING},
+    {"sam_return", "the same", "p[11173962]= saved[11173962]", climb_down, READS_NOTHING},
     {"dense_sgd", "cats-vs-dogs, hidden layer: backward and update", "x[N,320000] dy[N,128]~ w[320000,128]& y[N,128]",
      dense_sgd, READS_NOTHING},
     {"dense_adam", "the same with Adam",

@@ -29,15 +29,20 @@ static size_t tensor_total_bytes(const gr_call *call)
     return total_bytes(total_blocks(call->in[0]->count, TENSOR_TOTAL_PER_BLOCK));
 }
 
-/* out[0] = factor sum in[0], or the sum of squares, or its square root. */
-static void tensor_total_of(const gr_call *call, bool squares, double factor, bool root)
+/* result = factor sum x, or the sum of squares, or its square root; partial: tensor_total_bytes of x. */
+static void tensor_total_into(float *result, float *partial, const gr_tensor *x, bool squares, double factor, bool root,
+                              void *queue)
 {
-    const int64_t count = call->in[0]->count;
-    const unsigned blocks = total_blocks(count, TENSOR_TOTAL_PER_BLOCK);
-    float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(tensor_total, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]), squares, count);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, (float)factor,
-              root);
+    const unsigned blocks = total_blocks(x->count, TENSOR_TOTAL_PER_BLOCK);
+    GR_LAUNCH(tensor_total, blocks, TOTAL_THREADS, 0, queue, partial, gr__f32(x), squares, x->count);
+    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, queue, result, partial, blocks, (float)factor, root);
+}
+
+/* The same from in[0] to out[0]. */
+static inline void tensor_total_of(const gr_call *call, bool squares, double factor, bool root)
+{
+    tensor_total_into(gr__f32(call->out[0]), (float *)call->exec->scratch, call->in[0], squares, factor, root,
+                      call->exec->queue);
 }
 
 #endif

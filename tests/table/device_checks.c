@@ -164,8 +164,12 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
  */
 static bool nan_reaches(const row *r, int slot)
 {
-    if (r->op->id == GR_OP_batch_norm_commit)
+    if (r->op->id == GR_OP_batch_norm_commit || r->op->id == GR_OP_sam_return)
         return slot == 1;
+    if (r->op->id == GR_OP_sam_climb)
+        return slot != 3;
+    if (r->op->id == GR_OP_prox_step && r->track.first)
+        return slot != 2;
     if (r->op->id == GR_OP_batch_norm_track && slot < 4)
         return r->track.first ? slot >= 2 : slot < 2;
     gr_slot s = {0};
@@ -192,10 +196,19 @@ static void check_without_saved(const subject *s, trial *t)
     free(with);
 }
 
-/* An update that is to be skipped changes nothing; whether it is, nobody knows yet when the loss is added to its sum. */
+/*
+ * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb, and
+ * nobody knows yet whether it is skipped when the loss is added to its sum.
+ */
+static bool obeys_skip(const gr_op *op)
+{
+    return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb && op->id != GR_OP_sam_return &&
+           op->id != GR_OP_tally;
+}
+
 static void check_skip(const subject *s, trial *t)
 {
-    if (s->row->op->kind != GR_UPDATE || s->row->op->id == GR_OP_tally)
+    if (!obeys_skip(s->row->op))
         return;
     reset(s, t, GR_FORWARD);
     t->state.skip = 1;

@@ -64,8 +64,12 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
     double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i);
     if (!strcmp(s->name, "weight")) /* some samples do not count */
         return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
-    if (!strcmp(s->name, "v") || !strcmp(s->name, "m"))
-        return r->fresh ? 0 : s->name[0] == 'v' && r->op->id != GR_OP_momentum_step ? u * 0.5 + 0.625 : u;
+    if (!strcmp(s->name, "norm"))
+        return (u + 1.5) * r->scale;
+    if (!strcmp(s->name, "v") || !strcmp(s->name, "m")) {
+        bool velocity = r->op->id == GR_OP_momentum_step || r->op->id == GR_OP_lars_step;
+        return r->fresh ? 0 : s->name[0] == 'v' && !velocity ? u * 0.5 + 0.625 : u;
+    }
     if (strlen(s->name) >= 3 && !strcmp(s->name + strlen(s->name) - 3, "var")) /* a variance */
         return u * 0.5 + 0.625;
     if (!strcmp(s->name, "y")) /* the result of a ReLU */

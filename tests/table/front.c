@@ -207,6 +207,38 @@ static gr_tensor *call_adam_step(const row *r, gr_tensor *const *in, gr_tensor *
     return gr_adam_step(in[0], in[1], in[2], in[3], &r->adam) ? in[0] : NULL;
 }
 
+static gr_tensor *call_lars_step(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    gr_lars_args args = {.momentum = r->momentum.momentum, .weight_decay = r->momentum.weight_decay, .trust = r->factor,
+                         .epsilon = r->adam.epsilon};
+    (void)db;
+    return gr_lars_step(in[0], in[1], in[2], &args) ? in[0] : NULL;
+}
+
+static gr_tensor *call_prox_step(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_prox_step(in[0], in[1], in[2], &(gr_prox_args){.gamma = r->factor, .first = r->track.first}) ? in[0] : NULL;
+}
+
+static gr_tensor *call_clip_norm(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_clip_norm(in[0], in[1], r->factor) ? in[0] : NULL;
+}
+
+static gr_tensor *call_sam_climb(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)db;
+    return gr_sam_climb(in[0], in[1], in[2], in[3], r->factor) ? in[0] : NULL;
+}
+
+static gr_tensor *call_sam_return(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_sam_return(in[0], in[1]) ? in[0] : NULL;
+}
+
 static gr_tensor *call_dense_sgd(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     return gr_dense_sgd(&(gr_dense_update){in[0], in[1], in[2], in[3], db, !r->no_dx});

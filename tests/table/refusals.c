@@ -352,6 +352,56 @@ static void momentum_decay(gr_context *ctx)
     gr_momentum_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &args);
 }
 
+static void lars_momentum(gr_context *ctx)
+{
+    gr_lars_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_lars_args){.momentum = -0.5});
+}
+
+static void lars_trust(gr_context *ctx)
+{
+    gr_lars_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_lars_args){.trust = -1});
+}
+
+static void lars_count(gr_context *ctx)
+{
+    gr_lars_step(vector(ctx, 8), vector(ctx, 7), vector(ctx, 8), NULL);
+}
+
+static void prox_gamma(gr_context *ctx)
+{
+    gr_prox_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_prox_args){.gamma = -1});
+}
+
+static void prox_count(gr_context *ctx)
+{
+    gr_prox_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 9), NULL);
+}
+
+static void clip_limit(gr_context *ctx)
+{
+    gr_clip_norm(vector(ctx, 8), vector(ctx, 1), 0);
+}
+
+static void clip_two(gr_context *ctx)
+{
+    gr_clip_norm(vector(ctx, 8), vector(ctx, 2), 1);
+}
+
+static void sam_rho(gr_context *ctx)
+{
+    gr_sam_climb(vector(ctx, 8), vector(ctx, 8), vector(ctx, 1), vector(ctx, 8), (double)NAN);
+}
+
+static void sam_two(gr_context *ctx)
+{
+    gr_sam_climb(vector(ctx, 8), vector(ctx, 8), vector(ctx, 2), vector(ctx, 8), 0.05);
+}
+
+static void sam_count(gr_context *ctx)
+{
+    gr_sam_return(vector(ctx, 8), vector(ctx, 7));
+}
+
 static void adam_decay(gr_context *ctx)
 {
     gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_adam_args){.weight_decay = -2});
@@ -455,6 +505,16 @@ static const struct {
     {momentum_none, "momentum_step", "gr_sgd_step"},
     {momentum_count, "momentum_step", "v has 9 elements, wanted are 8"},
     {momentum_decay, "momentum_step", "weight decay nan"},
+    {lars_momentum, "lars_step", "momentum -0.5"},
+    {lars_trust, "lars_step", "trust -1"},
+    {lars_count, "lars_step", "g has 7 elements, wanted are 8"},
+    {prox_gamma, "prox_step", "gamma -1"},
+    {prox_count, "prox_step", "anchor has 9 elements, wanted are 8"},
+    {clip_limit, "clip_norm", "limit of 0"},
+    {clip_two, "clip_norm", "norm has 2 elements; it is one number"},
+    {sam_rho, "sam_climb", "rho nan"},
+    {sam_two, "sam_climb", "norm has 2 elements"},
+    {sam_count, "sam_return", "saved has 7 elements, wanted are 8"},
     {adam_decay, "adam_step", "weight decay -2"},
     {adam_count, "adam_step", "v has 9 elements, wanted are 8"},
     {adam_beta, "adam_step", "beta1 1"},

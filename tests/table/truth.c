@@ -59,6 +59,11 @@ static const struct {
     [GR_OP_sgd_step] = {TERMS, 1, ITSELF, 0},
     [GR_OP_momentum_step] = {TERMS, 2, ITSELF, 0},
     [GR_OP_adam_step] = {TERMS, 3, ITSELF, 0},
+    [GR_OP_lars_step] = {TERMS, 4, ITSELF, 0}, /* the ratio's roundings are part of every step */
+    [GR_OP_prox_step] = {TERMS, 2, ITSELF, 0},
+    [GR_OP_clip_norm] = {ITSELF, 3, ITSELF, 0},
+    [GR_OP_sam_climb] = {TERMS, 3, ITSELF, 0},
+    [GR_OP_sam_return] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_dense_sgd] = {TERMS, 1, ITSELF, 0},
     [GR_OP_dense_adam] = {TERMS, 3, ITSELF, 0},
     [GR_OP_batch_norm_track] = {TERMS, 4, ITSELF, 0},
@@ -102,7 +107,10 @@ static double terms(const row *r, const row_call *s, int buffer)
     }
 }
 
-/* Makes a trial's inputs and dY absolute; lr and means change sign, so that p - lr g becomes |p| + lr |g|. */
+/*
+ * Makes a trial's inputs and dY absolute; lr, means and the anchor change sign, so that p - lr (g + gamma (p - anchor)) becomes
+ * |p| + lr (|g| + gamma (|p| + |anchor|)).
+ */
 static void make_absolute(trial *a)
 {
     for (int i = 0; i < TRIAL_SLOTS; i++) {
@@ -111,6 +119,9 @@ static void make_absolute(trial *a)
             trial_set(a, i, j, fabs(trial_get(a, i, j)));
     }
     a->state.lr = -a->state.lr;
+    const int anchor = 2; /* of prox_step */
+    for (int64_t j = 0; a->row->op->id == GR_OP_prox_step && j < trial_count(a, anchor); j++)
+        trial_set(a, anchor, j, -trial_get(a, anchor, j));
     gr_normalise_args *args = (gr_normalise_args *)a->shapes.args;
     for (int c = 0; c < 4 && a->row->op->id == GR_OP_normalise; c++)
         args->mean[c] = -fabsf(args->mean[c]);
