@@ -38,7 +38,7 @@ gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, b
         return gr_batch_norm(x, m->weight, m->bias, residual, &m->running, &args, NULL);
     gr_statistics batch;
     gr_tensor *y = gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &batch);
-    return y && track(m, x, &batch) ? y : NULL;
+    return y && (m->statistics->still || track(m, x, &batch)) ? y : NULL;
 }
 
 static gr_tensor *forward(gr_module *m, gr_tensor *x)

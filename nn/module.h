@@ -42,6 +42,7 @@ typedef struct gr_parameters {
     struct gr_parameters *statistics; /* of parameters: the running statistics */
     gr_slab *next;                    /* of statistics: their values after the update under way, */
     bool moved;                       /* which a forward pass has begun */
+    bool still;                       /* of statistics: forward passes leave them alone */
 } gr_parameters;
 
 typedef struct {

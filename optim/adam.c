@@ -3,9 +3,11 @@
 
 #include "optim/optimizer.h"
 
-static bool step(gr_optimizer *opt, gr_tensor *p, gr_tensor *g, gr_tensor *const *m)
+static bool step(gr_optimizer *opt, const gr_run *run)
 {
-    return gr_adam_step(p, g, m[0], m[1], &opt->adam);
+    gr_adam_args args = opt->adam;
+    args.weight_decay = run->decays ? args.weight_decay : 0;
+    return gr_adam_step(run->p, run->g, run->m[0], run->m[1], &args);
 }
 
 static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m)

@@ -212,9 +212,10 @@ static bool check(gr_context *ctx, const gr_fit_options *o)
         return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
                         (long long)o->epochs, (long long)o->updates);
     const gr_schedule *s = &o->schedule;
-    if ((unsigned)s->kind > GR_STEPS || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma))
-        return gr__fail(ctx, GR_USAGE, "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g; all are at least 0",
-                        (int)s->kind, s->lr_min, (long long)s->every, s->gamma);
+    if ((unsigned)s->kind > GR_TRIANGULAR || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma) ||
+        !(s->warm_up >= 0 && s->warm_up < 1e9))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g, warm_up %g; all are at least 0",
+                        (int)s->kind, s->lr_min, (long long)s->every, s->gamma, s->warm_up);
     return gr_ok(ctx);
 }
 

@@ -27,7 +27,7 @@ static bool sole_use(const gr_optimizer *opt, const gr_tensor *t)
 static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
 {
     const gr_call *c = &node->call;
-    if (!opt->class->dense_step || node->op->id != GR_OP_dense || !sole_use(opt, c->in[W]) || (c->in[B] && !sole_use(opt, c->in[B])))
+    if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || !sole_use(opt, c->in[W]) || (c->in[B] && !sole_use(opt, c->in[B])))
         return false;
     return !c->in[X]->wants_grad || c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
 }

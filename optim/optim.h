@@ -25,13 +25,46 @@ typedef struct {
     gr_adam_args adam; /* zero: Keras' form, beta 0.9 and 0.999, epsilon 1e-7 */
 } gr_adam_options;
 
+typedef struct {
+    double lr;         /* 0: 1; times trust it is the change of a layer's weights in an update, relative to their norm */
+    gr_lars_args lars; /* zero: no momentum, no decay, trust 0.001 */
+} gr_lars_options;
+
+typedef struct {
+    double lr;    /* 0: 0.01 */
+    double gamma; /* weight of the distance from where the update began; 0: 1 */
+    int steps;    /* on each batch; 0: 5 */
+} gr_prox_options;
+
 gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *options);
 gr_optimizer *gr_adam(gr_context *ctx, gr_module *net, const gr_adam_options *options);
+
+gr_optimizer *gr_lars(gr_context *ctx, gr_module *net, const gr_lars_options *options);
+gr_optimizer *gr_prox(gr_context *ctx, gr_module *net, const gr_prox_options *options);
+
+/* Weight decay for weights alone: none for biases, and for scales and shifts of batch normalisation. */
+bool gr_set_decay_weights_only(gr_optimizer *opt, bool on);
+
+/* Scales the gradients of an update down where their norm, all together, is larger than this. 0: never. */
+bool gr_set_clip(gr_optimizer *opt, double norm);
+
+/*
+ * Sharpness-aware minimisation (Foret et al. 2021) around this optimizer: two passes over each batch; the first moves the weights
+ * by rho uphill along the gradient (0.05 is usual), the second's gradient is what the update is made of. 0: off. Statistics of batch
+ * normalisation move in the first pass alone.
+ */
+bool gr_set_sam(gr_optimizer *opt, double rho);
+
+/*
+ * Passes over its batch that one update takes: 1, with SAM 2, with gr_prox its steps. Each is gr_backward (of every micro-batch)
+ * and gr_optimizer_step, or gr_minimize; the last completes the update, and only between updates are the weights the model's.
+ */
+int gr_optimizer_passes(const gr_optimizer *opt);
 
 /* Learning rate from the next update on. In gr_fit a schedule other than GR_CONSTANT sets it before each update. */
 bool gr_set_lr(gr_optimizer *opt, double lr);
 
-/* One update from the gradients that gr_backward has left; marks them empty. */
+/* One update, or one pass of it, from the gradients that gr_backward has left; marks them empty. */
 bool gr_optimizer_step(gr_optimizer *opt);
 
 /*
@@ -73,22 +106,35 @@ typedef struct {
 /* How the learning rate goes on from the optimizer's own. */
 typedef enum {
     GR_CONSTANT = 0,
-    GR_COSINE, /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
-    GR_STEPS   /* times gamma after every so many epochs */
+    GR_COSINE,    /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
+    GR_STEPS,     /* times gamma after every so many epochs */
+    GR_LINEAR,    /* down in a straight line to lr_min at the end of the run */
+    GR_TRIANGULAR /* from lr_min up to the optimizer's own in so many epochs, down in as many, and again: Smith 2017 */
 } gr_schedule_kind;
 
 typedef struct {
     gr_schedule_kind kind;
-    double lr_min;  /* COSINE */
-    int64_t every;  /* STEPS: epochs; 0: 30 */
+    double lr_min;  /* COSINE, LINEAR, TRIANGULAR */
+    int64_t every;  /* epochs; STEPS: 0: 30; TRIANGULAR: 0: 2 */
     double gamma;   /* STEPS: 0: 0.1 */
+    double warm_up; /* epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's
+                       own course begins behind them */
 } gr_schedule;
 
 /*
- * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch:
- * COSINE lr_min + (lr - lr_min) (1 + cos(pi update / updates)) / 2, STEPS lr gamma^floor(update / (every per_epoch)).
+ * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch. In the W = warm_up per_epoch updates of
+ * the warm-up lr (update + 1) / W. Then, with u and U the updates since and in all since:
+ * COSINE lr_min + (lr - lr_min) (1 + cos(pi u / U)) / 2, LINEAR lr_min + (lr - lr_min) (1 - u / U),
+ * STEPS lr gamma^floor(u / (every per_epoch)), TRIANGULAR lr_min + (lr - lr_min) (1 - |u mod 2h / h - 1|), h = every per_epoch.
  */
 double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t updates, int64_t per_epoch);
+
+/*
+ * The rate for a batch size, from the one that suits base_batch: the same, in proportion (Goyal et al. 2017), or in proportion to
+ * the square root (Krizhevsky 2014).
+ */
+typedef enum { GR_LR_NONE = 0, GR_LR_LINEAR, GR_LR_SQRT } gr_lr_rule;
+double gr_lr_for_batch(gr_lr_rule rule, double lr, int64_t batch, int64_t base_batch);
 
 typedef struct {
     int64_t batch;            /* samples in an update */

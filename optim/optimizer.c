@@ -27,7 +27,7 @@ gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimi
     gr_optimizer *opt = gr__calloc(ctx, 1, sizeof *opt);
     if (!opt)
         return NULL;
-    *opt = (gr_optimizer){.ctx = ctx, .net = net, .class = class, .lr = lr};
+    *opt = (gr_optimizer){.ctx = ctx, .net = net, .class = class, .lr = lr, .inner = 1};
     return gr__own(ctx, opt, destroy) ? opt : NULL;
 }
 
@@ -37,6 +37,49 @@ bool gr_set_lr(gr_optimizer *opt, double lr)
         return false;
     opt->lr = lr;
     return true;
+}
+
+bool gr_set_decay_weights_only(gr_optimizer *opt, bool on)
+{
+    if (!opt || !gr_ok(opt->ctx))
+        return false;
+    opt->decay_weights_only = on;
+    return true;
+}
+
+bool gr_set_clip(gr_optimizer *opt, double norm)
+{
+    if (!opt || !gr_ok(opt->ctx))
+        return false;
+    if (!(norm >= 0 && isfinite(norm)))
+        return gr__fail(opt->ctx, GR_USAGE, "gr_set_clip: a norm of %g; it must be a positive number, or 0 for none", norm);
+    opt->clip = norm;
+    return true;
+}
+
+bool gr_set_sam(gr_optimizer *opt, double rho)
+{
+    if (!opt || !gr_ok(opt->ctx))
+        return false;
+    if (!(rho >= 0 && isfinite(rho)))
+        return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: rho %g; it must be a positive number, or 0 for none", rho);
+    if (opt->inner > 1)
+        return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: gr_prox makes several passes itself; put SAM around another optimizer");
+    if (opt->pass > 0)
+        return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: in the middle of an update; finish its second pass first");
+    opt->rho = rho;
+    return true;
+}
+
+int gr_optimizer_passes(const gr_optimizer *opt)
+{
+    return !opt ? 0 : opt->rho > 0 ? 2 : opt->inner;
+}
+
+/* Not where somebody else reads the gradients. */
+bool gr__may_fuse(const gr_optimizer *opt)
+{
+    return opt->class->dense_step && opt->clip == 0 && opt->rho == 0;
 }
 
 gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape)
@@ -67,7 +110,7 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    if (!ctx->planning) { /* a dry run is no update */
+    if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */
         ctx->state.update++;
         ctx->state.applied++;
     }
@@ -81,38 +124,104 @@ static bool pending(const gr_optimizer *opt, int i)
     return !opt->fused[i] && s->value->grad_written;
 }
 
+static bool is_vector(const gr_optimizer *opt, int i)
+{
+    return opt->net->parameters->plans[i].role == GR__VECTOR;
+}
+
 /* One step over segments first..last-1, which lie side by side in both slabs. */
 static bool step_run(gr_optimizer *opt, int first, int last)
 {
     gr_slab *slab = opt->net->parameters->slab;
     const gr_segment *a = &slab->segments[first], *b = &slab->segments[last - 1];
     int64_t count = b->offset + b->count - a->offset;
-    gr_tensor *m[GR__MAX_MOMENTS] = {0};
+    gr_run run = {.p = gr__slab_piece(slab->values, a->offset, 1, &count),
+                  .g = gr__slab_piece(slab->gradients, a->grad_offset, 1, &count),
+                  .vectors = is_vector(opt, first),
+                  .decays = !(opt->decay_weights_only && is_vector(opt, first))};
     for (int i = 0; i < opt->class->moments; i++)
-        m[i] = gr__slab_piece(opt->moments[i], a->offset, 1, &count);
-    gr_tensor *p = gr__slab_piece(slab->values, a->offset, 1, &count);
-    gr_tensor *g = gr__slab_piece(slab->gradients, a->grad_offset, 1, &count);
-    return opt->class->step(opt, p, g, m);
+        run.m[i] = gr__slab_piece(opt->moments[i], a->offset, 1, &count);
+    return opt->class->step(opt, &run);
+}
+
+/* Behind the last segment of the run that begins with segment first. */
+static int run_end(const gr_optimizer *opt, int first)
+{
+    int n = opt->net->parameters->slab->n, last = first + 1;
+    while (last < n && pending(opt, last) && !opt->class->by_segment &&
+           (!opt->decay_weights_only || is_vector(opt, last) == is_vector(opt, first)))
+        last++;
+    return last;
+}
+
+static bool step_all(gr_optimizer *opt)
+{
+    int n = opt->net->parameters->slab->n;
+    for (int i = 0; i < n && gr_ok(opt->ctx);) {
+        if (!pending(opt, i)) {
+            i++;
+            continue;
+        }
+        int end = run_end(opt, i);
+        step_run(opt, i, end);
+        i = end;
+    }
+    return gr_ok(opt->ctx);
+}
+
+/* Norm of all gradients together, on the device. NULL: recorded. */
+static gr_tensor *gradient_norm(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    for (int i = 0; i < slab->n; i++)
+        if (!pending(opt, i)) {
+            gr__fail(opt->ctx, GR_USAGE, "clipping and SAM want a gradient of every parameter, but the loss does not depend on %s",
+                     gr_parameter_name(opt->net, i));
+            return NULL;
+        }
+    return gr_global_norm(slab->gradients); /* gaps between segments are zeros */
+}
+
+/* To where the loss is worst, a short way off. */
+static bool climb(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    if (!opt->saved)
+        opt->saved = gr__tensor_persistent(opt->ctx, slab->values->type, 1, &slab->values->count);
+    return gr_sam_climb(slab->values, slab->gradients, gradient_norm(opt), opt->saved, opt->rho);
+}
+
+static bool step_pass(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    if (opt->rho > 0 && opt->pass == 0)
+        return climb(opt);
+    if (opt->rho > 0 && !gr_sam_return(slab->values, opt->saved))
+        return false;
+    if (opt->clip > 0 && !gr_clip_norm(slab->gradients, gradient_norm(opt), opt->clip))
+        return false;
+    return step_all(opt);
+}
+
+/* The statistics of the first pass become the model's. */
+static void end_update(gr_optimizer *opt)
+{
+    gr_parameters *statistics = opt->net->parameters->statistics;
+    if (statistics->moved)
+        gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
+    statistics->moved = false;
+    opt->ctx->state.inv_weight = 0;
 }
 
 bool gr__update_finish(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    int n = opt->net->parameters->slab->n;
-    for (int first = 0; first < n && gr_ok(ctx);) {
-        int last = first;
-        while (last < n && pending(opt, last))
-            last++;
-        if (last > first)
-            step_run(opt, first, last);
-        first = last + 1;
-    }
-    gr_parameters *statistics = opt->net->parameters->statistics;
-    if (statistics->moved)
-        gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
-    statistics->moved = false;
+    step_pass(opt);
+    opt->pass = gr_ok(ctx) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
+    opt->net->parameters->statistics->still = opt->pass > 0;
+    if (opt->pass == 0)
+        end_update(opt);
     gr_clear_gradients(ctx);
-    ctx->state.inv_weight = 0;
     return gr__state_write(ctx);
 }
 

@@ -10,11 +10,19 @@
 
 enum { GR__MAX_MOMENTS = 2 };
 
+/* Parameters that lie side by side and are treated alike. */
+typedef struct {
+    gr_tensor *p, *g, *m[GR__MAX_MOMENTS]; /* 1-D, of the same count */
+    bool vectors;                          /* biases, and scales and shifts of batch normalisation */
+    bool decays;                           /* weight decay applies */
+} gr_run;
+
 /* What kinds of optimizers differ in. */
 typedef struct {
-    int moments; /* slabs of state it keeps beside the parameters */
-    /* One update of the elements of p by g, both 1-D; m: moments. */
-    bool (*step)(gr_optimizer *opt, gr_tensor *p, gr_tensor *g, gr_tensor *const *m);
+    int moments;     /* slabs of state it keeps beside the parameters */
+    bool by_segment; /* a run is one parameter */
+    /* One update of a run. */
+    bool (*step)(gr_optimizer *opt, const gr_run *run);
     /* The same fused with a dense layer's backward pass; returns as gr_dense_sgd does. NULL: there is none. */
     gr_tensor *(*dense_step)(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m);
 } gr_optimizer_class;
@@ -26,6 +34,14 @@ struct gr_optimizer {
     double lr;
     gr_momentum_args sgd;
     gr_adam_args adam;
+    gr_lars_args lars;
+    double gamma;                        /* of the conservative objective */
+    int inner;                           /* steps on one batch's objective; 1 for others */
+    bool decay_weights_only;
+    double clip;                         /* the norm that gradients may have together; 0: any */
+    double rho;                          /* of sharpness-aware minimisation; 0: none */
+    gr_tensor *saved;                    /* the weights before the climb */
+    int pass;                            /* of this update, from 0 */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out as the slab of parameters; made at the first update */
     bool *fused;                         /* by segment: its update was part of this backward pass */
 };
@@ -33,11 +49,17 @@ struct gr_optimizer {
 /* A new optimizer over a model, owned by ctx. NULL: recorded. */
 gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimizer_class *class, double lr);
 
-/* Makes what the first update needs, counts the update and shows its numbers to the device. False: recorded. */
+/* Makes what the first update needs, counts the update at its first pass and shows its numbers to the device. False: recorded. */
 bool gr__update_begin(gr_optimizer *opt);
 
-/* Updates every parameter that has a gradient and was not fused, then marks all gradients empty. */
+/*
+ * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks all gradients empty. The last
+ * pass ends the update.
+ */
 bool gr__update_finish(gr_optimizer *opt);
+
+/* Whether a dense layer's update may be fused with its backward pass. */
+bool gr__may_fuse(const gr_optimizer *opt);
 
 /* Elements from offset on of a 1-D slab, as a tensor of the step in the given shape. NULL: recorded. */
 gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape);

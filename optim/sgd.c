@@ -3,10 +3,9 @@
 
 #include "optim/optimizer.h"
 
-static bool plain_step(gr_optimizer *opt, gr_tensor *p, gr_tensor *g, gr_tensor *const *m)
+static bool plain_step(gr_optimizer *opt, const gr_run *run)
 {
-    (void)m;
-    return gr_sgd_step(p, g, &(gr_sgd_args){opt->sgd.weight_decay});
+    return gr_sgd_step(run->p, run->g, &(gr_sgd_args){run->decays ? opt->sgd.weight_decay : 0});
 }
 
 static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m)
@@ -15,9 +14,11 @@ static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, g
     return gr_dense_sgd(update);
 }
 
-static bool momentum_step(gr_optimizer *opt, gr_tensor *p, gr_tensor *g, gr_tensor *const *m)
+static bool momentum_step(gr_optimizer *opt, const gr_run *run)
 {
-    return gr_momentum_step(p, g, m[0], &opt->sgd);
+    gr_momentum_args args = opt->sgd;
+    args.weight_decay = run->decays ? args.weight_decay : 0;
+    return gr_momentum_step(run->p, run->g, run->m[0], &args);
 }
 
 /* There is no dense layer's update fused with momentum or decay: what is trained so here has small ones. */
