@@ -72,6 +72,7 @@ PY
 }
 
 part build 240 build
+part "wrappers" 60 build/gpu/tests/wrappers/test_wrappers "$device"
 part "operation table" 240 build/gpu/tests/table/test_table --device "$device"
 if [ "$device" = cuda ]; then
     for tool in memcheck racecheck initcheck synccheck; do

@@ -45,8 +45,9 @@ step "tests with sanitizers"
 ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 cmake --preset check >/dev/null
-cmake --build --preset check --target test_simt test_table test_ladder gradus_tool
+cmake --build --preset check --target test_simt test_table test_ladder test_wrappers gradus_tool
 build/check/tests/simt/test_simt
+build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
 build/check/gradus bench gemm --ladder --device simt
 build/check/tests/table/test_table --list | cut -d' ' -f1 | sort -u |

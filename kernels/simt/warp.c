@@ -111,18 +111,26 @@ static unsigned check_mask(gr__simt_machine *m, const gr__simt_warp_state *w, un
     return mask;
 }
 
-/* The gathering of these lanes, a new one if need be. */
+static bool same_place(const gr__simt_gathering *a, const gr__simt_gathering *b)
+{
+    return a->mask == b->mask && a->op == b->op && a->line == b->line && !strcmp(a->file, b->file);
+}
+
+/*
+ * The gathering of these lanes, a new one if need be. Lanes may wait for others that are still busy elsewhere, among themselves;
+ * but two that wait for each other at different places wait for ever.
+ */
 static gr__simt_gathering *join(gr__simt_machine *m, gr__simt_warp_state *w, const gr__simt_gathering *wanted)
 {
+    for (int i = 0; i < w->gatherings; i++)
+        if (same_place(&w->gathering[i], wanted))
+            return &w->gathering[i];
     for (int i = 0; i < w->gatherings; i++) {
-        gr__simt_gathering *g = &w->gathering[i];
-        if (!(g->mask & wanted->mask))
-            continue;
-        if (g->mask != wanted->mask || g->op != wanted->op || g->line != wanted->line || strcmp(g->file, wanted->file))
+        const gr__simt_gathering *g = &w->gathering[i];
+        if (g->mask >> m->current->lane & 1 && g->arrived & wanted->mask)
             gr__simt_report(m, "warp divergence: lane %d is at %s:%d (mask 0x%08X), while lanes 0x%08X wait at %s:%d (mask 0x%08X)",
                             m->current->lane, gr__simt_short(wanted->file), wanted->line, wanted->mask, g->arrived,
                             gr__simt_short(g->file), g->line, g->mask);
-        return g;
     }
     w->gathering[w->gatherings] = *wanted;
     return &w->gathering[w->gatherings++];

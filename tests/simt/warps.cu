@@ -59,6 +59,27 @@ static bool run_not_in_mask(bool right)
     return out[0] == 0xAAAAAAAA;
 }
 
+BEGINS(masks_overlap)
+/* Even and odd lanes vote among themselves, then all of them: those that are done first wait for the others. */
+template <bool right> static __global__ void masks_overlap(unsigned *out)
+{
+    const int i = threadIdx.x;
+    unsigned votes;
+    if (i % 2)
+        votes = __ballot_sync(right ? 0xAAAAAAAA : 0xAAAAAAAB, i > 7);
+    else
+        votes = __ballot_sync(0x55555555, i > 7);
+    out[i] = __any_sync(0xFFFFFFFF, i == 5) ? votes : 0;
+}
+ENDS(masks_overlap)
+
+static bool run_masks_overlap(bool right)
+{
+    unsigned *out = (unsigned *)floats(32);
+    RUN(masks_overlap, right, 1, 32, out);
+    return out[0] == 0x55555500 && out[31] == 0xAAAAAA00;
+}
+
 BEGINS(lockstep)
 /* Sum in shared memory by one warp, as it was written when warps ran in lockstep. */
 template <bool right> static __global__ void lockstep(float *out, const float *x)
@@ -158,6 +179,7 @@ const planted of_warps[] = {
     PLANT(shuffle_in_branch, EVERYWHERE, "warp divergence"),
     PLANT(absent_lane, EVERYWHERE, "shuffle: "),
     PLANT(not_in_mask, EVERYWHERE, "warp divergence"),
+    PLANT(masks_overlap, EVERYWHERE, "deadlock: "),
     PLANT(lockstep, IN_CHECK, ""), /* a race, or a read before the write */
     PLANT(fragment_not_transposed, IN_RESULT, ""),
     PLANT(misaligned_row, EVERYWHERE, "misaligned: ldmatrix"),

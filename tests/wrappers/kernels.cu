@@ -1,0 +1,242 @@
+/*
+ * kernels.cu - one kernel for each wrapper, for either device. One block; in[WORDS] and out[WORDS] are words of 32 bits.
+ */
+#include "kernels/cuda/gpu.h"
+#include "tests/wrappers/wrappers.h"
+
+#define RUN(name, threads)                                                            \
+    extern "C" void GR_CUDA(run_##name)(uint32_t *out, const uint32_t *in, void *queue) \
+    {                                                                                 \
+        GR_LAUNCH(name, 1, threads, 0, queue, out, in);                               \
+    }
+
+/* --- cp.async: the thread's number of bytes, the rest zero ---------------------------------------------------------- */
+
+static __global__ void cp_async16(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [4 * 32]);
+    const int i = threadIdx.x;
+    gr_cp_async16(&s[4 * i], in + 4 * i, i % 17);
+    gr_cp_async_commit();
+    gr_cp_async_wait<0>();
+    __syncthreads();
+    for (int j = 0; j < 4; j++)
+        out[4 * i + j] = s[4 * (31 - i) + j];
+}
+RUN(cp_async16, 32)
+
+static __global__ void cp_async4(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [32]);
+    const int i = threadIdx.x;
+    gr_cp_async4(&s[i], in + 3 * i, i % 3 ? 4 : 0);
+    gr_cp_async_commit();
+    gr_cp_async_wait<0>();
+    __syncthreads();
+    out[i] = s[31 - i];
+}
+RUN(cp_async4, 32)
+
+/* Three groups; the first two are used while the third is on its way. */
+static __global__ void cp_async_groups(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [3][4 * 32]);
+    const int i = threadIdx.x;
+    for (int group = 0; group < 3; group++) {
+        gr_cp_async16(&s[group][4 * i], in + 128 * group + 4 * i, 16);
+        gr_cp_async_commit();
+    }
+    gr_cp_async_wait<1>();
+    __syncthreads();
+    for (int j = 0; j < 4; j++)
+        out[4 * i + j] = s[0][4 * (31 - i) + j] ^ s[1][4 * (31 - i) + j];
+    gr_cp_async_wait<0>();
+    __syncthreads();
+    for (int j = 0; j < 4; j++)
+        out[128 + 4 * i + j] = s[2][4 * (31 - i) + j];
+}
+RUN(cp_async_groups, 32)
+
+/* --- matrices ------------------------------------------------------------------------------------------------------- */
+
+/* Four 8x8 matrices of 16-bit elements, their rows in an order of their own, 16 bytes apart by 5 rows. */
+static __device__ void fill_rows(uint32_t (*s)[4], const uint32_t *in)
+{
+    for (int j = 0; j < 4; j++)
+        s[threadIdx.x * 5 % 32][j] = in[4 * threadIdx.x + j];
+    __syncthreads();
+}
+
+static __global__ void ldmatrix(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [32][4]);
+    fill_rows(s, in);
+    uint32_t r[4];
+    gr_ldmatrix_x4(r, s[threadIdx.x * 5 % 32]);
+    for (int j = 0; j < 4; j++)
+        out[4 * threadIdx.x + j] = r[j];
+}
+RUN(ldmatrix, 32)
+
+static __global__ void ldmatrix_trans(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [32][4]);
+    fill_rows(s, in);
+    uint32_t r[4];
+    gr_ldmatrix_x4_trans(r, s[threadIdx.x * 5 % 32]);
+    for (int j = 0; j < 4; j++)
+        out[4 * threadIdx.x + j] = r[j];
+}
+RUN(ldmatrix_trans, 32)
+
+/* a: in[4 lane + i], b: in[128 + 2 lane + i], d: floats in[192 + 4 lane + i], out[4 lane + i] */
+#define MMA(name, wrapper, guard)                                   \
+    static __global__ void name(uint32_t *out, const uint32_t *in)  \
+    {                                                               \
+        const int lane = threadIdx.x;                               \
+        float d[4];                                                 \
+        for (int i = 0; i < 4; i++)                                 \
+            d[i] = __uint_as_float(in[192 + 4 * lane + i]);         \
+        guard(wrapper(d, in + 4 * lane, in + 128 + 2 * lane));      \
+        for (int i = 0; i < 4; i++)                                 \
+            out[4 * lane + i] = __float_as_uint(d[i]);              \
+    }                                                               \
+    RUN(name, 32)
+#define ALWAYS(call) call
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define SM_80(call)
+#else
+#define SM_80(call) call
+#endif
+MMA(mma_f16, gr_mma_f16, ALWAYS)
+MMA(mma_bf16, gr_mma_bf16, SM_80)
+MMA(mma_tf32, gr_mma_tf32, SM_80)
+MMA(mma_f16_exact, gr_mma_f16, ALWAYS)
+MMA(mma_bf16_exact, gr_mma_bf16, SM_80)
+MMA(mma_tf32_exact, gr_mma_tf32, SM_80)
+
+/* --- barriers ------------------------------------------------------------------------------------------------------- */
+
+/* Two halves of the block, each with a barrier of its own; the second half meets once more often. */
+static __global__ void named_barrier(uint32_t *out, const uint32_t *in)
+{
+    GR_SHARED(uint32_t, s, [128]);
+    const int i = threadIdx.x, half = i / 64, other = 64 * half + (i + 33) % 64;
+    s[i] = in[i];
+    gr_named_barrier(1 + half, 64);
+    uint32_t v = s[other];
+    if (half) {
+        gr_named_barrier(2, 64);
+        s[i] = v + 1;
+        gr_named_barrier(2, 64);
+        v = s[other];
+    }
+    out[i] = v;
+}
+RUN(named_barrier, 128)
+
+/* --- 16-bit floats -------------------------------------------------------------------------------------------------- */
+
+static __global__ void to_f16(uint32_t *out, const uint32_t *in)
+{
+    for (int i = threadIdx.x; i < WORDS; i += 256)
+        out[i] = gr_f16_bits(__uint_as_float(in[i]));
+}
+RUN(to_f16, 256)
+
+static __global__ void to_bf16(uint32_t *out, const uint32_t *in)
+{
+    for (int i = threadIdx.x; i < WORDS; i += 256)
+        out[i] = gr_bf16_bits(__uint_as_float(in[i]));
+}
+RUN(to_bf16, 256)
+
+/* Every sixteenth number there is, and what infinities and NaN are. */
+static __global__ void from_f16(uint32_t *out, const uint32_t *in)
+{
+    for (int i = threadIdx.x; i < WORDS; i += 256)
+        out[i] = __float_as_uint(gr_f16_float((uint16_t)(in[i] & 0xFFFF)));
+}
+RUN(from_f16, 256)
+
+static __global__ void from_bf16(uint32_t *out, const uint32_t *in)
+{
+    for (int i = threadIdx.x; i < WORDS; i += 256)
+        out[i] = __float_as_uint(gr_bf16_float((uint16_t)(in[i] & 0xFFFF)));
+}
+RUN(from_bf16, 256)
+
+/* --- a warp's collectives ------------------------------------------------------------------------------------------- */
+
+static __global__ void shuffle(uint32_t *out, const uint32_t *in)
+{
+    const int i = threadIdx.x;
+    const uint32_t v = in[i];
+    for (int k = 0; k < 8; k++) {
+        out[64 * k + i] = __shfl_sync(0xFFFFFFFF, v, (int)(in[64 + k] % 40), 32);
+        out[64 * k + 32 + i] = __shfl_sync(0xFFFFFFFF, v, (int)(in[64 + k] % 40), 8);
+    }
+}
+RUN(shuffle, 32)
+
+static __global__ void shuffle_up(uint32_t *out, const uint32_t *in)
+{
+    const int i = threadIdx.x;
+    for (int k = 0; k < 32; k++) {
+        out[64 * k + i] = __shfl_up_sync(0xFFFFFFFF, in[i], k, 32);
+        out[64 * k + 32 + i] = __shfl_up_sync(0xFFFFFFFF, in[i], k % 16, 16);
+    }
+}
+RUN(shuffle_up, 32)
+
+static __global__ void shuffle_down(uint32_t *out, const uint32_t *in)
+{
+    const int i = threadIdx.x;
+    for (int k = 0; k < 32; k++) {
+        out[64 * k + i] = __shfl_down_sync(0xFFFFFFFF, in[i], k, 32);
+        out[64 * k + 32 + i] = __shfl_down_sync(0xFFFFFFFF, in[i], k % 16, 16);
+    }
+}
+RUN(shuffle_down, 32)
+
+static __global__ void shuffle_xor(uint32_t *out, const uint32_t *in)
+{
+    const int i = threadIdx.x;
+    for (int k = 0; k < 32; k++) {
+        out[64 * k + i] = __shfl_xor_sync(0xFFFFFFFF, in[i], k, 32);
+        out[64 * k + 32 + i] = __shfl_xor_sync(0xFFFFFFFF, in[i], k % 16, 16);
+    }
+}
+RUN(shuffle_xor, 32)
+
+/* By all lanes, and by the even and the odd ones among themselves. */
+static __global__ void votes(uint32_t *out, const uint32_t *in)
+{
+    const int i = threadIdx.x;
+    for (int k = 0; k < 8; k++) {
+        const int v = in[i] >> k & 1;
+        uint32_t *row = out + 160 * k + i;
+        row[0] = __ballot_sync(0xFFFFFFFF, v);
+        row[32] = __all_sync(0xFFFFFFFF, v | (k & 1)) != 0;
+        row[64] = __any_sync(0xFFFFFFFF, v & (k & 1)) != 0;
+        if (i % 2)
+            row[96] = __ballot_sync(0xAAAAAAAA, v);
+        else
+            row[96] = __ballot_sync(0x55555555, v);
+        row[128] = __any_sync(0xFFFFFFFF, in[i] == in[k]) != 0;
+    }
+}
+RUN(votes, 32)
+
+static __global__ void reductions(uint32_t *out, const uint32_t *in)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const int i = threadIdx.x, v = (int)in[i] >> 8; /* signed, and no sum of 32 overflows */
+    out[i] = (uint32_t)__reduce_add_sync(0xFFFFFFFF, v);
+    out[32 + i] = (uint32_t)__reduce_min_sync(0xFFFFFFFF, v);
+    out[64 + i] = (uint32_t)__reduce_max_sync(0xFFFFFFFF, v);
+#else
+    (void)out, (void)in;
+#endif
+}
+RUN(reductions, 32)
