@@ -94,6 +94,9 @@ bool gr__check_scalar(gr_build *b, int i, const char *name);
 /* For fronts of optimizer steps: a decay must be finite and not negative. False: recorded. */
 bool gr__check_decay(gr_build *b, double weight_decay);
 
+/* Completes args of normalise: a std of 0 becomes 1. False: recorded. */
+bool gr__normalise_resolve(gr_build *b, gr_normalise_args *args);
+
 /* Completes Adam's args: betas and epsilon where they are 0. False: recorded. */
 bool gr__adam_resolve(gr_build *b);
 

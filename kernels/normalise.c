@@ -5,6 +5,20 @@
 
 #include "kernels/kernels.h"
 
+bool gr__normalise_resolve(gr_build *b, gr_normalise_args *a)
+{
+    for (int c = 0; c < 4; c++) {
+        if (!isfinite(a->mean[c]) || !isfinite(a->std[c]) || a->std[c] < 0) {
+            gr__op_fail(b, "channel %d has mean %g and std %g; both must be finite, std positive", c, (double)a->mean[c],
+                        (double)a->std[c]);
+            return false;
+        }
+        if (a->std[c] == 0)
+            a->std[c] = 1;
+    }
+    return true;
+}
+
 gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args)
 {
     gr_build call;
@@ -12,14 +26,8 @@ gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args)
         return NULL;
     if (x->ndim != 4 || x->shape[3] > 4)
         return gr__op_fail(&call, "x must be images [N,H,W,C] of at most 4 channels");
-    gr_normalise_args *a = gr__op_args(&call);
-    for (int c = 0; c < 4; c++) {
-        if (!isfinite(a->mean[c]) || !isfinite(a->std[c]) || a->std[c] < 0)
-            return gr__op_fail(&call, "channel %d has mean %g and std %g; both must be finite, std positive", c,
-                               (double)a->mean[c], (double)a->std[c]);
-        if (a->std[c] == 0)
-            a->std[c] = 1;
-    }
+    if (!gr__normalise_resolve(&call, gr__op_args(&call)))
+        return NULL;
     if (!gr__op_output(&call, 0, 4, x->shape))
         return NULL;
     return gr__op_run(&call);

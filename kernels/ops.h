@@ -86,6 +86,30 @@ typedef struct {
     float std[4];  /* 0: 1 */
 } gr_normalise_args;
 
+/* How a picture is read between its pixels. */
+typedef enum {
+    GR_NEAREST = 0,
+    GR_BILINEAR,
+    GR_BICUBIC,       /* cubic convolution with a = -1, as PIL's Image.transform has it */
+    GR_BICUBIC_RESIZE /* with a = -1/2, pixels outside the picture left out, as PIL's Image.resize has it for enlarging */
+} gr_filter;
+
+/* What is seen outside a picture. */
+typedef enum {
+    GR_FILL_ZERO = 0, /* black */
+    GR_FILL_EDGE,     /* the nearest pixel of the edge */
+    GR_FILL_REFLECT   /* the picture mirrored about the centres of its edge pixels: numpy's "reflect" */
+} gr_fill;
+
+enum { GR_MAP = 10 }; /* numbers that say how one picture is augmented */
+
+typedef struct {
+    gr_normalise_args normalise;
+    int size[2]; /* P and Q of the result; 0: those of x */
+    gr_filter filter;
+    gr_fill fill;
+} gr_augment_args;
+
 /*
  * Weight decay, in two ways. Coupled, as in torch.optim.SGD and Adam: decay p is added to the gradient, as the penalty
  * decay/2 sum p^2 would. Decoupled (Loshchilov and Hutter 2019), as in AdamW: p -= lr decay p beside the step. For SGD
@@ -229,6 +253,17 @@ gr_tensor *gr_cast(gr_tensor *x, gr_type type);
 
 /* y = (x / 255 - mean[c]) / std[c] of u8 images x[N,H,W,C], C at most 4. args or NULL. */
 gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
+
+/*
+ * Geometry and normalisation of u8 images x[N,H,W,C] in one pass: y[N,P,Q,C], C at most 4, sides at most 16384.
+ *
+ * map i32 [N,GR_MAP]: six coefficients of an affine map in units of 1/65536, then a box. The value of output pixel (p, q) is
+ * read at column (m0 q + m1 p + m2) / 65536 and row (m3 q + m4 p + m5) / 65536, where pixel i of a picture reaches from i to
+ * i + 1: m2 and m5 lead to the centre of output pixel (0, 0). What is read is rounded to one of the 256 levels, as PIL does,
+ * and so has the same bits on every device; then it is normalised. The box m6 <= p < m8, m7 <= q < m9, which may reach
+ * beyond the picture, is 0 after normalisation (cutout: DeVries and Taylor 2017). args or NULL.
+ */
+gr_tensor *gr_augment(gr_tensor *x, gr_tensor *map, const gr_augment_args *args);
 
 /* p -= lr (g + decay p) over whole slabs; lr is read from the step state. args or NULL. */
 bool gr_sgd_step(gr_tensor *p, gr_tensor *g, const gr_sgd_args *args);

@@ -132,6 +132,26 @@ def labels(row, stream, count):
     return drawn
 
 
+def map_numbers(row, stream, count):
+    """Of affine maps and boxes, as map_number of tests/table/draw.c."""
+    u = draw_uniform(row, stream, count).astype(np.float32).astype(np.float64).reshape(-1, 10)
+    side = [row.shapes["x"][2], row.shapes["x"][1]]
+    seen = row.pair("size", side[::-1])[::-1]
+    numbers = np.zeros_like(u)
+    for k in range(6, 10):
+        extent = seen[0] if k % 2 else seen[1]
+        numbers[:, k] = np.floor(extent * (0.5 + 0.75 * u[:, k] if k < 8 else 0.75 + 0.5 * u[:, k]))
+    for axis, (own, other, offset) in enumerate(((0, 1, 2), (4, 3, 5))):
+        mirror = np.where(np.arange(len(u)) % 2, -1, 1) if axis == 0 else 1
+        a = numbers[:, own] = mirror * (65536 + (0 if row.has("whole") else np.floor(16384 * u[:, own])))
+        b = numbers[:, other] = 0 if row.has("whole") else np.floor(16384 * u[:, other])
+        move = np.floor(0.375 * side[axis] * u[:, offset])
+        middle = (side[axis] / 2 + move) * 65536 - a * (seen[axis] - 1) / 2 - b * (seen[1 - axis] - 1) / 2
+        first = (np.where(a < 0, side[axis] - 1, 0) + move + 0.5) * 65536
+        numbers[:, offset] = first if row.has("whole") else np.floor(middle)
+    return numbers.astype(np.int64)
+
+
 def draw_real(row, slot, stream, count):
     u, scale = draw_uniform(row, stream, count), row.number("scale", 1)
     if slot.name == "weight":
@@ -158,6 +178,8 @@ def draw_input(row, number, slot):
         return None
     shape = row.shapes[slot.name]
     count = int(np.prod(shape))
+    if row.op == "augment" and slot.type == "i":
+        return map_numbers(row, number, count).reshape(shape)
     if slot.type == "i":
         return labels(row, number, count).reshape(shape)
     if slot.type == "u":
@@ -257,6 +279,63 @@ def normalise(row, x):
     return (x.to(torch.float64) / 255 - channels("mean", 0)) / channels("std", 1)
 
 
+def cubic_weights(t, a):
+    """Of the pixels -1, 0, 1, 2 at a distance of t / 4096: Keys' cubic in exact integers, to multiples of 2^-14."""
+    s = 4096 - t
+    before, behind = int(2 * a) * t * s * s, int(2 * a) * s * t * t
+    at = int(2 * a + 4) * t**3 - int(2 * a + 6) * 4096 * t * t + 2 * 4096**3
+    before, at, behind = ((w * 2**14 + 4096**3) // (2 * 4096**3) for w in (before, at, behind))
+    return [before, at, 2**14 - before - at - behind, behind]
+
+
+def mirrored(i, n):
+    while not 0 <= i < n:
+        i = -i if i < 0 else 2 * (n - 1) - i
+        if n == 1:
+            return 0
+    return i
+
+
+def resample(row, x, u, v):
+    """The level of x[H,W] at column u and row v, 16.16, in the integers of kernels/augment.h."""
+    filter_, fill, sizes = int(row.number("filter", 0)), int(row.number("fill", 0)), x.shape[::-1]
+    at = [u, v]
+    if fill == 0 and not all(0 <= c < n * 65536 for c, n in zip(at, sizes)):
+        return 0
+    if fill == 1:
+        at = [min(max(c, 0), n * 65536 - 1) for c, n in zip(at, sizes)]
+    axes = []  # {pixel: weight} of the columns, of the rows
+    for c, n in zip(at, sizes):
+        place = (c - 32768 + 8) // 16
+        first, t = place // 4096, place % 4096
+        pixels = {0: [c // 65536], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
+        weights = {0: [1], 1: [4096 - t, t]}.get(filter_) or cubic_weights(t, -1 if filter_ == 2 else -0.5)
+        if filter_ == 3 and fill != 2 and not all(0 <= p < n for p in pixels):
+            kept = [w if 0 <= p < n else 0 for p, w in zip(pixels, weights)]
+            weights = [int(w * 2**14 / sum(kept)) for w in kept]
+            weights[1 if first >= 0 else 2] += 2**14 - sum(weights)
+        axes.append(([mirrored(p, n) if fill == 2 else min(max(p, 0), n - 1) for p in pixels], weights))
+    (columns, across), (lines, down) = axes
+    rows = [sum(int(x[h, w]) * k for w, k in zip(columns, across)) for h in lines]
+    if filter_ < 2:
+        unit = 1 if filter_ == 0 else 2**24
+        return (sum(r * k for r, k in zip(rows, down)) + unit // 2) // unit
+    return min(max((sum(((r + 64) >> 7) * k for r, k in zip(rows, down)) + 2**20) >> 21, 0), 255)
+
+
+def augment(row, x, maps):
+    x, maps = x.numpy(), maps.numpy()
+    P, Q = row.pair("size", x.shape[1:3])
+    levels = np.zeros((len(x), P, Q, x.shape[3]), np.uint8)
+    boxed = np.zeros(levels.shape, bool)
+    for n, p, q, c in np.ndindex(levels.shape):
+        m = [int(i) for i in maps[n]]
+        levels[n, p, q, c] = resample(row, x[n, :, :, c], m[0] * q + m[1] * p + m[2], m[3] * q + m[4] * p + m[5])
+        boxed[n, p, q, c] = m[6] <= p < m[8] and m[7] <= q < m[9]
+    values = normalise(row, torch.from_numpy(levels))
+    return torch.where(torch.from_numpy(boxed), 0, values)
+
+
 def batch_norm(row, x, gamma, beta, residual, mean, var):
     """x NHWC or [N,C]: channels last."""
     order = [0, x.dim() - 1, *range(1, x.dim() - 1)]
@@ -295,7 +374,7 @@ def cast(row, x):
     return (x.to(torch.float32).to(end[0]) if end else x).to(torch.float64)
 
 
-PURE = {"accuracy": accuracy, "confusion": confusion, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+PURE = {"accuracy": accuracy, "augment": augment, "confusion": confusion, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
         "global_norm": lambda row, x: x.norm()}
 
 

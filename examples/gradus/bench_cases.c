@@ -169,6 +169,11 @@ static gr_tensor *normalise(gr_tensor *const *in)
     return gr_normalise(in[0], &(gr_normalise_args){{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}});
 }
 
+static gr_tensor *augment(gr_tensor *const *in)
+{
+    return gr_augment(in[0], in[1], &(gr_augment_args){.normalise = {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}}, .filter = GR_BILINEAR});
+}
+
 static gr_tensor *accuracy(gr_tensor *const *in)
 {
     return gr_accuracy(in[0], in[1], in[2]);
@@ -279,6 +284,8 @@ const bench_case bench_cases[] = {
     {"softmax_cross_entropy", "ResNet-18, 1000 classes", "z[N,1000]* labels[N]1000", softmax_loss, READS_INPUTS},
     {"sigmoid_bce", "cats-vs-dogs", "z[N,1]* labels[N]2", sigmoid_loss, READS_INPUTS},
     {"normalise", "cats-vs-dogs", "x[N,200,200,3]u", normalise, READS_NOTHING},
+    {"augment", "CIFAR-10, mirrored and moved", "x[N,32,32,3]u map[N,10]32m", augment, READS_NOTHING},
+    {"augment", "cats-vs-dogs, turned, bilinear", "x[N,200,200,3]u map[N,10]200mt", augment, READS_NOTHING},
     {"accuracy", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", accuracy, READS_NOTHING},
     {"confusion", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", confusion, READS_NOTHING},
     {"tally", "loss and accuracy", "total[2,2]& loss[1] counts[1]", tally, READS_NOTHING},
@@ -325,6 +332,8 @@ static void read_flags(const char *text, size_t length, bench_input *input)
     input->outside = memchr(text, '~', length);
     input->positive = memchr(text, '+', length);
     input->bytes = memchr(text, 'u', length);
+    input->maps = memchr(text, 'm', length);
+    input->turned = memchr(text, 't', length);
     input->classes = isdigit((unsigned char)*text) ? atoi(text) : 0;
 }
 

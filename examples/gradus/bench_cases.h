@@ -16,6 +16,7 @@ typedef struct {
      * The tensors, a word each: NAME[SIZES] and
      *   *  its gradient is wanted   &  it is changed in place       =  it is written, not read
      *   ~  a gradient from outside  +  positive                     u  of bytes   a number: labels below it
+     *   m  behind a number: maps of pictures of so many pixels a side, mirrored or not and moved by up to 4;  t  and turned
      */
     const char *inputs;
     /* Calls the operation on them; the result, or the first one changed in place. NULL: failed. */
@@ -33,7 +34,8 @@ typedef struct {
     int64_t shape[GR_MAX_DIMS];
     bool has_batch; /* its first size is N */
     bool gradient, changed, written, outside, positive, bytes;
-    int classes; /* of labels; 0: it holds none */
+    bool maps, turned;
+    int classes; /* of labels, 0: it holds none; of maps: pixels a side */
 } bench_input;
 
 /* Reads the words for a batch size; returns how many there are. */

@@ -40,10 +40,24 @@ static void store(void *values, gr_type type, int64_t i, double x)
     }
 }
 
+/* Number i of the maps of pictures with side pixels a side: see gr_augment. */
+static double map_number(int side, bool turned, int64_t i)
+{
+    const int64_t of = i % GR_MAP;
+    const uint64_t bits = scramble((uint64_t)(i / GR_MAP));
+    const bool mirrored = bits % 2;
+    const double move[2] = {(double)(bits / 2 % 9) - 4, (double)(bits / 32 % 9) - 4}, slope = turned ? 0.125 : 0;
+    const double numbers[GR_MAP] = {mirrored ? -1 : 1, slope,  (mirrored ? side - 1 : 0) + move[0] + 0.5,
+                                    -slope,            1,      move[1] + 0.5};
+    return 65536 * numbers[of]; /* the box is empty */
+}
+
 /* Element i of an input; key tells the inputs of a case apart. */
 static double draw(const bench_input *input, int key, int64_t i)
 {
     uint64_t bits = scramble((uint64_t)i + ((uint64_t)key << 56)) >> 20;
+    if (input->maps)
+        return map_number(input->classes, input->turned, i);
     if (input->classes)
         return (double)(bits % (uint64_t)input->classes);
     if (input->bytes)

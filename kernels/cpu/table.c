@@ -16,6 +16,7 @@ FORWARD(global_avg_pool) BACKWARD(global_avg_pool)
 FORWARD(relu) BACKWARD(relu)
 FORWARD(dropout) BACKWARD(dropout)
 FORWARD(normalise)
+FORWARD(augment)
 FORWARD(sgd_step)
 FORWARD(momentum_step)
 FORWARD(adam_step)
@@ -34,6 +35,7 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_relu] = {GR_CPU(relu_forward), GR_CPU(relu_backward), NULL},
     [GR_OP_dropout] = {GR_CPU(dropout_forward), GR_CPU(dropout_backward), NULL},
     [GR_OP_normalise] = {GR_CPU(normalise_forward), NULL, NULL},
+    [GR_OP_augment] = {GR_CPU(augment_forward), NULL, NULL},
     [GR_OP_sgd_step] = {GR_CPU(sgd_step_forward), NULL, NULL},
     [GR_OP_momentum_step] = {GR_CPU(momentum_step_forward), NULL, NULL},
     [GR_OP_adam_step] = {GR_CPU(adam_step_forward), NULL, NULL},

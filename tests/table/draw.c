@@ -1,6 +1,7 @@
 /* draw.c - inputs by operation: most are uniform in [-1, 1); those of functions with jumps keep away from the jump. */
 #include "tests/table/draw.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,35 @@ static int64_t label(const row *r, int slot, int64_t i, int64_t count)
     return count == 1 ? drawn : i == 0 ? 0 : i == count - 1 ? classes - 1 : drawn;
 }
 
+/*
+ * Numbers of an affine map and of a box, around the picture's middle: a turn and a stretch of up to a quarter, a move of up to
+ * three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels. The box may reach beyond.
+ */
+static double map_number(const row *r, int slot, int64_t i)
+{
+    const int64_t n = i / GR_MAP, k = i % GR_MAP, first = i - k;
+    const int64_t side[2] = {r->shape[0][2], r->shape[0][1]}; /* of columns, of rows */
+    const int64_t seen[2] = {r->size[1] ? r->size[1] : side[0], r->size[0] ? r->size[0] : side[1]};
+    const double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i), mirror = n % 2 ? -1 : 1;
+    if (k >= 6) /* top, left, bottom, right: from before the start to beyond the end */
+        return floor((double)seen[k % 2 ? 0 : 1] * (k < 8 ? 0.5 + 0.75 * u : 0.75 + 0.5 * u));
+    const int64_t axis = k / 3, own = axis ? 4 : 0, other = axis ? 3 : 1;
+    if (k == own)
+        return (axis ? 1 : mirror) * (r->whole ? 65536 : 65536 + floor(16384 * u));
+    if (k == other)
+        return r->whole ? 0 : floor(16384 * u);
+    const double a = map_number(r, slot, first + own), b = map_number(r, slot, first + other);
+    const double move = floor(0.375 * (double)side[axis] * u);
+    if (r->whole) /* the first pixel, or for a mirror the last one */
+        return ((a < 0 ? (double)side[axis] - 1 : 0) + move + 0.5) * 65536;
+    /* the middle of the result is the middle of the picture, moved */
+    return floor(((double)side[axis] / 2 + move) * 65536 - a * (double)(seen[axis] - 1) / 2 - b * (double)(seen[1 - axis] - 1) / 2);
+}
+
 static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t count)
 {
+    if (r->op->id == GR_OP_augment && s->type == 'i')
+        return map_number(r, slot, i);
     if (s->type == 'i')
         return (double)label(r, slot, i, count);
     if (s->type == 'u')
@@ -91,5 +119,5 @@ void draw_input(const row *r, int slot, int64_t count, double *values)
         for (int64_t i = 0; i < count; i++)
             values[i] = one(r, slot, &s, i, count);
     for (int64_t i = 0; i < count; i++)
-        values[i] = (double)(float)values[i];
+        values[i] = s.type == 'i' ? values[i] : (double)(float)values[i];
 }

@@ -321,6 +321,51 @@ static void normalise_type(gr_context *ctx)
     gr_normalise(images(ctx), NULL);
 }
 
+static gr_tensor *pictures(gr_context *ctx, int64_t n, int64_t height, int64_t channels)
+{
+    return gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){n, height, 2, channels});
+}
+
+static gr_tensor *maps(gr_context *ctx, int64_t n, int64_t numbers)
+{
+    return gr_tensor_new(ctx, GR_I32, 2, (int64_t[]){n, numbers});
+}
+
+static void augment_channels(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 2, 2, 5), maps(ctx, 2, GR_MAP), NULL);
+}
+
+static void augment_maps(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 2, 2, 3), maps(ctx, 1, GR_MAP), NULL);
+}
+
+static void augment_numbers(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 2, 2, 3), maps(ctx, 2, 6), NULL);
+}
+
+static void augment_side(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 1, 16385, 1), maps(ctx, 1, GR_MAP), NULL);
+}
+
+static void augment_size(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 1, 2, 1), maps(ctx, 1, GR_MAP), &(gr_augment_args){.size = {-1, 2}});
+}
+
+static void augment_filter(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 1, 2, 1), maps(ctx, 1, GR_MAP), &(gr_augment_args){.filter = (gr_filter)4});
+}
+
+static void augment_std(gr_context *ctx)
+{
+    gr_augment(pictures(ctx, 1, 2, 1), maps(ctx, 1, GR_MAP), &(gr_augment_args){.normalise.std = {-1}});
+}
+
 static void sgd_count(gr_context *ctx)
 {
     gr_sgd_step(vector(ctx, 8), vector(ctx, 7), NULL);
@@ -499,6 +544,13 @@ static const struct {
     {normalise_channels, "normalise", "at most 4 channels"},
     {normalise_std, "normalise", "std -1"},
     {normalise_type, "normalise", "wanted is u8"},
+    {augment_channels, "augment", "at most 4 channels"},
+    {augment_maps, "augment", "map must be [N,10], a row for each of the 2 images"},
+    {augment_numbers, "augment", "map must be [N,10]"},
+    {augment_side, "augment", "resize them first"},
+    {augment_size, "augment", "a result of -1 x 2"},
+    {augment_filter, "augment", "filter number 4"},
+    {augment_std, "augment", "std -1"},
     {sgd_count, "sgd_step", "g has 7 elements, wanted are 8"},
     {sgd_decay, "sgd_step", "weight decay -1"},
     {momentum_one, "momentum_step", "momentum 1;"},

@@ -86,7 +86,7 @@ static bool flag_word(row *r, const word *w)
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
                  {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"second", &r->second}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+                 {"second", &r->second}, {"whole", &r->whole}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -127,6 +127,10 @@ static bool number_word(row *r, const word *w)
         r->state.draws = (int64_t)w->numbers[0];
     else if (!strcmp(w->name, "values") && w->n == 1)
         r->track.values = (int64_t)w->numbers[0];
+    else if (!strcmp(w->name, "filter") && w->n == 1)
+        r->filter = (int)w->numbers[0];
+    else if (!strcmp(w->name, "fill") && w->n == 1)
+        r->fill = (int)w->numbers[0];
     else if (!strcmp(w->name, "updates") && w->n == 1)
         r->updates = (int)w->numbers[0];
     else

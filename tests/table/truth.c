@@ -52,6 +52,7 @@ static const struct {
     [GR_OP_softmax_cross_entropy] = {LOGITS, 4, ITSELF, 4},
     [GR_OP_sigmoid_bce] = {LOGITS, 4, LOGITS, 4},
     [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
+    [GR_OP_augment] = {TERMS, 2, ITSELF, 0},
     [GR_OP_cast] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_accuracy] = {ITSELF, 1, ITSELF, 0},
     [GR_OP_confusion] = {ITSELF, 1, ITSELF, 0},
@@ -122,8 +123,8 @@ static void make_absolute(trial *a)
     const int anchor = 2; /* of prox_step */
     for (int64_t j = 0; a->row->op->id == GR_OP_prox_step && j < trial_count(a, anchor); j++)
         trial_set(a, anchor, j, -trial_get(a, anchor, j));
-    gr_normalise_args *args = (gr_normalise_args *)a->shapes.args;
-    for (int c = 0; c < 4 && a->row->op->id == GR_OP_normalise; c++)
+    gr_normalise_args *args = (gr_normalise_args *)a->shapes.args; /* augment's begin with them */
+    for (int c = 0; c < 4 && (a->row->op->id == GR_OP_normalise || a->row->op->id == GR_OP_augment); c++)
         args->mean[c] = -fabsf(args->mean[c]);
 }
 
