@@ -111,6 +111,32 @@ bool gr_dataset_resize(gr_dataset *set, int height, int width);
 /* How u8 becomes real: (x/255 - mean) / std. NULL: x/255. Holds for this set and every part of it made later. */
 void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
 
+/*
+ * The set with an augmentation: its batches are drawn by the plan, anew in each epoch, keyed by (seed, epoch, sample), so that
+ * a sample looks the same whatever the batch size, the device and the number of threads. The plan is words with commas
+ * between them, in the order in which they happen to a picture:
+ *
+ *   flip flip=alternate flip=always   mirrored left to right: by chance; by chance, then in turn epoch by epoch; always
+ *   translate=4                       moved by up to 4 whole pixels each way
+ *   rotate=15 shear=10                turned, slanted by up to so many degrees; rotate=5..10: from 5 to 10
+ *   scale=0.9..1.1                    enlarged around the middle
+ *   resize=250 crop=200               sides (or HxW); the crop is anywhere, crop=200@center or crop=200@ROW:COLUMN there
+ *   cutout=16                         a square of 16 x 16 pixels is 0 after normalisation (DeVries and Taylor 2017)
+ *   fill=zero|edge|reflect            what is seen outside the picture (default: zero, black)
+ *   filter=nearest|bilinear|bicubic|bicubic-resize   see gr_filter (default: bilinear)
+ *   double                            the set twice: its samples as they are, then the same augmented
+ *
+ * "" and "none" are no augmentation. The images are shared. NULL: recorded.
+ */
+gr_dataset *gr_augmented(gr_dataset *set, const char *plan);
+
+/* The set for evaluation of a network trained with that plan: only the plan's resizes and crops, drawn crops in the middle. */
+gr_dataset *gr_augmented_for_evaluation(gr_dataset *set, const char *plan);
+
+/* Whether text is a plan. False: recorded, naming the word and the cure. NULL is one. */
+bool gr_augmentation_check(gr_context *ctx, const char *plan);
+bool gr_augmentation_doubles(const char *plan); /* whether it says double */
+
 /* 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same hash. */
 void gr_dataset_hash(const gr_dataset *set, char text[17]);
 

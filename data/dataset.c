@@ -93,6 +93,10 @@ gr_dataset *gr__dataset_own(gr_context *ctx, gr_images *images)
 gr_dataset *gr__dataset_subset(const gr_dataset *set, const int64_t *picks, int64_t n)
 {
     gr_context *ctx = set->ctx;
+    if (set->plan) { /* its samples are not images any more */
+        gr__fail(ctx, GR_USAGE, "a part of an augmented set; split it first, then augment the parts");
+        return NULL;
+    }
     gr_dataset *part = n > 0 ? gr__calloc(ctx, 1, sizeof *part) : NULL;
     if (!part)
         return NULL;
@@ -137,8 +141,9 @@ const char *gr_dataset_class_name(const gr_dataset *set, int i)
 
 void gr_dataset_shape(const gr_dataset *set, int64_t shape[3])
 {
-    shape[0] = set ? set->size[0] : 0;
-    shape[1] = set ? set->size[1] : 0;
+    const int64_t *size = set && set->plan ? set->batch_size : set ? set->size : (int64_t[]){0, 0};
+    shape[0] = size[0];
+    shape[1] = size[1];
     shape[2] = set ? set->images->channels : 0;
 }
 
@@ -172,6 +177,8 @@ bool gr_dataset_resize(gr_dataset *set, int height, int width)
 {
     if (!set || !gr_ok(set->ctx))
         return false;
+    if (set->plan)
+        return gr__fail(set->ctx, GR_USAGE, "gr_dataset_resize: the set is augmented; resize it before");
     if (height < 1 || width < 1)
         return gr__fail(set->ctx, GR_USAGE, "gr_dataset_resize: %d x %d; both sides must be at least 1", height, width);
     set->size[0] = height;

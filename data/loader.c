@@ -9,7 +9,7 @@
 
 #include "core/parallel.h"
 #include "core/philox.h"
-#include "data/dataset.h"
+#include "data/augment.h"
 #include "data/image.h"
 
 /* Device memory for a full batch, and the tensor over its first rows that callers see. */
@@ -30,7 +30,9 @@ struct gr_loader {
     uint8_t *pixels;        /* host: [batch, H, W, C]; the storage of x where in_place */
     int32_t *labels;        /* host: [batch] */
     void *weights;          /* host, real: [batch]; NULL unless padding */
+    int32_t *maps;          /* host: [batch, GR_MAP]; NULL unless the set is augmented */
     gr_buffer x, y, weight; /* u8 [batch, H, W, C], i32 [batch], real [batch] (NULL unless padding) */
+    gr_buffer map;          /* i32 [batch, GR_MAP] (NULL unless the set is augmented) */
 };
 
 static void destroy_loader(void *object)
@@ -41,6 +43,7 @@ static void destroy_loader(void *object)
         free(loader->pixels);
     free(loader->labels);
     free(loader->weights);
+    free(loader->maps);
     free(loader);
 }
 
@@ -89,8 +92,8 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
 static bool make_buffers(gr_loader *loader)
 {
     gr_context *ctx = loader->ctx;
-    int64_t batch = loader->options.batch, shape[4] = {batch};
-    gr_dataset_shape(loader->set, shape + 1);
+    const gr_dataset *set = loader->set;
+    int64_t batch = loader->options.batch, shape[4] = {batch, set->size[0], set->size[1], set->images->channels};
     bool padding = loader->options.last == GR_PAD;
     size_t real = gr_type_size(gr_real(ctx));
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
@@ -102,6 +105,10 @@ static bool make_buffers(gr_loader *loader)
     loader->pixels = loader->in_place ? gr__u8(loader->x.storage)
                                       : gr__host_alloc(ctx, batch, shape[1] * shape[2] * shape[3], "a batch of images");
     loader->y = buffer_new(ctx, GR_I32, 1, shape);
+    if (set->plan) {
+        loader->maps = gr__host_alloc(ctx, batch, GR_MAP * sizeof *loader->maps, "the maps of a batch");
+        loader->map = buffer_new(ctx, GR_I32, 2, (int64_t[]){batch, GR_MAP});
+    }
     if (padding)
         loader->weight = buffer_new(ctx, gr_real(ctx), 1, shape);
     return gr_ok(ctx);
@@ -130,6 +137,7 @@ void gr_loader_close(gr_loader *loader)
     buffer_free(loader->ctx, &loader->x);
     buffer_free(loader->ctx, &loader->y);
     buffer_free(loader->ctx, &loader->weight);
+    buffer_free(loader->ctx, &loader->map);
     gr__disown(loader->ctx, loader);
 }
 
@@ -173,6 +181,10 @@ static void copy_row(void *arg, int64_t i)
         memset(pixels, 0, (size_t)bytes);
         loader->labels[i] = 0;
     }
+    if (loader->maps) {
+        const gr__plan_key key = {gr_seed(loader->ctx), loader->epochs - 1, loader->order[at % n]};
+        gr__augment_sample(loader->set, &key, loader->maps + i * GR_MAP);
+    }
     if (loader->weights && gr_real(loader->ctx) == GR_F64)
         ((double *)loader->weights)[i] = counts;
     else if (loader->weights)
@@ -191,7 +203,8 @@ static void copy_rows(gr_loader *loader, int64_t rows)
 /* The batch over the first rows of the buffers, normalised. */
 static bool present(gr_loader *loader, int64_t rows, int64_t samples, gr_batch *batch)
 {
-    gr_tensor *x = gr_normalise(loader->x.view, &loader->set->normalise);
+    gr_tensor *x = loader->maps ? gr__augment_batch(loader->set, loader->x.view, loader->map.view)
+                                : gr_normalise(loader->x.view, &loader->set->normalise);
     if (x)
         *batch = (gr_batch){x, loader->y.view, loader->weight.view, .n = rows, .samples = samples};
     return x != NULL;
@@ -202,6 +215,7 @@ static void shape_views(gr_loader *loader, int64_t rows)
     set_rows(loader->x.view, rows);
     set_rows(loader->y.view, rows);
     set_rows(loader->weight.view, rows);
+    set_rows(loader->map.view, rows);
 }
 
 bool gr_loader_next(gr_loader *loader, gr_batch *batch)
@@ -224,6 +238,7 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     shape_views(loader, rows);
     gr_set_update_weight(loader->ctx, (double)samples);
     bool uploaded = loader->in_place || gr_upload(loader->x.view, loader->pixels);
+    uploaded = uploaded && (!loader->maps || gr_upload(loader->map.view, loader->maps));
     return uploaded && gr_upload(loader->y.view, loader->labels) &&
            (last != GR_PAD || gr_upload(loader->weight.view, loader->weights)) && present(loader, rows, samples, batch);
 }

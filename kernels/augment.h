@@ -1,7 +1,7 @@
 /*
  * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is integers, so
- * that a level has the same bits on every device: coordinates are 16.16, between the centres of two pixels lie 4096 steps, a
- * cubic's weights are multiples of 2^-14.
+ * that a level has the same bits on every device: coordinates are multiples of 2^-22, between the centres of two pixels lie
+ * 2^12 steps (bilinear) or 2^16 (cubic), a cubic's weights are multiples of 2^-16.
  */
 #ifndef GRADUS_AUGMENT_H
 #define GRADUS_AUGMENT_H
@@ -16,21 +16,25 @@
 #endif
 
 enum {
-    GR__MAP_ONE = 65536, /* a pixel in a coordinate */
-    GR__STEPS = 4096,    /* steps from one pixel's centre to the next */
-    GR__WEIGHT_ONE = 16384,
+    GR__COORDINATE = 22, /* binary places of a coordinate */
+    GR__OFFSET = 16,     /* of an offset in a map */
+    GR__LINEAR = 12,     /* of the way from one pixel's centre to the next, bilinear and cubic */
+    GR__CUBIC = 16,
+    GR__WEIGHT_ONE = 65536,
     GR__TAPS = 4 /* pixels that a cubic reads along an axis */
 };
 
-/* Where an affine map m (rows of three numbers) leads from output pixel (p, q): a column or a row in 16.16. */
+static const int64_t GR__PIXEL = (int64_t)1 << GR__COORDINATE; /* a pixel in a coordinate */
+
+/* The column or row that a line of a map, three numbers, leads to from output pixel (p, q). */
 GR__ANYWHERE int64_t gr__map_axis(const int32_t *m, int64_t p, int64_t q)
 {
-    return m[0] * q + m[1] * p + m[2];
+    return m[0] * q + m[1] * p + m[2] * ((int64_t)1 << (GR__COORDINATE - GR__OFFSET));
 }
 
 GR__ANYWHERE bool gr__inside(int64_t u, int64_t size)
 {
-    return u >= 0 && u < size * GR__MAP_ONE;
+    return u >= 0 && u < size * GR__PIXEL;
 }
 
 /* Index i of an axis mirrored into 0 .. size-1: -1 is 1, size is size-2. */
@@ -47,33 +51,35 @@ GR__ANYWHERE int64_t gr__clamp(int64_t i, int64_t size)
     return i < 0 ? 0 : i < size ? i : size - 1;
 }
 
-/* The last pixel whose centre is not behind coordinate u, and in *step how far behind that centre u lies: 0 .. 4095. */
-GR__ANYWHERE int64_t gr__pixel_before(int64_t u, int32_t *step)
+/* The last pixel whose centre is not behind coordinate u, and in *step how far behind it u lies, of so many binary places. */
+GR__ANYWHERE int64_t gr__pixel_before(int64_t u, int places, int32_t *step)
 {
-    const int64_t v = (u - GR__MAP_ONE / 2 + 8) >> 4; /* to the nearest step */
-    *step = (int32_t)(v & (GR__STEPS - 1));
-    return v >> 12;
+    const int dropped = GR__COORDINATE - places;
+    const int64_t v = (u - GR__PIXEL / 2 + ((int64_t)1 << (dropped - 1))) >> dropped; /* to the nearest step */
+    *step = (int32_t)(v & (((int64_t)1 << places) - 1));
+    return v >> places;
 }
 
 /* The level between four pixels: a, b side by side, c, d below them. The weights add up to 2^24, the sum has 32 bits. */
 GR__ANYWHERE int32_t gr__bilinear(int32_t a, int32_t b, int32_t c, int32_t d, int32_t step_x, int32_t step_y)
 {
-    const uint32_t right = (uint32_t)step_x, left = GR__STEPS - right, below = (uint32_t)step_y, above = GR__STEPS - below;
+    const uint32_t one = 1u << GR__LINEAR, right = (uint32_t)step_x, below = (uint32_t)step_y;
+    const uint32_t left = one - right, above = one - below;
     const uint32_t sum = above * (left * (uint32_t)a + right * (uint32_t)b) + below * (left * (uint32_t)c + right * (uint32_t)d);
     return (int32_t)((sum + (1u << 23)) >> 24);
 }
 
 /*
- * Cubic convolution (Keys 1981): the weights of the pixels -1, 0, 1 and 2 from the one before, at t = step / 4096:
+ * Cubic convolution (Keys 1981): the weights of the pixels -1, 0, 1 and 2 from the one before, at t = step / 2^16:
  *   w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 for d <= 1,   a (d - 1) (d - 2)^2 for d <= 2
  * with a = twice / 2. They add up to GR__WEIGHT_ONE: pixel 1 takes what rounding leaves.
  */
 GR__ANYWHERE void gr__cubic_weights(int32_t step, int twice, int32_t weight[GR__TAPS])
 {
-    const int64_t one = GR__STEPS, t = step, s = one - t, half = 1 << 22; /* products in units of 2^-37 */
-    weight[0] = (int32_t)((twice * t * s * s + half) >> 23);
-    weight[1] = (int32_t)(((twice + 4) * t * t * t - (twice + 6) * one * t * t + 2 * one * one * one + half) >> 23);
-    weight[3] = (int32_t)((twice * s * t * t + half) >> 23);
+    const int64_t one = 1 << GR__CUBIC, t = step, s = one - t, half = (int64_t)1 << 32; /* products in units of 2^-49 */
+    weight[0] = (int32_t)((twice * t * s * s + half) >> 33);
+    weight[1] = (int32_t)(((twice + 4) * t * t * t - (twice + 6) * one * t * t + 2 * one * one * one + half) >> 33);
+    weight[3] = (int32_t)((twice * s * t * t + half) >> 33);
     weight[2] = GR__WEIGHT_ONE - weight[0] - weight[1] - weight[3];
 }
 
@@ -89,25 +95,29 @@ GR__ANYWHERE void gr__cubic_inside(int64_t before, int64_t size, int32_t weight[
     if (sum == GR__WEIGHT_ONE)
         return;
     for (int k = 0; k < GR__TAPS; k++) {
-        weight[k] = weight[k] * GR__WEIGHT_ONE / sum;
+        weight[k] = (int32_t)((int64_t)weight[k] * GR__WEIGHT_ONE / sum);
         rest -= weight[k];
     }
     weight[before >= 0 ? 1 : 2] += rest;
 }
 
-/* Four pixels of a row, in units of 2^-7 of a level. */
-GR__ANYWHERE int32_t gr__cubic_row(const int32_t pixel[GR__TAPS], const int32_t weight[GR__TAPS])
+GR__ANYWHERE int32_t gr__to_level(int32_t v)
+{
+    return v < 0 ? 0 : v < 255 ? v : 255;
+}
+
+/* Four pixels of a row, in units of 2^-5 of a level. PIL's resize makes a picture of the rows: whole levels, 0 to 255. */
+GR__ANYWHERE int32_t gr__cubic_row(const int32_t pixel[GR__TAPS], const int32_t weight[GR__TAPS], bool resize)
 {
     const int32_t sum = pixel[0] * weight[0] + pixel[1] * weight[1] + pixel[2] * weight[2] + pixel[3] * weight[3];
-    return (sum + 64) >> 7;
+    return resize ? gr__to_level((sum + GR__WEIGHT_ONE / 2) >> 16) * 32 : (sum + (1 << 10)) >> 11;
 }
 
 /* The level of four such rows. */
 GR__ANYWHERE int32_t gr__cubic_level(const int32_t row[GR__TAPS], const int32_t weight[GR__TAPS])
 {
     const int32_t sum = row[0] * weight[0] + row[1] * weight[1] + row[2] * weight[2] + row[3] * weight[3];
-    const int32_t level = (sum + (1 << 20)) >> 21;
-    return level < 0 ? 0 : level < 255 ? level : 255;
+    return gr__to_level((sum + (1 << 20)) >> 21);
 }
 
 #endif

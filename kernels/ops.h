@@ -257,9 +257,9 @@ gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 /*
  * Geometry and normalisation of u8 images x[N,H,W,C] in one pass: y[N,P,Q,C], C at most 4, sides at most 16384.
  *
- * map i32 [N,GR_MAP]: six coefficients of an affine map in units of 1/65536, then a box. The value of output pixel (p, q) is
- * read at column (m0 q + m1 p + m2) / 65536 and row (m3 q + m4 p + m5) / 65536, where pixel i of a picture reaches from i to
- * i + 1: m2 and m5 lead to the centre of output pixel (0, 0). What is read is rounded to one of the 256 levels, as PIL does,
+ * map i32 [N,GR_MAP]: an affine map, then a box. The value of output pixel (p, q) is read at column (m0 q + m1 p) / 2^22 +
+ * m2 / 2^16 and row (m3 q + m4 p) / 2^22 + m5 / 2^16, where pixel i of a picture reaches from i to i + 1: m2 and m5 lead to
+ * the centre of output pixel (0, 0). What is read is rounded to one of the 256 levels, as PIL does,
  * and so has the same bits on every device; then it is normalised. The box m6 <= p < m8, m7 <= q < m9, which may reach
  * beyond the picture, is 0 after normalisation (cutout: DeVries and Taylor 2017). args or NULL.
  */

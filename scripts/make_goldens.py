@@ -143,10 +143,10 @@ def map_numbers(row, stream, count):
         numbers[:, k] = np.floor(extent * (0.5 + 0.75 * u[:, k] if k < 8 else 0.75 + 0.5 * u[:, k]))
     for axis, (own, other, offset) in enumerate(((0, 1, 2), (4, 3, 5))):
         mirror = np.where(np.arange(len(u)) % 2, -1, 1) if axis == 0 else 1
-        a = numbers[:, own] = mirror * (65536 + (0 if row.has("whole") else np.floor(16384 * u[:, own])))
-        b = numbers[:, other] = 0 if row.has("whole") else np.floor(16384 * u[:, other])
+        a = numbers[:, own] = mirror * (2**22 + (0 if row.has("whole") else np.floor(2**20 * u[:, own])))
+        b = numbers[:, other] = 0 if row.has("whole") else np.floor(2**20 * u[:, other])
         move = np.floor(0.375 * side[axis] * u[:, offset])
-        middle = (side[axis] / 2 + move) * 65536 - a * (seen[axis] - 1) / 2 - b * (seen[1 - axis] - 1) / 2
+        middle = (side[axis] / 2 + move) * 65536 - a * (seen[axis] - 1) / 128 - b * (seen[1 - axis] - 1) / 128
         first = (np.where(a < 0, side[axis] - 1, 0) + move + 0.5) * 65536
         numbers[:, offset] = first if row.has("whole") else np.floor(middle)
     return numbers.astype(np.int64)
@@ -280,12 +280,13 @@ def normalise(row, x):
 
 
 def cubic_weights(t, a):
-    """Of the pixels -1, 0, 1, 2 at a distance of t / 4096: Keys' cubic in exact integers, to multiples of 2^-14."""
-    s = 4096 - t
+    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic in exact integers, to multiples of 2^-16."""
+    one = 2**16
+    s = one - t
     before, behind = int(2 * a) * t * s * s, int(2 * a) * s * t * t
-    at = int(2 * a + 4) * t**3 - int(2 * a + 6) * 4096 * t * t + 2 * 4096**3
-    before, at, behind = ((w * 2**14 + 4096**3) // (2 * 4096**3) for w in (before, at, behind))
-    return [before, at, 2**14 - before - at - behind, behind]
+    at = int(2 * a + 4) * t**3 - int(2 * a + 6) * one * t * t + 2 * one**3
+    before, at, behind = ((w * one + one**3) // (2 * one**3) for w in (before, at, behind))
+    return [before, at, one - before - at - behind, behind]
 
 
 def mirrored(i, n):
@@ -297,30 +298,33 @@ def mirrored(i, n):
 
 
 def resample(row, x, u, v):
-    """The level of x[H,W] at column u and row v, 16.16, in the integers of kernels/augment.h."""
+    """The level of x[H,W] at column u and row v, multiples of 2^-22, in the integers of kernels/augment.h."""
     filter_, fill, sizes = int(row.number("filter", 0)), int(row.number("fill", 0)), x.shape[::-1]
     at = [u, v]
-    if fill == 0 and not all(0 <= c < n * 65536 for c, n in zip(at, sizes)):
+    if fill == 0 and not all(0 <= c < n << 22 for c, n in zip(at, sizes)):
         return 0
-    if fill == 1:
-        at = [min(max(c, 0), n * 65536 - 1) for c, n in zip(at, sizes)]
+    if fill == 1 and filter_ == 3:
+        at = [min(max(c, 0), (n << 22) - 1) for c, n in zip(at, sizes)]
     axes = []  # {pixel: weight} of the columns, of the rows
     for c, n in zip(at, sizes):
-        place = (c - 32768 + 8) // 16
-        first, t = place // 4096, place % 4096
-        pixels = {0: [c // 65536], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
-        weights = {0: [1], 1: [4096 - t, t]}.get(filter_) or cubic_weights(t, -1 if filter_ == 2 else -0.5)
+        steps = 2**12 if filter_ == 1 else 2**16
+        place = ((c - 2**21) * steps + 2**21) >> 22
+        first, t = place // steps, place % steps
+        pixels = {0: [c >> 22], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
+        weights = {0: [1], 1: [steps - t, t]}.get(filter_) or cubic_weights(t, -1 if filter_ == 2 else -0.5)
         if filter_ == 3 and fill != 2 and not all(0 <= p < n for p in pixels):
             kept = [w if 0 <= p < n else 0 for p, w in zip(pixels, weights)]
-            weights = [int(w * 2**14 / sum(kept)) for w in kept]
-            weights[1 if first >= 0 else 2] += 2**14 - sum(weights)
+            weights = [int(w * 2**16 / sum(kept)) for w in kept]
+            weights[1 if first >= 0 else 2] += 2**16 - sum(weights)
         axes.append(([mirrored(p, n) if fill == 2 else min(max(p, 0), n - 1) for p in pixels], weights))
     (columns, across), (lines, down) = axes
     rows = [sum(int(x[h, w]) * k for w, k in zip(columns, across)) for h in lines]
     if filter_ < 2:
         unit = 1 if filter_ == 0 else 2**24
         return (sum(r * k for r, k in zip(rows, down)) + unit // 2) // unit
-    return min(max((sum(((r + 64) >> 7) * k for r, k in zip(rows, down)) + 2**20) >> 21, 0), 255)
+    if filter_ == 3:  # PIL's resize makes a picture in between
+        rows = [min(max((r + 2**15) >> 16, 0), 255) * 2**16 for r in rows]
+    return min(max((sum(((r + 2**10) >> 11) * k for r, k in zip(rows, down)) + 2**20) >> 21, 0), 255)
 
 
 def augment(row, x, maps):
@@ -330,7 +334,8 @@ def augment(row, x, maps):
     boxed = np.zeros(levels.shape, bool)
     for n, p, q, c in np.ndindex(levels.shape):
         m = [int(i) for i in maps[n]]
-        levels[n, p, q, c] = resample(row, x[n, :, :, c], m[0] * q + m[1] * p + m[2], m[3] * q + m[4] * p + m[5])
+        levels[n, p, q, c] = resample(row, x[n, :, :, c], m[0] * q + m[1] * p + 64 * m[2],
+                                       m[3] * q + m[4] * p + 64 * m[5])
         boxed[n, p, q, c] = m[6] <= p < m[8] and m[7] <= q < m[9]
     values = normalise(row, torch.from_numpy(levels))
     return torch.where(torch.from_numpy(boxed), 0, values)

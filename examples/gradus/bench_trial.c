@@ -49,7 +49,7 @@ static double map_number(int side, bool turned, int64_t i)
     const double move[2] = {(double)(bits / 2 % 9) - 4, (double)(bits / 32 % 9) - 4}, slope = turned ? 0.125 : 0;
     const double numbers[GR_MAP] = {mirrored ? -1 : 1, slope,  (mirrored ? side - 1 : 0) + move[0] + 0.5,
                                     -slope,            1,      move[1] + 0.5};
-    return 65536 * numbers[of]; /* the box is empty */
+    return (of % 3 == 2 ? 65536 : 4194304) * numbers[of]; /* the box is empty */
 }
 
 /* Element i of an input; key tells the inputs of a case apart. */

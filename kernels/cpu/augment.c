@@ -7,6 +7,8 @@
  */
 #include "kernels/augment.h"
 
+#include <stdlib.h>
+
 #include "kernels/cpu/cpu.h"
 
 enum { LEVELS = 256, CHANNELS = 4, CHUNK = 8192 /* pixels */, STRIP = 1024 /* pixels */ };
@@ -43,8 +45,8 @@ INLINE void copy_pixel(uint8_t *to, const uint8_t *from, int64_t C)
 /* Whether a map moves pixels onto pixels: a step of one to the left or right, none aslant, and centres to centres. */
 static bool is_whole(const int32_t *map)
 {
-    const bool steps = (map[0] == GR__MAP_ONE || map[0] == -GR__MAP_ONE) && (map[4] == GR__MAP_ONE || map[4] == -GR__MAP_ONE);
-    const int centre = GR__MAP_ONE / 2, mask = GR__MAP_ONE - 1;
+    const bool steps = llabs(map[0]) == GR__PIXEL && llabs(map[4]) == GR__PIXEL;
+    const int centre = 1 << (GR__OFFSET - 1), mask = (1 << GR__OFFSET) - 1;
     return steps && !map[1] && !map[3] && (map[2] & mask) == centre && (map[5] & mask) == centre;
 }
 
@@ -77,7 +79,8 @@ INLINE void levels_inside(const walk *row, int64_t begin, int64_t end, uint8_t *
 INLINE void whole_levels(const strip *s, uint8_t *level, int64_t C)
 {
     const augment_job *job = s->job;
-    const int64_t h = gr__map_axis(s->map + 3, s->p, s->q) >> 16, w = gr__map_axis(s->map, s->p, s->q) >> 16;
+    const int64_t h = gr__map_axis(s->map + 3, s->p, s->q) >> GR__COORDINATE;
+    const int64_t w = gr__map_axis(s->map, s->p, s->q) >> GR__COORDINATE;
     const walk row = {s->x + fold(h, job->H, job->fill) * job->W * C, w, s->map[0] < 0 ? -1 : 1};
     int64_t begin = max64(0, min64(s->n, row.direction > 0 ? -w : w - job->W + 1));
     int64_t end = max64(begin, min64(s->n, row.direction > 0 ? job->W - w : w + 1));
@@ -92,7 +95,7 @@ INLINE void bilinear_levels(const strip *s, int64_t v, int64_t u, uint8_t *level
 {
     const augment_job *job = s->job;
     int32_t step_y, step_x;
-    const int64_t h = gr__pixel_before(v, &step_y), w = gr__pixel_before(u, &step_x);
+    const int64_t h = gr__pixel_before(v, GR__LINEAR, &step_y), w = gr__pixel_before(u, GR__LINEAR, &step_x);
     const uint8_t *above = s->x + fold(h, job->H, job->fill) * job->W * C;
     const uint8_t *below = s->x + fold(h + 1, job->H, job->fill) * job->W * C;
     const int64_t left = fold(w, job->W, job->fill) * C, right = fold(w + 1, job->W, job->fill) * C;
@@ -111,7 +114,7 @@ INLINE cubic_axis cubic_taps(const augment_job *job, int64_t u, int64_t size, in
     const bool resize = job->filter == GR_BICUBIC_RESIZE;
     cubic_axis axis;
     int32_t step;
-    const int64_t before = gr__pixel_before(u, &step);
+    const int64_t before = gr__pixel_before(u, GR__CUBIC, &step);
     for (int k = 0; k < GR__TAPS; k++)
         axis.at[k] = fold(before - 1 + k, size, job->fill) * pitch;
     gr__cubic_weights(step, resize ? -1 : -2, axis.weight);
@@ -128,13 +131,13 @@ INLINE void cubic_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, i
         for (int r = 0; r < GR__TAPS; r++) {
             for (int k = 0; k < GR__TAPS; k++)
                 four[k] = s->x[y.at[r] + x.at[k] + c];
-            rows[r] = gr__cubic_row(four, x.weight);
+            rows[r] = gr__cubic_row(four, x.weight, s->job->filter == GR_BICUBIC_RESIZE);
         }
         level[c] = (uint8_t)gr__cubic_level(rows, y.weight);
     }
 }
 
-/* The levels of one pixel, read at row v and column u, both 16.16. */
+/* The levels of one pixel, read at row v and column u, both coordinates. */
 INLINE void pixel_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, int64_t C)
 {
     const augment_job *job = s->job;
@@ -142,12 +145,12 @@ INLINE void pixel_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, i
         memset(level, 0, (size_t)C);
         return;
     }
-    if (job->fill == GR_FILL_EDGE) {
-        v = gr__clamp(v, job->H * GR__MAP_ONE);
-        u = gr__clamp(u, job->W * GR__MAP_ONE);
+    if (job->fill == GR_FILL_EDGE && job->filter == GR_BICUBIC_RESIZE) { /* or it would have no pixel inside */
+        v = gr__clamp(v, job->H * GR__PIXEL);
+        u = gr__clamp(u, job->W * GR__PIXEL);
     }
     if (job->filter == GR_NEAREST)
-        copy_pixel(level, s->x + (fold(v >> 16, job->H, job->fill) * job->W + fold(u >> 16, job->W, job->fill)) * C, C);
+        copy_pixel(level, s->x + (fold(v >> GR__COORDINATE, job->H, job->fill) * job->W + fold(u >> GR__COORDINATE, job->W, job->fill)) * C, C);
     else if (job->filter == GR_BILINEAR)
         bilinear_levels(s, v, u, level, C);
     else

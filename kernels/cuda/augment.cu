@@ -56,15 +56,16 @@ GR_DEVICE void cubic_axis(int32_t weight[GR__TAPS], int64_t before, int32_t step
         gr__cubic_inside(before, size, weight);
 }
 
-/* The taps of row v and column u, 16.16. Bilinear uses the two in the middle, nearest the second. */
+/* The taps of row v and column u, coordinates. Bilinear uses the two in the middle, nearest the second. */
 GR_DEVICE taps taps_at(int64_t v, int64_t u, const plan &s)
 {
     taps t;
     t.step_y = t.step_x = 0;
-    int64_t h = v >> 16, w = u >> 16;
+    int64_t h = v >> GR__COORDINATE, w = u >> GR__COORDINATE;
     if (s.filter != GR_NEAREST) {
-        h = gr__pixel_before(v, &t.step_y);
-        w = gr__pixel_before(u, &t.step_x);
+        const int places = s.filter == GR_BILINEAR ? GR__LINEAR : GR__CUBIC;
+        h = gr__pixel_before(v, places, &t.step_y);
+        w = gr__pixel_before(u, places, &t.step_x);
     }
     offsets(t.row, h - 1, s.H, s.fill, s.W * s.C);
     offsets(t.column, w - 1, s.W, s.fill, s.C);
@@ -87,7 +88,7 @@ GR_DEVICE int32_t level(const uint8_t *x, const taps &t, gr_filter filter)
     for (int r = 0; r < GR__TAPS; r++) {
         for (int k = 0; k < GR__TAPS; k++)
             four[k] = x[t.row[r] + t.column[k]];
-        rows[r] = gr__cubic_row(four, t.weight_x);
+        rows[r] = gr__cubic_row(four, t.weight_x, filter == GR_BICUBIC_RESIZE);
     }
     return gr__cubic_level(rows, t.weight_y);
 }
@@ -104,9 +105,9 @@ GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p
     int64_t v = gr__map_axis(m + 3, p, q), u = gr__map_axis(m, p, q);
     const bool boxed = m[6] <= p && p < m[8] && m[7] <= q && q < m[9];
     const bool black = s.fill == GR_FILL_ZERO && !(gr__inside(v, s.H) && gr__inside(u, s.W));
-    if (s.fill == GR_FILL_EDGE) {
-        v = gr__clamp(v, s.H * GR__MAP_ONE);
-        u = gr__clamp(u, s.W * GR__MAP_ONE);
+    if (s.fill == GR_FILL_EDGE && s.filter == GR_BICUBIC_RESIZE) { /* or it would have no pixel inside */
+        v = gr__clamp(v, s.H * GR__PIXEL);
+        u = gr__clamp(u, s.W * GR__PIXEL);
     }
     if (boxed) {
         for (int c = 0; c < s.C; c++)

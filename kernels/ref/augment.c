@@ -36,24 +36,25 @@ static int32_t cubic(const plane *s, int64_t h, int64_t w, int32_t step_y, int32
         int32_t four[GR__TAPS];
         for (int k = 0; k < GR__TAPS; k++)
             four[k] = pixel(s, h - 1 + r, w - 1 + k);
-        rows[r] = gr__cubic_row(four, weight_x);
+        rows[r] = gr__cubic_row(four, weight_x, s->filter == GR_BICUBIC_RESIZE);
     }
     return gr__cubic_level(rows, weight_y);
 }
 
-/* The level at row v and column u, both 16.16. */
+/* The level at row v and column u, both coordinates. */
 static int32_t level_at(const plane *s, int64_t v, int64_t u)
 {
     if (s->fill == GR_FILL_ZERO && !(gr__inside(v, s->H) && gr__inside(u, s->W)))
         return 0;
-    if (s->fill == GR_FILL_EDGE) {
-        v = gr__clamp(v, s->H * GR__MAP_ONE);
-        u = gr__clamp(u, s->W * GR__MAP_ONE);
+    if (s->fill == GR_FILL_EDGE && s->filter == GR_BICUBIC_RESIZE) { /* or it would have no pixel inside */
+        v = gr__clamp(v, s->H * GR__PIXEL);
+        u = gr__clamp(u, s->W * GR__PIXEL);
     }
     if (s->filter == GR_NEAREST)
-        return pixel(s, v >> 16, u >> 16);
+        return pixel(s, v >> GR__COORDINATE, u >> GR__COORDINATE);
     int32_t step_y, step_x;
-    const int64_t h = gr__pixel_before(v, &step_y), w = gr__pixel_before(u, &step_x);
+    const int places = s->filter == GR_BILINEAR ? GR__LINEAR : GR__CUBIC;
+    const int64_t h = gr__pixel_before(v, places, &step_y), w = gr__pixel_before(u, places, &step_x);
     if (s->filter != GR_BILINEAR)
         return cubic(s, h, w, step_y, step_x);
     return gr__bilinear(pixel(s, h, w), pixel(s, h, w + 1), pixel(s, h + 1, w), pixel(s, h + 1, w + 1), step_x, step_y);

@@ -70,15 +70,15 @@ static double map_number(const row *r, int slot, int64_t i)
         return floor((double)seen[k % 2 ? 0 : 1] * (k < 8 ? 0.5 + 0.75 * u : 0.75 + 0.5 * u));
     const int64_t axis = k / 3, own = axis ? 4 : 0, other = axis ? 3 : 1;
     if (k == own)
-        return (axis ? 1 : mirror) * (r->whole ? 65536 : 65536 + floor(16384 * u));
+        return (axis ? 1 : mirror) * (r->whole ? 4194304 : 4194304 + floor(1048576 * u));
     if (k == other)
-        return r->whole ? 0 : floor(16384 * u);
+        return r->whole ? 0 : floor(1048576 * u);
     const double a = map_number(r, slot, first + own), b = map_number(r, slot, first + other);
     const double move = floor(0.375 * (double)side[axis] * u);
     if (r->whole) /* the first pixel, or for a mirror the last one */
         return ((a < 0 ? (double)side[axis] - 1 : 0) + move + 0.5) * 65536;
     /* the middle of the result is the middle of the picture, moved */
-    return floor(((double)side[axis] / 2 + move) * 65536 - a * (double)(seen[axis] - 1) / 2 - b * (double)(seen[1 - axis] - 1) / 2);
+    return floor(((double)side[axis] / 2 + move) * 65536 - a * (double)(seen[axis] - 1) / 128 - b * (double)(seen[1 - axis] - 1) / 128);
 }
 
 static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t count)
