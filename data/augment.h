@@ -30,7 +30,7 @@ struct gr__plan {
     int n;
     gr__step steps[GR__PLAN_STEPS];
     int64_t cutout; /* side of a square; 0: none */
-    gr_filter filter;
+    gr_resampling filter;
     gr_fill fill;
     bool doubled; /* the set is doubled: every sample as it is, then every sample augmented */
 };

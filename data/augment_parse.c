@@ -239,11 +239,11 @@ static bool read_fill(parser *p, const plan_word *w)
 
 static bool read_filter(parser *p, const plan_word *w)
 {
-    static const char *const filters[] = {"nearest", "bilinear", "bicubic", "bicubic-resize", NULL}; /* as gr_filter */
+    static const char *const filters[] = {"nearest", "bilinear", "bicubic", "bicubic-resize", NULL}; /* as gr_resampling */
     const int filter = read_choice(w->value, filters);
     if (filter < 0)
         return refuse(p, "\"%s\": filter is nearest, bilinear, bicubic or bicubic-resize", w->text);
-    p->plan->filter = (gr_filter)filter;
+    p->plan->filter = (gr_resampling)filter;
     return true;
 }
 

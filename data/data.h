@@ -123,7 +123,7 @@ void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
  *   resize=250 crop=200               sides (or HxW); the crop is anywhere, crop=200@center or crop=200@ROW:COLUMN there
  *   cutout=16                         a square of 16 x 16 pixels is 0 after normalisation (DeVries and Taylor 2017)
  *   fill=zero|edge|reflect            what is seen outside the picture (default: zero, black)
- *   filter=nearest|bilinear|bicubic|bicubic-resize   see gr_filter (default: bilinear)
+ *   filter=nearest|bilinear|bicubic|bicubic-resize   see gr_resampling (default: bilinear)
  *   double                            the set twice: its samples as they are, then the same augmented
  *
  * "" and "none" are no augmentation. The images are shared. NULL: recorded.

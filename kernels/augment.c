@@ -30,7 +30,7 @@ static bool check_args(gr_build *call, gr_augment_args *a, const gr_tensor *x)
             a->size[i] = (int)x->shape[1 + i];
     }
     if ((unsigned)a->filter > GR_BICUBIC_RESIZE || (unsigned)a->fill > GR_FILL_REFLECT)
-        return gr__op_fail(call, "filter number %d or fill number %d is unknown; see gr_filter and gr_fill", (int)a->filter,
+        return gr__op_fail(call, "filter number %d or fill number %d is unknown; see gr_resampling and gr_fill", (int)a->filter,
                            (int)a->fill);
     return gr__normalise_resolve(call, &a->normalise);
 }

@@ -98,7 +98,8 @@ GR__ANYWHERE void gr__cubic_inside(int64_t before, int64_t size, int32_t weight[
         weight[k] = (int32_t)((int64_t)weight[k] * GR__WEIGHT_ONE / sum);
         rest -= weight[k];
     }
-    weight[before >= 0 ? 1 : 2] += rest;
+    for (int k = 1; k < 3; k++) /* the one in the middle that lies inside; no index that only the run knows */
+        weight[k] += k == (before >= 0 ? 1 : 2) ? rest : 0;
 }
 
 GR__ANYWHERE int32_t gr__to_level(int32_t v)

@@ -92,7 +92,7 @@ typedef enum {
     GR_BILINEAR,
     GR_BICUBIC,       /* cubic convolution with a = -1, as PIL's Image.transform has it */
     GR_BICUBIC_RESIZE /* with a = -1/2, pixels outside the picture left out, as PIL's Image.resize has it for enlarging */
-} gr_filter;
+} gr_resampling;
 
 /* What is seen outside a picture. */
 typedef enum {
@@ -106,7 +106,7 @@ enum { GR_MAP = 10 }; /* numbers that say how one picture is augmented */
 typedef struct {
     gr_normalise_args normalise;
     int size[2]; /* P and Q of the result; 0: those of x */
-    gr_filter filter;
+    gr_resampling filter;
     gr_fill fill;
 } gr_augment_args;
 

@@ -19,7 +19,7 @@ typedef struct {
     const int32_t *map; /* [N,GR_MAP] */
     float *y;           /* [N,P,Q,C] */
     int64_t N, H, W, P, Q, C, rows_per_chunk;
-    gr_filter filter;
+    gr_resampling filter;
     gr_fill fill;
 } augment_job;
 

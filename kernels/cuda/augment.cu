@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     int64_t N, H, W, P, Q;
     int C;
-    gr_filter filter;
+    gr_resampling filter;
     gr_fill fill;
 } plan;
 
@@ -77,7 +77,7 @@ GR_DEVICE taps taps_at(int64_t v, int64_t u, const plan &s)
 }
 
 /* x: the picture, from the channel on */
-GR_DEVICE int32_t level(const uint8_t *x, const taps &t, gr_filter filter)
+GR_DEVICE int32_t level(const uint8_t *x, const taps &t, gr_resampling filter)
 {
     if (filter == GR_NEAREST)
         return x[t.row[1] + t.column[1]];

@@ -6,7 +6,7 @@
 typedef struct {
     const uint8_t *x; /* [H,W,C] from the channel on */
     int64_t H, W, C;
-    gr_filter filter;
+    gr_resampling filter;
     gr_fill fill;
 } plane;
 

@@ -175,7 +175,7 @@ static gr_tensor *call_augment(const row *r, gr_tensor *const *in, gr_tensor *db
 {
     (void)db;
     return gr_augment(in[0], in[1], &(gr_augment_args){.normalise = r->normalise, .size = {r->size[0], r->size[1]},
-                                                       .filter = (gr_filter)r->filter, .fill = (gr_fill)r->fill});
+                                                       .filter = (gr_resampling)r->filter, .fill = (gr_fill)r->fill});
 }
 
 static gr_tensor *call_accuracy(const row *r, gr_tensor *const *in, gr_tensor *db)

@@ -358,7 +358,7 @@ static void augment_size(gr_context *ctx)
 
 static void augment_filter(gr_context *ctx)
 {
-    gr_augment(pictures(ctx, 1, 2, 1), maps(ctx, 1, GR_MAP), &(gr_augment_args){.filter = (gr_filter)4});
+    gr_augment(pictures(ctx, 1, 2, 1), maps(ctx, 1, GR_MAP), &(gr_augment_args){.filter = (gr_resampling)4});
 }
 
 static void augment_std(gr_context *ctx)

@@ -19,7 +19,7 @@ typedef struct {
     gr_adam_args adam;
     gr_momentum_args momentum; /* its weight decay is that of the other steps too */
     gr_normalise_args normalise;
-    int filter, fill;  /* of augment: gr_filter, gr_fill */
+    int filter, fill;  /* of augment: gr_resampling, gr_fill */
     bool whole;        /* of augment: maps that move pixels onto pixels */
     gr_batch_norm_args batch_norm;
     gr_batch_norm_track_args track;
