@@ -151,6 +151,7 @@ typedef struct {
     int64_t batch; /* samples in a batch, at least 1, at most the set's size unless padding */
     bool shuffle;  /* a new order each epoch, keyed by (seed, epoch) */
     gr_last_batch last;
+    int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */
 } gr_loader_options;
 
 typedef struct {
@@ -159,16 +160,25 @@ typedef struct {
     gr_tensor *weight; /* real [n]; NULL unless the policy is GR_PAD */
     int64_t n;         /* rows, padding included */
     int64_t samples;   /* rows that count */
+    bool first, last;  /* of its batch's pieces; both where it is the whole batch */
 } gr_batch;
 
 gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options);
 
 void gr_loader_close(gr_loader *loader); /* gives its buffers back before gr_close would; NULL is fine */
 
-/* Fills batch with the next batch of the epoch. False at the end of the epoch (the next call starts another) and on error. */
+/*
+ * Fills batch with the next batch of the epoch, or the next piece of one. False at the end of the epoch (the next call starts
+ * another) and on error. The weight of the update (gr_set_update_weight) is that of the whole batch, so the gradients of its
+ * pieces add up to the batch's own.
+ */
 bool gr_loader_next(gr_loader *loader, gr_batch *batch);
 
+/* The next piece is the first of the batch under way once more: for optimizers that go over a batch several times. */
+void gr_loader_again(gr_loader *loader);
+
 int64_t gr_loader_batch(const gr_loader *loader);   /* rows of a full batch */
+int64_t gr_loader_micro_batch(const gr_loader *loader); /* rows of a full piece */
 int64_t gr_loader_batches(const gr_loader *loader); /* batches in an epoch */
 int64_t gr_loader_epoch(const gr_loader *loader);   /* epochs begun so far */
 

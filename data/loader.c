@@ -2,7 +2,8 @@
  * loader.c - makes batches: the order of an epoch, its last batch, and the way of a batch to the device.
  *
  * A loader has one set of batch buffers on the device, made when it is opened: batches arrive at fixed addresses. The
- * tensors that callers see are views of their first rows, which is how a short last batch shares the storage.
+ * tensors that callers see are views of their first rows, which is how a short last batch shares the storage. A batch larger
+ * than a micro-batch comes in pieces, one after the other in the same buffers: memory does not grow with the batch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +23,18 @@ struct gr_loader {
     gr_context *ctx;
     gr_loader_options options;
     int64_t *order;   /* [n] of this epoch */
-    int64_t position; /* samples of this epoch already given out */
+    int64_t position; /* samples of this epoch before the batch under way */
+    int64_t rows, samples, done; /* of the batch under way: its rows, those that count, rows already given out */
     int64_t epochs;   /* begun */
     bool running;     /* inside an epoch */
 
     bool in_place;          /* device memory is the host's: images are gathered straight into x */
-    uint8_t *pixels;        /* host: [batch, H, W, C]; the storage of x where in_place */
-    int32_t *labels;        /* host: [batch] */
-    void *weights;          /* host, real: [batch]; NULL unless padding */
-    int32_t *maps;          /* host: [batch, GR_MAP]; NULL unless the set is augmented */
-    gr_buffer x, y, weight; /* u8 [batch, H, W, C], i32 [batch], real [batch] (NULL unless padding) */
-    gr_buffer map;          /* i32 [batch, GR_MAP] (NULL unless the set is augmented) */
+    uint8_t *pixels;        /* host: [micro, H, W, C]; the storage of x where in_place */
+    int32_t *labels;        /* host: [micro] */
+    void *weights;          /* host, real: [micro]; NULL unless padding */
+    int32_t *maps;          /* host: [micro, GR_MAP]; NULL unless the set is augmented */
+    gr_buffer x, y, weight; /* u8 [micro, H, W, C], i32 [micro], real [micro] (NULL unless padding) */
+    gr_buffer map;          /* i32 [micro, GR_MAP] (NULL unless the set is augmented) */
 };
 
 static void destroy_loader(void *object)
@@ -80,6 +82,9 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
     if ((unsigned)o->last > GR_WRAP)
         return gr__fail(set->ctx, GR_USAGE, "policy number %d for the last batch is unknown; keep, drop, pad or wrap",
                         (int)o->last);
+    if (o->micro_batch < 0)
+        return gr__fail(set->ctx, GR_USAGE, "a micro-batch of %lld samples cannot be made; it has at least 1",
+                        (long long)o->micro_batch);
     if (o->batch > set->n && o->last != GR_PAD)
         return gr__fail(
             set->ctx, GR_USAGE,
@@ -93,7 +98,7 @@ static bool make_buffers(gr_loader *loader)
 {
     gr_context *ctx = loader->ctx;
     const gr_dataset *set = loader->set;
-    int64_t batch = loader->options.batch, shape[4] = {batch, set->size[0], set->size[1], set->images->channels};
+    int64_t batch = loader->options.micro_batch, shape[4] = {batch, set->size[0], set->size[1], set->images->channels};
     bool padding = loader->options.last == GR_PAD;
     size_t real = gr_type_size(gr_real(ctx));
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
@@ -122,6 +127,8 @@ gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options)
     if (!loader)
         return NULL;
     *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = *options};
+    if (options->micro_batch == 0 || options->micro_batch > options->batch)
+        loader->options.micro_batch = options->batch;
     if (!gr__own(set->ctx, loader, destroy_loader))
         return NULL;
     if (make_buffers(loader))
@@ -149,7 +156,7 @@ static void begin_epoch(gr_loader *loader)
     for (int64_t i = 0; i < loader->set->n && !loader->options.shuffle; i++)
         loader->order[i] = i;
     loader->epochs++;
-    loader->position = 0;
+    loader->position = loader->rows = loader->samples = loader->done = 0;
     loader->running = true;
 }
 
@@ -164,12 +171,12 @@ static void copy_image(const gr_dataset *set, int64_t row, uint8_t *pixels)
                            pixels);
 }
 
-/* Row i of the batch at loader->position: the next sample, or what fills up behind the last one. */
+/* Row i of the piece that comes next: a sample, or what fills up behind the last one. */
 static void copy_row(void *arg, int64_t i)
 {
     gr_loader *loader = arg;
     const gr_images *images = loader->set->images;
-    int64_t at = loader->position + i, n = loader->set->n;
+    int64_t at = loader->position + loader->done + i, n = loader->set->n;
     int64_t bytes = loader->set->size[0] * loader->set->size[1] * images->channels;
     uint8_t *pixels = loader->pixels + i * bytes;
     bool counts = at < n || loader->options.last == GR_WRAP;
@@ -218,6 +225,40 @@ static void shape_views(gr_loader *loader, int64_t rows)
     set_rows(loader->map.view, rows);
 }
 
+/* Lays out the batch behind the one that is done. False: the epoch is over. */
+static bool begin_batch(gr_loader *loader)
+{
+    const gr_last_batch last = loader->options.last;
+    const int64_t full = loader->options.batch;
+    loader->position += loader->rows;
+    const int64_t left = loader->set->n - loader->position;
+    loader->running = left > 0 && (left >= full || last != GR_DROP);
+    if (!loader->running)
+        return false;
+    const int64_t fresh = left < full ? left : full; /* samples not yet seen in this epoch */
+    loader->rows = last == GR_KEEP ? fresh : full;
+    loader->samples = last == GR_PAD ? fresh : loader->rows;
+    loader->done = 0;
+    return true;
+}
+
+/* Rows of the next piece, and those of them that count. */
+static int64_t piece(const gr_loader *loader, int64_t *samples)
+{
+    const int64_t rows = loader->rows - loader->done, micro = loader->options.micro_batch, left = loader->samples - loader->done;
+    const int64_t n = rows < micro ? rows : micro;
+    *samples = left < n ? left : n;
+    return n;
+}
+
+static bool upload(gr_loader *loader)
+{
+    bool uploaded = loader->in_place || gr_upload(loader->x.view, loader->pixels);
+    uploaded = uploaded && (!loader->maps || gr_upload(loader->map.view, loader->maps));
+    return uploaded && gr_upload(loader->y.view, loader->labels) &&
+           (!loader->weights || gr_upload(loader->weight.view, loader->weights));
+}
+
 bool gr_loader_next(gr_loader *loader, gr_batch *batch)
 {
     *batch = (gr_batch){0};
@@ -225,22 +266,30 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
         return false;
     if (!loader->running)
         begin_epoch(loader);
-    gr_last_batch last = loader->options.last;
-    int64_t left = loader->set->n - loader->position, full = loader->options.batch;
-    if (left <= 0 || (left < full && last == GR_DROP)) {
-        loader->running = false;
+    /* pieces of nothing but padding are left out */
+    if (loader->done >= loader->samples && !begin_batch(loader))
         return false;
-    }
-    int64_t fresh = left < full ? left : full; /* samples not yet seen in this epoch */
-    int64_t rows = last == GR_KEEP ? fresh : full, samples = last == GR_PAD ? fresh : rows;
+    int64_t samples, rows = piece(loader, &samples);
     copy_rows(loader, rows);
-    loader->position += fresh;
     shape_views(loader, rows);
-    gr_set_update_weight(loader->ctx, (double)samples);
-    bool uploaded = loader->in_place || gr_upload(loader->x.view, loader->pixels);
-    uploaded = uploaded && (!loader->maps || gr_upload(loader->map.view, loader->maps));
-    return uploaded && gr_upload(loader->y.view, loader->labels) &&
-           (last != GR_PAD || gr_upload(loader->weight.view, loader->weights)) && present(loader, rows, samples, batch);
+    gr_set_update_weight(loader->ctx, (double)loader->samples);
+    if (!upload(loader) || !present(loader, rows, samples, batch))
+        return false;
+    batch->first = loader->done == 0;
+    loader->done += rows;
+    batch->last = loader->done >= loader->samples;
+    return true;
+}
+
+void gr_loader_again(gr_loader *loader)
+{
+    if (loader)
+        loader->done = 0;
+}
+
+int64_t gr_loader_micro_batch(const gr_loader *loader)
+{
+    return loader ? loader->options.micro_batch : 0;
 }
 
 int64_t gr_loader_batch(const gr_loader *loader)
@@ -270,11 +319,13 @@ bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch)
     gr_dataset_shape(loader->set, shape + 1);
     if (!gr__shape_check(loader->ctx, gr_real(loader->ctx), 4, shape))
         return false;
-    if (n > loader->options.batch && !loader->ctx->planning)
+    if (n > loader->options.micro_batch && !loader->ctx->planning)
         return gr__fail(loader->ctx, GR_USAGE,
                         "a dry batch of %lld rows does not fit the loader's %lld; more only between gr_plan_begin and "
                         "gr_plan_end",
-                        (long long)n, (long long)loader->options.batch);
+                        (long long)n, (long long)loader->options.micro_batch);
     shape_views(loader, n);
-    return present(loader, n, n, batch);
+    bool made = present(loader, n, n, batch);
+    batch->first = batch->last = made;
+    return made;
 }

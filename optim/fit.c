@@ -47,23 +47,47 @@ static bool done(const fit_run *f)
 
 /* --- memory plan --------------------------------------------------------------------------------------------------- */
 
-/* One update of a batch: everything that the device does for it but reading the result. */
-static bool step(fit_run *f, const gr_batch *batch)
+/*
+ * One pass over a piece of a batch, and the optimizer's step behind the last one. Losses are shares of the whole batch's, so
+ * that gradients and sums of the pieces add up; the penalty belongs to the batch once.
+ */
+static bool step(fit_run *f, const gr_batch *piece, bool first_pass)
 {
-    gr_tensor *z = gr_forward(f->net, batch->x);
-    gr_tensor *correct = gr_accuracy(z, batch->y, batch->weight);
-    gr_tensor *loss = gr_add_penalty(f->net, gr_loss(z, batch));
-    return gr_tally(f->score.total, loss, correct) && gr_minimize(f->opt, loss);
+    gr_tensor *z = gr_forward(f->net, piece->x), *loss = gr_loss(z, piece);
+    if (piece->first)
+        loss = gr_add_penalty(f->net, loss);
+    if (first_pass && !gr_tally(f->score.total, loss, gr_accuracy(z, piece->y, piece->weight)))
+        return false;
+    if (piece->first && piece->last)
+        return gr_minimize(f->opt, loss);
+    return gr_backward(loss) && (!piece->last || gr_optimizer_step(f->opt));
 }
 
-/* Dry-runs one update with n rows. */
+/* Dry-runs all passes of an update whose only piece, or one of whose pieces, has n rows. */
+static bool plan_piece(fit_run *f, int64_t n, bool whole)
+{
+    for (int pass = 0; pass < gr_optimizer_passes(f->opt); pass++) {
+        gr_batch piece;
+        gr_plan_begin(f->ctx);
+        if (gr_loader_dry(f->train, n, &piece)) {
+            piece.last = whole;
+            step(f, &piece, pass == 0);
+        }
+        if (!whole)
+            gr_optimizer_step(f->opt);
+        if (gr_plan_end(f->ctx) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Dry-runs an update of n rows. */
 static bool plan_update(fit_run *f, int64_t n)
 {
-    gr_batch batch;
-    gr_plan_begin(f->ctx);
-    if (gr_loader_dry(f->train, n, &batch))
-        step(f, &batch);
-    return gr_plan_end(f->ctx) >= 0;
+    const int64_t micro = gr_loader_micro_batch(f->train);
+    if (n <= micro)
+        return plan_piece(f, n, true);
+    return plan_piece(f, micro, false) && (n % micro == 0 || plan_piece(f, n % micro, false));
 }
 
 /*
@@ -85,6 +109,11 @@ static void report(fit_run *f, bool epoch_end)
     f->p.epoch_end = epoch_end;
     if (f->o->report && !f->o->report(f->o->user, &f->p))
         f->result.stopped = true;
+}
+
+static bool has_schedule(const gr_fit_options *o)
+{
+    return o->schedule.kind != GR_CONSTANT || o->schedule.warm_up > 0;
 }
 
 /* May be 0: a step schedule falls below the smallest number at last, and then nothing moves any more. */
@@ -149,16 +178,35 @@ static void check_loss(fit_run *f)
 
 /* --- epochs -------------------------------------------------------------------------------------------------------- */
 
-static void update(fit_run *f, const gr_batch *batch)
+/* Every pass over every piece of the batch that begins with this piece; returns the samples in it. */
+static int64_t train(fit_run *f, gr_batch *piece)
+{
+    int64_t samples = 0;
+    bool good = true;
+    for (int pass = 0; good && pass < gr_optimizer_passes(f->opt); pass++) {
+        if (pass > 0) {
+            gr_loader_again(f->train);
+            good = gr_loader_next(f->train, piece);
+        }
+        for (bool last = false; good && !last;) {
+            last = piece->last;
+            samples += pass == 0 ? piece->samples : 0;
+            good = step(f, piece, pass == 0);
+            gr_step_end(f->ctx);
+            good = good && (last || gr_loader_next(f->train, piece));
+        }
+    }
+    return samples;
+}
+
+static void update(fit_run *f, gr_batch *piece)
 {
     double begin = seconds();
-    if (f->o->schedule.kind != GR_CONSTANT) /* a constant rate is the caller's, who may set another between two updates */
+    if (has_schedule(f->o)) /* a constant rate is the caller's, who may set another between two updates */
         f->opt->lr = scheduled_lr(f, f->p.update);
-    step(f, batch);
-    gr_step_end(f->ctx);
+    f->p.samples += train(f, piece);
     f->p.update++;
     f->p.batch_in_epoch++;
-    f->p.samples += batch->samples;
     f->p.fresh = false;
     if (reading_due(f))
         read_score(f);
@@ -175,13 +223,13 @@ static void epoch(fit_run *f)
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
     f->epoch_begin = f->last;
-    gr_batch batch;
+    gr_batch piece;
     while (!done(f)) {
         double begin = seconds();
-        if (!gr_loader_next(f->train, &batch))
+        if (!gr_loader_next(f->train, &piece))
             break;
         f->p.seconds += seconds() - begin;
-        update(f, &batch);
+        update(f, &piece);
     }
     bool whole = f->p.batch_in_epoch == f->p.batches;
     f->result.epochs += whole;
@@ -222,9 +270,9 @@ static bool check(gr_context *ctx, const gr_fit_options *o)
 /* Opens the loaders; false: recorded. */
 static bool open(fit_run *f, const gr_split *split)
 {
-    int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : f->o->batch;
     f->train = gr_loader_open(split->train, &(gr_loader_options){.batch = f->o->batch, .shuffle = !f->o->no_shuffle,
-                                                                  .last = f->o->last});
+                                                                  .last = f->o->last, .micro_batch = f->o->micro_batch});
+    int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : gr_loader_micro_batch(f->train);
     if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
         !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1))
         return false;
@@ -258,7 +306,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
             epoch(&f);
             finish_epoch(&f);
         }
-    if (options->schedule.kind != GR_CONSTANT)
+    if (has_schedule(options))
         opt->lr = f.lr;
     gr_loader_close(f.train);
     keep(&f, &f.result.val);

@@ -138,12 +138,15 @@ double gr_lr_for_batch(gr_lr_rule rule, double lr, int64_t batch, int64_t base_b
 
 typedef struct {
     int64_t batch;            /* samples in an update */
+    int64_t micro_batch;      /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
+                                 the last batch is; batch normalisation takes its statistics of each piece, and moves the running
+                                 ones once for each */
     int64_t epochs;           /* stop after so many; 0: by updates */
     int64_t updates;          /* stop after so many; 0: by epochs */
     gr_last_batch last;
     bool no_shuffle;
     gr_schedule schedule;
-    int64_t eval_batch;       /* rows in a batch of evaluation; 0: batch */
+    int64_t eval_batch;       /* rows in a batch of evaluation; 0: those of a micro-batch */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
     int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
     double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */

@@ -63,7 +63,7 @@ bool gr_set_sam(gr_optimizer *opt, double rho)
         return false;
     if (!(rho >= 0 && isfinite(rho)))
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: rho %g; it must be a positive number, or 0 for none", rho);
-    if (opt->inner > 1)
+    if (rho > 0 && opt->inner > 1)
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: gr_prox makes several passes itself; put SAM around another optimizer");
     if (opt->pass > 0)
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: in the middle of an update; finish its second pass first");
