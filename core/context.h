@@ -56,6 +56,9 @@ struct gr_context {
 /* Records the first error; later ones are dropped. Always returns false. */
 bool gr__fail(gr_context *ctx, gr_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Records that the device has failed, with what it says itself, while so and so happened. Always returns false. */
+bool gr__device_failed(gr_context *ctx, const char *while_what);
+
 /* Has object destroyed at gr_close, in reverse order of registration. False (and destroyed at once): no memory. */
 bool gr__own(gr_context *ctx, void *object, void (*destroy)(void *object));
 

@@ -36,6 +36,15 @@ struct gr_device {
     const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */
     void (*close)(gr_device *d);
 
+    /*
+     * NULL unless what kernels and add are asked for can be written down, not done, and be done later as a whole, any number of
+     * times, with the same addresses and arguments. In between uploads and downloads fail.
+     */
+    bool (*capture_begin)(gr_device *d);
+    void *(*capture_end)(gr_device *d); /* the graph; NULL: it failed */
+    bool (*replay)(gr_device *d, void *graph);
+    void (*graph_close)(gr_device *d, void *graph);
+
     /* NULL unless the device counts what its kernels ask for, from one call to the other: */
     void (*count_begin)(gr_device *d);
     gr_counters (*count_end)(gr_device *d);

@@ -157,7 +157,7 @@ bool gr__state_write(gr_context *ctx)
     if (ctx->options.plan_only || !ctx->device_state)
         return gr_ok(ctx);
     if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, sizeof ctx->state))
-        return gr__fail(ctx, GR_DEVICE_FAULT, "device %s failed while the step state was written", ctx->device->name);
+        return gr__device_failed(ctx, "the step state was written");
     return gr_ok(ctx);
 }
 

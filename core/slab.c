@@ -86,7 +86,7 @@ static bool carry_over(gr_slab *slab, const gr_tensor *old, const int64_t *old_o
         if (old_offset[i] >= 0 && s->value->grad_written)
             copied &= d->add(d, at(slab->gradients, s->grad_offset), at(old, old_offset[i]), s->count);
     }
-    return copied || gr__fail(slab->ctx, GR_DEVICE_FAULT, "device %s failed while gradients were moved", d->name);
+    return copied || gr__device_failed(slab->ctx, "gradients were moved");
 }
 
 /* Points each parameter at its gradient. */

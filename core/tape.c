@@ -124,7 +124,7 @@ static bool add_twins(gr_context *ctx, gr_call *call)
         }
         gr_device *d = ctx->device;
         if (!ctx->planning && !d->add(d, call->d_in[first]->data, call->d_in[i]->data, call->d_in[i]->count))
-            return gr__fail(ctx, GR_DEVICE_FAULT, "device %s failed while it added two gradients", d->name);
+            return gr__device_failed(ctx, "two gradients were added");
         gr__release(call->d_in[i]);
     }
     return true;

@@ -197,7 +197,7 @@ bool gr_upload(gr_tensor *t, const void *host)
         return true; /* planning */
     gr_device *d = t->ctx->device;
     return d->upload(d, t->data, host, gr__bytes(t)) ||
-           gr__fail(t->ctx, GR_DEVICE_FAULT, "device %s failed in a copy of %zu bytes to it", d->name, gr__bytes(t));
+           gr__device_failed(t->ctx, "a tensor was copied to it");
 }
 
 bool gr_download(const gr_tensor *t, void *host)
@@ -206,7 +206,7 @@ bool gr_download(const gr_tensor *t, void *host)
         return false;
     gr_device *d = t->ctx->device;
     return d->download(d, host, t->data, gr__bytes(t)) ||
-           gr__fail(t->ctx, GR_DEVICE_FAULT, "device %s failed in a copy of %zu bytes from it", d->name, gr__bytes(t));
+           gr__device_failed(t->ctx, "a tensor was copied from it");
 }
 
 double gr_item(const gr_tensor *t)

@@ -1,20 +1,88 @@
 /*
  * cuda_device.cu - the device "cuda": memory, copies and errors of one NVIDIA GPU. Everything a context does runs in the order
- * of one stream; the host waits only where it reads a result.
+ * of one stream, beside which a second one brings data in; the host waits only where it reads a result.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cuda/add_to.h"
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
-#include "kernels/cuda/quad.cuh"
+#include "kernels/staging.h"
+
+/* --- streams as staging.h wants them ------------------------------------------------------------------------------------- */
+
+static void *event_open(void)
+{
+    cudaEvent_t event;
+    return cudaEventCreateWithFlags(&event, cudaEventDisableTiming) == cudaSuccess ? event : NULL;
+}
+
+static void event_close(void *event)
+{
+    cudaEventDestroy((cudaEvent_t)event);
+}
+
+static bool event_record(void *event, void *stream)
+{
+    return cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream) == cudaSuccess;
+}
+
+static bool stream_wait(void *stream, void *event)
+{
+    return cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0) == cudaSuccess;
+}
+
+static bool host_wait(void *event)
+{
+    return cudaEventSynchronize((cudaEvent_t)event) == cudaSuccess;
+}
+
+static bool stream_copy(void *dst, const void *src, size_t bytes, void *stream)
+{
+    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream) == cudaSuccess;
+}
+
+static void *pinned_alloc(size_t bytes)
+{
+    void *p = NULL;
+    return cudaMallocHost(&p, bytes) == cudaSuccess ? p : NULL;
+}
+
+static void pinned_free(void *p)
+{
+    cudaFreeHost(p);
+}
+
+static void *staging_alloc(size_t bytes)
+{
+    void *p = NULL;
+    return cudaMalloc(&p, bytes) == cudaSuccess ? p : NULL;
+}
+
+static void staging_free(void *p)
+{
+    cudaFree(p);
+}
+
+static const gr_stream_calls stream_calls = {event_open,  event_close,  event_record, stream_wait,   host_wait,
+                                             stream_copy, pinned_alloc, pinned_free,  staging_alloc, staging_free};
+
+/* --- the device ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     gr_device device; /* first: a gr_device * is a cuda_device * */
     char isa[16];     /* "sm_90" */
+    gr_staging staging;
+    bool capturing;
 } cuda_device;
+
+static cuda_device *cuda_of(gr_device *d)
+{
+    return (cuda_device *)d;
+}
 
 static cudaStream_t stream_of(const gr_device *d)
 {
@@ -41,27 +109,20 @@ static void cuda_free(gr_device *d, void *p, size_t bytes)
     cudaFree(p);
 }
 
-/* From pageable memory the call returns once src has been read, so src may be reused at once. */
 static bool cuda_upload(gr_device *d, void *dst, const void *src, size_t bytes)
 {
-    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, stream_of(d)) == cudaSuccess;
+    return !cuda_of(d)->capturing && gr__staging_upload(&cuda_of(d)->staging, dst, src, bytes);
 }
 
 static bool cuda_download(gr_device *d, void *dst, const void *src, size_t bytes)
 {
-    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
+    return !cuda_of(d)->capturing && cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
            cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
-}
-
-static __global__ void add_to(float *dst, const float *src, int64_t count)
-{
-    for (int64_t i = quad_first(); i < count; i += quad_stride())
-        quad_store(dst, i, count, quad_load(src, i, count), true);
 }
 
 static bool cuda_add(gr_device *d, void *dst, const void *src, int64_t count)
 {
-    GR_LAUNCH(add_to, quad_blocks(count), QUAD_THREADS, 0, d->queue, (float *)dst, (const float *)src, count);
+    gr__cuda_add_to((float *)dst, (const float *)src, count, d->queue);
     return cudaPeekAtLastError() == cudaSuccess;
 }
 
@@ -80,9 +141,46 @@ static bool cuda_wait(gr_device *d)
 
 static void cuda_close(gr_device *d)
 {
-    cudaStreamDestroy(stream_of(d));
+    gr_staging *s = &cuda_of(d)->staging;
+    cudaStreamSynchronize((cudaStream_t)s->copies);
+    cudaStreamSynchronize((cudaStream_t)s->compute);
+    gr__staging_close(s);
+    cudaStreamDestroy((cudaStream_t)s->copies);
+    cudaStreamDestroy((cudaStream_t)s->compute);
     free(d);
 }
+
+/* --- graphs -------------------------------------------------------------------------------------------------------------- */
+
+static bool cuda_capture_begin(gr_device *d)
+{
+    return cuda_of(d)->capturing = cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+}
+
+static void *cuda_capture_end(gr_device *d)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    cuda_of(d)->capturing = false;
+    if (cudaStreamEndCapture(stream_of(d), &graph) != cudaSuccess || !graph)
+        return NULL;
+    const bool made = cudaGraphInstantiateWithFlags(&ready, graph, 0) == cudaSuccess;
+    cudaGraphDestroy(graph);
+    return made ? ready : NULL;
+}
+
+static bool cuda_replay(gr_device *d, void *graph)
+{
+    return cudaGraphLaunch((cudaGraphExec_t)graph, stream_of(d)) == cudaSuccess;
+}
+
+static void cuda_graph_close(gr_device *d, void *graph)
+{
+    cudaStreamSynchronize(stream_of(d)); /* it may still run */
+    cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
+/* --- finding and opening one --------------------------------------------------------------------------------------------- */
 
 /* How many there are; where none, why. */
 static int count_devices(const char **why)
@@ -131,11 +229,11 @@ static int choose(const char **why)
     return -1;
 }
 
-/* Opens stream and name. False: *why says why not. */
+/* Opens streams and name. False: *why says why not. */
 static bool set_up(cuda_device *cuda, int number, const char **why)
 {
     cudaDeviceProp properties;
-    cudaStream_t stream;
+    cudaStream_t compute = NULL, copies = NULL;
     cudaError_t error = cudaSetDevice(number);
     if (error == cudaSuccess)
         error = cudaGetDeviceProperties(&properties, number);
@@ -144,13 +242,20 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
         return false;
     }
     if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        error = cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking);
     if (error != cudaSuccess) {
+        if (compute)
+            cudaStreamDestroy(compute);
         *why = cudaGetErrorString(error);
         return false;
     }
     snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", properties.major, properties.minor);
-    cuda->device.queue = stream;
+    cuda->device.queue = compute;
+    cuda->staging.calls = &stream_calls;
+    cuda->staging.compute = compute;
+    cuda->staging.copies = copies;
     return true;
 }
 
@@ -180,5 +285,9 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->wait = cuda_wait;
     d->fault = cuda_fault;
     d->close = cuda_close;
+    d->capture_begin = cuda_capture_begin;
+    d->capture_end = cuda_capture_end;
+    d->replay = cuda_replay;
+    d->graph_close = cuda_graph_close;
     return d;
 }

@@ -58,7 +58,7 @@ static bool deliver(gr_context *ctx, gr_tensor *x, gr_tensor *dx)
     gr_device *d = ctx->device;
     bool added = ctx->planning || d->add(d, x->grad->data, dx->data, dx->count);
     gr__release(dx);
-    return added || gr__fail(ctx, GR_DEVICE_FAULT, "device %s failed while it added two gradients", d->name);
+    return added || gr__device_failed(ctx, "two gradients were added");
 }
 
 /* The backward pass of one claimed dense node. */

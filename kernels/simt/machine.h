@@ -107,11 +107,13 @@ typedef struct {
     const char *low;
     size_t bytes;
     void *shadow;
+    bool owned; /* by gr__simt_alloc */
 } gr__simt_buffer;
 
 typedef struct {
     gr__simt_buffer *buffer; /* by address */
     int count, room, last;   /* last: found last time */
+    int open;                /* work that runs; 0: what is owned is closed to everybody */
     bool strict;
 } gr__simt_registry;
 

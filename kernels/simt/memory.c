@@ -72,7 +72,7 @@ bool gr__simt_register(const void *p, size_t bytes)
     while (i > 0 && holds(&r->buffer[i - 1], p))
         drop(r, --i);
     memmove(&r->buffer[i + 1], &r->buffer[i], (size_t)(r->count - i) * sizeof *r->buffer);
-    r->buffer[i] = (gr__simt_buffer){p, bytes, NULL};
+    r->buffer[i] = (gr__simt_buffer){.low = p, .bytes = bytes};
     r->count++;
     return true;
 }

@@ -159,13 +159,30 @@ static void start_chance(gr__simt_machine *m)
     m->random = (m->seed + 1) * 0x9E3779B97F4A7C15 ^ (++m->queue.waits * 0xD1B54A32D192ED03);
 }
 
+/* Runs what is in the streams until one of them, an event, or (both NULL) all of them are done. */
+static void run_until(gr__simt_machine *m, const gr__simt_stream *s, const gr__simt_event *e)
+{
+    start_chance(m);
+    gr__simt_touchable(true);
+    while ((s ? s->first != NULL : e ? e->done < e->recorded : true) && step(m))
+        ;
+    gr__simt_touchable(false);
+}
+
 void gr__simt_stream_wait(gr__simt_stream *s)
 {
     gr__simt_machine *m = gr__simt_now;
-    start_chance(m);
-    while (s->first && step(m))
-        ;
+    if (s->first)
+        run_until(m, s, NULL);
     join(&m->queue.host, &s->known);
+}
+
+void gr__simt_event_synchronize(gr__simt_event *e)
+{
+    gr__simt_machine *m = gr__simt_now;
+    if (e->done < e->recorded)
+        run_until(m, NULL, e);
+    join(&m->queue.host, &e->time);
 }
 
 void gr__simt_wait_for_all(void)
@@ -173,9 +190,8 @@ void gr__simt_wait_for_all(void)
     gr__simt_machine *m = gr__simt_here();
     if (!m)
         return;
-    start_chance(m);
-    while (step(m))
-        ;
+    if (choose(m))
+        run_until(m, NULL, NULL);
     for (int i = 1; i < GR__SIMT_STREAMS; i++)
         if (m->queue.stream[i])
             join(&m->queue.host, &m->queue.stream[i]->known);
@@ -194,5 +210,7 @@ void gr__simt_launch(const gr__simt_config *c)
     m->queue.host.at[0]++;
     m->queue.now = m->queue.host;
     m->queue.running = 0;
+    gr__simt_touchable(true);
     gr__simt_run_launch(m, c);
+    gr__simt_touchable(false);
 }

@@ -35,6 +35,7 @@ gr__simt_event *gr__simt_event_open(void);
 void gr__simt_event_close(gr__simt_event *e);
 void gr__simt_event_record(gr__simt_event *e, gr__simt_stream *s);
 void gr__simt_event_wait(gr__simt_event *e, gr__simt_stream *s); /* what is queued in s from now on waits */
+void gr__simt_event_synchronize(gr__simt_event *e);              /* the host waits */
 
 /*
  * From begin to end, what is queued in s is written down instead; so is what is queued in a stream that waits for an event

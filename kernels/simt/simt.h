@@ -39,6 +39,15 @@ bool gr__simt_register(const void *p, size_t bytes);
 void gr__simt_forget(const void *p);
 void gr__simt_set_strict(bool strict);
 
+/*
+ * Memory of the device's own, zero-filled and registered: kernels and copies in streams alone may touch it, the host is killed
+ * by a signal when it does. NULL: memory is out. Freeing waits for all work. With gr__simt_touchable(true), until it is
+ * taken back, the host may.
+ */
+void *gr__simt_alloc(size_t bytes);
+void gr__simt_free(void *p);
+void gr__simt_touchable(bool on);
+
 /* True in the build that checks every access (CMake option GRADUS_SIMT_CHECK). */
 bool gr__simt_checks(void);
 

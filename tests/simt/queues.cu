@@ -150,11 +150,36 @@ static bool run_graph_not_joined(bool right)
     return result;
 }
 
+template <bool right> static __global__ void host_touches(float *x)
+{
+    x[threadIdx.x] += 100;
+}
+
+/* Device memory is not the host's, not even when nothing runs. */
+BEGINS(host_touches)
+static bool run_host_touches(bool right)
+{
+    float *x = (float *)gr__simt_alloc(32 * sizeof(float)), five = 5, y = 0;
+    gr__simt_stream *s = gr__simt_stream_open();
+    gr__simt_stream_copy(s, x + 3, &five, sizeof five);
+    GR_LAUNCH((host_touches<true>), 1, 32, 0, s, x);
+    if (right)
+        gr__simt_stream_copy(s, &y, x + 3, sizeof y);
+    gr__simt_stream_wait(s);
+    if (!right)
+        y = x[3];
+    gr__simt_stream_close(s);
+    gr__simt_free(x);
+    return y == 105;
+}
+ENDS(host_touches)
+
 const planted of_queues[] = {
     PLANT(missing_event_wait, IN_CHECK | BY_CHANCE, "race: "),
     PLANT(event_too_early, IN_CHECK | BY_CHANCE, "race: "),
     PLANT(host_too_early, IN_RESULT, ""),
     PLANT(stale_graph, IN_CHECK | BY_ASAN | IN_RESULT, "out of bounds: write of 4 bytes"),
     PLANT(graph_not_joined, IN_CHECK | BY_CHANCE, "race: "),
+    PLANT(host_touches, BY_ASAN | IN_RESULT, ""),
     NO_MORE,
 };
