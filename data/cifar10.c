@@ -76,6 +76,18 @@ static bool check_size(const gr_cifar *cifar, int file, int64_t bytes)
                     bytes < file_bytes ? "it is cut short" : "it is not the binary version of CIFAR-10");
 }
 
+/* Room for the images and a file of them, once there is a file of the right size: not before, as an archive may hold none. */
+static bool make_room(gr_cifar *cifar)
+{
+    if (cifar->records)
+        return true;
+    cifar->images = gr__images_new(cifar->ctx, FILES * RECORDS, (int64_t[]){SIDE, SIDE, 3}, CLASSES);
+    cifar->records = gr__host_alloc(cifar->ctx, RECORDS, RECORD, "a file of CIFAR-10");
+    for (int c = 0; cifar->images && c < CLASSES; c++)
+        gr__images_name(cifar->ctx, cifar->images, c, class_names[c]);
+    return gr_ok(cifar->ctx);
+}
+
 /* Reads one file of the folder. */
 static bool read_file(gr_cifar *cifar, int file)
 {
@@ -87,7 +99,7 @@ static bool read_file(gr_cifar *cifar, int file)
                         "CIFAR-10: %s: %s; fetch the set again (scripts/get_data.sh cifar10)", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return gr__fail(cifar->ctx, GR_BAD_DATA, "CIFAR-10: %s is not a regular file", path);
-    if (!check_size(cifar, file, status.st_size))
+    if (!check_size(cifar, file, status.st_size) || !make_room(cifar))
         return false;
     FILE *in = fopen(path, "rb");
     errno = in ? 0 : errno;
@@ -137,7 +149,7 @@ static bool read_members(gr_cifar *cifar, gr_tar *tar)
         if (cifar->have[file])
             return gr__fail(cifar->ctx, GR_BAD_DATA, "CIFAR-10 archive %s holds %s twice; fetch it again", cifar->path,
                             file_names[file]);
-        if (!check_size(cifar, file, size))
+        if (!check_size(cifar, file, size) || !make_room(cifar))
             return false;
         if (!gr__tar_read(tar, cifar->records, size))
             return fail_archive(cifar, tar);
@@ -219,11 +231,7 @@ gr_split gr_cifar10(gr_context *ctx, const char *path)
     if (!find(ctx, path, found, &archive))
         return split;
     gr_cifar cifar = {.ctx = ctx, .path = found};
-    cifar.images = gr__images_new(ctx, FILES * RECORDS, (int64_t[]){SIDE, SIDE, 3}, CLASSES);
-    cifar.records = gr__host_alloc(ctx, RECORDS, RECORD, "a file of CIFAR-10");
-    for (int c = 0; cifar.images && c < CLASSES; c++)
-        gr__images_name(ctx, cifar.images, c, class_names[c]);
-    bool read = gr_ok(ctx) && (archive ? read_archive(&cifar) : read_folder(&cifar));
+    bool read = (archive ? read_archive : read_folder)(&cifar);
     free(cifar.records);
     if (!read) {
         gr__images_free(cifar.images);

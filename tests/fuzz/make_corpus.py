@@ -1,0 +1,138 @@
+"""Writes the corpora below tests/fuzz/corpus: small files of every kind that the readers know, whole ones and odd ones.
+
+Needs Pillow, and for packed sets the program: GRADUS=build/release/gradus python3 tests/fuzz/make_corpus.py
+"""
+
+import gzip
+import io
+import os
+import pathlib
+import struct
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+
+from PIL import Image
+
+ROOT = pathlib.Path(__file__).parent / "corpus"
+
+
+def put(name, contents):
+    path = ROOT / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(contents)
+
+
+def picture(mode="RGB", size=(9, 7)):
+    image = Image.new("RGB", size)
+    image.putdata([(20 * x, 30 * y, 255 - 9 * x - 9 * y) for y in range(size[1]) for x in range(size[0])])
+    return image.convert(mode)
+
+
+def encoded(form, mode="RGB", size=(9, 7), **options):
+    out = io.BytesIO()
+    picture(mode, size).save(out, form, **options)
+    return out.getvalue()
+
+
+def images():
+    jpeg = encoded("JPEG", quality=20, optimize=True)
+    put("image/baseline.jpg", jpeg)
+    put("image/progressive.jpg", encoded("JPEG", quality=20, progressive=True))
+    put("image/restart.jpg", encoded("JPEG", quality=20, optimize=True, size=(40, 20), restart_marker_blocks=1))
+    put("image/grey.jpg", encoded("JPEG", "L", quality=20, optimize=True))
+    put("image/cmyk.jpg", encoded("JPEG", "CMYK", quality=20, optimize=True))
+    put("image/cut.jpg", jpeg[:-20])
+    put("image/exif.jpg", jpeg[:2] + b"\xff\xe1\0\x10Exif\0\0II*\0\0\0\0\0" + jpeg[2:])
+    for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
+        image = Image.new(mode, (5, 3), 1) if mode == "I;16" else picture(mode, (5, 3))
+        out = io.BytesIO()
+        image.save(out, "PNG")
+        put(f"image/{mode.replace(';', '')}.png", out.getvalue())
+    put("image/transparent.png", encoded("PNG", "P", (5, 3), transparency=2))
+    put("image/empty.jpg", b"")
+
+
+MEMBERS = {"PetImages/Cat/1.jpg": b"first", "PetImages/Cat/2.jpg": b"", "PetImages/Dog/1.jpg": b"dog " * 40, "readme.txt": b"read me"}
+
+
+def zips():
+    def made(kind, name_of=lambda n: n, **options):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", kind) as archive:
+            for name, contents in MEMBERS.items():
+                with archive.open(zipfile.ZipInfo(name_of(name)), "w", **options) as member:
+                    member.write(contents)
+        return out.getvalue()
+    put("zip/stored.zip", made(zipfile.ZIP_STORED))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, contents in MEMBERS.items():
+            archive.writestr(name, contents)
+        archive.comment = b"a comment"
+    put("zip/deflated.zip", out.getvalue())
+    put("zip/zip64.zip", made(zipfile.ZIP_STORED, force_zip64=True))
+    put("zip/climbs.zip", made(zipfile.ZIP_STORED, lambda n: "../" + n))
+    put("zip/cut.zip", out.getvalue()[:-30])
+
+
+def tars():
+    def made(form, kind=tarfile.REGTYPE, headers=None):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+            for name, contents in MEMBERS.items():
+                info = tarfile.TarInfo(name)
+                info.type, info.size, info.pax_headers = kind, len(contents) if kind == tarfile.REGTYPE else 0, headers or {}
+                archive.addfile(info, io.BytesIO(contents))
+        return out.getvalue()[:512 * 12]  # less of the zeros at the end
+    ustar = made(tarfile.USTAR_FORMAT)
+    put("tar/ustar.tar.gz", gzip.compress(ustar, 9, mtime=0))
+    put("tar/short.tar", ustar[:512 * 3] + bytes(1024))
+    put("tar/pax.tar.gz", gzip.compress(made(tarfile.PAX_FORMAT, headers={"comment": "x"}), 9, mtime=0))
+    put("tar/links.tar.gz", gzip.compress(made(tarfile.GNU_FORMAT, tarfile.SYMTYPE), 9, mtime=0))
+    put("tar/cut.tar.gz", gzip.compress(ustar, 9, mtime=0)[:-20])
+
+
+def idx():
+    def files(n, side):
+        pixels, labels = bytes(i % 251 for i in range(n * side * side)), bytes(i % 3 for i in range(n))
+        return [struct.pack(">IIII", 0x803, n, side, side) + pixels, struct.pack(">II", 0x801, n) + labels]
+    def joined(four):
+        return struct.pack("<HHH", *map(len, four[:3])) + b"".join(four)
+    whole = files(5, 3) + files(3, 3)
+    put("idx/whole", joined(whole))
+    put("idx/gzip", joined([gzip.compress(f, mtime=0) for f in whole]))
+    put("idx/cut", joined(whole)[:-2])
+
+
+def cifar():
+    def archive(name, size):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            info = tarfile.TarInfo("cifar-10-batches-bin/" + name)
+            info.size = size
+            tar.addfile(info, io.BytesIO(bytes(size)))
+        return out.getvalue()[:512 * (4 + -(-size // 512))]
+    put("cifar/small.tar.gz", gzip.compress(archive("data_batch_1.bin", 3073), 9, mtime=0))
+    put("cifar/readme.tar", archive("readme.html", 88))
+    put("cifar/batch.tar", archive("test_batch.bin", 1))
+
+
+def packed():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name in ("Cat/1.png", "Cat/2.png", "Dog/1.png"):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_bytes(encoded("PNG", size=(4, 3)))
+        out = root / "out.grd"
+        subprocess.run([os.environ["GRADUS"], "data", "pack", folder, out, "--size", "2"], check=True, stdout=subprocess.DEVNULL)
+        whole = out.read_bytes()
+    put("packed/whole.grd", whole)
+    put("packed/cut.grd", whole[:-1])
+    put("packed/version.grd", whole[:8] + b"\2" + whole[9:])
+
+
+for make in (images, zips, tars, idx, cifar, packed):
+    make()
+print(sum(p.stat().st_size for p in ROOT.glob("*/*")), "bytes")
