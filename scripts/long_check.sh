@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long_check.sh - what takes hours: every mutant of every kernel, and the published experiments at full length. Needs real
+# long_check.sh - what takes hours: every mutant of every kernel, the fuzz targets, and the published experiments at full length. Needs real
 # images under GRADUS_DATA. Results go to tests/long/DATE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,6 +8,24 @@ out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
+
+# Ten minutes of each fuzz target, from its corpus; what a target finds stays in $out and ends the run.
+if command -v clang >/dev/null; then
+    cmake --preset fuzz >/dev/null
+    cmake --build --preset fuzz
+    for target in build/fuzz/tests/fuzz/fuzz_*; do
+        [ -x "$target" ] && [ -f "$target" ] || continue
+        name=$(basename "$target")
+        found=$(mktemp -d)
+        "$target" -max_total_time=600 -max_len=4096 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+            -artifact_prefix="$out/$name-" "$found" "tests/fuzz/corpus/${name#fuzz_}" >"$out/$name.txt" 2>&1 ||
+            { tail -30 "$out/$name.txt" >&2; exit 1; }
+        rm -r "$found"
+        echo "$name: $(awk '/number_of_executed_units/ {print $2}' "$out/$name.txt") executions, no crash" | tee -a "$out/fuzz.txt"
+    done
+else
+    echo "long_check: no clang here, the fuzz targets are left out (apt-get install clang)" >&2
+fi
 gradus=build/release/gradus
 "$gradus" sweep cats-vs-dogs --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out "$out/cats-vs-dogs"
 "$gradus" sweep cifar10-cnn --batch 32 --optimizer adam --seeds 3 --out "$out/cifar10-cnn"

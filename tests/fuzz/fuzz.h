@@ -49,7 +49,7 @@ static inline void mend_tar(uint8_t *bytes, size_t size)
 /* A copy that ends where its allocation ends, so that reading one byte too many is seen. */
 static inline uint8_t *copy_of(const uint8_t *bytes, size_t size)
 {
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = calloc(1, size ? size : 1);
     must(copy);
     if (size)
         memcpy(copy, bytes, size);
