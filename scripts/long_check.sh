@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# long_check.sh - what takes hours: every mutant of every kernel, the fuzz targets, and the published experiments at full length. Needs real
-# images under GRADUS_DATA. Results go to tests/long/DATE.
+# long_check.sh - what takes hours: every mutant of every kernel, ten minutes of each fuzz target, and the published
+# experiments at full length. Needs real images under GRADUS_DATA. Results go to tests/long/DATE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${GRADUS_DATA:?names no data root; the experiments need real images (scripts/get_data.sh)}"
