@@ -126,7 +126,7 @@ gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options)
     gr_loader *loader = gr__calloc(set->ctx, 1, sizeof *loader);
     if (!loader)
         return NULL;
-    *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = *options};
+    *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = *options, .epochs = options->epoch};
     if (options->micro_batch == 0 || options->micro_batch > options->batch)
         loader->options.micro_batch = options->batch;
     if (!gr__own(set->ctx, loader, destroy_loader))

@@ -21,6 +21,10 @@ typedef struct {
     gr_module *net;
     gr_optimizer *opt;
     const gr_fit_options *o;
+    gr_dataset *set; /* to train on */
+    gr_batch_stage whole; /* the only stage, where the options name none */
+    const gr_batch_stage *stages;
+    int n_stages;
     gr_loader *train;
     gr_evaluator val, test;
     gr_score score;           /* of training: the loss, right answers */
@@ -43,6 +47,42 @@ static bool done(const fit_run *f)
     bool by_updates = f->o->updates > 0 && f->p.update >= f->o->updates;
     bool by_epochs = f->o->epochs > 0 && f->result.epochs >= f->o->epochs;
     return by_updates || by_epochs || f->result.stopped || !gr_ok(f->ctx);
+}
+
+/* --- batch sizes --------------------------------------------------------------------------------------------------- */
+
+/* The stage that an epoch, from 0, belongs to. */
+static int stage_at(const fit_run *f, int64_t epoch)
+{
+    int i = 0;
+    while (i + 1 < f->n_stages && f->stages[i + 1].epoch <= epoch)
+        i++;
+    return i;
+}
+
+/* The loader of a stage in place of the one before. False: recorded. */
+static bool open_train(fit_run *f, const gr_batch_stage *stage)
+{
+    gr_loader_close(f->train);
+    f->train = gr_loader_open(f->set, &(gr_loader_options){.batch = stage->batch, .micro_batch = f->o->micro_batch,
+                                                            .shuffle = !f->o->no_shuffle, .last = f->o->last,
+                                                            .epoch = stage->epoch});
+    f->p.batch = stage->batch;
+    f->p.batches = gr_loader_batches(f->train);
+    return f->train != NULL;
+}
+
+/* Updates of the whole run, by epochs. */
+static int64_t updates_of(const fit_run *f)
+{
+    const int64_t n = gr_dataset_size(f->set);
+    int64_t updates = 0;
+    for (int i = 0; i < f->n_stages; i++) {
+        const int64_t batch = f->stages[i].batch, end = i + 1 < f->n_stages ? f->stages[i + 1].epoch : f->o->epochs;
+        const int64_t epochs = (end < f->o->epochs ? end : f->o->epochs) - f->stages[i].epoch;
+        updates += (epochs > 0 ? epochs : 0) * (n / batch + (n % batch && f->o->last != GR_DROP));
+    }
+    return updates;
 }
 
 /* --- memory plan --------------------------------------------------------------------------------------------------- */
@@ -90,15 +130,23 @@ static bool plan_update(fit_run *f, int64_t n)
     return plan_piece(f, micro, false) && (n % micro == 0 || plan_piece(f, n % micro, false));
 }
 
-/*
- * Every shape that the run will meet, before the first update: full batches, the short last one, evaluation. Running out
- * of memory is known here or not at all.
- */
-static bool plan(fit_run *f, int64_t size)
+/* The shapes of one batch size: full batches, the short last one. */
+static bool plan_batch(fit_run *f, int64_t batch)
 {
-    int64_t batch = f->o->batch, tail = f->o->last == GR_KEEP ? size % batch : 0;
-    return plan_update(f, batch) && (tail == 0 || plan_update(f, tail)) && gr__evaluator_plan(&f->val) &&
-           gr__evaluator_plan(&f->test);
+    int64_t tail = f->o->last == GR_KEEP ? gr_dataset_size(f->set) % batch : 0;
+    return plan_update(f, batch) && (tail == 0 || plan_update(f, tail));
+}
+
+/*
+ * Every shape that the run will meet, before the first update: those of each batch size, then evaluation. Running out of memory
+ * is known here or not at all. Leaves the first stage's loader open.
+ */
+static bool plan(fit_run *f)
+{
+    for (int i = f->n_stages - 1; i >= 0; i--)
+        if (!open_train(f, &f->stages[i]) || !plan_batch(f, f->stages[i].batch))
+            return false;
+    return gr__evaluator_plan(&f->val) && gr__evaluator_plan(&f->test);
 }
 
 /* --- training ------------------------------------------------------------------------------------------------------ */
@@ -116,10 +164,16 @@ static bool has_schedule(const gr_fit_options *o)
     return o->schedule.kind != GR_CONSTANT || o->schedule.warm_up > 0;
 }
 
-/* May be 0: a step schedule falls below the smallest number at last, and then nothing moves any more. */
+/*
+ * May be 0: a step schedule falls below the smallest number at last, and then nothing moves any more. Where the batch size changes
+ * an update is told by its place in its epoch, as if all epochs were like this one.
+ */
 static double scheduled_lr(const fit_run *f, int64_t update)
 {
-    return gr_scheduled_lr(&f->o->schedule, f->lr, update, f->p.updates, f->p.batches);
+    if (f->n_stages == 1)
+        return gr_scheduled_lr(&f->o->schedule, f->lr, update, f->p.updates, f->p.batches);
+    const int64_t place = f->result.epochs * f->p.batches + f->p.batch_in_epoch;
+    return gr_scheduled_lr(&f->o->schedule, f->lr, place, f->o->epochs * f->p.batches, f->p.batches);
 }
 
 /* --- reading what the device has summed --------------------------------------------------------------------------- */
@@ -220,6 +274,9 @@ static void update(fit_run *f, gr_batch *piece)
 /* One epoch, or what is left of the updates. */
 static void epoch(fit_run *f)
 {
+    const gr_batch_stage *stage = &f->stages[stage_at(f, f->p.epoch)];
+    if (stage->epoch == f->p.epoch && stage->epoch > 0 && !open_train(f, stage))
+        return;
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
     f->epoch_begin = f->last;
@@ -254,7 +311,7 @@ static void finish_epoch(fit_run *f)
 
 static bool check(gr_context *ctx, const gr_fit_options *o)
 {
-    if (o->batch < 1)
+    if (o->batch < 1 && o->n_stages == 0)
         return gr__fail(ctx, GR_USAGE, "gr_fit: a batch of %lld; it must be at least 1", (long long)o->batch);
     if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
@@ -267,17 +324,28 @@ static bool check(gr_context *ctx, const gr_fit_options *o)
     return gr_ok(ctx);
 }
 
-/* Opens the loaders; false: recorded. */
+static bool check_stages(gr_context *ctx, const gr_fit_options *o)
+{
+    bool good = o->n_stages == 0 || (o->epochs > 0 && o->updates == 0 && o->stages[0].epoch == 0);
+    for (int i = 0; i < o->n_stages; i++)
+        good = good && o->stages[i].batch >= 1 && (i == 0 || o->stages[i].epoch > o->stages[i - 1].epoch);
+    return good || gr__fail(ctx, GR_USAGE, "gr_fit: stages have batches of at least 1, begin at epoch 0, each later than the one "
+                                           "before, and the run ends by epochs");
+}
+
+/* Plans, and opens what the first epoch needs; false: recorded. */
 static bool open(fit_run *f, const gr_split *split)
 {
-    f->train = gr_loader_open(split->train, &(gr_loader_options){.batch = f->o->batch, .shuffle = !f->o->no_shuffle,
-                                                                  .last = f->o->last, .micro_batch = f->o->micro_batch});
-    int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : gr_loader_micro_batch(f->train);
+    f->p = (gr_progress){.epochs = f->o->epochs, .loss = NAN, .accuracy = NAN};
+    f->whole = (gr_batch_stage){0, f->o->batch};
+    f->stages = f->o->n_stages > 0 ? f->o->stages : &f->whole;
+    f->n_stages = f->o->n_stages > 0 ? f->o->n_stages : 1;
+    int64_t micro = f->o->micro_batch > 0 && f->o->micro_batch < f->stages[0].batch ? f->o->micro_batch : f->stages[0].batch;
+    int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro;
     if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
-        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1))
+        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1) || !plan(f))
         return false;
-    f->p = (gr_progress){.epochs = f->o->epochs, .batches = gr_loader_batches(f->train), .loss = NAN, .accuracy = NAN};
-    f->p.updates = f->o->updates > 0 ? f->o->updates : f->o->epochs * f->p.batches;
+    f->p.updates = f->o->updates > 0 ? f->o->updates : updates_of(f);
     return isfinite(scheduled_lr(f, f->p.updates - 1)) || /* the largest rate of a growing schedule */
            gr__fail(f->ctx, GR_USAGE, "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
                     f->o->schedule.gamma);
@@ -297,11 +365,12 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
 {
     fit_run f = {.net = net, .opt = opt, .o = options};
     f.result.train_loss = f.result.train_accuracy = NAN;
-    if (!net || !opt || !split.train || !options || !check(net->ctx, options))
+    if (!net || !opt || !split.train || !options || !check(net->ctx, options) || !check_stages(net->ctx, options))
         return f.result;
     f.ctx = net->ctx;
+    f.set = split.train;
     f.lr = opt->lr;
-    if (open(&f, &split) && plan(&f, gr_dataset_size(split.train)))
+    if (open(&f, &split))
         while (!done(&f)) {
             epoch(&f);
             finish_epoch(&f);

@@ -93,6 +93,7 @@ typedef struct {
     int64_t epoch, epochs;     /* this one from 1, of so many (0: ends by updates) */
     int64_t update, updates;   /* updates so far, of so many */
     int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
+    int64_t batch;             /* samples in an update of this epoch */
     int64_t samples;           /* trained on since the start */
     double loss;               /* after an update: mean over the samples since the last reading of the device (of its batch,
                                   then, with metrics_every 1), NAN before the first; after an epoch: mean over its samples */
@@ -136,8 +137,15 @@ double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t 
 typedef enum { GR_LR_NONE = 0, GR_LR_LINEAR, GR_LR_SQRT } gr_lr_rule;
 double gr_lr_for_batch(gr_lr_rule rule, double lr, int64_t batch, int64_t base_batch);
 
+/* From an epoch on, counted from 0, updates have so many samples. */
+typedef struct {
+    int64_t epoch, batch;
+} gr_batch_stage;
+
 typedef struct {
     int64_t batch;            /* samples in an update */
+    const gr_batch_stage *stages; /* batch sizes by epoch in place of batch (Smith et al. 2018 let the batch grow where the rate */
+    int n_stages;                 /* would fall), the first from epoch 0; a schedule then goes by the epoch. 0: batch */
     int64_t micro_batch;      /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
                                  the last batch is; batch normalisation takes its statistics of each piece, and moves the running
                                  ones once for each */

@@ -21,8 +21,9 @@ from matplotlib import ticker
 
 INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
-COLOURS = {"sgd": "#0072b2", "adam": "#d55e00"}  # told apart by colour-blind readers too (Okabe and Ito)
-NAMES = {"sgd": "SGD", "adam": "Adam"}
+COLOURS = {"sgd": "#0072b2", "adam": "#d55e00", "momentum": "#56b4e9", "adamw": "#e69f00", "lars": "#009e73",
+           "sam": "#cc79a7", "prox": "#8b6f00"}  # told apart by colour-blind readers too (after Okabe and Ito)
+NAMES = {"sgd": "SGD", "adam": "Adam", "momentum": "momentum", "adamw": "AdamW", "lars": "LARS", "sam": "SAM", "prox": "prox"}
 TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
 # Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {

@@ -208,12 +208,80 @@ static void fit_trains_alike(void **state)
         }
 }
 
+/* --- batch sizes by epoch ------------------------------------------------------------------------------------------ */
+
+static bool note_batch(void *user, const gr_progress *p)
+{
+    int64_t *sizes = user; /* by epoch, 1 to 4 */
+    sizes[p->epoch] = p->batch;
+    return true;
+}
+
+/* Epochs 0 and 1 at 10, 2 and 3 at 20: what two loaders make by hand, the second going on with the orders of the first. */
+static void the_batch_grows(void **state)
+{
+    (void)state;
+    static double weights[2][4096];
+    for (int by_hand = 0; by_hand < 2; by_hand++) {
+        gr_context *ctx = gr_open(&(gr_options){.device = "ref", .seed = 5});
+        gr_module *net = penalised(ctx);
+        gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05});
+        gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
+        const gr_batch_stage stages[] = {{0, 10}, {2, 20}};
+        int64_t sizes[5] = {0};
+        gr_fit_options o = {.stages = stages, .n_stages = 2, .epochs = 4, .last = GR_DROP, .report = note_batch, .user = sizes};
+        if (!by_hand) {
+            gr_fit_result r = gr_fit(net, opt, (gr_split){.train = set}, &o);
+            assert_int_equal(r.updates, 2 * 5 + 2 * 2);
+            assert_true(sizes[1] == 10 && sizes[2] == 10 && sizes[3] == 20 && sizes[4] == 20);
+        }
+        for (int stage = 0; by_hand && stage < 2; stage++) {
+            gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = stages[stage].batch, .shuffle = true,
+                                                                          .last = GR_DROP, .epoch = stages[stage].epoch});
+            gr_batch batch;
+            for (int epoch = 0; epoch < 2; epoch++)
+                while (gr_loader_next(loader, &batch)) {
+                    assert_true(gr_minimize(opt, gr_add_penalty(net, gr_loss(gr_forward(net, batch.x), &batch))));
+                    gr_step_end(ctx);
+                }
+        }
+        double *at = weights[by_hand];
+        for (int i = 0; i < gr_parameter_count(net); at += gr_count(gr_parameter(net, i)), i++)
+            assert_true(gr_download(gr_parameter(net, i), at));
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
+}
+
+static void stages_are_checked(void **state)
+{
+    (void)state;
+    const gr_batch_stage late[] = {{1, 10}}, twice[] = {{0, 10}, {0, 20}}, none[] = {{0, 0}}, good[] = {{0, 10}, {1, 20}};
+    const gr_fit_options bad[] = {{.stages = late, .n_stages = 1, .epochs = 2},
+                                  {.stages = twice, .n_stages = 2, .epochs = 2},
+                                  {.stages = none, .n_stages = 1, .epochs = 2},
+                                  {.stages = good, .n_stages = 2, .updates = 5}};
+    gr_context *ctx = gr_open(NULL);
+    gr_module *net = penalised(ctx);
+    gr_optimizer *opt = gr_sgd(ctx, net, NULL);
+    gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        gr_fit(net, opt, split, &bad[i]);
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), "stages"));
+        gr_clear_error(ctx);
+    }
+    gr_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_add_up_in_double),
         cmocka_unit_test(pieces_add_up_in_float),
         cmocka_unit_test(fit_trains_alike),
+        cmocka_unit_test(the_batch_grows),
+        cmocka_unit_test(stages_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

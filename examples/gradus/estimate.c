@@ -38,7 +38,9 @@ static double try_out(const estimate *e, const char *optimizer, int64_t batch)
     gr_module *net = e->recipe->net(ctx);
     gr_optimizer *opt = settings_optimizer(&s, ctx, net);
     gr_split split = {.train = source_built_in(ctx, e->recipe, &s, 2 * batch, 0)};
-    gr_fit_options fit = settings_fit(&s);
+    gr_batch_stage stages[MAX_STAGES];
+    gr_fit_options fit = settings_fit(&s, stages);
+    fit.n_stages = 0;
     double seconds = 0;
     fit.epochs = 0;
     for (fit.updates = 1; fit.updates <= 2; fit.updates++)

@@ -38,6 +38,14 @@ static int add_batch(grid *g, const char *word)
     return 0;
 }
 
+static bool grid_has(const grid *g, const char *optimizer)
+{
+    for (int i = 0; i < g->n_optimizers; i++)
+        if (strcmp(g->optimizers[i], optimizer) == 0)
+            return true;
+    return false;
+}
+
 static int add_optimizer(grid *g, const char *word)
 {
     const char *name = NULL;
@@ -48,7 +56,7 @@ static int add_optimizer(grid *g, const char *word)
     if (!name && near)
         return complain(GR_USAGE, "sweep", "--optimizer: \"%s\" is not known; did you mean %s?", word, near);
     if (!name)
-        return refuse("optimizer", word, "is not known; there are sgd and adam");
+        return refuse("optimizer", word, "is not known; there are sgd, momentum, adam, adamw, lars, sam and prox");
     if (grid_has(g, name))
         return refuse("optimizer", word, "stands there twice");
     g->optimizers[g->n_optimizers++] = name;
@@ -80,10 +88,10 @@ cell grid_cell(const grid *g, int i)
                   .batch = g->batches[i % per_optimizer]};
 }
 
-bool grid_has(const grid *g, const char *optimizer)
+unsigned grid_takes(const grid *g)
 {
+    unsigned takes = 0;
     for (int i = 0; i < g->n_optimizers; i++)
-        if (strcmp(g->optimizers[i], optimizer) == 0)
-            return true;
-    return false;
+        takes |= optimizer_takes(g->optimizers[i]);
+    return takes;
 }

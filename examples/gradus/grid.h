@@ -25,6 +25,7 @@ int grid_count(const grid *g);
 /* Cell i. The seed turns slowest: a sweep that is stopped has every batch size and optimizer equally often. */
 cell grid_cell(const grid *g, int i);
 
-bool grid_has(const grid *g, const char *optimizer);
+/* What its optimizers take, together: see optimizer_takes. */
+unsigned grid_takes(const grid *g);
 
 #endif

@@ -5,8 +5,10 @@
 
 const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp",
                                     "resnet18-cifar", "resnet18-article", NULL};
-const char *const optimizer_names[] = {"sgd", "adam", NULL};
-const char *const lr_schedule_names[] = {[GR_CONSTANT] = "constant", [GR_COSINE] = "cosine", [GR_STEPS] = "steps", NULL};
+const char *const optimizer_names[] = {"sgd", "momentum", "adam", "adamw", "lars", "sam", "prox", NULL};
+const char *const lr_schedule_names[] = {[GR_CONSTANT] = "constant", [GR_COSINE] = "cosine", [GR_STEPS] = "steps",
+                                         [GR_LINEAR] = "linear", [GR_TRIANGULAR] = "triangular", NULL};
+const char *const lr_rule_names[] = {[GR_LR_NONE] = "none", [GR_LR_LINEAR] = "linear", [GR_LR_SQRT] = "sqrt", NULL};
 const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
 
@@ -271,12 +273,49 @@ int recipe_channels(const recipe *r)
     return r->format == RECIPE_IDX || r->format == RECIPE_TABLE ? 1 : 3;
 }
 
-const recipe_optimizer *recipe_optimizer_of(const recipe *r, const char *name)
+/* What the recipe itself has for sgd or adam. */
+static recipe_optimizer own(const recipe *r, const char *name)
 {
     int i = 0;
     while (i + 1 < RECIPE_OPTIMIZERS && strcmp(r->optimizers[i].name, name) != 0)
         i++;
-    return &r->optimizers[i];
+    return r->optimizers[i];
+}
+
+recipe_optimizer recipe_optimizer_of(const recipe *r, const char *name)
+{
+    if (strcmp(name, "sgd") == 0 || strcmp(name, "adam") == 0)
+        return own(r, name);
+    recipe_optimizer o = own(r, strcmp(name, "adamw") == 0 ? "adam" : "sgd");
+    o.name = name;
+    if (strcmp(name, "adamw") == 0) {
+        o.weight_decay = 0.01; /* PyTorch's default */
+    } else if (strcmp(name, "prox") == 0) {
+        o.momentum = o.weight_decay = 0;
+        o.nesterov = false;
+    } else {
+        o.momentum = o.momentum > 0 ? o.momentum : 0.9;
+    }
+    if (strcmp(name, "lars") == 0) {
+        o.lr = 1; /* its rates are relative to the weights, not to the network */
+        o.nesterov = false;
+    }
+    return o;
+}
+
+unsigned optimizer_takes(const char *name)
+{
+    static const unsigned takes[] = {TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY,
+                                     TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY,
+                                     TAKES_ADAM | TAKES_DECAY,
+                                     TAKES_ADAM | TAKES_DECAY,
+                                     TAKES_MOMENTUM | TAKES_DECAY | TAKES_TRUST,
+                                     TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY | TAKES_RHO,
+                                     TAKES_GAMMA};
+    int i = 0;
+    while (optimizer_names[i + 1] && strcmp(optimizer_names[i], name) != 0)
+        i++;
+    return takes[i];
 }
 
 gr_last_batch last_batch_of(const char *name)

@@ -47,6 +47,7 @@ typedef struct {
 extern const char *const recipe_names[];     /* ends with NULL */
 extern const char *const optimizer_names[];  /* ends with NULL */
 extern const char *const lr_schedule_names[]; /* in the order of gr_schedule_kind, ends with NULL */
+extern const char *const lr_rule_names[];     /* in the order of gr_lr_rule, ends with NULL */
 extern const char *const last_batch_names[]; /* in the order of gr_last_batch, ends with NULL */
 
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
@@ -55,8 +56,23 @@ const recipe *recipe_find(const char *name, const char *command);
 /* Channels of the pictures. */
 int recipe_channels(const recipe *r);
 
-/* The recipe's numbers for an optimizer of optimizer_names. */
-const recipe_optimizer *recipe_optimizer_of(const recipe *r, const char *name);
+/*
+ * The recipe's numbers for an optimizer of optimizer_names. Recipes have sgd and adam; the others take their rates from these:
+ * momentum and sam are sgd with momentum, 0.9 where the recipe has none.
+ */
+recipe_optimizer recipe_optimizer_of(const recipe *r, const char *name);
+
+/* Which settings mean something to an optimizer. */
+enum {
+    TAKES_MOMENTUM = 1,
+    TAKES_NESTEROV = 2,
+    TAKES_DECAY = 4,
+    TAKES_ADAM = 8,
+    TAKES_TRUST = 16,
+    TAKES_RHO = 32,
+    TAKES_GAMMA = 64
+};
+unsigned optimizer_takes(const char *name);
 
 gr_last_batch last_batch_of(const char *name);
 gr_schedule_kind lr_schedule_of(const char *name); /* NULL: constant */

@@ -21,6 +21,18 @@ const char *const row_keys[] = {"recipe",
                                 "lr_gamma",
                                 "batch",
                                 "micro_batch",
+                                "accumulate",
+                                "batch_schedule",
+                                "lr_min",
+                                "warm_up",
+                                "lr_rule",
+                                "base_batch",
+                                "clip_norm",
+                                "decay_weights_only",
+                                "lars_trust",
+                                "sam_rho",
+                                "prox_gamma",
+                                "prox_steps",
                                 "seed",
                                 "epochs",
                                 "updates",
@@ -97,7 +109,20 @@ static void put_run(json_t *row, const result *r)
     put(row, "lr_every", s->lr_every ? json_integer(s->lr_every) : NULL); /* null: not a schedule of steps */
     put_real(row, "lr_gamma", s->lr_gamma > 0 ? s->lr_gamma : NAN);
     put(row, "batch", json_integer(s->batch));
-    put(row, "micro_batch", json_integer(s->batch));
+    const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
+    put(row, "micro_batch", json_integer(micro));
+    put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
+    put_text(row, "batch_schedule", s->batch_schedule); /* null: one batch size */
+    put_real(row, "lr_min", s->lr_min.value);
+    put_real(row, "warm_up", s->warm_up);
+    put_text(row, "lr_rule", s->lr_rule ? s->lr_rule : "none");
+    put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
+    put_real(row, "clip_norm", s->clip_norm > 0 ? s->clip_norm : NAN); /* null: not clipped; and so below, not of this optimizer */
+    put(row, "decay_weights_only", json_boolean(s->decay_weights_only));
+    put_real(row, "lars_trust", s->lars_trust > 0 ? s->lars_trust : NAN);
+    put_real(row, "sam_rho", s->sam_rho > 0 ? s->sam_rho : NAN);
+    put_real(row, "prox_gamma", s->prox_gamma > 0 ? s->prox_gamma : NAN);
+    put(row, "prox_steps", s->prox_steps ? json_integer(s->prox_steps) : NULL);
     put(row, "seed", json_integer(s->seed));
 }
 
@@ -141,6 +166,7 @@ json_t *row_epoch(const gr_progress *p)
     json_t *epoch = json_object();
     put(epoch, "epoch", json_integer(p->epoch));
     put(epoch, "updates", json_integer(p->update));
+    put(epoch, "batch", json_integer(p->batch));
     put_real(epoch, "train_loss", p->loss);
     put_real(epoch, "train_accuracy", p->accuracy);
     put_metrics(epoch, "val_loss", "val_accuracy", &p->val);

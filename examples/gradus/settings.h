@@ -10,16 +10,26 @@
 
 typedef struct {
     /* the cell: what a sweep varies */
-    int64_t batch;
+    int64_t batch, accumulate;
     const char *optimizer;
     int64_t seed;
     /* the protocol: what all cells of a sweep share */
     double lr;
     amount momentum, weight_decay;
     bool nesterov;
+    int64_t micro_batch;
+    const char *batch_schedule;
+    double clip_norm;
+    bool decay_weights_only;
     const char *lr_schedule;
     int64_t lr_every;
     double lr_gamma;
+    amount lr_min;
+    double warm_up;
+    const char *lr_rule;
+    int64_t base_batch;
+    double lars_trust, sam_rho, prox_gamma;
+    int64_t prox_steps;
     const char *adam_form;
     double adam_epsilon;
     int64_t epochs, updates;
@@ -40,15 +50,22 @@ typedef struct {
     bool json, time, no_evaluation;
 } settings;
 
-extern const option settings_cell[], settings_protocol[], settings_machine[];
+extern const option settings_cell[], settings_accumulate[], settings_protocol[], settings_machine[];
 
-enum { MAX_BATCH = 1 << 20 };
+#define OPTIMIZER_HELP                                                                                                       \
+    "sgd, momentum (sgd with 0.9 where the recipe has none), adam, adamw, lars, sam (momentum, sharpness-aware: two passes over "  \
+    "each batch) or prox (conservative mini-batches: a few steps on each) (default: the recipe's)"
+
+enum { MAX_BATCH = 1 << 20, MAX_STAGES = 16 };
 
 /*
- * Checks what no single option can: two that exclude each other, one that means nothing without another (any_sgd, any_adam:
- * these are among the optimizers). Returns 0 or an exit code, complained of.
+ * Checks what no single option can: two that exclude each other, one that means nothing without another (takes: what the
+ * optimizers take, see optimizer_takes). Returns 0 or an exit code, complained of.
  */
-int settings_check(const settings *s, const recipe *r, const char *command, bool any_sgd, bool any_adam);
+int settings_check(const settings *s, const recipe *r, const char *command, unsigned takes);
+
+/* Takes out what only other optimizers of a sweep understand. */
+void settings_keep(settings *s, unsigned takes);
 
 /* Fills in the recipe's choices. */
 void settings_complete(settings *s, const recipe *r);
@@ -59,6 +76,8 @@ int settings_check_inputs(const settings *s, const char *command);
 /* The context, network and optimizer that the settings ask for. NULL: the context tells, or there is none. */
 gr_context *settings_open(const settings *s, bool plan_only);
 gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *net);
-gr_fit_options settings_fit(const settings *s);
+
+/* stages: room for MAX_STAGES, to live as long as the options. */
+gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages);
 
 #endif

@@ -24,7 +24,7 @@ static const option grid_options[] = {
     {"batch", "LIST", OPTION_TEXT, offsetof(sweep_settings, batch),
      "batch sizes, such as 16,32,64 (default: the recipe's)", 0, 0, NULL},
     {"optimizer", "LIST", OPTION_TEXT, offsetof(sweep_settings, optimizer),
-     "sgd, adam or sgd,adam (default: the recipe's)", 0, 0, NULL},
+     "such as sgd,momentum,adam,adamw,lars,sam,prox; 'gradus train --help' tells them apart (default: the recipe's)", 0, 0, NULL},
     {"seeds", "N", OPTION_COUNT, offsetof(sweep_settings, seeds), "seeds 1 to N for every cell (default: 3)", 1, 10000,
      NULL},
     {0},
@@ -101,6 +101,10 @@ static json_t *identity(const sweep *w)
     shared.momentum = w->base.momentum;
     shared.nesterov = w->base.nesterov;
     shared.weight_decay = w->base.weight_decay;
+    shared.lars_trust = w->base.lars_trust;
+    shared.sam_rho = w->base.sam_rho;
+    shared.prox_gamma = w->base.prox_gamma;
+    shared.prox_steps = w->base.prox_steps;
     json_t *o = json_object();
     json_object_set_new(o, "recipe", json_string(w->recipe->name));
     json_object_set_new(o, "data", json_string(w->data));
@@ -210,14 +214,7 @@ static settings settings_of(const sweep *w, const cell *c)
     s.batch = c->batch;
     s.optimizer = c->optimizer;
     s.seed = c->seed;
-    if (strcmp(c->optimizer, "adam") != 0) { /* in a sweep of both, each one's options are for its own cells */
-        s.adam_form = NULL;
-        s.adam_epsilon = 0;
-    }
-    if (strcmp(c->optimizer, "sgd") != 0) {
-        s.momentum = (amount){0};
-        s.nesterov = false;
-    }
+    settings_keep(&s, optimizer_takes(c->optimizer)); /* each one's options are for its own cells */
     return s;
 }
 
@@ -391,7 +388,7 @@ int sweep_command(int argc, char **argv)
     int code = grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
                           s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.grid);
     if (code == 0)
-        code = settings_check(&w.base, w.recipe, "sweep", grid_has(&w.grid, "sgd"), grid_has(&w.grid, "adam"));
+        code = settings_check(&w.base, w.recipe, "sweep", grid_takes(&w.grid));
     if (code == 0)
         code = settings_check_inputs(&w.base, "sweep");
     return code ? code : run_sweep(&w);

@@ -113,7 +113,8 @@ static int train(run *t, const recipe *r, const settings *s)
     stop_at_next_chance();
     if (s->log_updates && (code = output_open(&t->log, s->log_updates, "train")) != 0)
         return code;
-    gr_fit_options fit = settings_fit(s);
+    gr_batch_stage stages[MAX_STAGES];
+    gr_fit_options fit = settings_fit(s, stages);
     time_table_begin(t->times);
     fit.metrics_every = s->log_updates ? 1 : 0;
     fit.watch_every = t->progress.watch_every;
@@ -215,6 +216,7 @@ int train_command(int argc, char **argv)
     settings s = {.seed = 1};
     train_asks asks = {0};
     const option_group groups[] = {{"The run", settings_cell, &s},
+                                   {"Accumulation", settings_accumulate, &s},
                                    {"The protocol", settings_protocol, &s},
                                    {"The machine", settings_machine, &s},
                                    {"Evaluation", evaluation_options, &s},
@@ -236,9 +238,14 @@ int train_command(int argc, char **argv)
         recipe_explain(r);
         return 0;
     }
+    if (s.accumulate && (s.micro_batch || s.batch_schedule))
+        return complain(GR_USAGE, "train", "--accumulate and --%s exclude each other; give one of them",
+                        s.micro_batch ? "micro-batch" : "batch-schedule");
+    if (s.batch && s.batch_schedule)
+        return complain(GR_USAGE, "train", "--batch and --batch-schedule exclude each other; give one of them");
     settings_complete(&s, r);
     stop_catch();
-    int code = settings_check(&s, r, "train", strcmp(s.optimizer, "sgd") == 0, strcmp(s.optimizer, "adam") == 0);
+    int code = settings_check(&s, r, "train", optimizer_takes(s.optimizer));
     if (code == 0)
         code = settings_check_inputs(&s, "train");
     if (code == 0)

@@ -45,6 +45,18 @@ class Options(Case):
         self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
         self.refused(USAGE, "train", *QUICK, "--data", ".", names=["--data", "--procedural"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--adam-form", "keras", names=["--adam-form"])
+        for words, name in ((["--optimizer", "sgd", "--sam-rho", "0.1"], "--sam-rho"), (["--lars-trust", "1"], "--lars-trust"),
+                            (["--optimizer", "sam", "--prox-steps", "2"], "--prox-steps"),
+                            (["--optimizer", "prox", "--weight-decay", "0.1"], "--weight-decay"),
+                            (["--base-batch", "64"], "--base-batch"), (["--lr-min", "0.1"], "--lr-min"),
+                            (["--accumulate", "2", "--micro-batch", "4"], "--micro-batch"),
+                            (["--batch-schedule", "0:4"], "--batch-schedule")):
+            with self.subTest(name):
+                self.refused(USAGE, "train", *QUICK, *words, names=[name])
+        for text in ("4", "1:4", "0:4,0:8", "0:0", "0:4,", "0:x"):
+            with self.subTest(text):
+                self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--epochs", 2, "--batch-schedule", text,
+                             names=["--batch-schedule", "0:64,30:320"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "adam", "--momentum", "0.9", names=["--momentum"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", "--momentum", "0", names=["--nesterov"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", names=["--nesterov", "--momentum"])

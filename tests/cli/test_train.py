@@ -47,6 +47,33 @@ class Row(Case):
         plain = self.gradus("train", *QUICK, "--optimizer", "sgd", "--json").row()
         self.assertNotEqual(own["train_loss"], plain["train_loss"])
 
+    def test_micro_batches(self):
+        words = ["train", "mnist-mlp", "--procedural", "--updates", 3, "--device", "ref", "--no-evaluation", "--json"]
+        rows = [self.gradus(*words, *more).row() for more in (["--batch", 60], ["--batch", 60, "--micro-batch", 16],
+                                                              ["--batch", 20, "--accumulate", 3])]
+        self.assertEqual([(r["batch"], r["micro_batch"], r["accumulate"], r["samples"]) for r in rows],
+                         [(60, 60, 1, 180), (60, 16, 4, 180), (60, 20, 3, 180)])
+        for row in rows[1:]:
+            self.assertAlmostEqual(row["train_loss"], rows[0]["train_loss"], places=11)
+
+    def test_every_optimizer(self):
+        words = ["train", "mnist-mlp", "--procedural", "--updates", 2, "--batch", 8, "--no-evaluation", "--json"]
+        rows = {o: self.gradus(*words, "--optimizer", o).row() for o in ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")}
+        wanted = {"momentum": ("momentum", 0.9), "adamw": ("weight_decay", 0.01), "lars": ("lars_trust", 0.001),
+                  "sam": ("sam_rho", 0.05), "prox": ("prox_steps", 5)}
+        for optimizer, (key, value) in wanted.items():
+            self.assertEqual(rows[optimizer][key], value)
+            self.assertIn(rows["sgd"][key], (0.0, None))
+        row = self.gradus(*words, "--clip-norm", 0.01, "--decay-weights-only", "--weight-decay", 0.1, "--warm-up", 0.5).row()
+        self.assertEqual((row["clip_norm"], row["decay_weights_only"], row["warm_up"]), (0.01, True, 0.5))
+
+    def test_batch_schedule_and_rules(self):
+        row = self.gradus("train", "mnist-mlp", "--procedural", "--batch-schedule", "0:50,2:100", "--epochs", 3, "--lr-rule", "sqrt",
+                          "--base-batch", 200, "--lr", 0.01, "--json").row()
+        self.assertEqual((row["updates"], row["batch"], row["lr"]), (40 + 40 + 20, 50, 0.005))
+        self.assertEqual([e["updates"] for e in row["history"]], [40, 80, 100])
+        self.assertEqual([e["batch"] for e in row["history"]], [50, 50, 100])
+
     def test_history_has_every_epoch(self):
         row = self.gradus("train", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 2, "--json").row()
         self.assertEqual([(e["epoch"], e["updates"]) for e in row["history"]], [(1, 4), (2, 8)])
