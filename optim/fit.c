@@ -33,6 +33,8 @@ typedef struct {
     gr_progress p;
     gr_fit_result result;
     double lr; /* the optimizer's own, where the schedule starts */
+    gr_noise noise;
+    double first_norm, first_samples; /* of the first piece of the batch under way */
 } fit_run;
 
 static double seconds(void)
@@ -88,6 +90,27 @@ static int64_t updates_of(const fit_run *f)
 /* --- memory plan --------------------------------------------------------------------------------------------------- */
 
 /*
+ * The gradient's norm behind the first piece and behind the last. Losses are divided by the whole batch's weight, so that the first
+ * piece's own gradient is larger by the ratio of the two.
+ */
+static bool measure_noise(fit_run *f, const gr_batch *piece)
+{
+    if (!piece->first && !piece->last)
+        return true;
+    gr_tensor *norm = gr__gradient_norm(f->opt);
+    if (f->ctx->planning || !norm)
+        return norm;
+    const double weight = 1 / f->ctx->state.inv_weight, value = gr_item(norm);
+    if (piece->first) {
+        f->first_samples = (double)piece->samples;
+        f->first_norm = value * weight / f->first_samples;
+    } else {
+        gr_noise_add(&f->noise, f->first_norm, f->first_samples, value, weight);
+    }
+    return true;
+}
+
+/*
  * One pass over a piece of a batch, and the optimizer's step behind the last one. Losses are shares of the whole batch's, so
  * that gradients and sums of the pieces add up; the penalty belongs to the batch once.
  */
@@ -100,7 +123,8 @@ static bool step(fit_run *f, const gr_batch *piece, bool first_pass)
         return false;
     if (piece->first && piece->last)
         return gr_minimize(f->opt, loss);
-    return gr_backward(loss) && (!piece->last || gr_optimizer_step(f->opt));
+    bool good = gr_backward(loss) && (!f->o->noise_scale || !first_pass || measure_noise(f, piece));
+    return good && (!piece->last || gr_optimizer_step(f->opt));
 }
 
 /* Dry-runs all passes of an update whose only piece, or one of whose pieces, has n rows. */
@@ -146,7 +170,8 @@ static bool plan(fit_run *f)
     for (int i = f->n_stages - 1; i >= 0; i--)
         if (!open_train(f, &f->stages[i]) || !plan_batch(f, f->stages[i].batch))
             return false;
-    return gr__evaluator_plan(&f->val) && gr__evaluator_plan(&f->test);
+    bool fits = f->o->sharpness <= 0 || plan_piece(f, gr_loader_micro_batch(f->train), false);
+    return fits && gr__evaluator_plan(&f->val) && gr__evaluator_plan(&f->test);
 }
 
 /* --- training ------------------------------------------------------------------------------------------------------ */
@@ -302,6 +327,10 @@ static void finish_epoch(fit_run *f)
     f->p.fresh = true;
     f->result.train_loss = f->p.loss;
     f->result.train_accuracy = f->p.accuracy;
+    f->p.noise = gr_noise_read(&f->noise);
+    if (f->o->sharpness > 0)
+        f->p.sharp = gr_measure_sharpness(f->net, f->set, &(gr_sharpness_options){.epsilon = f->o->sharpness,
+                                                                                  .batch = gr_loader_micro_batch(f->train)});
     f->p.val = f->result.val = gr__evaluator_run(&f->val);
     if (f->o->test_each_epoch || done(f))
         f->p.test = f->result.test = gr__evaluator_run(&f->test);
@@ -313,6 +342,8 @@ static bool check(gr_context *ctx, const gr_fit_options *o)
 {
     if (o->batch < 1 && o->n_stages == 0)
         return gr__fail(ctx, GR_USAGE, "gr_fit: a batch of %lld; it must be at least 1", (long long)o->batch);
+    if (!(o->sharpness >= 0 && isfinite(o->sharpness)))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: sharpness with epsilon %g; it is positive, or 0 for none", o->sharpness);
     if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
                         (long long)o->epochs, (long long)o->updates);
@@ -333,10 +364,23 @@ static bool check_stages(gr_context *ctx, const gr_fit_options *o)
                                            "before, and the run ends by epochs");
 }
 
+static bool check_noise(const fit_run *f)
+{
+    for (int i = 0; i < gr_parameter_count(f->net); i++)
+        if (f->net->parameters->plans[i].l2 > 0)
+            return gr__fail(f->ctx, GR_USAGE, "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale "
+                                              "cannot be measured with it",
+                            gr_parameter_name(f->net, i));
+    return gr_loader_micro_batch(f->train) < f->stages[0].batch ||
+           gr__fail(f->ctx, GR_USAGE, "gr_fit: the noise scale compares a micro-batch with its batch; give a micro_batch below %lld",
+                    (long long)f->stages[0].batch);
+}
+
 /* Plans, and opens what the first epoch needs; false: recorded. */
 static bool open(fit_run *f, const gr_split *split)
 {
-    f->p = (gr_progress){.epochs = f->o->epochs, .loss = NAN, .accuracy = NAN};
+    f->p = (gr_progress){.epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN},
+                          .sharp = {NAN, NAN, NAN}};
     f->whole = (gr_batch_stage){0, f->o->batch};
     f->stages = f->o->n_stages > 0 ? f->o->stages : &f->whole;
     f->n_stages = f->o->n_stages > 0 ? f->o->n_stages : 1;
@@ -344,6 +388,8 @@ static bool open(fit_run *f, const gr_split *split)
     int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro;
     if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
         !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1) || !plan(f))
+        return false;
+    if (f->o->noise_scale && !check_noise(f))
         return false;
     f->p.updates = f->o->updates > 0 ? f->o->updates : updates_of(f);
     return isfinite(scheduled_lr(f, f->p.updates - 1)) || /* the largest rate of a growing schedule */

@@ -88,6 +88,36 @@ typedef struct {
 /* Runs the model over a whole set without a tape, 64 samples at a time. */
 gr_metrics gr_evaluate(gr_module *net, gr_dataset *set);
 
+/*
+ * Gradient noise scale (McCandlish et al. 2018): tr(Sigma) / |G|^2, where G is the true gradient and Sigma the covariance of one
+ * sample's. Batches far below it waste updates, batches far above it waste samples. Zero is the start; gr_noise_add takes the
+ * norms of the gradients of a small batch and of a big one, each a mean over its samples. What is not finite is passed over.
+ */
+typedef struct {
+    double gradient_sum, noise_sum, weight; /* running means, not yet divided by the sum of their weights */
+} gr_noise;
+typedef struct {
+    double gradient, noise, scale; /* |G|^2, tr(Sigma), their ratio in samples; NAN before the first */
+} gr_noise_scale;
+void gr_noise_add(gr_noise *n, double small_norm, double small, double big_norm, double big);
+gr_noise_scale gr_noise_read(const gr_noise *n);
+
+/*
+ * Sharpness of a minimum (Keskar et al. 2017, metric 2.1): by how much the loss over a set can rise when each weight w moves by at
+ * most epsilon (|w| + 1), in per cent of 1 + loss. Takes steps + 1 passes forward and backward; the model is left as it was.
+ * Batch normalisation works by each batch's statistics, as in training.
+ */
+typedef struct {
+    double epsilon; /* 0: 1e-3 */
+    int steps;      /* of the search; 0: 10 */
+    int64_t batch;  /* rows at a time; 0: 64 */
+} gr_sharpness_options;
+typedef struct {
+    double loss, worst; /* at the weights, and the largest that was found */
+    double sharpness;   /* 100 (worst - loss) / (1 + loss); NAN on error */
+} gr_sharpness;
+gr_sharpness gr_measure_sharpness(gr_module *net, gr_dataset *set, const gr_sharpness_options *options);
+
 /* What fit knows after an update or an epoch. */
 typedef struct {
     int64_t epoch, epochs;     /* this one from 1, of so many (0: ends by updates) */
@@ -102,6 +132,8 @@ typedef struct {
     double seconds;            /* training time since the start, evaluation left out */
     bool epoch_end;
     gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
+    gr_noise_scale noise;      /* at an epoch's end, where asked for */
+    gr_sharpness sharp;        /* likewise */
 } gr_progress;
 
 /* How the learning rate goes on from the optimizer's own. */
@@ -155,6 +187,9 @@ typedef struct {
     bool no_shuffle;
     gr_schedule schedule;
     int64_t eval_batch;       /* rows in a batch of evaluation; 0: those of a micro-batch */
+    bool noise_scale;         /* measure it: from the first micro-batch and the whole batch of each update that has several; the
+                                 host then waits for each. Not for models with penalties (gr_add_penalty) */
+    double sharpness;         /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
     int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
     double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */

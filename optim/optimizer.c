@@ -169,13 +169,12 @@ static bool step_all(gr_optimizer *opt)
     return gr_ok(opt->ctx);
 }
 
-/* Norm of all gradients together, on the device. NULL: recorded. */
-static gr_tensor *gradient_norm(gr_optimizer *opt)
+gr_tensor *gr__gradient_norm(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
     for (int i = 0; i < slab->n; i++)
-        if (!pending(opt, i)) {
-            gr__fail(opt->ctx, GR_USAGE, "clipping and SAM want a gradient of every parameter, but the loss does not depend on %s",
+        if (!slab->segments[i].value->grad_written) {
+            gr__fail(opt->ctx, GR_USAGE, "the norm of the gradients wants one of every parameter, but the loss does not depend on %s",
                      gr_parameter_name(opt->net, i));
             return NULL;
         }
@@ -188,7 +187,7 @@ static bool climb(gr_optimizer *opt)
     gr_slab *slab = opt->net->parameters->slab;
     if (!opt->saved)
         opt->saved = gr__tensor_persistent(opt->ctx, slab->values->type, 1, &slab->values->count);
-    return gr_sam_climb(slab->values, slab->gradients, gradient_norm(opt), opt->saved, opt->rho);
+    return gr_sam_climb(slab->values, slab->gradients, gr__gradient_norm(opt), opt->saved, opt->rho);
 }
 
 static bool step_pass(gr_optimizer *opt)
@@ -198,7 +197,7 @@ static bool step_pass(gr_optimizer *opt)
         return climb(opt);
     if (opt->rho > 0 && !gr_sam_return(slab->values, opt->saved))
         return false;
-    if (opt->clip > 0 && !gr_clip_norm(slab->gradients, gradient_norm(opt), opt->clip))
+    if (opt->clip > 0 && !gr_clip_norm(slab->gradients, gr__gradient_norm(opt), opt->clip))
         return false;
     return step_all(opt);
 }

@@ -58,6 +58,9 @@ bool gr__update_begin(gr_optimizer *opt);
  */
 bool gr__update_finish(gr_optimizer *opt);
 
+/* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
+gr_tensor *gr__gradient_norm(gr_optimizer *opt);
+
 /* Whether a dense layer's update may be fused with its backward pass. */
 bool gr__may_fuse(const gr_optimizer *opt);
 

@@ -41,6 +41,7 @@ static double try_out(const estimate *e, const char *optimizer, int64_t batch)
     gr_batch_stage stages[MAX_STAGES];
     gr_fit_options fit = settings_fit(&s, stages);
     fit.n_stages = 0;
+    fit.sharpness = 0;
     double seconds = 0;
     fit.epochs = 0;
     for (fit.updates = 1; fit.updates <= 2; fit.updates++)

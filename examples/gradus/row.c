@@ -171,6 +171,10 @@ json_t *row_epoch(const gr_progress *p)
     put_real(epoch, "train_accuracy", p->accuracy);
     put_metrics(epoch, "val_loss", "val_accuracy", &p->val);
     put_metrics(epoch, "test_loss", "test_accuracy", &p->test);
+    put_real(epoch, "noise_scale", p->noise.scale); /* these null: not asked for */
+    put_real(epoch, "gradient_norm2", p->noise.gradient);
+    put_real(epoch, "gradient_noise", p->noise.noise);
+    put_real(epoch, "sharpness", p->sharp.sharpness);
     put_real(epoch, "seconds", p->seconds);
     return epoch;
 }

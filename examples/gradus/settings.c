@@ -63,6 +63,12 @@ const option settings_protocol[] = {
     {"prox-gamma", "X", OPTION_POSITIVE, AT(prox_gamma), "of prox: its pull towards where the update began (default: 1)", 0, 0,
      NULL},
     {"prox-steps", "N", OPTION_COUNT, AT(prox_steps), "of prox: steps on each batch (default: 5)", 1, 1000, NULL},
+    {"noise-scale", NULL, OPTION_FLAG, AT(noise_scale),
+     "measure the gradient noise scale and put it in every epoch's line (without --micro-batch in two halves of a batch)", 0, 0,
+     NULL},
+    {"sharpness", "EPSILON", OPTION_POSITIVE, AT(sharpness),
+     "measure after every epoch how much the training loss can rise within EPSILON of each weight (usual: 1e-3): eleven more passes",
+     0, 0, NULL},
     {"adam-form", "FORM", OPTION_CHOICE, AT(adam_form),
      "where Adam's epsilon stands: keras (outside the bias correction) or pytorch (default: keras)", 0, 0, adam_forms},
     {"adam-epsilon", "X", OPTION_POSITIVE, AT(adam_epsilon), "(default: 1e-7 for keras, 1e-8 for pytorch)", 0, 0, NULL},
@@ -244,6 +250,8 @@ static void complete_batch(settings *s, const recipe *r)
         s->micro_batch = s->batch;
         s->batch *= s->accumulate;
     }
+    if (s->noise_scale && s->micro_batch == 0)
+        s->micro_batch = (s->batch + 1) / 2;
     if (s->lr_rule) {
         s->base_batch = s->base_batch ? s->base_batch : 32;
         gr_lr_rule rule = strcmp(s->lr_rule, "linear") == 0 ? GR_LR_LINEAR : strcmp(s->lr_rule, "sqrt") == 0 ? GR_LR_SQRT : GR_LR_NONE;
@@ -327,6 +335,8 @@ gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages)
                             .updates = s->updates,
                             .last = last_batch_of(s->last_batch),
                             .no_shuffle = s->no_shuffle,
+                            .noise_scale = s->noise_scale,
+                            .sharpness = s->sharpness,
                             .schedule = {.kind = lr_schedule_of(s->lr_schedule), .every = s->lr_every, .gamma = s->lr_gamma,
                                          .lr_min = s->lr_min.value, .warm_up = s->warm_up}};
 }

@@ -21,6 +21,8 @@ typedef struct {
     const char *batch_schedule;
     double clip_norm;
     bool decay_weights_only;
+    bool noise_scale;
+    double sharpness;
     const char *lr_schedule;
     int64_t lr_every;
     double lr_gamma;
