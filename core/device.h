@@ -25,6 +25,7 @@ struct gr_device {
     struct gr_pool *pool;     /* NULL unless a CPU device */
     void *queue;              /* NULL unless a GPU device */
     bool on_host;             /* its memory is the host's: a tensor may be filled in place */
+    bool reads_host;          /* its kernels may read any memory of the host's */
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);

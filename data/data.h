@@ -35,6 +35,9 @@ typedef struct {
     int height, width;  /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
     int per_class;      /* stop after so many good images of each class, in numeric file order; 0: all */
     gr_filter filter;
+    bool decode_late;   /* keep no pixels, only which files: each is decoded whenever a batch wants it. All are decoded once when
+                           the set is opened, to see that they can be: the set is the same either way */
+    int64_t memory;     /* the most bytes that the images may take otherwise; 0: three quarters of the machine's */
     double allow_bad;   /* largest share of files that may fail to decode; 0: 0.01; 1: any */
     uint64_t split_seed; /* 0: numeric file order; else the files of each class are permuted by it first */
     /* Told, once all are read and in their order, of each file that was left out (CLASS/NAME) and why. NULL: quiet. */
@@ -102,7 +105,7 @@ const char *gr_dataset_class_name(const gr_dataset *set, int i);
 void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C of its batches */
 int64_t gr_dataset_skipped(const gr_dataset *set);   /* files left out when it was read */
 const char *gr_dataset_manifest(const gr_dataset *set); /* SHA-256 of its manifest, 64 hex digits; "": not made of image files */
-const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes, as stored: not resized */
+const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes, as stored: not resized. NULL: decoded late */
 int gr_dataset_label(const gr_dataset *set, int64_t i);
 
 /* Batches of this set, and of every part of it made later, are resized by nearest neighbour when they are made. */
@@ -137,7 +140,8 @@ gr_dataset *gr_augmented_for_evaluation(gr_dataset *set, const char *plan);
 bool gr_augmentation_check(gr_context *ctx, const char *plan);
 bool gr_augmentation_doubles(const char *plan); /* whether it says double */
 
-/* 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same hash. */
+/* 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same hash.
+   "" for a set that is decoded late. */
 void gr_dataset_hash(const gr_dataset *set, char text[17]);
 
 typedef enum {
@@ -153,7 +157,13 @@ typedef struct {
     gr_last_batch last;
     int64_t epoch;       /* epochs that another loader of this run has begun before: their orders are not taken again */
     int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */
+    int workers;    /* threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each
+                       batch is filled by the context's threads when it is asked for. The batches are the same. */
+    int prefetch;   /* batches that workers may be ahead; 0: 2 */
+    bool on_device; /* the set's pictures are brought to the device, and batches made there of indices */
 } gr_loader_options;
+
+enum { GR_NO_WORKERS = -1, GR_MAX_WORKERS = 256, GR_MAX_PREFETCH = 1024 };
 
 typedef struct {
     gr_tensor *x;      /* real [n, H, W, C], normalised; lives until gr_step_end */
@@ -181,6 +191,12 @@ void gr_loader_again(gr_loader *loader);
 int64_t gr_loader_batch(const gr_loader *loader);   /* rows of a full batch */
 int64_t gr_loader_micro_batch(const gr_loader *loader); /* rows of a full piece */
 int64_t gr_loader_batches(const gr_loader *loader); /* batches in an epoch */
+
+typedef struct {
+    double wait; /* seconds that gr_loader_next has waited for a batch to be filled, or filled it itself */
+    double copy; /* and copied it to the device */
+} gr_loader_time;
+gr_loader_time gr_loader_seconds(const gr_loader *loader); /* since it was opened */
 int64_t gr_loader_epoch(const gr_loader *loader);   /* epochs begun so far */
 
 /* A batch of n rows whose shapes are right and whose contents mean nothing: for dry runs. */

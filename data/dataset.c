@@ -8,12 +8,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+double gr__machine_memory(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what)
 {
     if (!gr_ok(ctx))
         return NULL;
     int64_t bytes;
-    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double machine = gr__machine_memory();
     bool countable = !__builtin_mul_overflow(count, item_bytes, &bytes);
     void *p = countable && (double)bytes <= machine ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (!p)
@@ -24,7 +29,37 @@ void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const c
     return p;
 }
 
-gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes)
+gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE])
+{
+    const gr_images *images = set->images;
+    const int64_t row = gr__row(set, sample), stored[2] = {images->height, images->width};
+    const bool resized = set->size[0] != stored[0] || set->size[1] != stored[1];
+    const uint8_t *from = images->pixels ? gr__image_at(images, row) : NULL;
+    if (!from && !resized)
+        return images->source->read(images->source, row, pixels, reason);
+    uint8_t *read = from ? NULL : malloc((size_t)gr__image_bytes(images));
+    if (!from && !read)
+        return GR__OUT_OF_MEMORY;
+    gr_decoded result = from ? GR__DECODED : images->source->read(images->source, row, read, reason);
+    if (result == GR__DECODED && resized)
+        gr__resize_nearest(from ? from : read, stored, images->channels, set->size, pixels);
+    else if (result == GR__DECODED)
+        memcpy(pixels, from, (size_t)gr__image_bytes(images));
+    free(read);
+    return result;
+}
+
+void gr__image_name(const gr_dataset *set, int64_t sample, char *text, size_t size)
+{
+    const gr_image_source *source = set->images->source;
+    if (source)
+        source->name(source, gr__row(set, sample), text, size);
+    else
+        snprintf(text, size, "sample %lld", (long long)sample);
+}
+
+/* Room for images, with their pixels or without. NULL: recorded. */
+static gr_images *images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes, bool pixels)
 {
     gr_images *images = gr__calloc(ctx, 1, sizeof *images);
     if (!images)
@@ -33,13 +68,24 @@ gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], in
     int64_t bytes;
     if (__builtin_mul_overflow(shape[0], shape[1], &bytes) || __builtin_mul_overflow(bytes, shape[2], &bytes))
         bytes = INT64_MAX; /* too large whatever n is */
-    images->pixels = gr__host_alloc(ctx, n, bytes, "the images");
+    if (pixels)
+        images->pixels = gr__host_alloc(ctx, n, bytes, "the images");
     images->labels = gr__host_alloc(ctx, n, sizeof *images->labels, "the labels");
     images->names = gr__calloc(ctx, (size_t)classes, sizeof *images->names);
     if (images->names)
         return images;
     gr__images_free(images);
     return NULL;
+}
+
+gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes)
+{
+    return images_new(ctx, n, shape, classes, true);
+}
+
+gr_images *gr__images_listed(gr_context *ctx, int64_t n, const int64_t shape[3], int classes)
+{
+    return images_new(ctx, n, shape, classes, false);
 }
 
 bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name)
@@ -61,6 +107,8 @@ void gr__images_free(void *object)
         return;
     for (int i = 0; images->names && i < images->classes; i++)
         free(images->names[i]);
+    if (images->source)
+        images->source->close(images->source);
     free(images->names);
     if (images->map)
         munmap(images->map, (size_t)images->map_size);
@@ -159,7 +207,7 @@ const char *gr_dataset_manifest(const gr_dataset *set)
 
 const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i)
 {
-    return set && i >= 0 && i < set->n ? gr__image_at(set->images, gr__row(set, i)) : NULL;
+    return set && i >= 0 && i < set->n && set->images->pixels ? gr__image_at(set->images, gr__row(set, i)) : NULL;
 }
 
 int gr_dataset_label(const gr_dataset *set, int64_t i)
@@ -213,6 +261,9 @@ static uint64_t mix_bytes(uint64_t h, const uint8_t *bytes, int64_t n)
 
 void gr_dataset_hash(const gr_dataset *set, char text[17])
 {
+    text[0] = '\0';
+    if (!set->images->pixels)
+        return;
     const gr_images *images = set->images;
     const int64_t shape[3] = {images->height, images->width, images->channels}; /* as stored, whatever batches are resized to */
     uint64_t h = mix(0, (uint64_t)gr_dataset_size(set));

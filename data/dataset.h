@@ -6,12 +6,22 @@
 
 #include "core/context.h"
 #include "data/data.h"
+#include "data/image.h"
 #include "data/sha256.h"
+
+/* Where pictures come from that are not kept in memory. Its functions may be called by several threads at a time. */
+typedef struct gr_image_source {
+    /* Picture row, [height, width, channels] as the set stores them. Anything but GR__DECODED: reason says why. */
+    gr_decoded (*read)(const struct gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE]);
+    void (*name)(const struct gr_image_source *s, int64_t row, char *text, size_t size); /* "Cat/0.jpg" */
+    void (*close)(struct gr_image_source *s);
+} gr_image_source;
 
 /* Images, or rows of features as images of one pixel's height. Sets share them; they are freed with the context. */
 typedef struct {
     int64_t n, height, width, channels; /* channels: 3 (RGB) or 1 */
-    uint8_t *pixels; /* [n, height, width, channels] */
+    uint8_t *pixels; /* [n, height, width, channels]; NULL: not kept */
+    gr_image_source *source; /* where they come from then */
     int32_t *labels; /* [n], each in 0..classes-1 */
     int classes;
     char **names;    /* [classes] */
@@ -37,14 +47,24 @@ struct gr_dataset {
     gr_normalise_args normalise;
 };
 
+double gr__machine_memory(void); /* bytes */
+
 /*
  * Host memory for count items of item_bytes each, not cleared, freed with free(). Refuses more than the machine has, so
  * that a set too large is an error here and not a kill later. NULL: recorded, naming what it is for and the bytes.
  */
 void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what);
 
+/*
+ * One sample as batches want it, [set->size, channels]: copied or decoded, and resized. For any thread. Anything but
+ * GR__DECODED: reason says why.
+ */
+gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE]);
+void gr__image_name(const gr_dataset *set, int64_t sample, char *text, size_t size); /* "Cat/0.jpg" or "sample 7" */
+
 /* Room for n images of shape [height, width, channels] and their labels. NULL: recorded. */
 gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes);
+gr_images *gr__images_listed(gr_context *ctx, int64_t n, const int64_t shape[3], int classes); /* without pixels */
 bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name); /* keeps a copy */
 void gr__images_free(void *images);
 

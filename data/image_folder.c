@@ -9,18 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/stat.h>
 #include <zlib.h>
 
 #include "core/philox.h"
-#include "data/archive.h"
-#include "data/dataset.h"
+#include "data/files.h"
 #include "data/filter.h"
-#include "data/image.h"
-#include "data/listing.h"
 #include "data/workers.h"
-
-enum { PATH_SIZE = 4096, NAME_SIZE = 512 /* two names of at most 255 bytes and a slash */ };
 
 /* What became of a file that was tried. */
 typedef struct {
@@ -51,11 +45,10 @@ typedef struct {
 
 typedef struct {
     gr_context *ctx;
-    const char *root;
     const gr_image_options *options;
-    gr_archive archive; /* path NULL: root is a folder */
-    gr_listing listing;
-    gr_class_state *classes; /* [listing.n] */
+    gr_files files;
+    int n_classes;
+    gr_class_state *classes; /* [n_classes] */
     gr_images *images;
     gr_task *tasks; /* of a round */
     int64_t n_tasks;
@@ -67,7 +60,7 @@ static bool check_options(gr_context *ctx, const char *root, const gr_image_opti
 {
     if (!root || !o)
         return gr__fail(ctx, GR_USAGE, "gr_image_folder wants a folder and options with at least height and width");
-    if (strlen(root) > PATH_SIZE - NAME_SIZE)
+    if (strlen(root) > GR__PATH_SIZE - GR__FILE_NAME_SIZE)
         return gr__fail(ctx, GR_BAD_DATA, "the path of the image folder has %zu characters, which is too long",
                         strlen(root));
     if (o->height < 1 || o->width < 1)
@@ -75,6 +68,9 @@ static bool check_options(gr_context *ctx, const char *root, const gr_image_opti
                         o->height, o->width);
     if ((unsigned)o->filter > GR_FILTER_KERAS_JFIF)
         return gr__fail(ctx, GR_USAGE, "filter %d: there is none of that number", (int)o->filter);
+    if (o->memory < 0)
+        return gr__fail(ctx, GR_USAGE, "memory is %lld bytes; it must be positive, or 0 for most of the machine's",
+                        (long long)o->memory);
     if (o->per_class < 0)
         return gr__fail(ctx, GR_USAGE, "per_class is %d; it must be at least 1, or 0 for all images", o->per_class);
     if (!(o->allow_bad >= 0 && o->allow_bad <= 1))
@@ -84,17 +80,30 @@ static bool check_options(gr_context *ctx, const char *root, const gr_image_opti
 
 static const char *file_name(const gr_reader *r, int class, int64_t position)
 {
-    return r->listing.classes[class].files[r->classes[class].order[position]];
+    return r->files.listing.classes[class].files[r->classes[class].order[position]];
+}
+
+/* Whether so many pictures may be kept in memory. False: recorded. */
+static bool check_room(const gr_reader *r, int64_t rows)
+{
+    const double need = (double)rows * r->options->height * r->options->width * 3;
+    const double limit = r->options->memory > 0 ? (double)r->options->memory : 0.75 * gr__machine_memory();
+    return need <= limit ||
+           gr__fail(r->ctx, GR_NO_MEMORY,
+                    "%lld images of %d x %d need %.2f GiB when they are preloaded, allowed are %.2f; preload none (they are decoded "
+                    "when they are wanted), take fewer or smaller ones, or allow more",
+                    (long long)rows, r->options->height, r->options->width, need / 0x1p30, limit / 0x1p30);
 }
 
 /* Lays the classes out one after the other, each with room for all the images it may have. */
 static bool lay_out(gr_reader *r)
 {
     int64_t rows = 0;
-    r->classes = gr__calloc(r->ctx, (size_t)r->listing.n, sizeof *r->classes);
-    for (int c = 0; r->classes && c < r->listing.n; c++) {
+    r->n_classes = r->files.listing.n;
+    r->classes = gr__calloc(r->ctx, (size_t)r->n_classes, sizeof *r->classes);
+    for (int c = 0; r->classes && c < r->files.listing.n; c++) {
         gr_class_state *state = &r->classes[c];
-        int64_t files = r->listing.classes[c].n, most = r->options->per_class;
+        int64_t files = r->files.listing.classes[c].n, most = r->options->per_class;
         state->order = gr__calloc(r->ctx, (size_t)files, sizeof *state->order);
         state->files = gr__calloc(r->ctx, (size_t)files, sizeof *state->files);
         if (!state->files)
@@ -107,10 +116,13 @@ static bool lay_out(gr_reader *r)
         state->rows = most > 0 && most < files ? most : files;
         rows += state->rows;
     }
-    r->images = gr__images_new(r->ctx, rows, (int64_t[]){r->options->height, r->options->width, 3}, r->listing.n);
+    const int64_t shape[3] = {r->options->height, r->options->width, 3};
+    if (!r->options->decode_late && !check_room(r, rows))
+        return false;
+    r->images = (r->options->decode_late ? gr__images_listed : gr__images_new)(r->ctx, rows, shape, r->n_classes);
     r->tasks = gr__host_alloc(r->ctx, rows, sizeof *r->tasks, "the list of images");
-    for (int c = 0; r->tasks && c < r->listing.n; c++)
-        gr__images_name(r->ctx, r->images, c, r->listing.classes[c].name);
+    for (int c = 0; r->tasks && c < r->files.listing.n; c++)
+        gr__images_name(r->ctx, r->images, c, r->files.listing.classes[c].name);
     return gr_ok(r->ctx);
 }
 
@@ -118,48 +130,12 @@ static bool lay_out(gr_reader *r)
 static bool plan_round(gr_reader *r)
 {
     r->n_tasks = 0;
-    for (int c = 0; c < r->listing.n; c++) {
+    for (int c = 0; c < r->files.listing.n; c++) {
         gr_class_state *state = &r->classes[c];
-        for (int64_t row = state->good; row < state->rows && state->tried < r->listing.classes[c].n; row++)
+        for (int64_t row = state->good; row < state->rows && state->tried < r->files.listing.classes[c].n; row++)
             r->tasks[r->n_tasks++] = (gr_task){.class = c, .position = state->tried++, .row = state->first + row};
     }
     return r->n_tasks > 0;
-}
-
-/* The bytes of a file in the archive; *buffer is to be freed. */
-static gr_decoded read_member(const gr_reader *r, gr_task *task, uint8_t **buffer, const uint8_t **bytes, size_t *size)
-{
-    int64_t which = r->classes[task->class].order[task->position];
-    const gr_member *member = &r->archive.members[r->listing.classes[task->class].members[which]];
-    const char *reason;
-    bool no_memory;
-    *buffer = NULL;
-    *size = (size_t)member->size;
-    if (member->size > GR__MAX_FILE) {
-        snprintf(task->reason, sizeof task->reason, "larger than 64 MiB");
-        return GR__UNDECODABLE;
-    }
-    *bytes = gr__archive_read(&r->archive, member, buffer, &reason, &no_memory);
-    if (*bytes)
-        return GR__DECODED;
-    snprintf(task->reason, sizeof task->reason, "%s", reason);
-    return no_memory ? GR__OUT_OF_MEMORY : GR__UNDECODABLE;
-}
-
-/* The bytes of a file in the folder; *buffer is to be freed. */
-static gr_decoded read_below(const gr_reader *r, gr_task *task, uint8_t **buffer, const uint8_t **bytes, size_t *size)
-{
-    char path[PATH_SIZE];
-    int length = snprintf(path, sizeof path, "%s/%s/%s", r->root, r->listing.classes[task->class].name,
-                          file_name(r, task->class, task->position));
-    gr_decoded result = GR__UNDECODABLE;
-    *buffer = NULL;
-    if (length >= (int)sizeof path)
-        snprintf(task->reason, sizeof task->reason, "its path is too long");
-    else
-        result = gr__read_file(path, buffer, size, task->reason);
-    *bytes = *buffer;
-    return result;
 }
 
 /* From the bytes of a file to its row of the images, unless the filter leaves it out. */
@@ -175,12 +151,12 @@ static void decode_bytes(const gr_reader *r, gr_task *task, const uint8_t *bytes
         snprintf(task->reason, sizeof task->reason, "%s", fault);
         return;
     }
-    task->result = gr__decode_bytes(bytes, size, &picture, task->reason);
-    if (task->result != GR__DECODED)
-        return;
-    gr__resize_nearest(picture.rgb, (int64_t[]){picture.height, picture.width}, 3,
-                       (int64_t[]){r->images->height, r->images->width}, gr__image_at(r->images, task->row));
-    gr__picture_free(&picture);
+    if (r->images->pixels) {
+        const int64_t to[2] = {r->images->height, r->images->width};
+        task->result = gr__decode_resized(bytes, size, to, gr__image_at(r->images, task->row), task->reason);
+    } else if ((task->result = gr__decode_bytes(bytes, size, &picture, task->reason)) == GR__DECODED) {
+        gr__picture_free(&picture); /* it can be decoded: that is all that was to be seen */
+    }
 }
 
 static void decode_task(void *arg, int64_t chunk)
@@ -190,7 +166,8 @@ static void decode_task(void *arg, int64_t chunk)
     uint8_t *buffer;
     const uint8_t *bytes;
     size_t size;
-    task->result = (r->archive.path ? read_member : read_below)(r, task, &buffer, &bytes, &size);
+    const int64_t which = r->classes[task->class].order[task->position];
+    task->result = gr__files_read(&r->files, task->class, which, &buffer, &bytes, &size, task->reason);
     if (task->result == GR__DECODED)
         decode_bytes(r, task, bytes, size);
     free(buffer);
@@ -198,7 +175,7 @@ static void decode_task(void *arg, int64_t chunk)
 
 static void move_rows(gr_images *images, int64_t to, int64_t from, int64_t n)
 {
-    if (to != from)
+    if (to != from && images->pixels)
         memmove(gr__image_at(images, to), gr__image_at(images, from), (size_t)(n * gr__image_bytes(images)));
 }
 
@@ -220,8 +197,8 @@ static bool gather_round(gr_reader *r)
         if (task->result == GR__UNDECODABLE)
             file->fault = strdup(task->reason);
         if (!file->fault)
-            return gr__fail(r->ctx, GR_NO_MEMORY, "out of host memory while decoding %s/%s/%s", r->root,
-                            r->listing.classes[task->class].name, file_name(r, task->class, task->position));
+            return gr__fail(r->ctx, GR_NO_MEMORY, "out of host memory while decoding %s/%s/%s", r->files.root,
+                            r->files.listing.classes[task->class].name, file_name(r, task->class, task->position));
         r->images->skipped++;
     }
     return true;
@@ -232,11 +209,11 @@ static void report(gr_reader *r)
 {
     gr_sha256 sha;
     gr__sha256_begin(&sha);
-    for (int c = 0; c < r->listing.n; c++)
+    for (int c = 0; c < r->files.listing.n; c++)
         for (int64_t i = 0; i < r->classes[c].tried; i++) {
             const gr_tried *tried = &r->classes[c].files[i];
-            char file[NAME_SIZE], line[NAME_SIZE + 32];
-            snprintf(file, sizeof file, "%s/%s", r->listing.classes[c].name, file_name(r, c, i));
+            char file[GR__FILE_NAME_SIZE], line[GR__FILE_NAME_SIZE + 32];
+            snprintf(file, sizeof file, "%s/%s", r->files.listing.classes[c].name, file_name(r, c, i));
             if (tried->fault) {
                 if (r->options->skipped && r->options->filter != GR_FILTER_NONE) /* which leaves nothing out */
                     r->options->skipped(r->options->user, file, tried->fault);
@@ -254,38 +231,38 @@ static void report(gr_reader *r)
 static void first_bad(const gr_reader *r, char *text, size_t size)
 {
     text[0] = '\0';
-    for (int c = 0; c < r->listing.n && !text[0]; c++)
+    for (int c = 0; c < r->files.listing.n && !text[0]; c++)
         for (int64_t i = 0; i < r->classes[c].tried && !text[0]; i++) {
             const gr_tried *tried = &r->classes[c].files[i];
             if (tried->fault && !tried->filtered)
-                snprintf(text, size, "%s/%s: %s", r->listing.classes[c].name, file_name(r, c, i), tried->fault);
+                snprintf(text, size, "%s/%s: %s", r->files.listing.classes[c].name, file_name(r, c, i), tried->fault);
         }
 }
 
 /* Whether what was read will do. */
 static bool check_result(const gr_reader *r)
 {
-    char first[NAME_SIZE + GR__REASON_SIZE];
+    char first[GR__FILE_NAME_SIZE + GR__REASON_SIZE];
     double allowed = r->options->allow_bad > 0 ? r->options->allow_bad : 0.01;
     int64_t tried = 0, bad = r->images->skipped - r->filtered;
-    for (int c = 0; c < r->listing.n; c++)
+    for (int c = 0; c < r->files.listing.n; c++)
         tried += r->classes[c].tried;
     first_bad(r, first, sizeof first);
     if (bad && r->options->filter == GR_FILTER_NONE)
         return gr__fail(r->ctx, GR_BAD_DATA,
                         "%lld of %lld image files in %s cannot be decoded, and the filter none takes all; the first is %s; "
                         "the filter decodable leaves them out",
-                        (long long)bad, (long long)tried, r->root, first);
+                        (long long)bad, (long long)tried, r->files.root, first);
     if ((double)bad > allowed * (double)tried)
         return gr__fail(
             r->ctx, GR_BAD_DATA,
             "%lld of %lld image files in %s cannot be decoded (%.1f %%, allowed are %g %%), the first is %s; "
             "mend or remove them, or allow more",
-            (long long)bad, (long long)tried, r->root, 100 * (double)bad / (double)tried, 100 * allowed, first);
-    for (int c = 0; c < r->listing.n; c++)
+            (long long)bad, (long long)tried, r->files.root, 100 * (double)bad / (double)tried, 100 * allowed, first);
+    for (int c = 0; c < r->files.listing.n; c++)
         if (r->classes[c].good == 0)
-            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be %s; add good ones or remove the folder", r->root,
-                            r->listing.classes[c].name, r->filtered ? "decoded and passes the filter" : "decoded");
+            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be %s; add good ones or remove the folder", r->files.root,
+                            r->files.listing.classes[c].name, r->filtered ? "decoded and passes the filter" : "decoded");
     return true;
 }
 
@@ -293,7 +270,7 @@ static bool check_result(const gr_reader *r)
 static void close_up(gr_reader *r)
 {
     int64_t n = 0;
-    for (int c = 0; c < r->listing.n; c++) {
+    for (int c = 0; c < r->files.listing.n; c++) {
         const gr_class_state *state = &r->classes[c];
         move_rows(r->images, n, state->first, state->good);
         for (int64_t i = 0; i < state->good; i++)
@@ -307,10 +284,10 @@ static bool note_places(gr_reader *r)
 {
     gr_images *images = r->images;
     images->places = gr__host_alloc(r->ctx, images->n, sizeof *images->places, "the files' places");
-    images->files = gr__calloc(r->ctx, (size_t)r->listing.n, sizeof *images->files);
+    images->files = gr__calloc(r->ctx, (size_t)r->files.listing.n, sizeof *images->files);
     int64_t n = 0;
-    for (int c = 0; images->places && images->files && c < r->listing.n; c++) {
-        images->files[c] = r->listing.classes[c].n;
+    for (int c = 0; images->places && images->files && c < r->files.listing.n; c++) {
+        images->files[c] = r->files.listing.classes[c].n;
         for (int64_t i = 0; i < r->classes[c].tried; i++)
             if (!r->classes[c].files[i].fault)
                 images->places[n++] = r->classes[c].order[i];
@@ -318,18 +295,9 @@ static bool note_places(gr_reader *r)
     return gr_ok(r->ctx);
 }
 
-/* Lists root, a folder or an archive. */
-static bool list(gr_reader *r)
+static bool read_images(gr_reader *r, const char *root)
 {
-    struct stat status;
-    if (stat(r->root, &status) != 0 || !S_ISREG(status.st_mode))
-        return gr__list_images(r->ctx, r->root, &r->listing);
-    return gr__archive_open(r->ctx, r->root, &r->archive) && gr__list_archive(r->ctx, &r->archive, &r->listing);
-}
-
-static bool read_images(gr_reader *r)
-{
-    if (!list(r) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
+    if (!gr__files_open(r->ctx, root, &r->files) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
         return false;
     while (plan_round(r)) {
         gr_parallel_for(&r->workers.exec, r->n_tasks, decode_task, r);
@@ -340,26 +308,29 @@ static bool read_images(gr_reader *r)
     if (!check_result(r))
         return false;
     close_up(r);
-    return note_places(r);
+    if (!note_places(r))
+        return false;
+    if (r->options->decode_late)
+        r->images->source = gr__late_source(r->ctx, r->images, &r->files);
+    return gr_ok(r->ctx);
 }
 
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options)
 {
     if (!gr_ok(ctx) || !check_options(ctx, root, options))
         return NULL;
-    gr_reader r = {.ctx = ctx, .root = root, .options = options};
-    bool read = read_images(&r);
+    gr_reader r = {.ctx = ctx, .options = options};
+    bool read = read_images(&r, root);
     gr__workers_close(&r.workers);
-    for (int c = 0; r.classes && c < r.listing.n; c++) {
-        for (int64_t i = 0; r.classes[c].files && i < r.listing.classes[c].n; i++)
+    for (int c = 0; r.classes && c < r.n_classes; c++) {
+        for (int64_t i = 0; r.classes[c].files && i < r.classes[c].tried; i++)
             free(r.classes[c].files[i].fault);
         free(r.classes[c].files);
         free(r.classes[c].order);
     }
     free(r.classes);
     free(r.tasks);
-    gr__listing_free(&r.listing);
-    gr__archive_close(&r.archive);
+    gr__files_close(&r.files);
     if (read)
         return gr__dataset_own(ctx, r.images);
     gr__images_free(r.images);

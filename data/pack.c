@@ -145,6 +145,8 @@ bool gr_pack(const gr_dataset *set, const char *path)
         return false;
     if (!path || !*path)
         return gr__fail(set->ctx, GR_USAGE, "gr_pack wants the path of the file to write");
+    if (!set->images->pixels)
+        return gr__fail(set->ctx, GR_USAGE, "gr_pack wants a set that is in memory; this one is decoded late");
     gr_packer p = {.ctx = set->ctx, .set = set};
     bool good = order_samples(&p) && lay_out(&p);
     if (good) {

@@ -102,5 +102,6 @@ gr_device *gr__cpu_device(int threads, const char **why)
                               .pool = pool,
                               .close = close_cpu};
     gr__use_host_memory(&cpu->device);
+    cpu->device.reads_host = true;
     return &cpu->device;
 }

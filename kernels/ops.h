@@ -251,6 +251,9 @@ bool gr_tally(gr_tensor *total, gr_tensor *loss, gr_tensor *counts);
  */
 gr_tensor *gr_cast(gr_tensor *x, gr_type type);
 
+/* y[N,H,W,C]: picture index[n] of x[M,H,W,C], both u8, for each n; zeros where index[n] is not one of 0..M-1. */
+gr_tensor *gr_gather(gr_tensor *x, gr_tensor *index);
+
 /* y = (x / 255 - mean[c]) / std[c] of u8 images x[N,H,W,C], C at most 4. args or NULL. */
 gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 

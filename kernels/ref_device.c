@@ -22,5 +22,6 @@ gr_device *gr__ref_device(gr_type real, const char **why)
                      .probes = real == GR_F64 ? &gr__ref_f64_probes : &gr__ref_f32_probes,
                      .kernels = real == GR_F64 ? gr__ref_f64_kernels : gr__ref_f32_kernels};
     gr__use_host_memory(d);
+    d->reads_host = true;
     return d;
 }

@@ -124,6 +124,8 @@ def distinct(row, stream, count):
 
 
 def labels(row, stream, count):
+    if row.op == "gather":
+        return (draw_bits(row, stream, count) % (row.shapes["x"][0] + 2)).astype(np.int64) - 1
     columns = row.shapes["z"][1]
     classes = columns if columns > 1 else 2
     drawn = (draw_bits(row, stream, count) % classes).astype(np.int64)
@@ -271,6 +273,12 @@ def confusion(row, z, t, weight):
     return torch.bincount(cells, weight, classes * classes).to(z.dtype).reshape(classes, classes)
 
 
+def gather(row, x, index):
+    y = x[index.long().clamp(0, x.shape[0] - 1)]
+    y[(index < 0) | (index >= x.shape[0])] = 0
+    return y.to(torch.float64)
+
+
 def normalise(row, x):
     def channels(word, default):
         given = row.words.get(word, [])
@@ -379,7 +387,7 @@ def cast(row, x):
     return (x.to(torch.float32).to(end[0]) if end else x).to(torch.float64)
 
 
-PURE = {"accuracy": accuracy, "augment": augment, "confusion": confusion, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+PURE = {"accuracy": accuracy, "augment": augment, "confusion": confusion, "gather": gather, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
         "global_norm": lambda row, x: x.norm()}
 
 

@@ -189,6 +189,11 @@ static gr_tensor *tally(gr_tensor *const *in)
     return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
 }
 
+static gr_tensor *gather(gr_tensor *const *in)
+{
+    return gr_gather(in[0], in[1]);
+}
+
 static gr_tensor *sgd(gr_tensor *const *in)
 {
     return gr_sgd_step(in[0], in[1], NULL) ? in[0] : NULL;
@@ -286,6 +291,7 @@ const bench_case bench_cases[] = {
     {"normalise", "cats-vs-dogs", "x[N,200,200,3]u", normalise, READS_NOTHING},
     {"augment", "CIFAR-10, mirrored and moved", "x[N,32,32,3]u map[N,10]32m", augment, READS_NOTHING},
     {"augment", "cats-vs-dogs, turned, bilinear", "x[N,200,200,3]u map[N,10]200mt", augment, READS_NOTHING},
+    {"gather", "cifar10-cnn", "x[50000,32,32,3]u index[N]50000", gather, READS_NOTHING},
     {"accuracy", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", accuracy, READS_NOTHING},
     {"confusion", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", confusion, READS_NOTHING},
     {"tally", "loss and accuracy", "total[2,2]& loss[1] counts[1]", tally, READS_NOTHING},

@@ -85,6 +85,8 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
 {
     if (r->op->id == GR_OP_augment && s->type == 'i')
         return map_number(r, slot, i);
+    if (s->type == 'i' && r->op->id == GR_OP_gather) /* from just before the first picture to just behind the last */
+        return (double)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)(r->shape[0][0] + 2)) - 1;
     if (s->type == 'i')
         return (double)label(r, slot, i, count);
     if (s->type == 'u')

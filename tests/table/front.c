@@ -196,6 +196,12 @@ static gr_tensor *call_tally(const row *r, gr_tensor *const *in, gr_tensor *db)
     return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
 }
 
+static gr_tensor *call_gather(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_gather(in[0], in[1]);
+}
+
 static gr_tensor *call_sgd_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;

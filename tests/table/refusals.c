@@ -306,6 +306,16 @@ static void tally_total(gr_context *ctx)
     gr_tally(matrix(ctx, 3, 2), vector(ctx, 1), vector(ctx, 3));
 }
 
+static void gather_vector(gr_context *ctx)
+{
+    gr_gather(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){2, 1, 1, 1}), gr_tensor_new(ctx, GR_I32, 2, (int64_t[]){1, 1}));
+}
+
+static void gather_pictures(gr_context *ctx)
+{
+    gr_gather(gr_tensor_new(ctx, GR_U8, 2, (int64_t[]){2, 2}), labels(ctx, 2));
+}
+
 static void normalise_channels(gr_context *ctx)
 {
     gr_normalise(gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, 2, 2, 5}), NULL);
@@ -537,6 +547,8 @@ static const struct {
     {cross_entropy_weight, "softmax_cross_entropy", "one weight for each of the 3 rows"},
     {bce_two_logits, "sigmoid_bce", "for 2 classes use gr_softmax_cross_entropy"},
     {bce_labels, "sigmoid_bce", "one label for each of the 3 rows"},
+    {gather_vector, "gather", "index must be a vector"},
+    {gather_pictures, "gather", "x must be pictures"},
     {accuracy_labels, "accuracy", "one label for each of the 3 rows"},
     {confusion_labels, "confusion", "one label for each of the 3 rows"},
     {tally_loss, "tally", "loss must have one element"},

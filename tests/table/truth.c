@@ -53,6 +53,7 @@ static const struct {
     [GR_OP_sigmoid_bce] = {LOGITS, 4, LOGITS, 4},
     [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
     [GR_OP_augment] = {TERMS, 2, ITSELF, 0},
+    [GR_OP_gather] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_cast] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_accuracy] = {ITSELF, 1, ITSELF, 0},
     [GR_OP_confusion] = {ITSELF, 1, ITSELF, 0},
