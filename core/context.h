@@ -34,6 +34,8 @@ struct gr_context {
     gr_arena *plan;        /* its stand-in while planning */
     bool planning;         /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
     bool recording;        /* write the tape */
+    bool capturing;        /* the device writes a step down and does not do it: the step state on it stays as it is */
+    int64_t given_back;    /* how often device memory was given back: addresses from before may be another's */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
     gr_tensor **headers; /* tensor headers of the step, reused from step to step */

@@ -44,6 +44,7 @@ void gr__persistent_free(gr_context *ctx, void *p, size_t bytes)
 {
     if (p)
         ctx->device->free(ctx->device, p, bytes);
+    ctx->given_back++;
     ctx->persistent -= (int64_t)bytes;
 }
 
@@ -52,6 +53,7 @@ static void drop_chunks(gr_context *ctx)
     for (int i = 0; i < gr__arena_chunks(ctx->arena); i++)
         ctx->device->free(ctx->device, gr__arena_base(ctx->arena, i), (size_t)gr__arena_chunk_size(ctx->arena, i));
     gr__arena_drop(ctx->arena);
+    ctx->given_back++;
     ctx->step_bytes = 0;
 }
 
@@ -154,7 +156,7 @@ gr_memory gr_memory_use(const gr_context *ctx)
 
 bool gr__state_write(gr_context *ctx)
 {
-    if (ctx->options.plan_only || !ctx->device_state)
+    if (ctx->options.plan_only || !ctx->device_state || ctx->capturing)
         return gr_ok(ctx);
     if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, sizeof ctx->state))
         return gr__device_failed(ctx, "the step state was written");

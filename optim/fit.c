@@ -9,6 +9,7 @@
 #include "optim/evaluate.h"
 #include "optim/optimizer.h"
 #include "optim/score.h"
+#include "optim/step_graph.h"
 
 /* Where the sums of training stood, and how many samples had gone into them. */
 typedef struct {
@@ -28,6 +29,7 @@ typedef struct {
     gr_loader *train;
     gr_evaluator val, test;
     gr_score score;           /* of training: the loss, right answers */
+    gr_step_graphs graphs;
     reading epoch_begin, last;
     double last_seconds; /* when last was read, on a monotonic clock */
     gr_progress p;
@@ -257,6 +259,18 @@ static void check_loss(fit_run *f)
 
 /* --- epochs -------------------------------------------------------------------------------------------------------- */
 
+static bool whole_step(void *user, const gr_batch *batch)
+{
+    return step(user, batch, true);
+}
+
+/* Whether an update is one pass over one piece, on a device that can repeat it, and nobody looks into it. */
+static bool repeats(const fit_run *f, const gr_batch *piece)
+{
+    return f->ctx->device->replay && !f->o->no_graph && !f->o->noise_scale && !f->ctx->trace && gr_optimizer_passes(f->opt) == 1 &&
+           piece->first && piece->last;
+}
+
 /* Every pass over every piece of the batch that begins with this piece; returns the samples in it. */
 static int64_t train(fit_run *f, gr_batch *piece)
 {
@@ -270,7 +284,7 @@ static int64_t train(fit_run *f, gr_batch *piece)
         for (bool last = false; good && !last;) {
             last = piece->last;
             samples += pass == 0 ? piece->samples : 0;
-            good = step(f, piece, pass == 0);
+            good = repeats(f, piece) ? gr__step_graphs_run(&f->graphs, f->opt, piece, whole_step, f) : step(f, piece, pass == 0);
             gr_step_end(f->ctx);
             good = good && (last || gr_loader_next(f->train, piece));
         }
@@ -423,6 +437,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
         }
     if (has_schedule(options))
         opt->lr = f.lr;
+    gr__step_graphs_close(&f.graphs, f.ctx);
     gr_loader_close(f.train);
     keep(&f, &f.result.val);
     keep(&f, &f.result.test);

@@ -191,6 +191,9 @@ typedef struct {
                                  host then waits for each. Not for models with penalties (gr_add_penalty) */
     double sharpness;         /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
+    bool no_graph;            /* ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt).
+                                 The same bits, but the host has more to do. Repeated are updates of one pass and one piece that
+                                 nobody traces; the model must stay as it is during the run */
     int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
     double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */

@@ -103,6 +103,8 @@ const option settings_machine[] = {
      0, 0, NULL},
     {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default, and at most: all this process may use)",
      1, 1024, NULL},
+    {"no-graph", NULL, OPTION_FLAG, AT(no_graph),
+     "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)", 0, 0, NULL},
     {0},
 };
 
@@ -335,6 +337,7 @@ gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages)
                             .updates = s->updates,
                             .last = last_batch_of(s->last_batch),
                             .no_shuffle = s->no_shuffle,
+                            .no_graph = s->no_graph,
                             .noise_scale = s->noise_scale,
                             .sharpness = s->sharpness,
                             .schedule = {.kind = lr_schedule_of(s->lr_schedule), .every = s->lr_every, .gamma = s->lr_gamma,

@@ -45,7 +45,7 @@ typedef struct {
     int64_t memory_limit;
     /* the machine: what must not change a result */
     const char *data;
-    bool procedural;
+    bool procedural, no_graph;
     int64_t threads;
     /* where it goes */
     const char *save_weights, *log_updates;

@@ -38,7 +38,7 @@ class Help(Case):
         text = self.gradus("train", "--help").out
         for name in ("data filter batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
                      "last-batch no-shuffle no-fusion init-weights save-weights log-updates memory-limit json "
-                     "no-evaluation procedural list explain time").split():
+                     "no-evaluation no-graph procedural list explain time").split():
             self.assertIn(f"  --{name}", text)
 
     def test_recipes_are_listed_and_explained(self):
