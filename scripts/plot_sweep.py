@@ -59,7 +59,7 @@ def chance(sweep):
 
 def spread(i, n):
     """Factor that sets the i-th of n series a little aside on the logarithmic axis: bars must not hide each other."""
-    return 2 ** (0.07 * (i - (n - 1) / 2))
+    return 2 ** (min(0.07, 0.3 / n) * (i - (n - 1) / 2))
 
 
 def draw_ours(ax, lines, cells):
@@ -201,7 +201,8 @@ def draw(sweep, lines, cells, published, keras):
     if cut:
         notes[-1] += ". Intervals that reach the frame go on beyond it."
     figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
-    figure.subplots_adjust(left=0.09, right=0.91, top=0.85, bottom=0.1 + 0.03 * len(notes))
+    longest = max(len(name) for _, name, _ in ends)
+    figure.subplots_adjust(left=0.09, right=0.97 - 0.0125 * max(longest, 5), top=0.85, bottom=0.1 + 0.03 * len(notes))
     return figure
 
 
