@@ -69,6 +69,12 @@ typedef struct {
    it was made of; with options, those that the same options of gr_image_folder would have given. options NULL: all. */
 gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options *options);
 
+/*
+ * What decodes JPEGs: "libjpeg-turbo" where the library was built with it, else or where GRADUS_JPEG=stb_image is in the
+ * environment "stb_image". Their pixels differ by rounding, and so do the hashes of sets and the losses of trainings.
+ */
+const char *gr_jpeg_decoder(void);
+
 /* CIFAR-10, binary version: the folder cifar-10-batches-bin, the folder that holds it, or cifar-10-binary.tar.gz as it is.
    train 50,000, test 10,000, val NULL. */
 gr_split gr_cifar10(gr_context *ctx, const char *path);

@@ -1,5 +1,6 @@
 /*
- * decode.c - JPEG and PNG by stb_image, behind checks that it leaves to its caller.
+ * decode.c - JPEG and PNG by stb_image, behind checks that it leaves to its caller; JPEGs first by libjpeg-turbo where the
+ * library was built with it.
  *
  * Files come from strangers. What a decoder may take is bounded before it starts: bytes of the file, pixels, and bytes
  * of any one of its buffers, which a PNG of one pixel and a few kilobytes could otherwise blow up to gigabytes.
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "data/file_check.h"
+#include "data/jpeg_turbo.h"
 
 enum {
     MAX_SIDE = 16384,    /* pixels */
@@ -69,15 +71,20 @@ static gr_decoded undecodable(char reason[GR__REASON_SIZE], const char *why)
     return GR__UNDECODABLE;
 }
 
+/* Whether a picture is small enough to be decoded; else reason says so. */
+static bool is_small_enough(gr_frame frame, char reason[GR__REASON_SIZE])
+{
+    if (frame.width <= MAX_SIDE && frame.height <= MAX_SIDE && frame.width * frame.height <= MAX_PIXELS)
+        return true;
+    snprintf(reason, GR__REASON_SIZE, "%lld x %lld pixels; at most %d a side and %d in all are read", (long long)frame.width,
+             (long long)frame.height, MAX_SIDE, MAX_PIXELS);
+    return false;
+}
+
 /* Decodes bytes that have passed the check of their format. */
 static gr_decoded decode_checked(const char *format, const uint8_t *bytes, size_t size, gr_frame frame,
                                  gr_picture *picture, char reason[GR__REASON_SIZE])
 {
-    if (frame.width > MAX_SIDE || frame.height > MAX_SIDE || frame.width * frame.height > MAX_PIXELS) {
-        snprintf(reason, GR__REASON_SIZE, "%lld x %lld pixels; at most %d a side and %d in all are read",
-                 (long long)frame.width, (long long)frame.height, MAX_SIDE, MAX_PIXELS);
-        return GR__UNDECODABLE;
-    }
     int width, height, channels;
     over_limit = false;
     buffer_limit = honest_need(frame, size);
@@ -98,10 +105,44 @@ static gr_decoded decode_png(const uint8_t *bytes, size_t size, gr_picture *pict
 {
     gr_frame frame;
     const char *fault = gr__check_png(bytes, size, &frame);
-    return fault ? undecodable(reason, fault) : decode_checked("PNG", bytes, size, frame, picture, reason);
+    if (fault)
+        return undecodable(reason, fault);
+    return is_small_enough(frame, reason) ? decode_checked("PNG", bytes, size, frame, picture, reason) : GR__UNDECODABLE;
 }
 
-static gr_decoded decode_jpeg(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE])
+#ifdef GRADUS_WITH_TURBOJPEG
+static const bool with_turbo = true;
+#else
+static const bool with_turbo = false;
+
+bool gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture)
+{
+    (void)bytes, (void)size, (void)frame, (void)picture;
+    return false;
+}
+#endif
+
+const char *gr_jpeg_decoder(void)
+{
+    const char *forced = getenv("GRADUS_JPEG");
+    return with_turbo && !(forced && strcmp(forced, "stb_image") == 0) ? "libjpeg-turbo" : "stb_image";
+}
+
+/* What libjpeg-turbo does not take without a word is left to stb_image, so that both builds refuse the same files. */
+static gr_decoded decode_clean_jpeg(const uint8_t *clean, size_t size, gr_frame frame, gr_jpeg_choice choice,
+                                    gr_picture *picture, char reason[GR__REASON_SIZE])
+{
+    if (!is_small_enough(frame, reason))
+        return GR__UNDECODABLE;
+    if (choice != GR__JPEG_STB && gr__jpeg_turbo(clean, size, frame, picture))
+        return GR__DECODED;
+    if (choice == GR__JPEG_TURBO)
+        return undecodable(reason, "libjpeg-turbo has something against it");
+    return decode_checked("JPEG", clean, size, frame, picture, reason);
+}
+
+static gr_decoded decode_jpeg(const uint8_t *bytes, size_t size, gr_jpeg_choice choice, gr_picture *picture,
+                              char reason[GR__REASON_SIZE])
 {
     gr_frame frame;
     size_t clean_size;
@@ -109,13 +150,20 @@ static gr_decoded decode_jpeg(const uint8_t *bytes, size_t size, gr_picture *pic
     if (!clean)
         return GR__OUT_OF_MEMORY;
     const char *fault = gr__check_jpeg(bytes, size, clean, &clean_size, &frame);
-    gr_decoded result =
-        fault ? undecodable(reason, fault) : decode_checked("JPEG", clean, clean_size, frame, picture, reason);
+    gr_decoded result = fault ? undecodable(reason, fault)
+                              : decode_clean_jpeg(clean, clean_size, frame, choice, picture, reason);
     free(clean);
     return result;
 }
 
 gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE])
+{
+    bool stb = strcmp(gr_jpeg_decoder(), "stb_image") == 0;
+    return gr__decode_bytes_by(stb ? GR__JPEG_STB : GR__JPEG_ANY, bytes, size, picture, reason);
+}
+
+gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size_t size, gr_picture *picture,
+                               char reason[GR__REASON_SIZE])
 {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     *picture = (gr_picture){0};
@@ -126,7 +174,7 @@ gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *pictu
     if (size >= sizeof png && memcmp(bytes, png, sizeof png) == 0)
         return decode_png(bytes, size, picture, reason);
     if (size >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8)
-        return decode_jpeg(bytes, size, picture, reason);
+        return decode_jpeg(bytes, size, choice, picture, reason);
     return undecodable(reason, "neither a JPEG nor a PNG, by its first bytes");
 }
 

@@ -24,6 +24,11 @@ gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char r
  * GR__DECODED leaves nothing to free; GR__UNDECODABLE has said why in reason.
  */
 gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE]);
+
+/* The same with JPEGs by one decoder alone, to tell how far they differ. */
+typedef enum { GR__JPEG_ANY, GR__JPEG_STB, GR__JPEG_TURBO } gr_jpeg_choice;
+gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size_t size, gr_picture *picture,
+                               char reason[GR__REASON_SIZE]);
 void gr__picture_free(gr_picture *picture);
 
 /*

@@ -70,6 +70,7 @@ static void look_at_program(report *r)
 #else
     fact(r, "compiler", "gcc " __VERSION__);
 #endif
+    fact(r, "jpeg_decoder", gr_jpeg_decoder());
 #if !defined(__OPTIMIZE__)
     missing(r, "this program is built without optimisation and slow: build the preset release");
 #endif

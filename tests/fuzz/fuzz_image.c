@@ -19,14 +19,11 @@ static void mend_png(uint8_t *bytes, size_t size)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+static void decode(gr_jpeg_choice by, const uint8_t *bytes, size_t size)
 {
     char reason[GR__REASON_SIZE] = "";
     gr_picture picture;
-    uint8_t *copy = copy_of(bytes, size);
-    if (size > 0 && bytes[0] == 0x89)
-        mend_png(copy, size);
-    gr_decoded result = gr__decode_bytes(copy, size, &picture, reason);
+    gr_decoded result = gr__decode_bytes_by(by, bytes, size, &picture, reason);
     if (result == GR__DECODED) {
         must(picture.rgb && picture.height > 0 && picture.width > 0);
         uint8_t small[4 * 4 * 3];
@@ -35,6 +32,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     } else {
         must(result == GR__OUT_OF_MEMORY || reason[0]);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = copy_of(bytes, size);
+    if (size > 0 && bytes[0] == 0x89)
+        mend_png(copy, size);
+    decode(GR__JPEG_STB, copy, size);
+    if (size > 0 && bytes[0] == 0xff)
+        decode(GR__JPEG_ANY, copy, size); /* by libjpeg-turbo first, where it is built in */
     free(copy);
     return 0;
 }
