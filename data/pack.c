@@ -50,6 +50,9 @@ static bool order_samples(gr_packer *p)
     for (int c = 0; set->images->files && c < set->images->classes; c++)
         p->files[c] = set->images->files[c];
     qsort(p->samples, (size_t)set->n, sizeof *p->samples, by_label_and_place);
+    for (int64_t i = 1; i < set->n; i++)
+        if (by_label_and_place(&p->samples[i - 1], &p->samples[i]) == 0)
+            return gr__fail(p->ctx, GR_USAGE, "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
     return true;
 }
 

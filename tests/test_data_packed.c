@@ -107,6 +107,19 @@ static void other_sets(void **state)
     }
 }
 
+/* What a file cannot hold: pictures that are not there, and one twice. */
+static void not_every_set(void **state)
+{
+    (void)state;
+    assert_false(gr_pack(gr_augmented(gr_packed(ctx, path, NULL), "double,flip"), path));
+    assert_string_equal(gr_error_text(ctx), "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
+    gr_clear_error(ctx);
+    gr_image_options late = options;
+    late.decode_late = true;
+    assert_false(gr_pack(gr_image_folder(ctx, folder, &late), path));
+    assert_string_equal(gr_error_text(ctx), "gr_pack wants a set that is in memory; this one is decoded late");
+}
+
 static void write_damaged(void)
 {
     put_bytes(path, file, (size_t)size);
@@ -246,7 +259,7 @@ static void checksum_stays(void **state)
 int main(void)
 {
 #define PACKED_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {PACKED_TEST(same_as_the_files), PACKED_TEST(other_sets), PACKED_TEST(impossible),
+    const struct CMUnitTest tests[] = {PACKED_TEST(same_as_the_files), PACKED_TEST(other_sets), PACKED_TEST(not_every_set), PACKED_TEST(impossible),
                                        PACKED_TEST(damaged),           PACKED_TEST(cut_short),  PACKED_TEST(paths),
                                        cmocka_unit_test(checksum_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
