@@ -106,9 +106,10 @@ static void options(void **state)
     options_error((gr_image_options){.height = 4, .width = 4, .per_class = -1}, GR_USAGE, "per_class", "-1");
     options_error((gr_image_options){.height = 4, .width = 4, .allow_bad = NAN}, GR_USAGE, "allow_bad", "nan");
     options_error((gr_image_options){.height = 4, .width = 4, .allow_bad = 1.5}, GR_USAGE, "allow_bad", "1.5");
-    options_error((gr_image_options){.height = 2000000000, .width = 2000000000}, GR_NO_MEMORY, "the images", "bytes");
-    options_error((gr_image_options){.height = 2000000, .width = 2000000}, GR_NO_MEMORY, "the images",
-                  "24000000000000 bytes");
+    options_error((gr_image_options){.height = 2000000000, .width = 2000000000}, GR_NO_MEMORY,
+                  "2 images of 2000000000 x 2000000000 need", "GiB when they are preloaded");
+    options_error((gr_image_options){.height = 2000000, .width = 2000000}, GR_NO_MEMORY,
+                  "2 images of 2000000 x 2000000 need 22351.74 GiB", "preload none");
     assert_null(gr_image_folder(ctx, root, NULL));
     assert_error(GR_USAGE, "gr_image_folder", "height and width");
 }
