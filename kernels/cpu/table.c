@@ -20,6 +20,10 @@ FORWARD(augment)
 FORWARD(sgd_step)
 FORWARD(momentum_step)
 FORWARD(adam_step)
+FORWARD(global_norm) SCRATCH(global_norm)
+FORWARD(lars_step) SCRATCH(lars_step)
+FORWARD(prox_step)
+FORWARD(sam_climb)
 
 const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch)},
@@ -39,4 +43,8 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_sgd_step] = {GR_CPU(sgd_step_forward), NULL, NULL},
     [GR_OP_momentum_step] = {GR_CPU(momentum_step_forward), NULL, NULL},
     [GR_OP_adam_step] = {GR_CPU(adam_step_forward), NULL, NULL},
+    [GR_OP_global_norm] = {GR_CPU(global_norm_forward), NULL, GR_CPU(global_norm_scratch)},
+    [GR_OP_lars_step] = {GR_CPU(lars_step_forward), NULL, GR_CPU(lars_step_scratch)},
+    [GR_OP_prox_step] = {GR_CPU(prox_step_forward), NULL, NULL},
+    [GR_OP_sam_climb] = {GR_CPU(sam_climb_forward), NULL, NULL},
 };
