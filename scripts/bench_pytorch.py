@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
 
-    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--quick]
+    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--device D] [--quick]
 
 Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for a
 second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's median step
 over Gradus' in the same round; above 1 Gradus is faster. Needs PyTorch; Keras takes part where TensorFlow can be imported.
 PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C library that keeps its
 memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell. Nothing else should run: other
-work slows a peer down more than Gradus, and the load before the start is part of the report.
+work slows a peer down more than Gradus, and the load before the start is part of the report. With --device cuda both run on the
+GPU, in fp32 without TF32, Gradus kernel by kernel; Keras does not take part.
 """
 import argparse
 import datetime
@@ -29,10 +30,10 @@ KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_":
 
 
 class Worker:
-    def __init__(self, name, python, cell, threads, mode=""):
+    def __init__(self, name, python, cell, threads, device, mode=""):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TF_CPP_MIN_LOG_LEVEL="3",
                            **(KEEP_MEMORY if name != "gradus" else {}))
-        command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode]
+        command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode, device]
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
                                         text=True)
@@ -72,7 +73,7 @@ def quartiles(values):
 def start(name, python, cell, options, mode=""):
     """None where it cannot run: torch.compile wants a compiler, a peer may lack memory. The others go on."""
     try:
-        worker = Worker(name, python, cell, options.threads, mode)
+        worker = Worker(name, python, cell, options.threads, options.device, mode)
         worker.run(options.seconds / 2)
         return worker
     except RuntimeError as error:
@@ -80,7 +81,7 @@ def start(name, python, cell, options, mode=""):
 
 
 def fastest(python, cell, options):
-    """Of PyTorch's ways of running a network on a CPU."""
+    """Of PyTorch's ways of running a network."""
     best = None
     for mode in ("eager", "channels_last", "compile"):
         worker = start("pytorch", python, cell, options, mode)
@@ -105,7 +106,8 @@ def measure(cell, contestants, options):
     for worker in workers:
         worker.close()
     ours = workers[0]
-    row = {"model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads}
+    row = {"model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads,
+           "device": options.device}
     for worker in workers:
         row[worker.name] = {**worker.facts, "ms": statistics.median(worker.medians), "ms_of_rounds": worker.medians}
         if worker is not ours:
@@ -137,7 +139,8 @@ def report(rows, options):
     versions = {name: next((row[name]["version"] for row in rows if name in row), "not there") for name in ("pytorch", "keras")}
     words = "--quick" if options.quick else (f"--models {options.models} --rounds {options.rounds} --seconds {options.seconds:g} "
                                              f"--threads {options.threads}")
-    lines = ["# Training steps on the CPU, beside PyTorch and Keras", "",
+    where = "on the CPU, beside PyTorch and Keras" if options.device == "cpu" else f"on the device {options.device}, beside PyTorch"
+    lines = [f"# Training steps {where}", "",
              f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
              f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}. Load of the machine before the "
              f"start: {options.load:.2f}.", "",
@@ -162,6 +165,7 @@ def parse():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path, help="default: kernels/cpu; with --quick it must be given")
     parser.add_argument("--keras-python", default=sys.executable, help="a Python that has TensorFlow, where this one has not")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
     options = parser.parse_args()
     unknown = set(options.models.split(",")) - set(CELLS)
@@ -173,6 +177,8 @@ def parse():
         options.rounds, options.seconds = 2, 0.1
     if options.rounds < 1 or options.seconds <= 0 or options.threads < 1:
         parser.error("--rounds, --seconds and --threads must be positive")
+    if options.device == "cuda" and not options.out:
+        parser.error("--device cuda: name a folder for the report with --out")
     options.out = options.out or ROOT / "kernels/cpu"
     options.load = os.getloadavg()[0]
     return options
@@ -184,9 +190,9 @@ def main():
         print("bench_pytorch.py: PyTorch is not installed: pip install torch", file=sys.stderr)
         return 77
     contestants = [("gradus", sys.executable), ("pytorch", sys.executable)]
-    if can_import(options.keras_python, "tensorflow"):
+    if options.device == "cpu" and can_import(options.keras_python, "tensorflow"):
         contestants.append(("keras", options.keras_python))
-    else:
+    elif options.device == "cpu":
         print("Keras does not take part: TensorFlow cannot be imported", file=sys.stderr)
     cells = [(m, o, b) for m in options.models.split(",") for o, b in CELLS[m]]
     rows = []

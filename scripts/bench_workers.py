@@ -1,10 +1,10 @@
 """The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is told.
 
-    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE      (MODE of PyTorch: eager, channels_last, compile)
+    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE      (MODE of PyTorch: eager, channels_last, compile)
 
 Prints a line of JSON when it is ready: its version. Then, for every line with a number of seconds on its standard input,
 it trains for so long (two steps at least) and prints the milliseconds of each step; at the end of its input, the bytes by which
-the process has grown at its peak since before the model was made.
+the process has grown at its peak since before the model was made; on a GPU, the most that tensors took there.
 
 A step is: batch in memory, forward, loss, backward, update, the loss read. Gradus' batch lies there as bytes and is gathered and
 normalised in the step; those of the others are floats already.
@@ -35,6 +35,10 @@ def forget_peak():
         f.write("5")
 
 
+def grown_since(before):
+    return lambda: memory("VmHWM") - before
+
+
 def timed(step, seconds, at_least=2):
     times, end = [], time.perf_counter() + seconds
     while len(times) < at_least or time.perf_counter() < end:
@@ -53,7 +57,9 @@ class Options(ctypes.Structure):
 
 
 class LoaderOptions(ctypes.Structure):
-    _fields_ = [("batch", ctypes.c_int64), ("shuffle", ctypes.c_bool), ("last", ctypes.c_int)]
+    _fields_ = [("batch", ctypes.c_int64), ("shuffle", ctypes.c_bool), ("last", ctypes.c_int), ("epoch", ctypes.c_int64),
+                ("micro_batch", ctypes.c_int64), ("workers", ctypes.c_int), ("prefetch", ctypes.c_int),
+                ("on_device", ctypes.c_bool)]
 
 
 class SgdOptions(ctypes.Structure):
@@ -63,7 +69,11 @@ class SgdOptions(ctypes.Structure):
 
 class Batch(ctypes.Structure):
     _fields_ = [("x", ctypes.c_void_p), ("y", ctypes.c_void_p), ("weight", ctypes.c_void_p), ("n", ctypes.c_int64),
-                ("samples", ctypes.c_int64)]
+                ("samples", ctypes.c_int64), ("first", ctypes.c_bool), ("last", ctypes.c_bool)]
+
+
+class Memory(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("persistent", "persistent_peak", "step_peak", "peak", "limit")]
 
 
 def load_library():
@@ -82,15 +92,18 @@ def load_library():
             ("gr_sgd", pointer, [pointer, pointer, ctypes.POINTER(SgdOptions)]), ("gr_adam", pointer, [pointer] * 3),
             ("gr_forward", pointer, [pointer, pointer]), ("gr_loss", pointer, [pointer, ctypes.POINTER(Batch)]),
             ("gr_minimize", ctypes.c_bool, [pointer, pointer]), ("gr_item", ctypes.c_double, [pointer]),
-            ("gr_plan_begin", None, [pointer]), ("gr_plan_end", ctypes.c_int64, [pointer])]:
+            ("gr_plan_begin", None, [pointer]), ("gr_plan_end", ctypes.c_int64, [pointer]),
+            ("gr_memory_use", Memory, [pointer])]:
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments
     return lib
 
 
-def gradus(model, optimizer, batch, threads, mode):
+def gradus(model, optimizer, batch, threads, mode, device):
     lib, side, b = load_library(), SIDES[model], Batch()
-    ctx = lib.gr_open(Options(seed=1, threads=threads))
+    ctx = lib.gr_open(Options(device=device.encode(), seed=1, threads=threads))
+    if not lib.gr_ok(ctx):
+        sys.exit(lib.gr_error_text(ctx).decode())
     data = lib.gr_procedural(ctx, batch, side, side, 1)
     forget_peak()
     before = memory("VmRSS")
@@ -118,7 +131,8 @@ def gradus(model, optimizer, batch, threads, mode):
         if not lib.gr_ok(ctx):
             sys.exit(lib.gr_error_text(ctx).decode())
 
-    return step, before, f"{lib.gr_version().decode()} {lib.gr_isa_name(ctx).decode()}"
+    peak = grown_since(before) if device == "cpu" else lambda: lib.gr_memory_use(ctx).peak
+    return step, peak, f"{lib.gr_version().decode()} {lib.gr_isa_name(ctx).decode()}"
 
 
 # --- PyTorch -----------------------------------------------------------------------------------------------------------
@@ -149,16 +163,18 @@ def pytorch_net(model, torch):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
-def pytorch(model, optimizer, batch, threads, mode):
+def pytorch(model, optimizer, batch, threads, mode, device):
     import torch
     import torch.nn.functional as F
     torch.set_num_threads(threads)
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # Gradus computes in fp32
+    torch.backends.cudnn.benchmark = True
     torch.manual_seed(1)
     side = SIDES[model]
-    x, labels = torch.rand(batch, 3, side, side), torch.randint(0, 2, (batch,))
+    x, labels = torch.rand(batch, 3, side, side).to(device), torch.randint(0, 2, (batch,)).to(device)
     forget_peak()
     before = memory("VmRSS")
-    net = pytorch_net(model, torch)
+    net = pytorch_net(model, torch).to(device)
     if mode != "eager":
         net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     opt = {"sgd": lambda p: torch.optim.SGD(p, 0.01, fused=True), "adam": lambda p: torch.optim.Adam(p, 0.001, fused=True),
@@ -177,7 +193,7 @@ def pytorch(model, optimizer, batch, threads, mode):
         opt.step()
         loss.item()
 
-    return step, before, torch.__version__
+    return step, grown_since(before) if device == "cpu" else torch.cuda.max_memory_allocated, torch.__version__
 
 
 # --- Keras -------------------------------------------------------------------------------------------------------------
@@ -206,7 +222,7 @@ def keras_net(model, keras):
     return keras.Model(image, layers.Dense(10)(layers.GlobalAveragePooling2D()(x)))
 
 
-def keras(model, optimizer, batch, threads, mode):
+def keras(model, optimizer, batch, threads, mode, device):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
     import keras as k
@@ -224,18 +240,18 @@ def keras(model, optimizer, batch, threads, mode):
                 k.losses.SparseCategoricalCrossentropy(from_logits=True))
     y = tf.cast(y, tf.float32)[:, None] if binary else y
     train, data = net.make_train_function() or net.train_function, iter(tf.data.Dataset.from_tensors((x, y)).repeat())
-    return lambda: float(train(data)["loss"]), before, f"{k.__version__} on TensorFlow {tf.__version__}"
+    return lambda: float(train(data)["loss"]), grown_since(before), f"{k.__version__} on TensorFlow {tf.__version__}"
 
 
 def main():
-    name, model, optimizer, batch, threads, mode = sys.argv[1:]
+    name, model, optimizer, batch, threads, mode, device = sys.argv[1:]
     make = {"gradus": gradus, "pytorch": pytorch, "keras": keras}[name]
-    step, before, version = make(model, optimizer, int(batch), int(threads), mode)
+    step, peak, version = make(model, optimizer, int(batch), int(threads), mode, device)
     timed(step, 0, WARM_UP)
     say(version=version)
     for line in sys.stdin:
         say(ms=timed(step, float(line)))
-    say(peak_bytes=memory("VmHWM") - before)
+    say(peak_bytes=peak())
 
 
 if __name__ == "__main__":
