@@ -16,7 +16,9 @@ const option settings_cell[] = {
     {0},
 };
 
-const option settings_accumulate[] = {
+const option settings_batches[] = {
+    {"batch-schedule", "LIST", OPTION_TEXT, AT(batch_schedule),
+     "batch sizes by epoch, such as 0:64,30:320,60:1600: the batch grows where the rate would fall", 0, 0, NULL},
     {"accumulate", "K", OPTION_COUNT, AT(accumulate),
      "an update is made of K micro-batches of --batch samples: its batch size is K times as large, its memory is not", 1, 65536,
      NULL},
@@ -28,8 +30,6 @@ const option settings_protocol[] = {
      "the most samples in memory at a time; a larger batch is taken in pieces whose gradients add up to its own (batch "
      "normalisation sees each piece alone)",
      1, MAX_BATCH, NULL},
-    {"batch-schedule", "LIST", OPTION_TEXT, AT(batch_schedule),
-     "batch sizes by epoch, such as 0:64,30:320,60:1600: the batch grows where the rate would fall", 0, 0, NULL},
     {"lr", "X", OPTION_POSITIVE, AT(lr), "learning rate (default: the recipe's for the optimizer)", 0, 0, NULL},
     {"momentum", "X", OPTION_AMOUNT, AT(momentum), "from 0 to below 1 (default: the recipe's, else 0 of sgd and 0.9 of momentum, lars and sam)", 0, 0, NULL},
     {"nesterov", NULL, OPTION_FLAG, AT(nesterov), "with --momentum: Nesterov's form", 0, 0, NULL},

@@ -52,7 +52,7 @@ typedef struct {
     bool json, time, no_evaluation;
 } settings;
 
-extern const option settings_cell[], settings_accumulate[], settings_protocol[], settings_machine[];
+extern const option settings_cell[], settings_batches[], settings_protocol[], settings_machine[];
 
 #define OPTIMIZER_HELP                                                                                                       \
     "sgd, momentum (sgd with 0.9 where the recipe has none), adam, adamw, lars, sam (momentum, sharpness-aware: two passes over "  \

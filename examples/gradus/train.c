@@ -216,7 +216,7 @@ int train_command(int argc, char **argv)
     settings s = {.seed = 1};
     train_asks asks = {0};
     const option_group groups[] = {{"The run", settings_cell, &s},
-                                   {"Accumulation", settings_accumulate, &s},
+                                   {"Updates that --batch alone does not tell", settings_batches, &s},
                                    {"The protocol", settings_protocol, &s},
                                    {"The machine", settings_machine, &s},
                                    {"Evaluation", evaluation_options, &s},
