@@ -111,21 +111,23 @@ static affine inverse(const gr__step *step, const dice *d, int64_t size[2])
     }
 }
 
-/* To the nearest multiple of 1/unit, halves up. */
-static int32_t fixed(double v, double unit)
+/* A coefficient, to the nearest multiple of 1/unit, halves up, in whole pixels and 2^-32 of one. */
+static void write_number(double v, double unit, int32_t number[2])
 {
-    v = floor(v * unit + 0.5);
-    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+    v = floor(v * unit + 0.5) / unit;
+    const double whole = fmin(fmax(floor(v), INT32_MIN), INT32_MAX);
+    number[0] = (int32_t)whole;
+    number[1] = (int32_t)(uint32_t)((v - whole) * 0x1p32);
 }
 
-/* Offsets are those of the first pixel's centre. Slopes have the nearest neighbour's 16 places where PIL has them. */
+/* Offsets are those of the first pixel's centre. The nearest neighbour has the 16 binary places that PIL has there. */
 static void write_map(const affine *m, bool nearest, int32_t map[GR_MAP])
 {
-    const double offset = 65536, slope = nearest ? offset : 4194304;
-    for (int i = 0; i < 6; i += 3) {
-        for (int k = i; k < i + 2; k++)
-            map[k] = fixed(floor(m->a[k] * slope + 0.5) / slope, 4194304);
-        map[i + 2] = fixed(m->a[i + 2] + 0.5 * m->a[i] + 0.5 * m->a[i + 1], offset);
+    const double unit = nearest ? 0x1p16 : 0x1p32;
+    for (int k = 0; k < 6; k += 3) {
+        write_number(m->a[k], unit, map + 2 * k);
+        write_number(m->a[k + 1], unit, map + 2 * k + 2);
+        write_number(m->a[k + 2] + 0.5 * m->a[k] + 0.5 * m->a[k + 1], unit, map + 2 * k + 4);
     }
 }
 
@@ -148,8 +150,8 @@ void gr__plan_draw(const gr__plan *plan, const gr__plan_key *key, const int64_t 
     const dice cut = {key, GR__PLAN_STEPS};
     for (int axis = 0; axis < 2; axis++) { /* the square's middle is anywhere in the picture, so it may reach beyond */
         const int64_t first = roll_whole(&cut, axis, 0, size[axis] - 1) - plan->cutout / 2;
-        map[6 + axis] = (int32_t)(plan->cutout ? first : 0);
-        map[8 + axis] = (int32_t)(plan->cutout ? first + plan->cutout : 0);
+        map[12 + axis] = (int32_t)(plan->cutout ? first : 0);
+        map[14 + axis] = (int32_t)(plan->cutout ? first + plan->cutout : 0);
     }
 }
 

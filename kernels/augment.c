@@ -1,12 +1,12 @@
 /*
- * augment.c - front of the augmentation of u8 images: x[N,H,W,C], map[N,10] -> y[N,P,Q,C], a resampling by one affine map
+ * augment.c - front of the augmentation of u8 images: x[N,H,W,C], map[N,16] -> y[N,P,Q,C], a resampling by one affine map
  * for each picture, fused with normalise.
  */
 #include <math.h>
 
 #include "kernels/kernels.h"
 
-/* The largest side: beyond it 16.16 coordinates in the map would no longer reach all of a picture. */
+/* The largest side: coordinates of larger pictures, with 32 binary places, could leave 64 bits. */
 enum { SIDE = 16384 };
 
 static bool check_shapes(gr_build *call, const gr_tensor *x, const gr_tensor *map)

@@ -1,7 +1,7 @@
 /*
  * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is integers, so
- * that a level has the same bits on every device: coordinates are multiples of 2^-22, between the centres of two pixels lie
- * 2^12 steps (bilinear) or 2^16 (cubic), a cubic's weights are multiples of 2^-16.
+ * that a level has the same bits on every device: coordinates are multiples of 2^-32, between the centres of two pixels lie
+ * 2^12 steps (bilinear) or 2^16 (cubic), a cubic's weights are multiples of 2^-20.
  */
 #ifndef GRADUS_AUGMENT_H
 #define GRADUS_AUGMENT_H
@@ -16,20 +16,34 @@
 #endif
 
 enum {
-    GR__COORDINATE = 22, /* binary places of a coordinate */
-    GR__OFFSET = 16,     /* of an offset in a map */
-    GR__LINEAR = 12,     /* of the way from one pixel's centre to the next, bilinear and cubic */
+    GR__COORDINATE = 32, /* binary places of a coordinate */
+    GR__LINEAR = 12, /* of the way from one pixel's centre to the next, bilinear and cubic */
     GR__CUBIC = 16,
-    GR__WEIGHT_ONE = 65536,
-    GR__TAPS = 4 /* pixels that a cubic reads along an axis */
+    GR__WEIGHT = 20, /* of a cubic's weights */
+    GR__WEIGHT_ONE = 1 << GR__WEIGHT,
+    GR__TAPS = 4, /* pixels that a cubic reads along an axis */
+    GR__MAP_ROW = 6, GR__MAP_BOX = 12 /* where the second line of a map begins, and the box */
 };
 
 static const int64_t GR__PIXEL = (int64_t)1 << GR__COORDINATE; /* a pixel in a coordinate */
 
-/* The column or row that a line of a map, three numbers, leads to from output pixel (p, q). */
-GR__ANYWHERE int64_t gr__map_axis(const int32_t *m, int64_t p, int64_t q)
+/* Coefficient k of a map's line. */
+GR__ANYWHERE int64_t gr__map_coefficient(const int32_t *line, int k)
 {
-    return m[0] * q + m[1] * p + m[2] * ((int64_t)1 << (GR__COORDINATE - GR__OFFSET));
+    return line[2 * k] * GR__PIXEL + (uint32_t)line[2 * k + 1];
+}
+
+/* The column or row that a line of a map leads to from output pixel (p, q). */
+GR__ANYWHERE int64_t gr__map_axis(const int32_t *line, int64_t p, int64_t q)
+{
+    return gr__map_coefficient(line, 0) * q + gr__map_coefficient(line, 1) * p + gr__map_coefficient(line, 2);
+}
+
+/* Whether output pixel (p, q) lies in the box. */
+GR__ANYWHERE bool gr__map_boxed(const int32_t *map, int64_t p, int64_t q)
+{
+    const int32_t *box = map + GR__MAP_BOX; /* top, left, bottom, right */
+    return box[0] <= p && p < box[2] && box[1] <= q && q < box[3];
 }
 
 GR__ANYWHERE bool gr__inside(int64_t u, int64_t size)
@@ -76,10 +90,10 @@ GR__ANYWHERE int32_t gr__bilinear(int32_t a, int32_t b, int32_t c, int32_t d, in
  */
 GR__ANYWHERE void gr__cubic_weights(int32_t step, int twice, int32_t weight[GR__TAPS])
 {
-    const int64_t one = 1 << GR__CUBIC, t = step, s = one - t, half = (int64_t)1 << 32; /* products in units of 2^-49 */
-    weight[0] = (int32_t)((twice * t * s * s + half) >> 33);
-    weight[1] = (int32_t)(((twice + 4) * t * t * t - (twice + 6) * one * t * t + 2 * one * one * one + half) >> 33);
-    weight[3] = (int32_t)((twice * s * t * t + half) >> 33);
+    const int64_t one = 1 << GR__CUBIC, t = step, s = one - t, half = (int64_t)1 << 28; /* products in units of 2^-49 */
+    weight[0] = (int32_t)((twice * t * s * s + half) >> 29);
+    weight[1] = (int32_t)(((twice + 4) * t * t * t - (twice + 6) * one * t * t + 2 * one * one * one + half) >> 29);
+    weight[3] = (int32_t)((twice * s * t * t + half) >> 29);
     weight[2] = GR__WEIGHT_ONE - weight[0] - weight[1] - weight[3];
 }
 
@@ -111,14 +125,16 @@ GR__ANYWHERE int32_t gr__to_level(int32_t v)
 GR__ANYWHERE int32_t gr__cubic_row(const int32_t pixel[GR__TAPS], const int32_t weight[GR__TAPS], bool resize)
 {
     const int32_t sum = pixel[0] * weight[0] + pixel[1] * weight[1] + pixel[2] * weight[2] + pixel[3] * weight[3];
-    return resize ? gr__to_level((sum + GR__WEIGHT_ONE / 2) >> 16) * 32 : (sum + (1 << 10)) >> 11;
+    return resize ? gr__to_level((sum + GR__WEIGHT_ONE / 2) >> GR__WEIGHT) * 32 : (sum + (1 << 14)) >> 15;
 }
 
 /* The level of four such rows. */
 GR__ANYWHERE int32_t gr__cubic_level(const int32_t row[GR__TAPS], const int32_t weight[GR__TAPS])
 {
-    const int32_t sum = row[0] * weight[0] + row[1] * weight[1] + row[2] * weight[2] + row[3] * weight[3];
-    return gr__to_level((sum + (1 << 20)) >> 21);
+    int64_t sum = 1 << (GR__WEIGHT + 4);
+    for (int k = 0; k < GR__TAPS; k++)
+        sum += (int64_t)row[k] * weight[k];
+    return gr__to_level((int32_t)(sum >> (GR__WEIGHT + 5)));
 }
 
 #endif

@@ -101,7 +101,7 @@ typedef enum {
     GR_FILL_REFLECT   /* the picture mirrored about the centres of its edge pixels: numpy's "reflect" */
 } gr_fill;
 
-enum { GR_MAP = 10 }; /* numbers that say how one picture is augmented */
+enum { GR_MAP = 16 }; /* numbers that say how one picture is augmented */
 
 typedef struct {
     gr_normalise_args normalise;
@@ -260,10 +260,11 @@ gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 /*
  * Geometry and normalisation of u8 images x[N,H,W,C] in one pass: y[N,P,Q,C], C at most 4, sides at most 16384.
  *
- * map i32 [N,GR_MAP]: an affine map, then a box. The value of output pixel (p, q) is read at column (m0 q + m1 p) / 2^22 +
- * m2 / 2^16 and row (m3 q + m4 p) / 2^22 + m5 / 2^16, where pixel i of a picture reaches from i to i + 1: m2 and m5 lead to
- * the centre of output pixel (0, 0). What is read is rounded to one of the 256 levels, as PIL does,
- * and so has the same bits on every device; then it is normalised. The box m6 <= p < m8, m7 <= q < m9, which may reach
+ * map i32 [N,GR_MAP]: an affine map a0 .. a5, then a box. The value of output pixel (p, q) is read at column a0 q + a1 p + a2
+ * and row a3 q + a4 p + a5, where pixel i of a picture reaches from i to i + 1: a2 and a5 lead to the centre of output pixel
+ * (0, 0). Each is two numbers of the map: a_k = m[2k] + m[2k+1] / 2^32, the second one's bits an unsigned number.
+ * What is read is rounded to one of the 256 levels, as PIL does,
+ * and so has the same bits on every device; then it is normalised. The box m[12] <= p < m[14], m[13] <= q < m[15], which may reach
  * beyond the picture, is 0 after normalisation (cutout: DeVries and Taylor 2017). args or NULL.
  */
 gr_tensor *gr_augment(gr_tensor *x, gr_tensor *map, const gr_augment_args *args);

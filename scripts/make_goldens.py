@@ -135,23 +135,25 @@ def labels(row, stream, count):
 
 
 def map_numbers(row, stream, count):
-    """Of affine maps and boxes, as map_number of tests/table/draw.c."""
-    u = draw_uniform(row, stream, count).astype(np.float32).astype(np.float64).reshape(-1, 10)
+    """Of affine maps and boxes, as map_element of tests/table/draw.c."""
+    u = draw_uniform(row, stream, count).astype(np.float32).astype(np.float64).reshape(-1, 16)
     side = [row.shapes["x"][2], row.shapes["x"][1]]
     seen = row.pair("size", side[::-1])[::-1]
-    numbers = np.zeros_like(u)
+    whole, numbers = row.has("whole"), np.zeros((len(u), 10))
     for k in range(6, 10):
         extent = seen[0] if k % 2 else seen[1]
         numbers[:, k] = np.floor(extent * (0.5 + 0.75 * u[:, k] if k < 8 else 0.75 + 0.5 * u[:, k]))
     for axis, (own, other, offset) in enumerate(((0, 1, 2), (4, 3, 5))):
         mirror = np.where(np.arange(len(u)) % 2, -1, 1) if axis == 0 else 1
-        a = numbers[:, own] = mirror * (2**22 + (0 if row.has("whole") else np.floor(2**20 * u[:, own])))
-        b = numbers[:, other] = 0 if row.has("whole") else np.floor(2**20 * u[:, other])
+        a = numbers[:, own] = mirror * (1 + (0 if whole else 0.25 * u[:, own]))
+        b = numbers[:, other] = 0 if whole else 0.25 * u[:, other]
         move = np.floor(0.375 * side[axis] * u[:, offset])
-        middle = (side[axis] / 2 + move) * 65536 - a * (seen[axis] - 1) / 128 - b * (seen[1 - axis] - 1) / 128
-        first = (np.where(a < 0, side[axis] - 1, 0) + move + 0.5) * 65536
-        numbers[:, offset] = first if row.has("whole") else np.floor(middle)
-    return numbers.astype(np.int64)
+        middle = side[axis] / 2 + move - a * (seen[axis] - 1) / 2 - b * (seen[1 - axis] - 1) / 2
+        numbers[:, offset] = np.where(a < 0, side[axis] - 1, 0) + move + 0.5 if whole else middle
+    pixels = np.floor(numbers[:, :6])
+    parts = ((numbers[:, :6] - pixels) * 2**32).astype(np.uint32).view(np.int32)
+    lines = np.stack([pixels.astype(np.int64), parts], 2).reshape(-1, 12)
+    return np.concatenate([lines, numbers[:, 6:].astype(np.int64)], 1)
 
 
 def draw_real(row, slot, stream, count):
@@ -288,13 +290,13 @@ def normalise(row, x):
 
 
 def cubic_weights(t, a):
-    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic in exact integers, to multiples of 2^-16."""
+    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic in exact integers, to multiples of 2^-20."""
     one = 2**16
     s = one - t
     before, behind = int(2 * a) * t * s * s, int(2 * a) * s * t * t
     at = int(2 * a + 4) * t**3 - int(2 * a + 6) * one * t * t + 2 * one**3
-    before, at, behind = ((w * one + one**3) // (2 * one**3) for w in (before, at, behind))
-    return [before, at, one - before - at - behind, behind]
+    before, at, behind = ((w * 2**20 + one**3) // (2 * one**3) for w in (before, at, behind))
+    return [before, at, 2**20 - before - at - behind, behind]
 
 
 def mirrored(i, n):
@@ -306,24 +308,24 @@ def mirrored(i, n):
 
 
 def resample(row, x, u, v):
-    """The level of x[H,W] at column u and row v, multiples of 2^-22, in the integers of kernels/augment.h."""
+    """The level of x[H,W] at column u and row v, multiples of 2^-32, in the integers of kernels/augment.h."""
     filter_, fill, sizes = int(row.number("filter", 0)), int(row.number("fill", 0)), x.shape[::-1]
     at = [u, v]
-    if fill == 0 and not all(0 <= c < n << 22 for c, n in zip(at, sizes)):
+    if fill == 0 and not all(0 <= c < n << 32 for c, n in zip(at, sizes)):
         return 0
     if fill == 1 and filter_ == 3:
-        at = [min(max(c, 0), (n << 22) - 1) for c, n in zip(at, sizes)]
+        at = [min(max(c, 0), (n << 32) - 1) for c, n in zip(at, sizes)]
     axes = []  # {pixel: weight} of the columns, of the rows
     for c, n in zip(at, sizes):
         steps = 2**12 if filter_ == 1 else 2**16
-        place = ((c - 2**21) * steps + 2**21) >> 22
+        place = ((c - 2**31) * steps + 2**31) >> 32
         first, t = place // steps, place % steps
-        pixels = {0: [c >> 22], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
+        pixels = {0: [c >> 32], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
         weights = {0: [1], 1: [steps - t, t]}.get(filter_) or cubic_weights(t, -1 if filter_ == 2 else -0.5)
         if filter_ == 3 and fill != 2 and not all(0 <= p < n for p in pixels):
             kept = [w if 0 <= p < n else 0 for p, w in zip(pixels, weights)]
-            weights = [int(w * 2**16 / sum(kept)) for w in kept]
-            weights[1 if first >= 0 else 2] += 2**16 - sum(weights)
+            weights = [int(w * 2**20 / sum(kept)) for w in kept]
+            weights[1 if first >= 0 else 2] += 2**20 - sum(weights)
         axes.append(([mirrored(p, n) if fill == 2 else min(max(p, 0), n - 1) for p in pixels], weights))
     (columns, across), (lines, down) = axes
     rows = [sum(int(x[h, w]) * k for w, k in zip(columns, across)) for h in lines]
@@ -331,8 +333,8 @@ def resample(row, x, u, v):
         unit = 1 if filter_ == 0 else 2**24
         return (sum(r * k for r, k in zip(rows, down)) + unit // 2) // unit
     if filter_ == 3:  # PIL's resize makes a picture in between
-        rows = [min(max((r + 2**15) >> 16, 0), 255) * 2**16 for r in rows]
-    return min(max((sum(((r + 2**10) >> 11) * k for r, k in zip(rows, down)) + 2**20) >> 21, 0), 255)
+        rows = [min(max((r + 2**19) >> 20, 0), 255) * 2**20 for r in rows]
+    return min(max((sum(((r + 2**14) >> 15) * k for r, k in zip(rows, down)) + 2**24) >> 25, 0), 255)
 
 
 def augment(row, x, maps):
@@ -342,9 +344,9 @@ def augment(row, x, maps):
     boxed = np.zeros(levels.shape, bool)
     for n, p, q, c in np.ndindex(levels.shape):
         m = [int(i) for i in maps[n]]
-        levels[n, p, q, c] = resample(row, x[n, :, :, c], m[0] * q + m[1] * p + 64 * m[2],
-                                       m[3] * q + m[4] * p + 64 * m[5])
-        boxed[n, p, q, c] = m[6] <= p < m[8] and m[7] <= q < m[9]
+        a = [m[2 * k] * 2**32 + m[2 * k + 1] % 2**32 for k in range(6)]
+        levels[n, p, q, c] = resample(row, x[n, :, :, c], a[0] * q + a[1] * p + a[2], a[3] * q + a[4] * p + a[5])
+        boxed[n, p, q, c] = m[12] <= p < m[14] and m[13] <= q < m[15]
     values = normalise(row, torch.from_numpy(levels))
     return torch.where(torch.from_numpy(boxed), 0, values)
 

@@ -43,13 +43,16 @@ static void store(void *values, gr_type type, int64_t i, double x)
 /* Number i of the maps of pictures with side pixels a side: see gr_augment. */
 static double map_number(int side, bool turned, int64_t i)
 {
-    const int64_t of = i % GR_MAP;
+    const int64_t k = i % GR_MAP;
     const uint64_t bits = scramble((uint64_t)(i / GR_MAP));
     const bool mirrored = bits % 2;
     const double move[2] = {(double)(bits / 2 % 9) - 4, (double)(bits / 32 % 9) - 4}, slope = turned ? 0.125 : 0;
-    const double numbers[GR_MAP] = {mirrored ? -1 : 1, slope,  (mirrored ? side - 1 : 0) + move[0] + 0.5,
-                                    -slope,            1,      move[1] + 0.5};
-    return (of % 3 == 2 ? 65536 : 4194304) * numbers[of]; /* the box is empty */
+    const double numbers[6] = {mirrored ? -1 : 1, slope, (mirrored ? side - 1 : 0) + move[0] + 0.5,
+                               -slope, 1, move[1] + 0.5};
+    if (k >= 12) /* the box is empty */
+        return 0;
+    const double number = numbers[k / 2], whole = floor(number);
+    return k % 2 ? (double)(int32_t)(uint32_t)((number - whole) * 0x1p32) : whole;
 }
 
 /* Element i of an input; key tells the inputs of a case apart. */

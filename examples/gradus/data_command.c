@@ -24,11 +24,12 @@ static const option data_options[] = {
 
 static const command_text data_text = {
     .name = "data",
-    .usage = "data check PATH [options]\ndata pack PATH OUT.grd [options]\n",
+    .usage = "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]\n",
     .about = "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, read as "
              "it is, or a packed set. check reads every file and tells what is in it, what would be left out and why. pack "
-             "decodes and resizes once, for --data OUT.grd.",
-    .operand = "check or pack, and paths",
+             "decodes and resizes once, for --data OUT.grd. show draws what training sees of a recipe's pictures; see 'gradus data "
+             "show --help'.",
+    .operand = "check, pack or show, and paths",
     .operands = 3,
     .examples = "data check datasets/PetImages --filter keras-jfif\n"
                 "data pack kagglecatsanddogs_5340.zip pets.grd --size 200\n"
@@ -150,13 +151,13 @@ static int look(gr_context *ctx, const char *path, const char *out, const data_s
 /* Wrong words and options that mean nothing together. Returns 0 or an exit code, complained of. */
 static int check_words(const char *const words[3], const data_settings *s)
 {
-    const char *names[] = {"check", "pack", NULL};
+    const char *names[] = {"check", "pack", "show", NULL};
     bool check = words[0] && strcmp(words[0], "check") == 0, pack = words[0] && strcmp(words[0], "pack") == 0;
     if (!words[0])
-        return complain(GR_USAGE, "data", "say what to do: check or pack; see 'gradus data --help'");
+        return complain(GR_USAGE, "data", "say what to do: check, pack or show; see 'gradus data --help'");
     if (!check && !pack) {
         const char *near = nearest(words[0], names);
-        return complain(GR_USAGE, "data", "there is no \"%s\"; it is check or pack%s%s%s", words[0],
+        return complain(GR_USAGE, "data", "there is no \"%s\"; it is check, pack or show%s%s%s", words[0],
                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (!words[1])
@@ -173,6 +174,8 @@ static int check_words(const char *const words[3], const data_settings *s)
 
 int data_command(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "show") == 0)
+        return data_show_command(argc - 1, argv + 1);
     data_settings s = {0};
     const option_group groups[] = {{"Options", data_options, &s}, {0}};
     const char *words[3] = {0};

@@ -37,7 +37,7 @@ static double try_out(const estimate *e, const char *optimizer, int64_t batch)
     gr_context *ctx = settings_open(&s, false);
     gr_module *net = e->recipe->net(ctx);
     gr_optimizer *opt = settings_optimizer(&s, ctx, net);
-    gr_split split = {.train = source_built_in(ctx, e->recipe, &s, 2 * batch, 0)};
+    gr_split split = {.train = gr_augmented(source_built_in(ctx, e->recipe, &s, 2 * batch, 0), s.augment)};
     gr_batch_stage stages[MAX_STAGES];
     gr_fit_options fit = settings_fit(&s, stages);
     fit.n_stages = 0;

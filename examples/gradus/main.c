@@ -15,7 +15,7 @@ static const struct {
     {"train", "train one network of a published experiment", train_command},
     {"sweep", "train a whole grid: batch sizes x optimizers x seeds", sweep_command},
     {"summary", "layers, shapes, parameters, operations and memory of a recipe's network", summary_command},
-    {"data", "look into data sets, check and pack them", data_command},
+    {"data", "look into data sets, check, pack and show them", data_command},
     {"bench", "every operation against the limits of this machine, across batch sizes", bench_command},
     {"doctor", "what this machine offers and what is missing", doctor_command},
 };

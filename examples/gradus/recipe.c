@@ -34,6 +34,7 @@ static const recipe recipes[] = {
         .width = 200,
         .split = {600, 200, 200},
         .procedural = {600, 200, 200},
+        .published_augment = "double,resize=250,crop=200@0:0,filter=bicubic-resize",
         .net = gr_cats_vs_dogs_net,
         .optimizer = "sgd",
         .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
@@ -50,9 +51,13 @@ static const recipe recipes[] = {
              "layer glorot_uniform, zero biases",
              "loss       binary cross-entropy of the logit",
              "optimizer  SGD 0.01 without momentum (Keras' default) or Adam 0.001 (Keras' form, epsilon 1e-7)",
-             "schedule   5 epochs, shuffled each epoch, the last short batch dropped"},
+             "schedule   5 epochs, shuffled each epoch, the last short batch dropped",
+             "augmented  (--augment published) training and validation pictures twice: as they are, and enlarged to 250x250 "
+             "(bicubic) and cut to their top left 200x200"},
         .oddities =
-            {"The article validates on its training set; its validation pictures are never looked at. Here they are "
+            {"The article's augmentation is one fixed copy of each picture, the same in every epoch, so its larger set also makes "
+             "twice as many updates. --augment flip,rotate=15 and the like are drawn anew each epoch and add none.",
+             "The article validates on its training set; its validation pictures are never looked at. Here they are "
              "kept apart and looked at after every epoch.",
              "It re-saves the resized pictures as JPEG before training. That second loss of detail is left out here.",
              "It takes the files in the order of its file system, which cannot be recovered. Here the order is "
@@ -193,6 +198,7 @@ static const recipe recipes[] = {
         .width = 32,
         .normalise = {.mean = {0.4914f, 0.4822f, 0.4465f}, .std = {0.2470f, 0.2435f, 0.2616f}},
         .procedural = {1000, 0, 200},
+        .augment = "translate=4,flip",
         .net = resnet18_cifar_of_10,
         .optimizer = "sgd",
         .optimizers = {{"sgd", 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4}, {"adam", 0.001}},
@@ -205,6 +211,8 @@ static const recipe recipes[] = {
         .words =
             {"data       32x32x3, normalised by the training set's mean and deviation per channel; 50,000 pictures for "
              "training, 10,000 for the test",
+             "augmented  each training picture padded by 4 black pixels, cropped anywhere, mirrored every other time "
+             "(--augment none: as it is)",
              "model      ResNet-18 with a 3x3 stem and no max-pool; Kaiming-normal filters, batch normalisation with "
              "momentum 0.1",
              "loss       softmax cross-entropy of the logits",
@@ -212,8 +220,7 @@ static const recipe recipes[] = {
              "schedule   30 epochs, batch size 128, shuffled each epoch, the last short batch kept"},
         .oddities =
             {"The paper's own CIFAR networks are other ones (ResNet-20 to 110); this is the ImageNet network with its "
-             "first layer made for small pictures, as it is commonly trained.",
-             "Crops and flips, without which it overfits, are not part of this recipe yet."},
+             "first layer made for small pictures, as it is commonly trained."},
     },
     {
         .name = "resnet18-article",

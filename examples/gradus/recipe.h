@@ -33,6 +33,8 @@ typedef struct {
     gr_normalise_args normalise; /* zero: x/255 */
     recipe_split split;
     recipe_split procedural; /* of the built-in pictures that may stand in */
+    const char *augment;           /* the usual plan; NULL: none */
+    const char *published_augment; /* what --augment published stands for; NULL: nothing was published */
     gr_module *(*net)(gr_context *ctx);
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
@@ -40,8 +42,8 @@ typedef struct {
     int64_t batch, epochs; /* the usual ones */
     const char *last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
-    const char *words[6];                       /* the recipe told, ends with NULL */
-    const char *oddities[8];                    /* ends with NULL */
+    const char *words[8];                       /* the recipe told, ends with NULL */
+    const char *oddities[10];                    /* ends with NULL */
 } recipe;
 
 extern const char *const recipe_names[];     /* ends with NULL */

@@ -19,6 +19,7 @@ const char *const row_keys[] = {"recipe",
                                 "lr_schedule",
                                 "lr_every",
                                 "lr_gamma",
+                                "augment",
                                 "batch",
                                 "micro_batch",
                                 "accumulate",
@@ -108,6 +109,7 @@ static void put_run(json_t *row, const result *r)
     put_text(row, "lr_schedule", s->lr_schedule);
     put(row, "lr_every", s->lr_every ? json_integer(s->lr_every) : NULL); /* null: not a schedule of steps */
     put_real(row, "lr_gamma", s->lr_gamma > 0 ? s->lr_gamma : NAN);
+    put_text(row, "augment", s->augment);
     put(row, "batch", json_integer(s->batch));
     const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
     put(row, "micro_batch", json_integer(micro));

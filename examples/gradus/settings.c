@@ -86,6 +86,7 @@ const option settings_protocol[] = {
     {"filter", "NAME", OPTION_CHOICE, AT(filter), FILTER_HELP, 0, 0, filter_names},
     {"resize", "SIDE", OPTION_COUNT, AT(resize),
      "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)", 1, 4096, NULL},
+    {"augment", "PLAN", OPTION_TEXT, AT(augment), AUGMENT_HELP, 0, 0, NULL},
     {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
     {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
     {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
@@ -196,6 +197,23 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
     return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates") : 0;
 }
 
+/* A plan that makes sense by itself; whether its crops fit is seen when the pictures are there. */
+static int check_augment(const settings *s, const recipe *r, const char *command)
+{
+    if (!s->augment)
+        return 0;
+    if (r->format == RECIPE_TABLE)
+        return complain(GR_USAGE, command, "--augment is for pictures; %s has rows of features", r->name);
+    if (strcmp(s->augment, "published") == 0)
+        return r->published_augment ? 0
+                                    : complain(GR_USAGE, command, "--augment published: %s has no published augmentation; "
+                                               "give a plan, such as flip,translate=4", r->name);
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
+    const int code = gr_augmentation_check(ctx, s->augment) ? 0 : complain_of(ctx, command);
+    gr_close(ctx);
+    return code;
+}
+
 int settings_check(const settings *s, const recipe *r, const char *command, unsigned takes)
 {
     if (s->epochs && s->updates)
@@ -215,7 +233,7 @@ int settings_check(const settings *s, const recipe *r, const char *command, unsi
         return complain(GR_USAGE, command, "--nesterov needs a --momentum, such as 0.9");
     if (s->momentum.value >= 1)
         return complain(GR_USAGE, command, "--momentum %g: it must be below 1", s->momentum.value);
-    return 0;
+    return check_augment(s, r, command);
 }
 
 /* What the recipe and the methods' authors use where nothing else is asked for. */
@@ -278,6 +296,10 @@ void settings_complete(settings *s, const recipe *r)
         s->epochs = r->epochs;
     if (!s->last_batch)
         s->last_batch = r->last_batch;
+    if (!s->augment)
+        s->augment = r->augment ? r->augment : "none";
+    if (strcmp(s->augment, "published") == 0 && r->published_augment)
+        s->augment = r->published_augment;
 }
 
 int settings_check_inputs(const settings *s, const char *command)

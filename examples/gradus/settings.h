@@ -40,6 +40,7 @@ typedef struct {
     int64_t split_seed;
     const char *filter;
     int64_t resize;
+    const char *augment;
     const char *init_weights;
     const char *device;
     int64_t memory_limit;

@@ -222,6 +222,14 @@ static void prepare_parts(const recipe *r, const settings *s, const gr_split *sp
     }
 }
 
+/* Training sees the plan; validation too where the plan doubles it, as published; else only sizes follow. */
+static void augment_parts(const char *plan, gr_split *split)
+{
+    split->val = (gr_augmentation_doubles(plan) ? gr_augmented : gr_augmented_for_evaluation)(split->val, plan);
+    split->test = gr_augmented_for_evaluation(split->test, plan);
+    split->train = gr_augmented(split->train, plan);
+}
+
 /* idx files may hold pictures and classes of any number: that they fit the recipe's network. 0 or an exit code. */
 static int check_idx(const recipe *r, const settings *s, const gr_dataset *set, const char *path, const char *command)
 {
@@ -261,7 +269,11 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
     if (!gr_ok(ctx))
         return complain_of(ctx, command);
     hash_parts(data);
-    return r->format == RECIPE_IDX && !s->procedural ? check_idx(r, s, data->split.train, path, command) : 0;
+    int code = r->format == RECIPE_IDX && !s->procedural ? check_idx(r, s, data->split.train, path, command) : 0;
+    if (code)
+        return code;
+    augment_parts(s->augment, &data->split);
+    return gr_ok(ctx) ? 0 : complain_of(ctx, command);
 }
 
 int source_check_batch(const source *data, int64_t batch, const char *last_batch, const char *command)

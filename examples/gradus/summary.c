@@ -47,7 +47,7 @@ static void plan_training(gr_context *ctx, const recipe *r, const settings *s, g
     gr_optimizer *opt = settings_optimizer(s, ctx, net);
     gr_dataset *set = source_built_in(ctx, r, s, s->batch, 0);
     gr_loader_options options = {.batch = s->batch};
-    gr_loader *train = gr_loader_open(set, &options);
+    gr_loader *train = gr_loader_open(gr_augmented(set, s->augment), &options);
     if (r->split.val > 0)
         gr_loader_open(set, &options);
     gr_loader_open(set, &options);

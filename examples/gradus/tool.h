@@ -16,6 +16,7 @@ int train_command(int argc, char **argv);
 int sweep_command(int argc, char **argv);
 int summary_command(int argc, char **argv);
 int data_command(int argc, char **argv);
+int data_show_command(int argc, char **argv); /* argv[0] is "show" */
 int bench_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 

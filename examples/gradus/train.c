@@ -100,7 +100,7 @@ static int train(run *t, const recipe *r, const settings *s)
         return code;
     gr_module *net = r->net(t->ctx);
     int64_t shape[3];
-    source_shape(r, s, shape);
+    gr_dataset_shape(t->data.split.train, shape);
     gr_module_build(net, 3, shape);
     if (s->init_weights)
         gr_load_weights(net, s->init_weights);

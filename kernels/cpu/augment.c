@@ -45,9 +45,12 @@ INLINE void copy_pixel(uint8_t *to, const uint8_t *from, int64_t C)
 /* Whether a map moves pixels onto pixels: a step of one to the left or right, none aslant, and centres to centres. */
 static bool is_whole(const int32_t *map)
 {
-    const bool steps = llabs(map[0]) == GR__PIXEL && llabs(map[4]) == GR__PIXEL;
-    const int centre = 1 << (GR__OFFSET - 1), mask = (1 << GR__OFFSET) - 1;
-    return steps && !map[1] && !map[3] && (map[2] & mask) == centre && (map[5] & mask) == centre;
+    int64_t a[6];
+    for (int k = 0; k < 6; k++)
+        a[k] = gr__map_coefficient(map, k);
+    const int64_t centre = GR__PIXEL / 2, fraction = GR__PIXEL - 1;
+    return llabs(a[0]) == GR__PIXEL && !a[1] && (a[2] & fraction) == centre && !a[3] && llabs(a[4]) == GR__PIXEL &&
+           (a[5] & fraction) == centre;
 }
 
 /* A row of the picture as a whole map walks along it: strip pixel i is its pixel w + direction i. */
@@ -79,7 +82,7 @@ INLINE void levels_inside(const walk *row, int64_t begin, int64_t end, uint8_t *
 INLINE void whole_levels(const strip *s, uint8_t *level, int64_t C)
 {
     const augment_job *job = s->job;
-    const int64_t h = gr__map_axis(s->map + 3, s->p, s->q) >> GR__COORDINATE;
+    const int64_t h = gr__map_axis(s->map + GR__MAP_ROW, s->p, s->q) >> GR__COORDINATE;
     const int64_t w = gr__map_axis(s->map, s->p, s->q) >> GR__COORDINATE;
     const walk row = {s->x + fold(h, job->H, job->fill) * job->W * C, w, s->map[0] < 0 ? -1 : 1};
     int64_t begin = max64(0, min64(s->n, row.direction > 0 ? -w : w - job->W + 1));
@@ -163,7 +166,7 @@ INLINE void values_of(const strip *s, const uint8_t *level, float *y, int64_t C)
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t c = 0; c < C; c++)
             y[i * C + c] = s->job->value[c][level[i * C + c]];
-    const int32_t *box = s->map + 6; /* top, left, bottom, right */
+    const int32_t *box = s->map + GR__MAP_BOX; /* top, left, bottom, right */
     const int64_t begin = max64(box[1] - s->q, 0), end = min64(box[3] - s->q, s->n);
     if (box[0] <= s->p && s->p < box[2] && begin < end)
         memset(y + begin * C, 0, (size_t)((end - begin) * C) * sizeof *y);
@@ -172,11 +175,14 @@ INLINE void values_of(const strip *s, const uint8_t *level, float *y, int64_t C)
 INLINE void augment_strip(const strip *s, int64_t C)
 {
     uint8_t level[STRIP * CHANNELS];
-    if (is_whole(s->map))
+    if (is_whole(s->map)) {
         whole_levels(s, level, C);
-    else
-        for (int64_t i = 0; i < s->n; i++)
-            pixel_levels(s, gr__map_axis(s->map + 3, s->p, s->q + i), gr__map_axis(s->map, s->p, s->q + i), level + i * C, C);
+    } else {
+        int64_t v = gr__map_axis(s->map + GR__MAP_ROW, s->p, s->q), u = gr__map_axis(s->map, s->p, s->q);
+        const int64_t dv = gr__map_coefficient(s->map + GR__MAP_ROW, 0), du = gr__map_coefficient(s->map, 0);
+        for (int64_t i = 0; i < s->n; i++, v += dv, u += du)
+            pixel_levels(s, v, u, level + i * C, C);
+    }
     const augment_job *job = s->job;
     values_of(s, level, job->y + (((s->map - job->map) / GR_MAP * job->P + s->p) * job->Q + s->q) * C, C);
 }

@@ -3,7 +3,7 @@
  * map[n] leads from (p, q), by one of four filters, in the integers of kernels/augment.h.
  *
  * Launch    blocks of 256 threads, a thread for one pixel with all its channels; blocks in y go over the pictures. The
- *           ten numbers of a map are the same for a block: they come by broadcast.
+ *           numbers of a map are the same for a block: they come by broadcast.
  * Limit     memory where the filter is nearest or bilinear: neighbours read the same lines, so a byte of x is read about once
  *           and four are written for it. Bicubic: 16 reads from L1 per channel.
  * Measured  not yet.
@@ -102,14 +102,13 @@ GR_DEVICE float pick(const float of[CHANNELS], int c)
 /* One pixel with its channels. y: the pixel's first element; x [H,W,C]; m: the map */
 GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s, const line &a)
 {
-    int64_t v = gr__map_axis(m + 3, p, q), u = gr__map_axis(m, p, q);
-    const bool boxed = m[6] <= p && p < m[8] && m[7] <= q && q < m[9];
+    int64_t v = gr__map_axis(m + GR__MAP_ROW, p, q), u = gr__map_axis(m, p, q);
     const bool black = s.fill == GR_FILL_ZERO && !(gr__inside(v, s.H) && gr__inside(u, s.W));
     if (s.fill == GR_FILL_EDGE && s.filter == GR_BICUBIC_RESIZE) { /* or it would have no pixel inside */
         v = gr__clamp(v, s.H * GR__PIXEL);
         u = gr__clamp(u, s.W * GR__PIXEL);
     }
-    if (boxed) {
+    if (gr__map_boxed(m, p, q)) {
         for (int c = 0; c < s.C; c++)
             y[c] = 0;
     } else if (black) {

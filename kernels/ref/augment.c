@@ -60,11 +60,6 @@ static int32_t level_at(const plane *s, int64_t v, int64_t u)
     return gr__bilinear(pixel(s, h, w), pixel(s, h, w + 1), pixel(s, h + 1, w), pixel(s, h + 1, w + 1), step_x, step_y);
 }
 
-static bool in_box(const int32_t *map, int64_t p, int64_t q)
-{
-    return map[6] <= p && p < map[8] && map[7] <= q && q < map[9];
-}
-
 void GR_REF(augment_forward)(const gr_call *call)
 {
     const gr_augment_args *args = call->options;
@@ -74,8 +69,8 @@ void GR_REF(augment_forward)(const gr_call *call)
         const int64_t c = i % C, q = i / C % Y[2], p = i / C / Y[2] % Y[1], n = i / C / Y[2] / Y[1];
         const int32_t *map = gr__i32(call->in[1]) + n * GR_MAP; /* [GR_MAP] */
         const plane s = {gr__u8(call->in[0]) + n * X[1] * X[2] * C + c, X[1], X[2], C, args->filter, args->fill};
-        const int32_t level = level_at(&s, gr__map_axis(map + 3, p, q), gr__map_axis(map, p, q));
+        const int32_t level = level_at(&s, gr__map_axis(map + GR__MAP_ROW, p, q), gr__map_axis(map, p, q));
         const wide value = (level / 255.0 - (wide)norm->mean[c]) / (wide)norm->std[c];
-        reals(call->out[0])[i] = (real)(in_box(map, p, q) ? 0 : value);
+        reals(call->out[0])[i] = (real)(gr__map_boxed(map, p, q) ? 0 : value);
     }
 }

@@ -97,7 +97,7 @@ class Data(Case):
     def test_words(self):
         self.pets(2)
         self.gradus("data", "pack", "pets.zip", "pets.grd", "--size", 4)
-        for words, names in (([], ["check or pack"]), (["chek"], ["did you mean check?"]), (["check"], ["check wants the path"]),
+        for words, names in (([], ["check, pack or show"]), (["chek"], ["did you mean check?"]), (["check"], ["check wants the path"]),
                              (["pack", "pets.zip"], ["ends in .grd"]), (["pack", "pets.zip", "out"], ["ends in .grd, ", "not out"]),
                              (["check", "pets.zip", "more"], ["what is more?"]),
                              (["check", "pets.grd", "--size", 3], ["pets.grd is packed"]),

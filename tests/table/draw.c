@@ -60,31 +60,40 @@ static int64_t label(const row *r, int slot, int64_t i, int64_t count)
  * Numbers of an affine map and of a box, around the picture's middle: a turn and a stretch of up to a quarter, a move of up to
  * three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels. The box may reach beyond.
  */
-static double map_number(const row *r, int slot, int64_t i)
+static double map_number(const row *r, int slot, int64_t n, int64_t k)
 {
-    const int64_t n = i / GR_MAP, k = i % GR_MAP, first = i - k;
     const int64_t side[2] = {r->shape[0][2], r->shape[0][1]}; /* of columns, of rows */
     const int64_t seen[2] = {r->size[1] ? r->size[1] : side[0], r->size[0] ? r->size[0] : side[1]};
-    const double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i), mirror = n % 2 ? -1 : 1;
+    const double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)(n * GR_MAP + k)), mirror = n % 2 ? -1 : 1;
     if (k >= 6) /* top, left, bottom, right: from before the start to beyond the end */
         return floor((double)seen[k % 2 ? 0 : 1] * (k < 8 ? 0.5 + 0.75 * u : 0.75 + 0.5 * u));
     const int64_t axis = k / 3, own = axis ? 4 : 0, other = axis ? 3 : 1;
     if (k == own)
-        return (axis ? 1 : mirror) * (r->whole ? 4194304 : 4194304 + floor(1048576 * u));
+        return (axis ? 1 : mirror) * (r->whole ? 1 : 1 + 0.25 * u);
     if (k == other)
-        return r->whole ? 0 : floor(1048576 * u);
-    const double a = map_number(r, slot, first + own), b = map_number(r, slot, first + other);
+        return r->whole ? 0 : 0.25 * u;
+    const double a = map_number(r, slot, n, own), b = map_number(r, slot, n, other);
     const double move = floor(0.375 * (double)side[axis] * u);
     if (r->whole) /* the first pixel, or for a mirror the last one */
-        return ((a < 0 ? (double)side[axis] - 1 : 0) + move + 0.5) * 65536;
+        return (a < 0 ? (double)side[axis] - 1 : 0) + move + 0.5;
     /* the middle of the result is the middle of the picture, moved */
-    return floor(((double)side[axis] / 2 + move) * 65536 - a * (double)(seen[axis] - 1) / 128 - b * (double)(seen[1 - axis] - 1) / 128);
+    return (double)side[axis] / 2 + move - a * (double)(seen[axis] - 1) / 2 - b * (double)(seen[1 - axis] - 1) / 2;
+}
+
+/* Element i of maps: a coefficient is whole pixels and 2^-32 of one. */
+static double map_element(const row *r, int slot, int64_t i)
+{
+    const int64_t n = i / GR_MAP, k = i % GR_MAP;
+    if (k >= 12)
+        return map_number(r, slot, n, k - 6);
+    const double number = map_number(r, slot, n, k / 2), whole = floor(number);
+    return k % 2 ? (double)(int32_t)(uint32_t)((number - whole) * 0x1p32) : whole;
 }
 
 static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t count)
 {
     if (r->op->id == GR_OP_augment && s->type == 'i')
-        return map_number(r, slot, i);
+        return map_element(r, slot, i);
     if (s->type == 'i' && r->op->id == GR_OP_gather) /* from just before the first picture to just behind the last */
         return (double)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)(r->shape[0][0] + 2)) - 1;
     if (s->type == 'i')
