@@ -200,7 +200,7 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
 /* A plan that makes sense by itself; whether its crops fit is seen when the pictures are there. */
 static int check_augment(const settings *s, const recipe *r, const char *command)
 {
-    if (!s->augment)
+    if (!s->augment || strcmp(s->augment, "none") == 0)
         return 0;
     if (r->format == RECIPE_TABLE)
         return complain(GR_USAGE, command, "--augment is for pictures; %s has rows of features", r->name);
