@@ -13,7 +13,7 @@
 #define STB_IMAGE_WRITE_STATIC
 #include <stb_image_write.h>
 
-enum { GAP = 2 /* pixels between pictures */, GROUND = 128 /* their grey */ };
+enum { GAP = 2 /* pixels between pictures */, GROUND = 128 /* their grey */, BATCH = 64 };
 
 typedef struct {
     settings run;
@@ -53,6 +53,7 @@ typedef struct {
     int64_t rows, columns, cell[2]; /* pictures; height and width of one's place */
     int64_t height, width;
     uint8_t *pixels; /* [height, width, 3] */
+    float *values;   /* of a batch */
 } sheet;
 
 static bool sheet_open(sheet *s, int64_t rows, int64_t columns, const int64_t cell[2])
@@ -61,9 +62,16 @@ static bool sheet_open(sheet *s, int64_t rows, int64_t columns, const int64_t ce
     s->height = rows * (cell[0] + GAP) + GAP;
     s->width = columns * (cell[1] + GAP) + GAP;
     s->pixels = malloc((size_t)(s->height * s->width * 3));
+    s->values = malloc((size_t)(BATCH * cell[0] * cell[1] * 3) * sizeof *s->values);
     if (s->pixels)
         memset(s->pixels, GROUND, (size_t)(s->height * s->width * 3));
-    return s->pixels;
+    return s->pixels && s->values;
+}
+
+static void sheet_close(sheet *s)
+{
+    free(s->pixels);
+    free(s->values);
 }
 
 static uint8_t level_of(double value, double mean, double std)
@@ -72,9 +80,8 @@ static uint8_t level_of(double value, double mean, double std)
     return (uint8_t)lround(fmin(fmax(level, 0), 255));
 }
 
-/* Puts picture i of a batch x [n, H, W, C], whose values are given, into a row and a column. */
-static void sheet_put(sheet *s, int64_t row, int64_t column, const gr_tensor *x, const float *values, int64_t i,
-                      const gr_normalise_args *norm)
+/* Puts picture i of a batch x [n, H, W, C], whose values are in s, into a row and a column. */
+static void sheet_put(sheet *s, int64_t row, int64_t column, const gr_tensor *x, int64_t i, const gr_normalise_args *norm)
 {
     const int64_t H = gr_dim(x, 1), W = gr_dim(x, 2), C = gr_dim(x, 3);
     for (int64_t h = 0; h < H; h++)
@@ -82,40 +89,38 @@ static void sheet_put(sheet *s, int64_t row, int64_t column, const gr_tensor *x,
             for (int64_t k = 0; k < 3; k++) {
                 const int64_t c = C == 3 ? k : 0, top = GAP + row * (s->cell[0] + GAP), left = GAP + column * (s->cell[1] + GAP);
                 s->pixels[((top + h) * s->width + left + w) * 3 + k] =
-                    level_of((double)values[((i * H + h) * W + w) * C + c], (double)norm->mean[c], (double)norm->std[c]);
+                    level_of((double)s->values[((i * H + h) * W + w) * C + c], (double)norm->mean[c], (double)norm->std[c]);
             }
 }
 
-/* Goes through an epoch and puts samples first .. first + rows - 1 into a column. False: the context tells. */
-static bool show_epoch(gr_context *ctx, gr_loader *loader, int64_t first, int64_t column, const gr_normalise_args *norm, sheet *s)
+/* Puts samples first .. first + rows - 1 of a set, as they are in an epoch, into a column. False: the context tells. */
+static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t epoch, int64_t column, const gr_normalise_args *norm,
+                       sheet *s)
 {
+    const int64_t n = gr_dataset_size(set);
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .epoch = epoch});
     gr_batch batch;
     int64_t at = 0; /* sample of the batch's first row: nothing is shuffled */
-    for (; gr_loader_next(loader, &batch); at += batch.samples) {
+    for (; at < first + s->rows && gr_loader_next(loader, &batch); at += batch.samples) {
         const bool wanted = at < first + s->rows && at + batch.samples > first;
-        float *values = wanted ? malloc((size_t)gr_count(batch.x) * sizeof *values) : NULL;
-        bool got = values && gr_download(batch.x, values);
+        const bool got = wanted && gr_download(batch.x, s->values);
         for (int64_t i = 0; got && i < batch.samples; i++)
             if (at + i >= first && at + i < first + s->rows)
-                sheet_put(s, at + i - first, column, batch.x, values, i, norm);
-        free(values);
+                sheet_put(s, at + i - first, column, batch.x, i, norm);
         gr_step_end(ctx);
     }
+    gr_loader_close(loader);
     return gr_ok(ctx);
 }
 
 /* One column of the set as it is, then one for each epoch. */
 static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, const show_settings *o, const recipe *r, sheet *s)
 {
-    const int64_t n = gr_dataset_size(plain), first = gr_augmentation_doubles(o->run.augment) ? n : 0;
-    const gr_loader_options options = {.batch = n < 64 ? n : 64};
-    gr_loader *loader = gr_loader_open(plain, &options);
-    bool good = show_epoch(ctx, loader, 0, 0, &r->normalise, s);
-    gr_loader_close(loader);
-    loader = gr_loader_open(set, &options);
-    for (int64_t epoch = 1; good && epoch < s->columns; epoch++)
-        good = show_epoch(ctx, loader, first, epoch, &r->normalise, s);
-    return good && gr_ok(ctx);
+    const int64_t first = gr_augmentation_doubles(o->run.augment) ? gr_dataset_size(plain) : 0;
+    bool good = show_epoch(ctx, plain, 0, 0, 0, &r->normalise, s);
+    for (int64_t column = 1; good && column < s->columns; column++)
+        good = show_epoch(ctx, set, first, column - 1, column, &r->normalise, s);
+    return good;
 }
 
 static void write_bytes(void *file, void *bytes, int size)
@@ -155,12 +160,13 @@ static int show(gr_context *ctx, const recipe *r, const show_settings *o)
     if (!gr_ok(ctx))
         return complain_of(ctx, "data show");
     if (!sheet_open(&s, o->samples < n ? o->samples : n, o->epochs + 1, cell))
-        return complain(GR_NO_MEMORY, "data show", "out of memory for the sheet; ask for fewer --samples or --epochs");
-    code = fill_sheet(ctx, plain, set, o, r, &s) ? write_sheet(&s, o->out) : complain_of(ctx, "data show");
+        code = complain(GR_NO_MEMORY, "data show", "out of memory for the sheet; ask for fewer --samples or --epochs");
+    else
+        code = fill_sheet(ctx, plain, set, o, r, &s) ? write_sheet(&s, o->out) : complain_of(ctx, "data show");
     if (code == 0)
         printf("%s: %lld samples of %s, as they are and in %lld epochs of \"%s\", seed %lld\n", o->out, (long long)s.rows, data.name,
                (long long)o->epochs, o->run.augment, (long long)o->run.seed);
-    free(s.pixels);
+    sheet_close(&s);
     return code;
 }
 
