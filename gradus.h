@@ -2,7 +2,7 @@
  * gradus.h - Gradus, a training framework in C: everything a program needs.
  *
  * Read in this order: core/core.h (contexts, errors, tensors, the step), kernels/ops.h (operations), nn/nn.h (layers and
- * models), data/data.h (images and batches), optim/optim.h (optimizers and the fit loop).
+ * models), data/data.h (images and batches), amp/amp.h (the loss scale), optim/optim.h (optimizers and the fit loop).
  */
 #ifndef GRADUS_H
 #define GRADUS_H
@@ -11,6 +11,7 @@
 #include "kernels/ops.h"
 #include "nn/nn.h"
 #include "data/data.h"
+#include "amp/amp.h"
 #include "optim/optim.h"
 
 #endif

@@ -9,6 +9,15 @@ const char *gr_version(void)
     return GR_VERSION;
 }
 
+/* Hands the end of the step state to the loss scaler, as a tensor. */
+static bool make_scaler(gr_context *ctx)
+{
+    char *state = ctx->device_state;
+    ctx->scaler = gr__tensor_over(ctx, GR_F32, 1, (int64_t[]){GR_SCALER_VALUES}, state ? state + offsetof(gr_step_state, loss_scale) : NULL);
+    ctx->state.loss_scale = GR__FIRST_LOSS_SCALE;
+    return ctx->scaler && gr__state_write(ctx) && (ctx->scaled = true);
+}
+
 /* The memory that every context needs on its device: the step state and the constant that starts a backward pass. */
 static bool set_up(gr_context *ctx)
 {
@@ -22,7 +31,8 @@ static bool set_up(gr_context *ctx)
     ctx->one = gr_tensor_new(ctx, ctx->device->real, 0, NULL);
     float one = 1;
     double wide = 1;
-    return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx);
+    return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
+           (ctx->options.precision != GR_FP16 || make_scaler(ctx));
 }
 
 gr_context *gr__context_open(const gr_options *options, gr_device *device)
@@ -39,6 +49,10 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device)
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
+    ctx->compute = ctx->options.precision == GR_FP16       ? GR_F16
+                   : ctx->options.precision == GR_BFLOAT16 ? GR_BF16
+                   : device                                ? device->real
+                                                           : GR_F32;
     if (device)
         set_up(ctx);
     return ctx;
@@ -123,6 +137,11 @@ int gr_thread_count(const gr_context *ctx)
 uint64_t gr_seed(const gr_context *ctx)
 {
     return ctx ? ctx->options.seed : 0;
+}
+
+gr_type gr_compute_type(const gr_context *ctx)
+{
+    return ctx ? ctx->compute : GR_F32;
 }
 
 gr_type gr_real(const gr_context *ctx)

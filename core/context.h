@@ -23,6 +23,9 @@ typedef struct gr_owned {
     void (*destroy)(void *object);
 } gr_owned;
 
+/* Micikevicius et al. 2018 and PyTorch's GradScaler begin here: too much for most models, and soon halved to what they bear. */
+#define GR__FIRST_LOSS_SCALE 65536.0f
+
 struct gr_context {
     gr_options options;
     gr_device *device;
@@ -36,6 +39,9 @@ struct gr_context {
     bool recording;        /* write the tape */
     bool capturing;        /* the device writes a step down and does not do it: the step state on it stays as it is */
     int64_t given_back;    /* how often device memory was given back: addresses from before may be another's */
+    gr_type compute;       /* of activations: the device's real type, or a half */
+    bool scaled;           /* has a loss scaler: the end of the step state belongs to the device */
+    gr_tensor *scaler;     /* [GR_SCALER_VALUES], that end; NULL without a scaler */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
     gr_tensor **headers; /* tensor headers of the step, reused from step to step */
@@ -44,6 +50,7 @@ struct gr_context {
     int n_nodes, cap_nodes;
     gr_tensor **leaves;  /* variables and parameters, for gr_clear_gradients */
     int n_leaves, cap_leaves;
+    int64_t steps; /* ended so far */
     int n_draws; /* operations of this micro-batch that draw random numbers */
 
     gr_step_state state;         /* host copy */
@@ -52,6 +59,8 @@ struct gr_context {
 
     void (*trace)(void *user, const gr_trace_event *event);
     void *trace_user;
+    void (*inspect)(void *user, const gr_op *op, const gr_call *call, gr_pass pass); /* after every kernel; NULL: nobody */
+    void *inspect_user;
     gr_owned *owned;
 };
 
@@ -95,6 +104,24 @@ bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook); /* hook may be
 
 /* Makes step memory hold at least bytes in one piece, for a step about to begin. False: recorded. */
 bool gr__step_reserve(gr_context *ctx, int64_t bytes);
+
+/*
+ * Runs one pass of a call in which some tensors are halves on a kernel for floats: widened copies in step memory, cut into
+ * slices of samples where the operation allows it, results rounded to the nearest. False: recorded.
+ */
+bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass);
+
+/* Runs one pass of a call as it is, with its scratch. False: recorded. */
+bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass);
+
+/* y = x, each element rounded to y's type. False: recorded. */
+bool gr__convert(gr_context *ctx, gr_tensor *x, gr_tensor *y);
+
+/* t += s, of the same shape and type. False: recorded. */
+bool gr__add_to(gr_tensor *t, gr_tensor *s);
+
+/* The copy of a real tensor in the context's half type, made at its first use in a step. NULL: recorded. */
+gr_tensor *gr__half_copy(gr_tensor *t);
 
 /* Takes a block of step memory and tells where it lies (NULL while planning). False: recorded. */
 bool gr__step_take(gr_context *ctx, size_t bytes, gr_block *block, void **address);

@@ -38,8 +38,12 @@ typedef enum {
 
 typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TYPE_COUNT } gr_type;
 
-/* Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. */
-typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64 } gr_precision;
+/*
+ * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed: activations,
+ * their gradients and the weights that convolutions and dense layers read are halves, sums and everything else are floats;
+ * kernels/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see gr_loss_scale.
+ */
+typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64, GR_FP16, GR_BFLOAT16 } gr_precision;
 
 typedef struct {
     const char *device;     /* "cpu" (default), "cuda", "simt" (the CUDA kernels on a CPU) or "ref" (plain loops) */
@@ -82,7 +86,8 @@ const char *gr_device_name(const gr_context *ctx);
 const char *gr_isa_name(const gr_context *ctx);   /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
 int gr_thread_count(const gr_context *ctx);
 uint64_t gr_seed(const gr_context *ctx);
-gr_type gr_real(const gr_context *ctx);           /* type of activations and parameters: GR_F32, or GR_F64 on ref */
+gr_type gr_real(const gr_context *ctx);           /* type of parameters: GR_F32, or GR_F64 on ref */
+gr_type gr_compute_type(const gr_context *ctx);   /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */
 const char *gr_type_name(gr_type type);           /* "f32" */
 size_t gr_type_size(gr_type type);                /* bytes of one element */
 

@@ -20,6 +20,7 @@ struct gr_device {
     const char *isa;  /* "avx512" */
     gr_type real;     /* GR_F32, or GR_F64 */
     const gr_kernel *kernels; /* by operation id */
+    const gr_op *cast;        /* the operation that converts between floating-point types */
     const gr_probes *probes;
     const struct gr_rung *ladder; /* NULL unless it runs CUDA kernels: kernels/cuda/ladder */
     struct gr_pool *pool;     /* NULL unless a CPU device */

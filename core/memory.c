@@ -112,6 +112,7 @@ void gr__step_reset(gr_context *ctx)
 {
     gr__tape_drop(ctx);
     ctx->n_headers = 0;
+    ctx->steps++;
     gr__arena_reset(ctx->arena);
     gr__arena_reset(ctx->plan);
 }
@@ -158,7 +159,8 @@ bool gr__state_write(gr_context *ctx)
 {
     if (ctx->options.plan_only || !ctx->device_state || ctx->capturing)
         return gr_ok(ctx);
-    if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, sizeof ctx->state))
+    const size_t bytes = ctx->scaled ? offsetof(gr_step_state, loss_scale) : sizeof ctx->state;
+    if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, bytes))
         return gr__device_failed(ctx, "the step state was written");
     return gr_ok(ctx);
 }

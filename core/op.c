@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "core/context.h"
+#include "core/slab.h"
 
 bool gr__slot(const char *slots, int i, gr_slot *slot)
 {
@@ -24,6 +25,7 @@ bool gr__slot(const char *slots, int i, gr_slot *slot)
         slot->grad |= *p == '*';
         slot->optional |= *p == '?';
         slot->in_place |= *p == '&';
+        slot->samples |= *p == '#';
     }
     return true;
 }
@@ -38,7 +40,17 @@ int gr__slot_count(const char *slots)
 
 static gr_type slot_type(const gr_context *ctx, const gr_slot *slot)
 {
-    return slot->type == 'u' ? GR_U8 : slot->type == 'i' ? GR_I32 : ctx->device->real;
+    return slot->type == 'u' ? GR_U8 : slot->type == 'i' ? GR_I32 : slot->type == 'h' ? ctx->compute : ctx->device->real;
+}
+
+/* The type of an output that goes by its inputs: the half one if all that could be are. */
+static gr_type either_type(const gr_build *b)
+{
+    gr_slot slot;
+    for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++)
+        if (slot.type == 'e' && b->call.in[i] && b->call.in[i]->type != b->ctx->compute)
+            return b->ctx->device->real;
+    return b->ctx->compute;
 }
 
 /* "conv2d (conv1) x[2,8,8,3] w[4,3,3,3]" into text: the call as a message names it. */
@@ -72,8 +84,11 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...)
 static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 {
     gr_type wanted = slot_type(b->ctx, slot);
-    if (slot->type == 'a' && (t->type == GR_F16 || t->type == GR_BF16))
+    const bool floating = wanted != GR_U8 && wanted != GR_I32;
+    if (gr__is_half(t) && floating && !slot->in_place && (slot->type == 'a' || t->type == b->ctx->compute))
         wanted = t->type;
+    else if (slot->type == 'h')
+        wanted = b->ctx->device->real; /* narrow() will take a copy */
     if (t->ctx != b->ctx)
         gr__op_fail(b, "%s belongs to another context", slot->name);
     else if (t->type != wanted)
@@ -81,6 +96,22 @@ static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
     else if (!t->data && !b->ctx->planning)
         gr__op_fail(b, "the storage of %s was given back: gr_backward releases activations, gr_step_end everything", slot->name);
     return gr_ok(b->ctx);
+}
+
+/* Halves in place of real inputs where the operation asks for them; no copy of what is about to change is kept. False: recorded. */
+static bool narrow(gr_build *b)
+{
+    gr_slot slot;
+    for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++) {
+        gr_tensor *t = b->call.in[i];
+        if (t && slot.in_place)
+            t->half = NULL;
+        if (t && slot.in_place && t->slab)
+            t->slab->moved = true;
+        if (t && slot.type == 'h' && t->type != b->ctx->compute && !(b->call.in[i] = gr__half_copy(t)))
+            return false;
+    }
+    return true;
 }
 
 bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args, size_t args_size)
@@ -104,7 +135,7 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
     for (int i = 0; gr__slot(op->inputs, i, &slot); i++)
         if (in[i] && !fits(b, &slot, in[i]))
             return false;
-    return true;
+    return narrow(b);
 }
 
 void *gr__op_args(gr_build *b)
@@ -143,7 +174,7 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
         return false;
     if (slot_index > 0 && slot.optional && b->op->kind == GR_DIFF && !on_tape(b))
         return true;
-    return gr__op_output_as(b, slot_index, slot_type(b->ctx, &slot), ndim, shape);
+    return gr__op_output_as(b, slot_index, slot.type == 'e' ? either_type(b) : slot_type(b->ctx, &slot), ndim, shape);
 }
 
 static double seconds(void)
@@ -162,22 +193,6 @@ static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pas
     ctx->trace(ctx->trace_user, &event);
 }
 
-/* The kernel, timed and counted. */
-static void run_traced(gr_context *ctx, gr_kernel_fn run, const gr_call *call, gr_trace_event *event)
-{
-    gr_device *d = ctx->device;
-    if (d->count_begin)
-        d->count_begin(d);
-    event->begin = seconds();
-    if (!ctx->planning)
-        run(call);
-    if (d->wait)
-        d->wait(d);
-    event->end = seconds();
-    if (d->count_end)
-        event->count = d->count_end(d);
-}
-
 /* Whether the device has failed, which is recorded: at this operation or, where the device runs behind, before it. */
 static bool faulty(gr_context *ctx, const gr_op *op)
 {
@@ -188,7 +203,7 @@ static bool faulty(gr_context *ctx, const gr_op *op)
     return why;
 }
 
-bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
+bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
     gr_exec exec = {.pool = ctx->device->pool, .queue = ctx->device->queue, .state = ctx->device_state};
@@ -197,18 +212,56 @@ bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pas
     gr_block scratch = {0};
     if (bytes && !gr__step_take(ctx, bytes, &scratch, &exec.scratch))
         return false;
-    const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
-    if (ctx->trace) {
-        gr_trace_event event = {0};
-        run_traced(ctx, run, call, &event);
-        report(ctx, op, call, pass, event);
-    } else if (!ctx->planning) {
-        run(call);
-    }
+    if (!ctx->planning)
+        (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
     if (bytes)
         gr__step_give(ctx, &scratch);
     call->exec = NULL;
-    return !faulty(ctx, op);
+    return true;
+}
+
+/* Whether only a kernel for floats could run the call although there are halves in it. */
+static bool wants_widening(const gr_op *op, const gr_call *call)
+{
+    bool halves = false;
+    for (int i = 0; i < call->n_in; i++)
+        halves |= gr__is_half(call->in[i]) || gr__is_half(call->d_in[i]);
+    for (int i = 0; i < call->n_out; i++)
+        halves |= gr__is_half(call->out[i]) || gr__is_half(call->d_out[i]);
+    gr_slot slot;
+    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a';
+}
+
+static bool run(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
+{
+    return wants_widening(op, call) ? gr__run_widened(ctx, op, call, pass) : gr__run_plain(ctx, op, call, pass);
+}
+
+/* The kernel, timed, counted and reported. */
+static bool run_traced(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
+{
+    gr_device *d = ctx->device;
+    gr_trace_event event = {0};
+    if (d->count_begin)
+        d->count_begin(d);
+    event.begin = seconds();
+    const bool done = run(ctx, op, call, pass);
+    if (d->wait)
+        d->wait(d);
+    event.end = seconds();
+    if (d->count_end)
+        event.count = d->count_end(d);
+    if (done)
+        report(ctx, op, call, pass, event);
+    return done;
+}
+
+bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
+{
+    const bool done = (ctx->trace ? run_traced(ctx, op, call, pass) : run(ctx, op, call, pass)) && !faulty(ctx, op);
+    if (done && ctx->inspect && !ctx->planning)
+        ctx->inspect(ctx->inspect_user, op, call, pass);
+    return done;
 }
 
 /* Out[0], on the tape where it belongs there. */

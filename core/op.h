@@ -62,8 +62,9 @@ typedef struct gr_op {
 /* One slot of an operation, read from ops.def's notation. */
 typedef struct {
     char name[16];
-    char type; /* f real, u u8, i i32, a any floating-point type: real, f16, bf16 */
+    char type; /* f real, h half, e either, u u8, i i32, a any floating-point type; see ops.def */
     bool grad, optional, in_place;
+    bool samples; /* its first dimension counts samples that have nothing to do with each other */
 } gr_slot;
 
 /* Parses slot i of a slot list. False: there are fewer. */

@@ -61,7 +61,41 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
         s->value->slab = slab;
         s->value->segment = i;
     }
+    if (slab->values)
+        slab->values->slab = slab; /* a step on the slab is a change of its parameters */
     return slab->values ? slab : NULL;
+}
+
+/* Copies of all parameters, yet without values. False: recorded. */
+static bool make_halves(gr_slab *slab)
+{
+    gr_context *ctx = slab->ctx;
+    gr_tensor *halves = gr__tensor_persistent(ctx, ctx->compute, 1, &slab->values->count);
+    for (int i = 0; halves && i < slab->n; i++) {
+        gr_segment *s = &slab->segments[i];
+        gr_tensor *half = gr__tensor_over(ctx, ctx->compute, s->value->ndim, s->value->shape, at(halves, s->offset));
+        if (!half)
+            return false;
+        half->master = s->value;
+        half->wants_grad = true;
+        s->value->half = half;
+    }
+    slab->halves = halves;
+    slab->moved = true;
+    return halves;
+}
+
+gr_tensor *gr__slab_half(gr_tensor *parameter)
+{
+    gr_slab *slab = parameter->slab;
+    gr_context *ctx = slab->ctx;
+    if (!slab->halves && !make_halves(slab))
+        return NULL;
+    gr_call call = {.n_in = 1, .n_out = 1, .in = {slab->values}, .out = {slab->halves}};
+    if (slab->moved && !gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD))
+        return NULL;
+    slab->moved = slab->moved && ctx->planning; /* a dry run casts nothing */
+    return parameter->half;
 }
 
 /* Gives every segment that needs a gradient its place; returns the length of the gradient slab in elements. */

@@ -22,6 +22,8 @@ typedef struct gr_slab {
     gr_segment *segments;
     gr_tensor *values;    /* 1-D, the whole slab; gaps between segments hold zeros */
     gr_tensor *gradients; /* 1-D, made at the first backward; NULL before */
+    gr_tensor *halves;    /* 1-D, values in the context's half type, made at their first use; NULL before */
+    bool moved;           /* values have changed since halves were made from them */
 } gr_slab;
 
 /* Lays n parameters of the given shapes out and allocates them, zero-filled. NULL: recorded. Owned by ctx. */
@@ -29,5 +31,8 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
 
 /* Makes (or enlarges) the gradient slab so that every segment that is not no_gradient has a place. Values are kept. */
 bool gr__slab_make_gradients(gr_slab *slab);
+
+/* The copy of a parameter in the context's half type; one cast brings all of the slab's up to date. NULL: recorded. */
+gr_tensor *gr__slab_half(gr_tensor *parameter);
 
 #endif

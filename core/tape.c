@@ -87,7 +87,7 @@ static gr_tensor *gradient_buffer(gr_tensor *t, gr_call *call, int slot)
 static int twin(const gr_call *call, int slot)
 {
     for (int i = 0; i < slot; i++)
-        if (call->d_in[i] && call->in[i] == call->in[slot])
+        if (call->d_in[i] && gr__origin(call->in[i]) == gr__origin(call->in[slot]))
             return i;
     return -1;
 }
@@ -100,7 +100,7 @@ static bool make_buffers(gr_node *node, gr_call *call)
 {
     gr_slot slot;
     for (int i = 0; gr__slot(node->op->inputs, i, &slot); i++) {
-        gr_tensor *t = call->in[i];
+        gr_tensor *t = gr__origin(call->in[i]);
         if (!slot.grad || !t || !t->wants_grad || node->claimed >> i & 1)
             continue;
         call->d_in[i] = twin(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape)
@@ -111,20 +111,20 @@ static bool make_buffers(gr_node *node, gr_call *call)
     return true;
 }
 
-static bool add_twins(gr_context *ctx, gr_call *call)
+static bool add_twins(gr_call *call)
 {
     for (int i = 0; i < call->n_in; i++) {
         if (!call->d_in[i])
             continue;
         int first = twin(call, i);
+        gr_tensor *t = gr__origin(call->in[i]);
         if (first < 0) {
-            if (call->in[i]->node < 0)
-                call->in[i]->grad_written = true;
+            if (t->node < 0)
+                t->grad_written = true;
             continue;
         }
-        gr_device *d = ctx->device;
-        if (!ctx->planning && !d->add(d, call->d_in[first]->data, call->d_in[i]->data, call->d_in[i]->count))
-            return gr__device_failed(ctx, "two gradients were added");
+        if (!gr__add_to(call->d_in[first], call->d_in[i]))
+            return false;
         gr__release(call->d_in[i]);
     }
     return true;
@@ -154,7 +154,7 @@ static bool differentiate(gr_context *ctx, gr_node *node, const gr_backward_hook
     if (!make_buffers(node, &call))
         return false;
     bool done = node->claimed ? hook->run(hook->user, node, &call) : gr__run_kernel(ctx, node->op, &call, GR_BACKWARD);
-    return done && add_twins(ctx, &call);
+    return done && add_twins(&call);
 }
 
 /* What only this node's backward needed: its results and their gradient. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/context.h"
+#include "core/slab.h"
 
 static const struct {
     const char *name;
@@ -127,6 +128,10 @@ gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
 
 void gr__release(gr_tensor *t)
 {
+    if (t && t->lifetime != GR__PERSISTENT && t->half && t->half_step == t->ctx->steps) {
+        gr__release(t->half);
+        t->half = NULL;
+    }
     if (!t || t->lifetime != GR__STEP || !t->block.size)
         return;
     gr__step_give(t->ctx, &t->block);
@@ -193,6 +198,9 @@ bool gr_upload(gr_tensor *t, const void *host)
 {
     if (!reachable(t))
         return false;
+    t->half = t->slab ? t->half : NULL;
+    if (t->slab)
+        t->slab->moved = true;
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;

@@ -29,6 +29,9 @@ struct gr_tensor {
     gr_tensor *grad;    /* leaf: persistent, made at the first backward. Else: alive only while backward runs */
     struct gr_slab *slab; /* of a parameter: where its gradient will lie; NULL otherwise */
     int32_t segment;      /* of a parameter: its index in slab */
+    gr_tensor *half;      /* copy in the context's half type; NULL: none */
+    int64_t half_step;    /* of a tensor that is no parameter: the step that the copy belongs to */
+    gr_tensor *master;    /* of such a copy: what it was made from, whose gradient it gathers */
 };
 
 /* Bytes of its storage, without any alignment. */
@@ -64,6 +67,18 @@ gr_tensor *gr__tensor_over(gr_context *ctx, gr_type type, int ndim, const int64_
 
 /* A step tensor of another shape over the storage of t (same count). */
 gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape);
+
+/* Whose gradient an input of an operation stands for: a half copy's is its master's, in the master's type. */
+static inline gr_tensor *gr__origin(gr_tensor *t)
+{
+    return t && t->master ? t->master : t;
+}
+
+/* Whether t is f16 or bf16. */
+static inline bool gr__is_half(const gr_tensor *t)
+{
+    return t && (t->type == GR_F16 || t->type == GR_BF16);
+}
 
 /* Gives the storage of a step tensor back before the step ends. NULL, aliases and persistent tensors are left alone. */
 void gr__release(gr_tensor *t);

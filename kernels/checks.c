@@ -45,3 +45,9 @@ bool gr__check_decay(gr_build *b, double weight_decay)
     return (weight_decay >= 0 && isfinite(weight_decay)) ||
            gr__op_fail(b, "weight decay %g; it must be 0 or a positive number", weight_decay);
 }
+
+bool gr__check_scaler(gr_build *b, int i)
+{
+    return b->call.in[i]->count == GR_SCALER_VALUES ||
+           gr__op_fail(b, "scaler has %lld elements, wanted are %d", (long long)b->call.in[i]->count, (int)GR_SCALER_VALUES);
+}

@@ -22,7 +22,7 @@ static bool has_plain(void)
 #if defined(__x86_64__)
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
 }
 
 static bool has_avx512(void)
@@ -97,6 +97,7 @@ gr_device *gr__cpu_device(int threads, const char **why)
     cpu->device = (gr_device){.name = "cpu",
                               .isa = instruction_sets[set].name,
                               .real = GR_F32,
+                              .cast = &gr__ops[GR_OP_cast],
                               .kernels = cpu->kernels,
                               .probes = instruction_sets[set].probes,
                               .pool = pool,

@@ -275,6 +275,7 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->isa = cuda->isa;
     d->real = GR_F32;
     d->kernels = gr__cuda_kernels;
+    d->cast = &gr__ops[GR_OP_cast];
     d->probes = &gr__cuda_probes;
     d->ladder = gr__cuda_ladder;
     d->alloc = cuda_alloc;

@@ -97,6 +97,9 @@ bool gr__check_decay(gr_build *b, double weight_decay);
 /* Completes args of normalise: a std of 0 becomes 1. False: recorded. */
 bool gr__normalise_resolve(gr_build *b, gr_normalise_args *args);
 
+/* For fronts of the loss scale: in[i] is a scaler. False: recorded. */
+bool gr__check_scaler(gr_build *b, int i);
+
 /* Completes Adam's args: betas and epsilon where they are 0. False: recorded. */
 bool gr__adam_resolve(gr_build *b);
 

@@ -13,8 +13,8 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     *why = NULL;
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
         *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
-    else if ((unsigned)o->precision > GR_FP64)
-        *why = "there is no such precision; there are GR_FP32 and, on the device ref, GR_FP64";
+    else if ((unsigned)o->precision > GR_BFLOAT16)
+        *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16 and, on the device ref, GR_FP64";
     else if (!ref && o->precision == GR_FP64)
         *why = "it computes in fp32; for fp64 use the device ref";
     else if (o->threads < 0 || o->threads > MAX_THREADS)
@@ -25,7 +25,8 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
         return gr__simt_device(why);
     if (cuda)
         return gr__cuda_device(why);
-    return ref ? gr__ref_device(o->precision == GR_FP32 ? GR_F32 : GR_F64, why) : gr__cpu_device(o->threads, why);
+    const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_FP64;
+    return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
 }
 
 gr_context *gr_open(const gr_options *options)

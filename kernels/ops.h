@@ -126,6 +126,16 @@ typedef struct {
     bool decoupled;
 } gr_momentum_args;
 
+typedef struct {
+    bool finite; /* a loss that is infinite or NaN is not added; a last row of total sums the weights of those that are */
+} gr_tally_args;
+
+typedef struct {
+    double floor;      /* the scale is never below; 0: 1 */
+    double ceiling;    /* nor above; 0: 2^24, which lifts the smallest number of an f16 to 1 */
+    int64_t interval;  /* clean updates after which it doubles; 0: 2000 */
+} gr_loss_scale_args;
+
 typedef enum { GR_ADAM_KERAS = 0, GR_ADAM_PYTORCH } gr_adam_form;
 
 typedef struct {
@@ -243,7 +253,7 @@ gr_tensor *gr_confusion(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
  * on the device, real [1+k,2]: a row is a sum and what rounding took from it, to be added by whoever reads it. To be called
  * before the optimizer's step, which forgets the weight. An update that is skipped counts too.
  */
-bool gr_tally(gr_tensor *total, gr_tensor *loss, gr_tensor *counts);
+bool gr_tally(gr_tensor *total, gr_tensor *loss, gr_tensor *counts, const gr_tally_args *args);
 
 /*
  * x in another type: gr_real(ctx), GR_F16 or GR_BF16, rounded to the nearest, ties to even; what is too large becomes
@@ -302,6 +312,14 @@ bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit);
  */
 bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved, double rho);
 bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
+
+/*
+ * The loss scale's two halves of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
+ * by the scale and has the update skipped if one of them is not finite; loss_scale, at the end of the update, counts, changes
+ * the scale and lifts the skip. args or NULL.
+ */
+bool gr_unscale(gr_tensor *g, gr_tensor *scaler);
+bool gr_loss_scale(gr_tensor *scaler, const gr_loss_scale_args *args);
 
 /*
  * A dense layer's whole backward pass with its update in one sweep over w, no dW buffer: from dy[N,out] it returns

@@ -20,6 +20,7 @@ gr_device *gr__ref_device(gr_type real, const char **why)
                      .real = real,
                      .close = close_ref,
                      .probes = real == GR_F64 ? &gr__ref_f64_probes : &gr__ref_f32_probes,
+                     .cast = &gr__ops[GR_OP_cast],
                      .kernels = real == GR_F64 ? gr__ref_f64_kernels : gr__ref_f32_kernels};
     gr__use_host_memory(d);
     d->reads_host = true;

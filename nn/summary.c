@@ -23,7 +23,7 @@ static gr_summary_row describe(const gr_node *node)
     for (int i = 0; i < row.ndim; i++)
         row.shape[i] = node->call.out[0]->shape[i + 1];
     for (int i = 0; i < node->call.n_in; i++)
-        if (node->call.in[i] && node->call.in[i]->slab)
+        if (node->call.in[i] && gr__origin(node->call.in[i])->slab)
             row.parameters += node->call.in[i]->count;
     for (int i = 0; i < node->call.n_out && !node->alias; i++)
         if (node->call.out[i] && node->call.out[i]->ndim > 1) /* what is kept per channel does not grow with the batch */

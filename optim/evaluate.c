@@ -36,7 +36,7 @@ static bool add_batch(gr_evaluator *e, const gr_batch *batch)
         e->classes = (int)gr_dim(counts, 0);
         gr__score_open(e->net->ctx, &e->score, gr_count(counts));
     }
-    return gr_tally(e->score.total, gr_add_penalty(e->net, gr_loss(z, batch)), counts);
+    return gr_tally(e->score.total, gr_add_penalty(e->net, gr_loss(z, batch)), counts, NULL);
 }
 
 static bool plan_batch(gr_evaluator *e, int64_t n)

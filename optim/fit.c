@@ -5,15 +5,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "amp/amp.h"
+#include "amp/overflow.h"
 #include "nn/module.h"
 #include "optim/evaluate.h"
 #include "optim/optimizer.h"
 #include "optim/score.h"
 #include "optim/step_graph.h"
 
-/* Where the sums of training stood, and how many samples had gone into them. */
+/* Where the sums of training stood, and how many samples had gone into them: into that of losses those whose loss is a number. */
 typedef struct {
-    double loss, correct;
+    double loss, correct, with_loss;
     int64_t samples;
 } reading;
 
@@ -37,6 +39,8 @@ typedef struct {
     double lr; /* the optimizer's own, where the schedule starts */
     gr_noise noise;
     double first_norm, first_samples; /* of the first piece of the batch under way */
+    int64_t skipped; /* updates that had been skipped before the run */
+    bool stuck;      /* the loss scale is: the next update is only looked at */
 } fit_run;
 
 static double seconds(void)
@@ -121,7 +125,8 @@ static bool step(fit_run *f, const gr_batch *piece, bool first_pass)
     gr_tensor *z = gr_forward(f->net, piece->x), *loss = gr_loss(z, piece);
     if (piece->first)
         loss = gr_add_penalty(f->net, loss);
-    if (first_pass && !gr_tally(f->score.total, loss, gr_accuracy(z, piece->y, piece->weight)))
+    if (first_pass && !gr_tally(f->score.total, loss, gr_accuracy(z, piece->y, piece->weight),
+                                &(gr_tally_args){.finite = f->ctx->scaled}))
         return false;
     if (piece->first && piece->last)
         return gr_minimize(f->opt, loss);
@@ -229,8 +234,17 @@ static bool reading_due(const fit_run *f)
 static void means(const reading *from, const reading *to, double *loss, double *accuracy)
 {
     double n = to->samples > from->samples ? (double)(to->samples - from->samples) : NAN;
-    *loss = (to->loss - from->loss) / n;
+    *loss = (to->loss - from->loss) / (to->with_loss > from->with_loss ? to->with_loss - from->with_loss : NAN);
     *accuracy = (to->correct - from->correct) / n;
+}
+
+/* What has become of the loss scale. */
+static void read_scale(fit_run *f)
+{
+    const gr_scaling s = gr_loss_scaling(f->ctx);
+    f->p.loss_scale = s.scale;
+    f->p.skipped = s.skipped - f->skipped;
+    f->stuck = s.stuck;
 }
 
 /* Waits for the device and tells how training went since the last reading. */
@@ -238,11 +252,13 @@ static void read_score(fit_run *f)
 {
     if (!gr__score_read(&f->score))
         return;
-    const reading now = {f->score.sums[0], f->score.sums[1], f->p.samples};
+    const double with_loss = f->ctx->scaled ? f->score.sums[2] : (double)f->p.samples;
+    const reading now = {f->score.sums[0], f->score.sums[1], with_loss, f->p.samples};
     means(&f->last, &now, &f->p.loss, &f->p.accuracy);
     f->last = now;
     f->last_seconds = seconds();
     f->p.fresh = true;
+    read_scale(f);
 }
 
 /* Where the sum that was read is not finite the run is over: a sum never becomes finite again. */
@@ -255,6 +271,19 @@ static void check_loss(fit_run *f)
         snprintf(before, sizeof before, " or up to %d before", CHECK_EVERY - 1);
     gr__fail(f->ctx, GR_NUMERIC, "the loss is not finite at update %lld%s (epoch %lld); try a lower learning rate",
              (long long)f->p.update, before, (long long)f->p.epoch);
+}
+
+/* The scale is stuck: runs a batch to find where the infinities come from. */
+static void explain_overflow(fit_run *f, const gr_batch *batch)
+{
+    gr_overflow_watch watch;
+    gr__overflow_watch_begin(f->ctx, &watch);
+    gr_backward(gr_add_penalty(f->net, gr_loss(gr_forward(f->net, batch->x), batch)));
+    gr__overflow_watch_end(f->ctx);
+    gr__fail(f->ctx, GR_NUMERIC,
+             "the loss scale is stuck at %g: up to update %lld several in a row had infinities among their gradients, which first "
+             "appear in %s; use a lower learning rate, bf16 or fp32",
+             f->p.loss_scale, (long long)f->p.update, *watch.where ? watch.where : "no operation when a batch is run again");
 }
 
 /* --- epochs -------------------------------------------------------------------------------------------------------- */
@@ -295,6 +324,10 @@ static int64_t train(fit_run *f, gr_batch *piece)
 static void update(fit_run *f, gr_batch *piece)
 {
     double begin = seconds();
+    if (f->stuck) {
+        explain_overflow(f, piece);
+        return;
+    }
     if (has_schedule(f->o)) /* a constant rate is the caller's, who may set another between two updates */
         f->opt->lr = scheduled_lr(f, f->p.update);
     f->p.samples += train(f, piece);
@@ -385,6 +418,9 @@ static bool check_noise(const fit_run *f)
             return gr__fail(f->ctx, GR_USAGE, "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale "
                                               "cannot be measured with it",
                             gr_parameter_name(f->net, i));
+    if (f->ctx->scaled)
+        return gr__fail(f->ctx, GR_USAGE, "gr_fit: the noise scale compares gradients before and after the loss scale of fp16 is taken "
+                                          "out; measure it in bf16 or fp32");
     return gr_loader_micro_batch(f->train) < f->stages[0].batch ||
            gr__fail(f->ctx, GR_USAGE, "gr_fit: the noise scale compares a micro-batch with its batch; give a micro_batch below %lld",
                     (long long)f->stages[0].batch);
@@ -393,7 +429,7 @@ static bool check_noise(const fit_run *f)
 /* Plans, and opens what the first epoch needs; false: recorded. */
 static bool open(fit_run *f, const gr_split *split)
 {
-    f->p = (gr_progress){.epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN},
+    f->p = (gr_progress){.epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .loss_scale = gr_loss_scaling(f->ctx).scale, .noise = {NAN, NAN, NAN},
                           .sharp = {NAN, NAN, NAN}};
     f->whole = (gr_batch_stage){0, f->o->batch};
     f->stages = f->o->n_stages > 0 ? f->o->stages : &f->whole;
@@ -401,7 +437,7 @@ static bool open(fit_run *f, const gr_split *split)
     int64_t micro = f->o->micro_batch > 0 && f->o->micro_batch < f->stages[0].batch ? f->o->micro_batch : f->stages[0].batch;
     int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro;
     if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
-        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, 1) || !plan(f))
+        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, f->ctx->scaled ? 2 : 1) || !plan(f))
         return false;
     if (f->o->noise_scale && !check_noise(f))
         return false;
@@ -430,6 +466,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     f.ctx = net->ctx;
     f.set = split.train;
     f.lr = opt->lr;
+    f.skipped = gr_loss_scaling(f.ctx).skipped;
     if (open(&f, &split))
         while (!done(&f)) {
             epoch(&f);
@@ -445,6 +482,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     gr__evaluator_close(&f.test);
     gr__score_close(f.ctx, &f.score);
     f.result.updates = f.p.update;
+    f.result.loss_scale = f.p.loss_scale;
+    f.result.skipped = f.p.skipped;
     f.result.samples = f.p.samples;
     f.result.seconds = f.p.seconds;
     return f.result;

@@ -49,16 +49,15 @@ static void claim(gr_optimizer *opt)
 }
 
 /* dx becomes, or is added to, the gradient of x. */
-static bool deliver(gr_context *ctx, gr_tensor *x, gr_tensor *dx)
+static bool deliver(gr_tensor *x, gr_tensor *dx)
 {
     if (!x->grad) {
         x->grad = dx;
         return true;
     }
-    gr_device *d = ctx->device;
-    bool added = ctx->planning || d->add(d, x->grad->data, dx->data, dx->count);
+    const bool added = gr__add_to(x->grad, dx);
     gr__release(dx);
-    return added || gr__device_failed(ctx, "two gradients were added");
+    return added;
 }
 
 /* The backward pass of one claimed dense node. */
@@ -74,7 +73,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
                               .db = call->d_in[B], .want_dx = x->wants_grad};
     gr_tensor *dx = opt->class->dense_step(opt, &update, m);
     (void)node;
-    return dx && (!x->wants_grad || deliver(opt->ctx, x, dx));
+    return dx && (!x->wants_grad || deliver(x, dx));
 }
 
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)

@@ -130,6 +130,8 @@ typedef struct {
     double accuracy;           /* likewise, fraction */
     bool fresh;                /* loss and accuracy were read after this update */
     double seconds;            /* training time since the start, evaluation left out */
+    double loss_scale;         /* of the next update; 1 where there is none */
+    int64_t skipped;           /* updates so far that an overflow has had skipped */
     bool epoch_end;
     gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
     gr_noise_scale noise;      /* at an epoch's end, where asked for */
@@ -206,6 +208,8 @@ typedef struct {
     double train_loss, train_accuracy; /* of the last epoch, while the weights were changing; NAN if no batch was seen */
     gr_metrics val, test;              /* after the last update; samples 0 where there is no such part */
     double seconds;                    /* training, evaluation left out */
+    double loss_scale;                 /* at the end; 1 where there is none */
+    int64_t skipped;                   /* updates that an overflow has had skipped */
     bool stopped;                      /* report said so */
 } gr_fit_result;
 
@@ -214,8 +218,9 @@ typedef struct {
  * known before the first update. On error the context tells.
  *
  * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the host
- * wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not
- * finite is an error (GR_NUMERIC), found at the latest 64 updates or an epoch's end later, whatever is watched.
+ * wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not finite - with a loss
+ * scale (GR_FP16): a scale that is stuck - is an error (GR_NUMERIC), found at the latest 64 updates or an epoch's end later,
+ * whatever is watched.
  */
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options);
 

@@ -87,6 +87,8 @@ gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64
     gr_tensor *piece = slab ? gr__tensor_alias(slab, ndim, shape) : NULL;
     if (piece && piece->data)
         piece->data = (char *)piece->data + (size_t)offset * gr_type_size(slab->type);
+    if (piece)
+        piece->slab = slab->slab;
     return piece;
 }
 
@@ -110,10 +112,8 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */
+    if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
         ctx->state.update++;
-        ctx->state.applied++;
-    }
     return gr__state_write(ctx);
 }
 
@@ -190,13 +190,31 @@ static bool climb(gr_optimizer *opt)
     return gr_sam_climb(slab->values, slab->gradients, gr__gradient_norm(opt), opt->saved, opt->rho);
 }
 
+/* Takes the loss scale out of the gradients; an overflow among them has the update skipped. */
+static bool unscale(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    for (int i = 0, end; i < slab->n && gr_ok(opt->ctx); i = end + 1) {
+        for (end = i; end < slab->n && pending(opt, end);)
+            end++;
+        if (end == i)
+            continue;
+        const gr_segment *a = &slab->segments[i], *b = &slab->segments[end - 1];
+        const int64_t count = b->offset + b->count - a->offset;
+        gr_unscale(gr__slab_piece(slab->gradients, a->grad_offset, 1, &count), opt->ctx->scaler);
+    }
+    return gr_ok(opt->ctx);
+}
+
 static bool step_pass(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
+    if (opt->rho > 0 && opt->pass > 0 && !gr_sam_return(slab->values, opt->saved)) /* before an overflow of this pass can skip it */
+        return false;
+    if (opt->ctx->scaled && !unscale(opt))
+        return false;
     if (opt->rho > 0 && opt->pass == 0)
         return climb(opt);
-    if (opt->rho > 0 && !gr_sam_return(slab->values, opt->saved))
-        return false;
     if (opt->clip > 0 && !gr_clip_norm(slab->gradients, gr__gradient_norm(opt), opt->clip))
         return false;
     return step_all(opt);
@@ -209,6 +227,8 @@ static void end_update(gr_optimizer *opt)
     if (statistics->moved)
         gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
     statistics->moved = false;
+    if (opt->ctx->scaled)
+        gr_loss_scale(opt->ctx->scaler, NULL);
     opt->ctx->state.inv_weight = 0;
 }
 

@@ -169,6 +169,8 @@ def draw_real(row, slot, stream, count):
         return u * 0.5 + 0.625
     if slot.name == "y":
         return np.maximum(u, 0)
+    if row.has("overflow") and slot.name in ("g", "loss"):
+        return np.where(np.arange(count) == count // 2, np.inf, u * scale)
     if row.has("ties"):
         return (draw_bits(row, stream, count) % 3).astype(np.float64) - 1
     if row.op == "relu":
@@ -467,6 +469,18 @@ def track(row, t):
         t["next_" + name] = (1 - momentum) * start + momentum * t["batch_" + name] * factor
 
 
+def loss_scale(scaler):
+    """The rule of torch.amp.GradScaler, with a floor of 1, a ceiling of 2^24 and a count of skips."""
+    scale, skip, clean, skipped, floored = scaler.tolist()
+    if skip > 0:
+        rest = [max(scale / 2, 1), 0, 0, skipped + 1, floored + 1 if scale <= 1 else 0]
+    elif clean + 1 >= 2000:
+        rest = [min(scale * 2, 2.0**24), 0, 0, skipped, 0]
+    else:
+        rest = [scale, 0, clean + 1, skipped, 0]
+    return torch.tensor(rest, dtype=scaler.dtype)
+
+
 def dense_gradients(x, dy, w, y):
     """dX, dW, db of a dense layer, by autograd."""
     x, w = x.clone().requires_grad_(True), w.clone().requires_grad_(True)
@@ -525,7 +539,11 @@ def update(row, t):
     elif row.op == "batch_norm_track":
         track(row, t)
     elif row.op == "tally":
-        gains = torch.cat([t["loss"].reshape(1) / row.number("inv_weight", 1), t["counts"].reshape(-1)])
+        weight = 1 / row.number("inv_weight", 1)
+        lost = row.has("finite") and not t["loss"].isfinite().all()
+        gains = torch.cat([t["loss"].reshape(1) * weight, t["counts"].reshape(-1), torch.full([int(row.has("finite"))], weight)])
+        gains[[0, -1]] *= 0 if lost else 1
+        gains[0] = 0 if lost else gains[0]
         t["total"] = torch.stack([t["total"].sum(1) + gains, torch.zeros_like(gains)], 1)
     elif row.op == "batch_norm_commit":
         t["running"] = t["next"].clone()
@@ -539,6 +557,11 @@ def update(row, t):
         sam(row, t)
     elif row.op == "sam_return":
         t["p"] = t["saved"].clone()
+    elif row.op == "unscale":
+        t["scaler"][1] = 1.0 if not t["g"].isfinite().all() else t["scaler"][1]
+        t["g"] /= t["scaler"][0]
+    elif row.op == "loss_scale":
+        t["scaler"] = loss_scale(t["scaler"])
     elif row.op == "adam_step":
         adam(row, t["p"], t["g"], t["m"], t["v"])
     else:

@@ -64,7 +64,7 @@ static void tally_keeps_its_digits(void **state)
             bool f64 = gr_real(ctx) == GR_F64;
             assert_true(gr_upload(loss, f64 ? (const void *)&wide_l : &l) && gr_upload(counts, f64 ? (const void *)wide_c : c));
             gr_set_update_weight(ctx, 32);
-            assert_true(gr_tally(score.total, loss, counts));
+            assert_true(gr_tally(score.total, loss, counts, NULL));
             gr_step_end(ctx);
             want += 32 * (double)l;
         }

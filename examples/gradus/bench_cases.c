@@ -84,6 +84,16 @@ static gr_tensor *norm_commit(gr_tensor *const *in)
     return gr_batch_norm_commit(in[0], in[1]) ? in[0] : NULL;
 }
 
+static gr_tensor *unscaled(gr_tensor *const *in)
+{
+    return gr_unscale(in[0], in[1]) ? in[0] : NULL;
+}
+
+static gr_tensor *scale_moved(gr_tensor *const *in)
+{
+    return gr_loss_scale(in[0], NULL) ? in[0] : NULL;
+}
+
 static gr_tensor *relu(gr_tensor *const *in)
 {
     return gr_relu(in[0]);
@@ -186,7 +196,7 @@ static gr_tensor *confusion(gr_tensor *const *in)
 
 static gr_tensor *tally(gr_tensor *const *in)
 {
-    return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
+    return gr_tally(in[0], in[1], in[2], NULL) ? in[0] : NULL;
 }
 
 static gr_tensor *gather(gr_tensor *const *in)
@@ -312,6 +322,8 @@ const bench_case bench_cases[] = {
     {"batch_norm_track", "512 channels",
      "next_mean[512]= next_var[512]= mean[512] var[512]+ batch_mean[512] batch_var[512]+", norm_track, READS_NOTHING},
     {"batch_norm_commit", "statistics of ResNet-18", "running[9600]= next[9600]", norm_commit, READS_NOTHING},
+    {"unscale", "parameters of ResNet-18 for CIFAR-10", "g[11173962]& scaler[5]&+", unscaled, READS_NOTHING},
+    {"loss_scale", "the numbers of one context", "scaler[5]&+", scale_moved, READS_NOTHING},
     {0},
 };
 

@@ -24,6 +24,8 @@ FORWARD(global_norm) SCRATCH(global_norm)
 FORWARD(lars_step) SCRATCH(lars_step)
 FORWARD(prox_step)
 FORWARD(sam_climb)
+FORWARD(unscale) SCRATCH(unscale)
+FORWARD(cast)
 
 const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch)},
@@ -47,4 +49,6 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_lars_step] = {GR_CPU(lars_step_forward), NULL, GR_CPU(lars_step_scratch)},
     [GR_OP_prox_step] = {GR_CPU(prox_step_forward), NULL, NULL},
     [GR_OP_sam_climb] = {GR_CPU(sam_climb_forward), NULL, NULL},
+    [GR_OP_unscale] = {GR_CPU(unscale_forward), NULL, GR_CPU(unscale_scratch)},
+    [GR_OP_cast] = {GR_CPU(cast_forward), NULL, NULL},
 };

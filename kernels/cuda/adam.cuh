@@ -24,7 +24,7 @@ static __global__ void adam_prepare(adam_numbers *numbers, gr_adam_args args, co
 {
     if (threadIdx.x > 0)
         return;
-    const double t = (double)state->applied, c1 = 1 - pow(args.beta1, t), c2 = sqrt(1 - pow(args.beta2, t));
+    const double t = (double)state->update - state->skipped, c1 = 1 - pow(args.beta1, t), c2 = sqrt(1 - pow(args.beta2, t));
     numbers->rest1 = (float)(1 - args.beta1);
     numbers->rest2 = (float)(1 - args.beta2);
     numbers->rate = (float)(state->lr * c2 / c1);

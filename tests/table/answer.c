@@ -38,7 +38,7 @@ static bool differentiate(const row *r, gr_tensor *result, gr_tensor *const *in,
 static bool update(gr_context *ctx, const row *r, answer_fn compute, gr_tensor *const *in, gr_tensor **result, gr_tensor *db)
 {
     for (int i = 0; i < r->updates; i++) {
-        ctx->state.applied = r->state.applied + i;
+        ctx->state.update = r->state.update + i;
         if (!gr__state_write(ctx) || !(*result = compute(r, in, db)))
             return false;
     }

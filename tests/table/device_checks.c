@@ -174,6 +174,8 @@ static bool nan_reaches(const row *r, int slot)
         return r->track.first ? slot >= 2 : slot < 2;
     gr_slot s = {0};
     gr__slot(r->op->inputs, slot, &s);
+    if (!strcmp(s.name, "scaler") || (r->finite && !strcmp(s.name, "loss"))) /* never NaN; never added */
+        return false;
     return r->op->id != GR_OP_accuracy && r->op->id != GR_OP_confusion && strcmp(s.name, "y");
 }
 
@@ -197,13 +199,13 @@ static void check_without_saved(const subject *s, trial *t)
 }
 
 /*
- * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb, and
- * nobody knows yet whether it is skipped when the loss is added to its sum.
+ * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb, nobody
+ * knows yet whether it is skipped when the loss is added to its sum, and the loss scaler is what decides.
  */
 static bool obeys_skip(const gr_op *op)
 {
     return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb && op->id != GR_OP_sam_return &&
-           op->id != GR_OP_tally;
+           op->id != GR_OP_tally && op->id != GR_OP_unscale && op->id != GR_OP_loss_scale;
 }
 
 static void check_skip(const subject *s, trial *t)

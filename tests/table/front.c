@@ -110,6 +110,18 @@ static gr_tensor *call_batch_norm_commit(const row *r, gr_tensor *const *in, gr_
     return gr_batch_norm_commit(in[0], in[1]) ? in[0] : NULL;
 }
 
+static gr_tensor *call_unscale(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_unscale(in[0], in[1]) ? in[0] : NULL;
+}
+
+static gr_tensor *call_loss_scale(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_loss_scale(in[0], NULL) ? in[0] : NULL;
+}
+
 static gr_tensor *call_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)r, (void)db;
@@ -192,8 +204,8 @@ static gr_tensor *call_confusion(const row *r, gr_tensor *const *in, gr_tensor *
 
 static gr_tensor *call_tally(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
-    (void)r, (void)db;
-    return gr_tally(in[0], in[1], in[2]) ? in[0] : NULL;
+    (void)db;
+    return gr_tally(in[0], in[1], in[2], &(gr_tally_args){.finite = r->finite}) ? in[0] : NULL;
 }
 
 static gr_tensor *call_gather(const row *r, gr_tensor *const *in, gr_tensor *db)

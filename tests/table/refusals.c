@@ -216,6 +216,16 @@ static void commit_count(gr_context *ctx)
     gr_batch_norm_commit(vector(ctx, 4), vector(ctx, 5));
 }
 
+static void unscale_scaler(gr_context *ctx)
+{
+    gr_unscale(vector(ctx, 4), vector(ctx, 4));
+}
+
+static void loss_scale_floor(gr_context *ctx)
+{
+    gr_loss_scale(vector(ctx, GR_SCALER_VALUES), &(gr_loss_scale_args){.floor = 8, .ceiling = 4});
+}
+
 static void relu_type(gr_context *ctx)
 {
     gr_relu(labels(ctx, 3));
@@ -298,12 +308,12 @@ static void confusion_labels(gr_context *ctx)
 
 static void tally_loss(gr_context *ctx)
 {
-    gr_tally(matrix(ctx, 2, 2), vector(ctx, 2), vector(ctx, 1));
+    gr_tally(matrix(ctx, 2, 2), vector(ctx, 2), vector(ctx, 1), NULL);
 }
 
 static void tally_total(gr_context *ctx)
 {
-    gr_tally(matrix(ctx, 3, 2), vector(ctx, 1), vector(ctx, 3));
+    gr_tally(matrix(ctx, 3, 2), vector(ctx, 1), vector(ctx, 3), NULL);
 }
 
 static void gather_vector(gr_context *ctx)
@@ -533,6 +543,8 @@ static const struct {
     {track_momentum, "batch_norm_track", "momentum 1.5"},
     {track_count, "batch_norm_track", "mean has 5 elements, wanted are 4"},
     {commit_count, "batch_norm_commit", "next has 5 elements, wanted are 4"},
+    {unscale_scaler, "unscale", "scaler has 4 elements, wanted are 5"},
+    {loss_scale_floor, "loss_scale", "floor 8, ceiling 4"},
     {relu_type, "relu", "x has type i32"},
     {sigmoid_type, "sigmoid", "x has type i32"},
     {tanh_type, "tanh", "x has type i32"},

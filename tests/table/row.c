@@ -86,7 +86,7 @@ static bool flag_word(row *r, const word *w)
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
                  {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"second", &r->second}, {"whole", &r->whole}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -106,7 +106,7 @@ static bool number_word(row *r, const word *w)
     const struct {
         const char *name;
         double *number;
-    } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr}, {"loss_scale", &r->state.loss_scale},
+    } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr},
                    {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
                    {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum},
                    {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}, {"rate", &r->rate}};
@@ -122,7 +122,9 @@ static bool number_word(row *r, const word *w)
             r->normalise.std[i] = (float)w->numbers[i];
     }
     if (!strcmp(w->name, "t") && w->n == 1)
-        r->state.applied = (int64_t)w->numbers[0];
+        r->state.update = (int64_t)w->numbers[0] + (int64_t)r->state.skipped;
+    else if (!strcmp(w->name, "loss_scale") && w->n == 1)
+        r->state.loss_scale = (float)w->numbers[0];
     else if (!strcmp(w->name, "draws") && w->n == 1)
         r->state.draws = (int64_t)w->numbers[0];
     else if (!strcmp(w->name, "values") && w->n == 1)
@@ -172,7 +174,7 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
 {
     /* Numbers of the step state that a kernel could take for one another all differ. */
     *r = (row){.text = text, .golden = golden, .hash = fnv1a(text), .updates = 1, .scale = 1,
-               .state = {.update = 7, .applied = 3, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
+               .state = {.update = 7, .skipped = 4, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
     for (int i = 0; i < GR_MAX_IN; i++)
         r->ndim[i] = -1;
     word w;

@@ -35,6 +35,8 @@ typedef struct {
     int64_t to[GR_MAX_DIMS];
     bool ties;           /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
     bool fresh;          /* Adam's moments are 0 */
+    bool overflow;       /* an element in the middle of g of unscale, or the loss of tally, is infinite */
+    bool finite;         /* of tally */
     double scale;        /* of drawn inputs; 1 */
 } row;
 

@@ -70,6 +70,8 @@ static const struct {
     [GR_OP_dense_adam] = {TERMS, 3, ITSELF, 0},
     [GR_OP_batch_norm_track] = {TERMS, 4, ITSELF, 0},
     [GR_OP_batch_norm_commit] = {ITSELF, 0, ITSELF, 0},
+    [GR_OP_unscale] = {ITSELF, 2, ITSELF, 0},
+    [GR_OP_loss_scale] = {ITSELF, 1, ITSELF, 0},
 };
 
 /* K of each result. */

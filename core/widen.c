@@ -1,0 +1,187 @@
+/*
+ * widen.c - halves: copies of tensors in the context's half type, and any operation on halves by its kernel for floats.
+ *
+ * A call with halves in it runs as: widen what is read to floats, run the kernel for floats, round what it wrote. So halves
+ * are stored, floats are summed, whatever the operation and the device. Where samples have nothing to do with each other the
+ * call is cut into slices of a few samples: the floats stay in the caches, and no activation ever exists in both types.
+ */
+#include "core/context.h"
+#include "core/slab.h"
+
+enum { SLICE_BYTES = 8 << 20 }; /* of floats in a slice, at least one sample */
+
+/* One tensor of a call beside what the kernel sees of it. */
+typedef struct {
+    gr_tensor *t, seen;
+    bool samples, read, written; /* cut by samples; read, written by this pass */
+    gr_block block;              /* of the floats that stand for halves */
+    void *floats;
+} side;
+
+typedef struct {
+    gr_context *ctx;
+    const gr_op *op;
+    gr_pass pass;
+    gr_call call; /* as the kernel sees it */
+    int n;
+    side sides[2 * (GR_MAX_IN + GR_MAX_OUT)];
+    unsigned whole; /* bit i: in[i] is not cut by samples, its gradient is a sum over the slices */
+    int64_t samples, slice;
+} widened;
+
+bool gr__convert(gr_context *ctx, gr_tensor *x, gr_tensor *y)
+{
+    gr_call call = {.n_in = 1, .n_out = 1, .in = {x}, .out = {y}};
+    return gr__run_plain(ctx, ctx->device->cast, &call, GR_FORWARD);
+}
+
+/* Puts a stand-in for *slot where the kernel will look. */
+static void add_side(widened *w, gr_tensor **slot, bool samples, bool read, bool written)
+{
+    if (!*slot)
+        return;
+    side *s = &w->sides[w->n++];
+    *s = (side){.t = *slot, .seen = **slot, .samples = samples, .read = read, .written = written};
+    *slot = &s->seen;
+    if (samples)
+        w->samples = s->t->shape[0];
+}
+
+static void collect(widened *w)
+{
+    gr_call *c = &w->call;
+    const bool forward = w->pass == GR_FORWARD;
+    gr_slot slot;
+    for (int i = 0; gr__slot(w->op->inputs, i, &slot); i++) {
+        add_side(w, &c->in[i], slot.samples, true, false);
+        add_side(w, &c->d_in[i], slot.samples, c->accumulate >> i & 1, true);
+        w->whole |= slot.samples ? 0 : 1u << i;
+    }
+    for (int i = 0; gr__slot(w->op->outputs, i, &slot); i++) {
+        add_side(w, &c->out[i], slot.samples, !forward, forward);
+        add_side(w, &c->d_out[i], slot.samples, true, false);
+    }
+}
+
+/* Samples in a slice: as many as SLICE_BYTES of floats hold. */
+static int64_t slice_of(const widened *w)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < w->n; i++)
+        if (w->sides[i].samples && gr__is_half(w->sides[i].t))
+            bytes += w->sides[i].t->count / w->samples * (int64_t)sizeof(float);
+    const int64_t fit = bytes > 0 ? SLICE_BYTES / bytes : w->samples;
+    return fit < 1 ? 1 : fit < w->samples ? fit : w->samples;
+}
+
+static int64_t rows_at(const widened *w, const side *s, int64_t first)
+{
+    const int64_t left = w->samples - first;
+    return !s->samples ? s->t->shape[0] : left < w->slice ? left : w->slice;
+}
+
+/* The part of a side's tensor that a slice is about. */
+static gr_tensor part(const widened *w, const side *s, int64_t first)
+{
+    gr_tensor t = *s->t;
+    if (!s->samples)
+        return t;
+    const int64_t per_sample = t.count / t.shape[0];
+    t.shape[0] = rows_at(w, s, first);
+    t.count = per_sample * t.shape[0];
+    if (t.data)
+        t.data = (char *)t.data + (size_t)(first * per_sample) * gr_type_size(t.type);
+    return t;
+}
+
+static bool take(widened *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        side *s = &w->sides[i];
+        const int64_t count = s->samples ? s->t->count / w->samples * w->slice : s->t->count;
+        if (gr__is_half(s->t) && !gr__step_take(w->ctx, (size_t)count * sizeof(float), &s->block, &s->floats))
+            return false;
+    }
+    return true;
+}
+
+static void give(widened *w)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->sides[i].block.size)
+            gr__step_give(w->ctx, &w->sides[i].block);
+}
+
+/* Shows the kernel the slice that begins at sample first; widens what it reads, unless an earlier slice has. */
+static bool show(widened *w, int64_t first)
+{
+    for (int i = 0; i < w->n; i++) {
+        side *s = &w->sides[i];
+        gr_tensor t = part(w, s, first);
+        s->seen = t;
+        if (!gr__is_half(s->t))
+            continue;
+        s->seen.type = w->ctx->device->real;
+        s->seen.data = s->floats;
+        if (s->read && (s->samples || first == 0) && !gr__convert(w->ctx, &t, &s->seen))
+            return false;
+    }
+    return true;
+}
+
+/* Rounds what the kernel has written; what is a sum over the slices after the last one. */
+static bool round_off(widened *w, int64_t first)
+{
+    const bool last = first + w->slice >= w->samples;
+    for (int i = 0; i < w->n; i++) {
+        side *s = &w->sides[i];
+        gr_tensor t = part(w, s, first);
+        if (gr__is_half(s->t) && s->written && (s->samples || last) && !gr__convert(w->ctx, &s->seen, &t))
+            return false;
+    }
+    return true;
+}
+
+bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass)
+{
+    widened w = {.ctx = ctx, .op = op, .pass = pass, .call = *call, .samples = 1};
+    collect(&w);
+    w.slice = slice_of(&w);
+    bool good = take(&w);
+    for (int64_t first = 0; good && first < w.samples; first += w.slice) {
+        good = show(&w, first) && gr__run_plain(ctx, op, &w.call, pass) && round_off(&w, first);
+        w.call.accumulate |= w.whole;
+    }
+    give(&w);
+    return good;
+}
+
+bool gr__add_to(gr_tensor *t, gr_tensor *s)
+{
+    gr_context *ctx = t->ctx;
+    gr_device *d = ctx->device;
+    if (!gr__is_half(t))
+        return ctx->planning || d->add(d, t->data, s->data, t->count) || gr__device_failed(ctx, "two gradients were added");
+    gr_tensor *a = gr__tensor_step(ctx, d->real, t->ndim, t->shape), *b = gr__tensor_step(ctx, d->real, t->ndim, t->shape);
+    const bool good = a && b && gr__convert(ctx, t, a) && gr__convert(ctx, s, b) && gr__add_to(a, b) && gr__convert(ctx, a, t);
+    gr__release(a);
+    gr__release(b);
+    return good;
+}
+
+gr_tensor *gr__half_copy(gr_tensor *t)
+{
+    gr_context *ctx = t->ctx;
+    if (t->slab && t->slab->segments[t->segment].value == t)
+        return gr__slab_half(t);
+    if (t->half && t->half_step == ctx->steps)
+        return t->half;
+    gr_call call = {.n_in = 1, .n_out = 1, .in = {t}, .out = {gr__tensor_step(ctx, ctx->compute, t->ndim, t->shape)}};
+    if (!call.out[0] || !gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD))
+        return NULL;
+    t->half = call.out[0];
+    t->half_step = ctx->steps;
+    t->half->master = t;
+    t->half->wants_grad = t->wants_grad;
+    return t->half;
+}

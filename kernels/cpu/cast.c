@@ -1,0 +1,116 @@
+/* cast.c - y = x in another type: float, f16, bf16; rounded to the nearest, ties to even, NaN stays NaN. */
+#include "core/half.h"
+#include "kernels/cpu/cpu.h"
+
+enum { CHUNK = 16384 }; /* elements */
+
+#if defined(__AVX512F__)
+INLINE vec from_f16(const uint16_t *x)
+{
+    return (vec)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)x));
+}
+
+INLINE void to_f16(uint16_t *y, vec v)
+{
+    _mm256_storeu_si256((__m256i *)y, _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__F16C__)
+INLINE vec from_f16(const uint16_t *x)
+{
+    return (vec)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)x));
+}
+
+INLINE void to_f16(uint16_t *y, vec v)
+{
+    _mm_storeu_si128((__m128i *)y, _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#else
+INLINE vec from_f16(const uint16_t *x)
+{
+    vec v;
+    for (int i = 0; i < VL; i++)
+        v[i] = (float)gr__f16_value(x[i]);
+    return v;
+}
+
+INLINE void to_f16(uint16_t *y, vec v)
+{
+    for (int i = 0; i < VL; i++)
+        y[i] = gr__f16_of((double)v[i]);
+}
+#endif
+
+typedef uint16_t hvec __attribute__((vector_size(VL * sizeof(uint16_t))));
+typedef uint32_t uvec __attribute__((vector_size(VL * sizeof(uint32_t))));
+
+/* The upper half of a float: a carry out of the half that goes rounds it up. */
+INLINE void to_bf16(uint16_t *y, vec v)
+{
+    const uvec bits = (uvec)v, rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    const uvec is_nan = (uvec)(v != v);
+    const hvec h = __builtin_convertvector((rounded & ~is_nan) | (is_nan & 0x7FFF), hvec);
+    memcpy(y, &h, sizeof h);
+}
+
+INLINE vec from_bf16(const uint16_t *x)
+{
+    hvec h;
+    memcpy(&h, x, sizeof h);
+    return (vec)(__builtin_convertvector(h, uvec) << 16);
+}
+
+INLINE vec load_as(gr_type type, const void *x, int64_t i)
+{
+    return type == GR_F32 ? vec_load((const float *)x + i)
+           : type == GR_F16 ? from_f16((const uint16_t *)x + i)
+                            : from_bf16((const uint16_t *)x + i);
+}
+
+INLINE void store_as(gr_type type, void *y, int64_t i, vec v)
+{
+    if (type == GR_F32)
+        vec_store((float *)y + i, v);
+    else if (type == GR_F16)
+        to_f16((uint16_t *)y + i, v);
+    else
+        to_bf16((uint16_t *)y + i, v);
+}
+
+/* n elements of y from x, by whole vectors; the last one through buffers of a vector's length. */
+INLINE void convert(gr_type to, void *y, gr_type from, const void *x, int64_t n)
+{
+    const size_t y_size = to == GR_F32 ? sizeof(float) : 2, x_size = from == GR_F32 ? sizeof(float) : 2;
+    int64_t i = 0;
+    for (; i + VL <= n; i += VL)
+        store_as(to, y, i, load_as(from, x, i));
+    if (i == n)
+        return;
+    float x_tail[VL] = {0}, y_tail[VL];
+    memcpy(x_tail, (const char *)x + (size_t)i * x_size, (size_t)(n - i) * x_size);
+    store_as(to, y_tail, 0, load_as(from, x_tail, 0));
+    memcpy((char *)y + (size_t)i * y_size, y_tail, (size_t)(n - i) * y_size);
+}
+
+static void cast_chunk(void *arg, int64_t chunk)
+{
+    const gr_call *call = arg;
+    const gr_tensor *x = call->in[0], *y = call->out[0];
+    const int64_t first = chunk * CHUNK, n = min64(CHUNK, x->count - first);
+    const char *from = (const char *)x->data + (size_t)first * gr_type_size(x->type);
+    char *to = (char *)y->data + (size_t)first * gr_type_size(y->type);
+    if (x->type == GR_F32 && y->type == GR_F16) /* types known here make loops without a choice in them */
+        convert(GR_F16, to, GR_F32, from, n);
+    else if (x->type == GR_F32 && y->type == GR_BF16)
+        convert(GR_BF16, to, GR_F32, from, n);
+    else if (x->type == GR_F16 && y->type == GR_F32)
+        convert(GR_F32, to, GR_F16, from, n);
+    else if (x->type == GR_BF16 && y->type == GR_F32)
+        convert(GR_F32, to, GR_BF16, from, n);
+    else
+        convert(y->type, to, x->type, from, n);
+}
+
+void GR_CPU(cast_forward)(const gr_call *call)
+{
+    gr_parallel_for(call->exec, ceil_div(call->in[0]->count, CHUNK), cast_chunk, (void *)call);
+}

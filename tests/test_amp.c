@@ -1,0 +1,364 @@
+/* test_amp.c - mixed precision: what is half, casts once a step, the loss scale, skipped updates, the stuck scale. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gradus.h"
+#include "nn/module.h"
+#include "optim/optimizer.h"
+
+enum { SIDE = 12, IMAGES = 80, BATCH = 20 };
+
+/* With everything that reduces: batch normalisation, a residual block, pooling, dense layers. */
+static gr_module *net_of(gr_context *ctx)
+{
+    const gr_conv2d_options conv = {.filters = 12, .kernel = 3, .padding = GR_SAME, .init = GR_HE_UNIFORM, .no_bias = true};
+    gr_module *body = gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), NULL);
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
+                         gr_residual(ctx, body, NULL), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+}
+
+typedef struct {
+    gr_context *ctx;
+    gr_module *net;
+    gr_optimizer *opt;
+    gr_loader *loader;
+} session;
+
+static session open_session(const char *device, gr_precision precision, bool adam)
+{
+    session s = {.ctx = gr_open(&(gr_options){.device = device, .precision = precision, .seed = 3})};
+    s.net = net_of(s.ctx);
+    s.opt = adam ? gr_adam(s.ctx, s.net, &(gr_adam_options){.lr = 0.003})
+                 : gr_sgd(s.ctx, s.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
+    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = BATCH});
+    assert_true(gr_ok(s.ctx));
+    return s;
+}
+
+static void close_session(session *s)
+{
+    gr_loader_close(s->loader);
+    assert_int_equal(gr_close(s->ctx), 0);
+}
+
+static bool next_batch(session *s, gr_batch *batch)
+{
+    return gr_loader_next(s->loader, batch) || gr_loader_next(s->loader, batch); /* an epoch's end, then the next one */
+}
+
+/* One update; its loss. */
+static double update(session *s)
+{
+    gr_batch batch;
+    assert_true(next_batch(s, &batch));
+    gr_tensor *loss = gr_loss(gr_forward(s->net, batch.x), &batch);
+    gr_minimize(s->opt, loss);
+    const double value = gr_item(loss);
+    gr_step_end(s->ctx);
+    assert_true(gr_ok(s->ctx));
+    return value;
+}
+
+/* Weights, moments and running statistics, one behind the other. */
+static float *everything(const session *s, int64_t *count)
+{
+    const gr_parameters *p = s->net->parameters;
+    const gr_tensor *slabs[] = {p->slab->values, p->statistics->slab->values, s->opt->moments[0], s->opt->moments[1]};
+    float *all = NULL;
+    *count = 0;
+    for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
+        if (!slabs[i])
+            continue;
+        all = realloc(all, (size_t)(*count + gr_count(slabs[i])) * sizeof *all);
+        assert_non_null(all);
+        assert_true(gr_download(slabs[i], all + *count));
+        *count += gr_count(slabs[i]);
+    }
+    return all;
+}
+
+static void assert_same(const session *a, const session *b)
+{
+    int64_t n, m;
+    float *x = everything(a, &n), *y = everything(b, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(x, y, (size_t)n * sizeof *x);
+    free(x);
+    free(y);
+}
+
+/* The largest distance between the losses of 20 updates of two sessions. */
+static double distance(session a, session b)
+{
+    double most = 0;
+    for (int i = 0; i < 20; i++) {
+        const double x = update(&a), y = update(&b);
+        most = fmax(most, fabs(x - y) / (fabs(y) + 0.1));
+    }
+    close_session(&a);
+    close_session(&b);
+    return most;
+}
+
+/* Halves train as floats do: other roundings, the same course. They are not floats in disguise, either. */
+static void halves_follow_floats(void **state)
+{
+    (void)state;
+    const struct {
+        gr_precision precision;
+        double bound;
+    } cases[] = {{GR_FP16, 0.02}, {GR_BFLOAT16, 0.15}};
+    for (int i = 0; i < 2; i++) {
+        const double d = distance(open_session("cpu", cases[i].precision, false), open_session("cpu", GR_FP32, false));
+        assert_true(d > 1e-6);
+        assert_true(d < cases[i].bound);
+    }
+}
+
+/* The kernels for GPUs, on the emulator, train as the CPU's do. */
+static void simt_follows_cpu(void **state)
+{
+    (void)state;
+    assert_true(distance(open_session("simt", GR_FP16, true), open_session("cpu", GR_FP16, true)) < 0.02);
+}
+
+/* ref in floats, with double sums. */
+static void cpu_follows_ref(void **state)
+{
+    (void)state;
+    assert_true(distance(open_session("ref", GR_FP16, false), open_session("cpu", GR_FP16, false)) < 0.02);
+    assert_true(distance(open_session("ref", GR_BFLOAT16, false), open_session("cpu", GR_BFLOAT16, false)) < 0.15);
+}
+
+/* Activations are halves, parameters and their gradients floats; the loss is a float. */
+static void types_are_the_policy(void **state)
+{
+    (void)state;
+    session s = open_session("cpu", GR_BFLOAT16, false);
+    gr_batch batch;
+    assert_true(next_batch(&s, &batch));
+    gr_tensor *z = gr_forward(s.net, batch.x), *loss = gr_loss(z, &batch);
+    assert_int_equal(gr_type_of(batch.x), GR_BF16);
+    assert_int_equal(gr_type_of(z), GR_BF16);
+    assert_int_equal(gr_type_of(loss), GR_F32);
+    assert_int_equal(gr_compute_type(s.ctx), GR_BF16);
+    assert_int_equal(gr_real(s.ctx), GR_F32);
+    assert_true(gr_backward(loss));
+    for (int i = 0; i < gr_parameter_count(s.net); i++) {
+        assert_int_equal(gr_type_of(gr_parameter(s.net, i)), GR_F32);
+        assert_int_equal(gr_type_of(gr_grad(gr_parameter(s.net, i))), GR_F32);
+    }
+    close_session(&s);
+}
+
+static void count_casts(void *user, const gr_trace_event *event)
+{
+    *(int *)user += !strcmp(event->op, "cast");
+}
+
+/* All weights in one cast a step, although evaluation and training read them; a float that is used twice is cast once. */
+static void each_tensor_is_cast_once_a_step(void **state)
+{
+    (void)state;
+    session s = open_session("cpu", GR_FP16, false);
+    int casts = 0;
+    gr_trace(s.ctx, count_casts, &casts);
+    update(&s);
+    assert_int_equal(casts, 1);
+    update(&s);
+    assert_int_equal(casts, 2);
+    gr_tensor *x = gr_variable(s.ctx, 2, (int64_t[]){3, 4}), *w = gr_variable(s.ctx, 2, (int64_t[]){4, 4});
+    gr_dense(gr_dense(x, w, NULL, NULL), w, NULL, NULL);
+    gr_dense(x, w, NULL, NULL);
+    assert_int_equal(casts, 4);
+    gr_step_end(s.ctx);
+    gr_dense(x, w, NULL, NULL);
+    assert_int_equal(casts, 6);
+    gr_step_end(s.ctx);
+    close_session(&s);
+}
+
+/* New weights count at once, although their copies were made before. */
+static void uploaded_weights_are_cast_again(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16});
+    gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 1, .no_bias = true}), NULL);
+    gr_tensor *x = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){1, 1});
+    assert_true(gr_upload(x, &(float){2}));
+    float got[2];
+    assert_true(gr_module_build(net, 1, (int64_t[]){1}));
+    for (int i = 0; i < 2; i++) {
+        assert_true(gr_upload(gr_parameter(net, 0), &(float){(float)(i + 1)}));
+        gr_tensor *y = gr_cast(gr_forward(net, x), GR_F32);
+        assert_true(gr_download(y, &got[i]));
+        gr_step_end(ctx);
+    }
+    assert_true(got[0] == 2 && got[1] == 4);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* A half activation that is used twice: d(x w + x w) = 2 w, whoever adds. */
+static void gradients_of_shared_halves_add_up(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_BFLOAT16});
+    gr_tensor *x = gr_variable(ctx, 2, (int64_t[]){1, 1}), *w = gr_variable(ctx, 2, (int64_t[]){1, 1});
+    assert_true(gr_upload(x, &(float){3}) && gr_upload(w, &(float){0.5f}));
+    gr_tensor *h = gr_dense(x, w, NULL, NULL), *y = gr_add(h, h, NULL), *z = gr_dense(y, w, NULL, NULL);
+    assert_true(gr_backward(gr_add(z, gr_tanh(gr_scale(h, 0)), NULL)));
+    assert_true(gr_item(gr_grad(x)) == 2 * 0.5 * 0.5);
+    assert_true(gr_item(gr_grad(w)) == 2 * 2 * 3 * 0.5);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* What overflows halves the scale and changes nothing else: not a bit of weights, moments and running statistics. */
+static void overflow_skips_the_update(void **state)
+{
+    (void)state;
+    for (int adam = 0; adam < 2; adam++) {
+        session s = open_session("cpu", GR_FP16, adam);
+        assert_true(gr_loss_scaling(s.ctx).scale == 65536);
+        gr_set_loss_scale(s.ctx, 1024);
+        update(&s);
+        int64_t n, m;
+        float *before = everything(&s, &n);
+        gr_set_loss_scale(s.ctx, 0x1p24);
+        const double loss = update(&s);
+        float *after = everything(&s, &m);
+        assert_true(isfinite(loss));
+        assert_memory_equal(before, after, (size_t)n * sizeof *before);
+        assert_true(gr_loss_scaling(s.ctx).scale == 0x1p23);
+        assert_int_equal(gr_loss_scaling(s.ctx).skipped, 1);
+        assert_false(gr_loss_scaling(s.ctx).stuck);
+        free(before);
+        free(after);
+        close_session(&s);
+    }
+}
+
+/* The updates around a skipped one are what they would be without it, Adam's count of updates included. */
+static void only_that_update_is_skipped(void **state)
+{
+    (void)state;
+    session with = open_session("cpu", GR_FP16, true), without = open_session("cpu", GR_FP16, true);
+    gr_batch skipped;
+    for (int i = 0; i < 4; i++) {
+        gr_set_loss_scale(with.ctx, i == 2 ? 0x1p24 : 1024);
+        gr_set_loss_scale(without.ctx, 1024);
+        update(&with);
+        if (i == 2) {
+            assert_true(next_batch(&without, &skipped));
+            gr_step_end(without.ctx);
+        } else {
+            update(&without);
+        }
+    }
+    assert_int_equal(gr_loss_scaling(with.ctx).skipped, 1);
+    assert_int_equal(gr_loss_scaling(without.ctx).skipped, 0);
+    assert_same(&with, &without);
+    close_session(&with);
+    close_session(&without);
+}
+
+/* bf16 has the range of floats and no scale; neither has fp32. */
+static void only_fp16_is_scaled(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_BFLOAT16});
+    assert_true(gr_loss_scaling(ctx).scale == 1);
+    assert_false(gr_set_loss_scale(ctx, 2));
+    assert_non_null(strstr(gr_error_text(ctx), "GR_FP16"));
+    assert_int_equal(gr_close(ctx), GR_USAGE);
+    ctx = gr_open(&(gr_options){.precision = GR_FP16});
+    assert_false(gr_set_loss_scale(ctx, 3));
+    assert_int_equal(gr_close(ctx), GR_USAGE);
+}
+
+/* Makes the output of the second convolution too large for halves, whatever the scale. */
+static void spoil(gr_module *net)
+{
+    for (int i = 0; i < gr_parameter_count(net); i++) {
+        gr_tensor *w = gr_parameter(net, i);
+        if (strcmp(gr_parameter_name(net, i), "conv2.weight"))
+            continue;
+        float *large = malloc((size_t)gr_count(w) * sizeof *large);
+        for (int64_t j = 0; j < gr_count(w); j++)
+            large[j] = 60000;
+        assert_true(gr_upload(w, large));
+        free(large);
+    }
+}
+
+static void stuck_scale_stops_and_names_the_layer(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16, .seed = 3});
+    const gr_conv2d_options conv = {.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM};
+    gr_module *net = gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_relu_layer(ctx), gr_conv2d_layer(ctx, &conv),
+                                   gr_relu_layer(ctx), gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}),
+                                   NULL);
+    assert_true(gr_module_build(net, 3, (int64_t[]){SIDE, SIDE, 3}));
+    spoil(net);
+    gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+    gr_fit_result r = gr_fit(net, gr_sgd(ctx, net, NULL), split, &(gr_fit_options){.batch = BATCH, .updates = 100});
+    assert_int_equal(gr_error_code(ctx), GR_NUMERIC);
+    assert_non_null(strstr(gr_error_text(ctx), "stuck at 1"));
+    assert_non_null(strstr(gr_error_text(ctx), "the forward pass of conv2d (conv2+relu2)"));
+    assert_int_equal(r.skipped, 16 + 5); /* down from 65536, and five at the floor */
+    assert_true(r.loss_scale == 1);
+    assert_int_equal(gr_close(ctx), 6);
+}
+
+/* Peak of a training step that is only planned. */
+static int64_t peak(gr_precision precision, int64_t batch)
+{
+    gr_context *ctx = gr_open(&(gr_options){.precision = precision, .plan_only = true});
+    gr_module *net = gr_cifar10_cnn(ctx);
+    gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.momentum = 0.9});
+    gr_loader *loader = gr_loader_open(gr_procedural(ctx, batch, 32, 32, 1), &(gr_loader_options){.batch = batch});
+    gr_batch b;
+    assert_true(gr_loader_next(loader, &b));
+    assert_true(gr_minimize(opt, gr_loss(gr_forward(net, b.x), &b)));
+    gr_step_end(ctx);
+    const gr_memory m = gr_memory_use(ctx);
+    gr_loader_close(loader);
+    assert_int_equal(gr_close(ctx), 0);
+    return m.persistent_peak + m.step_peak;
+}
+
+/* No activation is kept in both types. */
+static void halves_need_less_memory(void **state)
+{
+    (void)state;
+    const double fp32 = (double)peak(GR_FP32, 1024), fp16 = (double)peak(GR_FP16, 1024);
+    assert_true(fp16 < 0.65 * fp32);
+    assert_true(peak(GR_BFLOAT16, 1024) <= (int64_t)fp16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(halves_follow_floats),
+        cmocka_unit_test(simt_follows_cpu),
+        cmocka_unit_test(cpu_follows_ref),
+        cmocka_unit_test(types_are_the_policy),
+        cmocka_unit_test(each_tensor_is_cast_once_a_step),
+        cmocka_unit_test(uploaded_weights_are_cast_again),
+        cmocka_unit_test(gradients_of_shared_halves_add_up),
+        cmocka_unit_test(overflow_skips_the_update),
+        cmocka_unit_test(only_that_update_is_skipped),
+        cmocka_unit_test(only_fp16_is_scaled),
+        cmocka_unit_test(stuck_scale_stops_and_names_the_layer),
+        cmocka_unit_test(halves_need_less_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
