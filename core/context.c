@@ -139,6 +139,12 @@ uint64_t gr_seed(const gr_context *ctx)
     return ctx ? ctx->options.seed : 0;
 }
 
+const char *gr_precision_name(const gr_context *ctx)
+{
+    const gr_type compute = gr_compute_type(ctx);
+    return compute == GR_F16 ? "fp16" : compute == GR_BF16 ? "bf16" : compute == GR_F64 ? "fp64" : "fp32";
+}
+
 gr_type gr_compute_type(const gr_context *ctx)
 {
     return ctx ? ctx->compute : GR_F32;

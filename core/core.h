@@ -86,6 +86,7 @@ const char *gr_device_name(const gr_context *ctx);
 const char *gr_isa_name(const gr_context *ctx);   /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
 int gr_thread_count(const gr_context *ctx);
 uint64_t gr_seed(const gr_context *ctx);
+const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16" or "bf16" */
 gr_type gr_real(const gr_context *ctx);           /* type of parameters: GR_F32, or GR_F64 on ref */
 gr_type gr_compute_type(const gr_context *ctx);   /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */
 const char *gr_type_name(gr_type type);           /* "f32" */

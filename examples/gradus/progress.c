@@ -79,7 +79,7 @@ bool progress_due(progress *p, double seconds)
 
 static void epoch_line(progress *p, const gr_progress *r)
 {
-    char time[32], of[32] = "", part[64] = "", val[64] = "", test[64] = "";
+    char time[32], of[32] = "", part[64] = "", val[64] = "", test[64] = "", scale[64] = "";
     if (r->epochs > 0)
         snprintf(of, sizeof of, "/%lld", (long long)r->epochs);
     if (r->batch_in_epoch < r->batches)
@@ -88,8 +88,10 @@ static void epoch_line(progress *p, const gr_progress *r)
         snprintf(val, sizeof val, ", validation %.1f %%", 100 * r->val.accuracy);
     if (r->test.samples > 0)
         snprintf(test, sizeof test, ", test %.1f %%", 100 * r->test.accuracy);
-    progress_line(p, "epoch %lld%s%s: loss %.4f, accuracy %.1f %%%s%s, %s (%.0f samples/s)", (long long)r->epoch, of,
-                  part, r->loss, 100 * r->accuracy, val, test, duration_text(r->seconds, time),
+    if (r->loss_scale != 1)
+        snprintf(scale, sizeof scale, ", loss scale %g, %lld skipped", r->loss_scale, (long long)r->skipped);
+    progress_line(p, "epoch %lld%s%s: loss %.4f, accuracy %.1f %%%s%s%s, %s (%.0f samples/s)", (long long)r->epoch, of,
+                  part, r->loss, 100 * r->accuracy, val, test, scale, duration_text(r->seconds, time),
                   r->seconds > 0 ? (double)r->samples / r->seconds : 0);
 }
 

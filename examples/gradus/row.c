@@ -47,6 +47,8 @@ const char *const row_keys[] = {"recipe",
                                 "seconds",
                                 "samples_per_second",
                                 "peak_bytes",
+                                "loss_scale",
+                                "skipped_updates",
                                 "gpu_utilisation",
                                 "gpu_memory_bytes",
                                 "gpu_power",
@@ -89,6 +91,13 @@ static void put_metrics(json_t *row, const char *loss, const char *accuracy, con
 {
     put_real(row, loss, m->samples > 0 ? m->loss : NAN);
     put_real(row, accuracy, m->samples > 0 ? m->accuracy : NAN);
+}
+
+/* 1 and 0 without a loss scale. */
+static void put_scale(json_t *row, double scale, int64_t skipped, bool known)
+{
+    put_real(row, "loss_scale", known ? scale : NAN);
+    put(row, "skipped_updates", known ? json_integer(skipped) : NULL);
 }
 
 static void put_run(json_t *row, const result *r)
@@ -142,6 +151,7 @@ static void put_measured(json_t *row, const result *r)
     put_real(row, "seconds", trained ? fit->seconds : NAN);
     put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
     put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
+    put_scale(row, fit->loss_scale, fit->skipped, trained);
     const bool gpu = r->gpu.readings > 0;
     put_real(row, "gpu_utilisation", gpu ? r->gpu.utilisation : NAN);
     put(row, "gpu_memory_bytes", gpu ? json_integer(r->gpu.memory_bytes) : NULL);
@@ -178,5 +188,6 @@ json_t *row_epoch(const gr_progress *p)
     put_real(epoch, "gradient_noise", p->noise.noise);
     put_real(epoch, "sharpness", p->sharp.sharpness);
     put_real(epoch, "seconds", p->seconds);
+    put_scale(epoch, p->loss_scale, p->skipped, true);
     return epoch;
 }

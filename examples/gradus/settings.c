@@ -4,6 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
+/* In the order of gr_precision from GR_FP32 on. */
+static const char *const precision_names[] = {"fp32", "fp64", "fp16", "bf16", NULL};
+
+static gr_precision precision_of(const char *name)
+{
+    int i = 0;
+    while (name && strcmp(name, precision_names[i]))
+        i++;
+    return name ? (gr_precision)(GR_FP32 + i) : GR_PRECISION_DEFAULT;
+}
+
 static const char *const adam_forms[] = {"keras", "pytorch", NULL};
 
 #define AT(field) offsetof(settings, field)
@@ -89,6 +100,10 @@ const option settings_protocol[] = {
     {"augment", "PLAN", OPTION_TEXT, AT(augment), AUGMENT_HELP, 0, 0, NULL},
     {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
     {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
+    {"precision", "NAME", OPTION_CHOICE, AT(precision),
+     "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale) or, on ref, fp64 (default: fp32, "
+     "on ref fp64)",
+     0, 0, precision_names},
     {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
      "the most that tensors may take together, such as 512M or 2G (default: none)", 0, 0, NULL},
     {0},
@@ -316,6 +331,7 @@ gr_context *settings_open(const settings *s, bool plan_only)
                                  .seed = (uint64_t)s->seed,
                                  .threads = (int)s->threads,
                                  .memory_limit = s->memory_limit,
+                                 .precision = precision_of(s->precision),
                                  .plan_only = plan_only,
                                  .no_fusion = s->no_fusion});
 }

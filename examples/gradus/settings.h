@@ -42,7 +42,7 @@ typedef struct {
     int64_t resize;
     const char *augment;
     const char *init_weights;
-    const char *device;
+    const char *device, *precision;
     int64_t memory_limit;
     /* the machine: what must not change a result */
     const char *data;

@@ -143,7 +143,7 @@ static void fill_result(run *t)
     r->device = gr_device_name(t->ctx);
     r->isa = gr_isa_name(t->ctx);
     r->threads = gr_thread_count(t->ctx);
-    r->precision = gr_real(t->ctx) == GR_F64 ? "fp64" : "fp32";
+    r->precision = gr_precision_name(t->ctx);
     r->peak_bytes = r->code == GR_NO_MEMORY ? 0 : gr_memory_use(t->ctx).peak;
     r->error = gr_error_text(t->ctx);
 }
@@ -164,6 +164,9 @@ static void print_result(const result *r)
     char time[32], peak[32];
     printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", r->recipe->name, r->data, s->optimizer, s->lr,
            (long long)s->batch, (long long)s->seed, row_state(r->code));
+    if (fit->loss_scale != 1)
+        printf("  %-11s %g at the end, %lld update%s skipped\n", "loss scale", fit->loss_scale, (long long)fit->skipped,
+               fit->skipped == 1 ? "" : "s");
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
            100 * fit->train_accuracy, fit->train_loss);
     print_metrics("validation", &fit->val);

@@ -21,7 +21,7 @@ static __global__ void tally(float *total, const float *loss, const float *count
         return;
     const bool lost = finite && !isfinite(loss[0]);
     const double inv = state->inv_weight, weight = lost ? 0 : inv > 0 ? 1 / inv : 1;
-    const double gain = row == 0 ? (lost ? 0 : loss[0] * weight) : row > k ? weight : (double)counts[row - 1];
+    const double gain = row == 0 ? (lost ? 0 : inv > 0 ? loss[0] / inv : loss[0]) : row > k ? weight : (double)counts[row - 1];
     const double sum = (double)total[2 * row] + total[2 * row + 1] + gain;
     total[2 * row] = (float)sum;
     total[2 * row + 1] = (float)(sum - (float)sum);

@@ -22,7 +22,7 @@ void GR_REF(tally_forward)(const gr_call *call)
     const int64_t k = call->in[2]->count;
     const bool lost = args->finite && !isfinite(loss[0]);
     const wide weight = lost ? 0 : inv > 0 ? 1 / inv : 1;
-    gain(total, lost ? 0 : (wide)loss[0] * weight);
+    gain(total, lost ? 0 : inv > 0 ? (wide)loss[0] / inv : (wide)loss[0]);
     for (int64_t i = 0; i < k; i++)
         gain(total + 2 * (i + 1), (wide)counts[i]);
     if (args->finite)
