@@ -220,6 +220,31 @@ static void gradients_of_shared_halves_add_up(void **state)
     assert_int_equal(gr_close(ctx), 0);
 }
 
+/* Two epochs on simt with an evaluation between them, which casts the weights; the losses of their evaluations. */
+static void fit_with_evaluation(bool no_graph, float *weight, gr_fit_result *result)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_FP16, .seed = 3});
+    gr_module *net = gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+    gr_split split = {.train = gr_procedural(ctx, IMAGES, 4, 4, 1), .val = gr_procedural(ctx, BATCH, 4, 4, 2)};
+    *result = gr_fit(net, gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.5}), split,
+                     &(gr_fit_options){.batch = BATCH, .epochs = 3, .no_graph = no_graph});
+    assert_true(gr_ok(ctx));
+    assert_true(gr_download(gr_parameter(net, 0), weight));
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* An update that is repeated as a graph casts the weights anew each time, whoever had cast them when it was written down. */
+static void graphs_cast_again(void **state)
+{
+    (void)state;
+    float weight[2][48];
+    gr_fit_result result[2];
+    for (int i = 0; i < 2; i++)
+        fit_with_evaluation(i == 1, weight[i], &result[i]);
+    assert_memory_equal(weight[0], weight[1], sizeof weight[0]);
+    assert_true(result[0].train_loss == result[1].train_loss && result[0].val.loss == result[1].val.loss);
+}
+
 /* What overflows halves the scale and changes nothing else: not a bit of weights, moments and running statistics. */
 static void overflow_skips_the_update(void **state)
 {
@@ -354,6 +379,7 @@ int main(void)
         cmocka_unit_test(each_tensor_is_cast_once_a_step),
         cmocka_unit_test(uploaded_weights_are_cast_again),
         cmocka_unit_test(gradients_of_shared_halves_add_up),
+        cmocka_unit_test(graphs_cast_again),
         cmocka_unit_test(overflow_skips_the_update),
         cmocka_unit_test(only_that_update_is_skipped),
         cmocka_unit_test(only_fp16_is_scaled),
