@@ -197,10 +197,14 @@ void gr_loader_again(gr_loader *loader);
 int64_t gr_loader_batch(const gr_loader *loader);   /* rows of a full batch */
 int64_t gr_loader_micro_batch(const gr_loader *loader); /* rows of a full piece */
 int64_t gr_loader_batches(const gr_loader *loader); /* batches in an epoch */
+int gr_loader_workers(const gr_loader *loader);     /* threads that fill batches ahead; 0: none */
+int gr_loader_prefetch(const gr_loader *loader);    /* batches that they may be ahead */
 
 typedef struct {
     double wait; /* seconds that gr_loader_next has waited for a batch to be filled, or filled it itself */
     double copy; /* and copied it to the device */
+    double making;  /* that threads have spent in filling batches, all of them together */
+    double reading; /* of these, in reading files */
 } gr_loader_time;
 gr_loader_time gr_loader_seconds(const gr_loader *loader); /* since it was opened */
 int64_t gr_loader_epoch(const gr_loader *loader);   /* epochs begun so far */

@@ -5,8 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+int64_t gr__nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 double gr__machine_memory(void)
 {
@@ -29,18 +37,19 @@ void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const c
     return p;
 }
 
-gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE])
+gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE],
+                          int64_t *reading)
 {
     const gr_images *images = set->images;
     const int64_t row = gr__row(set, sample), stored[2] = {images->height, images->width};
     const bool resized = set->size[0] != stored[0] || set->size[1] != stored[1];
     const uint8_t *from = images->pixels ? gr__image_at(images, row) : NULL;
     if (!from && !resized)
-        return images->source->read(images->source, row, pixels, reason);
+        return images->source->read(images->source, row, pixels, reason, reading);
     uint8_t *read = from ? NULL : malloc((size_t)gr__image_bytes(images));
     if (!from && !read)
         return GR__OUT_OF_MEMORY;
-    gr_decoded result = from ? GR__DECODED : images->source->read(images->source, row, read, reason);
+    gr_decoded result = from ? GR__DECODED : images->source->read(images->source, row, read, reason, reading);
     if (result == GR__DECODED && resized)
         gr__resize_nearest(from ? from : read, stored, images->channels, set->size, pixels);
     else if (result == GR__DECODED)

@@ -12,7 +12,8 @@
 /* Where pictures come from that are not kept in memory. Its functions may be called by several threads at a time. */
 typedef struct gr_image_source {
     /* Picture row, [height, width, channels] as the set stores them. Anything but GR__DECODED: reason says why. */
-    gr_decoded (*read)(const struct gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE]);
+    gr_decoded (*read)(const struct gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE],
+                       int64_t *reading); /* gains the nanoseconds that reading the file has taken */
     void (*name)(const struct gr_image_source *s, int64_t row, char *text, size_t size); /* "Cat/0.jpg" */
     void (*close)(struct gr_image_source *s);
 } gr_image_source;
@@ -48,6 +49,7 @@ struct gr_dataset {
 };
 
 double gr__machine_memory(void); /* bytes */
+int64_t gr__nanoseconds(void);   /* on a monotonic clock */
 
 /*
  * Host memory for count items of item_bytes each, not cleared, freed with free(). Refuses more than the machine has, so
@@ -57,9 +59,10 @@ void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const c
 
 /*
  * One sample as batches want it, [set->size, channels]: copied or decoded, and resized. For any thread. Anything but
- * GR__DECODED: reason says why.
+ * GR__DECODED: reason says why. reading gains the nanoseconds that went into reading files.
  */
-gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE]);
+gr_decoded gr__image_read(const gr_dataset *set, int64_t sample, uint8_t *pixels, char reason[GR__REASON_SIZE],
+                          int64_t *reading);
 void gr__image_name(const gr_dataset *set, int64_t sample, char *text, size_t size); /* "Cat/0.jpg" or "sample 7" */
 
 /* Room for n images of shape [height, width, channels] and their labels. NULL: recorded. */

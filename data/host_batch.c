@@ -55,7 +55,7 @@ static void note_failure(gr_host_batch *b, int64_t i, gr_decoded why, const char
     pthread_mutex_unlock(&b->lock);
 }
 
-static void fill_pixels(const gr_dataset *set, gr_host_batch *b, int64_t i)
+static void fill_pixels(const gr_dataset *set, gr_host_batch *b, int64_t i, int64_t *reading)
 {
     uint8_t *pixels = b->pixels + (i - b->first) * gr__host_batch_row_bytes(set);
     char reason[GR__REASON_SIZE] = "";
@@ -63,17 +63,17 @@ static void fill_pixels(const gr_dataset *set, gr_host_batch *b, int64_t i)
         memset(pixels, 0, (size_t)gr__host_batch_row_bytes(set));
         return;
     }
-    gr_decoded read = gr__image_read(set, b->picks[i], pixels, reason);
+    gr_decoded read = gr__image_read(set, b->picks[i], pixels, reason, reading);
     if (read != GR__DECODED)
         note_failure(b, i, read, reason);
 }
 
-void gr__host_batch_fill(const gr_dataset *set, gr_host_batch *b, int64_t i)
+void gr__host_batch_fill(const gr_dataset *set, gr_host_batch *b, int64_t i, int64_t *reading)
 {
     const int64_t pick = b->picks[i], at = i - b->first;
     const bool counts = pick >= 0;
     if (b->pixels)
-        fill_pixels(set, b, i);
+        fill_pixels(set, b, i, reading);
     if (b->index)
         b->index[at] = (int32_t)(counts && b->by_row ? gr__row(set, pick) : pick);
     if (b->maps && counts)

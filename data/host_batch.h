@@ -41,7 +41,7 @@ void gr__host_batch_free(const gr_host_batch_options *options, gr_host_batch *b)
 int64_t gr__host_batch_row_bytes(const gr_dataset *set); /* of pixels */
 
 /* Fills row i, one of rows and of those for which there is room. */
-void gr__host_batch_fill(const gr_dataset *set, gr_host_batch *b, int64_t i);
+void gr__host_batch_fill(const gr_dataset *set, gr_host_batch *b, int64_t i, int64_t *reading); /* see gr__image_read */
 
 /* True when all pictures were read; else records which was not, and why. */
 bool gr__host_batch_good(const gr_dataset *set, const gr_host_batch *b);

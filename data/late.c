@@ -10,14 +10,17 @@ typedef struct {
     gr_files files;
 } late;
 
-static gr_decoded late_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE])
+static gr_decoded late_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE],
+                            int64_t *reading)
 {
     const late *l = (const late *)s;
     const int64_t size[2] = {l->images->height, l->images->width};
     uint8_t *buffer;
     const uint8_t *bytes;
     size_t length;
+    const int64_t begin = gr__nanoseconds();
     gr_decoded result = gr__files_read(&l->files, l->images->labels[row], l->images->places[row], &buffer, &bytes, &length, reason);
+    *reading += gr__nanoseconds() - begin;
     if (result == GR__DECODED)
         result = gr__decode_resized(bytes, length, size, pixels, reason);
     free(buffer);

@@ -10,7 +10,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/parallel.h"
 #include "core/philox.h"
@@ -47,21 +46,16 @@ struct gr_loader {
     int n_slots;
     gr_host_batch *slots; /* [n_slots] */
     int64_t piece_rows;   /* rows that a thread fills at a time */
+    int workers;
     gr_ring *ring;        /* NULL: no workers, one slot */
 
     gr_resident resident;   /* the set on the device, where it was asked there */
     gr_buffer x, y, weight; /* u8 [micro, H, W, C] unless resident, i32 [micro], real [micro] (NULL unless padding) */
     gr_buffer index;        /* i32 [micro] where resident */
     gr_buffer map;          /* i32 [micro, GR_MAP] where the set is augmented */
-    gr_loader_time time;
+    int64_t wait, copy;               /* nanoseconds, see gr_loader_time */
+    _Atomic int64_t making, reading; /* the same, of all threads */
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void destroy_loader(void *object)
 {
@@ -138,13 +132,27 @@ static void prepare(void *user, int slot)
     loader->position += fresh;
 }
 
+/* Fills rows from to end - 1, and keeps the time. */
+static void fill_rows(gr_loader *loader, gr_host_batch *b, int64_t from, int64_t end)
+{
+    const int64_t begin = gr__nanoseconds();
+    int64_t reading = 0;
+    for (int64_t i = from; i < end; i++)
+        gr__host_batch_fill(loader->set, b, i, &reading);
+    loader->making += gr__nanoseconds() - begin;
+    loader->reading += reading;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void fill_piece(void *user, int slot, int64_t piece)
 {
     gr_loader *loader = user;
     gr_host_batch *b = &loader->slots[slot];
-    const int64_t end = (piece + 1) * loader->piece_rows;
-    for (int64_t i = piece * loader->piece_rows; i < end && i < b->rows; i++)
-        gr__host_batch_fill(loader->set, b, i);
+    fill_rows(loader, b, piece * loader->piece_rows, least((piece + 1) * loader->piece_rows, b->rows));
 }
 
 /* --- opening -------------------------------------------------------------------------------------------------------- */
@@ -239,7 +247,7 @@ static bool start_workers(gr_loader *loader, int workers)
 
 static bool make(gr_loader *loader)
 {
-    const int workers = workers_of(loader);
+    const int workers = loader->workers = workers_of(loader);
     if (!make_slots(loader, workers) || !make_buffers(loader))
         return false;
     if (loader->batch_options.in_place)
@@ -320,10 +328,8 @@ typedef struct {
 static void fill_part(void *arg, int64_t part)
 {
     const filling *f = arg;
-    const gr_loader *loader = f->loader;
-    const int64_t end = (part + 1) * loader->piece_rows;
-    for (int64_t i = part * loader->piece_rows; i < end && i < f->rows; i++)
-        gr__host_batch_fill(loader->set, loader->now, loader->done + i);
+    const int64_t each = f->loader->piece_rows, done = f->loader->done;
+    fill_rows(f->loader, f->loader->now, done + part * each, done + least((part + 1) * each, f->rows));
 }
 
 /* Fills the next rows of the batch under way by the context's threads. */
@@ -378,7 +384,7 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     *batch = (gr_batch){0};
     if (!loader || !gr_ok(loader->ctx))
         return false;
-    const double begin = seconds();
+    const int64_t begin = gr__nanoseconds();
     /* pieces of nothing but padding are left out */
     if ((!loader->now || loader->done >= loader->now->samples) && !begin_batch(loader)) {
         loader->now = NULL;
@@ -387,11 +393,11 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     int64_t samples, rows = next_piece(loader, &samples);
     if (!loader->ring)
         fill_now(loader, rows);
-    const double filled = seconds();
+    const int64_t filled = gr__nanoseconds();
     gr_set_update_weight(loader->ctx, (double)loader->now->samples);
     bool copied = gr__host_batch_good(loader->set, loader->now) && copy(loader, rows);
-    loader->time.wait += filled - begin;
-    loader->time.copy += seconds() - filled;
+    loader->wait += filled - begin;
+    loader->copy += gr__nanoseconds() - filled;
     batch->first = loader->done == 0;
     loader->done = copied ? loader->done + rows : loader->now->samples; /* a batch that cannot be made is left out */
     batch->last = loader->done >= loader->now->samples;
@@ -427,9 +433,22 @@ int64_t gr_loader_epoch(const gr_loader *loader)
     return loader ? loader->epochs : 0;
 }
 
+int gr_loader_workers(const gr_loader *loader)
+{
+    return loader && loader->ring ? loader->workers : 0;
+}
+
+int gr_loader_prefetch(const gr_loader *loader)
+{
+    return loader ? loader->n_slots - 1 : 0;
+}
+
 gr_loader_time gr_loader_seconds(const gr_loader *loader)
 {
-    return loader ? loader->time : (gr_loader_time){0};
+    if (!loader)
+        return (gr_loader_time){0};
+    return (gr_loader_time){1e-9 * (double)loader->wait, 1e-9 * (double)loader->copy, 1e-9 * (double)loader->making,
+                            1e-9 * (double)loader->reading};
 }
 
 bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch)

@@ -19,7 +19,8 @@ typedef struct {
 static void read_one(void *arg, int64_t i)
 {
     chunk *c = arg;
-    c->results[i] = gr__image_read(c->set, c->first + i, c->pixels + i * c->bytes, c->reasons[i]);
+    int64_t reading = 0;
+    c->results[i] = gr__image_read(c->set, c->first + i, c->pixels + i * c->bytes, c->reasons[i], &reading);
 }
 
 /* False: recorded. */

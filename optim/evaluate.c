@@ -11,12 +11,13 @@ gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
                              : gr_softmax_cross_entropy(z, batch->y, batch->weight);
 }
 
-bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, int64_t batch)
+bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options)
 {
-    int64_t size = gr_dataset_size(set);
+    gr_loader_options cut = *options;
+    cut.batch = cut.batch < gr_dataset_size(set) ? cut.batch : gr_dataset_size(set);
     *e = (gr_evaluator){.net = net};
     if (set)
-        e->loader = gr_loader_open(set, &(gr_loader_options){.batch = batch < size ? batch : size});
+        e->loader = gr_loader_open(set, &cut);
     return gr_ok(net->ctx);
 }
 
@@ -91,7 +92,7 @@ gr_metrics gr_evaluate(gr_module *net, gr_dataset *set)
 {
     gr_evaluator e = {0};
     gr_metrics m = {NAN, NAN, NAN, NAN, NAN, .samples = 0};
-    if (net && gr__evaluator_open(&e, net, set, 64))
+    if (net && gr__evaluator_open(&e, net, set, &(gr_loader_options){.batch = 64}))
         m = gr__evaluator_run(&e);
     gr__evaluator_close(&e);
     m.confusion = NULL;

@@ -15,8 +15,8 @@ typedef struct {
     int classes;
 } gr_evaluator;
 
-/* An evaluator of set in its own order; batch is cut to the set's size. set may be NULL. False: recorded. */
-bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, int64_t batch);
+/* An evaluator of set, in its own order unless options shuffle it; batch is cut to the set's size. set may be NULL. False: recorded. */
+bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options);
 void gr__evaluator_close(gr_evaluator *e);
 
 /* Dry-runs the model over full batches and the last one without a tape, reserving what they need. False: recorded. */

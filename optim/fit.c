@@ -11,6 +11,7 @@
 #include "optim/evaluate.h"
 #include "optim/optimizer.h"
 #include "optim/score.h"
+#include "optim/time_use.h"
 #include "optim/step_graph.h"
 
 /* Where the sums of training stood, and how many samples had gone into them: into that of losses those whose loss is a number. */
@@ -34,6 +35,8 @@ typedef struct {
     gr_step_graphs graphs;
     reading epoch_begin, last;
     double last_seconds; /* when last was read, on a monotonic clock */
+    double evaluating;   /* seconds */
+    gr_time_use earlier, before_epoch; /* what loaders that are closed had measured; all, when the epoch began */
     gr_progress p;
     gr_fit_result result;
     double lr; /* the optimizer's own, where the schedule starts */
@@ -57,6 +60,18 @@ static bool done(const fit_run *f)
     return by_updates || by_epochs || f->result.stopped || !gr_ok(f->ctx);
 }
 
+/* Where the time of the run has gone so far. */
+static gr_time_use time_use(const fit_run *f)
+{
+    gr_time_use t = f->earlier;
+    t.compute += f->p.seconds;
+    t.evaluate += f->evaluating;
+    gr__time_add(&t, f->train, false);
+    gr__time_add(&t, f->val.loader, true);
+    gr__time_add(&t, f->test.loader, true);
+    return t;
+}
+
 /* --- batch sizes --------------------------------------------------------------------------------------------------- */
 
 /* The stage that an epoch, from 0, belongs to. */
@@ -71,10 +86,12 @@ static int stage_at(const fit_run *f, int64_t epoch)
 /* The loader of a stage in place of the one before. False: recorded. */
 static bool open_train(fit_run *f, const gr_batch_stage *stage)
 {
+    gr__time_add(&f->earlier, f->train, false);
     gr_loader_close(f->train);
     f->train = gr_loader_open(f->set, &(gr_loader_options){.batch = stage->batch, .micro_batch = f->o->micro_batch,
                                                             .shuffle = !f->o->no_shuffle, .last = f->o->last,
-                                                            .epoch = stage->epoch});
+                                                            .epoch = stage->epoch, .workers = f->o->workers,
+                                                            .prefetch = f->o->prefetch, .on_device = f->o->on_device});
     f->p.batch = stage->batch;
     f->p.batches = gr_loader_batches(f->train);
     return f->train != NULL;
@@ -186,6 +203,8 @@ static bool plan(fit_run *f)
 /* Tells the caller; it may ask to stop. */
 static void report(fit_run *f, bool epoch_end)
 {
+    const gr_time_use now = time_use(f);
+    f->p.time = gr__time_since(&now, &f->before_epoch);
     f->p.epoch_end = epoch_end;
     if (f->o->report && !f->o->report(f->o->user, &f->p))
         f->result.stopped = true;
@@ -352,6 +371,7 @@ static void epoch(fit_run *f)
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
     f->epoch_begin = f->last;
+    f->before_epoch = time_use(f);
     gr_batch piece;
     while (!done(f)) {
         double begin = seconds();
@@ -378,9 +398,11 @@ static void finish_epoch(fit_run *f)
     if (f->o->sharpness > 0)
         f->p.sharp = gr_measure_sharpness(f->net, f->set, &(gr_sharpness_options){.epsilon = f->o->sharpness,
                                                                                   .batch = gr_loader_micro_batch(f->train)});
+    const double begin = seconds();
     f->p.val = f->result.val = gr__evaluator_run(&f->val);
     if (f->o->test_each_epoch || done(f))
         f->p.test = f->result.test = gr__evaluator_run(&f->test);
+    f->evaluating += seconds() - begin;
     if (gr_ok(f->ctx))
         report(f, true);
 }
@@ -435,9 +457,11 @@ static bool open(fit_run *f, const gr_split *split)
     f->stages = f->o->n_stages > 0 ? f->o->stages : &f->whole;
     f->n_stages = f->o->n_stages > 0 ? f->o->n_stages : 1;
     int64_t micro = f->o->micro_batch > 0 && f->o->micro_batch < f->stages[0].batch ? f->o->micro_batch : f->stages[0].batch;
-    int64_t eval_batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro;
-    if (!gr__evaluator_open(&f->val, f->net, split->val, eval_batch) ||
-        !gr__evaluator_open(&f->test, f->net, split->test, eval_batch) || !gr__score_open(f->ctx, &f->score, f->ctx->scaled ? 2 : 1) || !plan(f))
+    const gr_loader_options evaluation = {.batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers,
+                                          .prefetch = f->o->prefetch};
+    if (!gr__evaluator_open(&f->val, f->net, split->val, &evaluation) ||
+        !gr__evaluator_open(&f->test, f->net, split->test, &evaluation) || !gr__score_open(f->ctx, &f->score, f->ctx->scaled ? 2 : 1) ||
+        !plan(f))
         return false;
     if (f->o->noise_scale && !check_noise(f))
         return false;
@@ -475,6 +499,9 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     if (has_schedule(options))
         opt->lr = f.lr;
     gr__step_graphs_close(&f.graphs, f.ctx);
+    f.result.time = time_use(&f);
+    f.result.workers = gr_loader_workers(f.train);
+    f.result.prefetch = f.result.workers ? gr_loader_prefetch(f.train) : 0;
     gr_loader_close(f.train);
     keep(&f, &f.result.val);
     keep(&f, &f.result.test);

@@ -118,6 +118,16 @@ typedef struct {
 } gr_sharpness;
 gr_sharpness gr_measure_sharpness(gr_module *net, gr_dataset *set, const gr_sharpness_options *options);
 
+/* Where time has gone, in seconds. The first four make up the whole. */
+typedef struct {
+    double wait;     /* for batches that were not ready: pictures being read, decoded, gathered */
+    double copy;     /* of batches to the device */
+    double compute;  /* in training */
+    double evaluate; /* computing in evaluation */
+    double making;   /* that threads have spent in making batches, all of them together, whether someone waited or not */
+    double reading;  /* of these, in reading files */
+} gr_time_use;
+
 /* What fit knows after an update or an epoch. */
 typedef struct {
     int64_t epoch, epochs;     /* this one from 1, of so many (0: ends by updates) */
@@ -132,6 +142,7 @@ typedef struct {
     double seconds;            /* training time since the start, evaluation left out */
     double loss_scale;         /* of the next update; 1 where there is none */
     int64_t skipped;           /* updates so far that an overflow has had skipped */
+    gr_time_use time;          /* of this epoch so far */
     bool epoch_end;
     gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
     gr_noise_scale noise;      /* at an epoch's end, where asked for */
@@ -198,6 +209,8 @@ typedef struct {
                                  nobody traces; the model must stay as it is during the run */
     int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
     double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */
+    int workers, prefetch;    /* of the loaders: see gr_loader_options */
+    bool on_device;           /* likewise, for the training set */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     void *user;
 } gr_fit_options;
@@ -210,6 +223,8 @@ typedef struct {
     double seconds;                    /* training, evaluation left out */
     double loss_scale;                 /* at the end; 1 where there is none */
     int64_t skipped;                   /* updates that an overflow has had skipped */
+    gr_time_use time;                  /* of the whole run */
+    int workers, prefetch;             /* of the training set's loader; 0: batches were made when they were asked for */
     bool stopped;                      /* report said so */
 } gr_fit_result;
 

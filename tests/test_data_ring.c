@@ -302,6 +302,54 @@ static void waiting_is_measured(void **state)
     assert_int_equal(gr_close(ctx), 0);
 }
 
+enum { SLOW = 2000000 /* nanoseconds */ };
+
+/* A file on slow storage, and one that takes its time to decode. */
+static gr_decoded slow_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE], int64_t *reading)
+{
+    (void)s, (void)reason;
+    const int64_t begin = gr__nanoseconds();
+    nanosleep(&(struct timespec){.tv_nsec = SLOW}, NULL);
+    *reading += row % 2 ? gr__nanoseconds() - begin : 0;
+    memset(pixels, (int)row, PICTURE);
+    return GR__DECODED;
+}
+
+static void slow_close(gr_image_source *s)
+{
+    free(s);
+}
+
+/* One epoch of pictures that take 2 ms each, and 10 ms of other work for each of its 12 batches: who waits how long. */
+static gr_time_use slow_epoch(int workers)
+{
+    gr_context *ctx = gr_open(&(gr_options){.threads = 1});
+    gr_images *images = gr__images_listed(ctx, IMAGES, (int64_t[]){SIDE, SIDE, 3}, 1);
+    images->source = calloc(1, sizeof *images->source);
+    *images->source = (gr_image_source){.read = slow_read, .close = slow_close};
+    memset(images->labels, 0, IMAGES * sizeof *images->labels);
+    gr_loader *loader = gr_loader_open(gr__dataset_own(ctx, images), &(gr_loader_options){.batch = 5, .workers = workers});
+    gr_batch b;
+    while (gr_loader_next(loader, &b)) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        gr_step_end(ctx);
+    }
+    const gr_loader_time t = gr_loader_seconds(loader);
+    assert_int_equal(gr_close(ctx), 0);
+    return (gr_time_use){.wait = t.wait, .making = t.making, .reading = t.reading};
+}
+
+static void slow_pictures_show(void **state)
+{
+    (void)state;
+    const double each = 1e-9 * SLOW;
+    gr_time_use now = slow_epoch(GR_NO_WORKERS), ahead = slow_epoch(8);
+    assert_true(now.wait >= IMAGES * each && now.making >= IMAGES * each && now.making <= now.wait);
+    assert_true(now.reading >= IMAGES / 2 * each && now.reading < 0.8 * now.making);
+    assert_true(ahead.making >= IMAGES * each);
+    assert_true(ahead.wait < 0.5 * now.wait); /* sleepers need no processor: eight are far ahead */
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -327,6 +375,7 @@ int main(void)
         cmocka_unit_test(preloading_has_a_cap),
         cmocka_unit_test(odd_options_are_refused),
         cmocka_unit_test(waiting_is_measured),
+        cmocka_unit_test(slow_pictures_show),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

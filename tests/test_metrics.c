@@ -94,7 +94,7 @@ static void evaluation_counts_right(void **state)
     gr_dataset *set = gr_procedural(ctx, SAMPLES, SIDE, SIDE, 1);
     gr_module *net = tiny_net(ctx);
     gr_evaluator e;
-    assert_true(gr__evaluator_open(&e, net, set, 64) && gr__evaluator_plan(&e));
+    assert_true(gr__evaluator_open(&e, net, set, &(gr_loader_options){.batch = 64}) && gr__evaluator_plan(&e));
     gr_metrics m = gr__evaluator_run(&e);
     m = gr__evaluator_run(&e); /* a second pass starts from nothing */
     assert_int_equal(m.classes, 3);

@@ -44,11 +44,25 @@ const char *const row_keys[] = {"recipe",
                                 "val_accuracy",
                                 "test_loss",
                                 "test_accuracy",
+                                "val_precision",
+                                "val_recall",
+                                "val_f1",
+                                "test_precision",
+                                "test_recall",
+                                "test_f1",
                                 "seconds",
                                 "samples_per_second",
                                 "peak_bytes",
                                 "loss_scale",
                                 "skipped_updates",
+                                "workers",
+                                "prefetch",
+                                "preload",
+                                "waiting",
+                                "copying",
+                                "computing",
+                                "evaluating",
+                                "bottleneck",
                                 "gpu_utilisation",
                                 "gpu_memory_bytes",
                                 "gpu_power",
@@ -100,6 +114,37 @@ static void put_scale(json_t *row, double scale, int64_t skipped, bool known)
     put(row, "skipped_updates", known ? json_integer(skipped) : NULL);
 }
 
+static void put_classes(json_t *row, const char *const keys[3], const gr_metrics *m)
+{
+    const bool there = m->samples > 0;
+    put_real(row, keys[0], there ? m->precision : NAN);
+    put_real(row, keys[1], there ? m->recall : NAN);
+    put_real(row, keys[2], there ? m->f1 : NAN);
+}
+
+/* Row: the label, column: the answer. Whole numbers, as every sample counts once. */
+static void put_confusion(json_t *row, const char *key, const gr_metrics *m)
+{
+    json_t *matrix = m->confusion ? json_array() : NULL;
+    for (int i = 0; matrix && i < m->classes; i++) {
+        json_t *line = json_array();
+        for (int j = 0; j < m->classes; j++)
+            json_array_append_new(line, json_integer((json_int_t)m->confusion[i * m->classes + j]));
+        json_array_append_new(matrix, line);
+    }
+    put(row, key, matrix);
+}
+
+/* Shares of the time, and what to do about them. */
+static void put_time_use(json_t *row, const gr_time_use *t)
+{
+    const double whole = t->wait + t->copy + t->compute + t->evaluate;
+    put_real(row, "waiting", t->wait / whole); /* a run that has not begun: 0/0, null */
+    put_real(row, "copying", t->copy / whole);
+    put_real(row, "computing", t->compute / whole);
+    put_real(row, "evaluating", t->evaluate / whole);
+}
+
 static void put_run(json_t *row, const result *r)
 {
     const settings *s = r->settings;
@@ -148,10 +193,17 @@ static void put_measured(json_t *row, const result *r)
     put_real(row, "train_accuracy", trained ? fit->train_accuracy : NAN);
     put_metrics(row, "val_loss", "val_accuracy", &fit->val);
     put_metrics(row, "test_loss", "test_accuracy", &fit->test);
+    put_classes(row, (const char *[]){"val_precision", "val_recall", "val_f1"}, &fit->val);
+    put_classes(row, (const char *[]){"test_precision", "test_recall", "test_f1"}, &fit->test);
     put_real(row, "seconds", trained ? fit->seconds : NAN);
     put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
     put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
     put_scale(row, fit->loss_scale, fit->skipped, trained);
+    put(row, "workers", json_integer(fit->workers));
+    put(row, "prefetch", json_integer(fit->prefetch));
+    put_text(row, "preload", preload_is(r->settings, "none") ? "none" : preload_is(r->settings, "device") ? "device" : "ram");
+    put_time_use(row, &fit->time);
+    put_text(row, "bottleneck", r->bottleneck && *r->bottleneck ? r->bottleneck : NULL);
     const bool gpu = r->gpu.readings > 0;
     put_real(row, "gpu_utilisation", gpu ? r->gpu.utilisation : NAN);
     put(row, "gpu_memory_bytes", gpu ? json_integer(r->gpu.memory_bytes) : NULL);
@@ -166,6 +218,8 @@ json_t *row_json(const result *r)
     put_text(row, "state", row_state(r->code));
     put_text(row, "version", gr_version());
     put(row, "history", r->history ? json_incref(r->history) : json_array());
+    put_confusion(row, "val_confusion", &r->fit.val);
+    put_confusion(row, "test_confusion", &r->fit.test);
     if (r->time)
         put(row, "time", json_incref(r->time));
     if (r->error && *r->error)
@@ -189,5 +243,6 @@ json_t *row_epoch(const gr_progress *p)
     put_real(epoch, "sharpness", p->sharp.sharpness);
     put_real(epoch, "seconds", p->seconds);
     put_scale(epoch, p->loss_scale, p->skipped, true);
+    put_time_use(epoch, &p->time);
     return epoch;
 }

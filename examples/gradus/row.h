@@ -23,6 +23,7 @@ typedef struct {
     json_t *time;       /* where an update's time goes; NULL: not asked for */
     int64_t peak_bytes; /* 0: not known */
     gpu_use gpu;        /* while training */
+    const char *bottleneck; /* in words; NULL: not known */
     gr_code code;
     const char *error; /* what went wrong, where something did */
 } result;

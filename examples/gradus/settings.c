@@ -15,6 +15,7 @@ static gr_precision precision_of(const char *name)
     return name ? (gr_precision)(GR_FP32 + i) : GR_PRECISION_DEFAULT;
 }
 
+static const char *const preload_names[] = {"ram", "none", "device", NULL};
 static const char *const adam_forms[] = {"keras", "pytorch", NULL};
 
 #define AT(field) offsetof(settings, field)
@@ -119,6 +120,18 @@ const option settings_machine[] = {
      0, 0, NULL},
     {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default, and at most: all this process may use)",
      1, 1024, NULL},
+    {"workers", "N", OPTION_COUNT, AT(workers),
+     "threads that make batches ahead of the training; the batches are the same (default: up to 8 where a GPU computes, else "
+     "none: the training's own threads make each batch when it is its turn)",
+     1, GR_MAX_WORKERS, NULL},
+    {"prefetch", "N", OPTION_COUNT, AT(prefetch), "batches that the workers may be ahead (default: 2)", 1, GR_MAX_PREFETCH, NULL},
+    {"preload", "WHERE", OPTION_CHOICE, AT(preload),
+     "where the pictures are kept: none (only the list of files; each is decoded when a batch wants it), ram, or device "
+     "(batches are then made there, of indices) (default: ram)",
+     0, 0, preload_names},
+    {"preload-limit", "BYTES", OPTION_BYTES, AT(preload_limit),
+     "the most that the pictures of a folder or an archive may take in ram (default: three quarters of the machine's memory)", 0,
+     0, NULL},
     {"no-graph", NULL, OPTION_FLAG, AT(no_graph),
      "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)", 0, 0, NULL},
     {0},
@@ -365,6 +378,11 @@ gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *
     return opt;
 }
 
+bool preload_is(const settings *s, const char *where)
+{
+    return strcmp(s->preload ? s->preload : preload_names[0], where) == 0;
+}
+
 gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages)
 {
     return (gr_fit_options){.batch = s->batch,
@@ -376,6 +394,9 @@ gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages)
                             .last = last_batch_of(s->last_batch),
                             .no_shuffle = s->no_shuffle,
                             .no_graph = s->no_graph,
+                            .workers = (int)s->workers,
+                            .prefetch = (int)s->prefetch,
+                            .on_device = preload_is(s, "device"),
                             .noise_scale = s->noise_scale,
                             .sharpness = s->sharpness,
                             .schedule = {.kind = lr_schedule_of(s->lr_schedule), .every = s->lr_every, .gamma = s->lr_gamma,

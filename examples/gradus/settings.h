@@ -48,6 +48,9 @@ typedef struct {
     const char *data;
     bool procedural, no_graph;
     int64_t threads;
+    int64_t workers, prefetch;
+    const char *preload;
+    int64_t preload_limit;
     /* where it goes */
     const char *save_weights, *log_updates;
     bool json, time, no_evaluation;
@@ -81,6 +84,7 @@ gr_context *settings_open(const settings *s, bool plan_only);
 gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *net);
 
 /* stages: room for MAX_STAGES, to live as long as the options. */
+bool preload_is(const settings *s, const char *where); /* "ram", "none" or "device" */
 gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages);
 
 #endif

@@ -125,6 +125,10 @@ static void hash_parts(source *data)
         char text[17] = "-";
         if (parts[i])
             gr_dataset_hash(parts[i], text);
+        if (!text[0]) { /* decoded late: that would be one more pass over all files */
+            data->hash[0] = '\0';
+            return;
+        }
         for (const char *c = text; *c; c++)
             hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     }
@@ -196,6 +200,10 @@ static int open_images(gr_context *ctx, const recipe *r, const settings *s, cons
                                 .per_class = (int)per_class(&r->split),
                                 .split_seed = (uint64_t)s->split_seed,
                                 .skipped = tell_skipped};
+    options.decode_late = preload_is(s, "none");
+    options.memory = s->preload_limit;
+    if (packed && options.decode_late)
+        return complain(GR_USAGE, command, "--preload none: a packed set is mapped, not decoded; leave the option out");
     if (s->filter)
         gr_filter_named(s->filter, &options.filter);
     gr_dataset *set = packed ? gr_packed(ctx, path,
@@ -249,6 +257,8 @@ static int check_idx(const recipe *r, const settings *s, const gr_dataset *set, 
 int source_open(gr_context *ctx, const recipe *r, const settings *s, const char *command, source *data)
 {
     char path[PATH_SIZE];
+    if (preload_is(s, "none") && (s->procedural || r->format != RECIPE_IMAGE_FOLDER))
+        return complain(GR_USAGE, command, "--preload none is for folders and archives of pictures; this set is read as a whole");
     bool table = r->format == RECIPE_TABLE; /* is drawn by formula whether that is asked for or not */
     *data = (source){.name = s->procedural && !table ? "procedural" : r->data};
     if (s->procedural || table) {

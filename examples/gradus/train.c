@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output.h"
 #include "progress.h"
@@ -9,6 +10,7 @@
 #include "source.h"
 #include "stop.h"
 #include "time_table.h"
+#include "verdict.h"
 
 typedef struct {
     bool list, explain;
@@ -58,6 +60,7 @@ typedef struct {
     gr_context *ctx;
     output log;
     progress progress;
+    char bottleneck[256];
     time_table *times; /* NULL: not asked for */
 } run;
 
@@ -146,6 +149,10 @@ static void fill_result(run *t)
     r->precision = gr_precision_name(t->ctx);
     r->peak_bytes = r->code == GR_NO_MEMORY ? 0 : gr_memory_use(t->ctx).peak;
     r->error = gr_error_text(t->ctx);
+    const verdict_facts facts = {.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), .apart = strcmp(gr_device_name(t->ctx), "cuda") == 0,
+                                 .workers = r->fit.workers, .prefetch = r->fit.prefetch,
+                                 .late = preload_is(r->settings, "none"), .on_device = preload_is(r->settings, "device")};
+    r->bottleneck = verdict(&r->fit.time, &facts, t->bottleneck, sizeof t->bottleneck);
 }
 
 static void print_metrics(const char *what, const gr_metrics *m)
@@ -155,6 +162,7 @@ static void print_metrics(const char *what, const gr_metrics *m)
     double p = m->accuracy;
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
            (long long)m->samples, 100 * sqrt(p * (1 - p) / (double)m->samples));
+    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall, 100 * m->f1);
 }
 
 static void print_result(const result *r)
@@ -175,6 +183,8 @@ static void print_result(const result *r)
            (long long)fit->updates, fit->updates == 1 ? "" : "s", (long long)fit->samples,
            duration_text(fit->seconds, time), (double)fit->samples / fit->seconds, r->device, r->isa, r->threads,
            r->threads == 1 ? "" : "s", bytes_text((double)r->peak_bytes, peak));
+    if (*r->bottleneck)
+        printf("  %s\n", r->bottleneck);
 }
 
 /* Running out of memory and numbers that go bad are results too, for those who read rows. */

@@ -18,9 +18,11 @@ QUICK = ["cifar10-cnn", "--procedural", "--batch", "8", "--updates", "2"]
 ROW_KEYS = ("recipe data data_hash device isa threads precision optimizer lr momentum nesterov weight_decay lr_schedule "
             "lr_every lr_gamma augment batch micro_batch accumulate batch_schedule lr_min warm_up lr_rule base_batch clip_norm "
             "decay_weights_only lars_trust sam_rho prox_gamma prox_steps seed epochs updates samples train_loss train_accuracy val_loss val_accuracy test_loss "
-            "test_accuracy seconds samples_per_second peak_bytes loss_scale skipped_updates gpu_utilisation gpu_memory_bytes gpu_power state "
-            "version history").split()
-TIMINGS = {"seconds", "samples_per_second", "history", "threads"}
+            "test_accuracy val_precision val_recall val_f1 test_precision test_recall test_f1 seconds samples_per_second peak_bytes loss_scale skipped_updates workers prefetch preload "
+            "waiting copying computing evaluating bottleneck gpu_utilisation gpu_memory_bytes gpu_power state "
+            "version history val_confusion test_confusion").split()
+SHARES = {"waiting", "copying", "computing", "evaluating"}
+TIMINGS = {"seconds", "samples_per_second", "history", "threads", "workers", "prefetch", "preload", "bottleneck"} | SHARES
 
 
 class Result:
@@ -79,7 +81,7 @@ def cell(row):
 
 def without_timings(row):
     kept = {k: v for k, v in row.items() if k not in TIMINGS}
-    kept["history"] = [{k: v for k, v in e.items() if k != "seconds"} for e in row["history"]]
+    kept["history"] = [{k: v for k, v in e.items() if k not in TIMINGS} for e in row["history"]]
     return kept
 
 

@@ -8,7 +8,7 @@ import unittest
 import zipfile
 import zlib
 
-from cli import Case
+from cli import Case, without_timings
 
 
 def png(side, colour):
@@ -86,6 +86,17 @@ class Data(Case):
                 rows.append(result.row())
             self.assertEqual(len({row["data_hash"] for row in rows}), 1)
             self.assertEqual(len({row["train_loss"] for row in rows}), 1)
+        plain = without_timings(rows[0] | {"data_hash": None, "peak_bytes": 0})
+        for more in (["--workers", 1], ["--workers", 7, "--prefetch", 3], ["--preload", "none"],
+                     ["--preload", "none", "--workers", 2], ["--preload", "device"], ["--preload", "device", "--workers", 2]):
+            row = self.gradus(*common, "--split-seed", 3, "--data", "pets.zip", *more).row()
+            self.assertEqual(without_timings(row | {"data_hash": None, "peak_bytes": 0}), plain)
+            self.assertEqual(row["data_hash"] is None, "none" in more)
+            self.assertEqual(row["workers"], int(more[more.index("--workers") + 1]) if "--workers" in more else 0)
+            self.assertAlmostEqual(row["waiting"] + row["copying"] + row["computing"] + row["evaluating"], 1, places=6)
+        self.refused(2, *common, "--data", "pets.grd", "--preload", "none", names=["--preload none", "packed"])
+        self.refused(2, *common, "--procedural", "--preload", "none", names=["--preload none is for folders"])
+        self.refused(4, *common[:-1], "--data", "pets.zip", "--preload-limit", "1M", names=["2000 images of 16 x 16", "preload none"])
         self.refused(3, *common[:2], "--updates", 1, "--data", "pets.grd",
                      names=["pets.grd holds pictures of 16x16x3, cats-vs-dogs is for 200x200x3; pack it again with --size 200"])
         self.refused(2, *common, "--data", "pets.grd", "--filter", "none", names=["--filter none: pets.grd is packed"])

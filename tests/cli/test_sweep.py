@@ -42,7 +42,7 @@ class Grid(Case):
         self.assertEqual(self.files(), ["o"] + [f"o/{name}" for name in ("results.csv", "results.jsonl", "summary.csv",
                                                                          "sweep.json", "sweep.lock", "table.txt")])
         table = self.read_table("o")
-        self.assertEqual(list(table[0]), ROW_KEYS[:-1])
+        self.assertEqual(list(table[0]), ROW_KEYS[:-3])
         self.assertEqual([float(r["test_accuracy"]) for r in table], [r["test_accuracy"] for r in rows])
         self.assertIn("not the real data", result.out)
         self.assertEqual((self.folder / "o/table.txt").read_text(), result.out)
