@@ -236,14 +236,24 @@ enum { PICTURES = 500, SIDE = 8, BYTES = SIDE * SIDE * 3 * 4 };
 
 static const char everything[] = "flip,translate=2,rotate=15,shear=10,scale=0.9..1.1,cutout=3,fill=reflect,filter=bicubic";
 
+/* A way to make the same batches. */
+typedef struct {
+    const char *device;
+    int threads;
+    gr_loader_options options;
+} way;
+
 /* Two epochs of floats by sample [2, PICTURES, SIDE*SIDE*3], for the caller to free. */
-static unsigned char *epochs_of(const char *device, int threads, int64_t batch, const char *plan, gr_last_batch last)
+static unsigned char *epochs_of(const way *w, const char *plan)
 {
-    gr_context *ctx = gr_open(&(gr_options){.device = device, .threads = threads, .seed = SEED});
+    const int64_t batch = w->options.batch;
+    gr_loader_options options = w->options;
+    options.shuffle = true;
+    gr_context *ctx = gr_open(&(gr_options){.device = w->device, .threads = w->threads, .seed = SEED});
     gr_dataset *set = noise(ctx, PICTURES, SIDE, SIDE);
     for (int64_t i = 0; i < PICTURES; i++) /* so that a batch tells which they are */
         set->images->labels[i] = (int32_t)i;
-    gr_loader *loader = gr_loader_open(gr_augmented(set, plan), &(gr_loader_options){.batch = batch, .shuffle = true, .last = last});
+    gr_loader *loader = gr_loader_open(gr_augmented(set, plan), &options);
     unsigned char *bytes = calloc(2 * PICTURES, BYTES);
     float *x = malloc((size_t)batch * BYTES);
     int32_t *y = malloc((size_t)batch * sizeof *y);
@@ -265,19 +275,23 @@ static unsigned char *epochs_of(const char *device, int threads, int64_t batch, 
 static void same_bytes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *device;
-        int threads;
-        int64_t batch;
-        gr_last_batch last;
-    } ways[] = {{"cpu", 1, 1, GR_KEEP}, {"cpu", 2, 32, GR_KEEP},  {"cpu", 1, 32, GR_PAD},
-                {"cpu", 2, 500, GR_KEEP}, {"simt", 1, 500, GR_KEEP}, {"simt", 1, 32, GR_KEEP}};
-    unsigned char *first = epochs_of(ways[0].device, ways[0].threads, ways[0].batch, everything, ways[0].last);
+    static const way ways[] = {{"cpu", 1, {.batch = 1}},
+                               {"cpu", 2, {.batch = 32}},
+                               {"cpu", 1, {.batch = 32, .last = GR_PAD}},
+                               {"cpu", 2, {.batch = 500}},
+                               {"cpu", 1, {.batch = 32, .micro_batch = 5}},
+                               {"cpu", 1, {.batch = 32, .workers = 1}},
+                               {"cpu", 1, {.batch = 32, .workers = 2}},
+                               {"cpu", 1, {.batch = 32, .workers = 7, .prefetch = 5}},
+                               {"cpu", 2, {.batch = 500, .on_device = true}},
+                               {"simt", 1, {.batch = 500}},
+                               {"simt", 1, {.batch = 32, .workers = 2, .on_device = true}}};
+    unsigned char *first = epochs_of(&ways[0], everything);
     assert_memory_not_equal(first, first + PICTURES * BYTES, PICTURES * BYTES); /* the epochs differ */
     for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
-        unsigned char *other = epochs_of(ways[i].device, ways[i].threads, ways[i].batch, everything, ways[i].last);
+        unsigned char *other = epochs_of(&ways[i], everything);
         if (memcmp(first, other, 2 * PICTURES * BYTES))
-            fail_msg("other bytes on %s with batches of %d", ways[i].device, (int)ways[i].batch);
+            fail_msg("other bytes in way %d, on %s with batches of %d", (int)i, ways[i].device, (int)ways[i].options.batch);
         free(other);
     }
     free(first);
@@ -291,7 +305,8 @@ static void twice_is_once(void **state)
                                            {"resize=16,resize=8", "crop=8@0:0"},
                                            {"rotate=180..180,rotate=180..180", "rotate=360..360"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        unsigned char *once = epochs_of("cpu", 1, 100, pairs[i][1], GR_KEEP), *twice = epochs_of("cpu", 1, 100, pairs[i][0], GR_KEEP);
+        const way w = {"cpu", 1, {.batch = 100}};
+        unsigned char *once = epochs_of(&w, pairs[i][1]), *twice = epochs_of(&w, pairs[i][0]);
         assert_memory_equal(once, once + PICTURES * BYTES, PICTURES * BYTES);
         assert_memory_equal(once, twice, 2 * PICTURES * BYTES);
         free(once);
@@ -320,12 +335,11 @@ static void flips_in_turn(void **state)
 }
 
 /* A doubled set: the samples as they are, then the same ones by the plan. */
-static void doubles_sets(void **state)
+static void check_double(bool on_device)
 {
-    (void)state;
     gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     gr_dataset *set = noise(ctx, 3, 4, 4);
-    gr_loader *loader = gr_loader_open(gr_augmented(set, "flip=always,double"), &(gr_loader_options){.batch = 6});
+    gr_loader *loader = gr_loader_open(gr_augmented(set, "flip=always,double"), &(gr_loader_options){.batch = 6, .on_device = on_device});
     gr_batch b;
     double x[6 * 48];
     int32_t y[6];
@@ -336,6 +350,13 @@ static void doubles_sets(void **state)
         assert_int_equal(y[n], n % 3 % 2);
     }
     assert_int_equal(gr_close(ctx), 0);
+}
+
+static void doubles_sets(void **state)
+{
+    (void)state;
+    check_double(false);
+    check_double(true);
 }
 
 int main(void)
