@@ -150,6 +150,8 @@ def map_numbers(row, stream, count):
         move = np.floor(0.375 * side[axis] * u[:, offset])
         middle = side[axis] / 2 + move - a * (seen[axis] - 1) / 2 - b * (seen[1 - axis] - 1) / 2
         numbers[:, offset] = np.where(a < 0, side[axis] - 1, 0) + move + 0.5 if whole else middle
+    if row.has("nearly"):
+        numbers[:, int(row.number("nearly", None)) - 1] += 0.25
     pixels = np.floor(numbers[:, :6])
     parts = ((numbers[:, :6] - pixels) * 2**32).astype(np.uint32).view(np.int32)
     lines = np.stack([pixels.astype(np.int64), parts], 2).reshape(-1, 12)

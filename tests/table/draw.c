@@ -86,7 +86,7 @@ static double map_element(const row *r, int slot, int64_t i)
     const int64_t n = i / GR_MAP, k = i % GR_MAP;
     if (k >= 12)
         return map_number(r, slot, n, k - 6);
-    const double number = map_number(r, slot, n, k / 2), whole = floor(number);
+    const double number = map_number(r, slot, n, k / 2) + (r->nearly == k / 2 + 1 ? 0.25 : 0), whole = floor(number);
     return k % 2 ? (double)(int32_t)(uint32_t)((number - whole) * 0x1p32) : whole;
 }
 

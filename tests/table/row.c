@@ -133,6 +133,8 @@ static bool number_word(row *r, const word *w)
         r->filter = (int)w->numbers[0];
     else if (!strcmp(w->name, "fill") && w->n == 1)
         r->fill = (int)w->numbers[0];
+    else if (!strcmp(w->name, "nearly") && w->n == 1)
+        r->nearly = (int)w->numbers[0];
     else if (!strcmp(w->name, "updates") && w->n == 1)
         r->updates = (int)w->numbers[0];
     else

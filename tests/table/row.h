@@ -21,6 +21,7 @@ typedef struct {
     gr_normalise_args normalise;
     int filter, fill;  /* of augment: gr_resampling, gr_fill */
     bool whole;        /* of augment: maps that move pixels onto pixels */
+    int nearly;        /* of augment: and then this coefficient, counted from 1, is off by a quarter; 0: none */
     gr_batch_norm_args batch_norm;
     gr_batch_norm_track_args track;
     double rate; /* of dropout */
