@@ -201,7 +201,7 @@ typedef struct {
     gr_schedule schedule;
     int64_t eval_batch;       /* rows in a batch of evaluation; 0: those of a micro-batch */
     bool noise_scale;         /* measure it: from the first micro-batch and the whole batch of each update that has several; the
-                                 host then waits for each. Not for models with penalties (gr_add_penalty) */
+                                 host then waits for each. Not for models with penalties (gr_add_penalty), nor with a loss scale */
     double sharpness;         /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
     bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
     bool no_graph;            /* ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt).

@@ -207,6 +207,18 @@ static bool unscale(gr_optimizer *opt)
     return gr_ok(opt->ctx);
 }
 
+/* One by one: a norm that is no number would make none of the zeros between the segments, and they are never written again. */
+static bool clip(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    gr_tensor *norm = gr__gradient_norm(opt);
+    for (int i = 0; norm && i < slab->n; i++) {
+        const gr_segment *s = &slab->segments[i];
+        gr_clip_norm(gr__slab_piece(slab->gradients, s->grad_offset, 1, &s->count), norm, opt->clip);
+    }
+    return gr_ok(opt->ctx);
+}
+
 static bool step_pass(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
@@ -216,9 +228,7 @@ static bool step_pass(gr_optimizer *opt)
         return false;
     if (opt->rho > 0 && opt->pass == 0)
         return climb(opt);
-    if (opt->clip > 0 && !gr_clip_norm(slab->gradients, gr__gradient_norm(opt), opt->clip))
-        return false;
-    return step_all(opt);
+    return (opt->clip == 0 || clip(opt)) && step_all(opt);
 }
 
 /* The statistics of the first pass become the model's. */

@@ -284,6 +284,39 @@ static void sam_returns_to_the_bit(void **state)
     assert_int_equal(gr_close(s.ctx), 0);
 }
 
+/* In fp16 an update whose gradients overflow is skipped in all its passes: not a bit of a weight changes, and the next one counts. */
+static void an_overflow_leaves_no_trace(void **state)
+{
+    (void)state;
+    const char *const names[] = {"momentum", "adamw", "lars", "clip", "sam", "sam_adam", "prox"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        setting s = {.ctx = gr_open(&(gr_options){.precision = GR_FP16})};
+        double before[WEIGHTS], after[WEIGHTS], next[WEIGHTS], rows[ROWS * FEATURES];
+        s.net = network(s.ctx);
+        s.x = gr_tensor_new(s.ctx, gr_real(s.ctx), 2, (int64_t[]){ROWS, FEATURES});
+        s.labels = gr_tensor_new(s.ctx, GR_I32, 1, (int64_t[]){ROWS});
+        set_weights(s.net);
+        s.opt = optimizer_named(&s, names[k]);
+        update(&s, 0, false);
+        get(gr_parameter(s.net, 0), before);
+        for (int i = 0; i < ROWS * FEATURES; i++)
+            rows[i] = i == 7 ? (double)INFINITY : 0.5;
+        put(s.x, rows);
+        for (int pass = 0; pass < gr_optimizer_passes(s.opt); pass++)
+            assert_true(gr_backward(gr_softmax_cross_entropy(gr_forward(s.net, s.x), s.labels, NULL)) &&
+                        gr_optimizer_step(s.opt));
+        gr_step_end(s.ctx);
+        get(gr_parameter(s.net, 0), after);
+        assert_memory_equal(before, after, FEATURES * HIDDEN * sizeof *before);
+        update(&s, 1, false);
+        get(gr_parameter(s.net, 0), next);
+        assert_memory_not_equal(after, next, FEATURES * HIDDEN * sizeof *before);
+        for (int i = 0; i < FEATURES * HIDDEN; i++)
+            assert_true(isfinite(next[i]));
+        assert_int_equal(gr_close(s.ctx), 0);
+    }
+}
+
 static void refused(gr_context *ctx, const char *words)
 {
     assert_int_equal(gr_error_code(ctx), GR_USAGE);
@@ -321,7 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimizers_follow_pytorch), cmocka_unit_test(schedules_follow_pytorch),
         cmocka_unit_test(rates_follow_the_batch),    cmocka_unit_test(statistics_move_once),
-        cmocka_unit_test(sam_returns_to_the_bit),    cmocka_unit_test(refusals),
+        cmocka_unit_test(sam_returns_to_the_bit),    cmocka_unit_test(an_overflow_leaves_no_trace),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
