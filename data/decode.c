@@ -104,10 +104,16 @@ static gr_decoded decode_checked(const char *format, const uint8_t *bytes, size_
 static gr_decoded decode_png(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE])
 {
     gr_frame frame;
-    const char *fault = gr__check_png(bytes, size, &frame);
-    if (fault)
-        return undecodable(reason, fault);
-    return is_small_enough(frame, reason) ? decode_checked("PNG", bytes, size, frame, picture, reason) : GR__UNDECODABLE;
+    size_t clean_size;
+    uint8_t *clean = malloc(size + GR__PNG_PALETTE);
+    if (!clean)
+        return GR__OUT_OF_MEMORY;
+    const char *fault = gr__check_png(bytes, size, clean, &clean_size, &frame);
+    gr_decoded result = fault ? undecodable(reason, fault) : GR__UNDECODABLE;
+    if (!fault && is_small_enough(frame, reason))
+        result = decode_checked("PNG", clean, clean_size, frame, picture, reason);
+    free(clean);
+    return result;
 }
 
 #ifdef GRADUS_WITH_TURBOJPEG

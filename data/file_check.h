@@ -21,8 +21,19 @@ static inline uint32_t gr__be32(const uint8_t *p)
     return gr__be16(p) << 16 | gr__be16(p + 2);
 }
 
-/* A PNG's chunks are whole, known and have the right check sums. NULL: nothing against it; else what is wrong. */
-const char *gr__check_png(const uint8_t *bytes, size_t size, gr_frame *frame);
+static inline void gr__put_be32(uint8_t *p, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+enum { GR__PNG_PALETTE = 3 * 256 };
+
+/*
+ * A PNG's chunks are whole, known and have the right check sums. Copies those that shape the pixels to clean (room for
+ * size + GR__PNG_PALETTE bytes), the palette filled up with black. NULL: nothing against it; else what is wrong.
+ */
+const char *gr__check_png(const uint8_t *bytes, size_t size, uint8_t *clean, size_t *clean_size, gr_frame *frame);
 
 /*
  * Goes through a JPEG from marker to marker and copies what belongs to it to clean (room for size bytes): without fill

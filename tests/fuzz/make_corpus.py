@@ -12,6 +12,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+import zlib
 
 from PIL import Image
 
@@ -36,6 +37,26 @@ def encoded(form, mode="RGB", size=(9, 7), **options):
     return out.getvalue()
 
 
+def overflowing_jpeg():
+    """16 x 16 grey, whose DC coefficients grow by 32767 from block to block and are multiplied by 65535."""
+    def segment(marker, data):
+        return struct.pack(">BBH", 255, marker, len(data) + 2) + data
+    bits = "0" + "1" * 15 + "0"  # the only DC code: 15 bits of difference follow; the only AC code: end of block
+    bits = bits * 4 + "1" * 4
+    data = bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8)).replace(b"\xff", b"\xff\0")
+    return (b"\xff\xd8" + segment(0xdb, b"\x10" + b"\xff" * 128) + segment(0xc0, struct.pack(">BHHB3B", 8, 16, 16, 1, 1, 0x11, 0))
+            + segment(0xc4, b"\0\1" + bytes(15) + b"\x0f") + segment(0xc4, b"\x10\1" + bytes(15) + b"\0")
+            + segment(0xda, bytes([1, 1, 0, 0, 63, 0])) + data + b"\xff\xd9")
+
+
+def png_beyond_its_palette():
+    """4 x 1, 8 bits, a palette of one colour, of which pixels 1 to 3 name others."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 1, 8, 3, 0, 0, 0)) + chunk(b"PLTE", b"\1\2\3")
+            + chunk(b"IDAT", zlib.compress(b"\0\0\1\x80\xff")) + chunk(b"IEND", b""))
+
+
 def images():
     jpeg = encoded("JPEG", quality=20, optimize=True)
     put("image/baseline.jpg", jpeg)
@@ -52,6 +73,8 @@ def images():
         put(f"image/{mode.replace(';', '')}.png", out.getvalue())
     put("image/transparent.png", encoded("PNG", "P", (5, 3), transparency=2))
     put("image/empty.jpg", b"")
+    put("image/overflow.jpg", overflowing_jpeg())
+    put("image/beyond.png", png_beyond_its_palette())
 
 
 MEMBERS = {"PetImages/Cat/1.jpg": b"first", "PetImages/Cat/2.jpg": b"", "PetImages/Dog/1.jpg": b"dog " * 40, "readme.txt": b"read me"}
@@ -69,7 +92,7 @@ def zips():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, contents in MEMBERS.items():
-            archive.writestr(name, contents)
+            archive.writestr(zipfile.ZipInfo(name), contents, zipfile.ZIP_DEFLATED)
         archive.comment = b"a comment"
     put("zip/deflated.zip", out.getvalue())
     put("zip/zip64.zip", made(zipfile.ZIP_STORED, force_zip64=True))

@@ -196,6 +196,27 @@ static void huffman_table_too_large(void **state)
     file_error(f.bytes, f.size, "a Huffman table that is none");
 }
 
+/* A pixel that names a colour beyond its palette is black, whatever lies on the stack. */
+static void beyond_the_palette(void **state)
+{
+    (void)state;
+    test_file f;
+    gr_picture picture;
+    char reason[GR__REASON_SIZE];
+    static const unsigned char line[] = {0, 0, 1, 0x80, 0xff}, want[12] = {1, 2, 3};
+    png_begin(&f, 4, 1, 8, 3);
+    add_chunk(&f, "PLTE", "\1\2\3", 3);
+    size_t behind = f.size;
+    png_end(&f, line, sizeof line);
+    assert_int_equal(gr__decode_bytes(f.bytes, f.size, &picture, reason), GR__DECODED);
+    assert_memory_equal(picture.rgb, want, 12);
+    gr__picture_free(&picture);
+    f.size = behind;
+    add_chunk(&f, "PLTE", "\1\2\3", 3);
+    png_end(&f, line, sizeof line);
+    file_error(f.bytes, f.size, "a PNG with two palettes");
+}
+
 /* A second frame header could ask for pixels that the first one's check has not counted. */
 static void two_frames(void **state)
 {
@@ -356,6 +377,7 @@ int main(void)
         HOSTILE_TEST(folders),        HOSTILE_TEST(unreadable_folder),
         HOSTILE_TEST(options),        HOSTILE_TEST(files),
         HOSTILE_TEST(all_files_bad),  HOSTILE_TEST(not_enough_for_a_split),
+        HOSTILE_TEST(beyond_the_palette),
         HOSTILE_TEST(two_frames),     HOSTILE_TEST(huffman_table_too_large),
         HOSTILE_TEST(too_many_scans), HOSTILE_TEST(bombs),
         HOSTILE_TEST(mangled),        HOSTILE_TEST(mangled_idx),
