@@ -92,7 +92,7 @@ static void compare_folder(tally *t, const char *folder)
     struct dirent **entries;
     int n = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
-        char path[4096];
+        char path[4096 + 256];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         compare_file(t, path);
         free(entries[i]);
