@@ -8,13 +8,16 @@ out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
+python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
 
 # Ten minutes of each fuzz target, from its corpus; what a target finds stays in $out and ends the run.
 if command -v clang >/dev/null; then
     cmake --preset fuzz >/dev/null
     cmake --build --preset fuzz
     for target in build/fuzz/tests/fuzz/fuzz_*; do
-        [ -x "$target" ] && [ -f "$target" ] || continue
+        if ! [ -x "$target" ] || ! [ -f "$target" ]; then
+            continue
+        fi
         name=$(basename "$target")
         found=$(mktemp -d)
         "$target" -max_total_time=600 -max_len=4096 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \

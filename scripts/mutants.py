@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Breaks one line of a kernel at a time and sees whether the operation table notices.
 
-  mutants.py [--sample [N]] [--build FOLDER] [FILE ...]
+  mutants.py [--sample [N]] [--build FOLDER] [--cuda | FILE ...]
 
-Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS). It is tried twice:
+Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS), with --cuda of kernels/cuda. The latter
+run on the rows of the device simt, those that are not noticed again on the small ones in the build that checks every access
+(build/check, made before by "cmake --preset check && cmake --build --preset check --target test_table"): a race may leave the
+result right. The others are tried twice:
   1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use the file;
   2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
 What the table does not notice then has survived. Two kinds of survivors are no fault: those that the compiler makes the same
@@ -35,13 +38,22 @@ USERS = {  # of files that are not named after their operation
 }
 
 
+OPERATIONS = set(re.findall(r"^GR_OP\((\w+),", open(os.path.join(ROOT, "kernels/ops.def")).read(), re.MULTILINE))
+NO_KERNELS = ("table.c", "probes.c", "table.cu", "probes.cu", "add_to.cu", "add_to.h", "gpu.h")
+
+
+def is_cuda(path):
+    return path.startswith("kernels/cuda/")
+
+
 def code_lines(text):
     """(number, line) of the lines inside functions that compute something."""
     inside_comment = False
     for number, line in enumerate(text.split("\n")):
         stripped = line.strip()
         inside_comment = (inside_comment or stripped.startswith("/*")) and "*/" not in stripped
-        skip = inside_comment or not line.startswith("    ") or stripped.startswith(("*", "/*", "//", "#"))
+        # One grid covers a tensor of any size, and behind its end nothing is loaded or stored: nobody sees how the loop goes on.
+        skip = inside_comment or "quad_stride()" in line or not line.startswith("    ") or stripped.startswith(("*", "/*", "//", "#"))
         if not skip and "static_assert" not in line and "prefetch" not in line:
             yield number, line
 
@@ -61,7 +73,7 @@ def mutants(path):
 def function_at(text, number):
     """Name of the function that line number stands in."""
     for line in reversed(text.split("\n")[:number]):
-        heading = re.match(r"(?:static |INLINE |void |size_t )+.*?(?:GR_\w+\()?(\w+)\)?\(", line)
+        heading = re.match(r"(?:template <[^>]*> )?(?:static |INLINE |void |size_t |__global__ |GR_DEVICE |extern \"C\" )+.*?(?:GR_\w+\()?(\w+)\)?\(", line)
         if heading:
             return heading[1]
     return "file"
@@ -78,22 +90,23 @@ def sample(items, n):
 
 def users(path):
     """The files of path's folder that are compiled from it: itself, or all that include it."""
-    if path.endswith(".c"):
+    if path.endswith((".c", ".cu")):
         return {path}
     folder, found = os.path.dirname(path), {path}
-    texts = {f"{folder}/{f}": open(os.path.join(ROOT, folder, f)).read() for f in os.listdir(os.path.join(ROOT, folder))}
+    names = [f for f in os.listdir(os.path.join(ROOT, folder)) if os.path.isfile(os.path.join(ROOT, folder, f))]
+    texts = {f"{folder}/{f}": open(os.path.join(ROOT, folder, f)).read() for f in names}
     while True:
         more = {f for f, text in texts.items() if any(f'#include "{h}"' in text for h in found)} | found
         if more == found:
-            return {f for f in found if f.endswith(".c")}
+            return {f for f in found if f.endswith((".c", ".cu"))}
         found = more
 
 
 class Build:
-    """The commands of the release build, for one changed file at a time."""
+    """The commands of the release build, or another, for one changed file at a time."""
 
     def __init__(self, folder):
-        self.folder, self.unbroken, self.checked = folder, {}, set()
+        self.folder, self.unbroken, self.checked, self.checking = folder, {}, set(), None
         self.table = os.path.join(folder, "tests/table/test_table")
         links = subprocess.run(["ninja", "-C", folder, "-t", "commands", "tests/table/test_table"], text=True,
                                capture_output=True, check=True).stdout.splitlines()
@@ -108,18 +121,18 @@ class Build:
         changed = os.path.join(folder, path)
         os.makedirs(os.path.dirname(changed), exist_ok=True)
         open(changed, "w").write(text)
-        target = self.device[os.path.dirname(path)].replace("-", "_")
+        target = self.device[os.path.dirname(path)].replace("-", "_") if not is_cuda(path) else "gradus_simt_kernels"
         sources, found = users(path), {}
         for entry in self.commands:
             source = os.path.relpath(entry["file"], ROOT)
-            words = [w for w in shlex.split(entry["command"]) if w not in ("-Werror", "-g")]
+            words = [w for w in shlex.split(entry["command"]) if w not in ("-Werror", "-g") and os.path.basename(w) != "ccache"]
             name = words[words.index("-o") + 1]
-            if source not in sources or (quick and f"{target}.dir" not in name):
+            if source not in sources or ((quick or is_cuda(path)) and f"{target}.dir" not in name):
                 continue
             found[name] = os.path.join(folder, f"{len(found)}.o")
             words[words.index("-o") + 1] = found[name]
             words[words.index("-c") + 1] = changed if source == path else entry["file"]
-            words[1:1] = ["-w", f"-I{folder}"]
+            words[1:1] = ["-w", f"-I{folder}", f"-fmacro-prefix-map={folder}=."]  # no path of a mutant makes other code
             done = subprocess.run(words + (["-O1"] if quick else []), cwd=self.folder, capture_output=True)
             if done.returncode != 0:
                 return None
@@ -164,7 +177,7 @@ class Build:
         path, number, _, changed, _ = mutant
         lines = open(os.path.join(ROOT, path)).read().split("\n")
         lines[number] = changed
-        for quick in (True, False):
+        for quick in (False,) if is_cuda(path) else (True, False):
             with tempfile.TemporaryDirectory() as folder:
                 objects = self.objects(path, "\n".join(lines), folder, quick)
                 if objects is None:
@@ -174,19 +187,23 @@ class Build:
                 program = self.program(objects, folder)
                 if not all(self.unnoticed(program, rows, folder) for rows in self.rows(path, quick)):
                     return "killed"
-        return "survived"
+        return self.checking.outcome(mutant) if self.checking and is_cuda(path) else "survived"
 
     def rows(self, path, quick):
         """Arguments for the table: the operations that use path, one after the other, on one device or on all that run it."""
         name = os.path.basename(path).rsplit(".", 1)[0]
+        if is_cuda(path):
+            names = {os.path.basename(user).rsplit(".", 1)[0] for user in users(path)}
+            small = [] if self.checking else ["--small"]
+            return [["--device", "simt", *small, "--op", operation] for operation in sorted(names & OPERATIONS)]
         device = ["--device", self.device[os.path.dirname(path)]] if quick else ["--host"]
         return [device + ["--op", operation] for operation in USERS.get(name, [name])]
 
 
-def sources():
-    for folder in ("kernels/ref", "kernels/cpu"):
+def sources(folders):
+    for folder in folders:
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith((".c", ".h")) and name not in ("table.c", "probes.c"):  # probes.c is no kernel
+            if name.endswith((".c", ".h", ".cu", ".cuh")) and name not in NO_KERNELS:
                 yield f"{folder}/{name}"
 
 
@@ -194,14 +211,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", nargs="?", type=int, const=2, metavar="N")
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
+    parser.add_argument("--cuda", action="store_true", help="mutants of kernels/cuda, on the emulator")
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
     equivalent = {line.split(" # ")[0].strip() for line in open(EQUIVALENT)}
-    found = [list(mutants(path)) for path in options.files or sources()]
+    folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu")
+    found = [list(mutants(path)) for path in options.files or sources(folders)]
     chosen = [m for some in found for m in (sample(some, options.sample) if options.sample else some)]
     tried = [m for m in chosen if name_of(m) not in equivalent]
     counts = {"listed as equivalent": len(chosen) - len(tried)}
     build = Build(os.path.abspath(options.build))
+    if any(is_cuda(m[0]) for m in tried):
+        build.checking = Build(os.path.join(ROOT, "build/check"))
     os.nice(10)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         trials = {pool.submit(build.outcome, mutant): mutant for mutant in tried}
