@@ -35,10 +35,10 @@ static bool count_replay(gr_device *d, void *graph)
     return real_replay(d, graph);
 }
 
-static gr_context *open_counting(void)
+static gr_context *open_counting(gr_precision precision)
 {
     const char *named = getenv("GRADUS_TEST_DEVICE");
-    gr_context *ctx = gr_open(&(gr_options){.device = named ? named : "simt", .seed = 3});
+    gr_context *ctx = gr_open(&(gr_options){.device = named ? named : "simt", .seed = 3, .precision = precision});
     assert_string_equal(gr_error_text(ctx), "");
     captures = replays = 0;
     real_capture = ctx->device->capture_begin;
@@ -62,6 +62,7 @@ static gr_module *make_net(gr_context *ctx)
 typedef struct {
     bool sgd, no_graph, sam;
     int64_t micro_batch;
+    gr_precision precision;
     void (*disturb)(gr_module *net, gr_optimizer *opt, gr_dataset *set, int64_t update); /* NULL: nobody does */
 } choice;
 
@@ -95,7 +96,7 @@ static void collect(gr_module *net, float **values, int64_t *count)
 /* What a run ends with: all weights, then validation, the only thing that shows the running statistics. For the caller to free. */
 static float *train(const choice *c, int64_t *count)
 {
-    gr_context *ctx = open_counting();
+    gr_context *ctx = open_counting(c->precision);
     run r = {.c = c, .net = make_net(ctx), .set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
     r.opt = c->sgd ? gr_sgd(ctx, r.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9})
                    : gr_adam(ctx, r.net, &(gr_adam_options){.lr = 0.01});
@@ -142,6 +143,13 @@ static void same_bits(void **state)
     (void)state;
     compare((choice){0}, 2, UPDATES - 2);
     compare((choice){.sgd = true}, 2, UPDATES - 2);
+}
+
+/* The loss scale lives on the device, and so does what becomes of it. */
+static void same_bits_in_mixed_precision(void **state)
+{
+    (void)state;
+    compare((choice){.precision = GR_FP16}, 2, UPDATES - 2);
 }
 
 /* A whole set at once: the step's memory moves, and with it all that the graphs know of. */
@@ -203,7 +211,7 @@ static void not_while_traced(void **state)
 {
     (void)state;
     int seen = 0;
-    gr_context *ctx = open_counting();
+    gr_context *ctx = open_counting(GR_FP32);
     gr_module *net = make_net(ctx);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
     gr_trace(ctx, count_events, &seen);
@@ -216,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits),
+        cmocka_unit_test(same_bits_in_mixed_precision),
         cmocka_unit_test(memory_that_moves),
         cmocka_unit_test(settings_that_change),
         cmocka_unit_test(not_several_passes_or_pieces),
