@@ -18,7 +18,7 @@
 #include "data/resident.h"
 #include "data/ring.h"
 
-enum { DEFAULT_PREFETCH = 2, MOST_WORKERS = 8 /* that are taken unasked */, PIECE_BYTES = 1 << 16 };
+enum { DEFAULT_PREFETCH = 2, MOST_WORKERS = 8 /* that are taken unasked */, PIECE_BYTES = 1 << 20 };
 
 /* Device memory for a full batch, and the tensor over its first rows that callers see. */
 typedef struct {
@@ -339,9 +339,10 @@ static void fill_now(gr_loader *loader, int64_t rows)
     filling f = {loader, rows};
     gr_exec exec = {.pool = loader->ctx->device->pool};
     loader->now->first = loader->done;
-    if (exec.pool)
+    const bool together = exec.pool && parts > 1; /* else waking the others takes longer than what there is to do */
+    if (together)
         gr_parallel_for(&exec, parts, fill_part, &f);
-    for (int64_t i = 0; i < parts && !exec.pool; i++)
+    for (int64_t i = 0; i < parts && !together; i++)
         fill_part(&f, i);
 }
 
