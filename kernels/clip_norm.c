@@ -9,7 +9,8 @@
 bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_clip_norm], (gr_tensor *[]){g, norm}, &(gr_factor_args){limit}, sizeof(gr_factor_args)))
+    if (!gr__op_begin(&call, &gr__ops[GR_OP_clip_norm], (gr_tensor *[]){g, norm}, &(gr_factor_args){limit},
+                      sizeof(gr_factor_args)))
         return false;
     if (!(limit > 0 && isfinite(limit)))
         return gr__op_fail(&call, "a limit of %g; it must be a positive number", limit);

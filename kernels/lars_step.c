@@ -23,8 +23,9 @@ static bool resolve(gr_build *b)
 bool gr_lars_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_lars_args *args)
 {
     gr_build call;
-    return gr__op_begin(&call, &gr__ops[GR_OP_lars_step], (gr_tensor *[]){p, g, v}, args, sizeof *args) && resolve(&call) &&
-           gr__check_same_count(&call, 1, "g") && gr__check_same_count(&call, 2, "v") && gr__op_run(&call);
+    return gr__op_begin(&call, &gr__ops[GR_OP_lars_step], (gr_tensor *[]){p, g, v}, args, sizeof *args) &&
+           resolve(&call) && gr__check_same_count(&call, 1, "g") && gr__check_same_count(&call, 2, "v") &&
+           gr__op_run(&call);
 }
 
 /* Two sums of squares, then decay, ratio, momentum and step. */

@@ -435,9 +435,6 @@ static bool check_stages(gr_context *ctx, const gr_fit_options *o)
 
 static bool check_noise(const fit_run *f)
 {
-    if (f->ctx->scaled)
-        return gr__fail(f->ctx, GR_USAGE, "gr_fit: in fp16 gradients are larger by a loss scale that changes; measure the noise scale in "
-                                          "bf16 or fp32");
     for (int i = 0; i < gr_parameter_count(f->net); i++)
         if (f->net->parameters->plans[i].l2 > 0)
             return gr__fail(f->ctx, GR_USAGE, "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale "

@@ -21,9 +21,10 @@ static bool check(gr_context *ctx, const gr_lars_args *a)
 {
     if (!(a->momentum >= 0 && a->momentum < 1))
         return gr__fail(ctx, GR_USAGE, "gr_lars: momentum %g; it lies in [0, 1)", a->momentum);
-    bool good = a->weight_decay >= 0 && isfinite(a->weight_decay) && a->trust >= 0 && isfinite(a->trust) && a->epsilon >= 0 &&
-                isfinite(a->epsilon);
-    return good || gr__fail(ctx, GR_USAGE, "gr_lars: weight decay %g, trust %g, epsilon %g; all are positive, or 0 for the default",
+    bool good = a->weight_decay >= 0 && isfinite(a->weight_decay) && a->trust >= 0 && isfinite(a->trust) &&
+                a->epsilon >= 0 && isfinite(a->epsilon);
+    return good || gr__fail(ctx, GR_USAGE,
+                            "gr_lars: weight decay %g, trust %g, epsilon %g; all are positive, or 0 for the default",
                             a->weight_decay, a->trust, a->epsilon);
 }
 

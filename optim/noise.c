@@ -21,6 +21,7 @@ void gr_noise_add(gr_noise *n, double small_norm, double small, double big_norm,
 
 gr_noise_scale gr_noise_read(const gr_noise *n)
 {
-    return (gr_noise_scale){.gradient = n->gradient_sum / n->weight, .noise = n->noise_sum / n->weight,
+    return (gr_noise_scale){.gradient = n->gradient_sum / n->weight,
+                            .noise = n->noise_sum / n->weight,
                             .scale = n->noise_sum / n->gradient_sum};
 }

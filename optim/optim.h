@@ -189,8 +189,8 @@ typedef struct {
 
 typedef struct {
     int64_t batch;            /* samples in an update */
-    const gr_batch_stage *stages; /* batch sizes by epoch in place of batch (Smith et al. 2018 let the batch grow where the rate */
-    int n_stages;                 /* would fall), the first from epoch 0; a schedule then goes by the epoch. 0: batch */
+    const gr_batch_stage *stages; /* batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the */
+    int n_stages;                 /* rate would fall (Smith et al. 2018); a schedule then goes by the epoch. 0: batch */
     int64_t micro_batch;      /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
                                  the last batch is; batch normalisation takes its statistics of each piece, and moves the running
                                  ones once for each */

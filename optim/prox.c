@@ -20,7 +20,8 @@ gr_optimizer *gr_prox(gr_context *ctx, gr_module *net, const gr_prox_options *op
     if (!gr_ok(ctx))
         return NULL;
     if (!(o.gamma >= 0 && isfinite(o.gamma)) || o.steps < 0) {
-        gr__fail(ctx, GR_USAGE, "gr_prox: gamma %g, %d steps; both are positive, or 0 for the default", o.gamma, o.steps);
+        gr__fail(ctx, GR_USAGE, "gr_prox: gamma %g, %d steps; both are positive, or 0 for the default", o.gamma,
+                 o.steps);
         return NULL;
     }
     gr_optimizer *opt = gr__optimizer_new(ctx, net, &prox_class, o.lr != 0 ? o.lr : 0.01);

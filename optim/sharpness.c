@@ -146,12 +146,16 @@ gr_sharpness gr_measure_sharpness(gr_module *net, gr_dataset *set, const gr_shar
     if (!net || !set || !gr_ok(net->ctx))
         return none;
     if (gr_parameter_count(net) == 0 || !(o.epsilon >= 0 && isfinite(o.epsilon)) || o.steps < 0 || o.batch < 0) {
-        gr__fail(net->ctx, GR_USAGE, "gr_measure_sharpness: %d parameters, epsilon %g, %d steps, batches of %lld; the model must be "
-                                     "built, and nothing below 0",
+        gr__fail(net->ctx, GR_USAGE,
+                 "gr_measure_sharpness: %d parameters, epsilon %g, %d steps, batches of %lld; the model must be "
+                 "built, and nothing below 0",
                  gr_parameter_count(net), o.epsilon, o.steps, (long long)o.batch);
         return none;
     }
-    probe p = {.ctx = net->ctx, .net = net, .slab = net->parameters->slab, .epsilon = o.epsilon > 0 ? o.epsilon : 1e-3,
+    probe p = {.ctx = net->ctx,
+               .net = net,
+               .slab = net->parameters->slab,
+               .epsilon = o.epsilon > 0 ? o.epsilon : 1e-3,
                .count = net->parameters->slab->values->count};
     gr_sharpness s = open(&p, set, o.batch > 0 ? o.batch : 64) ? measure(&p, o.steps > 0 ? o.steps : 10) : none;
     close(&p);

@@ -341,6 +341,14 @@ gr_schedule_kind lr_schedule_of(const char *name)
     return (gr_schedule_kind)kind;
 }
 
+gr_lr_rule lr_rule_of(const char *name)
+{
+    int rule = GR_LR_NONE;
+    while (lr_rule_names[rule + 1] && strcmp(lr_rule_names[rule], name) != 0)
+        rule++;
+    return (gr_lr_rule)rule;
+}
+
 void recipe_list(void)
 {
     for (int i = 0; i < RECIPES; i++)

@@ -78,6 +78,7 @@ unsigned optimizer_takes(const char *name);
 
 gr_last_batch last_batch_of(const char *name);
 gr_schedule_kind lr_schedule_of(const char *name); /* NULL: constant */
+gr_lr_rule lr_rule_of(const char *name);
 
 void recipe_list(void);
 void recipe_explain(const recipe *r);

@@ -43,7 +43,8 @@ const option settings_protocol[] = {
      "normalisation sees each piece alone)",
      1, MAX_BATCH, NULL},
     {"lr", "X", OPTION_POSITIVE, AT(lr), "learning rate (default: the recipe's for the optimizer)", 0, 0, NULL},
-    {"momentum", "X", OPTION_AMOUNT, AT(momentum), "from 0 to below 1 (default: the recipe's, else 0 of sgd and 0.9 of momentum, lars and sam)", 0, 0, NULL},
+    {"momentum", "X", OPTION_AMOUNT, AT(momentum),
+     "from 0 to below 1 (default: the recipe's, else 0 of sgd and 0.9 of momentum, lars and sam)", 0, 0, NULL},
     {"nesterov", NULL, OPTION_FLAG, AT(nesterov), "with --momentum: Nesterov's form", 0, 0, NULL},
     {"weight-decay", "X", OPTION_AMOUNT, AT(weight_decay),
      "adds X times each parameter to its gradient; of adamw, X times the rate, taken off beside the step (default: the "
@@ -51,8 +52,8 @@ const option settings_protocol[] = {
      0, 0, NULL},
     {"decay-weights-only", NULL, OPTION_FLAG, AT(decay_weights_only),
      "no weight decay on biases and on batch normalisation's scales and shifts", 0, 0, NULL},
-    {"clip-norm", "X", OPTION_POSITIVE, AT(clip_norm), "scale the gradients down to this norm, all together, where it is larger", 0,
-     0, NULL},
+    {"clip-norm", "X", OPTION_POSITIVE, AT(clip_norm),
+     "scale the gradients down to this norm, all together, where it is larger", 0, 0, NULL},
     {"lr-schedule", "NAME", OPTION_CHOICE, AT(lr_schedule),
      "how the learning rate goes on: constant, cosine or linear (to --lr-min at the end of the run), steps, or triangular "
      "(from --lr-min up and down) (default: the recipe's)",
@@ -63,8 +64,8 @@ const option settings_protocol[] = {
      NULL},
     {"lr-gamma", "X", OPTION_POSITIVE, AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)", 0, 0,
      NULL},
-    {"warm-up", "EPOCHS", OPTION_POSITIVE, AT(warm_up), "epochs, whole or not, in which the rate first grows in a straight line",
-     0, 0, NULL},
+    {"warm-up", "EPOCHS", OPTION_POSITIVE, AT(warm_up),
+     "epochs, whole or not, in which the rate first grows in a straight line", 0, 0, NULL},
     {"lr-rule", "RULE", OPTION_CHOICE, AT(lr_rule),
      "what the batch size does to the rate: none, linear (in proportion) or sqrt (to its root) (default: none)", 0, 0,
      lr_rule_names},
@@ -79,7 +80,8 @@ const option settings_protocol[] = {
      "measure the gradient noise scale and put it in every epoch's line (without --micro-batch in two halves of a batch)", 0, 0,
      NULL},
     {"sharpness", "EPSILON", OPTION_POSITIVE, AT(sharpness),
-     "measure after every epoch how much the training loss can rise within EPSILON of each weight (usual: 1e-3): eleven more passes",
+     "measure after every epoch how much the training loss can rise within EPSILON of each weight (usual: 1e-3): eleven more "
+     "passes",
      0, 0, NULL},
     {"adam-form", "FORM", OPTION_CHOICE, AT(adam_form),
      "where Adam's epsilon stands: keras (outside the bias correction) or pytorch (default: keras)", 0, 0, adam_forms},
@@ -220,8 +222,10 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
     if (!s->batch_schedule)
         return 0;
     if (read_stages(s->batch_schedule, stages) == 0)
-        return complain(GR_USAGE, command, "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than "
-                        "the one before, at most %d, such as 0:64,30:320,60:1600", s->batch_schedule, MAX_STAGES);
+        return complain(GR_USAGE, command,
+                        "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than the one before, "
+                        "at most %d, such as 0:64,30:320,60:1600",
+                        s->batch_schedule, MAX_STAGES);
     return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates") : 0;
 }
 
@@ -257,7 +261,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, unsi
         code = check_schedules(s, r, command);
     if (code)
         return code;
-    if (s->nesterov && (s->momentum.given ? s->momentum.value : recipe_optimizer_of(r, s->optimizer ? s->optimizer : "sgd").momentum) == 0)
+    const recipe_optimizer usual = recipe_optimizer_of(r, s->optimizer ? s->optimizer : "sgd");
+    if (s->nesterov && (s->momentum.given ? s->momentum.value : usual.momentum) == 0)
         return complain(GR_USAGE, command, "--nesterov needs a --momentum, such as 0.9");
     if (s->momentum.value >= 1)
         return complain(GR_USAGE, command, "--momentum %g: it must be below 1", s->momentum.value);
@@ -302,8 +307,7 @@ static void complete_batch(settings *s, const recipe *r)
         s->micro_batch = (s->batch + 1) / 2;
     if (s->lr_rule) {
         s->base_batch = s->base_batch ? s->base_batch : 32;
-        gr_lr_rule rule = strcmp(s->lr_rule, "linear") == 0 ? GR_LR_LINEAR : strcmp(s->lr_rule, "sqrt") == 0 ? GR_LR_SQRT : GR_LR_NONE;
-        s->lr = gr_lr_for_batch(rule, s->lr, s->batch, s->base_batch);
+        s->lr = gr_lr_for_batch(lr_rule_of(s->lr_rule), s->lr, s->batch, s->base_batch);
     }
 }
 

@@ -40,8 +40,13 @@ void GR_CPU(lars_step_forward)(const gr_call *call)
     const gr_lars_args *a = call->options;
     const gr_step_state *state = call->exec->state;
     const int64_t count = call->in[0]->count;
-    step_job job = {.count = count, .lr = (float)state->lr, .momentum = (float)a->momentum, .decay = (float)a->weight_decay,
-                    .p = gr__f32(call->in[0]), .g = gr__f32(call->in[1]), .v = gr__f32(call->in[2])};
+    step_job job = {.count = count,
+                    .lr = (float)state->lr,
+                    .momentum = (float)a->momentum,
+                    .decay = (float)a->weight_decay,
+                    .p = gr__f32(call->in[0]),
+                    .g = gr__f32(call->in[1]),
+                    .v = gr__f32(call->in[2])};
     if (state->skip)
         return;
     const double weights = sqrt(sum_of_squares(call->exec, job.p, count, call->exec->scratch));
