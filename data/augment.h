@@ -8,9 +8,9 @@
 #include "data/dataset.h"
 
 enum {
-    GR__PLAN_STEPS = 15,   /* each draws from a Philox block of its own, the cutout from the sixteenth */
+    GR__PLAN_STEPS = 15, /* each draws from a Philox block of its own, the cutout from the sixteenth */
     GR__PLAN_REASON = 320,
-    GR__PLAN_SIDE = 4096,  /* the largest side of a picture on its way */
+    GR__PLAN_SIDE = 4096, /* the largest side of a picture on its way */
     GR__ANYWHERE_INSIDE = -1
 };
 
@@ -20,10 +20,10 @@ typedef enum { GR__FLIP_RANDOM, GR__FLIP_ALTERNATE, GR__FLIP_ALWAYS } gr__flip_m
 typedef struct {
     gr__step_kind kind;
     gr__flip_mode flip;
-    double low, high;   /* pixels, degrees or a factor, drawn uniformly between */
-    int64_t size[2];    /* height and width after RESIZE or CROP */
-    bool centred;       /* CROP: in the middle */
-    int64_t at[2];      /* CROP: first row and column; GR__ANYWHERE_INSIDE: drawn */
+    double low, high; /* pixels, degrees or a factor, drawn uniformly between */
+    int64_t size[2];  /* height and width after RESIZE or CROP */
+    bool centred;     /* CROP: in the middle */
+    int64_t at[2];    /* CROP: first row and column; GR__ANYWHERE_INSIDE: drawn */
 } gr__step;
 
 struct gr__plan {

@@ -166,9 +166,10 @@ bool gr__plan_size(const gr__plan *plan, const int64_t from[2], int64_t to[2], c
             const int64_t at = step->at[axis] > 0 && !step->centred ? step->at[axis] : 0;
             if (at + step->size[axis] <= to[axis])
                 continue;
-            snprintf(reason, GR__PLAN_REASON, "the crop of %lld x %lld does not lie in a picture of %lld x %lld; take a smaller "
-                     "one, or resize= before it", (long long)step->size[0], (long long)step->size[1], (long long)to[0],
-                     (long long)to[1]);
+            snprintf(reason, GR__PLAN_REASON,
+                     "the crop of %lld x %lld does not lie in a picture of %lld x %lld; take a smaller "
+                     "one, or resize= before it",
+                     (long long)step->size[0], (long long)step->size[1], (long long)to[0], (long long)to[1]);
             return false;
         }
         memcpy(to, step->size, sizeof step->size);

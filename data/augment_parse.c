@@ -213,8 +213,10 @@ static bool read_crop(parser *p, const plan_word *w)
         return false;
     step->at[0] = step->at[1] = GR__ANYWHERE_INSIDE;
     if (!read_sides(&text, step->size) || (*text && (*text != '@' || !read_place(text + 1, step))))
-        return refuse(p, "\"%s\": wanted is a side from 1 to %d or HxW, then nothing, @center or @ROW:COLUMN, such as "
-                         "crop=200@0:0", w->text, GR__PLAN_SIDE);
+        return refuse(p,
+                      "\"%s\": wanted is a side from 1 to %d or HxW, then nothing, @center or @ROW:COLUMN, such as "
+                      "crop=200@0:0",
+                      w->text, GR__PLAN_SIDE);
     return true;
 }
 
@@ -239,7 +241,8 @@ static bool read_fill(parser *p, const plan_word *w)
 
 static bool read_filter(parser *p, const plan_word *w)
 {
-    static const char *const filters[] = {"nearest", "bilinear", "bicubic", "bicubic-resize", NULL}; /* as gr_resampling */
+    /* in the order of gr_resampling */
+    static const char *const filters[] = {"nearest", "bilinear", "bicubic", "bicubic-resize", NULL};
     const int filter = read_choice(w->value, filters);
     if (filter < 0)
         return refuse(p, "\"%s\": filter is nearest, bilinear, bicubic or bicubic-resize", w->text);
@@ -286,8 +289,11 @@ static bool read_word(parser *p, const plan_word *w)
     }
     if (!strcmp(w->name, "none"))
         return refuse(p, "\"none\" beside other steps; leave it out, or them");
-    return refuse(p, "\"%s\" is no step; there are flip, translate=N, rotate=DEGREES, shear=DEGREES, scale=A..B, resize=SIDE, "
-                     "crop=SIDE, cutout=SIDE, fill=MODE, filter=NAME and double", w->text);
+    return refuse(
+        p,
+        "\"%s\" is no step; there are flip, translate=N, rotate=DEGREES, shear=DEGREES, scale=A..B, resize=SIDE, "
+        "crop=SIDE, cutout=SIDE, fill=MODE, filter=NAME and double",
+        w->text);
 }
 
 /* Cuts the next word off *text. */

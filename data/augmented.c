@@ -8,11 +8,12 @@ static bool check_double(const gr_dataset *set, const gr__plan *plan, const int6
 {
     if (!plan->doubled || (size[0] == set->size[0] && size[1] == set->size[1]))
         return true;
-    return gr__fail(set->ctx, GR_USAGE,
-                    "augmentation: double keeps the pictures of %lld x %lld beside those of %lld x %lld that the plan makes; end "
-                    "it with a crop or resize to %lldx%lld",
-                    (long long)set->size[0], (long long)set->size[1], (long long)size[0], (long long)size[1],
-                    (long long)set->size[0], (long long)set->size[1]);
+    return gr__fail(
+        set->ctx, GR_USAGE,
+        "augmentation: double keeps the pictures of %lld x %lld beside those of %lld x %lld that the plan makes; end "
+        "it with a crop or resize to %lldx%lld",
+        (long long)set->size[0], (long long)set->size[1], (long long)size[0], (long long)size[1],
+        (long long)set->size[0], (long long)set->size[1]);
 }
 
 /* Every sample of set, twice if the plan says so. NULL: recorded. */
@@ -100,8 +101,9 @@ void gr__augment_sample(const gr_dataset *set, const gr__plan_key *key, int32_t 
 
 gr_tensor *gr__augment_batch(const gr_dataset *set, gr_tensor *x, gr_tensor *map)
 {
-    return gr_augment(x, map, &(gr_augment_args){.normalise = set->normalise,
-                                                 .size = {(int)set->batch_size[0], (int)set->batch_size[1]},
-                                                 .filter = set->plan->filter,
-                                                 .fill = set->plan->fill});
+    return gr_augment(x, map,
+                      &(gr_augment_args){.normalise = set->normalise,
+                                         .size = {(int)set->batch_size[0], (int)set->batch_size[1]},
+                                         .filter = set->plan->filter,
+                                         .fill = set->plan->fill});
 }

@@ -17,12 +17,13 @@
 
 enum {
     GR__COORDINATE = 32, /* binary places of a coordinate */
-    GR__LINEAR = 12, /* of the way from one pixel's centre to the next, bilinear and cubic */
+    GR__LINEAR = 12,     /* of the way from one pixel's centre to the next, bilinear and cubic */
     GR__CUBIC = 16,
     GR__WEIGHT = 20, /* of a cubic's weights */
     GR__WEIGHT_ONE = 1 << GR__WEIGHT,
     GR__TAPS = 4, /* pixels that a cubic reads along an axis */
-    GR__MAP_ROW = 6, GR__MAP_BOX = 12 /* where the second line of a map begins, and the box */
+    GR__MAP_ROW = 6,
+    GR__MAP_BOX = 12 /* where the second line of a map begins, and the box */
 };
 
 static const int64_t GR__PIXEL = (int64_t)1 << GR__COORDINATE; /* a pixel in a coordinate */
@@ -79,7 +80,8 @@ GR__ANYWHERE int32_t gr__bilinear(int32_t a, int32_t b, int32_t c, int32_t d, in
 {
     const uint32_t one = 1u << GR__LINEAR, right = (uint32_t)step_x, below = (uint32_t)step_y;
     const uint32_t left = one - right, above = one - below;
-    const uint32_t sum = above * (left * (uint32_t)a + right * (uint32_t)b) + below * (left * (uint32_t)c + right * (uint32_t)d);
+    const uint32_t sum =
+        above * (left * (uint32_t)a + right * (uint32_t)b) + below * (left * (uint32_t)c + right * (uint32_t)d);
     return (int32_t)((sum + (1u << 23)) >> 24);
 }
 

@@ -22,8 +22,10 @@ static void reads_plans(void **state)
     (void)state;
     gr__plan p;
     char reason[GR__PLAN_REASON];
-    assert_true(gr__plan_parse("flip=alternate,translate=4,rotate=15,shear=-10..5,scale=0.9..1.1,resize=240x320,crop=200@3:0,"
-                               "crop=100@center,crop=9x8,cutout=16,fill=reflect,filter=bicubic-resize,double", &p, reason));
+    assert_true(
+        gr__plan_parse("flip=alternate,translate=4,rotate=15,shear=-10..5,scale=0.9..1.1,resize=240x320,crop=200@3:0,"
+                       "crop=100@center,crop=9x8,cutout=16,fill=reflect,filter=bicubic-resize,double",
+                       &p, reason));
     assert_int_equal(p.n, 9);
     const gr__step *s = p.steps;
     assert_true(s[0].kind == GR__FLIP && s[0].flip == GR__FLIP_ALTERNATE);
@@ -158,7 +160,8 @@ static void shapes_of_sets(void **state)
     assert_ptr_equal(gr_augmented(set, NULL), set);
     assert_ptr_equal(gr_augmented_for_evaluation(set, "flip,translate=2,cutout=3,double"), set);
     assert_int_equal(gr_dataset_size(gr_augmented(set, "flip,double")), 6);
-    assert_true(gr_augmentation_doubles("flip,double") && !gr_augmentation_doubles("flip") && !gr_augmentation_doubles(NULL));
+    assert_true(gr_augmentation_doubles("flip,double") && !gr_augmentation_doubles("flip") &&
+                !gr_augmentation_doubles(NULL));
     assert_int_equal(gr_close(ctx), 0);
 }
 
@@ -189,7 +192,8 @@ static int64_t compare(gr_context *ctx, const gr_saved_tensor *picture, const gr
     gr_tensor *x = gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, picture->shape[0], picture->shape[1], 3});
     gr_tensor *m = gr_tensor_new(ctx, GR_I32, 2, (int64_t[]){1, GR_MAP});
     assert_true(gr_upload(x, picture->data) && gr_upload(m, map));
-    gr_tensor *y = gr_augment(x, m, &(gr_augment_args){.size = {(int)size[0], (int)size[1]}, .filter = plan.filter, .fill = plan.fill});
+    gr_tensor *y = gr_augment(
+        x, m, &(gr_augment_args){.size = {(int)size[0], (int)size[1]}, .filter = plan.filter, .fill = plan.fill});
     double *values = malloc((size_t)gr_count(y) * sizeof *values);
     assert_true(gr_download(y, values));
     *most = 0;
@@ -219,7 +223,8 @@ static void agrees_with_pil(void **state)
         const gr_saved_tensor *golden = &file.tensors[i];
         if (golden == picture)
             continue;
-        const bool between = strstr(golden->name, "linear") || strstr(golden->name, "cubic") || strstr(golden->name, "resize");
+        const bool between =
+            strstr(golden->name, "linear") || strstr(golden->name, "cubic") || strstr(golden->name, "resize");
         int most;
         const int64_t differ = compare(ctx, picture, golden, &most);
         if (most > (between ? 1 : 0))
@@ -234,7 +239,8 @@ static void agrees_with_pil(void **state)
 
 enum { PICTURES = 500, SIDE = 8, BYTES = SIDE * SIDE * 3 * 4 };
 
-static const char everything[] = "flip,translate=2,rotate=15,shear=10,scale=0.9..1.1,cutout=3,fill=reflect,filter=bicubic";
+static const char everything[] =
+    "flip,translate=2,rotate=15,shear=10,scale=0.9..1.1,cutout=3,fill=reflect,filter=bicubic";
 
 /* A way to make the same batches. */
 typedef struct {
@@ -291,7 +297,8 @@ static void same_bytes(void **state)
     for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
         unsigned char *other = epochs_of(&ways[i], everything);
         if (memcmp(first, other, 2 * PICTURES * BYTES))
-            fail_msg("other bytes in way %d, on %s with batches of %d", (int)i, ways[i].device, (int)ways[i].options.batch);
+            fail_msg("other bytes in way %d, on %s with batches of %d", (int)i, ways[i].device,
+                     (int)ways[i].options.batch);
         free(other);
     }
     free(first);
@@ -339,7 +346,8 @@ static void check_double(bool on_device)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     gr_dataset *set = noise(ctx, 3, 4, 4);
-    gr_loader *loader = gr_loader_open(gr_augmented(set, "flip=always,double"), &(gr_loader_options){.batch = 6, .on_device = on_device});
+    gr_loader *loader = gr_loader_open(gr_augmented(set, "flip=always,double"),
+                                       &(gr_loader_options){.batch = 6, .on_device = on_device});
     gr_batch b;
     double x[6 * 48];
     int32_t y[6];
@@ -362,9 +370,9 @@ static void doubles_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_plans),   cmocka_unit_test(refuses_plans),   cmocka_unit_test(refuses_sets),
+        cmocka_unit_test(reads_plans),    cmocka_unit_test(refuses_plans),   cmocka_unit_test(refuses_sets),
         cmocka_unit_test(shapes_of_sets), cmocka_unit_test(agrees_with_pil), cmocka_unit_test(same_bytes),
-        cmocka_unit_test(twice_is_once), cmocka_unit_test(flips_in_turn),   cmocka_unit_test(doubles_sets),
+        cmocka_unit_test(twice_is_once),  cmocka_unit_test(flips_in_turn),   cmocka_unit_test(doubles_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,10 @@ typedef struct {
 
 static const option show_options[] = {
     {"out", "FILE", OPTION_TEXT, offsetof(show_settings, out), "write the sheet there (PNG)", 0, 0, NULL},
-    {"samples", "N", OPTION_COUNT, offsetof(show_settings, samples), "rows: the first N samples (default: 8)", 1, 64, NULL},
-    {"epochs", "N", OPTION_COUNT, offsetof(show_settings, epochs), "columns beside the original (default: 8)", 1, 64, NULL},
+    {"samples", "N", OPTION_COUNT, offsetof(show_settings, samples), "rows: the first N samples (default: 8)", 1, 64,
+     NULL},
+    {"epochs", "N", OPTION_COUNT, offsetof(show_settings, epochs), "columns beside the original (default: 8)", 1, 64,
+     NULL},
     {"augment", "PLAN", OPTION_TEXT, offsetof(show_settings, run.augment), AUGMENT_HELP, 0, 0, NULL},
     {"resize", "SIDE", OPTION_COUNT, offsetof(show_settings, run.resize),
      "resize the pictures to SIDE x SIDE by nearest neighbour first (default: the recipe's size)", 1, 4096, NULL},
@@ -33,15 +35,16 @@ static const option show_options[] = {
     {"filter", "NAME", OPTION_CHOICE, offsetof(show_settings, run.filter), FILTER_HELP, 0, 0, filter_names},
     {"data", "PATH", OPTION_TEXT, offsetof(show_settings, run.data),
      "where the data sets are, or the set (default: $GRADUS_DATA, else ./datasets)", 0, 0, NULL},
-    {"procedural", NULL, OPTION_FLAG, offsetof(show_settings, run.procedural), "built-in pictures drawn by formula instead", 0, 0,
-     NULL},
+    {"procedural", NULL, OPTION_FLAG, offsetof(show_settings, run.procedural),
+     "built-in pictures drawn by formula instead", 0, 0, NULL},
     {0},
 };
 
 static const command_text show_text = {
     .name = "data show",
     .usage = "data show RECIPE --out SHEET.png [options]\n",
-    .about = "Draws a contact sheet of the training pictures: a row for each sample, first as it is, then as training sees it "
+    .about = "Draws a contact sheet of the training pictures: a row for each sample, first as it is, then as training "
+             "sees it "
              "in epoch 1, 2, ... of a run with this seed. A cutout has the colour that is 0 to the network.",
     .operand = "RECIPE",
     .examples = "data show resnet18-cifar --out sheet.png\n"
@@ -81,21 +84,23 @@ static uint8_t level_of(double value, double mean, double std)
 }
 
 /* Puts picture i of a batch x [n, H, W, C], whose values are in s, into a row and a column. */
-static void sheet_put(sheet *s, int64_t row, int64_t column, const gr_tensor *x, int64_t i, const gr_normalise_args *norm)
+static void sheet_put(sheet *s, int64_t row, int64_t column, const gr_tensor *x, int64_t i,
+                      const gr_normalise_args *norm)
 {
     const int64_t H = gr_dim(x, 1), W = gr_dim(x, 2), C = gr_dim(x, 3);
     for (int64_t h = 0; h < H; h++)
         for (int64_t w = 0; w < W; w++)
             for (int64_t k = 0; k < 3; k++) {
-                const int64_t c = C == 3 ? k : 0, top = GAP + row * (s->cell[0] + GAP), left = GAP + column * (s->cell[1] + GAP);
-                s->pixels[((top + h) * s->width + left + w) * 3 + k] =
-                    level_of((double)s->values[((i * H + h) * W + w) * C + c], (double)norm->mean[c], (double)norm->std[c]);
+                const int64_t c = C == 3 ? k : 0, top = GAP + row * (s->cell[0] + GAP),
+                              left = GAP + column * (s->cell[1] + GAP);
+                s->pixels[((top + h) * s->width + left + w) * 3 + k] = level_of(
+                    (double)s->values[((i * H + h) * W + w) * C + c], (double)norm->mean[c], (double)norm->std[c]);
             }
 }
 
 /* Puts samples first .. first + rows - 1 of a set, as they are in an epoch, into a column. False: the context tells. */
-static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t epoch, int64_t column, const gr_normalise_args *norm,
-                       sheet *s)
+static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t epoch, int64_t column,
+                       const gr_normalise_args *norm, sheet *s)
 {
     const int64_t n = gr_dataset_size(set);
     gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .epoch = epoch});
@@ -114,7 +119,8 @@ static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t 
 }
 
 /* One column of the set as it is, then one for each epoch. */
-static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, const show_settings *o, const recipe *r, sheet *s)
+static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, const show_settings *o, const recipe *r,
+                       sheet *s)
 {
     const int64_t first = gr_augmentation_doubles(o->run.augment) ? gr_dataset_size(plain) : 0;
     bool good = show_epoch(ctx, plain, 0, 0, 0, &r->normalise, s);
@@ -133,7 +139,8 @@ static int write_sheet(const sheet *s, const char *path)
     output out;
     if (output_open(&out, path, "data show"))
         return GR_IO_ERROR;
-    if (!stbi_write_png_to_func(write_bytes, out.file, (int)s->width, (int)s->height, 3, s->pixels, (int)s->width * 3)) {
+    if (!stbi_write_png_to_func(write_bytes, out.file, (int)s->width, (int)s->height, 3, s->pixels,
+                                (int)s->width * 3)) {
         output_drop(&out);
         return complain(GR_NO_MEMORY, "data show", "out of memory for a picture of %lld x %lld", (long long)s->width,
                         (long long)s->height);
@@ -164,8 +171,8 @@ static int show(gr_context *ctx, const recipe *r, const show_settings *o)
     else
         code = fill_sheet(ctx, plain, set, o, r, &s) ? write_sheet(&s, o->out) : complain_of(ctx, "data show");
     if (code == 0)
-        printf("%s: %lld samples of %s, as they are and in %lld epochs of \"%s\", seed %lld\n", o->out, (long long)s.rows, data.name,
-               (long long)o->epochs, o->run.augment, (long long)o->run.seed);
+        printf("%s: %lld samples of %s, as they are and in %lld epochs of \"%s\", seed %lld\n", o->out,
+               (long long)s.rows, data.name, (long long)o->epochs, o->run.augment, (long long)o->run.seed);
     sheet_close(&s);
     return code;
 }

@@ -60,7 +60,8 @@ typedef struct {
 } walk;
 
 /* Pixels begin .. end-1 of a strip, which lie outside the picture. */
-INLINE void levels_outside(const augment_job *job, const walk *row, int64_t begin, int64_t end, uint8_t *level, int64_t C)
+INLINE void levels_outside(const augment_job *job, const walk *row, int64_t begin, int64_t end, uint8_t *level,
+                           int64_t C)
 {
     if (job->fill == GR_FILL_ZERO && end > begin)
         memset(level + begin * C, 0, (size_t)((end - begin) * C));
@@ -103,7 +104,8 @@ INLINE void bilinear_levels(const strip *s, int64_t v, int64_t u, uint8_t *level
     const uint8_t *below = s->x + fold(h + 1, job->H, job->fill) * job->W * C;
     const int64_t left = fold(w, job->W, job->fill) * C, right = fold(w + 1, job->W, job->fill) * C;
     for (int64_t c = 0; c < C; c++)
-        level[c] = (uint8_t)gr__bilinear(above[left + c], above[right + c], below[left + c], below[right + c], step_x, step_y);
+        level[c] =
+            (uint8_t)gr__bilinear(above[left + c], above[right + c], below[left + c], below[right + c], step_x, step_y);
 }
 
 /* A cubic's four pixels along an axis: how far from the picture's first byte, and their weights. */
@@ -153,7 +155,11 @@ INLINE void pixel_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, i
         u = gr__clamp(u, job->W * GR__PIXEL);
     }
     if (job->filter == GR_NEAREST)
-        copy_pixel(level, s->x + (fold(v >> GR__COORDINATE, job->H, job->fill) * job->W + fold(u >> GR__COORDINATE, job->W, job->fill)) * C, C);
+        copy_pixel(level,
+                   s->x + (fold(v >> GR__COORDINATE, job->H, job->fill) * job->W +
+                           fold(u >> GR__COORDINATE, job->W, job->fill)) *
+                              C,
+                   C);
     else if (job->filter == GR_BILINEAR)
         bilinear_levels(s, v, u, level, C);
     else
@@ -194,7 +200,8 @@ static void augment_chunk(void *arg, int64_t chunk)
     for (int64_t row = chunk * job->rows_per_chunk; row < end; row++) {
         const int64_t n = row / job->P, p = row % job->P;
         for (int64_t q = 0; q < job->Q; q += STRIP) {
-            const strip s = {job, job->x + n * job->H * job->W * job->C, job->map + n * GR_MAP, p, q, min64(STRIP, job->Q - q)};
+            const strip s = {
+                job, job->x + n * job->H * job->W * job->C, job->map + n * GR_MAP, p, q, min64(STRIP, job->Q - q)};
             if (job->C == 3) /* a number that the compiler knows: no loops over channels */
                 augment_strip(&s, 3);
             else if (job->C == 1)
@@ -219,9 +226,17 @@ void GR_CPU(augment_forward)(const gr_call *call)
 {
     const gr_augment_args *args = call->options;
     const int64_t *X = call->in[0]->shape, *Y = call->out[0]->shape;
-    augment_job job = {.x = gr__u8(call->in[0]), .map = gr__i32(call->in[1]), .y = gr__f32(call->out[0]),
-                       .N = X[0], .H = X[1], .W = X[2], .P = Y[1], .Q = Y[2], .C = X[3],
-                       .filter = args->filter, .fill = args->fill};
+    augment_job job = {.x = gr__u8(call->in[0]),
+                       .map = gr__i32(call->in[1]),
+                       .y = gr__f32(call->out[0]),
+                       .N = X[0],
+                       .H = X[1],
+                       .W = X[2],
+                       .P = Y[1],
+                       .Q = Y[2],
+                       .C = X[3],
+                       .filter = args->filter,
+                       .fill = args->fill};
     job.rows_per_chunk = ceil_div(CHUNK, job.Q);
     tabulate(&job, &args->normalise);
     gr_parallel_for(call->exec, ceil_div(job.N * job.P, job.rows_per_chunk), augment_chunk, &job);

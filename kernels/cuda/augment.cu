@@ -100,7 +100,8 @@ GR_DEVICE float pick(const float of[CHANNELS], int c)
 }
 
 /* One pixel with its channels. y: the pixel's first element; x [H,W,C]; m: the map */
-GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s, const line &a)
+GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s,
+                         const line &a)
 {
     int64_t v = gr__map_axis(m + GR__MAP_ROW, p, q), u = gr__map_axis(m, p, q);
     const bool black = s.fill == GR_FILL_ZERO && !(gr__inside(v, s.H) && gr__inside(u, s.W));
@@ -140,6 +141,6 @@ extern "C" void GR_CUDA(augment_forward)(const gr_call *call)
         a.shift[c] = (float)(-(double)args->normalise.mean[c] / (double)args->normalise.std[c]);
     }
     const dim3 grid((unsigned)((s.P * s.Q + THREADS - 1) / THREADS), (unsigned)(s.N < GRID_Y ? s.N : GRID_Y));
-    GR_LAUNCH(augment, grid, THREADS, 0, call->exec->queue, gr__f32(call->out[0]), gr__u8(call->in[0]), gr__i32(call->in[1]),
-              s, a);
+    GR_LAUNCH(augment, grid, THREADS, 0, call->exec->queue, gr__f32(call->out[0]), gr__u8(call->in[0]),
+              gr__i32(call->in[1]), s, a);
 }
