@@ -7,6 +7,7 @@ set -euo pipefail
 needs=(
     "command:cc gcc" "command:g++ g++" "command:cmake cmake" "command:ninja ninja-build" "command:pkg-config pkg-config"
     "pkg:jansson libjansson-dev" "pkg:zlib zlib1g-dev" "pkg:cmocka libcmocka-dev" "file:/usr/include/stb/stb_image.h libstb-dev"
+    "pkg:libturbojpeg libturbojpeg0-dev"
     "command:python3 python3" "module:matplotlib python3-matplotlib" "command:curl curl"
 )
 
