@@ -221,7 +221,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
 }
 
 /* Whether only a kernel for floats could run the call although there are halves in it. */
-static bool wants_widening(const gr_op *op, const gr_call *call)
+static bool wants_widening(const gr_kernel *kernel, const gr_op *op, const gr_call *call, gr_pass pass)
 {
     bool halves = false;
     for (int i = 0; i < call->n_in; i++)
@@ -229,12 +229,12 @@ static bool wants_widening(const gr_op *op, const gr_call *call)
     for (int i = 0; i < call->n_out; i++)
         halves |= gr__is_half(call->out[i]) || gr__is_half(call->d_out[i]);
     gr_slot slot;
-    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a';
+    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a' && !(kernel->halves && kernel->halves(call, pass));
 }
 
 static bool run(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
-    return wants_widening(op, call) ? gr__run_widened(ctx, op, call, pass) : gr__run_plain(ctx, op, call, pass);
+    return wants_widening(&ctx->device->kernels[op->id], op, call, pass) ? gr__run_widened(ctx, op, call, pass) : gr__run_plain(ctx, op, call, pass);
 }
 
 /* The kernel, timed, counted and reported. */

@@ -44,7 +44,8 @@ typedef void (*gr_kernel_fn)(const gr_call *call);
 typedef struct {
     gr_kernel_fn forward;  /* for UPDATE operations: the update */
     gr_kernel_fn backward; /* NULL unless DIFF */
-    size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes and options alone; NULL: none */
+    size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types and options alone; NULL: none */
+    bool (*halves)(const gr_call *call, gr_pass pass);    /* whether it takes the call's halves as they are; NULL: never */
 } gr_kernel;
 
 typedef enum { GR_DIFF, GR_PURE, GR_UPDATE } gr_op_kind;

@@ -1,6 +1,6 @@
 /* cast.c - y = x in another type: float, f16, bf16; rounded to the nearest, ties to even, NaN stays NaN. */
 #include "core/half.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/dense_half.h"
 
 enum { CHUNK = 16384 }; /* elements */
 
@@ -91,6 +91,20 @@ INLINE void convert(gr_type to, void *y, gr_type from, const void *x, int64_t n)
     memcpy((char *)y + (size_t)i * y_size, y_tail, (size_t)(n - i) * y_size);
 }
 
+void GR_CPU(convert)(gr_type to, void *y, gr_type from, const void *x, int64_t n)
+{
+    if (from == GR_F32 && to == GR_F16) /* types known here make loops without a choice in them */
+        convert(GR_F16, y, GR_F32, x, n);
+    else if (from == GR_F32 && to == GR_BF16)
+        convert(GR_BF16, y, GR_F32, x, n);
+    else if (from == GR_F16 && to == GR_F32)
+        convert(GR_F32, y, GR_F16, x, n);
+    else if (from == GR_BF16 && to == GR_F32)
+        convert(GR_F32, y, GR_BF16, x, n);
+    else
+        convert(to, y, from, x, n);
+}
+
 static void cast_chunk(void *arg, int64_t chunk)
 {
     const gr_call *call = arg;
@@ -98,16 +112,7 @@ static void cast_chunk(void *arg, int64_t chunk)
     const int64_t first = chunk * CHUNK, n = min64(CHUNK, x->count - first);
     const char *from = (const char *)x->data + (size_t)first * gr_type_size(x->type);
     char *to = (char *)y->data + (size_t)first * gr_type_size(y->type);
-    if (x->type == GR_F32 && y->type == GR_F16) /* types known here make loops without a choice in them */
-        convert(GR_F16, to, GR_F32, from, n);
-    else if (x->type == GR_F32 && y->type == GR_BF16)
-        convert(GR_BF16, to, GR_F32, from, n);
-    else if (x->type == GR_F16 && y->type == GR_F32)
-        convert(GR_F32, to, GR_F16, from, n);
-    else if (x->type == GR_BF16 && y->type == GR_F32)
-        convert(GR_F32, to, GR_BF16, from, n);
-    else
-        convert(y->type, to, x->type, from, n);
+    GR_CPU(convert)(y->type, to, x->type, from, n);
 }
 
 void GR_CPU(cast_forward)(const gr_call *call)

@@ -8,6 +8,7 @@
  * dense_backward.c.
  */
 #include "kernels/cpu/dense_backward.h"
+#include "kernels/cpu/dense_half.h"
 
 enum {
     COLUMNS = 128, /* of y in a chunk, at most */
@@ -103,6 +104,10 @@ static void combine_chunk(void *arg, int64_t n)
 
 void GR_CPU(dense_forward)(const gr_call *call)
 {
+    if (gr__is_half(call->in[0])) {
+        GR_CPU(dense_half_forward)(call);
+        return;
+    }
     forward_plan f = plan_forward(call, call->exec->scratch);
     gr_parallel_for(call->exec, f.column_blocks * f.row_blocks * f.parts, forward_chunk, &f);
     if (f.parts > 1)
@@ -111,6 +116,10 @@ void GR_CPU(dense_forward)(const gr_call *call)
 
 void GR_CPU(dense_backward)(const gr_call *call)
 {
+    if (gr__is_half(call->in[0])) {
+        GR_CPU(dense_half_backward)(call);
+        return;
+    }
     const gr_dense_args *args = call->options;
     const gr_tensor *w = call->in[1];
     const dense_job job = {
@@ -125,6 +134,8 @@ void GR_CPU(dense_backward)(const gr_call *call)
 size_t GR_CPU(dense_scratch)(const gr_call *call, gr_pass pass)
 {
     const gr_tensor *x = call->in[0], *w = call->in[1];
+    if (gr__is_half(x))
+        return GR_CPU(dense_half_scratch)(call, pass);
     return pass == GR_FORWARD ? plan_forward(call, NULL).bytes
                               : dense_backward_scratch(x->shape[0], w->shape[0], w->shape[1], DENSE_STORE);
 }

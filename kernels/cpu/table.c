@@ -7,6 +7,7 @@
 FORWARD(conv2d) BACKWARD(conv2d) SCRATCH(conv2d)
 FORWARD(conv2d_relu_max_pool) BACKWARD(conv2d_relu_max_pool) SCRATCH(conv2d_relu_max_pool)
 FORWARD(dense) BACKWARD(dense) SCRATCH(dense)
+bool GR_CPU(dense_takes)(const gr_call *, gr_pass);
 FORWARD(dense_sgd) SCRATCH(dense_sgd)
 FORWARD(dense_adam) SCRATCH(dense_adam)
 FORWARD(max_pool2d) BACKWARD(max_pool2d)
@@ -31,7 +32,7 @@ const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch)},
     [GR_OP_conv2d_relu_max_pool] = {GR_CPU(conv2d_relu_max_pool_forward), GR_CPU(conv2d_relu_max_pool_backward),
                                     GR_CPU(conv2d_relu_max_pool_scratch)},
-    [GR_OP_dense] = {GR_CPU(dense_forward), GR_CPU(dense_backward), GR_CPU(dense_scratch)},
+    [GR_OP_dense] = {GR_CPU(dense_forward), GR_CPU(dense_backward), GR_CPU(dense_scratch), GR_CPU(dense_takes)},
     [GR_OP_dense_sgd] = {GR_CPU(dense_sgd_forward), NULL, GR_CPU(dense_sgd_scratch)},
     [GR_OP_dense_adam] = {GR_CPU(dense_adam_forward), NULL, GR_CPU(dense_adam_scratch)},
     [GR_OP_max_pool2d] = {GR_CPU(max_pool2d_forward), GR_CPU(max_pool2d_backward), NULL},

@@ -15,6 +15,12 @@ void check_golden(const truth *t);
 /* A fused operation gives what the operations that it replaces give, on ref in double and on cpu. Others: nothing. */
 void check_composition(const truth *t);
 
+/*
+ * The row in f16 and bf16 on ref, cpu and simt, as far as they are asked for, beside stored halves and computed floats. Operations
+ * whose result is no half: nothing.
+ */
+void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt);
+
 /* Things that are not a row. Each returns the number of failures it printed. */
 int check_refusals(void); /* fronts refuse what does not fit, in words that help */
 int check_labels(void);   /* a label that is no class makes the loss NaN and counts as wrong */

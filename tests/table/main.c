@@ -80,6 +80,18 @@ static bool of_host(const table_device *d)
     return !d->emulated && !d->memory;
 }
 
+/* Small rows, and of dense those that are cut along their features. */
+static void check_in_halves(const settings *s, const row *r, const row_call *call)
+{
+    const char *only = s->device ? s->device->name : NULL;
+    gr_context *cpu = gr_open(NULL);
+    const bool ref = !only || !strcmp(only, "ref-f32"), simt = only ? !strcmp(only, "simt") : !s->host;
+    const bool on_cpu = !only || !strcmp(only, gr_isa_name(cpu));
+    gr_close(cpu);
+    if ((r->golden || r->op->id == GR_OP_dense) && (ref || on_cpu || simt))
+        check_halves(r, call, ref, on_cpu, simt);
+}
+
 static void check_row(const settings *s, const row *r)
 {
     row_call call;
@@ -98,6 +110,7 @@ static void check_row(const settings *s, const row *r)
         if (s->device ? s->device == &table_devices[i] : !s->host || of_host(&table_devices[i]))
             check_device(s, &table_devices[i], &t);
     truth_close(&t);
+    check_in_halves(s, r, &call);
 }
 
 /* Rows; returns how many were run. */

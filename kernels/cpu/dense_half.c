@@ -1,0 +1,166 @@
+/* dense_half.c - see dense_half.h. */
+#include "kernels/cpu/dense_half.h"
+
+enum { BLOCK_FLOATS = 1 << 18, GRAIN = 64 /* features: blocks are a multiple */ };
+
+/* A matrix of halves and, of some of its columns, the floats that stand for them. */
+typedef struct {
+    gr_tensor *half;   /* [rows,pitch] */
+    int64_t first;     /* column of it where the floats begin */
+    gr_tensor wide;    /* f32 [rows,columns] */
+    bool store;        /* floats to halves; else halves to floats */
+} window;
+
+typedef struct {
+    const gr_call *call;
+    int64_t N, in, out, block;
+    window x, dx, y, dy; /* y and dy whole, x and dx a block of features */
+    gr_tensor w;         /* f32 [block,out] */
+    float *total;        /* [N,out]: y so far */
+    void *inner;         /* scratch of the float kernel */
+    size_t bytes;
+} job;
+
+static gr_tensor matrix(int64_t rows, int64_t columns, float *data)
+{
+    return (gr_tensor){.type = GR_F32, .ndim = 2, .shape = {rows, columns, 1, 1}, .count = rows * columns, .data = data};
+}
+
+static void convert_row(void *arg, int64_t n)
+{
+    const window *v = arg;
+    const int64_t columns = v->wide.shape[1];
+    char *half = (char *)v->half->data + (size_t)(n * v->half->shape[1] + v->first) * 2;
+    float *wide = gr__f32(&v->wide) + n * columns;
+    if (v->store)
+        GR_CPU(convert)(v->half->type, half, GR_F32, wide, columns);
+    else
+        GR_CPU(convert)(GR_F32, wide, v->half->type, half, columns);
+}
+
+static void convert_window(const gr_exec *exec, window *v, bool store)
+{
+    v->store = store;
+    gr_parallel_for(exec, v->wide.shape[0], convert_row, v);
+}
+
+/* The call of the float kernel on columns features of x and rows of w. */
+static gr_call inner_call(job *j, gr_pass pass, int64_t columns)
+{
+    gr_call c = *j->call;
+    j->x.wide = matrix(j->N, columns, gr__f32(&j->x.wide));
+    j->dx.wide = matrix(j->N, columns, gr__f32(&j->dx.wide));
+    j->w = matrix(columns, j->out, gr__f32(&j->w));
+    c.in[0] = &j->x.wide;
+    c.in[1] = &j->w;
+    c.out[0] = &j->y.wide;
+    if (pass == GR_BACKWARD) {
+        c.d_out[0] = &j->dy.wide;
+        c.d_in[0] = c.d_in[0] ? &j->dx.wide : NULL;
+    }
+    return c;
+}
+
+static size_t inner_scratch(job *j, gr_pass pass, int64_t columns)
+{
+    const gr_call c = inner_call(j, pass, columns);
+    return GR_CPU(dense_scratch)(&c, pass);
+}
+
+static job plan(const gr_call *call, gr_pass pass, void *base)
+{
+    const gr_tensor *x = call->in[0], *w = call->in[1];
+    job j = {.call = call, .N = x->shape[0], .in = w->shape[0], .out = w->shape[1]};
+    j.block = min64(j.in, max64(GRAIN, BLOCK_FLOATS / (j.out + 2 * j.N) / GRAIN * GRAIN));
+    scratch s = {.base = base};
+    j.x = (window){.half = call->in[0], .wide = matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
+    j.w = matrix(j.block, j.out, scratch_take(&s, j.block * j.out));
+    j.y = (window){.half = call->out[0], .wide = matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
+    if (pass == GR_FORWARD) {
+        j.total = scratch_take(&s, j.N * j.out);
+    } else {
+        j.dy = (window){.half = call->d_out[0], .wide = matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
+        j.dx = (window){.half = call->d_in[0], .wide = matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
+    }
+    const size_t whole = inner_scratch(&j, pass, j.block), rest = j.in % j.block ? inner_scratch(&j, pass, j.in % j.block) : 0;
+    j.inner = scratch_take(&s, (int64_t)((whole > rest ? whole : rest) / sizeof(float)) + 1);
+    j.bytes = s.used;
+    return j;
+}
+
+/* Shows block first .. first+columns of x and w as floats. */
+static void widen_block(job *j, int64_t first)
+{
+    const gr_exec *exec = j->call->exec;
+    const gr_tensor *w = j->call->in[1];
+    gr_tensor part = {.type = w->type, .data = (char *)w->data + (size_t)(first * j->out) * 2, .count = j->w.count};
+    const gr_call cast = {.exec = exec, .n_in = 1, .n_out = 1, .in = {&part}, .out = {&j->w}};
+    j->x.first = j->dx.first = first;
+    convert_window(exec, &j->x, false);
+    GR_CPU(cast_forward)(&cast);
+}
+
+bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass)
+{
+    const gr_tensor *dx = call->d_in[0], *dw = call->d_in[1], *db = call->d_in[2], *b = call->in[2];
+    const bool forward = gr__is_half(call->in[0]) && gr__is_half(call->in[1]) && gr__is_half(call->out[0]) && !gr__is_half(b);
+    return forward && (pass == GR_FORWARD || (gr__is_half(call->d_out[0]) && (!dx || gr__is_half(dx)) && !gr__is_half(dw) && !gr__is_half(db)));
+}
+
+size_t GR_CPU(dense_half_scratch)(const gr_call *call, gr_pass pass)
+{
+    return plan(call, pass, NULL).bytes;
+}
+
+/* total += y, element by element; the first block's y is the total. */
+static void add_block(const job *j, bool first)
+{
+    const float *y = gr__f32(&j->y.wide);
+    for (int64_t i = 0; i < j->N * j->out; i++)
+        j->total[i] = first ? y[i] : j->total[i] + y[i];
+}
+
+void GR_CPU(dense_half_forward)(const gr_call *call)
+{
+    job j = plan(call, GR_FORWARD, call->exec->scratch);
+    gr_exec exec = *call->exec;
+    exec.scratch = j.inner;
+    const gr_dense_args *args = call->options, plain = {.relu = false};
+    for (int64_t first = 0; first < j.in; first += j.block) {
+        gr_call c = inner_call(&j, GR_FORWARD, min64(j.block, j.in - first));
+        widen_block(&j, first);
+        c.exec = &exec;
+        c.options = &plain;
+        c.in[2] = first == 0 ? c.in[2] : NULL;
+        GR_CPU(dense_forward)(&c);
+        add_block(&j, first == 0);
+    }
+    for (int64_t i = 0; i < j.N * j.out; i++)
+        gr__f32(&j.y.wide)[i] = args->relu && j.total[i] < 0 ? 0 : j.total[i];
+    convert_window(call->exec, &j.y, true);
+}
+
+void GR_CPU(dense_half_backward)(const gr_call *call)
+{
+    job j = plan(call, GR_BACKWARD, call->exec->scratch);
+    gr_exec exec = *call->exec;
+    exec.scratch = j.inner;
+    convert_window(call->exec, &j.y, false);
+    convert_window(call->exec, &j.dy, false);
+    gr_tensor dw;
+    for (int64_t first = 0; first < j.in; first += j.block) {
+        gr_call c = inner_call(&j, GR_BACKWARD, min64(j.block, j.in - first));
+        widen_block(&j, first);
+        c.exec = &exec;
+        if (call->d_in[1]) {
+            dw = matrix(j.w.shape[0], j.out, gr__f32(call->d_in[1]) + first * j.out);
+            c.d_in[1] = &dw;
+        }
+        c.d_in[2] = first == 0 ? c.d_in[2] : NULL;
+        if (c.d_in[0] && c.accumulate & 1)
+            convert_window(call->exec, &j.dx, false);
+        GR_CPU(dense_backward)(&c);
+        if (c.d_in[0])
+            convert_window(call->exec, &j.dx, true);
+    }
+}

@@ -1,0 +1,212 @@
+/*
+ * halves.c - rule (d): an operation on halves is at most twice as far from the truth as one that stores halves and computes in
+ * floats, plus one unit in the last place. Truth and that plain path are ref in double and in float on the same rounded inputs.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/half.h"
+#include "tests/table/checks.h"
+#include "tests/table/draw.h"
+#include "tests/table/report.h"
+
+enum { TRUTH, PLAIN, REF, CPU, SIMT, PATHS };
+
+static const char *const device_names[PATHS] = {"ref", "ref", "ref", "cpu", "simt"};
+
+/* A tensor of a call on every path. */
+typedef struct {
+    char name[20];
+    bool half;     /* by the policy, a half where there are halves */
+    gr_tensor *t[PATHS];
+} operand;
+
+typedef struct {
+    const row *r;
+    gr_type type; /* of the halves */
+    gr_context *ctx[PATHS]; /* NULL: not asked for */
+    gr_call call[PATHS];
+    operand in[GR_MAX_IN], out[GR_MAX_OUT], d_in[GR_MAX_IN], d_out;
+} half_trial;
+
+static double rounded(gr_type type, double v)
+{
+    return type == GR_F16 ? gr__f16_value(gr__f16_of(v)) : gr__bf16_value(gr__bf16_of(v));
+}
+
+/* Opened once; the program's end closes them. */
+static gr_context *context(int path, gr_type type)
+{
+    static gr_context *opened[2][PATHS];
+    const gr_precision precision = path == TRUTH ? GR_FP64 : path == PLAIN ? GR_FP32 : type == GR_F16 ? GR_FP16 : GR_BFLOAT16;
+    gr_context **ctx = &opened[type == GR_BF16][path];
+    if (!*ctx)
+        *ctx = gr_open(&(gr_options){.device = device_names[path], .precision = precision});
+    return *ctx;
+}
+
+/* Takes n of values, rounded where the operand is a half, on every path. */
+static void put(const half_trial *h, const operand *o, double *values, int64_t count)
+{
+    for (int64_t i = 0; i < count && o->half; i++)
+        values[i] = rounded(h->type, values[i]);
+    for (int p = 0; p < PATHS; p++)
+        if (o->t[p] && !front_fill(o->t[p], values))
+            report_failure(h->r, "halves", "%s", gr_error_text(h->ctx[p]));
+}
+
+static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *shape, const char *prefix, bool half)
+{
+    operand o = {.half = half};
+    snprintf(o.name, sizeof o.name, "%s%s", prefix, slot->name);
+    for (int p = 0; p < PATHS; p++)
+        if (h->ctx[p])
+            o.t[p] = gr__tensor_step(h->ctx[p],
+                                     slot->type == 'u'  ? GR_U8
+                                     : slot->type == 'i' ? GR_I32
+                                     : half && p > PLAIN ? h->type
+                                                         : gr_real(h->ctx[p]),
+                                     shape->ndim, shape->shape);
+    return o;
+}
+
+static bool is_half(const gr_slot *slot)
+{
+    return slot->type == 'h' || slot->type == 'e';
+}
+
+static void draw_into(const half_trial *h, const operand *o, uint32_t stream, int input)
+{
+    const int64_t count = o->t[TRUTH]->count;
+    double *values = calloc((size_t)count, sizeof *values);
+    if (input >= 0)
+        draw_input(h->r, input, count, values);
+    else
+        draw_stream(h->r, stream, count, values);
+    put(h, o, values, count);
+    free(values);
+}
+
+/* All operands, and the calls that they make. Activations' gradients are halves, parameters' are not. */
+static void set_up(half_trial *h, const row_call *shapes)
+{
+    gr_slot slot;
+    for (int i = 0; gr__slot(h->r->op->inputs, i, &slot); i++) {
+        if (!shapes->call.in[i])
+            continue;
+        h->in[i] = make(h, &slot, &shapes->in[i], "", is_half(&slot));
+        draw_into(h, &h->in[i], 0, i);
+        if (slot.grad)
+            h->d_in[i] = make(h, &slot, &shapes->in[i], "d", slot.type == 'e' || (slot.type == 'h' && slot.samples));
+    }
+    for (int i = 0; gr__slot(h->r->op->outputs, i, &slot); i++)
+        if (shapes->call.out[i])
+            h->out[i] = make(h, &slot, &shapes->out[i], "", is_half(&slot));
+    gr__slot(h->r->op->outputs, 0, &slot);
+    h->d_out = make(h, &slot, &shapes->out[0], "d", is_half(&slot));
+    draw_into(h, &h->d_out, DRAW_DY, -1);
+    for (int p = 0; p < PATHS; p++) {
+        gr_call *c = &h->call[p];
+        *c = (gr_call){.options = shapes->args, .n_in = shapes->call.n_in, .n_out = shapes->call.n_out};
+        for (int i = 0; i < GR_MAX_IN; i++)
+            c->in[i] = h->in[i].t[p];
+        for (int i = 0; i < GR_MAX_OUT; i++)
+            c->out[i] = h->out[i].t[p];
+    }
+}
+
+static void run(half_trial *h, gr_pass pass)
+{
+    for (int p = 0; p < PATHS; p++)
+        if (h->ctx[p] && (!front_state(h->ctx[p], h->r) || !gr__run_kernel(h->ctx[p], h->r->op, &h->call[p], pass)))
+            report_failure(h->r, "halves", "%s: %s", device_names[p], gr_error_text(h->ctx[p]));
+}
+
+/* Distance of neighbouring halves near v. */
+static double ulp(gr_type type, double v)
+{
+    int exponent;
+    frexp(v, &exponent);
+    const int bits = type == GR_F16 ? 11 : 8, least = type == GR_F16 ? -24 : -133;
+    return ldexp(1, v != 0 && exponent - bits > least ? exponent - bits : least);
+}
+
+static void compare(const half_trial *h, const operand *o, const char *check)
+{
+    if (!o->t[TRUTH] || o->t[TRUTH]->type != GR_F64)
+        return;
+    double *truth = front_values(o->t[TRUTH]), *plain = front_values(o->t[PLAIN]), most = 0;
+    const int64_t count = o->t[TRUTH]->count;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(truth[i]));
+    for (int p = REF; p < PATHS; p++) {
+        double *got = o->t[p] ? front_values(o->t[p]) : NULL;
+        for (int64_t i = 0; got && i < count; i++) {
+            const double at_best = o->half ? rounded(h->type, plain[i]) : plain[i];
+            /* sums of floats in another order differ by the size of their terms, not by that of what is left of them */
+            const double allowed = 2 * fabs(at_best - truth[i]) + (o->half ? ulp(h->type, truth[i]) : 0) + 8 * FLT_EPSILON * most;
+            if (fabs(got[i] - truth[i]) <= allowed || !isfinite(at_best))
+                continue;
+            report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the truth %.9g, plain %.9g", check,
+                           gr_type_name(h->type), o->name, (long long)i, got[i], truth[i], at_best);
+            break;
+        }
+        free(got);
+    }
+    free(truth);
+    free(plain);
+}
+
+/* What is saved for backward is the truth's, rounded, on every path: which of two neighbours was the maximum is not the matter. */
+static void share_saved(half_trial *h)
+{
+    for (int i = 0; i < GR_MAX_OUT; i++) {
+        if (!h->out[i].t[TRUTH])
+            continue;
+        double *values = front_values(h->out[i].t[TRUTH]);
+        put(h, &h->out[i], values, h->out[i].t[TRUTH]->count);
+        free(values);
+    }
+}
+
+static void backward(half_trial *h, bool accumulate)
+{
+    for (int i = 0; i < GR_MAX_IN; i++)
+        if (h->d_in[i].t[TRUTH])
+            draw_into(h, &h->d_in[i], DRAW_PRELOAD + (uint32_t)i, -1);
+    for (int p = 0; p < PATHS; p++) {
+        for (int i = 0; i < GR_MAX_IN; i++)
+            h->call[p].d_in[i] = h->d_in[i].t[p];
+        h->call[p].d_out[0] = h->d_out.t[p];
+        h->call[p].accumulate = accumulate ? (1u << GR_MAX_IN) - 1 : 0;
+    }
+    run(h, GR_BACKWARD);
+    for (int i = 0; i < GR_MAX_IN; i++)
+        compare(h, &h->d_in[i], accumulate ? "backward, added" : "backward");
+}
+
+void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt)
+{
+    gr_slot slot;
+    if (!gr__slot(r->op->outputs, 0, &slot) || !is_half(&slot))
+        return;
+    const bool asked[PATHS] = {true, true, ref, cpu, simt};
+    for (int type = 0; type < 2; type++) {
+        half_trial h = {.r = r, .type = type ? GR_BF16 : GR_F16};
+        for (int p = 0; p < PATHS; p++)
+            h.ctx[p] = asked[p] ? context(p, h.type) : NULL;
+        set_up(&h, shapes);
+        run(&h, GR_FORWARD);
+        for (int i = 0; i < GR_MAX_OUT; i++)
+            compare(&h, &h.out[i], "forward");
+        share_saved(&h);
+        for (int accumulate = 0; accumulate < 2 && r->op->kind == GR_DIFF; accumulate++)
+            backward(&h, accumulate);
+        for (int p = 0; p < PATHS; p++)
+            gr_step_end(h.ctx[p]);
+    }
+}
