@@ -45,8 +45,10 @@ step "tests with sanitizers"
 ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 cmake --preset check >/dev/null
-cmake --build --preset check --target test_simt test_table test_ladder test_wrappers gradus_tool
+cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool
 build/check/tests/simt/test_simt
+build/check/tests/test_staging
+build/check/tests/test_step_graph
 build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
 build/check/gradus bench gemm --ladder --device simt
