@@ -161,9 +161,12 @@ bool gr__add_to(gr_tensor *t, gr_tensor *s)
     gr_context *ctx = t->ctx;
     gr_device *d = ctx->device;
     if (!gr__is_half(t))
-        return ctx->planning || d->add(d, t->data, s->data, t->count) || gr__device_failed(ctx, "two gradients were added");
-    gr_tensor *a = gr__tensor_step(ctx, d->real, t->ndim, t->shape), *b = gr__tensor_step(ctx, d->real, t->ndim, t->shape);
-    const bool good = a && b && gr__convert(ctx, t, a) && gr__convert(ctx, s, b) && gr__add_to(a, b) && gr__convert(ctx, a, t);
+        return ctx->planning || d->add(d, t->data, s->data, t->count) ||
+               gr__device_failed(ctx, "two gradients were added");
+    gr_tensor *a = gr__tensor_step(ctx, d->real, t->ndim, t->shape),
+              *b = gr__tensor_step(ctx, d->real, t->ndim, t->shape);
+    const bool good =
+        a && b && gr__convert(ctx, t, a) && gr__convert(ctx, s, b) && gr__add_to(a, b) && gr__convert(ctx, a, t);
     gr__release(a);
     gr__release(b);
     return good;

@@ -19,8 +19,9 @@ bool gr_loss_scale(gr_tensor *scaler, const gr_loss_scale_args *args)
     a->ceiling = a->ceiling != 0 ? a->ceiling : 0x1p24;
     a->interval = a->interval != 0 ? a->interval : 2000;
     if (!(a->floor > 0 && a->ceiling >= a->floor && isfinite(a->ceiling)) || a->interval < 1)
-        return gr__op_fail(&call, "floor %g, ceiling %g, interval %lld; the floor is positive, the ceiling not below it, the "
-                                  "interval at least 1",
+        return gr__op_fail(&call,
+                           "floor %g, ceiling %g, interval %lld; the floor is positive, the ceiling not below it, the "
+                           "interval at least 1",
                            a->floor, a->ceiling, (long long)a->interval);
     return gr__op_run(&call);
 }

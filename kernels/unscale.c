@@ -7,8 +7,8 @@
 bool gr_unscale(gr_tensor *g, gr_tensor *scaler)
 {
     gr_build call;
-    return gr__op_begin(&call, &gr__ops[GR_OP_unscale], (gr_tensor *[]){g, scaler}, NULL, 0) && gr__check_scaler(&call, 1) &&
-           gr__op_run(&call);
+    return gr__op_begin(&call, &gr__ops[GR_OP_unscale], (gr_tensor *[]){g, scaler}, NULL, 0) &&
+           gr__check_scaler(&call, 1) && gr__op_run(&call);
 }
 
 double gr__unscale_flops(const gr_call *call, gr_pass pass)

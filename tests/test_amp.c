@@ -17,12 +17,13 @@ enum { SIDE = 12, IMAGES = 80, BATCH = 20 };
 /* With everything that reduces: batch normalisation, a residual block, pooling, dense layers. */
 static gr_module *net_of(gr_context *ctx)
 {
-    const gr_conv2d_options conv = {.filters = 12, .kernel = 3, .padding = GR_SAME, .init = GR_HE_UNIFORM, .no_bias = true};
+    const gr_conv2d_options conv = {
+        .filters = 12, .kernel = 3, .padding = GR_SAME, .init = GR_HE_UNIFORM, .no_bias = true};
     gr_module *body = gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), NULL);
     return gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
                          gr_residual(ctx, body, NULL), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}),
+                         gr_relu_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
 }
 
 typedef struct {
@@ -224,7 +225,8 @@ static void gradients_of_shared_halves_add_up(void **state)
 static void fit_with_evaluation(bool no_graph, float *weight, gr_fit_result *result)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_FP16, .seed = 3});
-    gr_module *net = gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+    gr_module *net =
+        gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, 4, 4, 1), .val = gr_procedural(ctx, BATCH, 4, 4, 2)};
     *result = gr_fit(net, gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.5}), split,
                      &(gr_fit_options){.batch = BATCH, .epochs = 3, .no_graph = no_graph});
@@ -329,8 +331,8 @@ static void stuck_scale_stops_and_names_the_layer(void **state)
     gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16, .seed = 3});
     const gr_conv2d_options conv = {.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM};
     gr_module *net = gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_relu_layer(ctx), gr_conv2d_layer(ctx, &conv),
-                                   gr_relu_layer(ctx), gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}),
-                                   NULL);
+                                   gr_relu_layer(ctx), gr_flatten_layer(ctx),
+                                   gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
     assert_true(gr_module_build(net, 3, (int64_t[]){SIDE, SIDE, 3}));
     spoil(net);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};

@@ -61,7 +61,7 @@ INLINE vec from_bf16(const uint16_t *x)
 
 INLINE vec load_as(gr_type type, const void *x, int64_t i)
 {
-    return type == GR_F32 ? vec_load((const float *)x + i)
+    return type == GR_F32   ? vec_load((const float *)x + i)
            : type == GR_F16 ? from_f16((const uint16_t *)x + i)
                             : from_bf16((const uint16_t *)x + i);
 }

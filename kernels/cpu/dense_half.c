@@ -5,10 +5,10 @@ enum { BLOCK_FLOATS = 1 << 18, GRAIN = 64 /* features: blocks are a multiple */ 
 
 /* A matrix of halves and, of some of its columns, the floats that stand for them. */
 typedef struct {
-    gr_tensor *half;   /* [rows,pitch] */
-    int64_t first;     /* column of it where the floats begin */
-    gr_tensor wide;    /* f32 [rows,columns] */
-    bool store;        /* floats to halves; else halves to floats */
+    gr_tensor *half; /* [rows,pitch] */
+    int64_t first;   /* column of it where the floats begin */
+    gr_tensor wide;  /* f32 [rows,columns] */
+    bool store;      /* floats to halves; else halves to floats */
 } window;
 
 typedef struct {
@@ -23,7 +23,8 @@ typedef struct {
 
 static gr_tensor matrix(int64_t rows, int64_t columns, float *data)
 {
-    return (gr_tensor){.type = GR_F32, .ndim = 2, .shape = {rows, columns, 1, 1}, .count = rows * columns, .data = data};
+    return (gr_tensor){
+        .type = GR_F32, .ndim = 2, .shape = {rows, columns, 1, 1}, .count = rows * columns, .data = data};
 }
 
 static void convert_row(void *arg, int64_t n)
@@ -82,7 +83,8 @@ static job plan(const gr_call *call, gr_pass pass, void *base)
         j.dy = (window){.half = call->d_out[0], .wide = matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
         j.dx = (window){.half = call->d_in[0], .wide = matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
     }
-    const size_t whole = inner_scratch(&j, pass, j.block), rest = j.in % j.block ? inner_scratch(&j, pass, j.in % j.block) : 0;
+    const size_t whole = inner_scratch(&j, pass, j.block),
+                 rest = j.in % j.block ? inner_scratch(&j, pass, j.in % j.block) : 0;
     j.inner = scratch_take(&s, (int64_t)((whole > rest ? whole : rest) / sizeof(float)) + 1);
     j.bytes = s.used;
     return j;
@@ -103,8 +105,10 @@ static void widen_block(job *j, int64_t first)
 bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass)
 {
     const gr_tensor *dx = call->d_in[0], *dw = call->d_in[1], *db = call->d_in[2], *b = call->in[2];
-    const bool forward = gr__is_half(call->in[0]) && gr__is_half(call->in[1]) && gr__is_half(call->out[0]) && !gr__is_half(b);
-    return forward && (pass == GR_FORWARD || (gr__is_half(call->d_out[0]) && (!dx || gr__is_half(dx)) && !gr__is_half(dw) && !gr__is_half(db)));
+    const bool forward =
+        gr__is_half(call->in[0]) && gr__is_half(call->in[1]) && gr__is_half(call->out[0]) && !gr__is_half(b);
+    return forward && (pass == GR_FORWARD || (gr__is_half(call->d_out[0]) && (!dx || gr__is_half(dx)) &&
+                                              !gr__is_half(dw) && !gr__is_half(db)));
 }
 
 size_t GR_CPU(dense_half_scratch)(const gr_call *call, gr_pass pass)

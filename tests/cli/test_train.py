@@ -56,6 +56,20 @@ class Row(Case):
         for row in rows[1:]:
             self.assertAlmostEqual(row["train_loss"], rows[0]["train_loss"], places=11)
 
+    def test_precision(self):
+        words = ["train", *QUICK, "--no-evaluation", "--json"]
+        rows = {p: self.gradus(*words, "--precision", p).row() for p in ("fp32", "fp16", "bf16")}
+        self.assertEqual([(p, r["precision"], r["loss_scale"], r["skipped_updates"]) for p, r in rows.items()],
+                         [("fp32", "fp32", 1, 0), ("fp16", "fp16", 65536, 0), ("bf16", "bf16", 1, 0)])
+        self.assertEqual(len({r["train_loss"] for r in rows.values()}), 3)
+        for row in rows.values():
+            self.assertAlmostEqual(row["train_loss"], rows["fp32"]["train_loss"], places=1)
+        self.assertEqual(rows["fp16"]["history"][-1]["loss_scale"], 65536)
+        again = self.gradus(*words, "--precision", "fp16", "--threads", 1).row()
+        self.assertEqual(again["train_loss"], rows["fp16"]["train_loss"])
+        refused = self.gradus("train", *QUICK, "--precision", "fp64", expect=2)
+        self.assertIn("ref", refused.err)
+
     def test_every_optimizer(self):
         words = ["train", "mnist-mlp", "--procedural", "--updates", 2, "--batch", 8, "--no-evaluation", "--json"]
         rows = {o: self.gradus(*words, "--optimizer", o).row() for o in ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")}

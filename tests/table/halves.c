@@ -21,13 +21,13 @@ static const char *const device_names[PATHS] = {"ref", "ref", "ref", "cpu", "sim
 /* A tensor of a call on every path. */
 typedef struct {
     char name[20];
-    bool half;     /* by the policy, a half where there are halves */
+    bool half; /* by the policy, a half where there are halves */
     gr_tensor *t[PATHS];
 } operand;
 
 typedef struct {
     const row *r;
-    gr_type type; /* of the halves */
+    gr_type type;           /* of the halves */
     gr_context *ctx[PATHS]; /* NULL: not asked for */
     gr_call call[PATHS];
     operand in[GR_MAX_IN], out[GR_MAX_OUT], d_in[GR_MAX_IN], d_out;
@@ -42,7 +42,10 @@ static double rounded(gr_type type, double v)
 static gr_context *context(int path, gr_type type)
 {
     static gr_context *opened[2][PATHS];
-    const gr_precision precision = path == TRUTH ? GR_FP64 : path == PLAIN ? GR_FP32 : type == GR_F16 ? GR_FP16 : GR_BFLOAT16;
+    const gr_precision precision = path == TRUTH    ? GR_FP64
+                                   : path == PLAIN  ? GR_FP32
+                                   : type == GR_F16 ? GR_FP16
+                                                    : GR_BFLOAT16;
     gr_context **ctx = &opened[type == GR_BF16][path];
     if (!*ctx)
         *ctx = gr_open(&(gr_options){.device = device_names[path], .precision = precision});
@@ -66,7 +69,7 @@ static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *s
     for (int p = 0; p < PATHS; p++)
         if (h->ctx[p])
             o.t[p] = gr__tensor_step(h->ctx[p],
-                                     slot->type == 'u'  ? GR_U8
+                                     slot->type == 'u'   ? GR_U8
                                      : slot->type == 'i' ? GR_I32
                                      : half && p > PLAIN ? h->type
                                                          : gr_real(h->ctx[p]),
@@ -148,7 +151,8 @@ static void compare(const half_trial *h, const operand *o, const char *check)
         for (int64_t i = 0; got && i < count; i++) {
             const double at_best = o->half ? rounded(h->type, plain[i]) : plain[i];
             /* sums of floats in another order differ by the size of their terms, not by that of what is left of them */
-            const double allowed = 2 * fabs(at_best - truth[i]) + (o->half ? ulp(h->type, truth[i]) : 0) + 8 * FLT_EPSILON * most;
+            const double allowed =
+                2 * fabs(at_best - truth[i]) + (o->half ? ulp(h->type, truth[i]) : 0) + 8 * FLT_EPSILON * most;
             if (fabs(got[i] - truth[i]) <= allowed || !isfinite(at_best))
                 continue;
             report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the truth %.9g, plain %.9g", check,
