@@ -197,6 +197,45 @@ static void a_bad_loss_ends_the_run_at_the_same_update(void **state)
     assert_in_range(host.updates, 1, 4);
 }
 
+/* What is told of the time makes up the whole, of the run and of its epochs; without evaluation next to nothing is left for that. */
+typedef struct {
+    double whole, evaluate;
+} hours;
+
+static bool add_up(void *user, const gr_progress *p)
+{
+    hours *h = user;
+    if (p->epoch_end) {
+        h->whole += p->time.wait + p->time.copy + p->time.compute + p->time.evaluate;
+        h->evaluate += p->time.evaluate;
+    }
+    return true;
+}
+
+static void time_is_all_there(void **state)
+{
+    (void)state;
+    for (int workers = GR_NO_WORKERS; workers <= 2; workers += 3)
+        for (int evaluated = 0; evaluated < 2; evaluated++) {
+            gr_context *ctx = gr_open(NULL);
+            gr_split split = gr_split_per_class(gr_procedural(ctx, 4 * SAMPLES, SIDE, SIDE, 1), SAMPLES, 20, 20);
+            split.val = evaluated ? split.val : NULL;
+            split.test = evaluated ? split.test : NULL;
+            gr_module *net = tiny_net(ctx);
+            hours h = {0};
+            gr_fit_options o = {.batch = 4, .epochs = 3, .workers = workers, .report = add_up, .user = &h};
+            gr_fit_result r = gr_fit(net, gr_sgd(ctx, net, NULL), split, &o);
+            const gr_time_use *t = &r.time;
+            assert_true(fabs(t->wait + t->copy + t->compute + t->evaluate - h.whole) < 1e-9);
+            assert_true(t->wait > 0 && t->copy > 0 && t->compute > 0 && t->making > 0 && t->reading == 0);
+            assert_true(evaluated ? t->evaluate > 0 && h.whole > r.seconds
+                                  : t->evaluate < 0.01 && fabs(h.whole - t->evaluate - r.seconds) < 1e-9);
+            assert_true(fabs(h.evaluate - t->evaluate) < 1e-9);
+            assert_int_equal(r.workers, workers > 0 ? workers : 0);
+            assert_int_equal(gr_close(ctx), 0);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +244,7 @@ int main(void)
         cmocka_unit_test(tally_keeps_its_digits),
         cmocka_unit_test(evaluation_counts_right),
         cmocka_unit_test(nobody_waits_for_what_nobody_reads),
+        cmocka_unit_test(time_is_all_there),
         cmocka_unit_test(a_bad_loss_ends_the_run_at_the_same_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
