@@ -15,7 +15,8 @@ bool gr__files_open(gr_context *ctx, const char *root, gr_files *files)
     strcpy(files->root, root);
     if (stat(root, &status) != 0 || !S_ISREG(status.st_mode))
         return gr__list_images(ctx, root, &files->listing);
-    return gr__archive_open(ctx, files->root, &files->archive) && gr__list_archive(ctx, &files->archive, &files->listing);
+    return gr__archive_open(ctx, files->root, &files->archive) &&
+           gr__list_archive(ctx, &files->archive, &files->listing);
 }
 
 void gr__files_close(gr_files *files)
@@ -27,8 +28,8 @@ void gr__files_close(gr_files *files)
 }
 
 /* The bytes of a file in the archive. */
-static gr_decoded read_member(const gr_files *files, int64_t index, uint8_t **buffer, const uint8_t **bytes, size_t *size,
-                              char reason[GR__REASON_SIZE])
+static gr_decoded read_member(const gr_files *files, int64_t index, uint8_t **buffer, const uint8_t **bytes,
+                              size_t *size, char reason[GR__REASON_SIZE])
 {
     const gr_member *member = &files->archive.members[index];
     const char *why;
@@ -45,8 +46,8 @@ static gr_decoded read_member(const gr_files *files, int64_t index, uint8_t **bu
     return no_memory ? GR__OUT_OF_MEMORY : GR__UNDECODABLE;
 }
 
-gr_decoded gr__files_read(const gr_files *files, int class, int64_t which, uint8_t **buffer, const uint8_t **bytes, size_t *size,
-                          char reason[GR__REASON_SIZE])
+gr_decoded gr__files_read(const gr_files *files, int class, int64_t which, uint8_t **buffer, const uint8_t **bytes,
+                          size_t *size, char reason[GR__REASON_SIZE])
 {
     const gr_class_files *of_class = &files->listing.classes[class];
     char path[GR__PATH_SIZE];

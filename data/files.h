@@ -25,8 +25,8 @@ void gr__files_close(gr_files *files);
  * The bytes of file number which of a class. *buffer is to be freed. Anything but GR__DECODED: reason says why. For any
  * thread.
  */
-gr_decoded gr__files_read(const gr_files *files, int class, int64_t which, uint8_t **buffer, const uint8_t **bytes, size_t *size,
-                          char reason[GR__REASON_SIZE]);
+gr_decoded gr__files_read(const gr_files *files, int class, int64_t which, uint8_t **buffer, const uint8_t **bytes,
+                          size_t *size, char reason[GR__REASON_SIZE]);
 
 /* Decodes a picture from the bytes of a file into [size[0], size[1], 3]. */
 gr_decoded gr__decode_resized(const uint8_t *bytes, size_t length, const int64_t size[2], uint8_t *pixels,

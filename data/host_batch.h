@@ -29,9 +29,9 @@ typedef struct {
 
 typedef struct {
     int64_t batch, room; /* rows */
-    bool padding;    /* wants weights */
-    bool on_device;  /* wants an index, no pixels */
-    bool in_place;   /* pixels will be the caller's */
+    bool padding;        /* wants weights */
+    bool on_device;      /* wants an index, no pixels */
+    bool in_place;       /* pixels will be the caller's */
 } gr_host_batch_options;
 
 /* False: recorded; gr__host_batch_free is due all the same. */

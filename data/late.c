@@ -19,7 +19,8 @@ static gr_decoded late_read(const gr_image_source *s, int64_t row, uint8_t *pixe
     const uint8_t *bytes;
     size_t length;
     const int64_t begin = gr__nanoseconds();
-    gr_decoded result = gr__files_read(&l->files, l->images->labels[row], l->images->places[row], &buffer, &bytes, &length, reason);
+    gr_decoded result =
+        gr__files_read(&l->files, l->images->labels[row], l->images->places[row], &buffer, &bytes, &length, reason);
     *reading += gr__nanoseconds() - begin;
     if (result == GR__DECODED)
         result = gr__decode_resized(bytes, length, size, pixels, reason);
@@ -46,7 +47,8 @@ gr_image_source *gr__late_source(gr_context *ctx, const gr_images *images, gr_fi
     late *l = gr__calloc(ctx, 1, sizeof *l);
     if (!l)
         return NULL;
-    *l = (late){.source = {.read = late_read, .name = late_name, .close = late_close}, .images = images, .files = *files};
+    *l = (late){
+        .source = {.read = late_read, .name = late_name, .close = late_close}, .images = images, .files = *files};
     if (l->files.archive.path)
         l->files.archive.path = l->files.root;
     *files = (gr_files){0};

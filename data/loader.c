@@ -47,13 +47,13 @@ struct gr_loader {
     gr_host_batch *slots; /* [n_slots] */
     int64_t piece_rows;   /* rows that a thread fills at a time */
     int workers;
-    gr_ring *ring;        /* NULL: no workers, one slot */
+    gr_ring *ring; /* NULL: no workers, one slot */
 
     gr_resident resident;   /* the set on the device, where it was asked there */
     gr_buffer x, y, weight; /* u8 [micro, H, W, C] unless resident, i32 [micro], real [micro] (NULL unless padding) */
     gr_buffer index;        /* i32 [micro] where resident */
     gr_buffer map;          /* i32 [micro, GR_MAP] where the set is augmented */
-    int64_t wait, copy;               /* nanoseconds, see gr_loader_time */
+    int64_t wait, copy;     /* nanoseconds, see gr_loader_time */
     _Atomic int64_t making, reading; /* the same, of all threads */
 };
 
@@ -101,7 +101,8 @@ static void begin_filling(gr_loader *loader)
     loader->filling++;
     loader->position = 0;
     if (loader->options.shuffle)
-        gr__random_order(gr_seed(loader->ctx), GR_RNG_SHUFFLE, (uint32_t)loader->filling, loader->set->n, loader->order);
+        gr__random_order(gr_seed(loader->ctx), GR_RNG_SHUFFLE, (uint32_t)loader->filling, loader->set->n,
+                         loader->order);
     for (int64_t i = 0; i < loader->set->n && !loader->options.shuffle; i++)
         loader->order[i] = i;
 }
@@ -169,7 +170,8 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
         return gr__fail(set->ctx, GR_USAGE, "a micro-batch of %lld samples cannot be made; it has at least 1",
                         (long long)o->micro_batch);
     if (o->workers < GR_NO_WORKERS || o->workers > GR_MAX_WORKERS || o->prefetch < 0 || o->prefetch > GR_MAX_PREFETCH)
-        return gr__fail(set->ctx, GR_USAGE, "a loader with %d workers and %d batches ahead; at most %d and %d, or 0 for the default",
+        return gr__fail(set->ctx, GR_USAGE,
+                        "a loader with %d workers and %d batches ahead; at most %d and %d, or 0 for the default",
                         o->workers, o->prefetch, GR_MAX_WORKERS, GR_MAX_PREFETCH);
     if (o->batch > set->n && o->last != GR_PAD)
         return gr__fail(
@@ -217,8 +219,12 @@ static bool make_slots(gr_loader *loader, int workers)
 {
     gr_context *ctx = loader->ctx;
     const gr_loader_options *o = &loader->options;
-    loader->batch_options = (gr_host_batch_options){.batch = o->batch, .room = workers ? o->batch : o->micro_batch, .padding = o->last == GR_PAD, .on_device = o->on_device,
-                                                    .in_place = !workers && ctx->device->on_host && !ctx->options.plan_only};
+    loader->batch_options =
+        (gr_host_batch_options){.batch = o->batch,
+                                .room = workers ? o->batch : o->micro_batch,
+                                .padding = o->last == GR_PAD,
+                                .on_device = o->on_device,
+                                .in_place = !workers && ctx->device->on_host && !ctx->options.plan_only};
     int prefetch = o->prefetch ? o->prefetch : DEFAULT_PREFETCH;
     loader->slots = gr__calloc(ctx, (size_t)prefetch + 1, sizeof *loader->slots);
     loader->order = gr__host_alloc(ctx, loader->set->n, sizeof *loader->order, "the order of the samples");
@@ -239,10 +245,14 @@ static bool start_workers(gr_loader *loader, int workers)
     const int64_t rows = loader->options.batch, each = loader->piece_rows;
     if (!workers)
         return true;
-    loader->ring = gr__ring_open(&(gr_ring_job){.workers = workers, .slots = loader->n_slots, .pieces = (rows + each - 1) / each,
-                                                .user = loader, .prepare = prepare, .fill = fill_piece});
-    return loader->ring || gr__fail(loader->ctx, GR_NO_MEMORY, "the system gives no %d threads for a loader; ask for fewer workers",
-                                    workers);
+    loader->ring = gr__ring_open(&(gr_ring_job){.workers = workers,
+                                                .slots = loader->n_slots,
+                                                .pieces = (rows + each - 1) / each,
+                                                .user = loader,
+                                                .prepare = prepare,
+                                                .fill = fill_piece});
+    return loader->ring || gr__fail(loader->ctx, GR_NO_MEMORY,
+                                    "the system gives no %d threads for a loader; ask for fewer workers", workers);
 }
 
 static bool make(gr_loader *loader)
@@ -266,7 +276,11 @@ gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options)
     gr_loader *loader = gr__calloc(set->ctx, 1, sizeof *loader);
     if (!loader)
         return NULL;
-    *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = *options, .epochs = options->epoch, .filling = options->epoch - 1,
+    *loader = (gr_loader){.set = set,
+                          .ctx = set->ctx,
+                          .options = *options,
+                          .epochs = options->epoch,
+                          .filling = options->epoch - 1,
                           .piece_rows = piece_rows(set)};
     if (options->micro_batch == 0 || options->micro_batch > options->batch)
         loader->options.micro_batch = options->batch;
@@ -362,8 +376,9 @@ static bool copy(gr_loader *loader, int64_t rows)
     const int64_t from = loader->done - b->first, pixels = gr__host_batch_row_bytes(loader->set);
     const size_t real = gr_type_size(gr_real(loader->ctx));
     shape_views(loader, rows);
-    bool pictures = loader->index.view ? gr_upload(loader->index.view, b->index + from)
-                                       : loader->batch_options.in_place || gr_upload(loader->x.view, b->pixels + from * pixels);
+    bool pictures = loader->index.view
+                        ? gr_upload(loader->index.view, b->index + from)
+                        : loader->batch_options.in_place || gr_upload(loader->x.view, b->pixels + from * pixels);
     return pictures && gr_upload(loader->y.view, b->labels + from) &&
            (!loader->map.view || gr_upload(loader->map.view, b->maps + from * GR_MAP)) &&
            (!loader->weight.view || gr_upload(loader->weight.view, (char *)b->weights + (size_t)from * real));
@@ -372,7 +387,8 @@ static bool copy(gr_loader *loader, int64_t rows)
 /* The batch over the first rows of the buffers, augmented and normalised. */
 static bool present(gr_loader *loader, int64_t rows, int64_t samples, gr_batch *batch)
 {
-    gr_tensor *pictures = loader->index.view ? gr_gather(loader->resident.pictures, loader->index.view) : loader->x.view;
+    gr_tensor *pictures =
+        loader->index.view ? gr_gather(loader->resident.pictures, loader->index.view) : loader->x.view;
     gr_tensor *x = loader->map.view ? gr__augment_batch(loader->set, pictures, loader->map.view)
                                     : gr_normalise(pictures, &loader->set->normalise);
     if (x)

@@ -10,7 +10,7 @@ enum { CHUNK_BYTES = 4 << 20 }; /* decoded or copied at a time, on the way to th
 
 typedef struct {
     const gr_dataset *set;
-    uint8_t *pixels; /* of a chunk */
+    uint8_t *pixels;      /* of a chunk */
     int64_t first, bytes; /* its first sample; bytes of a picture */
     gr_decoded *results;
     char (*reasons)[GR__REASON_SIZE];
@@ -78,7 +78,8 @@ bool gr__resident_make(gr_dataset *set, gr_resident *r)
     if (!gr__shape_check(ctx, GR_U8, 4, shape))
         return false;
     r->bytes = (size_t)(shape[0] * shape[1] * shape[2] * shape[3]);
-    if (!gr__persistent_alloc(ctx, r->bytes, "the data set on the device (to preload it to ram only takes none there)", &r->memory)) {
+    if (!gr__persistent_alloc(ctx, r->bytes, "the data set on the device (to preload it to ram only takes none there)",
+                              &r->memory)) {
         r->bytes = 0;
         return false;
     }

@@ -65,7 +65,8 @@ gr_ring *gr__ring_open(const gr_ring_job *job)
     gr_ring *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    *r = (gr_ring){.job = *job, .left = calloc((size_t)job->slots, sizeof *r->left),
+    *r = (gr_ring){.job = *job,
+                   .left = calloc((size_t)job->slots, sizeof *r->left),
                    .threads = calloc((size_t)job->workers, sizeof *r->threads)};
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->room, NULL);

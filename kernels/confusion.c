@@ -10,7 +10,8 @@
 gr_tensor *gr_confusion(gr_tensor *z, gr_tensor *labels, gr_tensor *weight)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_confusion], (gr_tensor *[]){z, labels, weight}, NULL, 0) || !gr__check_labels(&call))
+    if (!gr__op_begin(&call, &gr__ops[GR_OP_confusion], (gr_tensor *[]){z, labels, weight}, NULL, 0) ||
+        !gr__check_labels(&call))
         return NULL;
     const int64_t classes = z->shape[1] > 1 ? z->shape[1] : 2;
     return gr__op_output(&call, 0, 2, (int64_t[]){classes, classes}) ? gr__op_run(&call) : NULL;

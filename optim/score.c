@@ -39,6 +39,7 @@ bool gr__score_read(gr_score *score)
     const float *f = score->raw;
     const double *d = score->raw;
     for (int64_t i = 0; i <= score->counts; i++)
-        score->sums[i] = score->total->type == GR_F64 ? d[2 * i] + d[2 * i + 1] : (double)f[2 * i] + (double)f[2 * i + 1];
+        score->sums[i] =
+            score->total->type == GR_F64 ? d[2 * i] + d[2 * i + 1] : (double)f[2 * i] + (double)f[2 * i + 1];
     return true;
 }

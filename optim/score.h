@@ -10,8 +10,8 @@
 typedef struct {
     gr_tensor *total; /* real [1+counts,2], see kernels/tally.c */
     int64_t counts;
-    void *raw;        /* host: of total */
-    double *sums;     /* [1+counts] as last read: of loss times weight, then of each count */
+    void *raw;    /* host: of total */
+    double *sums; /* [1+counts] as last read: of loss times weight, then of each count */
 } gr_score;
 
 /* Sums from 0 of a loss and so many counts. False: recorded; gr__score_close is due all the same. */

@@ -25,8 +25,8 @@
 enum { SLOTS = 3, PIECES = 5, BATCHES = 2000 };
 
 typedef struct {
-    int64_t prepared;             /* batches so far */
-    int64_t batch[SLOTS];         /* which one a slot holds */
+    int64_t prepared;     /* batches so far */
+    int64_t batch[SLOTS]; /* which one a slot holds */
     int64_t filled[SLOTS][PIECES];
 } ring_log;
 
@@ -49,8 +49,12 @@ static void batches_come_in_order_and_whole(void **state)
     for (int w = 0; w < 3; w++)
         for (int slots = 2; slots <= SLOTS; slots++) {
             ring_log l = {0};
-            gr_ring *ring = gr__ring_open(&(gr_ring_job){.workers = workers[w], .slots = slots, .pieces = PIECES, .user = &l,
-                                                         .prepare = log_prepare, .fill = log_fill});
+            gr_ring *ring = gr__ring_open(&(gr_ring_job){.workers = workers[w],
+                                                         .slots = slots,
+                                                         .pieces = PIECES,
+                                                         .user = &l,
+                                                         .prepare = log_prepare,
+                                                         .fill = log_fill});
             assert_non_null(ring);
             for (int64_t t = 0; t < BATCHES; t++) {
                 int slot = gr__ring_next(ring);
@@ -75,7 +79,8 @@ static void write_folder(void)
     make_folder(folder);
     for (int i = 0; i < IMAGES; i++) {
         char name[64];
-        const unsigned char left[3] = {(unsigned char)(4 * i), 7, (unsigned char)i}, right[3] = {1, (unsigned char)(i * i), 200};
+        const unsigned char left[3] = {(unsigned char)(4 * i), 7, (unsigned char)i},
+                            right[3] = {1, (unsigned char)(i * i), 200};
         static test_file png;
         snprintf(name, sizeof name, "%s/%d.%s", i % 2 ? "Dog" : "Cat", i, i % 5 ? "png" : "jpg");
         png_two(&png, left, right);
@@ -93,13 +98,19 @@ typedef struct {
 } way;
 
 /* Everything that two epochs of batches hold, one after the other: pictures, labels, weights. Returns the bytes. */
-static size_t all_bytes(const way *w, int64_t batch, int64_t micro, gr_last_batch last, const char *plan, uint8_t **bytes)
+static size_t all_bytes(const way *w, int64_t batch, int64_t micro, gr_last_batch last, const char *plan,
+                        uint8_t **bytes)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = w->device, .seed = 5});
-    gr_dataset *set = gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = w->late});
-    gr_loader *loader = gr_loader_open(gr_augmented(set, plan),
-                                       &(gr_loader_options){.batch = batch, .micro_batch = micro, .shuffle = true, .last = last, .workers = w->workers,
-                                                            .prefetch = w->prefetch, .on_device = w->on_device});
+    gr_dataset *set =
+        gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = w->late});
+    gr_loader *loader = gr_loader_open(gr_augmented(set, plan), &(gr_loader_options){.batch = batch,
+                                                                                     .micro_batch = micro,
+                                                                                     .shuffle = true,
+                                                                                     .last = last,
+                                                                                     .workers = w->workers,
+                                                                                     .prefetch = w->prefetch,
+                                                                                     .on_device = w->on_device});
     assert_string_equal(gr_error_text(ctx), "");
     size_t n = 0, room = (size_t)EPOCHS * (IMAGES + MAX_BATCH) * (PICTURE + 2) * 4;
     *bytes = calloc(1, room);
@@ -141,25 +152,34 @@ static void same_bytes_every_way(void **state)
 {
     (void)state;
     static const way first[] = {{"cpu", false, false, GR_NO_WORKERS, 0}, {"simt", false, false, GR_NO_WORKERS, 0}};
-    static const way others[] = {{"cpu", false, false, 1, 1}, {"cpu", false, false, 2, 2}, {"cpu", false, false, 7, 5},
-                                 {"cpu", true, false, GR_NO_WORKERS, 0}, {"cpu", true, false, 2, 1}, {"cpu", true, false, 7, 3},
-                                 {"cpu", false, true, GR_NO_WORKERS, 0}, {"cpu", true, true, 7, 3}, {"simt", false, false, 2, 2},
-                                 {"simt", true, false, 7, 1}, {"simt", false, true, 2, 2}};
+    static const way others[] = {{"cpu", false, false, 1, 1},
+                                 {"cpu", false, false, 2, 2},
+                                 {"cpu", false, false, 7, 5},
+                                 {"cpu", true, false, GR_NO_WORKERS, 0},
+                                 {"cpu", true, false, 2, 1},
+                                 {"cpu", true, false, 7, 3},
+                                 {"cpu", false, true, GR_NO_WORKERS, 0},
+                                 {"cpu", true, true, 7, 3},
+                                 {"simt", false, false, 2, 2},
+                                 {"simt", true, false, 7, 1},
+                                 {"simt", false, true, 2, 2}};
     static const struct {
         int64_t batch, micro;
         gr_last_batch last;
         const char *plan;
-    } cases[] = {{1, 0, GR_KEEP, "none"}, {32, 0, GR_KEEP, "none"}, {32, 0, GR_PAD, "flip,translate=2"},
-                 {32, 10, GR_PAD, "flip"}, {32, 7, GR_KEEP, "none"}, {32, 0, GR_WRAP, "double,flip"}, {32, 0, GR_DROP, "none"},
-                 {500, 0, GR_PAD, "none"}};
+    } cases[] = {{1, 0, GR_KEEP, "none"},  {32, 0, GR_KEEP, "none"}, {32, 0, GR_PAD, "flip,translate=2"},
+                 {32, 10, GR_PAD, "flip"}, {32, 7, GR_KEEP, "none"}, {32, 0, GR_WRAP, "double,flip"},
+                 {32, 0, GR_DROP, "none"}, {500, 0, GR_PAD, "none"}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         uint8_t *want[2], *got;
         size_t n = all_bytes(&first[0], cases[c].batch, cases[c].micro, cases[c].last, cases[c].plan, &want[0]);
         assert_true(n >= (size_t)EPOCHS * 32 * PICTURE * 4);
-        assert_int_equal(all_bytes(&first[1], cases[c].batch, cases[c].micro, cases[c].last, cases[c].plan, &want[1]), n);
+        assert_int_equal(all_bytes(&first[1], cases[c].batch, cases[c].micro, cases[c].last, cases[c].plan, &want[1]),
+                         n);
         compare_devices(want[0], want[1], n);
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-            assert_int_equal(all_bytes(&others[i], cases[c].batch, cases[c].micro, cases[c].last, cases[c].plan, &got), n);
+            assert_int_equal(all_bytes(&others[i], cases[c].batch, cases[c].micro, cases[c].last, cases[c].plan, &got),
+                             n);
             if (memcmp(got, want[!strcmp(others[i].device, "simt")], n))
                 fail_msg("batch %d, way %d: other bytes", (int)cases[c].batch, (int)i);
             free(got);
@@ -193,7 +213,8 @@ static void a_file_that_went_away_is_named(void **state)
     for (int workers = GR_NO_WORKERS; workers <= 7; workers += 4) {
         char path[TEST_PATH + 32];
         gr_context *ctx = gr_open(NULL);
-        gr_dataset *set = gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = true});
+        gr_dataset *set =
+            gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = true});
         snprintf(path, sizeof path, "%s/Cat/6.png", folder); /* number 3 of its class */
         char away[sizeof path];
         snprintf(away, sizeof away, "%s/away", folder);
@@ -221,11 +242,12 @@ static void closes_at_any_moment(void **state)
     (void)state;
     for (int batches = 0; batches < 40; batches++) {
         gr_context *ctx = gr_open(NULL);
-        gr_dataset *set =
-            gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = batches % 2});
+        gr_dataset *set = gr_image_folder(
+            ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = batches % 2});
         int64_t held = gr_memory_use(ctx).persistent;
-        gr_loader *loader =
-            gr_loader_open(set, &(gr_loader_options){.batch = 7, .workers = 1 + batches % 5, .prefetch = 1 + batches % 3, .shuffle = true});
+        gr_loader *loader = gr_loader_open(
+            set,
+            &(gr_loader_options){.batch = 7, .workers = 1 + batches % 5, .prefetch = 1 + batches % 3, .shuffle = true});
         gr_batch b;
         for (int i = 0; i < batches; i++) {
             gr_loader_next(loader, &b); /* now and then the end of an epoch */
@@ -265,7 +287,8 @@ static void preloading_has_a_cap(void **state)
     assert_non_null(strstr(gr_error_text(ctx), "decoded late"));
     gr_close(ctx);
     ctx = gr_open(&(gr_options){.device = "simt", .memory_limit = 1 << 14});
-    assert_null(gr_loader_open(gr_procedural(ctx, 100, SIDE, SIDE, 1), &(gr_loader_options){.batch = 1, .on_device = true}));
+    assert_null(
+        gr_loader_open(gr_procedural(ctx, 100, SIDE, SIDE, 1), &(gr_loader_options){.batch = 1, .on_device = true}));
     assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
     assert_non_null(strstr(gr_error_text(ctx), "the data set on the device"));
     gr_close(ctx);
@@ -274,8 +297,10 @@ static void preloading_has_a_cap(void **state)
 static void odd_options_are_refused(void **state)
 {
     (void)state;
-    static const gr_loader_options bad[] = {{.batch = 1, .workers = -2}, {.batch = 1, .workers = 257},
-                                            {.batch = 1, .prefetch = -1}, {.batch = 1, .prefetch = 1025}};
+    static const gr_loader_options bad[] = {{.batch = 1, .workers = -2},
+                                            {.batch = 1, .workers = 257},
+                                            {.batch = 1, .prefetch = -1},
+                                            {.batch = 1, .prefetch = 1025}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         gr_context *ctx = gr_open(NULL);
         assert_null(gr_loader_open(gr_procedural(ctx, 8, 2, 2, 1), &bad[i]));
@@ -305,7 +330,8 @@ static void waiting_is_measured(void **state)
 enum { SLOW = 2000000 /* nanoseconds */ };
 
 /* A file on slow storage, and one that takes its time to decode. */
-static gr_decoded slow_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE], int64_t *reading)
+static gr_decoded slow_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE],
+                            int64_t *reading)
 {
     (void)s, (void)reason;
     const int64_t begin = gr__nanoseconds();
@@ -328,7 +354,8 @@ static gr_time_use slow_epoch(int workers)
     images->source = calloc(1, sizeof *images->source);
     *images->source = (gr_image_source){.read = slow_read, .close = slow_close};
     memset(images->labels, 0, IMAGES * sizeof *images->labels);
-    gr_loader *loader = gr_loader_open(gr__dataset_own(ctx, images), &(gr_loader_options){.batch = 5, .workers = workers});
+    gr_loader *loader =
+        gr_loader_open(gr__dataset_own(ctx, images), &(gr_loader_options){.batch = 5, .workers = workers});
     gr_batch b;
     while (gr_loader_next(loader, &b)) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

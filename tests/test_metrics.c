@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -56,13 +57,15 @@ static void tally_keeps_its_digits(void **state)
         gr_context *ctx = gr_open(&(gr_options){.device = devices[d]});
         gr_score score;
         assert_true(gr__score_open(ctx, &score, 2));
-        gr_tensor *loss = gr_tensor_new(ctx, gr_real(ctx), 0, NULL), *counts = gr_tensor_new(ctx, gr_real(ctx), 1, (int64_t[]){2});
+        gr_tensor *loss = gr_tensor_new(ctx, gr_real(ctx), 0, NULL),
+                  *counts = gr_tensor_new(ctx, gr_real(ctx), 1, (int64_t[]){2});
         double want = 0;
         for (int i = 0; i < 1000; i++) {
             const float l = i == 0 ? 30000 : 0.001f * (float)(i % 7), c[2] = {1, 100000};
             const double wide_l = (double)l, wide_c[2] = {1, 100000};
             bool f64 = gr_real(ctx) == GR_F64;
-            assert_true(gr_upload(loss, f64 ? (const void *)&wide_l : &l) && gr_upload(counts, f64 ? (const void *)wide_c : c));
+            assert_true(gr_upload(loss, f64 ? (const void *)&wide_l : &l) &&
+                        gr_upload(counts, f64 ? (const void *)wide_c : c));
             gr_set_update_weight(ctx, 32);
             assert_true(gr_tally(score.total, loss, counts, NULL));
             gr_step_end(ctx);
@@ -144,14 +147,20 @@ static bool no_wait(gr_device *d)
 }
 
 /* ahead: on a device that, for all that gr_fit knows, runs behind the host. */
-static gr_fit_result watched_fit(bool ahead, double lr, int64_t metrics_every, double watch_every, watcher *w, int *code)
+static gr_fit_result watched_fit(bool ahead, double lr, int64_t metrics_every, double watch_every, watcher *w,
+                                 int *code)
 {
     gr_context *ctx = gr_open(&(gr_options){.seed = 4});
     if (ahead)
         ctx->device->wait = no_wait;
     gr_split split = gr_split_per_class(gr_procedural(ctx, 4 * SAMPLES, SIDE, SIDE, 1), SAMPLES, 0, 20);
     gr_module *net = tiny_net(ctx);
-    gr_fit_options o = {.batch = 4, .epochs = 1, .metrics_every = metrics_every, .watch_every = watch_every, .report = watch, .user = w};
+    gr_fit_options o = {.batch = 4,
+                        .epochs = 1,
+                        .metrics_every = metrics_every,
+                        .watch_every = watch_every,
+                        .report = watch,
+                        .user = w};
     *w = (watcher){0};
     gr_fit_result r = gr_fit(net, gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr}), split, &o);
     if (r.test.confusion)

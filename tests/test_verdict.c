@@ -61,16 +61,18 @@ static void gathering_and_copying(void **state)
     (void)state;
     says(&(gr_time_use){.wait = 15, .copy = 20, .compute = 65, .making = 100},
          &(verdict_facts){.cpus = 2, .apart = true, .workers = 1, .prefetch = 2},
-         "15 % of the time waiting for batches to be gathered: --workers 2 or --preload device; 20 % of the time copying "
+         "15 % of the time waiting for batches to be gathered: --workers 2 or --preload device; 20 % of the time "
+         "copying "
          "batches: --preload device");
-    says(&(gr_time_use){.wait = 1, .copy = 20, .compute = 79}, &(verdict_facts){.cpus = 2, .apart = true, .on_device = true},
-         "20 % of the time copying batches");
+    says(&(gr_time_use){.wait = 1, .copy = 20, .compute = 79},
+         &(verdict_facts){.cpus = 2, .apart = true, .on_device = true}, "20 % of the time copying batches");
 }
 
 static void evaluating(void **state)
 {
     (void)state;
-    says(&(gr_time_use){.compute = 60, .evaluate = 40}, &(verdict_facts){.cpus = 2}, "40 % of the time evaluating: --no-evaluation");
+    says(&(gr_time_use){.compute = 60, .evaluate = 40}, &(verdict_facts){.cpus = 2},
+         "40 % of the time evaluating: --no-evaluation");
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void say(writer *w, const char *format, ...)
 }
 
 /* ": " before the first cure of a complaint, " or " before the others. */
-static void or(writer *w)
+static void or (writer * w)
 {
     say(w, w->cures++ ? " or " : ": ");
 }
@@ -36,23 +36,26 @@ static void blame_waiting(writer *w, double share, const gr_time_use *t, const v
     const bool storage = f->late && t->reading > 0.5 * t->making;
     const double whole = t->wait + t->copy + t->compute + t->evaluate;
     const double busy = f->workers ? t->making / (f->workers * whole) : 1; /* of the workers' time */
-    say(w, "%.0f %% of the time waiting for %s", 100 * share, storage ? "files to be read" : f->late ? "decoding" : "batches to be gathered");
+    say(w, "%.0f %% of the time waiting for %s", 100 * share,
+        storage   ? "files to be read"
+        : f->late ? "decoding"
+                  : "batches to be gathered");
     if (storage) {
-        or(w);
+        or (w);
         say(w, "faster storage");
     }
     if (f->workers && busy < 0.8) { /* they could have been ready: what they had made was not enough for long */
-        or(w);
+        or (w);
         say(w, "--prefetch %d", 2 * f->prefetch);
     } else if (f->workers ? f->workers < f->cpus || storage : f->apart) {
-        or(w);
+        or (w);
         say(w, "--workers %d", f->workers >= f->cpus ? 2 * f->workers : f->cpus);
     }
     if (f->late) {
-        or(w);
+        or (w);
         say(w, "--preload ram");
     } else if (f->apart && !f->on_device) {
-        or(w);
+        or (w);
         say(w, "--preload device");
     }
 }
@@ -61,7 +64,7 @@ static void blame_copying(writer *w, double share, const verdict_facts *f)
 {
     say(w, "%.0f %% of the time copying batches", 100 * share);
     if (f->apart && !f->on_device) {
-        or(w);
+        or (w);
         say(w, "--preload device");
     }
 }
@@ -87,7 +90,7 @@ const char *verdict(const gr_time_use *t, const verdict_facts *facts, char *text
     w.cures = 0;
     if (t->evaluate >= worth_less_evaluation * whole) {
         say(&w, "%s%.0f %% of the time evaluating", between, 100 * t->evaluate / whole);
-        or(&w);
+        or (&w);
         say(&w, "--no-evaluation");
     }
     if (!w.at)

@@ -7,10 +7,10 @@
 #include "gradus.h"
 
 typedef struct {
-    int cpus;             /* that this process may use */
-    bool apart;           /* a GPU computes, and leaves them alone */
+    int cpus;              /* that this process may use */
+    bool apart;            /* a GPU computes, and leaves them alone */
     int workers, prefetch; /* as they were; workers 0: batches were made by the threads that compute */
-    bool late, on_device; /* --preload none, device */
+    bool late, on_device;  /* --preload none, device */
 } verdict_facts;
 
 /* "62 % of the time waiting for decoding: --workers 4 or --preload ram". Returns text; "" when there is nothing to tell. */
