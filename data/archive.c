@@ -61,7 +61,8 @@ static bool has_room(gr_context *ctx, gr_archive *archive)
     int64_t room = archive->room ? 2 * archive->room : 64;
     gr_member *grown = realloc(archive->members, (size_t)room * sizeof *grown);
     if (!grown)
-        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the %lld names in %s", (long long)room, archive->path);
+        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the %lld names in %s", (long long)room,
+                        archive->path);
     archive->members = grown;
     archive->room = room;
     return true;
@@ -73,8 +74,8 @@ static bool check_size(gr_context *ctx, gr_archive *archive, const char *name, c
         return gr__archive_refuse(ctx, archive, "%s has %lld bytes; at most %d are read", name, (long long)member->size,
                                   MAX_MEMBER);
     if (member->size > GR__ARCHIVE_SMALL && member->size / GR__ARCHIVE_RATIO > member->packed)
-        return gr__archive_refuse(ctx, archive, "%s would unpack from %lld bytes to %lld, more than %d times as many", name,
-                                  (long long)member->packed, (long long)member->size, GR__ARCHIVE_RATIO);
+        return gr__archive_refuse(ctx, archive, "%s would unpack from %lld bytes to %lld, more than %d times as many",
+                                  name, (long long)member->packed, (long long)member->size, GR__ARCHIVE_RATIO);
     archive->total += member->size;
     if (archive->total > GR__ARCHIVE_BYTES)
         return gr__archive_refuse(ctx, archive, "its files have more than %lld bytes", (long long)GR__ARCHIVE_BYTES);
@@ -135,11 +136,12 @@ static bool map_file(gr_context *ctx, gr_archive *archive)
         int why = errno;
         if (file >= 0)
             close(file);
-        return gr__fail(ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "archive %s: %s", archive->path,
-                        strerror(why));
+        return gr__fail(ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "archive %s: %s",
+                        archive->path, strerror(why));
     }
     archive->file_size = archive->map_size = S_ISREG(status.st_mode) ? status.st_size : 0;
-    archive->map = archive->map_size ? mmap(NULL, (size_t)archive->map_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    archive->map =
+        archive->map_size ? mmap(NULL, (size_t)archive->map_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     int why = errno;
     close(file);
     if (archive->map != MAP_FAILED)
@@ -189,7 +191,8 @@ void gr__archive_close(gr_archive *archive)
 static const char *inflate_exactly(const uint8_t *in, int64_t packed, uint8_t *out, int64_t size, bool *no_memory)
 {
     uint8_t beyond; /* where a stream of more than size bytes would write */
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)packed, .next_out = out, .avail_out = (uInt)size};
+    z_stream z = {
+        .next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)packed, .next_out = out, .avail_out = (uInt)size};
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK) {
         *no_memory = true;
         return "out of memory";
@@ -204,11 +207,13 @@ static const char *inflate_exactly(const uint8_t *in, int64_t packed, uint8_t *o
     bool more = z.total_out > (uLong)size;
     *no_memory = end == Z_MEM_ERROR;
     inflateEnd(&z);
-    return exact ? NULL : more ? "it unpacks to more bytes than the archive says" : "its packed bytes in the archive are damaged";
+    return exact  ? NULL
+           : more ? "it unpacks to more bytes than the archive says"
+                  : "its packed bytes in the archive are damaged";
 }
 
-const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer, const char **reason,
-                                bool *no_memory)
+const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer,
+                                const char **reason, bool *no_memory)
 {
     const uint8_t *bytes = archive->bytes + member->at;
     *buffer = NULL;

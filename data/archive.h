@@ -11,8 +11,9 @@
 
 enum {
     GR__ARCHIVE_MEMBERS = 1 << 21, /* at most; ImageNet has 1.3 million images */
-    GR__ARCHIVE_RATIO = 100,       /* unpacked bytes for each packed one, at most: photographs have about 1, deflate's limit is 1032 */
-    GR__ARCHIVE_SMALL = 1 << 16    /* bytes up to which a ratio does no harm */
+    GR__ARCHIVE_RATIO =
+        100, /* unpacked bytes for each packed one, at most: photographs have about 1, deflate's limit is 1032 */
+    GR__ARCHIVE_SMALL = 1 << 16 /* bytes up to which a ratio does no harm */
 };
 #define GR__ARCHIVE_BYTES ((int64_t)1 << 40) /* unpacked, all together, at most */
 
@@ -28,10 +29,10 @@ typedef struct {
     const char *path;     /* for messages; not owned */
     const uint8_t *bytes; /* [size] where the members' offsets point: the mapped file, or held */
     int64_t size;
-    uint8_t *held;        /* the members' bytes of a compressed tar, which cannot be read in any order otherwise */
-    void *map;            /* the mapped file; NULL: none */
+    uint8_t *held; /* the members' bytes of a compressed tar, which cannot be read in any order otherwise */
+    void *map;     /* the mapped file; NULL: none */
     int64_t map_size, file_size;
-    gr_member *members;   /* [n] in the archive's order; folders are left out */
+    gr_member *members;     /* [n] in the archive's order; folders are left out */
     int64_t n, room, total; /* total: their unpacked bytes */
 } gr_archive;
 
@@ -43,8 +44,8 @@ void gr__archive_close(gr_archive *archive);
  * The bytes of a member, valid until gr__archive_close or until *buffer is freed. Unpacked into *buffer (malloc, to be freed by
  * the caller) or pointed at in place (*buffer NULL). NULL: reason says why; *no_memory when that was it. Thread-safe.
  */
-const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer, const char **reason,
-                                bool *no_memory);
+const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer,
+                                const char **reason, bool *no_memory);
 
 /* For the readers of each format. Refuses a name, a size or one member more than may be. False: recorded. */
 bool gr__archive_add(gr_context *ctx, gr_archive *archive, const char *name, int64_t length, gr_member member);

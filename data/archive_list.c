@@ -19,7 +19,7 @@ static bool split_name(const char *name, gr_image_name *image)
         return false;
     const char *class = slash;
     while (class > name && class[-1] != '/')
-        class--;
+        class --;
     *image = (gr_image_name){.name = name, .class = class, .file = slash + 1, .class_length = slash - class};
     return *class != '.' && strncmp(name, "__MACOSX/", 9) != 0; /* which holds a shadow of every file */
 }
@@ -43,15 +43,16 @@ static bool same_class(const gr_image_name *s, const gr_image_name *t)
 static bool check_parents(gr_context *ctx, const gr_archive *archive, const gr_image_name *images, int64_t n)
 {
     if (n == 0)
-        return gr__archive_refuse(ctx, archive,
-                                  "it holds no images (.jpg .jpeg .png) in folders; it should hold one folder per class");
+        return gr__archive_refuse(
+            ctx, archive, "it holds no images (.jpg .jpeg .png) in folders; it should hold one folder per class");
     int64_t parent = images[0].class - images[0].name;
     for (int64_t i = 1; i < n; i++)
         if (images[i].class - images[i].name != parent || memcmp(images[i].name, images[0].name, (size_t)parent) != 0)
-            return gr__archive_refuse(ctx, archive,
-                                      "its images do not lie in class folders of one folder: %s and %s; unpack it and give "
-                                      "the folder that is meant",
-                                      images[0].name, images[i].name);
+            return gr__archive_refuse(
+                ctx, archive,
+                "its images do not lie in class folders of one folder: %s and %s; unpack it and give "
+                "the folder that is meant",
+                images[0].name, images[i].name);
     return true;
 }
 

@@ -20,7 +20,7 @@
 #include "data/jpeg_turbo.h"
 
 enum {
-    MAX_SIDE = 16384,    /* pixels */
+    MAX_SIDE = 16384, /* pixels */
     MAX_PIXELS = 1 << 26
 };
 
@@ -76,8 +76,8 @@ static bool is_small_enough(gr_frame frame, char reason[GR__REASON_SIZE])
 {
     if (frame.width <= MAX_SIDE && frame.height <= MAX_SIDE && frame.width * frame.height <= MAX_PIXELS)
         return true;
-    snprintf(reason, GR__REASON_SIZE, "%lld x %lld pixels; at most %d a side and %d in all are read", (long long)frame.width,
-             (long long)frame.height, MAX_SIDE, MAX_PIXELS);
+    snprintf(reason, GR__REASON_SIZE, "%lld x %lld pixels; at most %d a side and %d in all are read",
+             (long long)frame.width, (long long)frame.height, MAX_SIDE, MAX_PIXELS);
     return false;
 }
 
@@ -156,8 +156,8 @@ static gr_decoded decode_jpeg(const uint8_t *bytes, size_t size, gr_jpeg_choice 
     if (!clean)
         return GR__OUT_OF_MEMORY;
     const char *fault = gr__check_jpeg(bytes, size, clean, &clean_size, &frame);
-    gr_decoded result = fault ? undecodable(reason, fault)
-                              : decode_clean_jpeg(clean, clean_size, frame, choice, picture, reason);
+    gr_decoded result =
+        fault ? undecodable(reason, fault) : decode_clean_jpeg(clean, clean_size, frame, choice, picture, reason);
     free(clean);
     return result;
 }

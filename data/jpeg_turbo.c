@@ -14,7 +14,8 @@ bool gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_pictur
     uint8_t *rgb = turbo ? malloc((size_t)(frame.width * frame.height * 3)) : NULL;
     bool good = rgb && tjDecompressHeader3(turbo, bytes, size, &width, &height, &subsampling, &colours) == 0 &&
                 width == frame.width && height == frame.height && colours != TJCS_CMYK && colours != TJCS_YCCK &&
-                tjDecompress2(turbo, bytes, size, rgb, width, 0, height, TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING) == 0;
+                tjDecompress2(turbo, bytes, size, rgb, width, 0, height, TJPF_RGB,
+                              TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING) == 0;
     if (turbo)
         tjDestroy(turbo);
     if (good)

@@ -52,7 +52,8 @@ static bool order_samples(gr_packer *p)
     qsort(p->samples, (size_t)set->n, sizeof *p->samples, by_label_and_place);
     for (int64_t i = 1; i < set->n; i++)
         if (by_label_and_place(&p->samples[i - 1], &p->samples[i]) == 0)
-            return gr__fail(p->ctx, GR_USAGE, "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
+            return gr__fail(p->ctx, GR_USAGE,
+                            "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
     return true;
 }
 
@@ -61,8 +62,10 @@ static bool lay_out(gr_packer *p)
     const gr_images *images = p->set->images;
     for (int c = 0; c < images->classes; c++)
         if (!gr__packed_name(images->names[c], strlen(images->names[c])))
-            return gr__fail(p->ctx, GR_BAD_DATA, "class number %d has a name that cannot be packed: more than 255 bytes, a "
-                                                 "control character or a slash in it; rename its folder", c);
+            return gr__fail(p->ctx, GR_BAD_DATA,
+                            "class number %d has a name that cannot be packed: more than 255 bytes, a "
+                            "control character or a slash in it; rename its folder",
+                            c);
     for (int c = 0; c < images->classes; c++)
         p->class_bytes += GR__PACKED_CLASS + (int64_t)strlen(images->names[c]);
     p->class_bytes = gr__round_up(p->class_bytes, 8);

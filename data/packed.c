@@ -60,11 +60,12 @@ static bool map_file(gr_unpacker *u)
         int why = errno;
         if (file >= 0)
             close(file);
-        return gr__fail(u->ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "packed set %s: %s", u->path,
-                        strerror(why));
+        return gr__fail(u->ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "packed set %s: %s",
+                        u->path, strerror(why));
     }
     bool regular = S_ISREG(status.st_mode), large_enough = status.st_size >= GR__PACKED_HEADER;
-    void *map = regular && large_enough ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    void *map =
+        regular && large_enough ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     int why = errno;
     close(file);
     if (!regular || !large_enough)
@@ -84,8 +85,8 @@ static bool read_header(gr_unpacker *u)
     if (memcmp(h, gr__packed_magic, sizeof gr__packed_magic) != 0)
         return refuse(u, "it is no packed set, by its first bytes");
     uint64_t version = gr__get_le(h + GR__PACKED_VERSION_AT, 4), n = gr__get_le(h + GR__PACKED_N_AT, 8);
-    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d; pack the set again", version,
-             GR__PACKED_VERSION);
+    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d; pack the set again",
+             version, GR__PACKED_VERSION);
     if (version != GR__PACKED_VERSION)
         return refuse(u, why);
     if (gr__checksum(h, GR__PACKED_HEADER_SUM_AT) != gr__get_le(h + GR__PACKED_HEADER_SUM_AT, 8))
@@ -112,8 +113,8 @@ static bool check_size(gr_unpacker *u)
     char why[128];
     if (gr__get_le(u->bytes + GR__PACKED_FILE_BYTES_AT, 8) != (uint64_t)wanted)
         return refuse(u, "its header contradicts itself about the file's size");
-    snprintf(why, sizeof why, "it has %lld bytes, its header asks for %lld; it is %s", (long long)u->size, (long long)wanted,
-             u->size < wanted ? "cut short" : "damaged at its end");
+    snprintf(why, sizeof why, "it has %lld bytes, its header asks for %lld; it is %s", (long long)u->size,
+             (long long)wanted, u->size < wanted ? "cut short" : "damaged at its end");
     if (u->size != wanted)
         return refuse(u, why);
     u->image_table = u->bytes + GR__PACKED_HEADER + u->class_bytes;
@@ -244,8 +245,8 @@ static int64_t find_place(const gr_images *images, int64_t first, int64_t n, int
 }
 
 /* Appends the first most images of class c, in the order in which its files would have been tried. */
-static bool pick_class(gr_context *ctx, const gr_images *images, int c, const gr_packed_options *options, int64_t *first,
-                       int64_t *picks, int64_t *n)
+static bool pick_class(gr_context *ctx, const gr_images *images, int c, const gr_packed_options *options,
+                       int64_t *first, int64_t *picks, int64_t *n)
 {
     int64_t in_class = 0, files = images->files[c], taken = 0, most = options->per_class;
     while (*first + in_class < images->n && images->labels[*first + in_class] == c)

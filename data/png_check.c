@@ -10,7 +10,11 @@
 
 #include "data/file_check.h"
 
-enum { SIGNATURE = 8, PALETTE = GR__PNG_PALETTE, FRAME = 12 /* bytes of a chunk beside its data: length, type, CRC-32 of type and data */ };
+enum {
+    SIGNATURE = 8,
+    PALETTE = GR__PNG_PALETTE,
+    FRAME = 12 /* bytes of a chunk beside its data: length, type, CRC-32 of type and data */
+};
 
 /* A chunk that a decoder must know and does, or one that it may pass over (a lower-case first letter). */
 static bool is_known(const uint8_t type[4])

@@ -48,8 +48,8 @@ static void take_block(gr_sha256 *sha)
 void gr__sha256_begin(gr_sha256 *sha)
 {
     /* Fractional parts of the square roots of the first 8 primes. */
-    *sha = (gr_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
-                                 0x5be0cd19}};
+    *sha = (gr_sha256){
+        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void gr__sha256_add(gr_sha256 *sha, const void *bytes, size_t n)

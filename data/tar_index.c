@@ -31,7 +31,8 @@ static const char *pax_fault(const char *text, int64_t length)
         if (at >= length || text[at] != ' ' || line <= at || line > length || text[line - 1] != '\n')
             return "a pax header in it is damaged";
         for (int i = 0; i < 4; i++)
-            if (line - at - 1 >= (int64_t)strlen(changes[i]) && memcmp(text + at + 1, changes[i], strlen(changes[i])) == 0)
+            if (line - at - 1 >= (int64_t)strlen(changes[i]) &&
+                memcmp(text + at + 1, changes[i], strlen(changes[i])) == 0)
                 return "a pax header in it gives a file another name, size or kind; pack it with tar --format=ustar";
         text += line;
         length -= line;
@@ -56,7 +57,8 @@ static bool check_ratio(gr_context *ctx, const gr_archive *archive, const gr_tar
     int64_t unpacked = gr__tar_tell(tar) + size;
     if (gr__tar_plain(tar) || unpacked <= GR__ARCHIVE_SMALL || unpacked / GR__ARCHIVE_RATIO <= archive->file_size)
         return true;
-    return gr__archive_refuse(ctx, archive, "it would unpack from %lld bytes to %lld or more, more than %d times as many",
+    return gr__archive_refuse(ctx, archive,
+                              "it would unpack from %lld bytes to %lld or more, more than %d times as many",
                               (long long)archive->file_size, (long long)unpacked, GR__ARCHIVE_RATIO);
 }
 
@@ -70,7 +72,8 @@ static bool take_member(gr_context *ctx, gr_archive *archive, gr_tar *tar, const
     if (type == 'x' || type == 'g')
         return check_pax(ctx, archive, tar, size);
     if (type == 'L' || type == 'K')
-        return gr__archive_refuse(ctx, archive, "a name in it has more than 100 bytes; pack it with tar --format=ustar");
+        return gr__archive_refuse(ctx, archive,
+                                  "a name in it has more than 100 bytes; pack it with tar --format=ustar");
     if (type == '5' || (type == '0' && !folder)) {
         char with_slash[GR__TAR_NAME + 1];
         memcpy(with_slash, name, strlen(name) + 1);

@@ -100,7 +100,8 @@ static bool read_end(gr_zip *zip)
     if (zip64 && !read_end64(zip, &end))
         return false;
     if (!lies_within(zip->directory, zip->directory_size, end))
-        return gr__archive_refuse(zip->ctx, zip->archive, "its directory lies outside the file; it is damaged or cut short");
+        return gr__archive_refuse(zip->ctx, zip->archive,
+                                  "its directory lies outside the file; it is damaged or cut short");
     if (zip->entries < 0 || zip->entries > zip->directory_size / ENTRY_SIZE)
         return gr__archive_refuse(zip->ctx, zip->archive, "its directory is too small for the files it counts");
     if (zip->entries > GR__ARCHIVE_MEMBERS)
@@ -143,9 +144,11 @@ static bool check_local(const gr_zip *zip, const uint8_t *entry, int64_t local, 
     int64_t head = LOCAL_SIZE + le16(p + 26) + le16(p + 28);
     member->at = local + head;
     if (!lies_within(local, head, zip->directory) || !lies_within(member->at, member->packed, zip->directory))
-        return gr__archive_refuse(zip->ctx, zip->archive, "%.*s lies partly outside the files' part of it", (int)name, text);
+        return gr__archive_refuse(zip->ctx, zip->archive, "%.*s lies partly outside the files' part of it", (int)name,
+                                  text);
     if (le16(p + 26) != name || memcmp(p + LOCAL_SIZE, text, (size_t)name) != 0)
-        return gr__archive_refuse(zip->ctx, zip->archive, "%.*s has another name in front of its data", (int)name, text);
+        return gr__archive_refuse(zip->ctx, zip->archive, "%.*s has another name in front of its data", (int)name,
+                                  text);
     if (le16(p + 8) != le16(entry + 10))
         return gr__archive_refuse(zip->ctx, zip->archive, "%.*s is packed in two ways at once", (int)name, text);
     span[0] = local;

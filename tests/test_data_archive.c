@@ -103,7 +103,10 @@ static void zip_like_folder(void **state)
     put_folder();
     zip_add(&zip, "PetImages/", "", 0, ZIP_STORE);
     for (int i = 0; i < CONTENTS; i++)
-        zip_add(&zip, content[i].name, content[i].bytes, content[i].size, i % 3 == 0 ? ZIP_STORE : i % 3 == 1 ? ZIP_64 : 0);
+        zip_add(&zip, content[i].name, content[i].bytes, content[i].size,
+                i % 3 == 0   ? ZIP_STORE
+                : i % 3 == 1 ? ZIP_64
+                             : 0);
     zip_file without_end = zip;
     zip_end(&zip, 0, 0, 0, 0);
     write_zip();
@@ -184,7 +187,8 @@ static void twice_and_ambiguous(void **state)
     zip_add(&zip, "test/Cat/1.jpg", tiny_jpeg, sizeof tiny_jpeg, 0);
     zip_end(&zip, 0, 0, 0, 0);
     write_zip();
-    assert_refused("its images do not lie in class folders of one folder: train/Cat/1.jpg and test/Cat/1.jpg; unpack it");
+    assert_refused(
+        "its images do not lie in class folders of one folder: train/Cat/1.jpg and test/Cat/1.jpg; unpack it");
 }
 
 static void no_archives(void **state)
@@ -299,7 +303,8 @@ static void zip_contents(void **state)
     static const struct {
         int lie;
         const char *why;
-    } lies[] = {{ZIP_CRC, "its check sum in the archive is wrong"}, {ZIP_SHORT, "its packed bytes in the archive are damaged"}};
+    } lies[] = {{ZIP_CRC, "its check sum in the archive is wrong"},
+                {ZIP_SHORT, "its packed bytes in the archive are damaged"}};
     for (int i = 0; i < 2; i++) {
         memset(&zip, 0, sizeof zip);
         zip_add(&zip, "Cat/1.jpg", tiny_jpeg, sizeof tiny_jpeg, lies[i].lie);
@@ -343,7 +348,8 @@ static void tar_members(void **state)
     refuse_member("Cat/1.jpg", '1', "", "its file number 1 is a link");
     refuse_member("Cat/1.jpg", '3', "", "its file number 1 is neither a file nor a folder");
     refuse_member("Cat/1.jpg", 'S', "", "its file number 1 is neither a file nor a folder");
-    refuse_member("@LongLink", 'L', "Cat/1.jpg", "a name in it has more than 100 bytes; pack it with tar --format=ustar");
+    refuse_member("@LongLink", 'L', "Cat/1.jpg",
+                  "a name in it has more than 100 bytes; pack it with tar --format=ustar");
     refuse_member("pax", 'x', "22 path=../Cat/10.jpg\n",
                   "a pax header in it gives a file another name, size or kind; pack it with tar --format=ustar");
     refuse_member("pax", 'g', "13 size=1000\n", "a pax header in it gives a file another name, size or kind;");
@@ -403,10 +409,12 @@ int main(void)
 {
 #define ARCHIVE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        ARCHIVE_TEST(zip_like_folder),     ARCHIVE_TEST(tar_like_folder), ARCHIVE_TEST(names),
-        ARCHIVE_TEST(twice_and_ambiguous), ARCHIVE_TEST(no_archives),     ARCHIVE_TEST(zip_members),
-        ARCHIVE_TEST(zip_ends),            ARCHIVE_TEST(zip_overlaps),    ARCHIVE_TEST(bombs),
-        ARCHIVE_TEST(zip_contents),        ARCHIVE_TEST(tar_members),     ARCHIVE_TEST(tar_damage),
+        ARCHIVE_TEST(zip_like_folder), ARCHIVE_TEST(tar_like_folder),
+        ARCHIVE_TEST(names),           ARCHIVE_TEST(twice_and_ambiguous),
+        ARCHIVE_TEST(no_archives),     ARCHIVE_TEST(zip_members),
+        ARCHIVE_TEST(zip_ends),        ARCHIVE_TEST(zip_overlaps),
+        ARCHIVE_TEST(bombs),           ARCHIVE_TEST(zip_contents),
+        ARCHIVE_TEST(tar_members),     ARCHIVE_TEST(tar_damage),
         ARCHIVE_TEST(mangled_zip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

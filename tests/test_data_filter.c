@@ -54,29 +54,30 @@ static void put_changed(const char *name, size_t at, const void *bytes, size_t n
 
 static void put_twins(void)
 {
-    static const char exif[] = "\xff\xe1\0\x10" "Exif\0\0II*\0\0\0\0\0";
+    static const char exif[] = "\xff\xe1\0\x10"
+                               "Exif\0\0II*\0\0\0\0\0";
     static char far[5000] = "\xff\xfe\x13\x86"; /* a comment of 4998 bytes */
     test_file f = {.size = 0};
     put_file(root, "Cat/1.jpg", tiny_jpeg, sizeof tiny_jpeg);
     put_file(root, "Cat/Thumbs.db", "\xd0\xcf\x11\xe0", 4);
-    put_file(root, "Cat/666.jpg", "", 0);                                 /* of no bytes: 666, 11702 */
-    put_jpeg("Cat/2.jpg", exif, 18, false);                               /* a camera's, Exif only: most of the 1,590 */
-    put_jpeg("Cat/3.jpg", exif, 18, true);                                /* JFIF behind it: not in the first 10 bytes */
+    put_file(root, "Cat/666.jpg", "", 0);   /* of no bytes: 666, 11702 */
+    put_jpeg("Cat/2.jpg", exif, 18, false); /* a camera's, Exif only: most of the 1,590 */
+    put_jpeg("Cat/3.jpg", exif, 18, true);  /* JFIF behind it: not in the first 10 bytes */
     memset(far + 4, ' ', sizeof far - 4);
-    put_jpeg("Cat/4.jpg", far, sizeof far, true);                         /* JFIF beyond a reader's buffer */
-    put_file(root, "Cat/5.jpg", tiny_jpeg, sizeof tiny_jpeg - 60);        /* "Truncated File Read" */
-    put_changed("Cat/6.jpg", 11, "\0\0", 2);                              /* "unknown JFIF revision 0.00" */
+    put_jpeg("Cat/4.jpg", far, sizeof far, true);                  /* JFIF beyond a reader's buffer */
+    put_file(root, "Cat/5.jpg", tiny_jpeg, sizeof tiny_jpeg - 60); /* "Truncated File Read" */
+    put_changed("Cat/6.jpg", 11, "\0\0", 2);                       /* "unknown JFIF revision 0.00" */
     add_bytes(&f, tiny_jpeg, sizeof tiny_jpeg - 2);
-    add_bytes(&f, "\x12\x34\x56\xff\xd9", 5);                             /* "extraneous bytes before marker 0xd9" */
+    add_bytes(&f, "\x12\x34\x56\xff\xd9", 5); /* "extraneous bytes before marker 0xd9" */
     put_file(root, "Dog/1.jpg", f.bytes, f.size);
-    put_file(root, "Dog/2.jpg", tiny_cmyk_jpeg, sizeof tiny_cmyk_jpeg);   /* Adobe's, no JFIF */
+    put_file(root, "Dog/2.jpg", tiny_cmyk_jpeg, sizeof tiny_cmyk_jpeg); /* Adobe's, no JFIF */
     put_file(root, "Dog/3.jpg", tiny_grey_jpeg, sizeof tiny_grey_jpeg);
     put_file(root, "Dog/4.jpg", tiny_progressive_jpeg, sizeof tiny_progressive_jpeg);
     png_two(&f, (unsigned char[]){1, 2, 3}, (unsigned char[]){4, 5, 6});
-    put_file(root, "Dog/5.jpg", f.bytes, f.size);                         /* a PNG by another name */
+    put_file(root, "Dog/5.jpg", f.bytes, f.size); /* a PNG by another name */
     put_file(root, "Dog/6.jpg", "GIF89a\1\0\1\0\0\0\0;", 14);
     put_file(root, "Dog/7.jpg", "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0", 14);
-    put_file(root, "Dog/8.jpg", "<html>JFIF</html>", 17);                 /* says JFIF and is none */
+    put_file(root, "Dog/8.jpg", "<html>JFIF</html>", 17); /* says JFIF and is none */
     put_file(root, "Dog/11702.jpg", "", 0);
 }
 
@@ -100,9 +101,9 @@ static int tear_down(void **state)
 
 static gr_dataset *read_with(gr_filter filter)
 {
-    return gr_image_folder(ctx, root,
-                           &(gr_image_options){
-                               .height = 4, .width = 4, .filter = filter, .allow_bad = 1, .skipped = tell, .taken = take});
+    return gr_image_folder(
+        ctx, root,
+        &(gr_image_options){.height = 4, .width = 4, .filter = filter, .allow_bad = 1, .skipped = tell, .taken = take});
 }
 
 /* --- what each filter does --------------------------------------------------------------------------------------- */
@@ -148,7 +149,8 @@ static void keras_jfif(void **state)
     (void)state;
     gr_dataset *set = read_with(GR_FILTER_KERAS_JFIF);
     assert_told("Cat/2.jpg: " NO_JFIF "Cat/4.jpg: " NO_JFIF "Cat/5.jpg: \nCat/666.jpg: " NO_JFIF "Dog/2.jpg: " NO_JFIF
-                "Dog/5.jpg: " NO_JFIF "Dog/6.jpg: " NO_JFIF "Dog/7.jpg: " NO_JFIF "Dog/8.jpg: " NEITHER "Dog/11702.jpg: " NO_JFIF);
+                "Dog/5.jpg: " NO_JFIF "Dog/6.jpg: " NO_JFIF "Dog/7.jpg: " NO_JFIF "Dog/8.jpg: " NEITHER
+                "Dog/11702.jpg: " NO_JFIF);
     assert_int_equal(gr_dataset_size(set), 6);
 }
 
@@ -160,7 +162,8 @@ static void none(void **state)
     assert_non_null(strstr(gr_error_text(ctx), "6 of 16 image files in"));
     assert_non_null(strstr(gr_error_text(ctx), "and the filter none takes all; the first is Cat/5.jpg"));
     gr_clear_error(ctx);
-    static const char *const bad[] = {"Cat/5.jpg", "Cat/666.jpg", "Dog/6.jpg", "Dog/7.jpg", "Dog/8.jpg", "Dog/11702.jpg"};
+    static const char *const bad[] = {"Cat/5.jpg", "Cat/666.jpg", "Dog/6.jpg",
+                                      "Dog/7.jpg", "Dog/8.jpg",   "Dog/11702.jpg"};
     for (int i = 0; i < 6; i++) {
         char path[2 * TEST_PATH];
         snprintf(path, sizeof path, "%s/%s", root, bad[i]);
@@ -248,8 +251,8 @@ int main(void)
 {
 #define FILTER_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        FILTER_TEST(decodable),           FILTER_TEST(nonzero),        FILTER_TEST(keras_jfif),  FILTER_TEST(none),
-        FILTER_TEST(filtered_is_not_bad), cmocka_unit_test(names), FILTER_TEST(manifest), cmocka_unit_test(sha256),
+        FILTER_TEST(decodable),           FILTER_TEST(nonzero),    FILTER_TEST(keras_jfif), FILTER_TEST(none),
+        FILTER_TEST(filtered_is_not_bad), cmocka_unit_test(names), FILTER_TEST(manifest),   cmocka_unit_test(sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,8 @@ static void same_as_the_files(void **state)
         assert_int_equal(gr_dataset_size(few), 8);
         assert_same(gr_image_folder(ctx, folder, &some), few);
         some.per_class = 0;
-        assert_same(gr_image_folder(ctx, folder, &some), gr_packed(ctx, path, &(gr_packed_options){.split_seed = seed}));
+        assert_same(gr_image_folder(ctx, folder, &some),
+                    gr_packed(ctx, path, &(gr_packed_options){.split_seed = seed}));
     }
 }
 
@@ -112,7 +113,8 @@ static void not_every_set(void **state)
 {
     (void)state;
     assert_false(gr_pack(gr_augmented(gr_packed(ctx, path, NULL), "double,flip"), path));
-    assert_string_equal(gr_error_text(ctx), "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
+    assert_string_equal(gr_error_text(ctx),
+                        "gr_pack wants every picture once; this set holds one twice, as doubled sets do");
     gr_clear_error(ctx);
     gr_image_options late = options;
     late.decode_late = true;
@@ -144,7 +146,8 @@ static void refuse_field(int64_t at, uint64_t value, int bytes, const char *why)
     memcpy(sums, file + GR__PACKED_TABLES_SUM_AT, sizeof sums);
     int64_t class_bytes = (int64_t)gr__get_le(file + GR__PACKED_CLASS_BYTES_AT, 4);
     gr__put_le(file + at, value, bytes);
-    gr__put_le(file + GR__PACKED_TABLES_SUM_AT, gr__checksum(file + GR__PACKED_HEADER, class_bytes + 15 * GR__PACKED_IMAGE), 8);
+    gr__put_le(file + GR__PACKED_TABLES_SUM_AT,
+               gr__checksum(file + GR__PACKED_HEADER, class_bytes + 15 * GR__PACKED_IMAGE), 8);
     gr__put_le(file + GR__PACKED_HEADER_SUM_AT, gr__checksum(file, GR__PACKED_HEADER_SUM_AT), 8);
     write_damaged();
     memcpy(file + at, was, (size_t)bytes);
@@ -184,15 +187,16 @@ static void impossible(void **state)
 static void damaged(void **state)
 {
     (void)state;
-    int64_t tables = GR__PACKED_HEADER + (int64_t)gr__get_le(file + GR__PACKED_CLASS_BYTES_AT, 4) + 15 * GR__PACKED_IMAGE;
+    int64_t tables =
+        GR__PACKED_HEADER + (int64_t)gr__get_le(file + GR__PACKED_CLASS_BYTES_AT, 4) + 15 * GR__PACKED_IMAGE;
     for (int64_t at = 0; at < size; at++) {
         if (at >= tables && at < GR__PACKED_ALIGN) /* padding */
             at = GR__PACKED_ALIGN;
         file[at] ^= (uint8_t)(1u << at % 8);
         write_damaged();
         file[at] ^= (uint8_t)(1u << at % 8);
-        assert_refused(GR_BAD_DATA, at < 8                          ? " is refused: it is no packed set, by its first bytes"
-                                    : at < 12                       ? " is refused: it has version "
+        assert_refused(GR_BAD_DATA, at < 8    ? " is refused: it is no packed set, by its first bytes"
+                                    : at < 12 ? " is refused: it has version "
                                     : at < GR__PACKED_TABLES_SUM_AT ? " is refused: its header is damaged (check sum)"
                                     : at < GR__PACKED_HEADER        ? " is refused: its header is damaged (check sum)"
                                     : at < tables                   ? " is refused: its tables are damaged (check sum)"
@@ -201,8 +205,9 @@ static void damaged(void **state)
     file[GR__PACKED_ALIGN + 3 * 105] ^= 1;
     file[GR__PACKED_ALIGN + 9 * 105] ^= 1;
     write_damaged();
-    assert_refused(GR_BAD_DATA,
-                   " is refused: its image 3, file 4 of class Cat, is damaged (check sum); pack the set again"); /* the first */
+    assert_refused(
+        GR_BAD_DATA,
+        " is refused: its image 3, file 4 of class Cat, is damaged (check sum); pack the set again"); /* the first */
 }
 
 static void cut_short(void **state)
@@ -213,8 +218,8 @@ static void cut_short(void **state)
     assert_refused(GR_BAD_DATA, " is refused: it is cut short within its header");
     for (int64_t n = GR__PACKED_HEADER; n < size; n += 97) {
         put_bytes(path, file, (size_t)n);
-        snprintf(why, sizeof why, " is refused: it has %lld bytes, its header asks for %lld; it is cut short", (long long)n,
-                 (long long)size);
+        snprintf(why, sizeof why, " is refused: it has %lld bytes, its header asks for %lld; it is cut short",
+                 (long long)n, (long long)size);
         assert_refused(GR_BAD_DATA, why);
     }
     file[size] = 0;
@@ -224,7 +229,8 @@ static void cut_short(void **state)
     assert_refused(GR_BAD_DATA, why);
     gr__put_le(file + GR__PACKED_VERSION_AT, 2, 4);
     write_damaged();
-    assert_refused(GR_BAD_DATA, " is refused: it has version 2 of the format, this program reads 1; pack the set again");
+    assert_refused(GR_BAD_DATA,
+                   " is refused: it has version 2 of the format, this program reads 1; pack the set again");
 }
 
 static void paths(void **state)
@@ -259,8 +265,13 @@ static void checksum_stays(void **state)
 int main(void)
 {
 #define PACKED_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {PACKED_TEST(same_as_the_files), PACKED_TEST(other_sets), PACKED_TEST(not_every_set), PACKED_TEST(impossible),
-                                       PACKED_TEST(damaged),           PACKED_TEST(cut_short),  PACKED_TEST(paths),
+    const struct CMUnitTest tests[] = {PACKED_TEST(same_as_the_files),
+                                       PACKED_TEST(other_sets),
+                                       PACKED_TEST(not_every_set),
+                                       PACKED_TEST(impossible),
+                                       PACKED_TEST(damaged),
+                                       PACKED_TEST(cut_short),
+                                       PACKED_TEST(paths),
                                        cmocka_unit_test(checksum_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 /* Over all pictures so far. */
 typedef struct {
-    int pictures, refused; /* refused: libjpeg-turbo left them to stb_image */
+    int pictures, refused;              /* refused: libjpeg-turbo left them to stb_image */
     int64_t bytes, differ, sum, beyond; /* colour values in all, unequal, sum of differences, differences above 3 */
     int most;
     double seconds[2]; /* stb_image, libjpeg-turbo */
@@ -71,10 +71,11 @@ static void compare(tally *t, const uint8_t *bytes, size_t size)
 
 static void say(const char *what, const tally *t)
 {
-    printf("%s: %d JPEGs; %.2f %% of the values differ, by %.3f on average over all, %d at most, %.4f %% by more than 3; "
-           "%d left to stb_image\n",
-           what, t->pictures, 100 * (double)t->differ / (double)t->bytes, (double)t->sum / (double)t->bytes, t->most,
-           100 * (double)t->beyond / (double)t->bytes, t->refused);
+    printf(
+        "%s: %d JPEGs; %.2f %% of the values differ, by %.3f on average over all, %d at most, %.4f %% by more than 3; "
+        "%d left to stb_image\n",
+        what, t->pictures, 100 * (double)t->differ / (double)t->bytes, (double)t->sum / (double)t->bytes, t->most,
+        100 * (double)t->beyond / (double)t->bytes, t->refused);
 }
 
 static void compare_file(tally *t, const char *path)
@@ -105,7 +106,8 @@ static void compare_folder(tally *t, const char *folder)
 static void as_pillow(void **state)
 {
     (void)state;
-    static const int at[5][2] = {{0, 0}, {TINY_WIDTH - 1, 0}, {0, TINY_HEIGHT - 1}, {TINY_WIDTH - 1, TINY_HEIGHT - 1}, {11, 7}};
+    static const int at[5][2] = {
+        {0, 0}, {TINY_WIDTH - 1, 0}, {0, TINY_HEIGHT - 1}, {TINY_WIDTH - 1, TINY_HEIGHT - 1}, {11, 7}};
     char reason[GR__REASON_SIZE];
     gr_picture picture;
     assert_int_equal(gr__decode_bytes(tiny_jpeg, sizeof tiny_jpeg, &picture, reason), GR__DECODED);
@@ -140,7 +142,7 @@ static void photographs(void **state)
     const char *root = getenv("GRADUS_DATA");
     char path[4096];
     tally t = {0};
-    for (int class = 0; root && class < 2; class++) {
+    for (int class = 0; root && class < 2; class ++) {
         snprintf(path, sizeof path, "%s/PetImages/%s", root, class ? "Dog" : "Cat");
         compare_folder(&t, path);
     }
@@ -158,6 +160,7 @@ int main(void)
     unsetenv("GRADUS_JPEG");
     if (strcmp(gr_jpeg_decoder(), "libjpeg-turbo") != 0)
         return 77;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_pillow), cmocka_unit_test(own_files), cmocka_unit_test(photographs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_pillow), cmocka_unit_test(own_files),
+                                       cmocka_unit_test(photographs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

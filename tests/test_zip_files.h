@@ -4,8 +4,24 @@
 
 #include "test_data_files.h"
 
-enum { ZIP_STORE = 1, ZIP_LINK, ZIP_DEVICE, ZIP_ENCRYPTED, ZIP_METHOD, ZIP_OTHER_NAME, ZIP_OTHER_METHOD, ZIP_FAR, ZIP_LONG,
-       ZIP_SIZE, ZIP_CRC, ZIP_NO_HEADER, ZIP_EXTRA, ZIP_TWO_SIZES, ZIP_SHORT, ZIP_64 };
+enum {
+    ZIP_STORE = 1,
+    ZIP_LINK,
+    ZIP_DEVICE,
+    ZIP_ENCRYPTED,
+    ZIP_METHOD,
+    ZIP_OTHER_NAME,
+    ZIP_OTHER_METHOD,
+    ZIP_FAR,
+    ZIP_LONG,
+    ZIP_SIZE,
+    ZIP_CRC,
+    ZIP_NO_HEADER,
+    ZIP_EXTRA,
+    ZIP_TWO_SIZES,
+    ZIP_SHORT,
+    ZIP_64
+};
 
 typedef struct {
     test_file f, directory;
@@ -19,7 +35,8 @@ static inline void add_le(test_file *f, uint64_t v, int bytes)
 }
 
 /* Sizes, method and name as both kinds of headers have them from "flags" on. */
-static inline void zip_fields(test_file *f, int flags, int method, uint32_t crc, uint64_t packed, uint64_t size, size_t name)
+static inline void zip_fields(test_file *f, int flags, int method, uint32_t crc, uint64_t packed, uint64_t size,
+                              size_t name)
 {
     add_le(f, (uint64_t)flags, 2);
     add_le(f, (uint64_t)method, 2);
@@ -31,8 +48,8 @@ static inline void zip_fields(test_file *f, int flags, int method, uint32_t crc,
 }
 
 /* Adds an entry to the directory for a member whose local header lies at; lie: 0 or one of the above. */
-static inline void zip_entry(zip_file *z, const char *name, int lie, int method, uint32_t crc, uint64_t packed, uint64_t size,
-                             uint64_t at)
+static inline void zip_entry(zip_file *z, const char *name, int lie, int method, uint32_t crc, uint64_t packed,
+                             uint64_t size, uint64_t at)
 {
     test_file *d = &z->directory;
     uint32_t mode = lie == ZIP_LINK ? S_IFLNK | 0777 : lie == ZIP_DEVICE ? S_IFCHR | 0600 : S_IFREG | 0644;
@@ -41,7 +58,7 @@ static inline void zip_entry(zip_file *z, const char *name, int lie, int method,
     add_le(d, 3 << 8 | 20, 2); /* made by Unix */
     add_le(d, 20, 2);
     zip_fields(d, lie == ZIP_ENCRYPTED, lie == ZIP_METHOD ? 12 : method, crc ^ (lie == ZIP_CRC),
-               zip64               ? 0xffffffff
+               zip64              ? 0xffffffff
                : lie == ZIP_SHORT ? packed - 1
                : lie == ZIP_LONG  ? 50000
                                   : packed,
@@ -68,7 +85,8 @@ static inline void zip_entry(zip_file *z, const char *name, int lie, int method,
 static inline void zip_add(zip_file *z, const char *name, const void *data, size_t size, int lie)
 {
     static unsigned char packed[1 << 16];
-    z_stream s = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = packed, .avail_out = sizeof packed};
+    z_stream s = {
+        .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = packed, .avail_out = sizeof packed};
     if (deflateInit2(&s, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK || deflate(&s, Z_FINISH) != Z_STREAM_END)
         abort();
     bool store = lie == ZIP_STORE || lie == ZIP_TWO_SIZES;

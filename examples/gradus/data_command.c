@@ -16,19 +16,25 @@ static const option data_options[] = {
     {"size", "SIDE", OPTION_COUNT, offsetof(data_settings, size),
      "resize pictures of folders and archives to SIDE x SIDE, as training does (default of pack: 200)", 1, 4096, NULL},
     {"manifest", "FILE", OPTION_TEXT, offsetof(data_settings, manifest),
-     "write which files were taken, a line of name, bytes and CRC-32 each; sha256sum of it is the hash shown", 0, 0, NULL},
-    {"threads", "N", OPTION_COUNT, offsetof(data_settings, threads), "(default: all this process may use)", 1, 1024, NULL},
+     "write which files were taken, a line of name, bytes and CRC-32 each; sha256sum of it is the hash shown", 0, 0,
+     NULL},
+    {"threads", "N", OPTION_COUNT, offsetof(data_settings, threads), "(default: all this process may use)", 1, 1024,
+     NULL},
     {"json", NULL, OPTION_FLAG, offsetof(data_settings, json), "print what was found as one line of JSON", 0, 0, NULL},
     {0},
 };
 
 static const command_text data_text = {
     .name = "data",
-    .usage = "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]\n",
-    .about = "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, read as "
-             "it is, or a packed set. check reads every file and tells what is in it, what would be left out and why. pack "
-             "decodes and resizes once, for --data OUT.grd. show draws what training sees of a recipe's pictures; see 'gradus data "
-             "show --help'.",
+    .usage =
+        "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]\n",
+    .about =
+        "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, read "
+        "as "
+        "it is, or a packed set. check reads every file and tells what is in it, what would be left out and why. pack "
+        "decodes and resizes once, for --data OUT.grd. show draws what training sees of a recipe's pictures; see "
+        "'gradus data "
+        "show --help'.",
     .operand = "check, pack or show, and paths",
     .operands = 3,
     .examples = "data check datasets/PetImages --filter keras-jfif\n"
@@ -79,10 +85,12 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
         json_object_set_new(classes, gr_dataset_class_name(set, c), json_integer(images_of_class(set, c)));
     json_object_set_new(o, "images", json_integer(gr_dataset_size(set)));
     json_object_set_new(o, "classes", classes);
-    json_object_set_new(o, "shape", json_pack("[I, I, I]", (json_int_t)shape[0], (json_int_t)shape[1], (json_int_t)shape[2]));
+    json_object_set_new(o, "shape",
+                        json_pack("[I, I, I]", (json_int_t)shape[0], (json_int_t)shape[1], (json_int_t)shape[2]));
     json_object_set_new(o, "filter", packed ? json_null() : json_string(s->filter));
     json_object_set_new(o, "left_out", packed ? json_null() : json_integer(l->left_out));
-    json_object_set_new(o, "manifest_sha256", *gr_dataset_manifest(set) ? json_string(gr_dataset_manifest(set)) : json_null());
+    json_object_set_new(o, "manifest_sha256",
+                        *gr_dataset_manifest(set) ? json_string(gr_dataset_manifest(set)) : json_null());
     json_object_set_new(o, "data_hash", packed || s->size ? json_string(hash) : json_null());
     json_object_set_new(o, "seconds", json_real(seconds));
     json_dumpf(o, stdout, JSON_COMPACT);
@@ -96,7 +104,8 @@ static void print_text(const gr_dataset *set, const data_settings *s, const list
     int64_t shape[3];
     gr_dataset_shape(set, shape);
     for (int c = 0; c < gr_dataset_classes(set); c++)
-        printf("class %-20s %s images\n", gr_dataset_class_name(set, c), thousands_text(images_of_class(set, c), number));
+        printf("class %-20s %s images\n", gr_dataset_class_name(set, c),
+               thousands_text(images_of_class(set, c), number));
     if (!packed)
         printf("filter %-19s %s files taken, %lld left out\n", s->filter, thousands_text(l->taken, number),
                (long long)l->left_out);
@@ -124,12 +133,8 @@ static gr_dataset *read_set(gr_context *ctx, const char *path, const data_settin
     if (is_packed(path))
         return gr_packed(ctx, path, NULL);
     int side = s->size ? (int)s->size : 1;
-    gr_image_options options = {.height = side,
-                                .width = side,
-                                .allow_bad = 1,
-                                .skipped = hear_skipped,
-                                .taken = hear_taken,
-                                .user = l};
+    gr_image_options options = {
+        .height = side, .width = side, .allow_bad = 1, .skipped = hear_skipped, .taken = hear_taken, .user = l};
     gr_filter_named(s->filter, &options.filter);
     return gr_image_folder(ctx, path, &options);
 }
@@ -168,7 +173,8 @@ static int check_words(const char *const words[3], const data_settings *s)
     if (check && words[2])
         return complain(GR_USAGE, "data", "check takes one path; what is %s?", words[2]);
     if (is_packed(words[1]) && (pack || s->filter || s->size || s->manifest))
-        return complain(GR_USAGE, "data", "%s is packed: its files, filter and size were chosen when that was done", words[1]);
+        return complain(GR_USAGE, "data", "%s is packed: its files, filter and size were chosen when that was done",
+                        words[1]);
     return 0;
 }
 

@@ -13,10 +13,13 @@ static void mend_packed(uint8_t *bytes, uint64_t size)
         pixels *= gr__get_le(bytes + GR__PACKED_SHAPE_AT + 4 * i, 4) & 0xffff;
     if (n < size && GR__PACKED_HEADER + class_bytes + n * GR__PACKED_IMAGE <= size) {
         uint8_t *images = bytes + GR__PACKED_HEADER + class_bytes;
-        uint64_t end = GR__PACKED_HEADER + class_bytes + n * GR__PACKED_IMAGE, start = (uint64_t)gr__round_up((int64_t)end, GR__PACKED_ALIGN);
+        uint64_t end = GR__PACKED_HEADER + class_bytes + n * GR__PACKED_IMAGE,
+                 start = (uint64_t)gr__round_up((int64_t)end, GR__PACKED_ALIGN);
         for (uint64_t i = 0; i < n && start + (i + 1) * pixels <= size; i++)
-            gr__put_le(images + i * GR__PACKED_IMAGE + 16, gr__checksum(bytes + start + i * pixels, (int64_t)pixels), 8);
-        gr__put_le(bytes + GR__PACKED_TABLES_SUM_AT, gr__checksum(bytes + GR__PACKED_HEADER, (int64_t)(end - GR__PACKED_HEADER)), 8);
+            gr__put_le(images + i * GR__PACKED_IMAGE + 16, gr__checksum(bytes + start + i * pixels, (int64_t)pixels),
+                       8);
+        gr__put_le(bytes + GR__PACKED_TABLES_SUM_AT,
+                   gr__checksum(bytes + GR__PACKED_HEADER, (int64_t)(end - GR__PACKED_HEADER)), 8);
     }
     gr__put_le(bytes + GR__PACKED_HEADER_SUM_AT, gr__checksum(bytes, GR__PACKED_HEADER_SUM_AT), 8);
 }
