@@ -228,6 +228,7 @@ static void zip_members(void **state)
     refuse_lie(ZIP_NO_HEADER, "Cat/1.jpg is not where its directory says");
     refuse_lie(ZIP_LONG, "Cat/1.jpg lies partly outside the files' part of it");
     refuse_lie(ZIP_EXTRA, "the extra field of Cat/1.jpg is damaged");
+    refuse_lie(ZIP_64_SHORT, "the extra field of Cat/1.jpg is damaged");
     refuse_lie(ZIP_SIZE, "Cat/1.jpg has 2000000000 bytes; at most 1073741824 are read");
 }
 
@@ -259,6 +260,32 @@ static void zip_ends(void **state)
     zip_end64(&zip, 1);
     write_zip();
     assert_refused("its zip64 end record is not where it should be");
+}
+
+/* Two million empty places in a directory of holes, and one more: refused for their number, before any is looked at. */
+static void zip_too_many(void **state)
+{
+    (void)state;
+    enum { FILES = (1 << 21) + 1 };
+    zip_add(&zip, "Cat/1.jpg", tiny_jpeg, sizeof tiny_jpeg, 0);
+    write_zip();
+    int64_t directory = (int64_t)zip.f.size, bytes = (int64_t)FILES * 46;
+    zip.f.size = zip.directory.size = 0;
+    zip_end64(&zip, 0);
+    test_file *end = &zip.f;
+    for (int i = 0; i < 8;
+         i++) { /* in zip64's end record: files, bytes and place of the directory; in its locator: its place */
+        end->bytes[24 + i] = end->bytes[32 + i] = (unsigned char)((uint64_t)FILES >> 8 * i);
+        end->bytes[40 + i] = (unsigned char)((uint64_t)bytes >> 8 * i);
+        end->bytes[48 + i] = (unsigned char)((uint64_t)directory >> 8 * i);
+        end->bytes[56 + 8 + i] = (unsigned char)((uint64_t)(directory + bytes) >> 8 * i);
+    }
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, (long)(directory + bytes), SEEK_SET), 0);
+    assert_int_equal(fwrite(end->bytes, 1, end->size, f), end->size);
+    assert_int_equal(fclose(f), 0);
+    assert_refused("it holds more than 2097152 files");
 }
 
 /* A directory that counts one local header again and again: each within its ratio, together without end. */
@@ -413,9 +440,9 @@ int main(void)
         ARCHIVE_TEST(names),           ARCHIVE_TEST(twice_and_ambiguous),
         ARCHIVE_TEST(no_archives),     ARCHIVE_TEST(zip_members),
         ARCHIVE_TEST(zip_ends),        ARCHIVE_TEST(zip_overlaps),
-        ARCHIVE_TEST(bombs),           ARCHIVE_TEST(zip_contents),
-        ARCHIVE_TEST(tar_members),     ARCHIVE_TEST(tar_damage),
-        ARCHIVE_TEST(mangled_zip),
+        ARCHIVE_TEST(zip_too_many),    ARCHIVE_TEST(bombs),
+        ARCHIVE_TEST(zip_contents),    ARCHIVE_TEST(tar_members),
+        ARCHIVE_TEST(tar_damage),      ARCHIVE_TEST(mangled_zip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

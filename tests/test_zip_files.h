@@ -20,7 +20,8 @@ enum {
     ZIP_EXTRA,
     ZIP_TWO_SIZES,
     ZIP_SHORT,
-    ZIP_64
+    ZIP_64,
+    ZIP_64_SHORT
 };
 
 typedef struct {
@@ -53,7 +54,7 @@ static inline void zip_entry(zip_file *z, const char *name, int lie, int method,
 {
     test_file *d = &z->directory;
     uint32_t mode = lie == ZIP_LINK ? S_IFLNK | 0777 : lie == ZIP_DEVICE ? S_IFCHR | 0600 : S_IFREG | 0644;
-    bool zip64 = lie == ZIP_64;
+    bool zip64 = lie == ZIP_64 || lie == ZIP_64_SHORT;
     add_bytes(d, "PK\1\2", 4);
     add_le(d, 3 << 8 | 20, 2); /* made by Unix */
     add_le(d, 20, 2);
@@ -67,7 +68,7 @@ static inline void zip_entry(zip_file *z, const char *name, int lie, int method,
                : lie == ZIP_TWO_SIZES ? size + 1
                                       : size,
                strlen(name));
-    add_le(d, zip64 ? 20 : lie == ZIP_EXTRA ? 4 : 0, 2);
+    add_le(d, lie == ZIP_64_SHORT ? 12 : zip64 ? 20 : lie == ZIP_EXTRA ? 4 : 0, 2);
     add_le(d, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
     add_le(d, (uint64_t)mode << 16, 4);
     add_le(d, lie == ZIP_FAR ? 60000 : lie == ZIP_NO_HEADER ? at + 1 : at, 4);
@@ -75,9 +76,10 @@ static inline void zip_entry(zip_file *z, const char *name, int lie, int method,
     if (lie == ZIP_EXTRA)
         add_bytes(d, "\1\0\xff\0", 4); /* longer than the field */
     if (zip64) {
-        add_bytes(d, "\1\0\20\0", 4);
+        add_bytes(d, lie == ZIP_64 ? "\1\0\20\0" : "\1\0\10\0", 4);
         add_le(d, size, 8);
-        add_le(d, packed, 8);
+        if (lie == ZIP_64)
+            add_le(d, packed, 8);
     }
     z->n++;
 }
