@@ -301,7 +301,7 @@ const bench_case bench_cases[] = {
     {"normalise", "cats-vs-dogs", "x[N,200,200,3]u", normalise, READS_NOTHING},
     {"augment", "CIFAR-10, mirrored and moved", "x[N,32,32,3]u map[N,16]32m", augment, READS_NOTHING},
     {"augment", "cats-vs-dogs, turned, bilinear", "x[N,200,200,3]u map[N,16]200mt", augment, READS_NOTHING},
-    {"gather", "cifar10-cnn", "x[50000,32,32,3]u index[N]50000", gather, READS_NOTHING},
+    {"gather", "cifar10-cnn", "x[50000,32,32,3]u? index[N]50000", gather, READS_NOTHING},
     {"accuracy", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", accuracy, READS_NOTHING},
     {"confusion", "cifar10-cnn", "z[N,10] labels[N]10 weight[N]~+", confusion, READS_NOTHING},
     {"tally", "loss and accuracy", "total[2,2]& loss[1] counts[1]", tally, READS_NOTHING},
@@ -350,6 +350,7 @@ static void read_flags(const char *text, size_t length, bench_input *input)
     input->outside = memchr(text, '~', length);
     input->positive = memchr(text, '+', length);
     input->bytes = memchr(text, 'u', length);
+    input->picked = memchr(text, '?', length);
     input->maps = memchr(text, 'm', length);
     input->turned = memchr(text, 't', length);
     input->classes = isdigit((unsigned char)*text) ? atoi(text) : 0;

@@ -16,6 +16,7 @@ typedef struct {
      * The tensors, a word each: NAME[SIZES] and
      *   *  its gradient is wanted   &  it is changed in place       =  it is written, not read
      *   ~  a gradient from outside  +  positive                     u  of bytes   a number: labels below it
+     *   ?  of it is read what the result holds
      *   m  behind a number: maps of pictures of so many pixels a side, mirrored or not and moved by up to 4;  t  and turned
      */
     const char *inputs;
@@ -33,7 +34,7 @@ typedef struct {
     int ndim;
     int64_t shape[GR_MAX_DIMS];
     bool has_batch; /* its first size is N */
-    bool gradient, changed, written, outside, positive, bytes;
+    bool gradient, changed, written, outside, positive, bytes, picked;
     bool maps, turned;
     int classes; /* of labels, 0: it holds none; of maps: pixels a side */
 } bench_input;

@@ -198,7 +198,16 @@ int64_t bench_period(const bench_trial *planned)
 
 static double load(const void *values, gr_type type, int64_t i)
 {
-    return type == GR_F64 ? ((const double *)values)[i] : ((const float *)values)[i];
+    switch (type) {
+    case GR_F64:
+        return ((const double *)values)[i];
+    case GR_F32:
+        return ((const float *)values)[i];
+    case GR_I32:
+        return ((const int32_t *)values)[i];
+    default:
+        return ((const uint8_t *)values)[i];
+    }
 }
 
 /* Adds a tensor to an answer; of input number key that is changed in place (else -1), what was added to it. */
@@ -307,7 +316,7 @@ static void count_bytes(const bench_trial *t, const gr_tensor *result, bench_pas
     passes[1].bytes_read = (double)bytes_of(t->dy) + backward_out * out;
     for (int i = 0; i < t->n; i++) {
         const bench_input *input = &t->inputs[i];
-        double bytes = (double)bytes_of(t->in[i]);
+        double bytes = input->picked ? out : (double)bytes_of(t->in[i]);
         own &= result != t->in[i];
         passes[0].bytes_read += !input->written * bytes;
         passes[0].bytes_written += (input->changed || input->written) * bytes;

@@ -17,7 +17,8 @@ extern "C" {
 #define BACKWARD_PURE(name) NULL
 #define BACKWARD_UPDATE(name) NULL
 extern const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
-#define GR_OP(name, kind, inputs, outputs, formula) {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch)},
+#define GR_OP(name, kind, inputs, outputs, formula) \
+    {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), NULL},
 #include "kernels/ops.def"
 #undef GR_OP
 };
