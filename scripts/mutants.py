@@ -34,7 +34,9 @@ USERS = {  # of files that are not named after their operation
     "cpu": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"], "dense_backward": ["dense"] + UPDATES,
     "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
     "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,
-    "squares": ["global_norm", "lars_step"], "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"], "tile": ["dense", "conv2d"] + UPDATES,
+    "squares": ["global_norm", "lars_step"], "tile": ["dense", "conv2d"] + UPDATES, "class_of": ["accuracy", "confusion"],
+    "dense_half": ["dense"],
+    "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
 }
 
 
