@@ -11,7 +11,7 @@ result right. The others are tried twice:
   2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
 What the table does not notice then has survived. Two kinds of survivors are no fault: those that the compiler makes the same
 machine code of (lines for another processor among them), and those listed in tests/table/equivalent_mutants.txt, each with
-the reason why nobody can see it. Any other survivor makes the exit code 1. --sample takes N (default 2) from each file, the
+the reason why nobody can see it. Any other survivor makes the exit code 1. --sample takes N of them all (default 24), the
 same ones every time.
 """
 import argparse, concurrent.futures, hashlib, json, os, re, resource, shlex, subprocess, sys, tempfile
@@ -170,7 +170,6 @@ class Build:
 
     def unnoticed(self, program, rows, folder):
         """Whether the table passes; where it takes several times as long as any operation it has noticed that there is no end."""
-        self.check(rows)
         limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
         done = subprocess.run([program, "--first"] + rows, capture_output=True, cwd=folder, preexec_fn=limit)
         return done.returncode == 0
@@ -211,7 +210,7 @@ def sources(folders):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", nargs="?", type=int, const=2, metavar="N")
+    parser.add_argument("--sample", nargs="?", type=int, const=24, metavar="N")
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("--cuda", action="store_true", help="mutants of kernels/cuda, on the emulator")
     parser.add_argument("files", nargs="*", metavar="FILE")
@@ -219,12 +218,16 @@ def main():
     equivalent = {line.split(" # ")[0].strip() for line in open(EQUIVALENT)}
     folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu")
     found = [list(mutants(path)) for path in options.files or sources(folders)]
-    chosen = [m for some in found for m in (sample(some, options.sample) if options.sample else some)]
+    everything = [m for some in found for m in some]
+    chosen = sample(everything, options.sample) if options.sample else everything
     tried = [m for m in chosen if name_of(m) not in equivalent]
     counts = {"listed as equivalent": len(chosen) - len(tried)}
     build = Build(os.path.abspath(options.build))
     if any(is_cuda(m[0]) for m in tried):
         build.checking = Build(os.path.join(ROOT, "build/check"))
+    for path in {m[0] for m in everything}:
+        for rows in build.rows(path, quick=True):
+            build.check(rows)
     os.nice(10)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         trials = {pool.submit(build.outcome, mutant): mutant for mutant in tried}

@@ -29,8 +29,8 @@ fi
 
 step "tests, slow ones included"
 ctest --preset release --parallel 2
-step "mutants, one from each kernel file"
-python3 scripts/mutants.py --sample 1
+step "mutants, some"
+python3 scripts/mutants.py --sample
 step "scripts"
 if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh tests/install/*.sh .ci/run
@@ -41,8 +41,9 @@ step "build, with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
-# test_resnet and the trajectories take minutes each and run no code that others do not.
-ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex "test_resnet|trajectory"
+# These take minutes each and run no code that others do not.
+ctest --preset asan --parallel 2 --label-exclude "slow|install" \
+    --exclude-regex "test_resnet|trajectory|test_accumulation|cli_emulated"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 cmake --preset check >/dev/null
 cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool

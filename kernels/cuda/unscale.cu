@@ -2,7 +2,8 @@
  * unscale.cu - g[i] /= scale over a slab of gradients; skip = 1 if one of them is not finite.
  *
  * Launch    a thread for four elements side by side, blocks of 256. The scale is read on the device. Every thread that finds an
- *           infinity or NaN writes the same 1 to the same place, and no thread reads it: the order does not matter.
+ *           infinity or NaN puts the same 1 at the same place, and no thread reads it: the order does not matter. Threads of
+ *           several blocks may do so at once, so it is an exchange and no plain store, which would be a race.
  * Limit     memory: each element is read and written once.
  * Measured  not yet.
  */
@@ -22,7 +23,7 @@ static __global__ void unscale(float *g, float *scaler, int64_t count)
         quad_store(g, i, count, v, false);
     }
     if (!(finite == 0))
-        scaler[GR_SCALER_SKIP] = 1;
+        atomicExch(&scaler[GR_SCALER_SKIP], 1.0f);
 }
 
 extern "C" void GR_CUDA(unscale_forward)(const gr_call *call)
