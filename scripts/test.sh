@@ -22,7 +22,7 @@ cmake --preset release -DGRADUS_TESTS=ON -DCMAKE_CUDA_ARCHITECTURES=80 >/dev/nul
 cmake --build --preset release
 if ! $full; then
     step "tests"
-    ctest --preset release --label-exclude slow
+    ctest --preset release --parallel 2 --label-exclude slow
     step "done"
     exit 0
 fi
