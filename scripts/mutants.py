@@ -4,15 +4,16 @@
   mutants.py [--sample [N]] [--build FOLDER] [--cuda | FILE ...]
 
 Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS), with --cuda of kernels/cuda. The latter
-run on the rows of the device simt, those that are not noticed again on the small ones in the build that checks every access
-(build/check, made before by "cmake --preset check && cmake --build --preset check --target test_table"): a race may leave the
-result right. The others are tried twice:
+run on the rows of the device simt. The others are tried twice:
   1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use the file;
   2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
-What the table does not notice then has survived. Two kinds of survivors are no fault: those that the compiler makes the same
-machine code of (lines for another processor among them), and those listed in tests/table/equivalent_mutants.txt, each with
-the reason why nobody can see it. Any other survivor makes the exit code 1. --sample takes N of them all (default 24), the
-same ones every time.
+A race, or an access outside an array, may leave the result right: what is not noticed runs on the small rows once more in a
+build that sees every access, build/check for kernels/cuda, build/asan for the others ("cmake --preset asan && cmake --build
+--preset asan --target test_table" makes it). What is not noticed then has survived.
+
+Two kinds of survivors are no fault: those that the compiler makes the same machine code of (lines for another processor among
+them), and those listed in tests/table/equivalent_mutants.txt, each with the reason why nobody can see it. Any other survivor
+makes the exit code 1. --sample takes N of them all (default 24), the same ones every time.
 """
 import argparse, concurrent.futures, hashlib, json, os, re, resource, shlex, subprocess, sys, tempfile
 
@@ -35,7 +36,7 @@ USERS = {  # of files that are not named after their operation
     "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
     "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,
     "squares": ["global_norm", "lars_step"], "tile": ["dense", "conv2d"] + UPDATES, "class_of": ["accuracy", "confusion"],
-    "dense_half": ["dense"],
+    "dense_half": ["dense"], "elements": ["add", "lars_step", "momentum_step", "prox_step", "sam_climb", "sgd_step"],
     "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
 }
 
@@ -107,8 +108,10 @@ def users(path):
 class Build:
     """The commands of the release build, or another, for one changed file at a time."""
 
-    def __init__(self, folder):
-        self.folder, self.unbroken, self.checked, self.checking = folder, {}, set(), None
+    def __init__(self, folder, small=(), checking=None):
+        """small: ["--small"] for some of the rows only; checking: the build that unnoticed mutants go on to."""
+        self.folder, self.small, self.checking = folder, list(small), checking
+        self.unbroken, self.checked = {}, set()
         self.table = os.path.join(folder, "tests/table/test_table")
         links = subprocess.run(["ninja", "-C", folder, "-t", "commands", "tests/table/test_table"], text=True,
                                capture_output=True, check=True).stdout.splitlines()
@@ -178,7 +181,7 @@ class Build:
         path, number, _, changed, _ = mutant
         lines = open(os.path.join(ROOT, path)).read().split("\n")
         lines[number] = changed
-        for quick in (False,) if is_cuda(path) else (True, False):
+        for quick in (False,) if is_cuda(path) else (True,) if self.small else (True, False):
             with tempfile.TemporaryDirectory() as folder:
                 objects = self.objects(path, "\n".join(lines), folder, quick)
                 if objects is None:
@@ -188,17 +191,16 @@ class Build:
                 program = self.program(objects, folder)
                 if not all(self.unnoticed(program, rows, folder) for rows in self.rows(path, quick)):
                     return "killed"
-        return self.checking.outcome(mutant) if self.checking and is_cuda(path) else "survived"
+        return self.checking.outcome(mutant) if self.checking else "survived"
 
     def rows(self, path, quick):
         """Arguments for the table: the operations that use path, one after the other, on one device or on all that run it."""
         name = os.path.basename(path).rsplit(".", 1)[0]
         if is_cuda(path):
             names = {os.path.basename(user).rsplit(".", 1)[0] for user in users(path)}
-            small = [] if self.checking else ["--small"]
-            return [["--device", "simt", *small, "--op", operation] for operation in sorted(names & OPERATIONS)]
+            return [["--device", "simt", *self.small, "--op", operation] for operation in sorted(names & OPERATIONS)]
         device = ["--device", self.device[os.path.dirname(path)]] if quick else ["--host"]
-        return [device + ["--op", operation] for operation in USERS.get(name, [name])]
+        return [device + self.small + ["--op", operation] for operation in USERS.get(name, [name])]
 
 
 def sources(folders):
@@ -222,9 +224,8 @@ def main():
     chosen = sample(everything, options.sample) if options.sample else everything
     tried = [m for m in chosen if name_of(m) not in equivalent]
     counts = {"listed as equivalent": len(chosen) - len(tried)}
-    build = Build(os.path.abspath(options.build))
-    if any(is_cuda(m[0]) for m in tried):
-        build.checking = Build(os.path.join(ROOT, "build/check"))
+    checking = os.path.join(ROOT, "build/check" if any(is_cuda(m[0]) for m in tried) else "build/asan")
+    build = Build(os.path.abspath(options.build), checking=Build(checking, small=["--small"]))
     for path in {m[0] for m in everything}:
         for rows in build.rows(path, quick=True):
             build.check(rows)

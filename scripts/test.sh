@@ -29,8 +29,6 @@ fi
 
 step "tests, slow ones included"
 ctest --preset release --parallel 2
-step "mutants, some"
-python3 scripts/mutants.py --sample
 step "scripts"
 if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh tests/install/*.sh .ci/run
@@ -44,6 +42,8 @@ step "tests with sanitizers"
 # These take minutes each and run no code that others do not.
 ctest --preset asan --parallel 2 --label-exclude "slow|install" \
     --exclude-regex "test_resnet|trajectory|test_accumulation|cli_emulated"
+step "mutants, some"
+python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 cmake --preset check >/dev/null
 cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool

@@ -1,7 +1,5 @@
 /* add.c - y = a + b or max(0, a + b); da = db = dY, with the ReLU only where y > 0. */
-#include "kernels/cpu/cpu.h"
-
-enum { CHUNK = 16384 }; /* elements */
+#include "kernels/cpu/elements.h"
 
 typedef struct {
     int64_t count;
@@ -11,8 +9,9 @@ typedef struct {
     bool accumulate[2];
 } plan;
 
-INLINE void add(const plan *f, int64_t i, int64_t n)
+INLINE void add(const void *arg, int64_t i, int64_t n)
 {
+    const plan *f = arg;
     const vec sum = vec_load_n(f->a + i, n) + vec_load_n(f->b + i, n);
     vec_store_n(f->y + i, f->relu ? vec_relu(sum) : sum, n);
 }
@@ -20,12 +19,7 @@ INLINE void add(const plan *f, int64_t i, int64_t n)
 static void forward_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    const int64_t end = min64(f->count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        add(f, i, VL);
-    if (i < end)
-        add(f, i, end - i);
+    each_vector(add, f, f->count, chunk);
 }
 
 void GR_CPU(add_forward)(const gr_call *call)
@@ -36,8 +30,9 @@ void GR_CPU(add_forward)(const gr_call *call)
     gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), forward_chunk, &f);
 }
 
-INLINE void hand_on(const plan *f, int64_t i, int64_t n)
+INLINE void hand_on(const void *arg, int64_t i, int64_t n)
 {
+    const plan *f = arg;
     const vec dy = vec_load_n(f->dy + i, n), dz = f->gate ? vec_gate(vec_load_n(f->gate + i, n), dy) : dy;
     for (int slot = 0; slot < 2; slot++)
         if (f->d[slot])
@@ -47,12 +42,7 @@ INLINE void hand_on(const plan *f, int64_t i, int64_t n)
 static void backward_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    const int64_t end = min64(f->count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        hand_on(f, i, VL);
-    if (i < end)
-        hand_on(f, i, end - i);
+    each_vector(hand_on, f, f->count, chunk);
 }
 
 void GR_CPU(add_backward)(const gr_call *call)

@@ -1,7 +1,6 @@
 /* lars_step.c - LARS over one layer's weights; formulas as in kernels/ref/lars_step.c. */
+#include "kernels/cpu/elements.h"
 #include "kernels/cpu/squares.h"
-
-enum { CHUNK = 16384 }; /* elements */
 
 typedef struct {
     int64_t count;
@@ -10,8 +9,9 @@ typedef struct {
     const float *g; /* [count] */
 } step_job;
 
-INLINE void step(const step_job *job, int64_t i, int64_t n)
+INLINE void step(const void *arg, int64_t i, int64_t n)
 {
+    const step_job *job = arg;
     const vec p = vec_load_n(job->p + i, n);
     const vec v = job->momentum * vec_load_n(job->v + i, n) + job->ratio * (vec_load_n(job->g + i, n) + job->decay * p);
     vec_store_n(job->v + i, v, n);
@@ -21,12 +21,7 @@ INLINE void step(const step_job *job, int64_t i, int64_t n)
 static void step_chunk(void *arg, int64_t chunk)
 {
     const step_job *job = arg;
-    const int64_t end = min64(job->count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        step(job, i, VL);
-    if (i < end)
-        step(job, i, end - i);
+    each_vector(step, job, job->count, chunk);
 }
 
 size_t GR_CPU(lars_step_scratch)(const gr_call *call, gr_pass pass)

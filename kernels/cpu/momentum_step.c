@@ -1,7 +1,5 @@
 /* momentum_step.c - SGD with momentum over a slab; formulas as in kernels/ref/momentum_step.c. */
-#include "kernels/cpu/cpu.h"
-
-enum { CHUNK = 16384 }; /* elements */
+#include "kernels/cpu/elements.h"
 
 typedef struct {
     int64_t count;
@@ -11,8 +9,9 @@ typedef struct {
     const float *g; /* [count] */
 } step_job;
 
-INLINE void step(const step_job *job, int64_t i, int64_t n)
+INLINE void step(const void *arg, int64_t i, int64_t n)
 {
+    const step_job *job = arg;
     const vec p = vec_load_n(job->p + i, n);
     const vec grad = vec_load_n(job->g + i, n) + job->coupled * p;
     const vec v = job->momentum * vec_load_n(job->v + i, n) + grad;
@@ -23,12 +22,7 @@ INLINE void step(const step_job *job, int64_t i, int64_t n)
 static void step_chunk(void *arg, int64_t chunk)
 {
     const step_job *job = arg;
-    const int64_t end = min64(job->count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        step(job, i, VL);
-    if (i < end)
-        step(job, i, end - i);
+    each_vector(step, job, job->count, chunk);
 }
 
 void GR_CPU(momentum_step_forward)(const gr_call *call)

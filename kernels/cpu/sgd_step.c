@@ -1,10 +1,9 @@
 /* sgd_step.c - p -= lr (g + decay p) over a slab. */
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/elements.h"
 
-enum { CHUNK = 16384 }; /* elements */
-
-INLINE void step(const gr_call *call, int64_t i, int64_t n)
+INLINE void step(const void *arg, int64_t i, int64_t n)
 {
+    const gr_call *call = arg;
     const gr_sgd_args *args = call->options;
     float *p = gr__f32(call->in[0]) + i;       /* [count] */
     const float *g = gr__f32(call->in[1]) + i; /* [count] */
@@ -16,12 +15,7 @@ INLINE void step(const gr_call *call, int64_t i, int64_t n)
 static void step_chunk(void *arg, int64_t chunk)
 {
     const gr_call *call = arg;
-    const int64_t end = min64(call->in[0]->count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        step(call, i, VL);
-    if (i < end)
-        step(call, i, end - i);
+    each_vector(step, call, call->in[0]->count, chunk);
 }
 
 void GR_CPU(sgd_step_forward)(const gr_call *call)
