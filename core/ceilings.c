@@ -1,19 +1,11 @@
 /* ceilings.c - what the machine allows, measured: arithmetic in registers, reading and copying memory. */
-#include <time.h>
-
+#include "core/clock.h"
 #include "core/context.h"
 
 enum { BUFFER = 128 << 20 }; /* bytes, some times a third-level cache */
 enum { AT_LEAST = 5 };       /* turns, however slow the machine is */
 
 static const double long_enough = 1.2, a_while = 0.02; /* seconds: in all, and at a time */
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The two buffers and who works on them. */
 typedef struct {
@@ -42,8 +34,8 @@ static double copying(const bench *m)
 /* Raises best to the rate of work (which returns how much it did): a ceiling is what was reached undisturbed. */
 static void keep_best(const bench *m, double (*work)(const bench *m), double *best)
 {
-    for (double begin = seconds(), start = begin; start - begin < a_while; start = seconds()) {
-        double done = work(m), rate = done / (seconds() - start);
+    for (double begin = gr__seconds(), start = begin; start - begin < a_while; start = gr__seconds()) {
+        double done = work(m), rate = done / (gr__seconds() - start);
         *best = rate > *best ? rate : *best;
     }
 }
@@ -52,8 +44,8 @@ static void keep_best(const bench *m, double (*work)(const bench *m), double *be
 static gr_ceilings measure(const bench *m)
 {
     gr_ceilings found = {0};
-    double begin = seconds();
-    for (int turn = 0; turn < AT_LEAST || seconds() - begin < long_enough; turn++) {
+    double begin = gr__seconds();
+    for (int turn = 0; turn < AT_LEAST || gr__seconds() - begin < long_enough; turn++) {
         keep_best(m, copying, &found.copy);
         keep_best(m, reading, &found.read);
         keep_best(m, arithmetic, &found.flops);

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/context.h"
 #include "core/slab.h"
 
@@ -177,13 +177,6 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
     return gr__op_output_as(b, slot_index, slot.type == 'e' ? either_type(b) : slot_type(b->ctx, &slot), ndim, shape);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
 {
     event.op = op->name;
@@ -244,11 +237,11 @@ static bool run_traced(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass 
     gr_trace_event event = {0};
     if (d->count_begin)
         d->count_begin(d);
-    event.begin = seconds();
+    event.begin = gr__seconds();
     const bool done = run(ctx, op, call, pass);
     if (d->wait)
         d->wait(d);
-    event.end = seconds();
+    event.end = gr__seconds();
     if (d->count_end)
         event.count = d->count_end(d);
     if (done)

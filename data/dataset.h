@@ -49,7 +49,6 @@ struct gr_dataset {
 };
 
 double gr__machine_memory(void); /* bytes */
-int64_t gr__nanoseconds(void);   /* on a monotonic clock */
 
 /*
  * Host memory for count items of item_bytes each, not cleared, freed with free(). Refuses more than the machine has, so

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/parallel.h"
 #include "core/philox.h"
 #include "data/augment.h"

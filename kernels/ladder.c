@@ -1,16 +1,8 @@
 /* ladder.c - runs a rung of kernels/cuda/ladder on a context's device, as a traced operation is run: timed and counted. */
-#include <time.h>
-
+#include "core/clock.h"
 #include "core/context.h"
 #include "kernels/cuda/ladder/ladder.h"
 #include "kernels/ops.h"
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 const char *gr_ladder_rung_name(const gr_context *ctx, int rung)
 {
@@ -42,11 +34,11 @@ bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, 
     *event = (gr_trace_event){.op = "ladder", .module = name, .pass = "forward", .flops = 2.0 * (double)m * (double)n * (double)k};
     if (d->count_begin)
         d->count_begin(d);
-    event->begin = seconds();
+    event->begin = gr__seconds();
     d->ladder[rung].run(c->data, a->data, b->data, m, n, k, d->queue);
     if (d->wait)
         d->wait(d);
-    event->end = seconds();
+    event->end = gr__seconds();
     if (d->count_end)
         event->count = d->count_end(d);
     const char *why = d->fault ? d->fault(d) : NULL;

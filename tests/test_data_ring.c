@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "data/dataset.h"
 #include "data/ring.h"
 #include "gradus.h"
