@@ -182,6 +182,15 @@ static void cuda_graph_close(gr_device *d, void *graph)
 
 /* --- finding and opening one --------------------------------------------------------------------------------------------- */
 
+/* The runtime calls a driver that is not there too old. */
+static const char *trouble(cudaError_t error)
+{
+    int driver = 0;
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        return "there is no NVIDIA driver";
+    return cudaGetErrorString(error);
+}
+
 /* How many there are; where none, why. */
 static int count_devices(const char **why)
 {
@@ -191,7 +200,7 @@ static int count_devices(const char **why)
     if (error == cudaSuccess && count > 0)
         return count;
     snprintf(text, sizeof text, "no CUDA device can be used: %s; the device simt runs the same kernels on a CPU",
-             error == cudaSuccess ? "none was found" : cudaGetErrorString(error));
+             error == cudaSuccess ? "none was found" : trouble(error));
     if (why)
         *why = text;
     return 0;

@@ -153,6 +153,8 @@ static void look_at_data(report *r, const char *root_option)
     for (const char *const *name = recipe_names; *name; name++) {
         const recipe *recipe = recipe_find(*name, "doctor");
         char path[4096], words[512], cure[8800];
+        if (json_object_get(r->facts, recipe->data)) /* another recipe's too */
+            continue;
         bool found = source_find(recipe, root, path, sizeof path);
         fact(r, recipe->data, found ? path : "not found");
         snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", recipe->data, root,
