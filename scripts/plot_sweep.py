@@ -62,23 +62,28 @@ def spread(i, n):
     return 2 ** (min(0.07, 0.3 / n) * (i - (n - 1) / 2))
 
 
+def draw_line(ax, lines, cells, colour, aside):
+    """Means and intervals of lines, and the runs they are of, a little aside. The last mean, None where there is none."""
+    runs = [c for c in cells if c["state"] == "done" and c["test_accuracy"]]
+    ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs], s=13,
+               color=colour, alpha=0.3, linewidths=0, zorder=2)
+    mine = sorted((r for r in lines if r["test_accuracy"]), key=lambda r: int(r["batch"]))
+    x = [int(r["batch"]) * aside for r in mine]
+    y = [100 * float(r["test_accuracy"]) for r in mine]
+    half = [100 * float(r["half_width_95"] or 0) for r in mine]
+    ax.errorbar(x, y, yerr=half, color=colour, marker="o", markersize=6, linewidth=1.8, elinewidth=1.4, capsize=3, zorder=3)
+    return y[-1] if mine else None
+
+
 def draw_ours(ax, lines, cells):
     optimizers = list(dict.fromkeys(r["optimizer"] for r in lines))
     ends = []
     for i, optimizer in enumerate(optimizers):
-        colour, aside = COLOURS.get(optimizer, INK), spread(i, len(optimizers))
-        runs = [c for c in cells if c["optimizer"] == optimizer and c["state"] == "done" and c["test_accuracy"]]
-        ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs], s=13,
-                   color=colour, alpha=0.3, linewidths=0, zorder=2)
-        mine = sorted((r for r in lines if r["optimizer"] == optimizer and r["test_accuracy"]),
-                      key=lambda r: int(r["batch"]))
-        x = [int(r["batch"]) * aside for r in mine]
-        y = [100 * float(r["test_accuracy"]) for r in mine]
-        half = [100 * float(r["half_width_95"] or 0) for r in mine]
-        ax.errorbar(x, y, yerr=half, color=colour, marker="o", markersize=6, linewidth=1.8, elinewidth=1.4, capsize=3,
-                    zorder=3)
-        if mine:
-            ends.append((y[-1], NAMES.get(optimizer, optimizer), colour))
+        colour = COLOURS.get(optimizer, INK)
+        last = draw_line(ax, [r for r in lines if r["optimizer"] == optimizer],
+                         [c for c in cells if c["optimizer"] == optimizer], colour, spread(i, len(optimizers)))
+        if last is not None:
+            ends.append((last, NAMES.get(optimizer, optimizer), colour))
     return ends
 
 
@@ -182,10 +187,14 @@ def name_marks(sweep, published, keras):
     return notes
 
 
-def draw(sweep, lines, cells, published, keras):
+def set_style():
     plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 10.5, "text.color": INK, "axes.labelcolor": INK,
                          "axes.edgecolor": FAINT, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "gradus",
                          "svg.fonttype": "none"})
+
+
+def draw(sweep, lines, cells, published, keras):
+    set_style()
     figure, ax = plt.subplots(figsize=(8.4, 5.2))
     set_axes(ax, lines, published)
     ends = draw_ours(ax, lines, cells) + draw_chance(ax, chance(sweep))

@@ -74,6 +74,46 @@ class Plot(Case):
         self.draw("PetImages")
         self.assertEqual((self.folder / "accuracy.svg").read_bytes(), first)
 
+    def sweep(self, name, rows, **identity):
+        """The folder of a sweep with Adam: rows of batch size, updates, mean accuracy."""
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "sweep.json").write_text(json.dumps(
+            {"recipe": "cats-vs-dogs", "data": "PetImages", "data_hash": "0" * 16, "test_samples": 400, "version": "0", "epochs": 5,
+             "updates": None, **identity}))
+        (folder / "summary.csv").write_text(
+            "optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n" +
+            "".join(f"adam,{batch},{updates},2,{mean},0.02,0.024\n" for batch, updates, mean in rows))
+        (folder / "results.csv").write_text("optimizer,batch,seed,test_accuracy,state\n" +
+                                            "".join(f"adam,{batch},1,{mean},done\n" for batch, _, mean in rows))
+        return folder
+
+    def compare(self, *arguments):
+        return subprocess.run([PYTHON, ROOT / "scripts/compare_sweeps.py", "--out", self.folder / "both", *arguments],
+                              capture_output=True, text=True)
+
+    def test_sweeps_are_compared(self):
+        short = self.sweep("short", [(128, 45, 0.54), (256, 20, 0.52)])
+        long = [self.sweep("long128", [(128, 90, 0.57)]), self.sweep("long256", [(256, 45, 0.56)])]
+        process = self.compare("--published", ROOT / "examples/published.csv", "--marks",
+                               "augmented=cats-vs-dogs augmented/augmented", f"augmented={long[0]},{long[1]}", f"standard={short}")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertIn("| 128 | 90 | 57.0 +- 2.0 | 58 | 45 | 54.0 +- 2.0 |", (self.folder / "both.md").read_text())
+        self.assertIn("| 256 | 45 | 56.0 +- 2.0 | 57.5 | 20 | 52.0 +- 2.0 |", (self.folder / "both.md").read_text())
+        svg = (self.folder / "both.svg").read_text()
+        for words in ("augmented", "standard", "updates", "Lheureux"):
+            self.assertIn(words, svg)
+
+    def test_what_cannot_be_compared(self):
+        a, b = self.sweep("a", [(16, 375, 0.6)]), self.sweep("b", [(16, 375, 0.6)], data_hash="1" * 16)
+        for arguments, words in [((f"a={a}", f"b={b}"), "data_hash"), ((f"a={a},{a}",), "two lines for batches of 16"),
+                                 (("a",), "LABEL=FOLDER"), ((f"a={self.folder / 'none'}",), "none"),
+                                 ((f"a={a}", "--published", ROOT / "examples/published.csv", "--marks", "a=x/y"), "no such series")]:
+            process = self.compare(*arguments)
+            self.assertNotEqual(process.returncode, 0)
+            self.assertIn(words, process.stderr)
+            self.assertNotIn("Traceback", process.stderr)
+
     def test_nothing_to_draw(self):
         process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True, text=True)
         self.assertNotEqual(process.returncode, 0)

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
 
-for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py; do
+for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py share/gradus/compare_sweeps.py; do
     [ -e "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
 library=$(find "$prefix" -name 'libgradus.so.0')
