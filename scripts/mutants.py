@@ -108,9 +108,9 @@ def users(path):
 class Build:
     """The commands of the release build, or another, for one changed file at a time."""
 
-    def __init__(self, folder, small=(), checking=None):
-        """small: ["--small"] for some of the rows only; checking: the build that unnoticed mutants go on to."""
-        self.folder, self.small, self.checking = folder, list(small), checking
+    def __init__(self, folder, small=False, checking=None):
+        """small: the small rows only; checking: the build that unnoticed mutants go on to."""
+        self.folder, self.small, self.checking = folder, small, checking
         self.unbroken, self.checked = {}, set()
         self.table = os.path.join(folder, "tests/table/test_table")
         links = subprocess.run(["ninja", "-C", folder, "-t", "commands", "tests/table/test_table"], text=True,
@@ -166,16 +166,20 @@ class Build:
         """There are such rows: a table with nothing to do would notice nothing, one with an unknown name everything."""
         key = " ".join(rows)
         if key not in self.checked:
-            listed = subprocess.run([self.table, "--list"] + rows, capture_output=True, text=True)
+            listed = subprocess.run([self.table, "--list", "--small"] + rows, capture_output=True, text=True)
             if listed.returncode != 0 or not listed.stdout.strip():
-                sys.exit(f"mutants.py: the table has no rows for {key}: is USERS complete?")
+                sys.exit(f"mutants.py: the table has no small rows for {key}: is USERS complete?")
             self.checked.add(key)
 
     def unnoticed(self, program, rows, folder):
-        """Whether the table passes; where it takes several times as long as any operation it has noticed that there is no end."""
+        """Whether the table passes, the small rows first: most mutants go no further. Where it takes several times as long as any
+        operation it has noticed that there is no end."""
         limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
-        done = subprocess.run([program, "--first"] + rows, capture_output=True, cwd=folder, preexec_fn=limit)
-        return done.returncode == 0
+        for some in [["--small"]] + ([] if self.small else [[]]):
+            done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, preexec_fn=limit)
+            if done.returncode != 0:
+                return False
+        return True
 
     def outcome(self, mutant):
         path, number, _, changed, _ = mutant
@@ -198,9 +202,9 @@ class Build:
         name = os.path.basename(path).rsplit(".", 1)[0]
         if is_cuda(path):
             names = {os.path.basename(user).rsplit(".", 1)[0] for user in users(path)}
-            return [["--device", "simt", *self.small, "--op", operation] for operation in sorted(names & OPERATIONS)]
+            return [["--device", "simt", "--op", operation] for operation in sorted(names & OPERATIONS)]
         device = ["--device", self.device[os.path.dirname(path)]] if quick else ["--host"]
-        return [device + self.small + ["--op", operation] for operation in USERS.get(name, [name])]
+        return [device + ["--op", operation] for operation in USERS.get(name, [name])]
 
 
 def sources(folders):
@@ -225,7 +229,7 @@ def main():
     tried = [m for m in chosen if name_of(m) not in equivalent]
     counts = {"listed as equivalent": len(chosen) - len(tried)}
     checking = os.path.join(ROOT, "build/check" if any(is_cuda(m[0]) for m in tried) else "build/asan")
-    build = Build(os.path.abspath(options.build), checking=Build(checking, small=["--small"]))
+    build = Build(os.path.abspath(options.build), checking=Build(checking, small=True))
     for path in {m[0] for m in everything}:
         for rows in build.rows(path, quick=True):
             build.check(rows)

@@ -41,7 +41,7 @@ cmake --build --preset asan
 step "tests with sanitizers"
 # These take minutes each and run no code that others do not.
 ctest --preset asan --parallel 2 --label-exclude "slow|install" \
-    --exclude-regex "test_resnet|trajectory|test_accumulation|cli_emulated"
+    --exclude-regex "test_resnet|trajectory|test_accumulation|cli_emulated|cli_real_data"
 step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
