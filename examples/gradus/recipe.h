@@ -46,11 +46,12 @@ typedef struct {
     const char *oddities[10];                    /* ends with NULL */
 } recipe;
 
-extern const char *const recipe_names[];     /* ends with NULL */
-extern const char *const optimizer_names[];  /* ends with NULL */
+extern const recipe recipes[];                /* ends with one without a name */
+extern const char *const recipe_names[];      /* ends with NULL */
+extern const char *const optimizer_names[];   /* ends with NULL */
 extern const char *const lr_schedule_names[]; /* in the order of gr_schedule_kind, ends with NULL */
 extern const char *const lr_rule_names[];     /* in the order of gr_lr_rule, ends with NULL */
-extern const char *const last_batch_names[]; /* in the order of gr_last_batch, ends with NULL */
+extern const char *const last_batch_names[];  /* in the order of gr_last_batch, ends with NULL */
 
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
 const recipe *recipe_find(const char *name, const char *command);
