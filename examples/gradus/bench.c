@@ -1,11 +1,9 @@
 /* bench.c - gradus bench: operations against the limits of this machine, across batch sizes. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_counters.h"
 #include "bench_ladder.h"
-#include "bench_trial.h"
+#include "bench_report.h"
 #include "options.h"
 #include "progress.h"
 #include "row.h"
@@ -65,22 +63,10 @@ typedef struct {
     const bench_settings *s;
     int64_t batches[MAX_BATCHES];
     int n_batches;
-    gr_ceilings ceilings;
-    char device[16], isa[16];
-    int threads;
+    bench_report report;
     progress progress;
     int code; /* the first thing that went wrong */
 } bench_run;
-
-/* One line of the table: a case at a batch size. */
-typedef struct {
-    const bench_case *c;
-    int64_t batch, checked; /* samples; 0: the case has no batch */
-    double error;
-    bench_pass passes[2];
-    gr_counters count[2]; /* with --counters */
-    char skipped[160]; /* why nothing was measured; "": it was */
-} bench_line;
 
 /* --- what is asked ------------------------------------------------------------------------------------------------ */
 
@@ -235,137 +221,6 @@ static void measure(bench_run *run, bench_line *line, const bench_answer *refere
     bench_close(&t);
 }
 
-/* --- for people --------------------------------------------------------------------------------------------------- */
-
-static void print_machine(const bench_run *run)
-{
-    printf("%s %s, %d thread%s. Measured now: %.0f GFLOP/s with operands in registers;\n"
-           "memory %.1f GB/s read, %.1f GB/s copied.\n",
-           run->device, run->isa, run->threads, run->threads == 1 ? "" : "s", 1e-9 * run->ceilings.flops,
-           1e-9 * run->ceilings.read, 1e-9 * run->ceilings.copy);
-}
-
-static void print_case(const bench_case *c)
-{
-    char shapes[256];
-    printf("\n%s: %s\n%s\n", c->op, c->about, bench_shapes(c, shapes, sizeof shapes));
-}
-
-static void print_heading(void)
-{
-    printf("%6s %-8s %9s %19s %8s %4s %6s %4s %7s\n", "batch", "pass", "ms", "quartiles", "GFLOP/s", "%", "GB/s", "%",
-           "error");
-}
-
-/*
- * Share of the least time in which memory could move these bytes. A byte read takes 1 / read; a byte written the rest of
- * what a copy takes for one of each, 2 / copy.
- */
-static double memory_share(const gr_ceilings *c, const bench_pass *p)
-{
-    double write = fmax(2 / c->copy - 1 / c->read, 0);
-    return (p->bytes_read / c->read + p->bytes_written * write) / p->median;
-}
-
-static double gigabytes(const bench_pass *p)
-{
-    return 1e-9 * (p->bytes_read + p->bytes_written) / p->median;
-}
-
-static void print_pass(const bench_run *run, const bench_line *line, const char *batch, int pass, const char *name)
-{
-    const bench_pass *p = &line->passes[pass];
-    int digits = p->quartile[1] < 1 ? 4 : 1; /* of milliseconds, in the width of the column */
-    printf("%6s %-8s %9.*f %9.*f %9.*f %8.1f %4.0f %6.1f %4.0f %7.0e\n", batch, name, digits, 1e3 * p->median, digits,
-           1e3 * p->quartile[0], digits, 1e3 * p->quartile[1], 1e-9 * p->flops / p->median,
-           100 * p->flops / p->median / run->ceilings.flops, gigabytes(p), 100 * memory_share(&run->ceilings, p),
-           line->error);
-}
-
-static const char *pass_name(const bench_case *c, int pass)
-{
-    return pass == 1 ? "backward" : strpbrk(c->inputs, "&=") ? "update" : "forward";
-}
-
-static void print_line(const bench_run *run, const bench_line *line)
-{
-    char batch[32] = "-";
-    if (line->batch)
-        snprintf(batch, sizeof batch, "%lld", (long long)line->batch);
-    if (line->skipped[0])
-        printf("%6s %s\n", batch, line->skipped);
-    for (int pass = 0; pass < 2; pass++)
-        if (line->count[pass].launches > 0 && run->s->counters)
-            counters_print(batch, pass_name(line->c, pass), &line->count[pass]);
-    for (int pass = 0; pass < 2; pass++)
-        if (line->passes[pass].repeats > 0)
-            print_pass(run, line, batch, pass, pass_name(line->c, pass));
-    fflush(stdout);
-}
-
-static void print_legend(void)
-{
-    putchar('\n');
-    print_wrapped(
-        stdout,
-        "ms: median and quartiles of the repeats. %: of what was measured above, of arithmetic and of memory; "
-        "more than 100 where data stays in the caches. error: largest difference from the reference, as a "
-        "share of the largest number.",
-        0, 0);
-}
-
-/* --- for machines ------------------------------------------------------------------------------------------------- */
-
-static void print_json(json_t *row)
-{
-    json_dumpf(row, stdout, ROW_FORMAT);
-    putchar('\n');
-    fflush(stdout);
-    json_decref(row);
-}
-
-static json_t *row_of(const bench_run *run, const bench_line *line, const char *pass)
-{
-    const gr_ceilings *c = &run->ceilings;
-    char shapes[256];
-    return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:s, s:s, s:i, s:s, s:f, s:f, s:f}", "op", line->c->op, "case",
-                     line->c->about, "shapes", bench_shapes(line->c, shapes, sizeof shapes), "batch",
-                     line->batch ? json_integer(line->batch) : json_null(), "pass", pass, "device", run->device, "isa",
-                     run->isa, "threads", run->threads, "version", gr_version(), "ceiling_gflops", 1e-9 * c->flops,
-                     "ceiling_read_gbs", 1e-9 * c->read, "ceiling_copy_gbs", 1e-9 * c->copy);
-}
-
-static void print_json_line(const bench_run *run, const bench_line *line)
-{
-    if (line->skipped[0]) {
-        json_t *row = row_of(run, line, NULL);
-        json_object_set_new(row, "skipped", json_string(line->skipped));
-        print_json(row);
-    }
-    for (int pass = 0; pass < 2; pass++)
-        if (line->count[pass].launches > 0 && run->s->counters) {
-            json_t *row = row_of(run, line, pass_name(line->c, pass)), *counted = counters_json(&line->count[pass]);
-            json_object_update(row, counted);
-            json_decref(counted);
-            print_json(row);
-        }
-    for (int pass = 0; pass < 2; pass++) {
-        const bench_pass *p = &line->passes[pass];
-        if (p->repeats == 0)
-            continue;
-        json_t *row = row_of(run, line, pass_name(line->c, pass));
-        json_t *measured =
-            json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "repeats", p->repeats, "ms",
-                      1e3 * p->median, "ms_quartile1", 1e3 * p->quartile[0], "ms_quartile3", 1e3 * p->quartile[1],
-                      "gflops", 1e-9 * p->flops / p->median, "flops_share", p->flops / p->median / run->ceilings.flops,
-                      "gbs", gigabytes(p), "memory_share", memory_share(&run->ceilings, p), "error", line->error,
-                      "checked_samples", (json_int_t)line->checked);
-        json_object_update(row, measured);
-        json_decref(measured);
-        print_json(row);
-    }
-}
-
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static void run_case(bench_run *run, const bench_case *c)
@@ -373,10 +228,7 @@ static void run_case(bench_run *run, const bench_case *c)
     bool batched = strstr(c->inputs, "[N");
     bench_answer reference = {0};
     int64_t known = 0;
-    if (!run->s->json) {
-        print_case(c);
-        (run->s->counters ? counters_print_heading : print_heading)();
-    }
+    report_case(&run->report, c);
     for (int i = 0; i < (batched ? run->n_batches : 1); i++) {
         bench_line line = {.c = c, .batch = batched ? run->batches[i] : 1};
         char at[64];
@@ -386,7 +238,7 @@ static void run_case(bench_run *run, const bench_case *c)
             measure(run, &line, &reference);
         progress_clear(&run->progress);
         line.batch = batched ? line.batch : 0;
-        (run->s->json ? print_json_line : print_line)(run, &line);
+        report_line(&run->report, &line);
     }
     bench_forget(&reference);
 }
@@ -401,10 +253,10 @@ static int measure_machine(bench_run *run)
                                            "cmake --preset check && cmake --build --preset check, then build/check/gradus");
     }
     if (!run->s->counters)
-        run->ceilings = gr_measure_ceilings(ctx);
-    snprintf(run->device, sizeof run->device, "%s", gr_device_name(ctx));
-    snprintf(run->isa, sizeof run->isa, "%s", gr_isa_name(ctx));
-    run->threads = gr_thread_count(ctx);
+        run->report.ceilings = gr_measure_ceilings(ctx);
+    snprintf(run->report.device, sizeof run->report.device, "%s", gr_device_name(ctx));
+    snprintf(run->report.isa, sizeof run->report.isa, "%s", gr_isa_name(ctx));
+    run->report.threads = gr_thread_count(ctx);
     int code = gr_ok(ctx) ? 0 : complain_of(ctx, "bench");
     gr_close(ctx);
     return code;
@@ -438,7 +290,7 @@ int bench_command(int argc, char **argv)
     options_end end = options_parse(&bench_text, groups, argc, argv, operands);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
-    bench_run run = {.s = &s, .progress = progress_open()};
+    bench_run run = {.s = &s, .report = {.json = s.json, .counters = s.counters}, .progress = progress_open()};
     if (s.ladder)
         return run_ladder(&run, operands);
     int code = check_operands(operands);
@@ -454,12 +306,10 @@ int bench_command(int argc, char **argv)
         warn_if_busy();
     if ((code = measure_machine(&run)) != 0)
         return code;
-    if (!s.json && !s.counters)
-        print_machine(&run);
+    report_machine(&run.report);
     for (const bench_case *c = bench_cases; c->op; c++)
         if (chosen(operands, c->op))
             run_case(&run, c);
-    if (!s.json)
-        (s.counters ? counters_print_legend : print_legend)();
+    report_legend(&run.report);
     return run.code;
 }
