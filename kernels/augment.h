@@ -1,7 +1,8 @@
 /*
- * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is integers, so
- * that a level has the same bits on every device: coordinates are multiples of 2^-32, between the centres of two pixels lie
- * 2^12 steps (bilinear) or 2^16 (cubic), a cubic's weights are multiples of 2^-20.
+ * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is integers,
+ * so that a level has the same bits on every device: coordinates are multiples of 2^-32, between the centres of two pixels
+ * lie 2^12 steps (bilinear) or 2^16 (bicubic), a cubic's weights are multiples of 2^-20. Only bicubic-resize goes another
+ * way: it does what PIL's Image.resize does to u8 pictures, to the bit.
  */
 #ifndef GRADUS_AUGMENT_H
 #define GRADUS_AUGMENT_H
@@ -17,11 +18,12 @@
 
 enum {
     GR__COORDINATE = 32, /* binary places of a coordinate */
-    GR__LINEAR = 12,     /* of the way from one pixel's centre to the next, bilinear and cubic */
+    GR__LINEAR = 12,     /* of the way from one pixel's centre to the next, bilinear and bicubic */
     GR__CUBIC = 16,
     GR__WEIGHT = 20, /* of a cubic's weights */
     GR__WEIGHT_ONE = 1 << GR__WEIGHT,
-    GR__TAPS = 4, /* pixels that a cubic reads along an axis */
+    GR__RESIZE = 22, /* of the weights of bicubic-resize: PIL's PRECISION_BITS */
+    GR__TAPS = 4,    /* pixels that a cubic reads along an axis */
     GR__MAP_ROW = 6,
     GR__MAP_BOX = 12 /* where the second line of a map begins, and the box */
 };
@@ -88,34 +90,15 @@ GR__ANYWHERE int32_t gr__bilinear(int32_t a, int32_t b, int32_t c, int32_t d, in
 /*
  * Cubic convolution (Keys 1981): the weights of the pixels -1, 0, 1 and 2 from the one before, at t = step / 2^16:
  *   w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 for d <= 1,   a (d - 1) (d - 2)^2 for d <= 2
- * with a = twice / 2. They add up to GR__WEIGHT_ONE: pixel 1 takes what rounding leaves.
+ * with a = -1. They add up to GR__WEIGHT_ONE: pixel 1 takes what rounding leaves.
  */
-GR__ANYWHERE void gr__cubic_weights(int32_t step, int twice, int32_t weight[GR__TAPS])
+GR__ANYWHERE void gr__cubic_weights(int32_t step, int32_t weight[GR__TAPS])
 {
-    const int64_t one = 1 << GR__CUBIC, t = step, s = one - t, half = (int64_t)1 << 28; /* products in units of 2^-49 */
-    weight[0] = (int32_t)((twice * t * s * s + half) >> 29);
-    weight[1] = (int32_t)(((twice + 4) * t * t * t - (twice + 6) * one * t * t + 2 * one * one * one + half) >> 29);
-    weight[3] = (int32_t)((twice * s * t * t + half) >> 29);
+    const int64_t one = 1 << GR__CUBIC, t = step, s = one - t, half = (int64_t)1 << 27; /* products in units of 2^-48 */
+    weight[0] = (int32_t)((half - t * s * s) >> 28);
+    weight[1] = (int32_t)((t * t * t - 2 * one * t * t + one * one * one + half) >> 28);
+    weight[3] = (int32_t)((half - s * t * t) >> 28);
     weight[2] = GR__WEIGHT_ONE - weight[0] - weight[1] - weight[3];
-}
-
-/* Weights of pixels outside 0 .. size-1 become 0 and the others grow, as PIL's resize does at an edge. */
-GR__ANYWHERE void gr__cubic_inside(int64_t before, int64_t size, int32_t weight[GR__TAPS])
-{
-    int32_t sum = 0, rest = GR__WEIGHT_ONE;
-    for (int k = 0; k < GR__TAPS; k++) {
-        if (before - 1 + k < 0 || before - 1 + k >= size)
-            weight[k] = 0;
-        sum += weight[k];
-    }
-    if (sum == GR__WEIGHT_ONE)
-        return;
-    for (int k = 0; k < GR__TAPS; k++) {
-        weight[k] = (int32_t)((int64_t)weight[k] * GR__WEIGHT_ONE / sum);
-        rest -= weight[k];
-    }
-    for (int k = 1; k < 3; k++) /* the one in the middle that lies inside; no index that only the run knows */
-        weight[k] += k == (before >= 0 ? 1 : 2) ? rest : 0;
 }
 
 GR__ANYWHERE int32_t gr__to_level(int32_t v)
@@ -123,11 +106,11 @@ GR__ANYWHERE int32_t gr__to_level(int32_t v)
     return v < 0 ? 0 : v < 255 ? v : 255;
 }
 
-/* Four pixels of a row, in units of 2^-5 of a level. PIL's resize makes a picture of the rows: whole levels, 0 to 255. */
-GR__ANYWHERE int32_t gr__cubic_row(const int32_t pixel[GR__TAPS], const int32_t weight[GR__TAPS], bool resize)
+/* Four pixels of a row, in units of 2^-5 of a level. */
+GR__ANYWHERE int32_t gr__cubic_row(const int32_t pixel[GR__TAPS], const int32_t weight[GR__TAPS])
 {
     const int32_t sum = pixel[0] * weight[0] + pixel[1] * weight[1] + pixel[2] * weight[2] + pixel[3] * weight[3];
-    return resize ? gr__to_level((sum + GR__WEIGHT_ONE / 2) >> GR__WEIGHT) * 32 : (sum + (1 << 14)) >> 15;
+    return (sum + (1 << 14)) >> 15;
 }
 
 /* The level of four such rows. */
@@ -137,6 +120,72 @@ GR__ANYWHERE int32_t gr__cubic_level(const int32_t row[GR__TAPS], const int32_t 
     for (int k = 0; k < GR__TAPS; k++)
         sum += (int64_t)row[k] * weight[k];
     return gr__to_level((int32_t)(sum >> (GR__WEIGHT + 5)));
+}
+
+/*
+ * bicubic-resize. PIL makes `out` pixels of `size` ones: the centre of pixel q lies at (2 q + 1) size / (2 out), weights
+ * are rounded to 22 binary places, sums along a row to levels, and sums of these down a column to levels again. Where
+ * weights are simple fractions, as for 200 -> 250, many sums lie halfway between two levels, and the last place of a
+ * weight decides. So coordinates, of 32 binary places, are put back on the steps of which 2 out lie between two pixels.
+ */
+enum { GR__RESIZE_SIDE = 4096 /* the largest `out`: (2 out)^3 2^23 has to fit 64 bits */ };
+
+/* One axis: the pixel before the coordinate and the weights of those -1, 0, 1, 2 from it. */
+typedef struct {
+    int64_t before;
+    int32_t weight[GR__TAPS];
+} gr__resize_taps;
+
+/*
+ * The steps between two pixels' centres along an axis of `size` pixels. along, across: how far its coordinate moves with
+ * the result's own axis and with the other. 2 out if this is a resize's map, so that along is size / out; else 2^13.
+ */
+GR__ANYWHERE int32_t gr__resize_steps(int64_t along, int64_t across, int64_t size)
+{
+    const int64_t pace = along < 0 ? -along : along, whole = size * GR__PIXEL;
+    const int64_t out = pace ? (whole + pace / 2) / pace : 0, error = out * pace - whole;
+    const bool resize = !across && out > 0 && out <= GR__RESIZE_SIDE && -out <= error && error <= out;
+    return (int32_t)(2 * (resize ? out : (int64_t)GR__RESIZE_SIDE));
+}
+
+/* part / whole in units of 2^-22, halves away from 0. */
+GR__ANYWHERE int32_t gr__resize_share(int64_t part, int64_t whole)
+{
+    const int64_t usual = (int64_t)1 << 40; /* of 2^13 steps, which turned maps have: no division but a shift */
+    const int64_t rounded = part * (1 << GR__RESIZE) + (part < 0 ? -whole / 2 : whole / 2);
+    return (int32_t)(whole == usual ? rounded / usual : rounded / whole);
+}
+
+/*
+ * The taps at coordinate u, a = -1/2. Unless folded, u lies inside the picture, and pixels outside 0 .. size-1 have no
+ * weight and the others more.
+ */
+GR__ANYWHERE gr__resize_taps gr__resize_at(int64_t u, int64_t steps, int64_t size, bool folded)
+{
+    const int64_t within = ((u & (GR__PIXEL - 1)) * steps + GR__PIXEL / 2) >> GR__COORDINATE, past = within - steps / 2;
+    const int64_t t = past < 0 ? past + steps : past, s = steps - t, one = 2 * steps * steps * steps;
+    int64_t part[GR__TAPS] = {-t * s * s, (3 * t - 5 * steps) * t * t + one, (3 * s - 5 * steps) * s * s + one,
+                              -s * t * t}; /* of 2 steps^3 */
+    gr__resize_taps taps;
+    taps.before = (u >> GR__COORDINATE) - (past < 0 ? 1 : 0);
+    int64_t whole = 0;
+    for (int k = 0; k < GR__TAPS; k++) {
+        if (!folded && (taps.before - 1 + k < 0 || taps.before - 1 + k >= size))
+            part[k] = 0;
+        whole += part[k];
+    }
+    for (int k = 0; k < GR__TAPS; k++)
+        taps.weight[k] = gr__resize_share(part[k], whole);
+    return taps;
+}
+
+/* The level of four levels. */
+GR__ANYWHERE int32_t gr__resize_level(const int32_t level[GR__TAPS], const int32_t weight[GR__TAPS])
+{
+    int32_t sum = 1 << (GR__RESIZE - 1);
+    for (int k = 0; k < GR__TAPS; k++)
+        sum += level[k] * weight[k];
+    return gr__to_level(sum >> GR__RESIZE);
 }
 
 #endif

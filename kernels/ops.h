@@ -91,7 +91,7 @@ typedef enum {
     GR_NEAREST = 0,
     GR_BILINEAR,
     GR_BICUBIC,       /* cubic convolution with a = -1, as PIL's Image.transform has it */
-    GR_BICUBIC_RESIZE /* with a = -1/2, pixels outside the picture left out, as PIL's Image.resize has it for enlarging */
+    GR_BICUBIC_RESIZE /* with a = -1/2 and nothing outside the picture: PIL's Image.resize for enlarging, to the bit */
 } gr_resampling;
 
 /* What is seen outside a picture. */

@@ -128,6 +128,8 @@ def labels(row, stream, count):
         return (draw_bits(row, stream, count) % (row.shapes["x"][0] + 2)).astype(np.int64) - 1
     columns = row.shapes["z"][1]
     classes = columns if columns > 1 else 2
+    if row.has("stray"):
+        return (draw_bits(row, stream, count) % (classes + 2)).astype(np.int64) - 1
     drawn = (draw_bits(row, stream, count) % classes).astype(np.int64)
     if count > 1:
         drawn[0], drawn[-1] = 0, classes - 1
@@ -139,17 +141,20 @@ def map_numbers(row, stream, count):
     u = draw_uniform(row, stream, count).astype(np.float32).astype(np.float64).reshape(-1, 16)
     side = [row.shapes["x"][2], row.shapes["x"][1]]
     seen = row.pair("size", side[::-1])[::-1]
-    whole, numbers = row.has("whole"), np.zeros((len(u), 10))
+    whole, resize, numbers = row.has("whole"), row.pair("resize", None), np.zeros((len(u), 10))
     for k in range(6, 10):
         extent = seen[0] if k % 2 else seen[1]
         numbers[:, k] = np.floor(extent * (0.5 + 0.75 * u[:, k] if k < 8 else 0.75 + 0.5 * u[:, k]))
     for axis, (own, other, offset) in enumerate(((0, 1, 2), (4, 3, 5))):
         mirror = np.where(np.arange(len(u)) % 2, -1, 1) if axis == 0 else 1
-        a = numbers[:, own] = mirror * (1 + (0 if whole else 0.25 * u[:, own]))
-        b = numbers[:, other] = 0 if whole else 0.25 * u[:, other]
+        scale = side[axis] / resize[1 - axis] if resize else 1 + (0 if whole else 0.25 * u[:, own])
+        a = numbers[:, own] = mirror * scale
+        b = numbers[:, other] = 0 if whole or resize else 0.25 * u[:, other]
         move = np.floor(0.375 * side[axis] * u[:, offset])
         middle = side[axis] / 2 + move - a * (seen[axis] - 1) / 2 - b * (seen[1 - axis] - 1) / 2
-        numbers[:, offset] = np.where(a < 0, side[axis] - 1, 0) + move + 0.5 if whole else middle
+        first = np.where(a < 0, side[axis] - 1, 0) + move + 0.5  # the first pixel, or for a mirror the last one
+        resized = np.where(a < 0, side[axis], 0) + move + 0.5 * a
+        numbers[:, offset] = resized if resize else first if whole else middle
     if row.has("nearly"):
         numbers[:, int(row.number("nearly", None)) - 1] += 0.25
     pixels = np.floor(numbers[:, :6])
@@ -275,7 +280,8 @@ def accuracy(row, z, t, weight):
 def confusion(row, z, t, weight):
     predicted = (z[:, 0] > 0).long() if z.shape[1] == 1 else z.argmax(1)
     classes = max(z.shape[1], 2)
-    cells = t.long() * classes + predicted
+    known = (t >= 0) & (t < classes)
+    cells, weight = (t.long() * classes + predicted)[known], None if weight is None else weight[known]
     return torch.bincount(cells, weight, classes * classes).to(z.dtype).reshape(classes, classes)
 
 
@@ -293,14 +299,22 @@ def normalise(row, x):
     return (x.to(torch.float64) / 255 - channels("mean", 0)) / channels("std", 1)
 
 
-def cubic_weights(t, a):
-    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic in exact integers, to multiples of 2^-20."""
+def cubic_weights(t):
+    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic with a = -1 in exact integers, to multiples of 2^-20."""
     one = 2**16
     s = one - t
-    before, behind = int(2 * a) * t * s * s, int(2 * a) * s * t * t
-    at = int(2 * a + 4) * t**3 - int(2 * a + 6) * one * t * t + 2 * one**3
-    before, at, behind = ((w * 2**20 + one**3) // (2 * one**3) for w in (before, at, behind))
+    before, at, behind = ((w * 2**20 + one**3 // 2) // one**3 for w in (-t * s * s, t**3 - 2 * one * t * t + one**3, -s * t * t))
     return [before, at, 2**20 - before - at - behind, behind]
+
+
+def resize_weights(t, inside):
+    """Of the same pixels at a distance of t, those that are inside, as Pillow's Resample.c computes them, in multiples of 2^-22."""
+    def cubic(x):
+        x = abs(x)
+        return (1.5 * x - 2.5) * x * x + 1 if x < 1 else (((x - 5) * x + 8) * x - 4) * -0.5 if x < 2 else 0.0
+    weights = [cubic(k - 1 - t) if here else 0.0 for k, here in enumerate(inside)]
+    total = sum(weights)
+    return [int(w / total * 2**22 + (0.5 if w >= 0 else -0.5)) for w in weights]
 
 
 def mirrored(i, n):
@@ -319,25 +333,26 @@ def resample(row, x, u, v):
         return 0
     if fill == 1 and filter_ == 3:
         at = [min(max(c, 0), (n << 32) - 1) for c, n in zip(at, sizes)]
+    resize = row.pair("resize", [4096, 4096])[::-1]
     axes = []  # {pixel: weight} of the columns, of the rows
-    for c, n in zip(at, sizes):
-        steps = 2**12 if filter_ == 1 else 2**16
+    for axis, (c, n) in enumerate(zip(at, sizes)):
+        slanted = row.number("nearly", 0) == (2, 4)[axis]
+        steps = {1: 2**12, 2: 2**16}.get(filter_, 8192 if slanted else 2 * resize[axis])
         place = ((c - 2**31) * steps + 2**31) >> 32
         first, t = place // steps, place % steps
         pixels = {0: [c >> 32], 1: [first, first + 1]}.get(filter_, [first - 1 + k for k in range(4)])
-        weights = {0: [1], 1: [steps - t, t]}.get(filter_) or cubic_weights(t, -1 if filter_ == 2 else -0.5)
-        if filter_ == 3 and fill != 2 and not all(0 <= p < n for p in pixels):
-            kept = [w if 0 <= p < n else 0 for p, w in zip(pixels, weights)]
-            weights = [int(w * 2**20 / sum(kept)) for w in kept]
-            weights[1 if first >= 0 else 2] += 2**20 - sum(weights)
+        weights = {0: [1], 1: [steps - t, t], 2: cubic_weights(t)}.get(filter_)
+        if filter_ == 3:
+            weights = resize_weights(t / steps, [fill == 2 or 0 <= p < n for p in pixels])
         axes.append(([mirrored(p, n) if fill == 2 else min(max(p, 0), n - 1) for p in pixels], weights))
     (columns, across), (lines, down) = axes
     rows = [sum(int(x[h, w]) * k for w, k in zip(columns, across)) for h in lines]
     if filter_ < 2:
         unit = 1 if filter_ == 0 else 2**24
         return (sum(r * k for r, k in zip(rows, down)) + unit // 2) // unit
-    if filter_ == 3:  # PIL's resize makes a picture in between
-        rows = [min(max((r + 2**19) >> 20, 0), 255) * 2**20 for r in rows]
+    if filter_ == 3:  # Pillow makes a picture in between
+        rows = [min(max((r + 2**21) >> 22, 0), 255) for r in rows]
+        return min(max((sum(r * k for r, k in zip(rows, down)) + 2**21) >> 22, 0), 255)
     return min(max((sum(((r + 2**14) >> 15) * k for r, k in zip(rows, down)) + 2**24) >> 25, 0), 255)
 
 

@@ -9,9 +9,10 @@
 
 #include <stdlib.h>
 
+#include "kernels/cpu/augment_resize.h"
 #include "kernels/cpu/cpu.h"
 
-enum { LEVELS = 256, CHANNELS = 4, CHUNK = 8192 /* pixels */, STRIP = 1024 /* pixels */ };
+enum { LEVELS = 256, CHUNK = 8192 /* pixels */ };
 
 typedef struct {
     float value[CHANNELS][LEVELS];
@@ -30,11 +31,6 @@ typedef struct {
     const int32_t *map; /* [GR_MAP] */
     int64_t p, q, n;
 } strip;
-
-INLINE int64_t fold(int64_t i, int64_t size, gr_fill fill)
-{
-    return fill == GR_FILL_REFLECT ? gr__reflect(i, size) : gr__clamp(i, size);
-}
 
 INLINE void copy_pixel(uint8_t *to, const uint8_t *from, int64_t C)
 {
@@ -116,15 +112,12 @@ typedef struct {
 
 INLINE cubic_axis cubic_taps(const augment_job *job, int64_t u, int64_t size, int64_t pitch)
 {
-    const bool resize = job->filter == GR_BICUBIC_RESIZE;
     cubic_axis axis;
     int32_t step;
     const int64_t before = gr__pixel_before(u, GR__CUBIC, &step);
     for (int k = 0; k < GR__TAPS; k++)
         axis.at[k] = fold(before - 1 + k, size, job->fill) * pitch;
-    gr__cubic_weights(step, resize ? -1 : -2, axis.weight);
-    if (resize && job->fill != GR_FILL_REFLECT)
-        gr__cubic_inside(before, size, axis.weight);
+    gr__cubic_weights(step, axis.weight);
     return axis;
 }
 
@@ -136,23 +129,19 @@ INLINE void cubic_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, i
         for (int r = 0; r < GR__TAPS; r++) {
             for (int k = 0; k < GR__TAPS; k++)
                 four[k] = s->x[y.at[r] + x.at[k] + c];
-            rows[r] = gr__cubic_row(four, x.weight, s->job->filter == GR_BICUBIC_RESIZE);
+            rows[r] = gr__cubic_row(four, x.weight);
         }
         level[c] = (uint8_t)gr__cubic_level(rows, y.weight);
     }
 }
 
-/* The levels of one pixel, read at row v and column u, both coordinates. */
+/* The levels of one pixel by any filter but bicubic-resize, read at row v and column u, both coordinates. */
 INLINE void pixel_levels(const strip *s, int64_t v, int64_t u, uint8_t *level, int64_t C)
 {
     const augment_job *job = s->job;
     if (job->fill == GR_FILL_ZERO && !(gr__inside(v, job->H) && gr__inside(u, job->W))) {
         memset(level, 0, (size_t)C);
         return;
-    }
-    if (job->fill == GR_FILL_EDGE && job->filter == GR_BICUBIC_RESIZE) { /* or it would have no pixel inside */
-        v = gr__clamp(v, job->H * GR__PIXEL);
-        u = gr__clamp(u, job->W * GR__PIXEL);
     }
     if (job->filter == GR_NEAREST)
         copy_pixel(level,
@@ -178,37 +167,58 @@ INLINE void values_of(const strip *s, const uint8_t *level, float *y, int64_t C)
         memset(y + begin * C, 0, (size_t)((end - begin) * C) * sizeof *y);
 }
 
-INLINE void augment_strip(const strip *s, int64_t C)
+/* Levels of a strip whose map is not whole. */
+INLINE void levels_between(const strip *s, uint8_t *level, int64_t C)
 {
+    int64_t v = gr__map_axis(s->map + GR__MAP_ROW, s->p, s->q), u = gr__map_axis(s->map, s->p, s->q);
+    const int64_t dv = gr__map_coefficient(s->map + GR__MAP_ROW, 0), du = gr__map_coefficient(s->map, 0);
+    for (int64_t i = 0; i < s->n; i++, v += dv, u += du)
+        pixel_levels(s, v, u, level + i * C, C);
+}
+
+/* A strip of each of the rows s.p .. end-1. */
+INLINE void augment_strips(strip s, int64_t end, int64_t C)
+{
+    const augment_job *job = s.job;
     uint8_t level[STRIP * CHANNELS];
-    if (is_whole(s->map)) {
-        whole_levels(s, level, C);
-    } else {
-        int64_t v = gr__map_axis(s->map + GR__MAP_ROW, s->p, s->q), u = gr__map_axis(s->map, s->p, s->q);
-        const int64_t dv = gr__map_coefficient(s->map + GR__MAP_ROW, 0), du = gr__map_coefficient(s->map, 0);
-        for (int64_t i = 0; i < s->n; i++, v += dv, u += du)
-            pixel_levels(s, v, u, level + i * C, C);
+    const bool whole = is_whole(s.map), resize = !whole && job->filter == GR_BICUBIC_RESIZE;
+    resizer r;
+    if (resize)
+        resize_begin(&r, (resize_job){s.x, s.map, job->H, job->W, s.q, s.n, job->fill}, C);
+    for (; s.p < end; s.p++) {
+        if (whole)
+            whole_levels(&s, level, C);
+        else if (resize)
+            resize_levels(&r, s.p, level, C);
+        else
+            levels_between(&s, level, C);
+        values_of(&s, level, job->y + (((s.map - job->map) / GR_MAP * job->P + s.p) * job->Q + s.q) * C, C);
     }
-    const augment_job *job = s->job;
-    values_of(s, level, job->y + (((s->map - job->map) / GR_MAP * job->P + s->p) * job->Q + s->q) * C, C);
+}
+
+/* Rows row .. end-1 of all pictures' rows, which are of one picture. */
+static void augment_rows(const augment_job *job, int64_t row, int64_t end)
+{
+    const int64_t n = row / job->P, p = row % job->P;
+    for (int64_t q = 0; q < job->Q; q += STRIP) {
+        const strip s = {
+            job, job->x + n * job->H * job->W * job->C, job->map + n * GR_MAP, p, q, min64(STRIP, job->Q - q)};
+        if (job->C == 3) /* a number that the compiler knows: no loops over channels */
+            augment_strips(s, p + end - row, 3);
+        else if (job->C == 1)
+            augment_strips(s, p + end - row, 1);
+        else
+            augment_strips(s, p + end - row, job->C);
+    }
 }
 
 static void augment_chunk(void *arg, int64_t chunk)
 {
     const augment_job *job = arg;
     const int64_t end = min64(job->N * job->P, (chunk + 1) * job->rows_per_chunk);
-    for (int64_t row = chunk * job->rows_per_chunk; row < end; row++) {
-        const int64_t n = row / job->P, p = row % job->P;
-        for (int64_t q = 0; q < job->Q; q += STRIP) {
-            const strip s = {
-                job, job->x + n * job->H * job->W * job->C, job->map + n * GR_MAP, p, q, min64(STRIP, job->Q - q)};
-            if (job->C == 3) /* a number that the compiler knows: no loops over channels */
-                augment_strip(&s, 3);
-            else if (job->C == 1)
-                augment_strip(&s, 1);
-            else
-                augment_strip(&s, job->C);
-        }
+    for (int64_t row = chunk * job->rows_per_chunk, next; row < end; row = next) {
+        next = min64(end, (row / job->P + 1) * job->P);
+        augment_rows(job, row, next);
     }
 }
 

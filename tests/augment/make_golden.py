@@ -133,8 +133,10 @@ def cases(image):
     for epoch in range(3):
         for sample in range(2):
             yield "flip=alternate", epoch, sample, alternate(image, epoch, sample)
-    yield "resize=30x39,filter=bicubic-resize", 0, 0, image.resize((39, 30), BICUBIC)
-    yield "resize=48x40,filter=bicubic-resize", 0, 0, image.resize((40, 48), BICUBIC)
+    for height, width in ((30, 39), (48, 40), (25, 32), (24, 62), (61, 31), (37, 155)):
+        yield f"resize={height}x{width},filter=bicubic-resize", 0, 0, image.resize((width, height), BICUBIC)
+    mirrored = ImageOps.mirror(image).resize((39, 30), BICUBIC)
+    yield "flip=always,resize=30x39,crop=20x30@7:5,filter=bicubic-resize", 0, 0, mirrored.crop((5, 7, 35, 27))
     yield "resize=48x40", 0, 0, image.resize((40, 48), BILINEAR)
     yield "resize=30x39,crop=24x31@0:0,filter=bicubic-resize", 0, 0, image.resize((39, 30), BICUBIC).crop((0, 0, 31, 24))
 

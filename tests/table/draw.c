@@ -48,17 +48,20 @@ static void distinct(const row *r, int slot, int64_t count, double *values)
         values[i] = values[i] * 2 / (double)count - 1;
 }
 
-/* Labels: the first class first, the last class last, anything between. */
+/* Labels: the first class first, the last class last, anything between; stray: from just below them to just above. */
 static int64_t label(const row *r, int slot, int64_t i, int64_t count)
 {
     int64_t columns = r->shape[0][1], classes = columns > 1 ? columns : 2;
+    if (r->stray)
+        return (int64_t)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)(classes + 2)) - 1;
     int64_t drawn = (int64_t)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)classes);
     return count == 1 ? drawn : i == 0 ? 0 : i == count - 1 ? classes - 1 : drawn;
 }
 
 /*
  * Numbers of an affine map and of a box, around the picture's middle: a turn and a stretch of up to a quarter, a move of up to
- * three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels. The box may reach beyond.
+ * three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels; resize: these after a
+ * resize. The box may reach beyond.
  */
 static double map_number(const row *r, int slot, int64_t n, int64_t k)
 {
@@ -68,14 +71,19 @@ static double map_number(const row *r, int slot, int64_t n, int64_t k)
     if (k >= 6) /* top, left, bottom, right: from before the start to beyond the end */
         return floor((double)seen[k % 2 ? 0 : 1] * (k < 8 ? 0.5 + 0.75 * u : 0.75 + 0.5 * u));
     const int64_t axis = k / 3, own = axis ? 4 : 0, other = axis ? 3 : 1;
+    const bool resize = r->resize[0];
+    if (k == own && resize)
+        return (axis ? 1 : mirror) * ((double)side[axis] / r->resize[1 - axis]);
     if (k == own)
         return (axis ? 1 : mirror) * (r->whole ? 1 : 1 + 0.25 * u);
     if (k == other)
-        return r->whole ? 0 : 0.25 * u;
+        return r->whole || resize ? 0 : 0.25 * u;
     const double a = map_number(r, slot, n, own), b = map_number(r, slot, n, other);
     const double move = floor(0.375 * (double)side[axis] * u);
     if (r->whole) /* the first pixel, or for a mirror the last one */
         return (a < 0 ? (double)side[axis] - 1 : 0) + move + 0.5;
+    if (resize)
+        return (a < 0 ? (double)side[axis] : 0) + move + 0.5 * a;
     /* the middle of the result is the middle of the picture, moved */
     return (double)side[axis] / 2 + move - a * (double)(seen[axis] - 1) / 2 - b * (double)(seen[1 - axis] - 1) / 2;
 }

@@ -86,7 +86,7 @@ static bool flag_word(row *r, const word *w)
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
                  {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"stray", &r->stray}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -115,6 +115,10 @@ static bool number_word(row *r, const word *w)
             *numbers[i].number = w->numbers[0];
             return true;
         }
+    if (!strcmp(w->name, "resize") && w->n == 2) {
+        integers(w, r->resize);
+        return true;
+    }
     for (int i = 0; i < w->n && w->n <= 4; i++) {
         if (!strcmp(w->name, "mean"))
             r->normalise.mean[i] = (float)w->numbers[i];

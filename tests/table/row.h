@@ -21,6 +21,7 @@ typedef struct {
     gr_normalise_args normalise;
     int filter, fill;  /* of augment: gr_resampling, gr_fill */
     bool whole;        /* of augment: maps that move pixels onto pixels */
+    int resize[2];     /* of augment: maps that resize to so many rows and columns; 0: none */
     int nearly;        /* of augment: and then this coefficient, counted from 1, is off by a quarter; 0: none */
     gr_batch_norm_args batch_norm;
     gr_batch_norm_track_args track;
@@ -35,6 +36,7 @@ typedef struct {
     int to_dims;         /* of reshape: the new shape */
     int64_t to[GR_MAX_DIMS];
     bool ties;           /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
+    bool stray;          /* labels that are no class, too */
     bool fresh;          /* Adam's moments are 0 */
     bool overflow;       /* an element in the middle of g of unscale, or the loss of tally, is infinite */
     bool finite;         /* of tally */
