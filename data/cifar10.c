@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/cifar10.h"
 #include "data/dataset.h"
 #include "data/tar.h"
 
@@ -20,8 +21,6 @@ enum {
     CLASSES = 10,
     PATH_SIZE = 4096
 };
-
-static const int64_t file_bytes = (int64_t)RECORDS * RECORD;
 
 /* In the order of their images in the set: 50,000 to train on, 10,000 to test with. */
 static const char *const file_names[FILES] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
@@ -37,7 +36,8 @@ typedef struct {
     gr_context *ctx;
     const char *path; /* folder or archive, for messages */
     gr_images *images;
-    uint8_t *records; /* [RECORDS, RECORD], one file */
+    int64_t n;        /* records of a file */
+    uint8_t *records; /* [n, RECORD], one file */
     bool have[FILES];
 } gr_cifar;
 
@@ -52,9 +52,9 @@ static void interleave(const uint8_t *planes, uint8_t *pixels)
 /* Takes the records of one file over into the images. */
 static bool take_records(gr_cifar *cifar, int file)
 {
-    for (int64_t i = 0; i < RECORDS; i++) {
+    for (int64_t i = 0; i < cifar->n; i++) {
         const uint8_t *record = cifar->records + i * RECORD;
-        int64_t row = (int64_t)file * RECORDS + i;
+        int64_t row = file * cifar->n + i;
         if (record[0] >= CLASSES)
             return gr__fail(
                 cifar->ctx, GR_BAD_DATA,
@@ -69,11 +69,12 @@ static bool take_records(gr_cifar *cifar, int file)
 
 static bool check_size(const gr_cifar *cifar, int file, int64_t bytes)
 {
-    return bytes == file_bytes ||
+    const int64_t right = cifar->n * RECORD;
+    return bytes == right ||
            gr__fail(cifar->ctx, GR_BAD_DATA,
-                    "%s in %s has %lld bytes, not the %lld of 10,000 records; %s, fetch it again", file_names[file],
-                    cifar->path, (long long)bytes, (long long)file_bytes,
-                    bytes < file_bytes ? "it is cut short" : "it is not the binary version of CIFAR-10");
+                    "%s in %s has %lld bytes, not the %lld of %lld records; %s, fetch it again", file_names[file],
+                    cifar->path, (long long)bytes, (long long)right, (long long)cifar->n,
+                    bytes < right ? "it is cut short" : "it is not the binary version of CIFAR-10");
 }
 
 /* Room for the images and a file of them, once there is a file of the right size: not before, as an archive may hold none. */
@@ -81,8 +82,8 @@ static bool make_room(gr_cifar *cifar)
 {
     if (cifar->records)
         return true;
-    cifar->images = gr__images_new(cifar->ctx, FILES * RECORDS, (int64_t[]){SIDE, SIDE, 3}, CLASSES);
-    cifar->records = gr__host_alloc(cifar->ctx, RECORDS, RECORD, "a file of CIFAR-10");
+    cifar->images = gr__images_new(cifar->ctx, FILES * cifar->n, (int64_t[]){SIDE, SIDE, 3}, CLASSES);
+    cifar->records = gr__host_alloc(cifar->ctx, cifar->n, RECORD, "a file of CIFAR-10");
     for (int c = 0; cifar->images && c < CLASSES; c++)
         gr__images_name(cifar->ctx, cifar->images, c, class_names[c]);
     return gr_ok(cifar->ctx);
@@ -103,7 +104,7 @@ static bool read_file(gr_cifar *cifar, int file)
         return false;
     FILE *in = fopen(path, "rb");
     errno = in ? 0 : errno;
-    bool read = in && fread(cifar->records, 1, (size_t)file_bytes, in) == (size_t)file_bytes;
+    bool read = in && fread(cifar->records, RECORD, (size_t)cifar->n, in) == (size_t)cifar->n;
     int why = errno;
     if (in)
         fclose(in);
@@ -217,7 +218,7 @@ static bool find(gr_context *ctx, const char *path, char found[PATH_SIZE], bool 
                                 path, folder_name, archive_name);
 }
 
-gr_split gr_cifar10(gr_context *ctx, const char *path)
+gr_split gr__cifar10_of(gr_context *ctx, const char *path, int64_t records)
 {
     gr_split split = {0};
     char found[PATH_SIZE];
@@ -230,7 +231,7 @@ gr_split gr_cifar10(gr_context *ctx, const char *path)
     }
     if (!find(ctx, path, found, &archive))
         return split;
-    gr_cifar cifar = {.ctx = ctx, .path = found};
+    gr_cifar cifar = {.ctx = ctx, .path = found, .n = records};
     bool read = (archive ? read_archive : read_folder)(&cifar);
     free(cifar.records);
     if (!read) {
@@ -238,7 +239,12 @@ gr_split gr_cifar10(gr_context *ctx, const char *path)
         return split;
     }
     gr_dataset *all = gr__dataset_own(ctx, cifar.images);
-    split.train = gr__dataset_range(all, 0, (FILES - 1) * RECORDS);
-    split.test = gr__dataset_range(all, (FILES - 1) * RECORDS, RECORDS);
+    split.train = gr__dataset_range(all, 0, (FILES - 1) * records);
+    split.test = gr__dataset_range(all, (FILES - 1) * records, records);
     return split;
+}
+
+gr_split gr_cifar10(gr_context *ctx, const char *path)
+{
+    return gr__cifar10_of(ctx, path, RECORDS);
 }

@@ -4,6 +4,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "core/parallel.h"
 #include "kernels/host_memory.h"
@@ -20,9 +23,16 @@ static bool has_plain(void)
 }
 
 #if defined(__x86_64__)
+/* clang 14 knows no __builtin_cpu_supports("f16c"). */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 static bool has_avx512(void)

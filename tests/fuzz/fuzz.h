@@ -23,7 +23,7 @@ static inline void must(bool holds)
 /* A file in memory that holds these bytes; slot: which of a target's files. Path in path. */
 static inline void memory_file(int slot, const uint8_t *bytes, size_t size, char path[64])
 {
-    static int files[4];
+    static int files[8];
     if (!files[slot])
         files[slot] = memfd_create("fuzz", 0);
     must(files[slot] > 0 && ftruncate(files[slot], 0) == 0 && pwrite(files[slot], bytes, size, 0) == (ssize_t)size);

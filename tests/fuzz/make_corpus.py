@@ -137,9 +137,20 @@ def cifar():
             info.size = size
             tar.addfile(info, io.BytesIO(bytes(size)))
         return out.getvalue()[:512 * (4 + -(-size // 512))]
-    put("cifar/small.tar.gz", gzip.compress(archive("data_batch_1.bin", 3073), 9, mtime=0))
-    put("cifar/readme.tar", archive("readme.html", 88))
-    put("cifar/batch.tar", archive("test_batch.bin", 1))
+    as_it_is, members, folder = b"\0", b"\1", b"\3"  # see fuzz_cifar.c
+    put("cifar/small.tar.gz", as_it_is + gzip.compress(archive("data_batch_1.bin", 2 * 3073), 9, mtime=0))
+    put("cifar/readme.tar", as_it_is + archive("readme.html", 88))
+    put("cifar/batch.tar", as_it_is + archive("test_batch.bin", 1))
+    whole = b"".join(bytes([file, file, 9 - file, 0]) for file in range(6))
+    put("cifar/members", members + whole)
+    put("cifar/reversed", members + bytes([6, 0, 0, 1]) + b"".join(whole[i:i + 4] for i in range(20, -1, -4)))
+    put("cifar/folder", folder + whole)
+    for name, start in (("members", members), ("folder", folder)):
+        put(f"cifar/{name}-missing", start + whole[:-4])
+        put(f"cifar/{name}-label", start + whole[:-2] + b"\x0a\0")
+        put(f"cifar/{name}-longer", start + whole[:-1] + b"\1")
+        put(f"cifar/{name}-shorter", start + whole[:-1] + b"\xff")
+    put("cifar/twice", members + whole[:4] + whole)
 
 
 def packed():
