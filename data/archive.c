@@ -164,7 +164,8 @@ static bool fill(gr_context *ctx, gr_archive *archive)
         return gr__zip_index(ctx, archive);
     if (gzip || tar)
         return gr__tar_index(ctx, archive);
-    return gr__archive_refuse(ctx, archive, "it is no .zip, .tar or .tar.gz, by its first bytes");
+    return gr__archive_refuse(ctx, archive, "it is no .zip, .tar or .tar.gz, by its first bytes; a packed "
+                                             "set has a name that ends in .grd, other sets are folders");
 }
 
 bool gr__archive_open(gr_context *ctx, const char *path, gr_archive *archive)

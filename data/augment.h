@@ -38,7 +38,7 @@ struct gr__plan {
 /* Reads a plan; "" and "none" have no steps. False: reason names the word and the cure. */
 bool gr__plan_parse(const char *text, gr__plan *plan, char reason[GR__PLAN_REASON]);
 
-/* Sides of a picture of sides from after the plan. False: a crop does not fit; reason says which. */
+/* Sides of a picture of sides from after the plan. False: a crop or the cutout does not fit; reason says which. */
 bool gr__plan_size(const gr__plan *plan, const int64_t from[2], int64_t to[2], char reason[GR__PLAN_REASON]);
 
 /* What is left of a plan for evaluation: sizes. Random crops become central ones. */

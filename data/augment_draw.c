@@ -174,6 +174,13 @@ bool gr__plan_size(const gr__plan *plan, const int64_t from[2], int64_t to[2], c
         }
         memcpy(to, step->size, sizeof step->size);
     }
+    if (plan->cutout > to[0] && plan->cutout > to[1]) {
+        snprintf(reason, GR__PLAN_REASON,
+                 "a cutout of %lld x %lld is larger than the picture of %lld x %lld, of which it would leave little or "
+                 "nothing; take a smaller one",
+                 (long long)plan->cutout, (long long)plan->cutout, (long long)to[0], (long long)to[1]);
+        return false;
+    }
     return true;
 }
 

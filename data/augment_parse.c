@@ -289,6 +289,8 @@ static bool read_word(parser *p, const plan_word *w)
     }
     if (!strcmp(w->name, "none"))
         return refuse(p, "\"none\" beside other steps; leave it out, or them");
+    if (strpbrk(w->text, " \t"))
+        return refuse(p, "\"%s\" has a space in it; write a plan without any, such as flip,crop=200", w->text);
     return refuse(
         p,
         "\"%s\" is no step; there are flip, translate=N, rotate=DEGREES, shear=DEGREES, scale=A..B, resize=SIDE, "

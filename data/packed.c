@@ -41,7 +41,7 @@ typedef struct {
 
 static bool refuse(const gr_unpacker *u, const char *why)
 {
-    return gr__fail(u->ctx, GR_BAD_DATA, "packed set %s is refused: %s", u->path, why);
+    return gr__fail(u->ctx, GR_BAD_DATA, "packed set %s is refused: %s; pack the set again", u->path, why);
 }
 
 bool gr__packed_name(const char *name, size_t length)
@@ -85,7 +85,7 @@ static bool read_header(gr_unpacker *u)
     if (memcmp(h, gr__packed_magic, sizeof gr__packed_magic) != 0)
         return refuse(u, "it is no packed set, by its first bytes");
     uint64_t version = gr__get_le(h + GR__PACKED_VERSION_AT, 4), n = gr__get_le(h + GR__PACKED_N_AT, 8);
-    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d; pack the set again",
+    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d",
              version, GR__PACKED_VERSION);
     if (version != GR__PACKED_VERSION)
         return refuse(u, why);
@@ -214,7 +214,7 @@ static bool check_all_pixels(gr_unpacker *u)
     int64_t damaged = u->damaged;
     if (damaged == u->n)
         return true;
-    snprintf(why, sizeof why, "its image %lld, file %lld of class %s, is damaged (check sum); pack the set again",
+    snprintf(why, sizeof why, "its image %lld, file %lld of class %s, is damaged (check sum)",
              (long long)damaged, (long long)u->images->places[damaged], u->images->names[u->images->labels[damaged]]);
     return refuse(u, why);
 }

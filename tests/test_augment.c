@@ -51,6 +51,7 @@ static void refuses_plans(void **state)
     } wrong[] = {
         {"flp", "\"flp\" is no step; there are flip, translate=N"},
         {"flip,,crop=3", "a comma too many"},
+        {"flip, crop=3", "\" crop=3\" has a space in it; write a plan without any"},
         {"flip,", "a comma too many"},
         {",", "a comma too many"},
         {"flip,none", "\"none\" beside other steps"},
@@ -124,6 +125,8 @@ static void refuses_sets(void **state)
         {"crop=9", "the crop of 9 x 9 does not lie in a picture of 8 x 10; take a smaller one, or resize= before it"},
         {"crop=4@5:0", "the crop of 4 x 4 does not lie"},
         {"resize=20,crop=8,crop=9", "a picture of 8 x 8"},
+        {"cutout=11", "a cutout of 11 x 11 is larger than the picture of 8 x 10"},
+        {"crop=4,cutout=5", "larger than the picture of 4 x 4"},
         {"double,crop=4", "double keeps the pictures of 8 x 10 beside those of 4 x 4"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

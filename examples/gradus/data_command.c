@@ -173,8 +173,9 @@ static int check_words(const char *const words[3], const data_settings *s)
     if (check && words[2])
         return complain(GR_USAGE, "data", "check takes one path; what is %s?", words[2]);
     if (is_packed(words[1]) && (pack || s->filter || s->size || s->manifest))
-        return complain(GR_USAGE, "data", "%s is packed: its files, filter and size were chosen when that was done",
-                        words[1]);
+        return complain(GR_USAGE, "data",
+                        "%s is packed: its files, filter and size were chosen when that was done; %s", words[1],
+                        pack ? "pack the folder or archive it was made of" : "leave the options out");
     return 0;
 }
 

@@ -190,6 +190,9 @@ int data_show_command(int argc, char **argv)
         return GR_USAGE;
     if (!o.out)
         return complain(GR_USAGE, "data show", "where to? --out SHEET.png");
+    const size_t length = strlen(o.out);
+    if (length < 5 || strcmp(o.out + length - 4, ".png") != 0)
+        return complain(GR_USAGE, "data show", "--out %s: the sheet is a PNG; give it a name that ends in .png", o.out);
     if (r->format == RECIPE_TABLE)
         return complain(GR_USAGE, "data show", "%s has rows of features, no pictures", r->name);
     settings_complete(&o.run, r);

@@ -20,7 +20,8 @@ static int failed(output *out, const char *command, int error)
     if (out->temporary[0])
         unlink(out->temporary);
     out->file = NULL;
-    return complain(GR_IO_ERROR, command, "%s cannot be written: %s", out->path, strerror(error));
+    return complain(GR_IO_ERROR, command, "%s cannot be written: %s%s", out->path, strerror(error),
+                    error == ENOENT ? "; make its folder first" : "");
 }
 
 int output_open(output *out, const char *path, const char *command)

@@ -72,6 +72,7 @@ class Augment(Case):
     def test_wrong_plans(self):
         for plan, names in (("flp", ["flp", "is no step", "translate=N"]), ("rotate", ["needs a value", "rotate=15"]),
                             ("crop=33", ["crop of 33 x 33", "resize= before it"]), ("published", ["cifar10-cnn", "flip,translate=4"]),
+                            ("flip, crop=16", ["has a space in it"]), ("cutout=33", ["cutout of 33 x 33", "32 x 32"]),
                             ("double,crop=8", ["double keeps the pictures of 32 x 32"])):
             self.refused(2, "train", *QUICK, "--augment", plan, names=names)
         self.refused(2, "train", "keras-mlp", "--augment", "flip", names=["--augment is for pictures"])
@@ -111,7 +112,9 @@ class Show(Case):
         self.refused(2, "data", "show", "cifar10-cnn", "--procedural", names=["--out SHEET.png"])
         self.refused(2, "data", "show", "keras-mlp", "--out", "s.png", names=["no pictures"])
         self.refused(2, "data", "show", "cifar10-cnn", "--procedural", "--out", "s.png", "--augment", "flp", names=["is no step"])
-        self.refused(5, "data", "show", "cifar10-cnn", "--procedural", "--out", "/nonexistent/s.png", names=["/nonexistent"])
+        self.refused(5, "data", "show", "cifar10-cnn", "--procedural", "--out", "/nonexistent/s.png",
+                     names=["/nonexistent", "make its folder first"])
+        self.refused(2, "data", "show", "cifar10-cnn", "--procedural", "--out", "s.jpg", names=["s.jpg", ".png"])
         self.refused(3, "data", "show", "cifar10-cnn", "--data", ".", "--out", "s.png", names=["cifar-10-batches-bin"])
 
 
