@@ -1,6 +1,4 @@
 /* resize.c - nearest neighbour, as PIL has it. */
-#include <string.h>
-
 #include "data/image.h"
 
 /*
@@ -26,13 +24,32 @@ static int64_t walk_next(gr_walk *walk)
     return here < walk->last ? here : walk->last;
 }
 
+enum { STRIP = 256 /* columns whose sources are worked out at a time */ };
+
+/* out[n, channels] from the pixels of row that begin at these bytes. Inline: the compiler knows the channels. */
+static inline void take_pixels(const uint8_t *row, const int64_t *at, int64_t n, int64_t channels, uint8_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < channels; c++)
+            out[i * channels + c] = row[at[i] + c];
+}
+
 void gr__resize_nearest(const uint8_t *in, const int64_t from[2], int64_t channels, const int64_t to[2], uint8_t *out)
 {
-    gr_walk rows = walk_start(from[0], to[0]);
-    for (int64_t y = 0; y < to[0]; y++) {
-        const uint8_t *row = in + walk_next(&rows) * from[1] * channels; /* [from[1], channels] */
-        gr_walk columns = walk_start(from[1], to[1]);
-        for (int64_t x = 0; x < to[1]; x++, out += channels)
-            memcpy(out, row + walk_next(&columns) * channels, (size_t)channels);
+    gr_walk columns = walk_start(from[1], to[1]);
+    for (int64_t x = 0; x < to[1]; x += STRIP) {
+        const int64_t n = to[1] - x < STRIP ? to[1] - x : STRIP;
+        int64_t at[STRIP];
+        for (int64_t i = 0; i < n; i++)
+            at[i] = walk_next(&columns) * channels;
+        gr_walk rows = walk_start(from[0], to[0]);
+        for (int64_t y = 0; y < to[0]; y++) {
+            const uint8_t *row = in + walk_next(&rows) * from[1] * channels; /* [from[1], channels] */
+            uint8_t *strip = out + (y * to[1] + x) * channels;
+            if (channels == 3)
+                take_pixels(row, at, n, 3, strip);
+            else
+                take_pixels(row, at, n, channels, strip);
+        }
     }
 }
