@@ -101,14 +101,16 @@ static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 /* Halves in place of real inputs where the operation asks for them; no copy of what is about to change is kept. False: recorded. */
 static bool narrow(gr_build *b)
 {
+    const unsigned rounds = b->ctx->device->kernels[b->op->id].rounds;
     gr_slot slot;
     for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++) {
         gr_tensor *t = b->call.in[i];
+        const bool as_half = slot.type == 'h' && !(rounds >> i & 1);
         if (t && slot.in_place)
             t->half = NULL;
         if (t && slot.in_place && t->slab)
             t->slab->moved = true;
-        if (t && slot.type == 'h' && t->type != b->ctx->compute && !(b->call.in[i] = gr__half_copy(t)))
+        if (t && as_half && t->type != b->ctx->compute && !(b->call.in[i] = gr__half_copy(t)))
             return false;
     }
     return true;

@@ -8,12 +8,16 @@
 #include "core/context.h"
 #include "core/slab.h"
 
-enum { SLICE_BYTES = 8 << 20 }; /* of floats in a slice, at least one sample */
+enum {
+    SLICE_BYTES = 8 << 20, /* of floats in a slice, at least one sample */
+    PIECE = 1 << 18        /* elements that are rounded at a time: their halves stay in the caches */
+};
 
 /* One tensor of a call beside what the kernel sees of it. */
 typedef struct {
     gr_tensor *t, seen;
     bool samples, read, written; /* cut by samples; read, written by this pass */
+    bool rounded;                /* a real tensor that the operation sees as halves */
     gr_block block;              /* of the floats that stand for halves */
     void *floats;
 } side;
@@ -35,16 +39,35 @@ bool gr__convert(gr_context *ctx, gr_tensor *x, gr_tensor *y)
     return gr__run_plain(ctx, ctx->device->cast, &call, GR_FORWARD);
 }
 
+/* y = x, real both, each element rounded to the half type. */
+static bool round_real(gr_context *ctx, const gr_tensor *x, const gr_tensor *y)
+{
+    gr_tensor from = *x, to = *y, half = {.ctx = ctx, .type = ctx->compute};
+    gr_block block;
+    if (!gr__step_take(ctx, PIECE * gr_type_size(half.type), &block, &half.data))
+        return false;
+    bool good = true;
+    for (int64_t left = x->count; good && left > 0; left -= PIECE) {
+        from.count = to.count = half.count = left < PIECE ? left : PIECE;
+        good = gr__convert(ctx, &from, &half) && gr__convert(ctx, &half, &to);
+        from.data = from.data ? (char *)from.data + PIECE * gr_type_size(from.type) : NULL;
+        to.data = to.data ? (char *)to.data + PIECE * gr_type_size(to.type) : NULL;
+    }
+    gr__step_give(ctx, &block);
+    return good;
+}
+
 /* Puts a stand-in for *slot where the kernel will look. */
-static void add_side(widened *w, gr_tensor **slot, bool samples, bool read, bool written)
+static side *add_side(widened *w, gr_tensor **slot, bool samples, bool read, bool written)
 {
     if (!*slot)
-        return;
+        return NULL;
     side *s = &w->sides[w->n++];
     *s = (side){.t = *slot, .seen = **slot, .samples = samples, .read = read, .written = written};
     *slot = &s->seen;
     if (samples)
         w->samples = s->t->shape[0];
+    return s;
 }
 
 static void collect(widened *w)
@@ -53,7 +76,9 @@ static void collect(widened *w)
     const bool forward = w->pass == GR_FORWARD;
     gr_slot slot;
     for (int i = 0; gr__slot(w->op->inputs, i, &slot); i++) {
-        add_side(w, &c->in[i], slot.samples, true, false);
+        side *s = add_side(w, &c->in[i], slot.samples, true, false);
+        if (s)
+            s->rounded = slot.type == 'h' && !gr__is_half(s->t);
         add_side(w, &c->d_in[i], slot.samples, c->accumulate >> i & 1, true);
         w->whole |= slot.samples ? 0 : 1u << i;
     }
@@ -99,7 +124,8 @@ static bool take(widened *w)
     for (int i = 0; i < w->n; i++) {
         side *s = &w->sides[i];
         const int64_t count = s->samples ? s->t->count / w->samples * w->slice : s->t->count;
-        if (gr__is_half(s->t) && !gr__step_take(w->ctx, (size_t)count * sizeof(float), &s->block, &s->floats))
+        if ((gr__is_half(s->t) || s->rounded) &&
+            !gr__step_take(w->ctx, (size_t)count * sizeof(float), &s->block, &s->floats))
             return false;
     }
     return true;
@@ -119,11 +145,12 @@ static bool show(widened *w, int64_t first)
         side *s = &w->sides[i];
         gr_tensor t = part(w, s, first);
         s->seen = t;
-        if (!gr__is_half(s->t))
+        if (!gr__is_half(s->t) && !s->rounded)
             continue;
         s->seen.type = w->ctx->device->real;
         s->seen.data = s->floats;
-        if (s->read && (s->samples || first == 0) && !gr__convert(w->ctx, &t, &s->seen))
+        const bool due = s->read && (s->samples || first == 0);
+        if (due && !(s->rounded ? round_real(w->ctx, &t, &s->seen) : gr__convert(w->ctx, &t, &s->seen)))
             return false;
     }
     return true;

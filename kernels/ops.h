@@ -296,7 +296,8 @@ bool gr_lars_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_lars_args *
 
 /*
  * One step of gradient descent on the conservative mini-batch objective (Li et al., KDD 2014): the batch's loss plus
- * gamma/2 |p - anchor|^2, anchor being the weights at the beginning of the update, which the first step stores.
+ * gamma/2 |p - anchor|^2, anchor being the weights at the beginning of the update, which the first step stores. A
+ * skipped update, at whichever step, puts them back.
  */
 bool gr_prox_step(gr_tensor *p, gr_tensor *g, gr_tensor *anchor, const gr_prox_args *args);
 
@@ -314,11 +315,13 @@ bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved,
 bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
 
 /*
- * The loss scale's two halves of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
- * by the scale and has the update skipped if one of them is not finite; loss_scale, at the end of the update, counts, changes
- * the scale and lifts the skip. args or NULL.
+ * The loss scale's part of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
+ * by the scale and has the update skipped if one of them is not finite; overflow does so for x, of any floating-point
+ * type, and leaves it as it is; loss_scale, at the end of the update, counts, changes the scale and lifts the skip. args
+ * or NULL.
  */
 bool gr_unscale(gr_tensor *g, gr_tensor *scaler);
+bool gr_overflow(gr_tensor *x, gr_tensor *scaler);
 bool gr_loss_scale(gr_tensor *scaler, const gr_loss_scale_args *args);
 
 /*

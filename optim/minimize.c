@@ -1,6 +1,11 @@
 /*
- * minimize.c - backward and update in one. A dense layer's weights are read, differentiated and updated in a single sweep,
- * so a gradient as large as the weights is never stored.
+ * minimize.c - backward and update in one. A dense layer's weights are read, differentiated and updated in a single
+ * sweep, so a gradient as large as the weights is never stored.
+ *
+ * Under a loss scale the update must wait until it is known that no gradient of the model has overflowed. Then the
+ * layer's x and dY are kept, and its weights are updated behind the backward pass. Their gradient is not there to be
+ * looked at, and need not be: a sum of products of halves cannot leave the range of floats, so x^T dZ is finite if and
+ * only if x and dZ are; and dZ is if and only if its column sums, the gradient of the bias, are.
  */
 #include "kernels/kernels.h"
 #include "nn/module.h"
@@ -8,13 +13,13 @@
 
 enum { X = 0, W = 1, B = 2 }; /* input slots of dense */
 
-/* How many inputs of nodes on the tape are t. */
+/* How many inputs of nodes on the tape are t or its half copy. */
 static int uses(const gr_context *ctx, const gr_tensor *t)
 {
     int n = 0;
     for (int i = 0; i < ctx->n_nodes; i++)
         for (int j = 0; j < ctx->nodes[i]->call.n_in; j++)
-            n += ctx->nodes[i]->call.in[j] == t;
+            n += gr__origin(ctx->nodes[i]->call.in[j]) == t;
     return n;
 }
 
@@ -24,10 +29,18 @@ static bool sole_use(const gr_optimizer *opt, const gr_tensor *t)
     return t->slab == opt->net->parameters->slab && !t->grad_written && uses(opt->ctx, t) == 1;
 }
 
+/* Halves are left to kernels that take them: widened as a whole they would need more memory than the gradient. */
+static bool takes_halves(const gr_context *ctx)
+{
+    return ctx->device->kernels[GR_OP_dense_sgd].halves && ctx->device->kernels[GR_OP_dense_adam].halves;
+}
+
 static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
 {
     const gr_call *c = &node->call;
-    if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || !sole_use(opt, c->in[W]) || (c->in[B] && !sole_use(opt, c->in[B])))
+    if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !takes_halves(opt->ctx)))
+        return false;
+    if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaled))
         return false;
     return !c->in[X]->wants_grad || c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
 }
@@ -40,9 +53,9 @@ static void claim(gr_optimizer *opt)
         gr_node *node = ctx->nodes[i];
         if (!can_fuse(opt, node))
             continue;
-        gr_tensor *w = node->call.in[W];
-        node->claimed = 1u << X | 1u << W;
-        opt->fused[w->segment] = true;
+        gr_tensor *w = gr__origin(node->call.in[W]);
+        node->claimed = ctx->scaled ? 1u << W : 1u << X | 1u << W;
+        opt->fused[w->segment].claimed = true;
         if (!w->grad)
             w->slab->segments[w->segment].no_gradient = true;
     }
@@ -60,19 +73,46 @@ static bool deliver(gr_tensor *x, gr_tensor *dx)
     return added;
 }
 
+/* A name under which t's storage stays until the step ends, whatever the nodes that made it release. NULL: recorded. */
+static gr_tensor *keep(gr_tensor *t)
+{
+    const gr_context *ctx = t->ctx;
+    gr_tensor *kept = gr__tensor_alias(t, t->ndim, t->shape);
+    while (t->lifetime == GR__ALIAS && t->node >= 0 && ctx->nodes[t->node]->alias)
+        t = ctx->nodes[t->node]->call.in[0];
+    if (kept)
+        gr__bequeath(t, kept);
+    return kept;
+}
+
+/* The gradients of x and the bias; what the update will need is kept. */
+static bool postpone(gr_optimizer *opt, gr_node *node, gr_call *call)
+{
+    const gr_dense_args *args = call->options;
+    gr_fused *f = &opt->fused[gr__origin(call->in[W])->segment];
+    if (!gr__run_kernel(opt->ctx, node->op, call, GR_BACKWARD))
+        return false;
+    f->x = keep(call->in[X]);
+    f->dy = keep(call->d_out[0]);
+    f->y = args->relu ? keep(call->out[0]) : NULL;
+    return gr_ok(opt->ctx);
+}
+
 /* The backward pass of one claimed dense node. */
 static bool run(void *user, gr_node *node, gr_call *call)
 {
     gr_optimizer *opt = user;
-    gr_tensor *x = call->in[X], *w = call->in[W], *m[GR__MAX_MOMENTS] = {0};
+    gr_tensor *x = call->in[X];
     const gr_dense_args *args = call->options;
-    int64_t offset = w->slab->segments[w->segment].offset;
-    for (int i = 0; i < opt->class->moments; i++)
-        m[i] = gr__slab_piece(opt->moments[i], offset, w->ndim, w->shape);
-    gr_dense_update update = {.x = x, .dy = call->d_out[0], .w = w, .y = args->relu ? call->out[0] : NULL,
-                              .db = call->d_in[B], .want_dx = x->wants_grad};
-    gr_tensor *dx = opt->class->dense_step(opt, &update, m);
-    (void)node;
+    if (opt->ctx->scaled)
+        return postpone(opt, node, call);
+    gr_dense_update update = {.x = x,
+                              .dy = call->d_out[0],
+                              .w = gr__origin(call->in[W]),
+                              .y = args->relu ? call->out[0] : NULL,
+                              .db = call->d_in[B],
+                              .want_dx = x->wants_grad};
+    gr_tensor *dx = gr__dense_step(opt, &update);
     return dx && (!x->wants_grad || deliver(x, dx));
 }
 

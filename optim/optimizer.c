@@ -118,11 +118,20 @@ bool gr__update_begin(gr_optimizer *opt)
     return gr__state_write(ctx);
 }
 
+gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u)
+{
+    const gr_segment *s = &u->w->slab->segments[u->w->segment];
+    gr_tensor *m[GR__MAX_MOMENTS] = {0};
+    for (int i = 0; i < opt->class->moments; i++)
+        m[i] = gr__slab_piece(opt->moments[i], s->offset, u->w->ndim, u->w->shape);
+    return opt->class->dense_step(opt, u, m);
+}
+
 /* Whether segment i waits for the optimizer. */
 static bool pending(const gr_optimizer *opt, int i)
 {
     const gr_segment *s = &opt->net->parameters->slab->segments[i];
-    return !opt->fused[i] && s->value->grad_written;
+    return !opt->fused[i].claimed && s->value->grad_written;
 }
 
 static bool is_vector(const gr_optimizer *opt, int i)
@@ -170,6 +179,18 @@ static bool step_all(gr_optimizer *opt)
     return gr_ok(opt->ctx);
 }
 
+/* The updates that have waited for the end of the backward pass. */
+static bool step_postponed(gr_optimizer *opt)
+{
+    const gr_slab *slab = opt->net->parameters->slab;
+    for (int i = 0; i < slab->n && gr_ok(opt->ctx); i++) {
+        const gr_fused *f = &opt->fused[i];
+        if (f->x)
+            gr__dense_step(opt, &(gr_dense_update){.x = f->x, .dy = f->dy, .w = slab->segments[i].value, .y = f->y});
+    }
+    return gr_ok(opt->ctx);
+}
+
 gr_tensor *gr__gradient_norm(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
@@ -191,10 +212,13 @@ static bool climb(gr_optimizer *opt)
     return gr_sam_climb(slab->values, slab->gradients, gr__gradient_norm(opt), opt->saved, opt->rho);
 }
 
-/* Takes the loss scale out of the gradients; an overflow among them has the update skipped. */
+/* Takes the loss scale out of the gradients; an overflow, also in what one is yet to be made of, has the update skipped. */
 static bool unscale(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
+    for (int i = 0; i < slab->n && gr_ok(opt->ctx); i++)
+        if (opt->fused[i].x)
+            gr_overflow(opt->fused[i].x, opt->ctx->scaler);
     for (int i = 0, end; i < slab->n && gr_ok(opt->ctx); i = end + 1) {
         for (end = i; end < slab->n && pending(opt, end);)
             end++;
@@ -228,7 +252,7 @@ static bool step_pass(gr_optimizer *opt)
         return false;
     if (opt->rho > 0 && opt->pass == 0)
         return climb(opt);
-    return (opt->clip == 0 || clip(opt)) && step_all(opt);
+    return (opt->clip == 0 || clip(opt)) && step_all(opt) && step_postponed(opt);
 }
 
 /* The statistics of the first pass become the model's. */

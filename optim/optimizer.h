@@ -17,6 +17,12 @@ typedef struct {
     bool decays;                           /* weight decay applies */
 } gr_run;
 
+/* What becomes of the weights of a dense layer whose update is fused with its backward pass. */
+typedef struct {
+    bool claimed;          /* they are such weights */
+    gr_tensor *x, *dy, *y; /* what an update will be made of that waits for the end of the backward pass; y or NULL */
+} gr_fused;
+
 /* What kinds of optimizers differ in. */
 typedef struct {
     int moments;     /* slabs of state it keeps beside the parameters */
@@ -43,7 +49,7 @@ struct gr_optimizer {
     gr_tensor *saved;                    /* the weights before the climb */
     int pass;                            /* of this update, from 0 */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out as the slab of parameters; made at the first update */
-    bool *fused;                         /* by segment: its update was part of this backward pass */
+    gr_fused *fused;                     /* by segment, of this backward pass */
 };
 
 /* A new optimizer over a model, owned by ctx. NULL: recorded. */
@@ -60,6 +66,9 @@ bool gr__update_finish(gr_optimizer *opt);
 
 /* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
 gr_tensor *gr__gradient_norm(gr_optimizer *opt);
+
+/* The update of a dense layer's weights, a segment of the model's, with as much of its backward pass as u asks for. */
+gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u);
 
 /* Whether a dense layer's update may be fused with its backward pass. */
 bool gr__may_fuse(const gr_optimizer *opt);

@@ -1,6 +1,7 @@
 """The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is told.
 
-    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE      (MODE of PyTorch: eager, channels_last, compile)
+    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE
+    (MODE of PyTorch: eager, channels_last, compile; of Gradus: its precision, fp32 by default)
 
 Prints a line of JSON when it is ready: its version. Then, for every line with a number of seconds on its standard input,
 it trains for so long (two steps at least) and prints the milliseconds of each step; at the end of its input, the bytes by which
@@ -17,6 +18,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SIDES = {"cats-vs-dogs": 200, "cifar10-cnn": 32, "resnet18-cifar": 32}
+PRECISIONS = {"fp32": 1, "fp16": 3, "bf16": 4}  # gr_precision
 WARM_UP = 2
 
 
@@ -101,7 +103,7 @@ def load_library():
 
 def gradus(model, optimizer, batch, threads, mode, device):
     lib, side, b = load_library(), SIDES[model], Batch()
-    ctx = lib.gr_open(Options(device=device.encode(), seed=1, threads=threads))
+    ctx = lib.gr_open(Options(device=device.encode(), seed=1, threads=threads, precision=PRECISIONS[mode or "fp32"]))
     if not lib.gr_ok(ctx):
         sys.exit(lib.gr_error_text(ctx).decode())
     data = lib.gr_procedural(ctx, batch, side, side, 1)

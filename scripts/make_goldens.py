@@ -176,7 +176,7 @@ def draw_real(row, slot, stream, count):
         return u * 0.5 + 0.625
     if slot.name == "y":
         return np.maximum(u, 0)
-    if row.has("overflow") and slot.name in ("g", "loss"):
+    if row.has("overflow") and slot.name in ("g", "x", "loss"):
         return np.where(np.arange(count) == count // 2, np.inf, u * scale)
     if row.has("ties"):
         return (draw_bits(row, stream, count) % 3).astype(np.float64) - 1
@@ -532,7 +532,7 @@ def prox(row, t):
         optimizer.zero_grad()
         (t["g"] * parameter + row.number("factor", 0) / 2 * (parameter - t["anchor"]) ** 2).sum().backward()
         optimizer.step()
-    t["p"] = parameter.detach()
+    t["p"] = t["anchor"].clone() if row.has("skip") else parameter.detach()
 
 
 def clip(row, t):
@@ -577,12 +577,15 @@ def update(row, t):
     elif row.op == "unscale":
         t["scaler"][1] = 1.0 if not t["g"].isfinite().all() else t["scaler"][1]
         t["g"] /= t["scaler"][0]
+    elif row.op == "overflow":
+        t["scaler"][1] = 1.0 if not t["x"].isfinite().all() else t["scaler"][1]
     elif row.op == "loss_scale":
         t["scaler"] = loss_scale(t["scaler"])
     elif row.op == "adam_step":
         adam(row, t["p"], t["g"], t["m"], t["v"])
     else:
         dx, dw, db = dense_gradients(t["x"], t["dy"], t["w"], t.get("y"))
+        dw /= row.number("loss_scale", 1)
         sgd(row, t["w"], dw) if row.op == "dense_sgd" else adam(row, t["w"], dw, t["m"], t["v"])
         t.update({"dx": dx} if not row.has("no_dx") else {})
         t.update({"db": db} if not row.has("no_db") else {})

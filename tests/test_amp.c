@@ -14,6 +14,9 @@
 
 enum { SIDE = 12, IMAGES = 80, BATCH = 20 };
 
+/* Of these SGD and Adam fuse the dense layers' updates with their backward pass. */
+typedef enum { MOMENTUM, SGD, ADAM, PROX, KINDS } kind;
+
 /* With everything that reduces: batch normalisation, a residual block, pooling, dense layers. */
 static gr_module *net_of(gr_context *ctx)
 {
@@ -33,12 +36,18 @@ typedef struct {
     gr_loader *loader;
 } session;
 
-static session open_session(const char *device, gr_precision precision, bool adam)
+static gr_optimizer *optimizer_of(gr_context *ctx, gr_module *net, kind k)
+{
+    return k == ADAM   ? gr_adam(ctx, net, &(gr_adam_options){.lr = 0.003})
+           : k == PROX ? gr_prox(ctx, net, &(gr_prox_options){.lr = 0.05, .steps = 3})
+                       : gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = k == MOMENTUM ? 0.9 : 0});
+}
+
+static session open_session(const char *device, gr_precision precision, kind k)
 {
     session s = {.ctx = gr_open(&(gr_options){.device = device, .precision = precision, .seed = 3})};
     s.net = net_of(s.ctx);
-    s.opt = adam ? gr_adam(s.ctx, s.net, &(gr_adam_options){.lr = 0.003})
-                 : gr_sgd(s.ctx, s.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
+    s.opt = optimizer_of(s.ctx, s.net, k);
     s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = BATCH});
     assert_true(gr_ok(s.ctx));
     return s;
@@ -55,12 +64,10 @@ static bool next_batch(session *s, gr_batch *batch)
     return gr_loader_next(s->loader, batch) || gr_loader_next(s->loader, batch); /* an epoch's end, then the next one */
 }
 
-/* One update; its loss. */
-static double update(session *s)
+/* One pass over a batch; its loss. */
+static double pass(session *s, const gr_batch *batch)
 {
-    gr_batch batch;
-    assert_true(next_batch(s, &batch));
-    gr_tensor *loss = gr_loss(gr_forward(s->net, batch.x), &batch);
+    gr_tensor *loss = gr_loss(gr_forward(s->net, batch->x), batch);
     gr_minimize(s->opt, loss);
     const double value = gr_item(loss);
     gr_step_end(s->ctx);
@@ -68,11 +75,36 @@ static double update(session *s)
     return value;
 }
 
+/* One update, its pass number large (-1: none) under a loss scale that is too large; the loss of its last pass. */
+static double overflowing_update(session *s, int large)
+{
+    gr_batch batch;
+    double loss = 0;
+    assert_true(next_batch(s, &batch));
+    for (int i = 0; i < gr_optimizer_passes(s->opt); i++) {
+        if (i > 0) {
+            gr_loader_again(s->loader);
+            assert_true(gr_loader_next(s->loader, &batch));
+        }
+        if (i == large)
+            gr_set_loss_scale(s->ctx, 0x1p24);
+        loss = pass(s, &batch);
+    }
+    return loss;
+}
+
+static double update(session *s)
+{
+    return overflowing_update(s, -1);
+}
+
 /* Weights, moments and running statistics, one behind the other. */
 static float *everything(const session *s, int64_t *count)
 {
     const gr_parameters *p = s->net->parameters;
-    const gr_tensor *slabs[] = {p->slab->values, p->statistics->slab->values, s->opt->moments[0], s->opt->moments[1]};
+    const gr_slab *statistics = p->statistics->slab;
+    const gr_tensor *slabs[] = {p->slab->values, statistics ? statistics->values : NULL, s->opt->moments[0],
+                                s->opt->moments[1]};
     float *all = NULL;
     *count = 0;
     for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
@@ -118,7 +150,8 @@ static void halves_follow_floats(void **state)
         double bound;
     } cases[] = {{GR_FP16, 0.02}, {GR_BFLOAT16, 0.15}};
     for (int i = 0; i < 2; i++) {
-        const double d = distance(open_session("cpu", cases[i].precision, false), open_session("cpu", GR_FP32, false));
+        const double d =
+            distance(open_session("cpu", cases[i].precision, MOMENTUM), open_session("cpu", GR_FP32, MOMENTUM));
         assert_true(d > 1e-6);
         assert_true(d < cases[i].bound);
     }
@@ -128,22 +161,23 @@ static void halves_follow_floats(void **state)
 static void simt_follows_cpu(void **state)
 {
     (void)state;
-    assert_true(distance(open_session("simt", GR_FP16, true), open_session("cpu", GR_FP16, true)) < 0.02);
+    assert_true(distance(open_session("simt", GR_FP16, ADAM), open_session("cpu", GR_FP16, ADAM)) < 0.02);
 }
 
 /* ref in floats, with double sums. */
 static void cpu_follows_ref(void **state)
 {
     (void)state;
-    assert_true(distance(open_session("ref", GR_FP16, false), open_session("cpu", GR_FP16, false)) < 0.02);
-    assert_true(distance(open_session("ref", GR_BFLOAT16, false), open_session("cpu", GR_BFLOAT16, false)) < 0.15);
+    assert_true(distance(open_session("ref", GR_FP16, MOMENTUM), open_session("cpu", GR_FP16, MOMENTUM)) < 0.02);
+    assert_true(distance(open_session("ref", GR_BFLOAT16, MOMENTUM), open_session("cpu", GR_BFLOAT16, MOMENTUM)) <
+                0.15);
 }
 
 /* Activations are halves, parameters and their gradients floats; the loss is a float. */
 static void types_are_the_policy(void **state)
 {
     (void)state;
-    session s = open_session("cpu", GR_BFLOAT16, false);
+    session s = open_session("cpu", GR_BFLOAT16, MOMENTUM);
     gr_batch batch;
     assert_true(next_batch(&s, &batch));
     gr_tensor *z = gr_forward(s.net, batch.x), *loss = gr_loss(z, &batch);
@@ -165,11 +199,24 @@ static void count_casts(void *user, const gr_trace_event *event)
     *(int *)user += !strcmp(event->op, "cast");
 }
 
+/* The cpu device makes no copy of the weights at all. */
+static void weights_are_rounded_as_they_are_read(void **state)
+{
+    (void)state;
+    session s = open_session("cpu", GR_FP16, SGD);
+    int casts = 0;
+    gr_trace(s.ctx, count_casts, &casts);
+    update(&s);
+    assert_int_equal(casts, 0);
+    assert_null(s.net->parameters->slab->halves);
+    close_session(&s);
+}
+
 /* All weights in one cast a step, although evaluation and training read them; a float that is used twice is cast once. */
 static void each_tensor_is_cast_once_a_step(void **state)
 {
     (void)state;
-    session s = open_session("cpu", GR_FP16, false);
+    session s = open_session("simt", GR_FP16, MOMENTUM);
     int casts = 0;
     gr_trace(s.ctx, count_casts, &casts);
     update(&s);
@@ -191,7 +238,7 @@ static void each_tensor_is_cast_once_a_step(void **state)
 static void uploaded_weights_are_cast_again(void **state)
 {
     (void)state;
-    gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16});
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_FP16});
     gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 1, .no_bias = true}), NULL);
     gr_tensor *x = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){1, 1});
     assert_true(gr_upload(x, &(float){2}));
@@ -251,8 +298,8 @@ static void graphs_cast_again(void **state)
 static void overflow_skips_the_update(void **state)
 {
     (void)state;
-    for (int adam = 0; adam < 2; adam++) {
-        session s = open_session("cpu", GR_FP16, adam);
+    for (kind k = 0; k < PROX; k++) {
+        session s = open_session("cpu", GR_FP16, k);
         assert_true(gr_loss_scaling(s.ctx).scale == 65536);
         gr_set_loss_scale(s.ctx, 1024);
         update(&s);
@@ -272,11 +319,130 @@ static void overflow_skips_the_update(void **state)
     }
 }
 
+/* Two dense layers of one input, which shares its storage with what the pooling before it made. */
+static gr_module *twin_net(gr_context *ctx)
+{
+    const gr_dense_options wide = {.units = 7, .init = GR_HE_UNIFORM};
+    return gr_sequential(
+        ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 5, .kernel = 3, .init = GR_HE_UNIFORM}),
+        gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
+        gr_residual(ctx, gr_sequential(ctx, gr_dense_layer(ctx, &wide), NULL),
+                    gr_sequential(ctx, gr_dense_layer(ctx, &wide), NULL)),
+        gr_dense_layer(ctx, &wide), gr_relu_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+}
+
+/* Weights after ten updates, with or without fusion. */
+static float *trained(gr_precision precision, kind k, bool fused, int64_t *count)
+{
+    session s = {.ctx = gr_open(&(gr_options){.precision = precision, .seed = 3})};
+    s.net = twin_net(s.ctx);
+    s.opt = optimizer_of(s.ctx, s.net, k);
+    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = BATCH});
+    for (int i = 0; i < 10; i++) {
+        gr_batch batch;
+        assert_true(next_batch(&s, &batch));
+        gr_tensor *loss = gr_loss(gr_forward(s.net, batch.x), &batch);
+        assert_true(fused ? gr_minimize(s.opt, loss) : gr_backward(loss) && gr_optimizer_step(s.opt));
+        gr_step_end(s.ctx);
+    }
+    assert_int_equal(gr_loss_scaling(s.ctx).skipped, 0);
+    assert_int_equal(s.net->parameters->slab->segments[2].no_gradient, fused);
+    float *all = everything(&s, count);
+    close_session(&s);
+    return all;
+}
+
+/*
+ * The gradient of a fused layer's weights is the same sum, and in fp16 all else is the same too: only the last bits of
+ * floats differ. In bf16 dX is computed with the weights themselves, not with what they were rounded to; Adam makes
+ * whole steps of small differences.
+ */
+static void fused_updates_are_the_same(void **state)
+{
+    (void)state;
+    const struct {
+        gr_precision precision;
+        double bound;
+    } cases[] = {{GR_FP16, 1e-6}, {GR_BFLOAT16, 0x1p-6}};
+    for (int i = 0; i < 2; i++)
+        for (kind k = SGD; k <= ADAM; k++) {
+            int64_t n, m;
+            float *x = trained(cases[i].precision, k, true, &n), *y = trained(cases[i].precision, k, false, &m);
+            double distance = 0, size = 0;
+            assert_int_equal(n, m);
+            for (int64_t j = 0; j < n; j++) {
+                distance += pow((double)x[j] - (double)y[j], 2);
+                size += pow((double)y[j], 2);
+            }
+            assert_true(sqrt(distance / size) < cases[i].bound);
+            free(x);
+            free(y);
+        }
+}
+
+/* An infinity in x that a ReLU hides from the loss would still be one in the gradient of the weights, fused or not. */
+static void hidden_infinity_skips_the_update(void **state)
+{
+    (void)state;
+    for (kind k = MOMENTUM; k <= ADAM; k++) {
+        gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16, .seed = 3});
+        gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 3}), gr_relu_layer(ctx),
+                                       gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+        session s = {.ctx = ctx, .net = net, .opt = optimizer_of(ctx, net, k)};
+        assert_true(gr_module_build(net, 1, (int64_t[]){2}));
+        assert_true(gr_upload(gr_parameter(net, 0), (float[]){-1, -2, -3, 1, 1, 1}));
+        gr_tensor *x = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){2, 2}),
+                  *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){2});
+        for (int i = 0; i < 2; i++) {
+            int64_t n, m;
+            assert_true(gr_upload(x, i ? (float[]){1e6f, 1, 0, 2} : (float[]){1, 1, 0, 2}));
+            float *before = i ? everything(&s, &n) : NULL;
+            gr_tensor *loss = gr_softmax_cross_entropy(gr_forward(net, x), labels, NULL);
+            assert_true(gr_minimize(s.opt, loss));
+            assert_true(isfinite(gr_item(loss)));
+            gr_step_end(ctx);
+            float *after = everything(&s, &m);
+            assert_true(!i || !memcmp(before, after, (size_t)n * sizeof *before));
+            assert_int_equal(gr_loss_scaling(ctx).skipped, i);
+            free(before);
+            free(after);
+        }
+        assert_int_equal(gr_close(ctx), 0);
+    }
+}
+
+/* An overflow in any step of the conservative method takes its whole update back. */
+static void overflow_takes_all_steps_back(void **state)
+{
+    (void)state;
+    for (int bad = 0; bad < 3; bad++) {
+        session s = open_session("cpu", GR_FP16, PROX);
+        gr_set_loss_scale(s.ctx, 1024);
+        update(&s);
+        int64_t n, m;
+        float *before = everything(&s, &n);
+        overflowing_update(&s, bad);
+        float *after = everything(&s, &m);
+        assert_int_equal(gr_loss_scaling(s.ctx).skipped, 1);
+        const gr_slab *slab = s.net->parameters->slab;
+        const int64_t kept = gr_count(slab->values) + gr_count(s.net->parameters->statistics->slab->values);
+        assert_memory_equal(before, after, (size_t)kept * sizeof *before); /* behind them is the anchor */
+        gr_set_loss_scale(s.ctx, 1024);
+        update(&s);
+        float *later = everything(&s, &m);
+        assert_memory_not_equal(before, later, (size_t)gr_count(slab->values) * sizeof *before);
+        free(before);
+        free(after);
+        free(later);
+        close_session(&s);
+    }
+}
+
 /* The updates around a skipped one are what they would be without it, Adam's count of updates included. */
 static void only_that_update_is_skipped(void **state)
 {
     (void)state;
-    session with = open_session("cpu", GR_FP16, true), without = open_session("cpu", GR_FP16, true);
+    session with = open_session("cpu", GR_FP16, ADAM), without = open_session("cpu", GR_FP16, ADAM);
     gr_batch skipped;
     for (int i = 0; i < 4; i++) {
         gr_set_loss_scale(with.ctx, i == 2 ? 0x1p24 : 1024);
@@ -346,12 +512,12 @@ static void stuck_scale_stops_and_names_the_layer(void **state)
 }
 
 /* Peak of a training step that is only planned. */
-static int64_t peak(gr_precision precision, int64_t batch)
+static int64_t peak(gr_module *(*model)(gr_context *ctx), int side, gr_precision precision, int64_t batch)
 {
     gr_context *ctx = gr_open(&(gr_options){.precision = precision, .plan_only = true});
-    gr_module *net = gr_cifar10_cnn(ctx);
-    gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.momentum = 0.9});
-    gr_loader *loader = gr_loader_open(gr_procedural(ctx, batch, 32, 32, 1), &(gr_loader_options){.batch = batch});
+    gr_module *net = model(ctx);
+    gr_optimizer *opt = gr_sgd(ctx, net, NULL);
+    gr_loader *loader = gr_loader_open(gr_procedural(ctx, batch, side, side, 1), &(gr_loader_options){.batch = batch});
     gr_batch b;
     assert_true(gr_loader_next(loader, &b));
     assert_true(gr_minimize(opt, gr_loss(gr_forward(net, b.x), &b)));
@@ -362,13 +528,24 @@ static int64_t peak(gr_precision precision, int64_t batch)
     return m.persistent_peak + m.step_peak;
 }
 
-/* No activation is kept in both types. */
+/* No activation is kept in both types, no weights are copied, and a large dense layer's gradient is not stored. */
 static void halves_need_less_memory(void **state)
 {
     (void)state;
-    const double fp32 = (double)peak(GR_FP32, 1024), fp16 = (double)peak(GR_FP16, 1024);
-    assert_true(fp16 < 0.65 * fp32);
-    assert_true(peak(GR_BFLOAT16, 1024) <= (int64_t)fp16);
+    const struct {
+        gr_module *(*model)(gr_context *ctx);
+        int side;
+        int64_t batch;
+        double most;
+    } cases[] = {{gr_cifar10_cnn, 32, 1024, 0.65},
+                 {gr_cats_vs_dogs_net, 200, 8, 1},
+                 {gr_cats_vs_dogs_net, 200, 32, 0.9},
+                 {gr_cats_vs_dogs_net, 200, 128, 0.7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double fp32 = (double)peak(cases[i].model, cases[i].side, GR_FP32, cases[i].batch);
+        for (gr_precision half = GR_FP16; half <= GR_BFLOAT16; half++)
+            assert_true((double)peak(cases[i].model, cases[i].side, half, cases[i].batch) < cases[i].most * fp32);
+    }
 }
 
 int main(void)
@@ -378,11 +555,15 @@ int main(void)
         cmocka_unit_test(simt_follows_cpu),
         cmocka_unit_test(cpu_follows_ref),
         cmocka_unit_test(types_are_the_policy),
+        cmocka_unit_test(weights_are_rounded_as_they_are_read),
         cmocka_unit_test(each_tensor_is_cast_once_a_step),
         cmocka_unit_test(uploaded_weights_are_cast_again),
         cmocka_unit_test(gradients_of_shared_halves_add_up),
         cmocka_unit_test(graphs_cast_again),
         cmocka_unit_test(overflow_skips_the_update),
+        cmocka_unit_test(fused_updates_are_the_same),
+        cmocka_unit_test(hidden_infinity_skips_the_update),
+        cmocka_unit_test(overflow_takes_all_steps_back),
         cmocka_unit_test(only_that_update_is_skipped),
         cmocka_unit_test(only_fp16_is_scaled),
         cmocka_unit_test(stuck_scale_stops_and_names_the_layer),

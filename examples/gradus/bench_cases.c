@@ -89,6 +89,11 @@ static gr_tensor *unscaled(gr_tensor *const *in)
     return gr_unscale(in[0], in[1]) ? in[0] : NULL;
 }
 
+static gr_tensor *looked_at(gr_tensor *const *in)
+{
+    return gr_overflow(in[0], in[1]) ? in[0] : NULL;
+}
+
 static gr_tensor *scale_moved(gr_tensor *const *in)
 {
     return gr_loss_scale(in[0], NULL) ? in[0] : NULL;
@@ -323,6 +328,7 @@ const bench_case bench_cases[] = {
      "next_mean[512]= next_var[512]= mean[512] var[512]+ batch_mean[512] batch_var[512]+", norm_track, READS_NOTHING},
     {"batch_norm_commit", "statistics of ResNet-18", "running[9600]= next[9600]", norm_commit, READS_NOTHING},
     {"unscale", "parameters of ResNet-18 for CIFAR-10", "g[11173962]& scaler[5]&+", unscaled, READS_NOTHING},
+    {"overflow", "cats-vs-dogs, what goes into the hidden layer", "x[N,320000] scaler[5]&+", looked_at, READS_NOTHING},
     {"loss_scale", "the numbers of one context", "scaler[5]&+", scale_moved, READS_NOTHING},
     {0},
 };

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* In the order of gr_precision from GR_FP32 on. */
-static const char *const precision_names[] = {"fp32", "fp64", "fp16", "bf16", NULL};
-
 static gr_precision precision_of(const char *name)
 {
     int i = 0;
@@ -103,10 +100,7 @@ const option settings_protocol[] = {
     {"augment", "PLAN", OPTION_TEXT, AT(augment), AUGMENT_HELP, 0, 0, NULL},
     {"init-weights", "FILE", OPTION_TEXT, AT(init_weights), "start from these weights (safetensors)", 0, 0, NULL},
     {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
-    {"precision", "NAME", OPTION_CHOICE, AT(precision),
-     "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale) or, on ref, fp64 (default: fp32, "
-     "on ref fp64)",
-     0, 0, precision_names},
+    {"precision", "NAME", OPTION_CHOICE, AT(precision), PRECISION_HELP, 0, 0, precision_names},
     {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
      "the most that tensors may take together, such as 512M or 2G (default: none)", 0, 0, NULL},
     {0},

@@ -18,6 +18,7 @@ static const option summary_options[] = {
      0, NULL},
     {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), DEVICE_HELP, 0, 0,
      device_names},
+    {"precision", "NAME", OPTION_CHOICE, offsetof(settings, precision), PRECISION_HELP, 0, 0, precision_names},
     {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print one line of JSON", 0, 0, NULL},
     {0},
 };
@@ -29,7 +30,7 @@ static const command_text summary_text = {
     .about =
         "Print the layers of a recipe's network: output shape, parameters, floating-point operations (a multiply-add "
         "is two) and bytes kept for the backward pass, per sample; and the peak memory of training, planned.",
-    .examples = "summary cats-vs-dogs\nsummary cats-vs-dogs --batch 128 --optimizer adam --json",
+    .examples = "summary cats-vs-dogs\nsummary cats-vs-dogs --batch 128 --optimizer adam --precision bf16 --json",
 };
 
 typedef struct {
@@ -109,7 +110,7 @@ static void print_row(const char *name, const char *shape, const gr_summary_row 
            thousands_text(row->bytes, bytes));
 }
 
-static void print_summary(const recipe *r, const settings *s, const summary *m)
+static void print_summary(const gr_context *ctx, const recipe *r, const settings *s, const summary *m)
 {
     char shape[64], held[32], step[32], peak[32];
     int64_t input[3];
@@ -122,9 +123,9 @@ static void print_summary(const recipe *r, const settings *s, const summary *m)
     printf(
         "\nforward, backward: floating-point operations per sample, a multiply-add being two; bytes kept: per sample,\n"
         "between forward and backward\n");
-    printf("\nTraining with %s at batch size %lld takes %s at its peak:\n"
+    printf("\nTraining with %s in %s at batch size %lld takes %s at its peak:\n"
            "%s of parameters, moments and batches, %s of a step's activations, gradients and scratch\n",
-           s->optimizer, (long long)s->batch, bytes_text((double)m->memory.peak, peak),
+           s->optimizer, gr_precision_name(ctx), (long long)s->batch, bytes_text((double)m->memory.peak, peak),
            bytes_text((double)m->memory.persistent_peak, held), bytes_text((double)m->memory.step_peak, step));
 }
 
@@ -140,17 +141,17 @@ static json_t *row_as_json(const gr_summary_row *row)
                      (json_int_t)row->flops_backward, "bytes", (json_int_t)row->bytes);
 }
 
-static void print_json(const recipe *r, const settings *s, const summary *m)
+static void print_json(const gr_context *ctx, const recipe *r, const settings *s, const summary *m)
 {
     json_t *layers = json_array();
     for (int i = 0; i < m->n; i++)
         json_array_append_new(layers, row_as_json(&m->rows[i]));
     json_t *o =
-        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:s}", "recipe", r->name, "layers", layers,
-                  "parameters", (json_int_t)m->total.parameters, "flops_forward", (json_int_t)m->total.flops_forward,
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "recipe", r->name, "layers",
+                  layers, "parameters", (json_int_t)m->total.parameters, "flops_forward", (json_int_t)m->total.flops_forward,
                   "flops_backward", (json_int_t)m->total.flops_backward, "bytes_per_sample", (json_int_t)m->total.bytes,
-                  "optimizer", s->optimizer, "batch", (json_int_t)s->batch, "persistent_bytes",
-                  (json_int_t)m->memory.persistent_peak, "step_bytes", (json_int_t)m->memory.step_peak, "peak_bytes",
+                  "optimizer", s->optimizer, "precision", gr_precision_name(ctx), "batch", (json_int_t)s->batch,
+                  "persistent_bytes", (json_int_t)m->memory.persistent_peak, "step_bytes", (json_int_t)m->memory.step_peak, "peak_bytes",
                   (json_int_t)m->memory.peak, "version", gr_version());
     json_dumpf(o, stdout, ROW_FORMAT);
     putchar('\n');
@@ -173,7 +174,7 @@ int summary_command(int argc, char **argv)
     summary m = {0};
     int code = summarise(ctx, r, &s, &m) ? 0 : complain_of(ctx, "summary");
     if (code == 0)
-        (s.json ? print_json : print_summary)(r, &s, &m);
+        (s.json ? print_json : print_summary)(ctx, r, &s, &m);
     gr_close(ctx);
     return code;
 }

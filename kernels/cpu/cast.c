@@ -105,6 +105,21 @@ void GR_CPU(convert)(gr_type to, void *y, gr_type from, const void *x, int64_t n
         convert(to, y, from, x, n);
 }
 
+INLINE void round_row(gr_type half, float *y, const float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += VL) {
+        uint16_t h[VL];
+        const int64_t count = min64(VL, n - i);
+        store_as(half, h, 0, vec_load_n(x + i, count));
+        vec_store_n(y + i, load_as(half, h, 0), count);
+    }
+}
+
+void GR_CPU(round_to)(gr_type half, float *y, const float *x, int64_t n)
+{
+    half == GR_F16 ? round_row(GR_F16, y, x, n) : round_row(GR_BF16, y, x, n);
+}
+
 static void cast_chunk(void *arg, int64_t chunk)
 {
     const gr_call *call = arg;

@@ -126,9 +126,9 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g)
     if (job->use == DENSE_STORE)
         block_dw(f, i, rows, xb, job->dw + at, job->out, 1, job->accumulate_w);
     else if (job->use == DENSE_SGD)
-        block_dw(f, i, rows, xb, job->w + at, job->out, -job->lr, true);
+        block_dw(f, i, rows, xb, job->w + at, job->out, job->alpha, true);
     else if (job->use == DENSE_ADAM) {
-        block_dw(f, i, rows, xb, g, f->pitch, 1, false);
+        block_dw(f, i, rows, xb, g, f->pitch, job->alpha, false);
         for (int64_t r = 0; r < rows; r++, g += f->pitch) {
             const int64_t row = at + r * job->out;
             adam_row(&job->adam, g, job->w + row, job->m + row, job->v + row, job->out);

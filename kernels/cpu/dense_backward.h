@@ -21,7 +21,7 @@ typedef struct {
     float *dx, *dw, *db; /* [N,in], [in,out], [out]; NULL: not wanted */
     bool accumulate_x, accumulate_w, accumulate_b;
     dense_use use;
-    float lr;          /* DENSE_SGD */
+    float alpha;       /* DENSE_SGD, DENSE_ADAM: factor of dW where it is used up: -lr or 1, over the loss scale */
     adam_numbers adam; /* DENSE_ADAM */
     float *m, *v;      /* [in,out] */
 } dense_job;

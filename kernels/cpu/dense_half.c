@@ -1,35 +1,19 @@
 /* dense_half.c - see dense_half.h. */
 #include "kernels/cpu/dense_half.h"
 
-enum { BLOCK_FLOATS = 1 << 18, GRAIN = 64 /* features: blocks are a multiple */ };
-
-/* A matrix of halves and, of some of its columns, the floats that stand for them. */
-typedef struct {
-    gr_tensor *half; /* [rows,pitch] */
-    int64_t first;   /* column of it where the floats begin */
-    gr_tensor wide;  /* f32 [rows,columns] */
-    bool store;      /* floats to halves; else halves to floats */
-} window;
-
 typedef struct {
     const gr_call *call;
     int64_t N, in, out, block;
-    window x, dx, y, dy; /* y and dy whole, x and dx a block of features */
-    gr_tensor w;         /* f32 [block,out] */
-    float *total;        /* [N,out]: y so far */
-    void *inner;         /* scratch of the float kernel */
+    half_window x, dx, y, dy; /* y and dy whole, x and dx a block of features */
+    gr_tensor w;              /* f32 [block,out] */
+    float *total;             /* [N,out]: y so far */
+    void *inner;              /* scratch of the float kernel */
     size_t bytes;
 } job;
 
-static gr_tensor matrix(int64_t rows, int64_t columns, float *data)
-{
-    return (gr_tensor){
-        .type = GR_F32, .ndim = 2, .shape = {rows, columns, 1, 1}, .count = rows * columns, .data = data};
-}
-
 static void convert_row(void *arg, int64_t n)
 {
-    const window *v = arg;
+    const half_window *v = arg;
     const int64_t columns = v->wide.shape[1];
     char *half = (char *)v->half->data + (size_t)(n * v->half->shape[1] + v->first) * 2;
     float *wide = gr__f32(&v->wide) + n * columns;
@@ -39,7 +23,7 @@ static void convert_row(void *arg, int64_t n)
         GR_CPU(convert)(GR_F32, wide, v->half->type, half, columns);
 }
 
-static void convert_window(const gr_exec *exec, window *v, bool store)
+void half_window_convert(const gr_exec *exec, half_window *v, bool store)
 {
     v->store = store;
     gr_parallel_for(exec, v->wide.shape[0], convert_row, v);
@@ -49,9 +33,9 @@ static void convert_window(const gr_exec *exec, window *v, bool store)
 static gr_call inner_call(job *j, gr_pass pass, int64_t columns)
 {
     gr_call c = *j->call;
-    j->x.wide = matrix(j->N, columns, gr__f32(&j->x.wide));
-    j->dx.wide = matrix(j->N, columns, gr__f32(&j->dx.wide));
-    j->w = matrix(columns, j->out, gr__f32(&j->w));
+    j->x.wide = float_matrix(j->N, columns, gr__f32(&j->x.wide));
+    j->dx.wide = float_matrix(j->N, columns, gr__f32(&j->dx.wide));
+    j->w = float_matrix(columns, j->out, gr__f32(&j->w));
     c.in[0] = &j->x.wide;
     c.in[1] = &j->w;
     c.out[0] = &j->y.wide;
@@ -72,16 +56,17 @@ static job plan(const gr_call *call, gr_pass pass, void *base)
 {
     const gr_tensor *x = call->in[0], *w = call->in[1];
     job j = {.call = call, .N = x->shape[0], .in = w->shape[0], .out = w->shape[1]};
-    j.block = min64(j.in, max64(GRAIN, BLOCK_FLOATS / (j.out + 2 * j.N) / GRAIN * GRAIN));
+    j.block = half_block(j.in, j.out + 2 * j.N);
     scratch s = {.base = base};
-    j.x = (window){.half = call->in[0], .wide = matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
-    j.w = matrix(j.block, j.out, scratch_take(&s, j.block * j.out));
-    j.y = (window){.half = call->out[0], .wide = matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
+    j.x = (half_window){.half = call->in[0], .wide = float_matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
+    j.w = float_matrix(j.block, j.out, scratch_take(&s, j.block * j.out));
+    j.y = (half_window){.half = call->out[0], .wide = float_matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
     if (pass == GR_FORWARD) {
         j.total = scratch_take(&s, j.N * j.out);
     } else {
-        j.dy = (window){.half = call->d_out[0], .wide = matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
-        j.dx = (window){.half = call->d_in[0], .wide = matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
+        j.dy = (half_window){.half = call->d_out[0], .wide = float_matrix(j.N, j.out, scratch_take(&s, j.N * j.out))};
+        j.dx =
+            (half_window){.half = call->d_in[0], .wide = float_matrix(j.N, j.block, scratch_take(&s, j.N * j.block))};
     }
     const size_t whole = inner_scratch(&j, pass, j.block),
                  rest = j.in % j.block ? inner_scratch(&j, pass, j.in % j.block) : 0;
@@ -90,23 +75,34 @@ static job plan(const gr_call *call, gr_pass pass, void *base)
     return j;
 }
 
+enum { ROWS = 32 /* of w that a thread converts at a time */ };
+
+/* Rows of w as floats. Arg: the job; j->x.first: the row where its block begins. */
+static void widen_rows(void *arg, int64_t chunk)
+{
+    const job *j = arg;
+    const gr_tensor *w = j->call->in[1]; /* [in,out] */
+    const int64_t row = chunk * ROWS, n = min64(ROWS, j->w.shape[0] - row) * j->out;
+    const int64_t from = (j->x.first + row) * j->out;
+    float *to = gr__f32(&j->w) + row * j->out;
+    if (w->type == GR_F32)
+        GR_CPU(round_to)(j->call->in[0]->type, to, gr__f32(w) + from, n);
+    else
+        GR_CPU(convert)(GR_F32, to, w->type, (const uint16_t *)w->data + from, n);
+}
+
 /* Shows block first .. first+columns of x and w as floats. */
 static void widen_block(job *j, int64_t first)
 {
-    const gr_exec *exec = j->call->exec;
-    const gr_tensor *w = j->call->in[1];
-    gr_tensor part = {.type = w->type, .data = (char *)w->data + (size_t)(first * j->out) * 2, .count = j->w.count};
-    const gr_call cast = {.exec = exec, .n_in = 1, .n_out = 1, .in = {&part}, .out = {&j->w}};
     j->x.first = j->dx.first = first;
-    convert_window(exec, &j->x, false);
-    GR_CPU(cast_forward)(&cast);
+    half_window_convert(j->call->exec, &j->x, false);
+    gr_parallel_for(j->call->exec, ceil_div(j->w.shape[0], ROWS), widen_rows, j);
 }
 
 bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass)
 {
     const gr_tensor *dx = call->d_in[0], *dw = call->d_in[1], *db = call->d_in[2], *b = call->in[2];
-    const bool forward =
-        gr__is_half(call->in[0]) && gr__is_half(call->in[1]) && gr__is_half(call->out[0]) && !gr__is_half(b);
+    const bool forward = gr__is_half(call->in[0]) && gr__is_half(call->out[0]) && !gr__is_half(b);
     return forward && (pass == GR_FORWARD || (gr__is_half(call->d_out[0]) && (!dx || gr__is_half(dx)) &&
                                               !gr__is_half(dw) && !gr__is_half(db)));
 }
@@ -141,7 +137,7 @@ void GR_CPU(dense_half_forward)(const gr_call *call)
     }
     for (int64_t i = 0; i < j.N * j.out; i++)
         gr__f32(&j.y.wide)[i] = args->relu && j.total[i] < 0 ? 0 : j.total[i];
-    convert_window(call->exec, &j.y, true);
+    half_window_convert(call->exec, &j.y, true);
 }
 
 void GR_CPU(dense_half_backward)(const gr_call *call)
@@ -149,22 +145,22 @@ void GR_CPU(dense_half_backward)(const gr_call *call)
     job j = plan(call, GR_BACKWARD, call->exec->scratch);
     gr_exec exec = *call->exec;
     exec.scratch = j.inner;
-    convert_window(call->exec, &j.y, false);
-    convert_window(call->exec, &j.dy, false);
+    half_window_convert(call->exec, &j.y, false);
+    half_window_convert(call->exec, &j.dy, false);
     gr_tensor dw;
     for (int64_t first = 0; first < j.in; first += j.block) {
         gr_call c = inner_call(&j, GR_BACKWARD, min64(j.block, j.in - first));
         widen_block(&j, first);
         c.exec = &exec;
         if (call->d_in[1]) {
-            dw = matrix(j.w.shape[0], j.out, gr__f32(call->d_in[1]) + first * j.out);
+            dw = float_matrix(j.w.shape[0], j.out, gr__f32(call->d_in[1]) + first * j.out);
             c.d_in[1] = &dw;
         }
         c.d_in[2] = first == 0 ? c.d_in[2] : NULL;
         if (c.d_in[0] && c.accumulate & 1)
-            convert_window(call->exec, &j.dx, false);
+            half_window_convert(call->exec, &j.dx, false);
         GR_CPU(dense_backward)(&c);
         if (c.d_in[0])
-            convert_window(call->exec, &j.dx, true);
+            half_window_convert(call->exec, &j.dx, true);
     }
 }

@@ -1,4 +1,7 @@
-/* prox_step.c - p -= lr (g + gamma (p - anchor)) over a slab; in the first step of an update anchor becomes p. */
+/*
+ * prox_step.c - p -= lr (g + gamma (p - anchor)) over a slab; in the first step of an update anchor becomes p. A
+ * skipped update goes back to anchor.
+ */
 #include "kernels/cpu/elements.h"
 
 INLINE void step(const void *arg, int64_t i, int64_t n)
@@ -11,7 +14,7 @@ INLINE void step(const void *arg, int64_t i, int64_t n)
     const vec at = vec_load_n(p, n), from = args->first ? at : vec_load_n(anchor, n);
     if (args->first)
         vec_store_n(anchor, at, n);
-    vec_store_n(p, at - lr * (vec_load_n(g, n) + gamma * (at - from)), n);
+    vec_store_n(p, call->exec->state->skip ? from : at - lr * (vec_load_n(g, n) + gamma * (at - from)), n);
 }
 
 static void step_chunk(void *arg, int64_t chunk)
@@ -22,6 +25,5 @@ static void step_chunk(void *arg, int64_t chunk)
 
 void GR_CPU(prox_step_forward)(const gr_call *call)
 {
-    if (!call->exec->state->skip)
-        gr_parallel_for(call->exec, ceil_div(call->in[0]->count, CHUNK), step_chunk, (void *)call);
+    gr_parallel_for(call->exec, ceil_div(call->in[0]->count, CHUNK), step_chunk, (void *)call);
 }

@@ -3,7 +3,9 @@
  * [in,out], y[N,out] where the layer ended in ReLU.
  *
  *   dz = dY [y > 0] where y is given, else dY
- *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j]
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j] / S
+ *
+ * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *
  * Products  as in dense.cu. The tile of dW goes from registers into w, m and v: nothing else needs it.
  * Launch    one thread for the step's numbers; dX, db, dW in the order of the stream, so dX reads the old w. Tiles and
@@ -33,11 +35,12 @@ GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_
     const bool whole = to->n % QUAD == 0;
     const int64_t at = row * to->n + column;
     const adam_numbers numbers = *to->numbers;
+    const float factor = 1 / to->state->loss_scale;
     quad w = quad_inside(to->w + at, inside, whole), m = quad_inside(to->m + at, inside, whole),
          v = quad_inside(to->v + at, inside, whole);
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
-        adam_element(&numbers, g.at[j], &w.at[j], &m.at[j], &v.at[j]);
+        adam_element(&numbers, g.at[j] * factor, &w.at[j], &m.at[j], &v.at[j]);
     quad_put(to->w + at, inside, whole, w);
     quad_put(to->m + at, inside, whole, m);
     quad_put(to->v + at, inside, whole, v);

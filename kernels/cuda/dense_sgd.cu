@@ -3,7 +3,9 @@
  * y[N,out] where the layer ended in ReLU.
  *
  *   dz = dY [y > 0] where y is given, else dY
- *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] -= lr sum_n x[n,i] dz[n,j]
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] -= lr sum_n x[n,i] dz[n,j] / S
+ *
+ * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *
  * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it.
  * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where the
@@ -27,7 +29,7 @@ GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t
     if (to->state->skip)
         return;
     const bool whole = to->n % QUAD == 0;
-    const float lr = (float)to->state->lr;
+    const float lr = (float)to->state->lr / to->state->loss_scale;
     float *at = to->w + row * to->n + column;
     quad w = quad_inside(at, inside, whole);
 #pragma unroll

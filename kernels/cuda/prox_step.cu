@@ -1,5 +1,6 @@
 /*
  * prox_step.cu - p -= lr (g + gamma (p - anchor)), over a whole slab; in the first step of an update anchor becomes p.
+ * A skipped update goes back to anchor.
  *
  * Launch    a thread for four elements side by side, blocks of 256. lr and skip are read from the step state.
  * Limit     memory: three arrays are read and one is written; in the first step two of each.
@@ -12,12 +13,13 @@ static __global__ void prox_step(float *p, const float *g, float *anchor, float 
                                  int64_t count)
 {
     const float lr = (float)state->lr;
-    const int64_t end = state->skip ? 0 : count;
-    for (int64_t i = quad_first(); i < end; i += quad_stride()) {
+    const bool skip = state->skip;
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad weight = quad_load(p, i, count);
         const quad gradient = quad_load(g, i, count), from = first ? weight : quad_load(anchor, i, count);
         for (int j = 0; j < QUAD; j++)
-            weight.at[j] -= lr * (gradient.at[j] + gamma * (weight.at[j] - from.at[j]));
+            weight.at[j] =
+                skip ? from.at[j] : weight.at[j] - lr * (gradient.at[j] + gamma * (weight.at[j] - from.at[j]));
         if (first)
             quad_store(anchor, i, count, from, false);
         quad_store(p, i, count, weight, false);

@@ -2,7 +2,8 @@
  * dense_update.c - references of dense_sgd and dense_adam.
  *
  *   dz = dY [y > 0] where y is given, else dY
- *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] updated by g = sum_n x[n,i] dz[n,j]
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] updated by g = sum_n x[n,i] dz[n,j] / S
+ * where S is the loss scale that dy carries and dX and db keep.
  * Row i of w is all that row i of dX and of the update need, so one sweep over w does both.
  */
 #include "kernels/ref/adam.h"
@@ -35,7 +36,7 @@ static wide gradient(const gr_call *call, int64_t i, int64_t j)
     wide sum = 0;
     for (int64_t n = 0; n < N; n++)
         sum += (wide)reals(call->in[X])[n * in + i] * upstream(call, n * out + j);
-    return sum;
+    return sum / (wide)call->exec->state->loss_scale;
 }
 
 static void db(const gr_call *call)

@@ -29,9 +29,10 @@ class Summary(Case):
         self.assertEqual(plain["parameters"], fused["parameters"])
 
     def test_planned_peak_is_the_measured_one(self):
-        for batch, optimizer in ((8, "sgd"), (100, "adam")):
-            with self.subTest((batch, optimizer)):
-                words = ["cifar10-cnn", "--batch", batch, "--optimizer", optimizer, "--json"]
+        for batch, optimizer, precision in ((8, "sgd", "fp32"), (100, "adam", "fp32"), (64, "sgd", "fp16"),
+                                            (100, "adam", "bf16")):
+            with self.subTest((batch, optimizer, precision)):
+                words = ["cifar10-cnn", "--batch", batch, "--optimizer", optimizer, "--precision", precision, "--json"]
                 planned = json.loads(self.gradus("summary", *words).out)["peak_bytes"]
                 measured = self.gradus("train", *words, "--procedural", "--updates", 2).row()["peak_bytes"]
                 self.assertAlmostEqual(planned / measured, 1, delta=0.01)

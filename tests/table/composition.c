@@ -65,6 +65,14 @@ static double *masked(gr_tensor *dy, gr_tensor *y)
     return values;
 }
 
+/* Takes the row's loss scale out of a gradient. */
+static bool unscaled(const row *r, gr_tensor *g)
+{
+    gr_tensor *scaler = gr_tensor_new(g->ctx, gr_real(g->ctx), 1, (int64_t[]){GR_SCALER_VALUES});
+    const double values[GR_SCALER_VALUES] = {[GR_SCALER_SCALE] = (double)r->state.loss_scale};
+    return scaler && front_fill(scaler, values) && gr_unscale(g, scaler);
+}
+
 /* Gradients of a dense layer by the tape, then the optimizer's step over w; returns dx. */
 static gr_tensor *dense_then_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
@@ -73,6 +81,7 @@ static gr_tensor *dense_then_step(const row *r, gr_tensor *const *in, gr_tensor 
     double *dy = masked(in[DY], in[Y]);
     bool good = gr_backward(answer_dot(gr_dense(x, w, b, NULL), dy));
     free(dy);
+    good = good && unscaled(r, gr_grad(w));
     good = good && (r->op->id == GR_OP_dense_sgd ? gr_sgd_step(in[W], gr_grad(w), NULL)
                                                  : gr_adam_step(in[W], gr_grad(w), in[M], in[V], &r->adam));
     if (!good)

@@ -164,10 +164,14 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
  */
 static bool nan_reaches(const row *r, int slot)
 {
+    if (r->op->id == GR_OP_overflow) /* shows as a skip */
+        return false;
     if (r->op->id == GR_OP_batch_norm_commit || r->op->id == GR_OP_sam_return)
         return slot == 1;
     if (r->op->id == GR_OP_sam_climb)
         return slot != 3;
+    if (r->op->id == GR_OP_prox_step && r->skip)
+        return slot == (r->track.first ? 0 : 2);
     if (r->op->id == GR_OP_prox_step && r->track.first)
         return slot != 2;
     if (r->op->id == GR_OP_batch_norm_track && slot < 4)
@@ -199,13 +203,15 @@ static void check_without_saved(const subject *s, trial *t)
 }
 
 /*
- * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb, nobody
- * knows yet whether it is skipped when the loss is added to its sum, and the loss scaler is what decides.
+ * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb,
+ * the conservative method to its anchor, nobody knows yet whether it is skipped when the loss is added to its sum, and
+ * the loss scaler is what decides.
  */
 static bool obeys_skip(const gr_op *op)
 {
-    return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb && op->id != GR_OP_sam_return &&
-           op->id != GR_OP_tally && op->id != GR_OP_unscale && op->id != GR_OP_loss_scale;
+    return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb &&
+           op->id != GR_OP_sam_return && op->id != GR_OP_prox_step && op->id != GR_OP_tally &&
+           op->id != GR_OP_unscale && op->id != GR_OP_overflow && op->id != GR_OP_loss_scale;
 }
 
 static void check_skip(const subject *s, trial *t)

@@ -121,7 +121,7 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
         return u * 0.5 + 0.625;
     if (!strcmp(s->name, "y")) /* the result of a ReLU */
         return u > 0 ? u : 0;
-    if (r->overflow && (!strcmp(s->name, "g") || !strcmp(s->name, "loss")) && i == count / 2)
+    if (r->overflow && strchr("gxl", *s->name) && i == count / 2)
         return INFINITY;
     if (r->ties)
         return (double)(bits(r, (uint32_t)slot, (uint64_t)i) % 3) - 1;

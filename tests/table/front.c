@@ -116,6 +116,12 @@ static gr_tensor *call_unscale(const row *r, gr_tensor *const *in, gr_tensor *db
     return gr_unscale(in[0], in[1]) ? in[0] : NULL;
 }
 
+static gr_tensor *call_overflow(const row *r, gr_tensor *const *in, gr_tensor *db)
+{
+    (void)r, (void)db;
+    return gr_overflow(in[0], in[1]) ? in[0] : NULL;
+}
+
 static gr_tensor *call_loss_scale(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)r, (void)db;
@@ -337,7 +343,7 @@ bool front_inputs(gr_context *ctx, const row *r, gr_tensor **in)
         in[i] = NULL;
         if (r->ndim[i] < 0)
             continue;
-        gr_type real = cast_type(r->from_f16, r->from_bf16, gr_real(ctx));
+        gr_type real = slot.type == 'a' ? cast_type(r->from_f16, r->from_bf16, gr_real(ctx)) : gr_real(ctx);
         gr_type type = slot.type == 'u' ? GR_U8 : slot.type == 'i' ? GR_I32 : real;
         in[i] = slot.grad ? gr_variable(ctx, r->ndim[i], r->shape[i]) : gr_tensor_new(ctx, type, r->ndim[i], r->shape[i]);
         if (!in[i])

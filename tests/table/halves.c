@@ -21,13 +21,14 @@ static const char *const device_names[PATHS] = {"ref", "ref", "ref", "cpu", "sim
 /* A tensor of a call on every path. */
 typedef struct {
     char name[20];
-    bool half; /* by the policy, a half where there are halves */
+    bool half; /* by the policy, a half where there are halves; a real one there is rounded by the kernel */
     gr_tensor *t[PATHS];
 } operand;
 
 typedef struct {
     const row *r;
     gr_type type;           /* of the halves */
+    bool as_made;           /* halves are given to kernels that would round floats, too */
     gr_context *ctx[PATHS]; /* NULL: not asked for */
     gr_call call[PATHS];
     operand in[GR_MAX_IN], out[GR_MAX_OUT], d_in[GR_MAX_IN], d_out;
@@ -52,27 +53,31 @@ static gr_context *context(int path, gr_type type)
     return *ctx;
 }
 
-/* Takes n of values, rounded where the operand is a half, on every path. */
-static void put(const half_trial *h, const operand *o, double *values, int64_t count)
+/* Takes count values on every path, rounded where the operand is a half, unless the kernel is to do it. */
+static void put(const half_trial *h, const operand *o, const double *values, int64_t count)
 {
-    for (int64_t i = 0; i < count && o->half; i++)
-        values[i] = rounded(h->type, values[i]);
+    double *half = malloc((size_t)count * sizeof *half);
+    for (int64_t i = 0; i < count; i++)
+        half[i] = o->half ? rounded(h->type, values[i]) : values[i];
     for (int p = 0; p < PATHS; p++)
-        if (o->t[p] && !front_fill(o->t[p], values))
+        if (o->t[p] && !front_fill(o->t[p], p > PLAIN && !gr__is_half(o->t[p]) ? values : half))
             report_failure(h->r, "halves", "%s", gr_error_text(h->ctx[p]));
+    free(half);
 }
 
-static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *shape, const char *prefix, bool half)
+/* reals: bit p: this tensor stays real on path p whatever the policy says. */
+static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *shape, const char *prefix, bool half,
+                    unsigned reals)
 {
     operand o = {.half = half};
     snprintf(o.name, sizeof o.name, "%s%s", prefix, slot->name);
     for (int p = 0; p < PATHS; p++)
         if (h->ctx[p])
             o.t[p] = gr__tensor_step(h->ctx[p],
-                                     slot->type == 'u'   ? GR_U8
-                                     : slot->type == 'i' ? GR_I32
-                                     : half && p > PLAIN ? h->type
-                                                         : gr_real(h->ctx[p]),
+                                     slot->type == 'u'                        ? GR_U8
+                                     : slot->type == 'i'                      ? GR_I32
+                                     : half && p > PLAIN && !(reals >> p & 1) ? h->type
+                                                                              : gr_real(h->ctx[p]),
                                      shape->ndim, shape->shape);
     return o;
 }
@@ -94,6 +99,15 @@ static void draw_into(const half_trial *h, const operand *o, uint32_t stream, in
     free(values);
 }
 
+/* The paths whose kernel rounds in[i] itself. */
+static unsigned rounding(const half_trial *h, int i)
+{
+    unsigned paths = 0;
+    for (int p = REF; p < PATHS; p++)
+        paths |= h->ctx[p] && h->ctx[p]->device->kernels[h->r->op->id].rounds >> i & 1 ? 1u << p : 0;
+    return paths;
+}
+
 /* All operands, and the calls that they make. Activations' gradients are halves, parameters' are not. */
 static void set_up(half_trial *h, const row_call *shapes)
 {
@@ -101,16 +115,16 @@ static void set_up(half_trial *h, const row_call *shapes)
     for (int i = 0; gr__slot(h->r->op->inputs, i, &slot); i++) {
         if (!shapes->call.in[i])
             continue;
-        h->in[i] = make(h, &slot, &shapes->in[i], "", is_half(&slot));
+        h->in[i] = make(h, &slot, &shapes->in[i], "", is_half(&slot), h->as_made ? 0 : rounding(h, i));
         draw_into(h, &h->in[i], 0, i);
         if (slot.grad)
-            h->d_in[i] = make(h, &slot, &shapes->in[i], "d", slot.type == 'e' || (slot.type == 'h' && slot.samples));
+            h->d_in[i] = make(h, &slot, &shapes->in[i], "d", slot.type == 'e' || (slot.type == 'h' && slot.samples), 0);
     }
     for (int i = 0; gr__slot(h->r->op->outputs, i, &slot); i++)
         if (shapes->call.out[i])
-            h->out[i] = make(h, &slot, &shapes->out[i], "", is_half(&slot));
+            h->out[i] = make(h, &slot, &shapes->out[i], "", is_half(&slot), 0);
     gr__slot(h->r->op->outputs, 0, &slot);
-    h->d_out = make(h, &slot, &shapes->out[0], "d", is_half(&slot));
+    h->d_out = make(h, &slot, &shapes->out[0], "d", is_half(&slot), 0);
     draw_into(h, &h->d_out, DRAW_DY, -1);
     for (int p = 0; p < PATHS; p++) {
         gr_call *c = &h->call[p];
@@ -122,10 +136,16 @@ static void set_up(half_trial *h, const row_call *shapes)
     }
 }
 
+/* The row's step state, the part included that belongs to the device. */
+static bool set_state(gr_context *ctx, const row *r)
+{
+    return front_state(ctx, r) && (!ctx->scaled || gr_upload(ctx->scaler, &r->state.loss_scale));
+}
+
 static void run(half_trial *h, gr_pass pass)
 {
     for (int p = 0; p < PATHS; p++)
-        if (h->ctx[p] && (!front_state(h->ctx[p], h->r) || !gr__run_kernel(h->ctx[p], h->r->op, &h->call[p], pass)))
+        if (h->ctx[p] && (!set_state(h->ctx[p], h->r) || !gr__run_kernel(h->ctx[p], h->r->op, &h->call[p], pass)))
             report_failure(h->r, "halves", "%s: %s", device_names[p], gr_error_text(h->ctx[p]));
 }
 
@@ -193,24 +213,35 @@ static void backward(half_trial *h, bool accumulate)
         compare(h, &h->d_in[i], accumulate ? "backward, added" : "backward");
 }
 
+static void check_way(half_trial *h, const row_call *shapes)
+{
+    const gr_op *op = h->r->op;
+    gr_slot slot;
+    set_up(h, shapes);
+    run(h, GR_FORWARD);
+    for (int i = 0; i < GR_MAX_OUT; i++)
+        compare(h, &h->out[i], "forward");
+    for (int i = 0; gr__slot(op->inputs, i, &slot); i++)
+        if (slot.in_place)
+            compare(h, &h->in[i], "forward");
+    share_saved(h);
+    for (int accumulate = 0; accumulate < 2 && op->kind == GR_DIFF; accumulate++)
+        backward(h, accumulate);
+    for (int p = 0; p < PATHS; p++)
+        gr_step_end(h->ctx[p]);
+}
+
 void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt)
 {
     gr_slot slot;
     if (!gr__slot(r->op->outputs, 0, &slot) || !is_half(&slot))
         return;
     const bool asked[PATHS] = {true, true, ref, cpu, simt};
-    for (int type = 0; type < 2; type++) {
-        half_trial h = {.r = r, .type = type ? GR_BF16 : GR_F16};
+    for (int way = 0; way < 4; way++) {
+        half_trial h = {.r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2};
         for (int p = 0; p < PATHS; p++)
             h.ctx[p] = asked[p] ? context(p, h.type) : NULL;
-        set_up(&h, shapes);
-        run(&h, GR_FORWARD);
-        for (int i = 0; i < GR_MAX_OUT; i++)
-            compare(&h, &h.out[i], "forward");
-        share_saved(&h);
-        for (int accumulate = 0; accumulate < 2 && r->op->kind == GR_DIFF; accumulate++)
-            backward(&h, accumulate);
-        for (int p = 0; p < PATHS; p++)
-            gr_step_end(h.ctx[p]);
+        if (!h.as_made || (cpu && h.ctx[CPU]->device->kernels[r->op->id].rounds))
+            check_way(&h, shapes);
     }
 }

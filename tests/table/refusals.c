@@ -216,6 +216,11 @@ static void commit_count(gr_context *ctx)
     gr_batch_norm_commit(vector(ctx, 4), vector(ctx, 5));
 }
 
+static void overflow_scaler(gr_context *ctx)
+{
+    gr_overflow(vector(ctx, 4), vector(ctx, 4));
+}
+
 static void unscale_scaler(gr_context *ctx)
 {
     gr_unscale(vector(ctx, 4), vector(ctx, 4));
@@ -543,6 +548,7 @@ static const struct {
     {track_momentum, "batch_norm_track", "momentum 1.5"},
     {track_count, "batch_norm_track", "mean has 5 elements, wanted are 4"},
     {commit_count, "batch_norm_commit", "next has 5 elements, wanted are 4"},
+    {overflow_scaler, "overflow", "scaler has 4 elements, wanted are 5"},
     {unscale_scaler, "unscale", "scaler has 4 elements, wanted are 5"},
     {loss_scale_floor, "loss_scale", "floor 8, ceiling 4"},
     {relu_type, "relu", "x has type i32"},

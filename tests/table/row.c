@@ -86,7 +86,8 @@ static bool flag_word(row *r, const word *w)
         bool *flag;
     } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
                  {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"stray", &r->stray}, {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"skip", &r->skip}, {"stray", &r->stray},
+                 {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -200,6 +201,7 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
     if (bad)
         return false;
     r->track.momentum = r->momentum.momentum;
+    r->state.skip = r->skip;
     r->adam.weight_decay = r->momentum.weight_decay;
     r->adam.decoupled = r->momentum.decoupled;
     *why = "an input is missing";

@@ -38,7 +38,8 @@ typedef struct {
     bool ties;           /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
     bool stray;          /* labels that are no class, too */
     bool fresh;          /* Adam's moments are 0 */
-    bool overflow;       /* an element in the middle of g of unscale, or the loss of tally, is infinite */
+    bool skip;           /* the update is skipped */
+    bool overflow;       /* an element in the middle of g of unscale or x of overflow, or the loss of tally, is infinite */
     bool finite;         /* of tally */
     double scale;        /* of drawn inputs; 1 */
 } row;

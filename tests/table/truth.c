@@ -71,6 +71,7 @@ static const struct {
     [GR_OP_batch_norm_track] = {TERMS, 4, ITSELF, 0},
     [GR_OP_batch_norm_commit] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_unscale] = {ITSELF, 2, ITSELF, 0},
+    [GR_OP_overflow] = {ITSELF, 0, ITSELF, 0},
     [GR_OP_loss_scale] = {ITSELF, 1, ITSELF, 0},
 };
 
