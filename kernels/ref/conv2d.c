@@ -44,7 +44,7 @@ void GR_REF(conv2d_forward)(const gr_call *call)
 }
 
 /* dz at output i. */
-static wide upstream(const gr_call *call, int64_t i)
+static inline wide upstream(const gr_call *call, int64_t i)
 {
     const gr_conv2d_args *args = call->options;
     return args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i];

@@ -14,9 +14,9 @@
 #include "tests/table/draw.h"
 #include "tests/table/report.h"
 
-enum { TRUTH, PLAIN, REF, CPU, SIMT, PATHS };
+enum { TRUTH, PLAIN, REF, CPU, SIMT, CUDA, PATHS };
 
-static const char *const device_names[PATHS] = {"ref", "ref", "ref", "cpu", "simt"};
+static const char *const device_names[PATHS] = {"ref", "ref", "ref", "cpu", "simt", "cuda"};
 
 /* A tensor of a call on every path. */
 typedef struct {
@@ -231,12 +231,12 @@ static void check_way(half_trial *h, const row_call *shapes)
         gr_step_end(h->ctx[p]);
 }
 
-void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt)
+void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda)
 {
     gr_slot slot;
     if (!gr__slot(r->op->outputs, 0, &slot) || !is_half(&slot))
         return;
-    const bool asked[PATHS] = {true, true, ref, cpu, simt};
+    const bool asked[PATHS] = {true, true, ref, cpu, simt, cuda};
     for (int way = 0; way < 4; way++) {
         half_trial h = {.r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2};
         for (int p = 0; p < PATHS; p++)

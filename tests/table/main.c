@@ -88,9 +88,11 @@ static void check_in_halves(const settings *s, const row *r, const row_call *cal
     gr_context *cpu = gr_open(NULL);
     const bool ref = !only || !strcmp(only, "ref-f32"), simt = only ? !strcmp(only, "simt") : !s->host;
     const bool on_cpu = !only || !strcmp(only, gr_isa_name(cpu));
+    const table_device *gpu = table_device_find("cuda"); /* NULL: not built */
+    const bool cuda = gpu && (only ? !strcmp(only, "cuda") : !s->host) && table_device_here(gpu);
     gr_close(cpu);
-    if ((r->golden || r->op->id == GR_OP_dense) && (ref || on_cpu || simt))
-        check_halves(r, call, ref, on_cpu, simt);
+    if ((r->golden || r->op->id == GR_OP_dense) && (ref || on_cpu || simt || cuda))
+        check_halves(r, call, ref, on_cpu, simt, cuda);
 }
 
 static void check_row(const settings *s, const row *r)
