@@ -1,57 +1,110 @@
 #!/usr/bin/env bash
 # gpu_check.sh [--deps FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine with a GPU should do, from a
 # clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside its emulated twin, the operation table,
-# updates with and without graphs, the sanitizers of CUDA; compares training losses with the CPU's; measures ceilings, kernels, the
-# ladder and, where PyTorch is installed ($PYTHON, default python3), training steps beside PyTorch's. What no time is left for is
-# said so. Ends in a short table; everything goes to FILE (default: gpu_check.json).
+# updates with and without graphs; compares training losses with the CPU's; measures ceilings, the ladder, kernels, training steps
+# in every precision and, where PyTorch is installed ($PYTHON, default python3), beside PyTorch's; runs the sanitizers of CUDA. A
+# part that fails or hangs leaves the others alone. What no time is left for is said so. Ends in a short table; everything goes to
+# FILE (default: gpu_check.json), which is written anew after every part.
 #
-#   --deps FOLDER   where headers and libraries lie that this machine lacks: Debian packages unpacked with dpkg -x
+#   --deps FOLDER   Debian packages of what this machine lacks, as files or unpacked with dpkg -x. All that can be wanted:
+#                   apt-get download pkgconf pkgconf-bin libpkgconf3 zlib1g zlib1g-dev libjansson4 libjansson-dev
+#                   libcmocka0 libcmocka-dev libstb0 libstb-dev
 #   --data FOLDER   real images; the built-in ones are used without
 #
 # GRADUS_CHECK_DEVICE=simt tries this script itself on a machine without a GPU, with fewer rows and updates.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 deps='' data=(--procedural) out=gpu_check.json minutes=10 device=${GRADUS_CHECK_DEVICE:-cuda} python=${PYTHON:-python3}
 while [ $# -gt 0 ]; do
+    [ $# -ge 2 ] || set -- --help --help
     case $1 in
         --deps) deps=$(realpath "$2") ;;
-        --data) data=(--data "$2") ;;
-        --out) out=$2 ;;
+        --data) data=(--data "$(realpath "$2")") ;;
+        --out) out=$(realpath -m "$2") ;;
         --minutes) minutes=$2 ;;
-        *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift 2
 done
+cd "$(dirname "$0")/.."
 
-begin=$SECONDS failed=() work=$(mktemp -d) build=build/gpu
+begin=$SECONDS failed=() work=$(mktemp -d) build=$PWD/build/gpu
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 trap 'rm -rf "$work"' EXIT
+PATH=$PATH:/usr/local/cuda/bin # where nvcc and compute-sanitizer lie unless somebody has put them elsewhere
 
-# Runs one part under a time limit; a part that fails does not stop the others.
+report() {
+    python3 scripts/gpu_report.py "$work" "$out" "$commit" "$device"
+}
+
+# Runs one part under a time limit, with all that it starts. What it says is also kept.
 part() { # NAME SECONDS COMMAND...
-    local name=$1 limit=$2 start=$SECONDS end=ok left=$((60 * minutes - (SECONDS - begin)))
+    local name=$1 limit=$2 start=$SECONDS end=ok left=$((60 * minutes - (SECONDS - begin))) log=$work/log.$1 code=0
     shift 2
     [ "$left" -gt "$limit" ] || limit=$left
     echo "== $name ($((SECONDS - begin)) s)" >&2
     if [ "$limit" -le 0 ]; then
         end=no-time
-    elif ! (export -f build sanitize losses into; timeout "$limit" bash -euo pipefail -c '"$@"' part "$@"); then
-        end=failed
+    else
+        (export -f build rows sanitize losses precisions into
+            timeout --kill-after 5 "$limit" bash -euo pipefail -c '"$@"' part "$@" 2>&1 | tee "$log") || code=$?
+        case $code in
+            0) ;;
+            124 | 137) end=stopped ;;
+            *) end=failed ;;
+        esac
     fi
-    [ "$end" = ok ] || failed+=("$name")
+    [ "$end" = ok ] || failed+=("$name: $end")
     echo "$name $end $((SECONDS - start))" >>"$work/parts"
+    report >/dev/null
+}
+
+# A copy of the packages' files, in which what leads to /usr leads into the copy.
+unpack() { # FOLDER INTO
+    local package link to
+    rm -rf "$2"
+    mkdir -p "$2"
+    cp -a "$1/." "$2"
+    for package in "$2"/*.deb; do
+        [ ! -e "$package" ] || dpkg -x "$package" "$2"
+    done
+    while read -r link; do
+        to=$(readlink "$link")
+        [ ! -e "$2$to" ] || ln -sfn "$2$to" "$link"
+    done < <(find "$2" -type l -lname '/*')
+    find "$2" -name '*.pc' -exec sed -Ei "s#(=|-I|-L)/usr#\1$2/usr#g" {} +
+}
+
+# The GPU's own architecture; Hopper's in the form that has all its instructions.
+architecture() {
+    case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) in
+        9.0) echo 90a-real ;;
+        *) echo native ;;
+    esac
 }
 
 build() {
-    local options=(-DGRADUS_TESTS=ON)
-    [ "$device" = simt ] && options+=(-DGRADUS_CUDA=OFF) || options+=(-DGRADUS_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native)
-    [ -z "$deps" ] || options+=(-DCMAKE_PREFIX_PATH="$deps/usr" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
-    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}" >"$work/cmake.log" || { cat "$work/cmake.log"; return 1; }
+    local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF) # whatever compilers there are
+    [ "$device" = simt ] && options+=(-DGRADUS_CUDA=OFF) || options+=(-DGRADUS_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=$architecture")
+    [ -z "$deps" ] || options+=("-DCMAKE_PREFIX_PATH=$deps/usr;$deps" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
     cmake --build "$build" --target gradus_tool test_table test_wrappers test_step_graph
+}
+
+# The operation table, several operations at a time, with what stands before the program.
+rows() { # OPTION... [-- COMMAND...]
+    local options=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    "$build/tests/table/test_table" --list "${options[@]}" | cut -d' ' -f1 | sort -u |
+        xargs -P "$(($(nproc) < 8 ? $(nproc) : 8))" -I{} "$@" "$build/tests/table/test_table" --device "$device" --op {} "${options[@]}"
 }
 
 # Rows small enough for a sanitizer, on each of CUDA's tools.
 sanitize() { # TOOL
-    compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/table/test_table" --device "$device" --small
+    rows --small -- compute-sanitizer --tool "$1" --error-exitcode 1
 }
 
 # The first losses of a recipe on the GPU and on the CPU: the relative difference is at most 1e-4.
@@ -71,6 +124,16 @@ sys.exit(0 if len(cpu) == len(gpu) and worst < 1e-4 else f"largest difference {w
 PY
 }
 
+# One training run in each precision: a row of JSON with its speed and memory.
+precisions() { # RECIPE BATCH UPDATES
+    local precision code=0
+    for precision in fp32 fp16 bf16; do
+        "$build/gradus" train "$1" --procedural --batch "$2" --updates "$3" --device "$device" --precision "$precision" \
+            --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
+    done
+    return "$code"
+}
+
 into() { # FILE COMMAND...
     local file=$1
     shift
@@ -78,36 +141,43 @@ into() { # FILE COMMAND...
 }
 
 if [ -n "$deps" ]; then
-    export PKG_CONFIG_SYSROOT_DIR=$deps PKG_CONFIG_PATH=$deps/usr/lib/x86_64-linux-gnu/pkgconfig:$deps/usr/lib/pkgconfig
-    export LD_LIBRARY_PATH=$deps/usr/lib/x86_64-linux-gnu:${LD_LIBRARY_PATH:-}
+    unpack "$deps" "$build-deps"
+    deps=$build-deps
+    libraries=$deps/usr/lib/x86_64-linux-gnu
+    export PATH=$PATH:$deps/usr/bin PKG_CONFIG_PATH=$libraries/pkgconfig:$deps/usr/lib/pkgconfig:$deps/usr/share/pkgconfig
+    export LD_LIBRARY_PATH=$libraries:$deps/lib/x86_64-linux-gnu:${LD_LIBRARY_PATH:-}
 fi
-export build device work deps
+architecture=$(architecture)
+export build device work deps architecture
 
 part build 300 build
-part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
-if [ "$device" = cuda ]; then
-    table=() updates=20 kernels=(--batch "16,128")
-else
-    table=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01)
-fi
-part "operation table" 240 "$build/tests/table/test_table" --device "$device" "${table[@]}"
-part "updates as graphs" 60 env "GRADUS_TEST_DEVICE=$device" "$build/tests/test_step_graph"
-part "losses of cats-vs-dogs" 60 losses cats-vs-dogs 2 "$((updates / 3))" "${data[@]}"
-part "losses of cifar10-cnn" 60 losses cifar10-cnn 4 "$updates" "${data[@]}"
-part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
-if [ "$device" = cuda ]; then
-    part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
-    for tool in memcheck racecheck initcheck synccheck; do
-        part "$tool" 60 sanitize "$tool"
-    done
-fi
-part kernels 180 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
-if [ "$device" = cuda ] && "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-    part "steps beside PyTorch" 180 env "GRADUS_LIBRARY=$PWD/$build/libgradus.so" "$python" scripts/bench_pytorch.py --device cuda \
-        --rounds 2 --seconds 0.3 --out "$work/steps"
+if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
+    part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
+    if [ "$device" = cuda ]; then
+        table=() updates=20 kernels=(--batch "16,128") steps=(resnet18-cifar 128 100)
+    else
+        table=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01) steps=(cifar10-cnn 2 2)
+    fi
+    part "operation table" 240 rows "${table[@]}"
+    part "updates as graphs" 60 env "GRADUS_TEST_DEVICE=$device" "$build/tests/test_step_graph"
+    part "losses of cats-vs-dogs" 60 losses cats-vs-dogs 2 "$((updates / 3))" "${data[@]}"
+    part "losses of cifar10-cnn" 60 losses cifar10-cnn 4 "$updates" "${data[@]}"
+    part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
+    [ "$device" = simt ] || part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
+    part kernels 120 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
+    part precisions 60 precisions "${steps[@]}"
+    if [ "$device" = cuda ]; then
+        if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+            part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" scripts/bench_pytorch.py --device cuda \
+                --rounds 2 --seconds 0.3 --out "$work/steps"
+        fi
+        for tool in memcheck racecheck initcheck synccheck; do
+            part "$tool" 60 sanitize "$tool"
+        done
+    fi
 fi
 
 echo "== done ($((SECONDS - begin)) s)" >&2
-"$build/gradus" doctor --json >"$work/doctor.json" || true
-python3 scripts/gpu_report.py "$work" "$out" "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" "$device"
-[ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
+"$build/gradus" doctor --json >"$work/doctor.json" 2>/dev/null || true
+report
+[ ${#failed[@]} -eq 0 ] || { printf 'not done: %s\n' "${failed[@]}" >&2; exit 1; }

@@ -6,8 +6,23 @@ import pathlib
 import sys
 
 
+MOST = 4000  # characters of what a part said that did not end well
+
+
 def rows(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """The lines of JSON in a file; what was cut off when its writer was stopped is left out."""
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            pass
+    return found
+
+
+def said(folder, name, end):
+    log = folder / f"log.{name}"
+    return {"said": log.read_text(errors="replace")[-MOST:]} if end != "ok" and log.exists() else {}
 
 
 def report(folder, commit, device):
@@ -15,10 +30,11 @@ def report(folder, commit, device):
     parts = [line.rsplit(" ", 2) for line in (folder / "parts").read_text().splitlines()]
     return {"date": datetime.date.today().isoformat(), "commit": commit, "device": device,
             "machine": rows(folder / "doctor.json"),
-            "parts": [{"part": name, "end": end, "seconds": int(seconds)} for name, end, seconds in parts],
+            "parts": [{"part": name, "end": end, "seconds": int(seconds), **said(folder, name, end)} for name, end, seconds in parts],
+            "wrappers": (folder / "log.wrappers").read_text().splitlines() if (folder / "log.wrappers").exists() else [],
             "losses": {path.name.removeprefix("losses."): json.loads(path.read_text()) for path in sorted(folder.glob("losses.*"))},
             "kernels": rows(folder / "kernels.jsonl"), "ladder": rows(folder / "ladder.jsonl"),
-            "steps": rows(folder / "steps" / "measured.jsonl")}
+            "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps" / "measured.jsonl")}
 
 
 def show(r):
@@ -40,6 +56,8 @@ def show(r):
     for k in r["ladder"]:
         if "ms" in k:
             print(f"  ladder: {k['rung']:16} {k['ms']:9.3f} ms {k['gflops']:9.1f} GFLOP/s {100 * k['flops_share']:5.1f} %")
+    for k in r["precisions"]:
+        print(f"  {k['recipe']}, batch {k['batch']}, {k['precision']}: {k['samples_per_second'] or 0:.0f} samples a second")
     for k in r["steps"]:
         print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}: {k['gradus']['ms']:.2f} ms, "
               f"PyTorch {k['pytorch']['ms']:.2f} ms ({k['pytorch']['mode']})")
