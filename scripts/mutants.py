@@ -235,7 +235,7 @@ def main():
         for rows in build.rows(path, quick=True):
             build.check(rows)
     os.nice(10)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         trials = {pool.submit(build.outcome, mutant): mutant for mutant in tried}
         for trial in concurrent.futures.as_completed(trials):
             counts[trial.result()] = counts.get(trial.result(), 0) + 1
