@@ -7,9 +7,9 @@ Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see
 run on the rows of the device simt. The others are tried twice:
   1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use the file;
   2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
-A race, or an access outside an array, may leave the result right: what is not noticed runs on the small rows once more in a
-build that sees every access, build/check for kernels/cuda, build/asan for the others ("cmake --preset asan && cmake --build
---preset asan --target test_table" makes it). What is not noticed then has survived.
+A race, or an access outside an array, may leave the result right: what is not noticed runs once more in a build that sees every
+access, build/asan, or for kernels/cuda the small rows in build/check ("cmake --preset asan && cmake --build --preset asan
+--target test_table" makes one). What is not noticed then has survived.
 
 Two kinds of survivors are no fault: those that the compiler makes the same machine code of (lines for another processor among
 them), and those listed in tests/table/equivalent_mutants.txt, each with the reason why nobody can see it. Any other survivor
@@ -186,7 +186,7 @@ class Build:
         path, number, _, changed, _ = mutant
         lines = open(os.path.join(ROOT, path)).read().split("\n")
         lines[number] = changed
-        for quick in (False,) if is_cuda(path) else (True,) if self.small else (True, False):
+        for quick in (False,) if is_cuda(path) else (True, False) if self.checking else (True,):
             with tempfile.TemporaryDirectory() as folder:
                 objects = self.objects(path, "\n".join(lines), folder, quick)
                 if objects is None:
@@ -230,7 +230,7 @@ def main():
     tried = [m for m in chosen if name_of(m) not in equivalent]
     counts = {"listed as equivalent": len(chosen) - len(tried)}
     checking = os.path.join(ROOT, "build/check" if any(is_cuda(m[0]) for m in tried) else "build/asan")
-    build = Build(os.path.abspath(options.build), checking=Build(checking, small=True))
+    build = Build(os.path.abspath(options.build), checking=Build(checking, small=checking.endswith("check")))
     for path in {m[0] for m in everything}:
         for rows in build.rows(path, quick=True):
             build.check(rows)
