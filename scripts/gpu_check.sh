@@ -164,8 +164,8 @@ if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     part "losses of cifar10-cnn" 60 losses cifar10-cnn 4 "$updates" "${data[@]}"
     part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
     [ "$device" = simt ] || part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
-    part kernels 120 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
     part precisions 60 precisions "${steps[@]}"
+    part kernels 180 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
     if [ "$device" = cuda ]; then
         if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
             part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" scripts/bench_pytorch.py --device cuda \
