@@ -89,28 +89,26 @@ static bool tell(const char *what, const moment *of, int n, const char *unit, do
 
 /* --- packed sets and decoding -------------------------------------------------------------------------------------- */
 
-/* Files in memory, decoded by several threads. */
+/* Files that several threads read and decode. */
 typedef struct {
-    uint8_t *bytes[MAX_FILES];
-    size_t size[MAX_FILES];
+    char *path[MAX_FILES];
     int n;
     _Atomic int next;
 } photographs;
 
-static photographs *read_photographs(const char *folder)
+static photographs *list_photographs(const char *folder)
 {
     photographs *p = calloc(1, sizeof *p);
     static const char *const classes[] = {"Cat", "Dog"};
     for (int c = 0; p && c < 2; c++) {
-        char path[PATH + 8], reason[GR__REASON_SIZE];
+        char path[PATH + 8];
         snprintf(path, sizeof path, "%s/%s", folder, classes[c]);
         struct dirent **entries;
         const int n = scandir(path, &entries, NULL, alphasort);
         for (int i = 0; i < n; i++) {
             char file[PATH + 300];
             snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
-            const bool wanted = entries[i]->d_name[0] != '.' && p->n < MAX_FILES;
-            if (wanted && gr__read_file(file, &p->bytes[p->n], &p->size[p->n], reason) == GR__DECODED)
+            if (entries[i]->d_name[0] != '.' && p->n < MAX_FILES && (p->path[p->n] = strdup(file)))
                 p->n++;
             free(entries[i]);
         }
@@ -124,15 +122,20 @@ static void *decode_some(void *arg)
 {
     photographs *p = arg;
     for (int i = p->next++; i < p->n; i = p->next++) {
+        uint8_t *bytes;
+        size_t size;
         gr_picture picture;
         char reason[GR__REASON_SIZE];
-        if (gr__decode_bytes(p->bytes[i], p->size[i], &picture, reason) == GR__DECODED)
+        if (gr__read_file(p->path[i], &bytes, &size, reason) != GR__DECODED)
+            continue;
+        if (gr__decode_bytes(bytes, size, &picture, reason) == GR__DECODED)
             gr__picture_free(&picture);
+        free(bytes);
     }
     return NULL;
 }
 
-/* Pictures a second that the decoder alone makes of bytes in memory, by so many threads. */
+/* Pictures a second that the decoder alone makes of files, by so many threads. */
 static moment decoder_rate(photographs *p, int threads)
 {
     pthread_t others[64];
@@ -163,7 +166,7 @@ static moment folder_rate(const char *folder, const char *pack_to)
 static bool decoding(const char *folder, const char *pack_to)
 {
     enum { TURNS = 5 };
-    photographs *p = read_photographs(folder);
+    photographs *p = list_photographs(folder);
     gr_context *ctx = gr_open(NULL);
     moment ratios[TURNS], alone[TURNS];
     must(p && p->n > 0, "no photographs");
@@ -177,7 +180,7 @@ static bool decoding(const char *folder, const char *pack_to)
     snprintf(what, sizeof what, "files to %dx%d, beside the decoder alone (%s, %.0f img/s)", SIDE, SIDE,
              gr_jpeg_decoder(), median(alone, TURNS, CLOCK));
     for (int i = 0; i < p->n; i++)
-        free(p->bytes[i]);
+        free(p->path[i]);
     free(p);
     gr_close(ctx);
     return tell(what, ratios, TURNS, "x", 0.9, 0.5);
