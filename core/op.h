@@ -111,6 +111,15 @@ gr_tensor *gr__op_run(gr_build *b);
 /* As gr__op_run for an operation whose result shares the storage of in[0]: nothing is computed. */
 gr_tensor *gr__op_run_alias(gr_build *b, int ndim, const int64_t *shape);
 
+/* --- for devices -------------------------------------------------------------------------------------------------- */
+
+/*
+ * For gr_kernel.halves of a kernel that stores halves and computes in floats: whether the tensors of a call are what
+ * ops.def's letters make of them under mixed precision. Slots h and e, and the gradients of activations there, are
+ * halves of one type; all others are not.
+ */
+bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass);
+
 /* --- for the engine and for tests --------------------------------------------------------------------------------- */
 
 /*

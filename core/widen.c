@@ -183,6 +183,34 @@ bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_p
     return good;
 }
 
+static bool half_by_letter(const gr_slot *slot)
+{
+    return slot->type == 'h' || slot->type == 'e';
+}
+
+/* Whether t, if it is there, is a half of the type where one is wanted, and none where not. */
+static bool is_wanted(const gr_tensor *t, bool half, gr_type type)
+{
+    return !t || (half ? t->type == type : !gr__is_half(t));
+}
+
+bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass)
+{
+    gr_slot slot;
+    const gr_type type = call->out[0]->type;
+    bool good = gr__is_half(call->out[0]);
+    for (int i = 0; good && gr__slot(op->inputs, i, &slot); i++) {
+        const bool half = half_by_letter(&slot), activation = slot.type == 'e' || slot.samples;
+        good = is_wanted(call->in[i], half, type);
+        if (pass == GR_BACKWARD)
+            good &= is_wanted(call->d_in[i], half && activation, type);
+    }
+    for (int i = 0; good && gr__slot(op->outputs, i, &slot); i++)
+        good = is_wanted(call->out[i], half_by_letter(&slot), type) &&
+               (pass == GR_FORWARD || is_wanted(call->d_out[i], half_by_letter(&slot), type));
+    return good;
+}
+
 bool gr__add_to(gr_tensor *t, gr_tensor *s)
 {
     gr_context *ctx = t->ctx;

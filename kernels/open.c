@@ -6,6 +6,17 @@
 
 enum { MAX_THREADS = 1024 };
 
+/* The GPU, if it can compute in the precision. */
+static gr_device *open_cuda(gr_precision precision, const char **why)
+{
+    gr_device *device = gr__cuda_device(why);
+    if (!device || precision != GR_BFLOAT16 || !device->without_bf16)
+        return device;
+    device->close(device);
+    *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
+    return NULL;
+}
+
 /* The device; NULL as in kernels.h. */
 static gr_device *open_device(const gr_options *o, const char *name, const char **why)
 {
@@ -24,7 +35,7 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     if (simt)
         return gr__simt_device(why);
     if (cuda)
-        return gr__cuda_device(why);
+        return open_cuda(o->precision, why);
     const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_FP64;
     return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
 }

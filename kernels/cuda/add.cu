@@ -9,7 +9,8 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], a[count], b[count] */
-static __global__ void add_forward(float *y, const float *a, const float *b, int64_t count, bool relu)
+template <class E>
+static __global__ void add_forward(E *y, const E *a, const E *b, int64_t count, bool relu)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(a, i, count);
@@ -23,7 +24,8 @@ static __global__ void add_forward(float *y, const float *a, const float *b, int
 }
 
 /* da[count] and db[count], each or NULL; y[count], NULL: no ReLU; dy[count] */
-static __global__ void add_backward(float *da, float *db, const float *y, const float *dy, int64_t count, bool accumulate_a,
+template <class E>
+static __global__ void add_backward(E *da, E *db, const E *y, const E *dy, int64_t count, bool accumulate_a,
                                     bool accumulate_b)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
@@ -40,19 +42,23 @@ static __global__ void add_backward(float *da, float *db, const float *y, const 
     }
 }
 
-extern "C" void GR_CUDA(add_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(add_forward, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->out[0]),
-              gr__f32(call->in[0]), gr__f32(call->in[1]), count, ((const gr_add_args *)call->options)->relu);
+    GR_LAUNCH((add_forward<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              elements<E>(call->in[0]), elements<E>(call->in[1]), count, ((const gr_add_args *)call->options)->relu);
 }
 
-extern "C" void GR_CUDA(add_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
     const bool relu = ((const gr_add_args *)call->options)->relu;
     if (call->d_in[0] || call->d_in[1])
-        GR_LAUNCH(add_backward, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->d_in[0]),
-                  gr__f32(call->d_in[1]), relu ? gr__f32(call->out[0]) : NULL, gr__f32(call->d_out[0]), count,
-                  call->accumulate & 1, call->accumulate >> 1 & 1);
+        GR_LAUNCH((add_backward<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->d_in[0]),
+                  elements<E>(call->d_in[1]), relu ? elements<E>(call->out[0]) : NULL, elements<E>(call->d_out[0]),
+                  count, call->accumulate & 1, call->accumulate >> 1 & 1);
 }
+
+TAKES_HALVES(add)
+FORWARD_OF_ELEMENTS(add)
+BACKWARD_OF_ELEMENTS(add)

@@ -10,7 +10,7 @@
  *           and four are written for it. The bicubic ones: 16 reads from L1 per channel.
  * Measured  not yet.
  */
-#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/element.cuh"
 
 #include "kernels/augment.h"
 
@@ -94,14 +94,15 @@ GR_DEVICE float pick(const float of[CHANNELS], int c)
 }
 
 /* All channels of a pixel as level 0 makes them, or as a box does. y: the pixel's first element */
-GR_DEVICE void no_pixel(float *y, bool boxed, const plan &s, const line &a)
+template <class E> GR_DEVICE void no_pixel(E *y, bool boxed, const plan &s, const line &a)
 {
     for (int c = 0; c < s.C; c++)
-        y[c] = boxed ? 0 : pick(a.shift, c);
+        y[c] = element_of<E>(boxed ? 0 : pick(a.shift, c));
 }
 
 /* One pixel with its channels. y: the pixel's first element; x [H,W,C]; m: the map */
-GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s,
+template <class E>
+GR_DEVICE void one_pixel(E *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s,
                          const line &a)
 {
     const int64_t v = gr__map_axis(m + GR__MAP_ROW, p, q), u = gr__map_axis(m, p, q);
@@ -112,11 +113,11 @@ GR_DEVICE void one_pixel(float *y, const uint8_t *x, const int32_t *m, int64_t p
     }
     const taps t = taps_at(v, u, s);
     for (int c = 0; c < s.C; c++)
-        y[c] = fmaf((float)level(x + c, t, s.filter), pick(a.scale, c), pick(a.shift, c));
+        y[c] = element_of<E>(fmaf((float)level(x + c, t, s.filter), pick(a.scale, c), pick(a.shift, c)));
 }
 
 /* y[N,P,Q,C], x[N,H,W,C], map[N,GR_MAP] */
-static __global__ void augment(float *y, const uint8_t *x, const int32_t *map, plan s, line a)
+template <class E> static __global__ void augment(E *y, const uint8_t *x, const int32_t *map, plan s, line a)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, p = i / s.Q, q = i % s.Q;
     for (int64_t n = blockIdx.y; n < s.N && i < s.P * s.Q; n += gridDim.y)
@@ -179,7 +180,8 @@ GR_DEVICE int32_t resized(const uint8_t *x, const axis &row, const axis &column)
     return gr__resize_level(rows, row.weight);
 }
 
-GR_DEVICE void resized_pixel(float *y, const uint8_t *x, bool boxed, const axis &row, const axis &column, const plan &s,
+template <class E>
+GR_DEVICE void resized_pixel(E *y, const uint8_t *x, bool boxed, const axis &row, const axis &column, const plan &s,
                              const line &a)
 {
     if (boxed || !row.seen || !column.seen) {
@@ -187,11 +189,12 @@ GR_DEVICE void resized_pixel(float *y, const uint8_t *x, bool boxed, const axis 
         return;
     }
     for (int c = 0; c < s.C; c++)
-        y[c] = fmaf((float)resized(x + c, row, column), pick(a.scale, c), pick(a.shift, c));
+        y[c] = element_of<E>(fmaf((float)resized(x + c, row, column), pick(a.scale, c), pick(a.shift, c)));
 }
 
 /* y[N,P,Q,C], x[N,H,W,C], map[N,GR_MAP]; tiles: TILE_Q columns wide, as many as cover a row */
-static __global__ void resize(float *y, const uint8_t *x, const int32_t *map, int64_t tiles, plan s, line a)
+template <class E>
+static __global__ void resize(E *y, const uint8_t *x, const int32_t *map, int64_t tiles, plan s, line a)
 {
     GR_SHARED(axis, rows, [TILE_P]);
     GR_SHARED(axis, columns, [TILE_Q]);
@@ -216,7 +219,7 @@ static __global__ void resize(float *y, const uint8_t *x, const int32_t *map, in
 
 /* --- launch -------------------------------------------------------------------------------------------------------- */
 
-extern "C" void GR_CUDA(augment_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const gr_augment_args *args = (const gr_augment_args *)call->options;
     const int64_t *X = call->in[0]->shape, *Y = call->out[0]->shape;
@@ -226,16 +229,19 @@ extern "C" void GR_CUDA(augment_forward)(const gr_call *call)
         a.scale[c] = (float)(1 / (255 * (double)args->normalise.std[c]));
         a.shift[c] = (float)(-(double)args->normalise.mean[c] / (double)args->normalise.std[c]);
     }
-    float *y = gr__f32(call->out[0]);
+    E *y = elements<E>(call->out[0]);
     const uint8_t *x = gr__u8(call->in[0]);
     const int32_t *map = gr__i32(call->in[1]);
     const unsigned pictures = (unsigned)(s.N < GRID_Y ? s.N : GRID_Y);
     if (s.filter == GR_BICUBIC_RESIZE) {
         const int64_t tiles = (s.Q + TILE_Q - 1) / TILE_Q;
         const dim3 grid((unsigned)((s.P + TILE_P - 1) / TILE_P * tiles), pictures);
-        GR_LAUNCH(resize, grid, TILE_P * TILE_Q, 0, call->exec->queue, y, x, map, tiles, s, a);
+        GR_LAUNCH((resize<E>), grid, TILE_P * TILE_Q, 0, call->exec->queue, y, x, map, tiles, s, a);
     } else {
         const dim3 grid((unsigned)((s.P * s.Q + THREADS - 1) / THREADS), pictures);
-        GR_LAUNCH(augment, grid, THREADS, 0, call->exec->queue, y, x, map, s, a);
+        GR_LAUNCH((augment<E>), grid, THREADS, 0, call->exec->queue, y, x, map, s, a);
     }
 }
+
+TAKES_HALVES(augment)
+FORWARD_OF_ELEMENTS(augment)

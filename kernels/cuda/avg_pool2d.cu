@@ -14,7 +14,8 @@
 #include "kernels/cuda/pooling.cuh"
 
 /* y[N,P,Q,C], x[N,H,W,C] */
-template <int V> static __global__ void avg_pool2d_forward(float *y, const float *x, axis down, axis across, columns m)
+template <int V, class E>
+static __global__ void avg_pool2d_forward(E *y, const E *x, axis down, axis across, columns m)
 {
     const place at = columns_place<V>(&m);
     for (int64_t i = at.first; i < at.end; i += m.height) {
@@ -35,8 +36,8 @@ template <int V> static __global__ void avg_pool2d_forward(float *y, const float
 }
 
 /* dx[N,H,W,C], dy[N,P,Q,C] */
-template <int V>
-static __global__ void avg_pool2d_backward(float *dx, const float *dy, axis down, axis across, columns m, bool accumulate)
+template <int V, class E>
+static __global__ void avg_pool2d_backward(E *dx, const E *dy, axis down, axis across, columns m, bool accumulate)
 {
     const place at = columns_place<V>(&m);
     for (int64_t i = at.first; i < at.end; i += m.height) {
@@ -61,19 +62,23 @@ static gr_geometry geometry(const gr_call *call)
     return gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true);
 }
 
-extern "C" void GR_CUDA(avg_pool2d_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const gr_geometry g = geometry(call);
     const columns m = columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
-    COLUMNS_LAUNCH(avg_pool2d_forward, m, call->exec->queue, gr__f32(call->out[0]), gr__f32(call->in[0]), axis_down(&g),
-                   axis_across(&g), m);
+    COLUMNS_LAUNCH(avg_pool2d_forward, E, m, call->exec->queue, elements<E>(call->out[0]), elements<E>(call->in[0]),
+                   axis_down(&g), axis_across(&g), m);
 }
 
-extern "C" void GR_CUDA(avg_pool2d_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const gr_geometry g = geometry(call);
     const columns m = columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
     if (call->d_in[0])
-        COLUMNS_LAUNCH(avg_pool2d_backward, m, call->exec->queue, gr__f32(call->d_in[0]), gr__f32(call->d_out[0]),
-                       axis_down(&g), axis_across(&g), m, call->accumulate & 1);
+        COLUMNS_LAUNCH(avg_pool2d_backward, E, m, call->exec->queue, elements<E>(call->d_in[0]),
+                       elements<E>(call->d_out[0]), axis_down(&g), axis_across(&g), m, call->accumulate & 1);
 }
+
+TAKES_HALVES(avg_pool2d)
+FORWARD_OF_ELEMENTS(avg_pool2d)
+BACKWARD_OF_ELEMENTS(avg_pool2d)

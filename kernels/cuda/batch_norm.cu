@@ -57,7 +57,7 @@ extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 /* --- forward ------------------------------------------------------------------------------------------------------- */
 
 /* partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C] */
-template <int V> static __global__ void chunk_statistics(float *partial, const float *x, columns m)
+template <int V, class E> static __global__ void chunk_statistics(float *partial, const E *x, columns m)
 {
     const place at = columns_place<V>(&m);
     moments<V> a = {0, {{0}}, {{0}}};
@@ -88,8 +88,8 @@ static __global__ void put_together(float *mean, float *var, const float *partia
 }
 
 /* y[n,C], x[n,C], residual[n,C] or NULL; the others [C] */
-template <int V>
-static __global__ void normalise(float *y, const float *x, const float *residual, const float *gamma, const float *beta,
+template <int V, class E>
+static __global__ void normalise(E *y, const E *x, const E *residual, const float *gamma, const float *beta,
                                  const float *mean, const float *var, float epsilon, bool relu, columns m)
 {
     const place at = columns_place<V>(&m);
@@ -114,7 +114,7 @@ static __global__ void normalise(float *y, const float *x, const float *residual
     }
 }
 
-extern "C" void GR_CUDA(batch_norm_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
     const plan f = plan_of(call);
@@ -123,20 +123,20 @@ extern "C" void GR_CUDA(batch_norm_forward)(const gr_call *call)
         float *partial = (float *)call->exec->scratch, *own = partial + 2 * f.sums.chunks * f.sums.C;
         float *batch_mean = call->out[1] ? gr__f32(call->out[1]) : own;
         float *batch_var = call->out[2] ? gr__f32(call->out[2]) : own + f.sums.C;
-        COLUMNS_LAUNCH(chunk_statistics, f.sums, call->exec->queue, partial, gr__f32(call->in[X]), f.sums);
+        COLUMNS_LAUNCH(chunk_statistics, E, f.sums, call->exec->queue, partial, elements<E>(call->in[X]), f.sums);
         GR_LAUNCH(put_together, columns_blocks(&f.chunks), COLUMNS_THREADS, 0, call->exec->queue, batch_mean, batch_var,
                   partial, f.sums.chunk, f.sums.n, f.chunks);
         mean = batch_mean, var = batch_var;
     }
-    COLUMNS_LAUNCH(normalise, f.writer, call->exec->queue, gr__f32(call->out[0]), gr__f32(call->in[X]),
-                   gr__f32(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]), gr__f32(call->in[BETA]), mean, var,
+    COLUMNS_LAUNCH(normalise, E, f.writer, call->exec->queue, elements<E>(call->out[0]), elements<E>(call->in[X]),
+                   elements<E>(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]), gr__f32(call->in[BETA]), mean, var,
                    (float)args->epsilon, args->relu, f.writer);
 }
 
 /* --- backward ------------------------------------------------------------------------------------------------------ */
 
 /* Elements i to i + V - 1 of dz; dy[n,C]; gate[n,C]: y where the ReLU gates the gradient, else NULL */
-template <int V> GR_DEVICE pack<V> upstream(const float *dy, const float *gate, int64_t i)
+template <int V, class E> GR_DEVICE pack<V> upstream(const E *dy, const E *gate, int64_t i)
 {
     pack<V> v = pack_load<V>(dy + i);
     if (gate) {
@@ -148,9 +148,8 @@ template <int V> GR_DEVICE pack<V> upstream(const float *dy, const float *gate, 
 }
 
 /* partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], gate[n,C] or NULL, x[n,C], mean[C] */
-template <int V>
-static __global__ void chunk_sums(float *partial, const float *dy, const float *gate, const float *x, const float *mean,
-                                  columns m)
+template <int V, class E>
+static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, const E *x, const float *mean, columns m)
 {
     const place at = columns_place<V>(&m);
     pack<V> sum = {{0}}, product = {{0}}, middle = {{0}};
@@ -201,8 +200,8 @@ static __global__ void finish_sums(float *totals, float *dgamma, float *dbeta, c
  * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], gate[n,C] or NULL, x[n,C]; totals[2][C], NULL: mean and var were given;
  * the others [C]
  */
-template <int V>
-static __global__ void gradients(float *dx, float *dresidual, const float *dy, const float *gate, const float *x,
+template <int V, class E>
+static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate, const E *x,
                                  const float *totals, const float *gamma, const float *mean, const float *var, float epsilon,
                                  bool accumulate_x, bool accumulate_residual, columns m)
 {
@@ -235,22 +234,28 @@ static __global__ void gradients(float *dx, float *dresidual, const float *dy, c
     }
 }
 
-extern "C" void GR_CUDA(batch_norm_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
     const plan f = plan_of(call);
     const bool given = call->in[MEAN];
-    const float *x = gr__f32(call->in[X]), *dy = gr__f32(call->d_out[0]), *gate = args->relu ? gr__f32(call->out[0]) : NULL;
+    const E *x = elements<E>(call->in[X]), *dy = elements<E>(call->d_out[0]);
+    const E *gate = args->relu ? elements<E>(call->out[0]) : NULL;
     const float *mean = gr__f32(given ? call->in[MEAN] : call->out[1]), *var = gr__f32(given ? call->in[VAR] : call->out[2]);
     float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
     if (call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given)) {
-        COLUMNS_LAUNCH(chunk_sums, f.sums, call->exec->queue, partial, dy, gate, x, mean, f.sums);
+        COLUMNS_LAUNCH(chunk_sums, E, f.sums, call->exec->queue, partial, dy, gate, x, mean, f.sums);
         GR_LAUNCH(finish_sums, columns_blocks(&f.chunks), COLUMNS_THREADS, 0, call->exec->queue, totals,
                   gr__f32(call->d_in[GAMMA]), gr__f32(call->d_in[BETA]), partial, var, (float)args->epsilon,
                   call->accumulate >> GAMMA & 1, call->accumulate >> BETA & 1, f.chunks);
     }
     if (call->d_in[X] || call->d_in[RESIDUAL])
-        COLUMNS_LAUNCH(gradients, f.writer, call->exec->queue, gr__f32(call->d_in[X]), gr__f32(call->d_in[RESIDUAL]), dy,
-                       gate, x, given ? NULL : totals, gr__f32(call->in[GAMMA]), mean, var, (float)args->epsilon,
-                       call->accumulate & 1, call->accumulate >> RESIDUAL & 1, f.writer);
+        COLUMNS_LAUNCH(gradients, E, f.writer, call->exec->queue, elements<E>(call->d_in[X]),
+                       elements<E>(call->d_in[RESIDUAL]), dy, gate, x, given ? NULL : totals, gr__f32(call->in[GAMMA]),
+                       mean, var, (float)args->epsilon, call->accumulate & 1, call->accumulate >> RESIDUAL & 1,
+                       f.writer);
 }
+
+TAKES_HALVES(batch_norm)
+FORWARD_OF_ELEMENTS(batch_norm)
+BACKWARD_OF_ELEMENTS(batch_norm)

@@ -14,15 +14,15 @@
 enum { SUM_COLUMNS = 32, SUM_PARTS = TILE_THREADS / SUM_COLUMNS, LEAST_ROWS = 32 * SUM_PARTS };
 
 /* data[rows][columns], and ReLU's mask of that shape or NULL */
-typedef struct {
-    const float *data, *mask;
+template <class E> struct masked_rows {
+    const E *data, *mask;
     int64_t columns;
-} masked_rows;
+};
 
-GR_DEVICE float source_at(const masked_rows *s, int64_t row, int64_t column)
+template <class E> GR_DEVICE float source_at(const masked_rows<E> *s, int64_t row, int64_t column)
 {
     const int64_t at = row * s->columns + column;
-    return !s->mask || s->mask[at] > 0 ? s->data[at] : 0;
+    return !s->mask || positive(s->mask[at]) ? float_of(s->data[at]) : 0;
 }
 
 /* out[chunks][columns]; block (group of columns, chunk), the chunk fastest */
@@ -70,8 +70,8 @@ static void column_sums(const gr_exec *exec, float *out, const SOURCE &source, i
     GR_LAUNCH((column_sums_of<SOURCE>), (unsigned)(groups * chunks), TILE_THREADS, 0, exec->queue, sums, source, rows,
               columns, chunks, divide_up(rows, chunks), chunks == 1 && accumulate);
     if (chunks > 1)
-        GR_LAUNCH((column_sums_of<masked_rows>), (unsigned)groups, TILE_THREADS, 0, exec->queue, out,
-                  (masked_rows){sums, NULL, columns}, chunks, columns, (int64_t)1, chunks, accumulate);
+        GR_LAUNCH((column_sums_of<masked_rows<float>>), (unsigned)groups, TILE_THREADS, 0, exec->queue, out,
+                  masked_rows<float>{sums, NULL, columns}, chunks, columns, (int64_t)1, chunks, accumulate);
 }
 
 #endif

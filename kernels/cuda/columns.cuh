@@ -13,9 +13,9 @@
 #ifndef GRADUS_COLUMNS_CUH
 #define GRADUS_COLUMNS_CUH
 
-#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/element.cuh"
 
-enum { COLUMNS_THREADS = 256, COLUMNS_WIDE = 4 };
+enum { COLUMNS_THREADS = 256, COLUMNS_WIDE = QUAD };
 
 typedef struct {
     int64_t n, C;      /* rows, columns */
@@ -61,13 +61,13 @@ static inline unsigned columns_blocks(const columns *m)
     return (unsigned)(m->chunks * m->slices);
 }
 
-/* Launches kernel<V> over m with the V that columns_per_thread says. */
-#define COLUMNS_LAUNCH(kernel, m, queue, ...) \
+/* Launches kernel<V, E> over m with the V that columns_per_thread says. */
+#define COLUMNS_LAUNCH(kernel, E, m, queue, ...) \
     do { \
         if (columns_per_thread((m).C) == COLUMNS_WIDE) \
-            GR_LAUNCH((kernel<COLUMNS_WIDE>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+            GR_LAUNCH((kernel<COLUMNS_WIDE, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
         else \
-            GR_LAUNCH((kernel<1>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
     } while (0)
 
 /* This thread's place. */
@@ -91,21 +91,22 @@ template <int V> struct pack {
     float at[V];
 };
 
-/* V elements from x, which is a multiple of 4 V bytes. */
-template <int V> GR_DEVICE pack<V> pack_load(const float *x)
+/* V elements from x, which is a multiple of V elements. */
+template <int V, class E> GR_DEVICE pack<V> pack_load(const E *x)
 {
     pack<V> v;
     if constexpr (V == COLUMNS_WIDE) {
-        const float4 whole = *(const float4 *)x;
-        v.at[0] = whole.x, v.at[1] = whole.y, v.at[2] = whole.z, v.at[3] = whole.w;
+        const quad whole = quad_whole(x);
+        for (int j = 0; j < V; j++)
+            v.at[j] = whole.at[j];
     } else {
-        v.at[0] = *x;
+        v.at[0] = float_of(*x);
     }
     return v;
 }
 
 /* Writes v, or adds it. */
-template <int V> GR_DEVICE void pack_store(float *y, pack<V> v, bool accumulate)
+template <int V, class E> GR_DEVICE void pack_store(E *y, pack<V> v, bool accumulate)
 {
     if (accumulate) {
         const pack<V> old = pack_load<V>(y);
@@ -113,9 +114,9 @@ template <int V> GR_DEVICE void pack_store(float *y, pack<V> v, bool accumulate)
             v.at[j] += old.at[j];
     }
     if constexpr (V == COLUMNS_WIDE)
-        *(float4 *)y = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
+        quad_write(y, (quad){{v.at[0], v.at[1], v.at[2], v.at[3]}});
     else
-        *y = v.at[0];
+        *y = element_of<E>(v.at[0]);
 }
 
 /* --- reductions ---------------------------------------------------------------------------------------------------- */

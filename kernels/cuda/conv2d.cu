@@ -11,11 +11,13 @@
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each remainder of h
  *                    and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
- * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results and a split of k; then, if
- *           k was split (always in dW, but for tiny images), eight threads for four results add the splits.
- *           db: column_sums.cuh.
- * Shared, registers, order   gemm_tile.cuh: float sums in the order of k within a split, the splits in 8 shares, in order.
- * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes each of x, w and y.
+ * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (halves: also 128 x
+ *           128) and a split of k; then, if k was split (always in dW, but for tiny images), eight threads for four
+ *           results add the splits. db: column_sums.cuh.
+ * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
+ * Shared, registers, order   gemm_tile.cuh, of halves half_tile.cuh: float sums in the order of k within a split, the
+ *           splits in 8 shares, in order.
+ * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
  * Measured  not yet.
  */
 #include "kernels/cuda/conv_backward.cuh"
@@ -27,39 +29,45 @@ static gr_geometry geometry(const gr_call *call)
     return gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->window, false);
 }
 
-extern "C" size_t GR_CUDA(conv2d_scratch)(const gr_call *call, gr_pass pass)
+template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
     if (pass == GR_FORWARD)
-        return gemm_scratch(positions, K, g.r * g.s * g.c);
-    return larger(larger(conv_dx_scratch(&g, K), conv_dw_scratch(&g, K)), column_sums_scratch(positions, K));
+        return gemm_scratch<E>(positions, K, g.r * g.s * g.c);
+    return larger(larger(conv_dx_scratch<E>(&g, K), conv_dw_scratch<E>(&g, K)), column_sums_scratch(positions, K));
 }
 
-extern "C" void GR_CUDA(conv2d_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
-    const result y = {gr__f32(call->out[0]), gr__f32(call->in[2]), K, args->relu, false};
-    const image_by_position x = image_positions(gr__f32(call->in[0]), &g);
-    const matrix_by_line w = by_line(gr__f32(call->in[1]), NULL, K, taps);
+    const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu, false};
+    const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &g);
+    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), NULL, K, taps);
     gemm(call->exec, x, w, y, g.n * g.p * g.q, K, taps);
 }
 
-extern "C" void GR_CUDA(conv2d_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0];
-    const float *x = gr__f32(call->in[0]), *w = gr__f32(call->in[1]), *dy = gr__f32(call->d_out[0]);
-    const float *mask = args->relu ? gr__f32(call->out[0]) : NULL; /* y[N,P,Q,K] or NULL */
-    const plain_gradient dz = {dy, mask, (int)g.p, (int)g.q, (int)K};
+    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
+    const E *mask = args->relu ? elements<E>(call->out[0]) : NULL; /* y[N,P,Q,K] or NULL */
+    const plain_gradient<E> dz = {dy, mask, (int)g.p, (int)g.q, (int)K};
     const unsigned add = call->accumulate;
     if (call->d_in[0])
-        conv_dx(call->exec, gr__f32(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
+        conv_dx(call->exec, elements<E>(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
     if (call->d_in[1])
-        conv_dw(call->exec, gr__f32(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
+        conv_dw(call->exec, elements<float>(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
     if (call->d_in[2])
-        column_sums(call->exec, gr__f32(call->d_in[2]), (masked_rows){dy, mask, K}, g.n * g.p * g.q, K, (add & 4) != 0);
+        column_sums(call->exec, elements<float>(call->d_in[2]), masked_rows<E>{dy, mask, K}, g.n * g.p * g.q, K,
+                    (add & 4) != 0);
 }
+
+TAKES_HALVES(conv2d)
+SCRATCH_OF_ELEMENTS(conv2d)
+FORWARD_OF_ELEMENTS(conv2d)
+BACKWARD_OF_ELEMENTS(conv2d)

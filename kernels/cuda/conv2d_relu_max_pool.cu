@@ -14,9 +14,12 @@
  *           results and the place where it was first met in registers. Windows that overlap compute what they share again.
  * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads: pooled_gradient.cuh.
  *           db: column_sums.cuh over dY.
- * Shared    forward 17 or 21 KiB of tiles, and 2 x 64 or 128 ints: whether a place of a window lies in the activation.
+ * Shared    forward 17 or 21 KiB of tiles (halves: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window lies
+ *           in the activation.
  * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
- * Order     gemm_tile.cuh. The first place wins a tie; NaN wins over all and stays.
+ * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. Maxima are of floats, before they are
+ *           rounded.
+ * Order     gemm_tile.cuh, half_tile.cuh. The first place wins a tie; NaN wins over all and stays.
  * Limit     arithmetic, that of the convolution. dA is mostly zeros, three of four for windows of 2 x 2, and multiplied
  *           all the same: the price of products without gaps.
  * Measured  not yet.
@@ -24,7 +27,15 @@
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
 
-typedef gemm_tile<64, 64, 4> tile_square;
+/* The forward pass keeps sums, maxima and places of a tile in registers: it has tiles of 16 results a thread. */
+template <class H> struct pool_tiles {
+    typedef half_tile<H, 64, 64, 4> square;
+    typedef half_tile<H, 128, 32, 4> tall;
+};
+template <> struct pool_tiles<float> {
+    typedef gemm_tile<64, 64, 4> square;
+    typedef gemm_tile<128, 32, 4> tall;
+};
 
 /* How a place of the pooling window moves the convolution. */
 typedef struct {
@@ -66,22 +77,19 @@ GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t 
 }
 
 /* y[positions][K], argmax the same or NULL; block (tile of positions, tile of filters), the filters fastest */
-template <class TILE>
+template <class TILE, class E>
 static __global__ void __launch_bounds__(TILE_THREADS, 2)
-    pooled_forward(float *y, uint8_t *argmax, image_by_position x, matrix_by_line w, const float *b, pool_places f)
+    pooled_forward(E *y, uint8_t *argmax, image_by_position<E> x, matrix_by_line<E> w, const float *b, pool_places f)
 {
     GR_SHARED(int, inside_at, [2][TILE::M]); /* two: the next place is marked while slow threads read the last one's */
     const int64_t K = w.lines, tiles_n = (K + TILE::N - 1) / TILE::N;
     const int64_t m = blockIdx.x / tiles_n * TILE::M, n = blockIdx.x % tiles_n * TILE::N;
-    const int64_t column = n + tile_column<TILE>(), inside = K - column;
     const bool whole = K % QUAD == 0;
     const digits position = digits_of(m + threadIdx.x, (radices){f.pool.p, f.pool.q});
-    quad best[TILE::ROWS], sum[TILE::ROWS], bias = {{0, 0, 0, 0}};
-    uint32_t places[TILE::ROWS];
-    if (b)
-        bias = quad_inside(b + column, inside, whole);
+    quad best[TILE::QUADS], sum[TILE::QUADS];
+    uint32_t places[TILE::QUADS];
 #pragma unroll
-    for (int i = 0; i < TILE::ROWS; i++)
+    for (int i = 0; i < TILE::QUADS; i++)
         best[i] = (quad){{0, 0, 0, 0}}, places[i] = CLIPPED * 0x01010101u;
 
     for (int place = 0; place < f.pool.r * f.pool.s; place++) {
@@ -90,15 +98,18 @@ static __global__ void __launch_bounds__(TILE_THREADS, 2)
         x.g.pad_left = f.pad_left - (v - f.pool.pad_left) * f.stride_w;
         if (threadIdx.x < TILE::M)
             inside_at[place % 2][threadIdx.x] = in_activation(&f.pool, position, u, v);
-        tile_product<TILE>(sum, &x, &w, m, n, 0, w.depth);
+        tile_product(TILE(), sum, &x, &w, m, n, 0, w.depth);
 #pragma unroll
-        for (int i = 0; i < TILE::ROWS; i++)
-            if (inside_at[place % 2][tile_row<TILE>(i)])
+        for (int i = 0; i < TILE::QUADS; i++) {
+            const int64_t column = n + tile_column(TILE(), i);
+            const quad bias = b ? quad_inside(b + column, K - column, whole) : (quad){{0, 0, 0, 0}};
+            if (inside_at[place % 2][tile_row(TILE(), i)])
                 keep_larger(&best[i], &places[i], sum[i], bias, place);
+        }
     }
 #pragma unroll
-    for (int i = 0; i < TILE::ROWS; i++) {
-        const int64_t row = m + tile_row<TILE>(i);
+    for (int i = 0; i < TILE::QUADS; i++) {
+        const int64_t row = m + tile_row(TILE(), i), column = n + tile_column(TILE(), i), inside = K - column;
         if (row >= x.positions || inside <= 0)
             continue;
         quad_put(y + row * K + column, inside, whole, best[i]);
@@ -125,7 +136,7 @@ static shapes shapes_of(const gr_call *call)
     return g;
 }
 
-template <class TILE> static void launch_forward(const gr_call *call, const shapes *g)
+template <class TILE, class E> static void launch_forward(const gr_call *call, const shapes *g)
 {
     const gr_geometry *conv = &g->conv, *pool = &g->pool;
     gr_geometry place = *conv; /* the convolution of one place of all windows; its padding differs from place to place */
@@ -133,43 +144,56 @@ template <class TILE> static void launch_forward(const gr_call *call, const shap
     place.stride_h *= pool->stride_h, place.stride_w *= pool->stride_w;
     const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,
                            (int)conv->pad_left};
-    const image_by_position x = image_positions(gr__f32(call->in[0]), &place);
-    const matrix_by_line w = by_line(gr__f32(call->in[1]), NULL, g->K, conv->r * conv->s * conv->c);
+    const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &place);
+    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), NULL, g->K, conv->r * conv->s * conv->c);
     const int64_t blocks = divide_up(x.positions, TILE::M) * divide_up(g->K, TILE::N);
-    GR_LAUNCH((pooled_forward<TILE>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue, gr__f32(call->out[0]),
-              gr__u8(call->out[1]), x, w, gr__f32(call->in[2]), f);
+    GR_LAUNCH((pooled_forward<TILE, E>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue,
+              elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]), f);
 }
 
-extern "C" void GR_CUDA(conv2d_relu_max_pool_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
+    typedef pool_tiles<E> OF;
     const shapes g = shapes_of(call);
     if (g.K <= SLIM)
-        launch_forward<tile_tall>(call, &g);
+        launch_forward<typename OF::tall, E>(call, &g);
     else
-        launch_forward<tile_square>(call, &g);
+        launch_forward<typename OF::square, E>(call, &g);
 }
 
-extern "C" size_t GR_CUDA(conv2d_relu_max_pool_scratch)(const gr_call *call, gr_pass pass)
+template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    return larger(larger(conv_dx_scratch(&g.conv, g.K), conv_dw_scratch(&g.conv, g.K)),
+    return larger(larger(conv_dx_scratch<E>(&g.conv, g.K), conv_dw_scratch<E>(&g.conv, g.K)),
                   column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K));
 }
 
-extern "C" void GR_CUDA(conv2d_relu_max_pool_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    const float *x = gr__f32(call->in[0]), *w = gr__f32(call->in[1]), *dy = gr__f32(call->d_out[0]);
+    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
     const uint8_t *argmax = gr__u8(call->out[1]);
-    const pooled_gradient da = {dy, argmax, (int)g.conv.p, (int)g.conv.q, (int)g.K, window_of(&g.pool)};
+    const pooled_gradient<E> da = {dy, argmax, (int)g.conv.p, (int)g.conv.q, (int)g.K, window_of(&g.pool)};
     const unsigned add = call->accumulate;
     if (call->d_in[0])
-        conv_dx(call->exec, gr__f32(call->d_in[0]), da, w, &g.conv, g.K, (add & 1) != 0);
+        conv_dx(call->exec, elements<E>(call->d_in[0]), da, w, &g.conv, g.K, (add & 1) != 0);
     if (call->d_in[1])
-        conv_dw(call->exec, gr__f32(call->d_in[1]), da, x, &g.conv, g.K, (add & 2) != 0);
+        conv_dw(call->exec, elements<float>(call->d_in[1]), da, x, &g.conv, g.K, (add & 2) != 0);
     if (call->d_in[2])
-        column_sums(call->exec, gr__f32(call->d_in[2]), (chosen_rows){dy, argmax, g.K}, g.pool.n * g.pool.p * g.pool.q, g.K,
-                    (add & 4) != 0);
+        column_sums(call->exec, elements<float>(call->d_in[2]), chosen_rows<E>{dy, argmax, g.K},
+                    g.pool.n * g.pool.p * g.pool.q, g.K, (add & 4) != 0);
 }
+
+/* Where windows overlap, dA is a sum that would have to be rounded to a half: the kernel for floats is asked. */
+extern "C" bool GR_CUDA(conv2d_relu_max_pool_halves)(const gr_call *call, gr_pass pass)
+{
+    const gr_geometry pool = shapes_of(call).pool;
+    const bool apart = pool.stride_h >= pool.r && pool.stride_w >= pool.s;
+    return (pass == GR_FORWARD || apart) && gr__halves_by_letter(&gr__ops[GR_OP_conv2d_relu_max_pool], call, pass);
+}
+
+SCRATCH_OF_ELEMENTS(conv2d_relu_max_pool)
+FORWARD_OF_ELEMENTS(conv2d_relu_max_pool)
+BACKWARD_OF_ELEMENTS(conv2d_relu_max_pool)

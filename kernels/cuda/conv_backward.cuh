@@ -13,56 +13,56 @@
 #include "kernels/cuda/image_operand.cuh"
 
 /* x[count] = 0 */
-static __global__ void clear(float *x, int64_t count)
+template <class E> static __global__ void clear(E *x, int64_t count)
 {
     const quad zero = {{0, 0, 0, 0}};
     for (int64_t i = quad_first(); i < count; i += quad_stride())
         quad_store(x, i, count, zero, false);
 }
 
-static inline size_t conv_dx_scratch(const gr_geometry *g, int64_t K)
+template <class E> static inline size_t conv_dx_scratch(const gr_geometry *g, int64_t K)
 {
     size_t bytes = 0;
     for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
         for (int j = 0; j < phases_along(g->s, g->stride_w); j++) {
             const conv_phase f = conv_phase_of(g, i, j);
-            bytes = larger(bytes, gemm_scratch(g->n * f.rows * f.columns, g->c, (int64_t)f.taps_r * f.taps_s * K));
+            bytes = larger(bytes, gemm_scratch<E>(g->n * f.rows * f.columns, g->c, (int64_t)f.taps_r * f.taps_s * K));
         }
     return bytes;
 }
 
 /* dx[N,H,W,C], w[K,R,S,C] */
-template <class SOURCE>
-static void conv_dx(const gr_exec *exec, float *dx, const SOURCE &dz, const float *w, const gr_geometry *g, int64_t K,
+template <class SOURCE, class E = typename SOURCE::element>
+static void conv_dx(const gr_exec *exec, E *dx, const SOURCE &dz, const E *w, const gr_geometry *g, int64_t K,
                     bool accumulate)
 {
     const int64_t count = g->n * g->h * g->w * g->c;
     if (!accumulate && (g->stride_h > g->r || g->stride_w > g->s))
-        GR_LAUNCH(clear, quad_blocks(count), QUAD_THREADS, 0, exec->queue, dx, count);
+        GR_LAUNCH((clear<E>), quad_blocks(count), QUAD_THREADS, 0, exec->queue, dx, count);
     for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
         for (int j = 0; j < phases_along(g->s, g->stride_w); j++) {
             const conv_phase f = conv_phase_of(g, i, j);
             const int64_t pixels = g->n * f.rows * f.columns;
             if (pixels == 0)
                 continue;
-            const phase_result to = phase_pixels(dx, g, &f, accumulate);
+            const phase_result<E> to = phase_pixels(dx, g, &f, accumulate);
             const int64_t depth = (int64_t)f.taps_r * f.taps_s * K;
             gemm(exec, gradient_taps(dz, g->n, &f), filter_taps(w, g, K, &f), to, pixels, g->c, depth);
         }
 }
 
-static inline size_t conv_dw_scratch(const gr_geometry *g, int64_t K)
+template <class E> static inline size_t conv_dw_scratch(const gr_geometry *g, int64_t K)
 {
-    return gemm_scratch(K, g->r * g->s * g->c, g->n * g->p * g->q);
+    return gemm_scratch<E>(K, g->r * g->s * g->c, g->n * g->p * g->q);
 }
 
 /* dw[K,R,S,C], x[N,H,W,C] */
-template <class SOURCE>
-static void conv_dw(const gr_exec *exec, float *dw, const SOURCE &dz, const float *x, const gr_geometry *g, int64_t K,
+template <class SOURCE, class E = typename SOURCE::element>
+static void conv_dw(const gr_exec *exec, float *dw, const SOURCE &dz, const E *x, const gr_geometry *g, int64_t K,
                     bool accumulate)
 {
     const int64_t taps = g->r * g->s * g->c;
-    const result to = {dw, NULL, taps, false, accumulate};
+    const result<float> to = {dw, NULL, taps, false, accumulate};
     gemm(exec, gradient_filters(dz, g->n), image_taps(x, g), to, K, taps, g->n * g->p * g->q);
 }
 

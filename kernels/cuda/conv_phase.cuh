@@ -12,6 +12,7 @@
 #define GRADUS_CONV_PHASE_CUH
 
 #include "kernels/cuda/digits.cuh"
+#include "kernels/cuda/operand.cuh"
 #include "kernels/cuda/result.cuh"
 
 typedef struct {
@@ -49,54 +50,74 @@ static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
 }
 
 /* w[K,R,S,C] as an operand: lines are channels, depths are (i*taps_s + j)*K + k. */
-struct filter_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 1 };
-    const float *w;
+template <class E> struct filter_by_tap {
+    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };
+    typedef E element;
+    const E *w;
     int k, r, s, c;
     int stride_h, stride_w;
     conv_phase phase;
-    digits step;
+    digits step; /* DEPTH<E> taps and filters */
     typedef struct {
         int c;
         digits tap;
     } cursor;
 };
 
-static inline filter_by_tap filter_taps(const float *w, const gr_geometry *g, int64_t K, const conv_phase *f)
+template <class E>
+static inline filter_by_tap<E> filter_taps(const E *w, const gr_geometry *g, int64_t K, const conv_phase *f)
 {
-    return (filter_by_tap){w,  (int)K,           (int)g->r,        (int)g->s, (int)g->c, (int)g->stride_h, (int)g->stride_w,
-                           *f, digits_of(DEPTH, (radices){f->taps_s, (int)K})};
+    const digits step = digits_of(DEPTH<E>, (radices){f->taps_s, (int)K});
+    return filter_by_tap<E>{w, (int)K, (int)g->r, (int)g->s, (int)g->c, (int)g->stride_h, (int)g->stride_w, *f, step};
 }
 
-GR_DEVICE void operand_open(const filter_by_tap *o, filter_by_tap::cursor *c, int64_t line, int64_t depth)
+template <class E>
+GR_DEVICE void operand_open(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t line,
+                            int64_t depth)
 {
     c->c = (int)line;
     c->tap = digits_of(depth, (radices){o->phase.taps_s, o->k});
 }
 
-GR_DEVICE quad operand_next(const filter_by_tap *o, filter_by_tap::cursor *c, int64_t)
+template <class E> GR_DEVICE bool operand_direct(const filter_by_tap<E> *o)
+{
+    return o->c % piece<E>::COUNT == 0;
+}
+
+template <class E>
+GR_DEVICE const E *operand_place(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t, int *inside)
 {
     const int r = o->phase.first_r + c->tap.high * o->stride_h, s = o->phase.first_s + c->tap.middle * o->stride_w;
-    const int inside = c->tap.high < o->phase.taps_r ? o->c - c->c : 0;
     const int64_t at = (((int64_t)c->tap.low * o->r + r) * o->s + s) * o->c + c->c;
+    *inside = c->tap.high < o->phase.taps_r ? at_most_a_piece<E>(o->c - c->c) : 0;
     c->tap = digits_add(c->tap, o->step, (radices){o->phase.taps_s, o->k});
-    return quad_inside(o->w + at, inside, o->c % QUAD == 0);
+    return *inside ? o->w + at : o->w;
+}
+
+template <class E>
+GR_DEVICE piece<E> operand_next(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t depth)
+{
+    int inside;
+    const E *from = operand_place(o, c, depth, &inside);
+    return piece_inside(from, inside, operand_direct(o));
 }
 
 /* A phase's rows (n, h', w') as pixels of dX[N,H,W,C]. */
-typedef struct {
-    result dx; /* rows are all pixels */
+template <class E> struct phase_result {
+    result<E> dx; /* rows are all pixels */
     int h, w, stride_h, stride_w;
     conv_phase phase;
-} phase_result;
+};
 
-static inline phase_result phase_pixels(float *dx, const gr_geometry *g, const conv_phase *f, bool accumulate)
+template <class E>
+static inline phase_result<E> phase_pixels(E *dx, const gr_geometry *g, const conv_phase *f, bool accumulate)
 {
-    const result all = {dx, NULL, g->c, false, accumulate};
-    return (phase_result){all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
+    const result<E> all = {dx, NULL, g->c, false, accumulate};
+    return phase_result<E>{all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
 }
 
-GR_DEVICE void finish(const phase_result *to, int64_t row, int64_t column, int64_t inside, quad v)
+template <class E>
+GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, quad v)
 {
     const conv_phase *f = &to->phase;
     const digits at = digits_of(row, (radices){f->rows, f->columns});

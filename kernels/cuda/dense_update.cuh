@@ -25,18 +25,18 @@ static inline dense_update dense_update_of(const gr_call *call)
 
 static inline size_t dense_update_scratch(const dense_update *u)
 {
-    const size_t products = larger(gemm_scratch(u->N, u->in, u->out), gemm_scratch(u->in, u->out, u->N));
+    const size_t products = larger(gemm_scratch<float>(u->N, u->in, u->out), gemm_scratch<float>(u->in, u->out, u->N));
     return larger(products, column_sums_scratch(u->N, u->out));
 }
 
 /* dx[N,in] or NULL, db[out] or NULL */
 static inline void dense_dx_db(const gr_exec *exec, const dense_update *u, float *dx, float *db)
 {
-    const result to = {dx, NULL, u->in, false, false};
+    const result<float> to = {dx, NULL, u->in, false, false};
     if (dx)
         gemm(exec, by_line(u->dy, u->y, u->N, u->out), by_line(u->w, NULL, u->in, u->out), to, u->N, u->in, u->out);
     if (db)
-        column_sums(exec, db, (masked_rows){u->dy, u->y, u->out}, u->N, u->out, false);
+        column_sums(exec, db, masked_rows<float>{u->dy, u->y, u->out}, u->N, u->out, false);
 }
 
 /* dW[in,out], handed to a destination that changes w by it. */

@@ -16,7 +16,8 @@ extern "C" {
 }
 
 /* y[count], x[count]. A word whose upper 24 bits reach the threshold keeps its element, which then grows by factor. */
-static __global__ void dropout(float *y, const float *x, const gr_step_state *state, uint32_t draw, uint32_t threshold,
+template <class E>
+static __global__ void dropout(E *y, const E *x, const gr_step_state *state, uint32_t draw, uint32_t threshold,
                                float factor, int64_t count, bool accumulate)
 {
     const uint64_t seed = state->seed;
@@ -31,20 +32,25 @@ static __global__ void dropout(float *y, const float *x, const gr_step_state *st
     }
 }
 
-static void launch(const gr_call *call, const gr_tensor *y, const gr_tensor *x, bool accumulate)
+template <class E> static void launch(const gr_call *call, const gr_tensor *y, const gr_tensor *x, bool accumulate)
 {
     const gr__dropout_args *args = (const gr__dropout_args *)call->options;
-    GR_LAUNCH(dropout, quad_blocks(x->count), QUAD_THREADS, 0, call->exec->queue, gr__f32(y), gr__f32(x), call->exec->state,
-              args->draw, gr__dropout_threshold(args->rate), (float)(1 / (1 - args->rate)), x->count, accumulate);
+    GR_LAUNCH((dropout<E>), quad_blocks(x->count), QUAD_THREADS, 0, call->exec->queue, elements<E>(y), elements<E>(x),
+              call->exec->state, args->draw, gr__dropout_threshold(args->rate), (float)(1 / (1 - args->rate)), x->count,
+              accumulate);
 }
 
-extern "C" void GR_CUDA(dropout_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
-    launch(call, call->out[0], call->in[0], false);
+    launch<E>(call, call->out[0], call->in[0], false);
 }
 
-extern "C" void GR_CUDA(dropout_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     if (call->d_in[0])
-        launch(call, call->d_in[0], call->d_out[0], call->accumulate & 1);
+        launch<E>(call, call->d_in[0], call->d_out[0], call->accumulate & 1);
 }
+
+TAKES_HALVES(dropout)
+FORWARD_OF_ELEMENTS(dropout)
+BACKWARD_OF_ELEMENTS(dropout)

@@ -7,12 +7,6 @@
  */
 #include "kernels/cuda/copy.cuh"
 
-extern "C" void GR_CUDA(flatten_forward)(const gr_call *call)
-{
-    copy_forward(call);
-}
-
-extern "C" void GR_CUDA(flatten_backward)(const gr_call *call)
-{
-    copy_backward(call);
-}
+TAKES_HALVES(flatten)
+FORWARD_OF_ELEMENTS(flatten)
+BACKWARD_OF_ELEMENTS(flatten)

@@ -16,23 +16,21 @@ enum { JOIN_QUADS = 32, JOIN_SHARES = TILE_THREADS / JOIN_QUADS };
 
 /* partial[splits][m][pitch], where there are splits */
 template <class TILE, class A, class B, class TO>
-static __global__ void __launch_bounds__(TILE_THREADS, 2) gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
+static __global__ void __launch_bounds__(TILE_THREADS, A::HEAVY || B::HEAVY ? 1 : TILE::BLOCKS)
+    gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
 {
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
     const int64_t m = tile / p.tiles_n * TILE::M, n = tile % p.tiles_n * TILE::N;
     const int64_t first = split * p.split_depth, end = first + p.split_depth < p.k ? first + p.split_depth : p.k;
-    quad sum[TILE::ROWS];
-    tile_product<TILE>(sum, &a, &b, m, n, first, end);
-
-    const int64_t column = n + tile_column<TILE>(), inside = p.n - column;
+    quad sum[TILE::QUADS];
+    tile_product(TILE(), sum, &a, &b, m, n, first, end);
 #pragma unroll
-    for (int i = 0; i < TILE::ROWS; i++) {
-        const int64_t row = m + tile_row<TILE>(i);
+    for (int i = 0; i < TILE::QUADS; i++) {
+        const int64_t row = m + tile_row(TILE(), i), column = n + tile_column(TILE(), i), inside = p.n - column;
         if (row >= p.m || inside <= 0)
             continue;
         if (p.splits > 1)
-            *(float4 *)(partial + (split * p.m + row) * p.pitch + column) =
-                make_float4(sum[i].at[0], sum[i].at[1], sum[i].at[2], sum[i].at[3]);
+            quad_write(partial + (split * p.m + row) * p.pitch + column, sum[i]);
         else
             finish(&to, row, column, inside, sum[i]);
     }
@@ -66,22 +64,27 @@ static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &t
     const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
     GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE_THREADS, 0, exec->queue, a, b, to, p,
               (float *)exec->scratch);
+    if (p.splits > 1)
+        GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_QUADS * QUAD), TILE_THREADS, 0, exec->queue,
+                  (const float *)exec->scratch, to, p);
 }
 
-/* The whole product. exec->scratch has at least gemm_scratch(m, n, k) bytes. */
+/* The whole product. exec->scratch has at least gemm_scratch<element>(m, n, k) bytes. */
 template <class A, class B, class TO>
 static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
 {
-    const gemm_plan p = gemm_cut(m, n, k);
-    if (gemm_is_wide(m))
-        gemm_launch<tile_wide>(exec, a, b, to, p);
-    else if (gemm_is_tall(m, n))
-        gemm_launch<tile_tall>(exec, a, b, to, p);
-    else
-        gemm_launch<tile_large>(exec, a, b, to, p);
-    if (p.splits > 1)
-        GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(m * p.pitch, JOIN_QUADS * QUAD), TILE_THREADS, 0, exec->queue,
-                  (const float *)exec->scratch, to, p);
+    typedef tiles<typename A::element> OF;
+    const gemm_plan p = gemm_cut<typename A::element>(m, n, k);
+    switch (p.shape) {
+    case WIDE:
+        return gemm_launch<typename OF::wide>(exec, a, b, to, p);
+    case TALL:
+        return gemm_launch<typename OF::tall>(exec, a, b, to, p);
+    case MIDDLE:
+        return gemm_launch<typename OF::middle>(exec, a, b, to, p);
+    case LARGE:
+        return gemm_launch<typename OF::large>(exec, a, b, to, p);
+    }
 }
 
 #endif

@@ -9,11 +9,10 @@
  * There are two buffers: while a step is multiplied, the next one is on its way from global memory into registers. They go
  * to the other buffer, then a barrier; one barrier a step.
  *
- * Where a and b come from is the matter of an operand, a struct with
- *   LINES_SIDE_BY_SIDE          neighbours in memory are: 1 lines of one depth, 0 depths of one line
- *   cursor                      what a thread remembers of the quads that it brings
- *   operand_open(&o, &c, line, depth)     where a cursor starts
- *   operand_next(&o, &c, depth)           four neighbours, 0 outside; then the cursor moves on by DEPTH
+ * Where a and b come from is the matter of operands: operand.cuh. A kind of tile is known by
+ *   tile_product(TILE(), sum, &a, &b, m, n, first, end)   this thread's quads of results, sum[TILE::QUADS]
+ *   tile_row(TILE(), i), tile_column(TILE(), i)           where quad i begins, in the tile
+ *   TILE::M, N, BLOCKS                                    its extents; blocks that a multiprocessor shall hold
  *
  * Order     every result is one sum in the order of k.
  * Shared    2 x 16 x (M + N + 8) floats, 25 KiB for 128 x 64. Rows are 4 floats longer than the tile, so that writing
@@ -23,13 +22,13 @@
 #ifndef GRADUS_GEMM_TILE_CUH
 #define GRADUS_GEMM_TILE_CUH
 
-#include "kernels/cuda/quad.cuh"
+#include "kernels/cuda/operand.cuh"
 
-enum { TILE_THREADS = 256, DEPTH = 16, PAD = 4 };
+enum { TILE_THREADS = 256, PAD = 4, FLOAT_DEPTH = DEPTH<float> };
 
 /* M x N results, each thread ROWS x 4 of them. */
 template <int M_, int N_, int ROWS_> struct gemm_tile {
-    static const int M = M_, N = N_, ROWS = ROWS_;
+    static const int M = M_, N = N_, ROWS = ROWS_, QUADS = ROWS_, BLOCKS = 2;
     static const int GROUPS = ROWS_ / QUAD, WARPS_N = N_ / QUAD / 8;
 };
 
@@ -46,46 +45,31 @@ template <class TILE> GR_DEVICE int tile_thread_n(void)
 }
 
 /* Row and first column, in the tile, of this thread's i-th quad of results. */
-template <class TILE> GR_DEVICE int tile_row(int i)
+template <int M, int N, int ROWS> GR_DEVICE int tile_row(gemm_tile<M, N, ROWS>, int i)
 {
-    return i / QUAD * (TILE::M / TILE::GROUPS) + tile_thread_m<TILE>() * QUAD + i % QUAD;
+    typedef gemm_tile<M, N, ROWS> TILE;
+    return i / QUAD * (M / TILE::GROUPS) + tile_thread_m<TILE>() * QUAD + i % QUAD;
 }
-template <class TILE> GR_DEVICE int tile_column(void)
+template <int M, int N, int ROWS> GR_DEVICE int tile_column(gemm_tile<M, N, ROWS>, int)
 {
-    return tile_thread_n<TILE>() * QUAD;
-}
-
-/* x[0..3], of which inside lie in the array: 0 for the others. whole: x is a multiple of 16 bytes and inside 4 or none. */
-GR_DEVICE quad quad_inside(const float *x, int64_t inside, bool whole)
-{
-    quad v = {{0, 0, 0, 0}};
-    if (whole && inside >= QUAD) {
-        const float4 all = *(const float4 *)x;
-        v.at[0] = all.x, v.at[1] = all.y, v.at[2] = all.z, v.at[3] = all.w;
-    } else {
-#pragma unroll
-        for (int j = 0; j < QUAD; j++)
-            if (j < inside)
-                v.at[j] = x[j];
-    }
-    return v;
+    return tile_thread_n<gemm_tile<M, N, ROWS>>() * QUAD;
 }
 
 /* What one thread brings of an operand's LINES x DEPTH. */
 template <class OPERAND, int LINES> struct tile_share {
-    static const int QUADS = LINES * DEPTH / QUAD, MINE = (QUADS + TILE_THREADS - 1) / TILE_THREADS;
+    static const int QUADS = LINES * FLOAT_DEPTH / QUAD, MINE = (QUADS + TILE_THREADS - 1) / TILE_THREADS;
     typename OPERAND::cursor from[MINE];
-    quad held[MINE];
+    piece<float> held[MINE];
 };
 
 /* Line and depth, in the tile, of quad i of LINES x DEPTH. */
 template <class OPERAND, int LINES> GR_DEVICE int share_line(int i)
 {
-    return OPERAND::LINES_SIDE_BY_SIDE ? i % (LINES / QUAD) * QUAD : i / (DEPTH / QUAD);
+    return OPERAND::LINES_SIDE_BY_SIDE ? i % (LINES / QUAD) * QUAD : i / (FLOAT_DEPTH / QUAD);
 }
 template <class OPERAND, int LINES> GR_DEVICE int share_depth(int i)
 {
-    return OPERAND::LINES_SIDE_BY_SIDE ? i / (LINES / QUAD) : i % (DEPTH / QUAD) * QUAD;
+    return OPERAND::LINES_SIDE_BY_SIDE ? i / (LINES / QUAD) : i % (FLOAT_DEPTH / QUAD) * QUAD;
 }
 
 /* This thread's i-th quad has number n of the tile; the last threads of a small tile have none. */
@@ -109,7 +93,7 @@ GR_DEVICE void share_fetch(tile_share<OPERAND, LINES> *share, const OPERAND *o, 
         share->held[i] = operand_next(o, &share->from[i], depth + share_depth<OPERAND, LINES>(n));
 }
 
-/* From registers into tile[DEPTH][LINES + PAD]. */
+/* From registers into tile[FLOAT_DEPTH][LINES + PAD]. */
 template <class OPERAND, int LINES>
 GR_DEVICE void share_put(const tile_share<OPERAND, LINES> *share, float (*tile)[LINES + PAD])
 {
@@ -117,7 +101,7 @@ GR_DEVICE void share_put(const tile_share<OPERAND, LINES> *share, float (*tile)[
     FOR_MY_QUADS(SHARE, i, n)
     {
         const int line = share_line<OPERAND, LINES>(n), depth = share_depth<OPERAND, LINES>(n);
-        const quad v = share->held[i];
+        const piece<float> v = share->held[i];
         if (OPERAND::LINES_SIDE_BY_SIDE) {
             *(float4 *)&tile[depth][line] = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
         } else {
@@ -127,13 +111,13 @@ GR_DEVICE void share_put(const tile_share<OPERAND, LINES> *share, float (*tile)[
     }
 }
 
-/* sum[ROWS] += a[DEPTH][M] b[DEPTH][N], this thread's part. */
+/* sum[ROWS] += a[FLOAT_DEPTH][M] b[FLOAT_DEPTH][N], this thread's part. */
 template <class TILE>
 GR_DEVICE void tile_multiply(quad *sum, const float (*a)[TILE::M + PAD], const float (*b)[TILE::N + PAD])
 {
     const int m = tile_thread_m<TILE>() * QUAD, n = tile_thread_n<TILE>() * QUAD;
 #pragma unroll
-    for (int k = 0; k < DEPTH; k++) {
+    for (int k = 0; k < FLOAT_DEPTH; k++) {
         const quad right = quad_inside(&b[k][n], QUAD, true);
 #pragma unroll
         for (int group = 0; group < TILE::GROUPS; group++) {
@@ -148,14 +132,16 @@ GR_DEVICE void tile_multiply(quad *sum, const float (*a)[TILE::M + PAD], const f
 }
 
 /*
- * sum[ROWS] = this thread's part of the tile at row m and column n, over depths first to end; first is a multiple of DEPTH.
- * All threads of the block must come. Afterwards nobody reads the shared tiles any more.
+ * sum[ROWS] = this thread's part of the tile at row m and column n, over depths first to end; first is a multiple of
+ * FLOAT_DEPTH. All threads of the block must come. Afterwards nobody reads the shared tiles any more.
  */
-template <class TILE, class A, class B>
-GR_DEVICE void tile_product(quad *sum, const A *a, const B *b, int64_t m, int64_t n, int64_t first, int64_t end)
+template <int M, int N, int ROWS, class A, class B>
+GR_DEVICE void tile_product(gemm_tile<M, N, ROWS>, quad *sum, const A *a, const B *b, int64_t m, int64_t n,
+                            int64_t first, int64_t end)
 {
-    GR_SHARED(float, tile_a, [2][DEPTH][TILE::M + PAD]);
-    GR_SHARED(float, tile_b, [2][DEPTH][TILE::N + PAD]);
+    typedef gemm_tile<M, N, ROWS> TILE;
+    GR_SHARED(float, tile_a, [2][FLOAT_DEPTH][TILE::M + PAD]);
+    GR_SHARED(float, tile_b, [2][FLOAT_DEPTH][TILE::N + PAD]);
     tile_share<A, TILE::M> of_a = {};
     tile_share<B, TILE::N> of_b = {};
 #pragma unroll
@@ -169,11 +155,11 @@ GR_DEVICE void tile_product(quad *sum, const A *a, const B *b, int64_t m, int64_
     share_put(&of_b, tile_b[0]);
     __syncthreads();
     int now = 0;
-    for (int64_t depth = first; depth < end; depth += DEPTH, now ^= 1) {
-        const bool more = depth + DEPTH < end;
+    for (int64_t depth = first; depth < end; depth += FLOAT_DEPTH, now ^= 1) {
+        const bool more = depth + FLOAT_DEPTH < end;
         if (more) {
-            share_fetch(&of_a, a, depth + DEPTH);
-            share_fetch(&of_b, b, depth + DEPTH);
+            share_fetch(&of_a, a, depth + FLOAT_DEPTH);
+            share_fetch(&of_b, b, depth + FLOAT_DEPTH);
         }
         tile_multiply<TILE>(sum, tile_a[now], tile_b[now]);
         if (more) {

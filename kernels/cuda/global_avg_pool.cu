@@ -11,7 +11,8 @@
 #include "kernels/cuda/columns.cuh"
 
 /* y[N,C]; x[N,P,C] as x[N*P,C] in chunks of P */
-template <int V> static __global__ void global_avg_pool_forward(float *y, const float *x, columns m)
+template <int V, class E>
+static __global__ void global_avg_pool_forward(E *y, const E *x, columns m)
 {
     const place at = columns_place<V>(&m);
     pack<V> sum = {{0}};
@@ -28,7 +29,8 @@ template <int V> static __global__ void global_avg_pool_forward(float *y, const 
 }
 
 /* dx[N,P,C] as dx[N*P,C] in chunks of P; dy[N,C] */
-template <int V> static __global__ void global_avg_pool_backward(float *dx, const float *dy, columns m, bool accumulate)
+template <int V, class E>
+static __global__ void global_avg_pool_backward(E *dx, const E *dy, columns m, bool accumulate)
 {
     const place at = columns_place<V>(&m);
     if (at.first >= at.end)
@@ -46,16 +48,21 @@ static columns columns_of(const gr_call *call)
     return columns_of_chunks(shape[0] * P, C, columns_per_thread(C), COLUMNS_THREADS, P);
 }
 
-extern "C" void GR_CUDA(global_avg_pool_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const columns m = columns_of(call);
-    COLUMNS_LAUNCH(global_avg_pool_forward, m, call->exec->queue, gr__f32(call->out[0]), gr__f32(call->in[0]), m);
+    COLUMNS_LAUNCH(global_avg_pool_forward, E, m, call->exec->queue, elements<E>(call->out[0]),
+                   elements<E>(call->in[0]), m);
 }
 
-extern "C" void GR_CUDA(global_avg_pool_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const columns m = columns_of(call);
     if (call->d_in[0])
-        COLUMNS_LAUNCH(global_avg_pool_backward, m, call->exec->queue, gr__f32(call->d_in[0]), gr__f32(call->d_out[0]), m,
-                       call->accumulate & 1);
+        COLUMNS_LAUNCH(global_avg_pool_backward, E, m, call->exec->queue, elements<E>(call->d_in[0]),
+                       elements<E>(call->d_out[0]), m, call->accumulate & 1);
 }
+
+TAKES_HALVES(global_avg_pool)
+FORWARD_OF_ELEMENTS(global_avg_pool)
+BACKWARD_OF_ELEMENTS(global_avg_pool)

@@ -60,7 +60,10 @@ GR_DEVICE void gr_cp_async16(void *shared, const void *global, int bytes)
                  : "memory");
 #else
     uint4 v = make_uint4(0, 0, 0, 0);
-    memcpy(&v, global, bytes);
+    if (bytes == 16)
+        v = *(const uint4 *)global;
+    else
+        memcpy(&v, global, bytes);
     *(uint4 *)shared = v;
 #endif
 }
@@ -132,7 +135,7 @@ GR_DEVICE void gr_mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2])
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-/* The same with bf16 factors; sm_80 and later. */
+/* The same with bf16 factors. */
 GR_DEVICE void gr_mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -146,6 +149,12 @@ GR_DEVICE void gr_mma_tf32(float d[4], const uint32_t a[4], const uint32_t b[2])
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#else
+/* sm_75 has no such instruction; the device cuda refuses the precision bf16 there. */
+GR_DEVICE void gr_mma_bf16(float *, const uint32_t *, const uint32_t *)
+{
+    __trap();
 }
 #endif
 

@@ -8,13 +8,14 @@
  *   image_by_position  lines are positions, depths are taps: forward
  *   image_by_tap       lines are taps, depths are positions: dW
  *
- * Neighbours in memory are channels. Where C is a multiple of 4, four of them are one read of 16 bytes, else four reads.
+ * Neighbours in memory are channels. Where C is a multiple of a piece (4 floats, 8 halves), a piece is one read of 16
+ * bytes, else as many reads as it has elements.
  */
 #ifndef GRADUS_IMAGE_OPERAND_CUH
 #define GRADUS_IMAGE_OPERAND_CUH
 
 #include "kernels/cuda/digits.cuh"
-#include "kernels/cuda/gemm_tile.cuh"
+#include "kernels/cuda/operand.cuh"
 
 /* gr_geometry in ints, but for the batch. */
 typedef struct {
@@ -35,12 +36,13 @@ GR_DEVICE int64_t pixel_at(const window *g, int64_t first_row, int h, int w, int
     return inside ? ((first_row + h) * g->w + w) * g->c + c : -1;
 }
 
-struct image_by_position {
-    enum { LINES_SIDE_BY_SIDE = 0 };
-    const float *x; /* [N,H,W,C] */
+template <class E> struct image_by_position {
+    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 1, HEAVY = 0 };
+    typedef E element;
+    const E *x; /* [N,H,W,C] */
     int64_t positions;
     window g;
-    digits step; /* DEPTH taps */
+    digits step; /* DEPTH<E> taps */
     typedef struct {
         int64_t first_row;
         int h, w; /* of the window's first tap */
@@ -48,12 +50,15 @@ struct image_by_position {
     } cursor;
 };
 
-static inline image_by_position image_positions(const float *x, const gr_geometry *g)
+template <class E> static inline image_by_position<E> image_positions(const E *x, const gr_geometry *g)
 {
-    return (image_by_position){x, g->n * g->p * g->q, window_of(g), digits_of(DEPTH, (radices){(int)g->s, (int)g->c})};
+    const digits step = digits_of(DEPTH<E>, (radices){(int)g->s, (int)g->c});
+    return image_by_position<E>{x, g->n * g->p * g->q, window_of(g), step};
 }
 
-GR_DEVICE void operand_open(const image_by_position *o, image_by_position::cursor *c, int64_t line, int64_t depth)
+template <class E>
+GR_DEVICE void operand_open(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t line,
+                            int64_t depth)
 {
     const window *g = &o->g;
     const digits at = digits_of(line, (radices){g->p, g->q});
@@ -63,72 +68,110 @@ GR_DEVICE void operand_open(const image_by_position *o, image_by_position::curso
     c->tap = digits_of(depth, (radices){g->s, g->c});
 }
 
-GR_DEVICE quad operand_next(const image_by_position *o, image_by_position::cursor *c, int64_t)
+template <class E> GR_DEVICE bool operand_direct(const image_by_position<E> *o)
+{
+    return o->g.c % piece<E>::COUNT == 0;
+}
+
+template <class E>
+GR_DEVICE const E *operand_place(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t,
+                                 int *inside)
+{
+    const window *g = &o->g;
+    const int64_t at = pixel_at(g, c->first_row, c->h + c->tap.high, c->w + c->tap.middle, c->tap.low);
+    *inside = at >= 0 && c->tap.high < g->r ? (int)piece<E>::COUNT : 0;
+    c->tap = digits_add(c->tap, o->step, (radices){g->s, g->c});
+    return *inside ? o->x + at : o->x;
+}
+
+template <class E>
+GR_DEVICE piece<E> operand_next(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t depth)
 {
     const window *g = &o->g;
     const radices taps = {g->s, g->c};
-    quad v = {{0, 0, 0, 0}};
-    if (g->c % QUAD == 0) {
-        const int64_t at = pixel_at(g, c->first_row, c->h + c->tap.high, c->w + c->tap.middle, c->tap.low);
-        if (at >= 0 && c->tap.high < g->r)
-            v = quad_inside(o->x + at, QUAD, true);
-    } else {
-        digits tap = c->tap;
+    if (operand_direct(o)) {
+        int inside;
+        const E *from = operand_place(o, c, depth, &inside);
+        return piece_inside(from, inside, true);
+    }
+    piece<E> v = {};
+    digits tap = c->tap;
 #pragma unroll
-        for (int j = 0; j < QUAD; j++, tap = digits_next(tap, taps)) {
-            const int64_t at = pixel_at(g, c->first_row, c->h + tap.high, c->w + tap.middle, tap.low);
-            if (at >= 0 && tap.high < g->r)
-                v.at[j] = o->x[at];
-        }
+    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, taps)) {
+        const int64_t at = pixel_at(g, c->first_row, c->h + tap.high, c->w + tap.middle, tap.low);
+        if (at >= 0 && tap.high < g->r)
+            v.at[j] = o->x[at];
     }
     c->tap = digits_add(c->tap, o->step, taps);
     return v;
 }
 
-struct image_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 1 };
-    const float *x; /* [N,H,W,C] */
+template <class E> struct image_by_tap {
+    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = sizeof(E) < sizeof(float) /* pieces of 8 */ };
+    typedef E element;
+    const E *x; /* [N,H,W,C] */
     int64_t n;
     window g;
-    digits step; /* DEPTH positions */
+    digits step; /* DEPTH<E> positions */
     typedef struct {
         digits tap, position;
     } cursor;
 };
 
-static inline image_by_tap image_taps(const float *x, const gr_geometry *g)
+template <class E> static inline image_by_tap<E> image_taps(const E *x, const gr_geometry *g)
 {
-    return (image_by_tap){x, g->n, window_of(g), digits_of(DEPTH, (radices){(int)g->p, (int)g->q})};
+    return image_by_tap<E>{x, g->n, window_of(g), digits_of(DEPTH<E>, (radices){(int)g->p, (int)g->q})};
 }
 
-GR_DEVICE void operand_open(const image_by_tap *o, image_by_tap::cursor *c, int64_t line, int64_t depth)
+template <class E>
+GR_DEVICE void operand_open(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t line, int64_t depth)
 {
     c->tap = digits_of(line, (radices){o->g.s, o->g.c});
     c->position = digits_of(depth, (radices){o->g.p, o->g.q});
 }
 
-/* Lines behind the last tap bring anything in the image; their results are not kept. */
-GR_DEVICE quad operand_next(const image_by_tap *o, image_by_tap::cursor *c, int64_t)
+template <class E> GR_DEVICE bool operand_direct(const image_by_tap<E> *o)
+{
+    return o->g.c % piece<E>::COUNT == 0;
+}
+
+/* Where the tap of the cursor's position lies; -1: nowhere. */
+template <class E>
+GR_DEVICE int64_t tap_at(const image_by_tap<E> *o, const typename image_by_tap<E>::cursor *c, digits tap)
 {
     const window *g = &o->g;
-    const int64_t first_row = (int64_t)c->position.high * g->h;
     const int h = c->position.middle * g->stride_h - g->pad_top, w = c->position.low * g->stride_w - g->pad_left;
-    const bool inside = c->position.high < o->n;
-    quad v = {{0, 0, 0, 0}};
-    if (g->c % QUAD == 0) {
-        const int64_t at = pixel_at(g, first_row, h + c->tap.high, w + c->tap.middle, c->tap.low);
-        if (inside && at >= 0)
-            v = quad_inside(o->x + at, QUAD, true);
-    } else {
-        digits tap = c->tap;
-#pragma unroll
-        for (int j = 0; j < QUAD; j++, tap = digits_next(tap, (radices){g->s, g->c})) {
-            const int64_t at = pixel_at(g, first_row, h + tap.high, w + tap.middle, tap.low);
-            if (inside && at >= 0)
-                v.at[j] = o->x[at];
-        }
+    const int64_t at = pixel_at(g, (int64_t)c->position.high * g->h, h + tap.high, w + tap.middle, tap.low);
+    return c->position.high < o->n ? at : -1;
+}
+
+/* Lines behind the last tap bring anything in the image; their results are not kept. */
+template <class E>
+GR_DEVICE const E *operand_place(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t, int *inside)
+{
+    const int64_t at = tap_at(o, c, c->tap);
+    *inside = at >= 0 ? (int)piece<E>::COUNT : 0;
+    c->position = digits_add(c->position, o->step, (radices){o->g.p, o->g.q});
+    return *inside ? o->x + at : o->x;
+}
+
+template <class E>
+GR_DEVICE piece<E> operand_next(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t depth)
+{
+    if (operand_direct(o)) {
+        int inside;
+        const E *from = operand_place(o, c, depth, &inside);
+        return piece_inside(from, inside, true);
     }
-    c->position = digits_add(c->position, o->step, (radices){g->p, g->q});
+    piece<E> v = {};
+    digits tap = c->tap;
+#pragma unroll
+    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, (radices){o->g.s, o->g.c})) {
+        const int64_t at = tap_at(o, c, tap);
+        if (at >= 0)
+            v.at[j] = o->x[at];
+    }
+    c->position = digits_add(c->position, o->step, (radices){o->g.p, o->g.q});
     return v;
 }
 

@@ -8,24 +8,12 @@
 #ifndef GRADUS_MATRIX_OPERAND_CUH
 #define GRADUS_MATRIX_OPERAND_CUH
 
-#include "kernels/cuda/gemm_tile.cuh"
+#include "kernels/cuda/operand.cuh"
 
-/* data[0..3] where inside and mask[0..3] > 0, else 0; mask may be NULL. */
-GR_DEVICE quad quad_masked(const float *data, const float *mask, int64_t at, int64_t inside, bool whole)
-{
-    quad v = quad_inside(data + at, inside, whole);
-    if (mask) {
-        const quad y = quad_inside(mask + at, inside, whole);
-#pragma unroll
-        for (int j = 0; j < QUAD; j++)
-            v.at[j] = y.at[j] > 0 ? v.at[j] : 0;
-    }
-    return v;
-}
-
-struct matrix_by_line {
-    enum { LINES_SIDE_BY_SIDE = 0 };
-    const float *data, *mask; /* [lines][depth]; mask may be NULL */
+template <class E> struct matrix_by_line {
+    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 1, HEAVY = 0 };
+    typedef E element;
+    const E *data, *mask; /* [lines][depth]; mask may be NULL */
     int64_t lines, depth;
     bool whole; /* rows begin at multiples of 16 bytes */
     typedef struct {
@@ -33,9 +21,10 @@ struct matrix_by_line {
     } cursor;
 };
 
-struct matrix_by_depth {
-    enum { LINES_SIDE_BY_SIDE = 1 };
-    const float *data, *mask; /* [depth][lines]; mask may be NULL */
+template <class E> struct matrix_by_depth {
+    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };
+    typedef E element;
+    const E *data, *mask; /* [depth][lines]; mask may be NULL */
     int64_t lines, depth;
     bool whole;
     typedef struct {
@@ -43,32 +32,77 @@ struct matrix_by_depth {
     } cursor;
 };
 
-static inline matrix_by_line by_line(const float *data, const float *mask, int64_t lines, int64_t depth)
+template <class E>
+static inline matrix_by_line<E> by_line(const E *data, const typename itself<E>::type *mask, int64_t lines,
+                                        int64_t depth)
 {
-    return (matrix_by_line){data, mask, lines, depth, depth % QUAD == 0};
+    return matrix_by_line<E>{data, mask, lines, depth, depth % piece<E>::COUNT == 0};
 }
 
-static inline matrix_by_depth by_depth(const float *data, const float *mask, int64_t lines, int64_t depth)
+template <class E>
+static inline matrix_by_depth<E> by_depth(const E *data, const typename itself<E>::type *mask, int64_t lines,
+                                          int64_t depth)
 {
-    return (matrix_by_depth){data, mask, lines, depth, lines % QUAD == 0};
+    return matrix_by_depth<E>{data, mask, lines, depth, lines % piece<E>::COUNT == 0};
 }
 
-GR_DEVICE void operand_open(const matrix_by_line *o, matrix_by_line::cursor *c, int64_t line, int64_t)
+/* A piece of a matrix, masked; from: where it begins in data. */
+template <class MATRIX>
+GR_DEVICE piece<typename MATRIX::element> matrix_piece(const MATRIX *o, const typename MATRIX::element *from,
+                                                       int inside)
+{
+    piece<typename MATRIX::element> v = piece_inside(from, inside, o->whole);
+    if (o->mask)
+        v = piece_masked(v, piece_inside(o->mask + (from - o->data), inside, o->whole));
+    return v;
+}
+
+template <class E>
+GR_DEVICE void operand_open(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t line, int64_t)
 {
     c->row = line < o->lines ? line * o->depth : -1;
 }
-GR_DEVICE quad operand_next(const matrix_by_line *o, matrix_by_line::cursor *c, int64_t depth)
+template <class E> GR_DEVICE bool operand_direct(const matrix_by_line<E> *o)
 {
-    return quad_masked(o->data, o->mask, c->row + depth, c->row < 0 ? 0 : o->depth - depth, o->whole);
+    return o->whole && !o->mask;
+}
+template <class E>
+GR_DEVICE const E *operand_place(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t depth,
+                                 int *inside)
+{
+    *inside = c->row < 0 ? 0 : at_most_a_piece<E>(o->depth - depth);
+    return *inside ? o->data + c->row + depth : o->data;
+}
+template <class E>
+GR_DEVICE piece<E> operand_next(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t depth)
+{
+    int inside;
+    const E *from = operand_place(o, c, depth, &inside);
+    return matrix_piece(o, from, inside);
 }
 
-GR_DEVICE void operand_open(const matrix_by_depth *, matrix_by_depth::cursor *c, int64_t line, int64_t)
+template <class E>
+GR_DEVICE void operand_open(const matrix_by_depth<E> *, typename matrix_by_depth<E>::cursor *c, int64_t line, int64_t)
 {
     c->line = line;
 }
-GR_DEVICE quad operand_next(const matrix_by_depth *o, matrix_by_depth::cursor *c, int64_t depth)
+template <class E> GR_DEVICE bool operand_direct(const matrix_by_depth<E> *o)
 {
-    return quad_masked(o->data, o->mask, depth * o->lines + c->line, depth < o->depth ? o->lines - c->line : 0, o->whole);
+    return o->whole && !o->mask;
+}
+template <class E>
+GR_DEVICE const E *operand_place(const matrix_by_depth<E> *o, typename matrix_by_depth<E>::cursor *c, int64_t depth,
+                                 int *inside)
+{
+    *inside = depth < o->depth ? at_most_a_piece<E>(o->lines - c->line) : 0;
+    return *inside ? o->data + depth * o->lines + c->line : o->data;
+}
+template <class E>
+GR_DEVICE piece<E> operand_next(const matrix_by_depth<E> *o, typename matrix_by_depth<E>::cursor *c, int64_t depth)
+{
+    int inside;
+    const E *from = operand_place(o, c, depth, &inside);
+    return matrix_piece(o, from, inside);
 }
 
 #endif

@@ -32,7 +32,7 @@ GR_DEVICE float pick(const float of[CHANNELS], int c)
 }
 
 /* y[count], x[count]; element i is of channel i % C */
-static __global__ void normalise(float *y, const uint8_t *x, line a, int C, int64_t count)
+template <class E> static __global__ void normalise(E *y, const uint8_t *x, line a, int C, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         const uint32_t word = four_bytes(x, i, count);
@@ -46,7 +46,7 @@ static __global__ void normalise(float *y, const uint8_t *x, line a, int C, int6
     }
 }
 
-extern "C" void GR_CUDA(normalise_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const gr_normalise_args *args = (const gr_normalise_args *)call->options;
     const int64_t count = call->in[0]->count, C = call->in[0]->shape[3];
@@ -55,6 +55,9 @@ extern "C" void GR_CUDA(normalise_forward)(const gr_call *call)
         a.scale[c] = (float)(1 / (255 * (double)args->std[c]));
         a.shift[c] = (float)(-(double)args->mean[c] / (double)args->std[c]);
     }
-    GR_LAUNCH(normalise, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), gr__u8(call->in[0]),
-              a, (int)C, count);
+    GR_LAUNCH((normalise<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              gr__u8(call->in[0]), a, (int)C, count);
 }
+
+TAKES_HALVES(normalise)
+FORWARD_OF_ELEMENTS(normalise)

@@ -1,23 +1,19 @@
 /*
- * quad.cuh - four floats side by side, the 16 bytes that a thread moves best. Arrays begin at multiples of 16 bytes, as
- * every tensor does; the last quad of an array may be short.
+ * quad.cuh - four elements side by side: the 16 bytes of floats, or 8 of halves, that a thread moves best. Arrays begin
+ * at multiples of 16 bytes, as every tensor does; the last quad of an array may be short.
  *
  *   for (int64_t i = quad_first(); i < count; i += quad_stride()) {
  *       quad v = quad_load(x, i, count);
- *       ... v.at[0] to v.at[3]; what lies behind the end is 0 and is not stored ...
+ *       ... v.at[0] to v.at[3], floats; what lies behind the end is 0 and is not stored ...
  *       quad_store(y, i, count, v, accumulate);
  *   }
  */
 #ifndef GRADUS_QUAD_CUH
 #define GRADUS_QUAD_CUH
 
-#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/element.cuh"
 
-enum { QUAD = 4, QUAD_THREADS = 256 };
-
-typedef struct {
-    float at[QUAD];
-} quad;
+enum { QUAD_THREADS = 256 };
 
 /* This thread's first element, and how far it is to the next. */
 GR_DEVICE int64_t quad_first(void)
@@ -30,21 +26,18 @@ GR_DEVICE int64_t quad_stride(void)
 }
 
 /* Elements i to i + 3 of x[count], i a multiple of 4; 0 behind the end. */
-GR_DEVICE quad quad_load(const float *x, int64_t i, int64_t count)
+template <class E> GR_DEVICE quad quad_load(const E *x, int64_t i, int64_t count)
 {
     quad v;
-    if (i + QUAD <= count) {
-        const float4 whole = *(const float4 *)(x + i);
-        v.at[0] = whole.x, v.at[1] = whole.y, v.at[2] = whole.z, v.at[3] = whole.w;
-    } else {
-        for (int j = 0; j < QUAD; j++) /* a fixed count: the loop is unrolled and v stays in registers */
-            v.at[j] = i + j < count ? x[i + j] : 0;
-    }
+    if (i + QUAD <= count)
+        return quad_whole(x + i);
+    for (int j = 0; j < QUAD; j++) /* a fixed count: the loop is unrolled and v stays in registers */
+        v.at[j] = i + j < count ? float_of(x[i + j]) : 0;
     return v;
 }
 
 /* Writes v to elements i to i + 3 of y[count], or adds it. */
-GR_DEVICE void quad_store(float *y, int64_t i, int64_t count, quad v, bool accumulate)
+template <class E> GR_DEVICE void quad_store(E *y, int64_t i, int64_t count, quad v, bool accumulate)
 {
     if (accumulate) {
         const quad old = quad_load(y, i, count);
@@ -52,11 +45,11 @@ GR_DEVICE void quad_store(float *y, int64_t i, int64_t count, quad v, bool accum
             v.at[j] += old.at[j];
     }
     if (i + QUAD <= count) {
-        *(float4 *)(y + i) = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
+        quad_write(y + i, v);
     } else {
         for (int j = 0; j < QUAD; j++)
             if (i + j < count)
-                y[i + j] = v.at[j];
+                y[i + j] = element_of<E>(v.at[j]);
     }
 }
 

@@ -7,12 +7,6 @@
  */
 #include "kernels/cuda/copy.cuh"
 
-extern "C" void GR_CUDA(reshape_forward)(const gr_call *call)
-{
-    copy_forward(call);
-}
-
-extern "C" void GR_CUDA(reshape_backward)(const gr_call *call)
-{
-    copy_backward(call);
-}
+TAKES_HALVES(reshape)
+FORWARD_OF_ELEMENTS(reshape)
+BACKWARD_OF_ELEMENTS(reshape)

@@ -8,7 +8,8 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-static __global__ void scale(float *y, const float *x, float factor, int64_t count, bool accumulate)
+template <class E>
+static __global__ void scale(E *y, const E *x, float factor, int64_t count, bool accumulate)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);
@@ -18,20 +19,24 @@ static __global__ void scale(float *y, const float *x, float factor, int64_t cou
     }
 }
 
-static void launch(const gr_call *call, const gr_tensor *y, const gr_tensor *x, bool accumulate)
+template <class E> static void launch(const gr_call *call, const gr_tensor *y, const gr_tensor *x, bool accumulate)
 {
     const gr_factor_args *args = (const gr_factor_args *)call->options;
-    GR_LAUNCH(scale, quad_blocks(x->count), QUAD_THREADS, 0, call->exec->queue, gr__f32(y), gr__f32(x), (float)args->factor,
-              x->count, accumulate);
+    GR_LAUNCH((scale<E>), quad_blocks(x->count), QUAD_THREADS, 0, call->exec->queue, elements<E>(y), elements<E>(x),
+              (float)args->factor, x->count, accumulate);
 }
 
-extern "C" void GR_CUDA(scale_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
-    launch(call, call->out[0], call->in[0], false);
+    launch<E>(call, call->out[0], call->in[0], false);
 }
 
-extern "C" void GR_CUDA(scale_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     if (call->d_in[0])
-        launch(call, call->d_in[0], call->d_out[0], call->accumulate & 1);
+        launch<E>(call, call->d_in[0], call->d_out[0], call->accumulate & 1);
 }
+
+TAKES_HALVES(scale)
+FORWARD_OF_ELEMENTS(scale)
+BACKWARD_OF_ELEMENTS(scale)

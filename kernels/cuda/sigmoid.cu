@@ -10,7 +10,8 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-static __global__ void sigmoid_forward(float *y, const float *x, int64_t count)
+template <class E>
+static __global__ void sigmoid_forward(E *y, const E *x, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);
@@ -21,7 +22,8 @@ static __global__ void sigmoid_forward(float *y, const float *x, int64_t count)
 }
 
 /* dx[count], y[count], dy[count] */
-static __global__ void sigmoid_backward(float *dx, const float *y, const float *dy, int64_t count, bool accumulate)
+template <class E>
+static __global__ void sigmoid_backward(E *dx, const E *y, const E *dy, int64_t count, bool accumulate)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         const quad result = quad_load(y, i, count);
@@ -32,17 +34,22 @@ static __global__ void sigmoid_backward(float *dx, const float *y, const float *
     }
 }
 
-extern "C" void GR_CUDA(sigmoid_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(sigmoid_forward, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->out[0]),
-              gr__f32(call->in[0]), count);
+    GR_LAUNCH((sigmoid_forward<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              elements<E>(call->in[0]), count);
 }
 
-extern "C" void GR_CUDA(sigmoid_backward)(const gr_call *call)
+template <class E> static void backward(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
     if (call->d_in[0])
-        GR_LAUNCH(sigmoid_backward, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->d_in[0]),
-                  gr__f32(call->out[0]), gr__f32(call->d_out[0]), count, call->accumulate & 1);
+        GR_LAUNCH((sigmoid_backward<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue,
+                  elements<E>(call->d_in[0]), elements<E>(call->out[0]), elements<E>(call->d_out[0]), count,
+                  call->accumulate & 1);
 }
+
+TAKES_HALVES(sigmoid)
+FORWARD_OF_ELEMENTS(sigmoid)
+BACKWARD_OF_ELEMENTS(sigmoid)

@@ -1,6 +1,6 @@
 /*
  * table.cu - the CUDA kernels by operation, generated from ops.def: every operation has a forward, DIFF ones a backward, and
- * those that need scratch say so by defining NAME_scratch.
+ * those that need scratch say so by defining NAME_scratch, those that have kernels for halves by NAME_halves.
  */
 #include "kernels/cuda/gpu.h"
 
@@ -9,7 +9,8 @@
 #define DECLARE_UPDATE(name) void GR_CUDA(name##_forward)(const gr_call *);
 extern "C" {
 #define GR_OP(name, kind, inputs, outputs, formula) \
-    DECLARE_##kind(name) size_t GR_CUDA(name##_scratch)(const gr_call *, gr_pass) __attribute__((weak));
+    DECLARE_##kind(name) size_t GR_CUDA(name##_scratch)(const gr_call *, gr_pass) __attribute__((weak)); \
+    bool GR_CUDA(name##_halves)(const gr_call *, gr_pass) __attribute__((weak));
 #include "kernels/ops.def"
 #undef GR_OP
 
@@ -18,7 +19,7 @@ extern "C" {
 #define BACKWARD_UPDATE(name) NULL
 extern const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
 #define GR_OP(name, kind, inputs, outputs, formula) \
-    {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), NULL},
+    {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), GR_CUDA(name##_halves)},
 #include "kernels/ops.def"
 #undef GR_OP
 };

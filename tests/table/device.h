@@ -31,4 +31,10 @@ void device_check_forward(const table_device *d, truth *t, gr_pool *const pools[
 /* Backward: garbage and preloaded buffers, absent ones, bits, NaN. */
 void device_check_backward(const table_device *d, truth *t, gr_pool *const pools[POOLS]);
 
+/*
+ * Kernels that take halves as they are, in both types, against those for floats on the same numbers: values, guards, bits,
+ * NaN, garbage and preloaded buffers, absent ones. Nothing where the device has none for the row.
+ */
+void device_check_halves(const table_device *d, const truth *t);
+
 #endif

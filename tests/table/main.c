@@ -74,6 +74,8 @@ static void check_device(const settings *s, const table_device *d, truth *t)
     device_check_forward(d, t, s->pools);
     if (kernel->backward)
         device_check_backward(d, t, s->pools);
+    if (!d->threads)
+        device_check_halves(d, t);
 }
 
 static bool of_host(const table_device *d)

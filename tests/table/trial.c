@@ -89,6 +89,7 @@ static void release(unsigned char *block, size_t bytes)
     free(block);
 }
 
+/* like: a tensor of the row's in double; real: the type that takes its place. NULL: there is none. */
 static gr_tensor *add_buffer(trial *t, int buffer, const gr_tensor *like, gr_type real)
 {
     if (!like)
@@ -102,24 +103,43 @@ static gr_tensor *add_buffer(trial *t, int buffer, const gr_tensor *like, gr_typ
     return made;
 }
 
-void trial_open(trial *t, const row *r, const row_call *shapes, gr_type real)
+/* The type of a slot's tensor, or of its gradient's, where halves are to be of type half; GR_F32: there are none. */
+static gr_type by_letter(const gr_slot *slot, gr_type real, gr_type half, bool gradient)
+{
+    const bool wanted = slot->type == 'e' || (slot->type == 'h' && (slot->samples || !gradient));
+    return wanted && half != GR_F32 ? half : real;
+}
+
+static void open_as(trial *t, const row *r, const row_call *shapes, gr_type real, gr_type half)
 {
     *t = (trial){.row = r, .shapes = *shapes, .state = r->state};
     t->call = (gr_call){.exec = &t->exec, .options = t->shapes.args, .n_in = shapes->call.n_in, .n_out = shapes->call.n_out};
     gr_slot slot;
     for (int i = 0; gr__slot(r->op->inputs, i, &slot); i++) {
         const gr_tensor *like = shapes->call.in[i] ? &shapes->in[i] : NULL;
-        t->call.in[i] = add_buffer(t, trial_in(i), like, real);
-        t->call.d_in[i] = slot.grad ? add_buffer(t, trial_d_in(i), like, real) : NULL;
+        t->call.in[i] = add_buffer(t, trial_in(i), like, by_letter(&slot, real, half, false));
+        t->call.d_in[i] = slot.grad ? add_buffer(t, trial_d_in(i), like, by_letter(&slot, real, half, true)) : NULL;
         if (like)
             trial_draw(t, trial_in(i));
     }
-    for (int i = 0; i < t->call.n_out; i++)
-        t->call.out[i] = add_buffer(t, trial_out(i), shapes->call.out[i] ? &shapes->out[i] : NULL, real);
+    for (int i = 0; gr__slot(r->op->outputs, i, &slot); i++)
+        t->call.out[i] = add_buffer(t, trial_out(i), shapes->call.out[i] ? &shapes->out[i] : NULL,
+                                    by_letter(&slot, real, half, false));
     if (r->op->kind == GR_DIFF) {
-        t->call.d_out[0] = add_buffer(t, TRIAL_D_OUT, &shapes->out[0], real);
+        gr__slot(r->op->outputs, 0, &slot);
+        t->call.d_out[0] = add_buffer(t, TRIAL_D_OUT, &shapes->out[0], by_letter(&slot, real, half, true));
         trial_draw(t, TRIAL_D_OUT);
     }
+}
+
+void trial_open(trial *t, const row *r, const row_call *shapes, gr_type real)
+{
+    open_as(t, r, shapes, real, GR_F32);
+}
+
+void trial_open_halves(trial *t, const row *r, const row_call *shapes, gr_type half)
+{
+    open_as(t, r, shapes, GR_F32, half);
 }
 
 void trial_close(trial *t)
