@@ -101,7 +101,8 @@ def draw(lines, batches):
                     fontweight="bold")
     figure.text(0.09, 0.88, one.describe({**sweep, "updates": 0}, every).replace(f"{sweep['epochs']} epochs, ", ""), fontsize=9.5)
     notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
-    notes += [f"Marks: {'; '.join(dict.fromkeys(r['source'] for r in marks))}"] if marks else []
+    sources = dict.fromkeys(r["source"].split(", seed")[0] for r in marks)
+    notes += [f"Marks: {'; '.join(sources)}"] if marks else []
     notes += ["Intervals that reach the frame go on beyond it."] if cut else []
     figure.text(0.09, 0.012, "\n".join(notes), fontsize=8, color=one.FAINT)
     longest = max(len(name) for _, name, _ in ends)

@@ -164,12 +164,17 @@ class Build:
         return program
 
     def check(self, rows):
-        """There are such rows: a table with nothing to do would notice nothing, one with an unknown name everything."""
+        """There are such rows, and without a mutant they pass: a table with nothing to do would notice nothing, one that is out of
+        date everything."""
         key = " ".join(rows)
         if key not in self.checked:
             listed = subprocess.run([self.table, "--list", "--small"] + rows, capture_output=True, text=True)
             if listed.returncode != 0 or not listed.stdout.strip():
                 sys.exit(f"mutants.py: the table has no small rows for {key}: is USERS complete?")
+            if subprocess.run([self.table, "--small"] + rows, capture_output=True).returncode != 0:
+                sys.exit(f"mutants.py: {self.table} --small {key} fails without a mutant; build it anew")
+            if self.checking:
+                self.checking.check(rows)
             self.checked.add(key)
 
     def unnoticed(self, program, rows, folder):

@@ -138,13 +138,28 @@ void table_print_json(const table *t, FILE *f)
     json_decref(o);
 }
 
-/* One field of a comma-separated line; null is empty. No text of ours has a comma or a quote in it. */
+/* A text as RFC 4180 has it: in quotes where it needs them, quotes within doubled. */
+static void write_text(FILE *f, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n");
+    if (quoted)
+        fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', f);
+        fputc(*text, f);
+    }
+    if (quoted)
+        fputc('"', f);
+}
+
+/* One field of a comma-separated line; null is empty. */
 static void write_field(FILE *f, const json_t *value, bool first)
 {
     if (!first)
         fputc(',', f);
     if (json_is_string(value))
-        fputs(json_string_value(value), f);
+        write_text(f, json_string_value(value));
     else if (value && !json_is_null(value))
         json_dumpf(value, f, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }

@@ -57,6 +57,12 @@ class Grid(Case):
         self.gradus(*SMALL, "--adam-form", "pytorch")
         self.refused(2, *GRID, "--optimizer", "sgd", "--adam-form", "pytorch", names=["--adam-form"])
 
+    def test_a_plan_with_commas_is_one_field(self):
+        self.gradus(*GRID, "--batch", "8", "--optimizer", "sgd", "--seeds", "1", "--augment", "flip,translate=2")
+        self.assertEqual(self.read_rows("o")[0]["augment"], "flip,translate=2")
+        row = self.read_table("o")[0]
+        self.assertEqual((row["augment"], row["batch"], row["state"]), ("flip,translate=2", "8", "done"))
+
     def test_json(self):
         table = json.loads(self.gradus(*SMALL, "--json").out)
         self.assertEqual(table["data"], "procedural")
