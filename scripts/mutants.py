@@ -25,7 +25,7 @@ OPERATORS = [  # what is looked for, what stands there afterwards
     (r"accumulate & 1", "accumulate & 2"), (r" = 0;", " = 1;"), (r"stride_h", "stride_w"), (r"pad_top", "pad_left"),
     (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"\bsqrtf?\(", "fabs("), (r"\bvec_sqrt\(", "("), (r" \|\| ", " && "), (r" && ", " || "),
 ]
-LONGEST = 150  # seconds of processor time that the rows of one operation may take
+LONGEST, LONGEST_QUICK = 150, 40  # seconds of processor time that the rows of one operation may take on all devices, on one
 CONVOLUTIONS = ["conv2d", "conv2d_relu_max_pool"]
 UPDATES = ["dense_sgd", "dense_adam"]
 USERS = {  # of files that are not named after their operation
@@ -177,10 +177,11 @@ class Build:
                 self.checking.check(rows)
             self.checked.add(key)
 
-    def unnoticed(self, program, rows, folder):
+    def unnoticed(self, program, rows, folder, quick):
         """Whether the table passes, the small rows first: most mutants go no further. Where it takes several times as long as any
         operation it has noticed that there is no end."""
-        limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
+        seconds = LONGEST_QUICK if quick and self.checking else LONGEST
+        limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         for some in [["--small"]] + ([] if self.small else [[]]):
             done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, preexec_fn=limit)
             if done.returncode != 0:
@@ -199,7 +200,7 @@ class Build:
                 if not quick and self.same_code(path, objects):
                     return "are the same machine code"
                 program = self.program(objects, folder)
-                if not all(self.unnoticed(program, rows, folder) for rows in self.rows(path, quick)):
+                if not all(self.unnoticed(program, rows, folder, quick) for rows in self.rows(path, quick)):
                     return "killed"
         return self.checking.outcome(mutant) if self.checking else "survived"
 
