@@ -32,7 +32,7 @@ template <class H, int M_, int N_, int WARPS_M_> struct half_tile {
     static const int M = M_, N = N_, WARPS_M = WARPS_M_, WARPS_N = HALF_WARPS / WARPS_M_;
     static const int WARP_M = M / WARPS_M, WARP_N = N / WARPS_N;         /* a warp's part */
     static const int ROWS = WARP_M / 16, COLUMNS = WARP_N / 8;           /* of its fragments */
-    static const int QUADS = ROWS * COLUMNS, BLOCKS = QUADS > 8 ? 1 : 2; /* of results, one from each fragment */
+    static const int QUADS = ROWS * COLUMNS, BLOCKS = QUADS > 4 ? 1 : 2; /* of results, one from each fragment */
 };
 
 template <class TILE> GR_DEVICE int warp_row(void)
@@ -161,7 +161,11 @@ template <class TILE, class A, class B>
 GR_DEVICE void half_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const strip<A, TILE::M> *a,
                              const strip<B, TILE::N> *b)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#pragma unroll 1 /* two loads of fragments at a time would need more registers than sm_75's longer code leaves */
+#else
 #pragma unroll
+#endif
     for (int depth = 0; depth < HALF_DEPTH; depth += 16) {
         uint32_t left[TILE::ROWS][4], right[TILE::COLUMNS / 2][4];
 #pragma unroll
