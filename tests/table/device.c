@@ -52,11 +52,10 @@ const int table_device_count = sizeof table_devices / sizeof *table_devices;
 
 const table_device *table_device_find(const char *name)
 {
-    const table_device *found = NULL;
-    for (const table_device *d = table_devices; d < table_devices + table_device_count; d++)
-        if (!strcmp(d->name, name) || (!strcmp(name, "cpu") && d->threads && table_device_here(d)))
-            found = d;
-    return found;
+    for (int i = 0; i < table_device_count; i++)
+        if (!strcmp(table_devices[i].name, name))
+            return &table_devices[i];
+    return NULL;
 }
 
 bool table_device_here(const table_device *d)

@@ -21,7 +21,7 @@ typedef struct {
 extern const table_device table_devices[];
 extern const int table_device_count;
 
-/* By its name, or "cpu": the widest vectors that this processor has. NULL: there is none of this name. */
+/* NULL: there is none of this name. */
 const table_device *table_device_find(const char *name);
 bool table_device_here(const table_device *d);
 

@@ -3,8 +3,7 @@
  *
  *   test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]
  *
- * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt, cuda; cpu: the
- * widest of this processor).
+ * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt, cuda).
  * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
  * --host leaves out simt and cuda.
  */
