@@ -19,7 +19,7 @@ extern "C" {
 #define BACKWARD_UPDATE(name) NULL
 extern const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
 #define GR_OP(name, kind, inputs, outputs, formula) \
-    {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), GR_CUDA(name##_halves)},
+    {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), GR_CUDA(name##_halves), 0},
 #include "kernels/ops.def"
 #undef GR_OP
 };
