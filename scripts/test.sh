@@ -40,8 +40,8 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # These take minutes each and run no code that others do not.
-ctest --preset asan --parallel 2 --label-exclude "slow|install" \
-    --exclude-regex "test_resnet|trajectory|test_accumulation|cli_emulated|cli_real_data"
+ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex \
+    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep_kill)"
 step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
