@@ -96,6 +96,23 @@ static bool run_blocks_add(bool right)
     return *out == 127 * 64;
 }
 
+BEGINS(blocks_share_a_half)
+/* y[i] += 1 by a block for each: two halves of one word are no matter, one half of two blocks is. */
+template <bool right> static __global__ void blocks_share_a_half(uint16_t *y)
+{
+    const int i = right ? blockIdx.x : blockIdx.x / 2 * 2;
+    y[i] = (uint16_t)(y[i] + 1);
+}
+ENDS(blocks_share_a_half)
+
+static bool run_blocks_share_a_half(bool right)
+{
+    uint16_t *y = (uint16_t *)floats(2);
+    y[0] = y[1] = y[2] = y[3] = 7;
+    RUN(blocks_share_a_half, right, 4, 1, y);
+    return y[0] == 8 && y[1] == 8 && y[3] == 8;
+}
+
 BEGINS(block_reads_neighbour)
 /* y[i] = x[i] + x of the neighbouring block: in place a block reads what another one may have written */
 template <bool right> static __global__ void block_reads_neighbour(float *y, const float *x)
@@ -158,6 +175,7 @@ const planted of_races[] = {
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
     PLANT(never_written, IN_CHECK, "uninitialised: read on shared s + "),
     PLANT(blocks_add, IN_CHECK, "race: "),
+    PLANT(blocks_share_a_half, IN_CHECK, "race: "),
     PLANT(block_reads_neighbour, IN_CHECK, "race: "),
     PLANT(global_without_barrier, IN_CHECK, "race: "),
     PLANT(plain_beside_atomic, IN_CHECK, "race: "),

@@ -14,7 +14,7 @@ enum { WORD = 4 };
 /* One kind of access to a word. */
 typedef struct {
     gr__simt_record by;
-    uint32_t block;        /* SEVERAL: more than one of the launch */
+    uint32_t block;        /* SEVERAL: more than one of the launch touched the same bytes */
     uint32_t stream, time; /* of the launch */
 } trace;
 
@@ -66,7 +66,8 @@ static bool check_word(gr__simt_machine *m, const word *w, const gr__simt_access
 static void remember(const gr__simt_machine *m, word *w, const gr__simt_access *a, gr__simt_record now)
 {
     trace *t = a->write ? &w->write : &w->read;
-    const bool several = t->by.epoch && same_launch(m, t) && t->block != this_block();
+    const bool same_bytes = t->by.epoch && t->by.bytes & now.bytes;
+    const bool several = same_bytes && same_launch(m, t) && t->block != this_block();
     const uint32_t stream = (uint32_t)m->queue.running;
     *t = (trace){now, several ? SEVERAL : this_block(), stream, m->queue.now.at[stream]};
 }
