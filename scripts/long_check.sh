@@ -7,7 +7,10 @@ cd "$(dirname "$0")/.."
 out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
-build/asan/tests/table/test_table --device simt # of the large rows --full leaves out those that sanitizers take minutes for
+# the large rows that --full leaves out: sanitizers and checks take minutes for them
+build/asan/tests/table/test_table --device simt
+build/check/tests/table/test_table --device simt --op conv2d
+build/check/tests/table/test_table --device simt --op conv2d_relu_max_pool
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
 
