@@ -13,6 +13,17 @@ double gr__machine_memory(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
+/*
+ * Asks for huge pages under a large array, a wish whose fate need not be known: a page fault for every 4 KiB of an image
+ * set takes a fifth of the time that decoding it does.
+ */
+static void prefer_huge_pages(void *p, size_t bytes)
+{
+    const uintptr_t huge = 2 << 20, begin = ((uintptr_t)p + huge - 1) / huge * huge, end = ((uintptr_t)p + bytes) / huge * huge;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const char *what)
 {
     if (!gr_ok(ctx))
@@ -21,7 +32,9 @@ void *gr__host_alloc(gr_context *ctx, int64_t count, int64_t item_bytes, const c
     double machine = gr__machine_memory();
     bool countable = !__builtin_mul_overflow(count, item_bytes, &bytes);
     void *p = countable && (double)bytes <= machine ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
-    if (!p)
+    if (p)
+        prefer_huge_pages(p, (size_t)bytes);
+    else
         gr__fail(
             ctx, GR_NO_MEMORY,
             "out of host memory for %s: %.0f bytes are needed, this machine has %.0f; take fewer or smaller images",

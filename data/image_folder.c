@@ -5,6 +5,7 @@
  * lacks images, the round is decoded in parallel, and what did not decode is made up for in the next. With per_class
  * that is the shortest run of files from the first that gives so many good images.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ typedef struct {
     gr_images *images;
     gr_task *tasks; /* of a round */
     int64_t n_tasks;
+    _Atomic int64_t next_task; /* that no thread has taken */
     int64_t filtered; /* files so far that the filter left out */
     gr_workers workers;
 } gr_reader;
@@ -159,10 +161,8 @@ static void decode_bytes(const gr_reader *r, gr_task *task, const uint8_t *bytes
     }
 }
 
-static void decode_task(void *arg, int64_t chunk)
+static void decode_task(gr_reader *r, gr_task *task)
 {
-    gr_reader *r = arg;
-    gr_task *task = &r->tasks[chunk];
     uint8_t *buffer;
     const uint8_t *bytes;
     size_t size;
@@ -171,6 +171,15 @@ static void decode_task(void *arg, int64_t chunk)
     if (task->result == GR__DECODED)
         decode_bytes(r, task, bytes, size);
     free(buffer);
+}
+
+/* What one thread does of a round. Pictures differ in size, one class from another too: no share is fixed beforehand. */
+static void decode_some(void *arg, int64_t thread)
+{
+    (void)thread;
+    gr_reader *r = arg;
+    for (int64_t i = r->next_task++; i < r->n_tasks; i = r->next_task++)
+        decode_task(r, &r->tasks[i]);
 }
 
 static void move_rows(gr_images *images, int64_t to, int64_t from, int64_t n)
@@ -300,7 +309,8 @@ static bool read_images(gr_reader *r, const char *root)
     if (!gr__files_open(r->ctx, root, &r->files) || !lay_out(r) || !gr__workers_open(r->ctx, &r->workers))
         return false;
     while (plan_round(r)) {
-        gr_parallel_for(&r->workers.exec, r->n_tasks, decode_task, r);
+        r->next_task = 0;
+        gr_parallel_for(&r->workers.exec, gr__pool_threads(r->workers.exec.pool), decode_some, r);
         if (!gather_round(r))
             return false;
     }

@@ -1,6 +1,8 @@
 /* resize.c - nearest neighbour, as PIL has it. */
 #include "data/image.h"
 
+#include <string.h>
+
 /*
  * The source coordinate of output pixel i is floor((i + 1/2) * from / to). PIL does not multiply: it starts at half a
  * step and adds one step per pixel, in double. Where the true value is an integer the rounding errors of the sum
@@ -34,6 +36,18 @@ static inline void take_pixels(const uint8_t *row, const int64_t *at, int64_t n,
             out[i * channels + c] = row[at[i] + c];
 }
 
+/*
+ * out[n, 3] likewise, from a row whose last pixel begins at byte last. Four bytes at a time: the fourth is overwritten by
+ * the pixel that follows. So the last pixel of out, and those of the row's last, are taken byte by byte.
+ */
+static void take_colours(const uint8_t *row, const int64_t *at, int64_t n, int64_t last, uint8_t *out)
+{
+    int64_t i = 0;
+    for (; i < n - 1 && at[i] < last; i++)
+        memcpy(out + i * 3, row + at[i], 4);
+    take_pixels(row, at + i, n - i, 3, out + i * 3);
+}
+
 void gr__resize_nearest(const uint8_t *in, const int64_t from[2], int64_t channels, const int64_t to[2], uint8_t *out)
 {
     gr_walk columns = walk_start(from[1], to[1]);
@@ -47,7 +61,7 @@ void gr__resize_nearest(const uint8_t *in, const int64_t from[2], int64_t channe
             const uint8_t *row = in + walk_next(&rows) * from[1] * channels; /* [from[1], channels] */
             uint8_t *strip = out + (y * to[1] + x) * channels;
             if (channels == 3)
-                take_pixels(row, at, n, 3, strip);
+                take_colours(row, at, n, (from[1] - 1) * channels, strip);
             else
                 take_pixels(row, at, n, channels, strip);
         }
