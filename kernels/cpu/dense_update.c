@@ -109,13 +109,6 @@ void GR_CPU(dense_adam_forward)(const gr_call *call)
     run(call, &job, DENSE_ADAM);
 }
 
-bool GR_CPU(dense_update_takes)(const gr_call *call, gr_pass pass)
-{
-    const gr_tensor *y = call->in[Y], *dx = call->out[0];
-    (void)pass;
-    return gr__is_half(call->in[X]) && gr__is_half(call->in[DY]) && (!y || gr__is_half(y)) && (!dx || gr__is_half(dx));
-}
-
 static size_t scratch_of(const gr_call *call, dense_use use)
 {
     const gr_tensor *w = call->in[W];
