@@ -36,7 +36,8 @@ USERS = {  # of files that are not named after their operation
     "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
     "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,
     "squares": ["global_norm", "lars_step"], "tile": ["dense", "conv2d"] + UPDATES, "class_of": ["accuracy", "confusion"],
-    "dense_half": ["dense"], "elements": ["add", "lars_step", "momentum_step", "prox_step", "sam_climb", "sgd_step"],
+    "cast": ["cast", "dense"], "dense_half": ["dense"] + UPDATES,
+    "elements": ["add", "lars_step", "momentum_step", "prox_step", "sam_climb", "sgd_step"],
     "augment_resize": ["augment"],
     "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
 }
