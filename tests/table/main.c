@@ -82,7 +82,12 @@ static bool of_host(const table_device *d)
     return !d->emulated && !d->memory;
 }
 
-/* Small rows, and of dense those that are cut along their features. */
+/* Whether the kernels for halves cut large rows along their features. */
+static bool is_dense(const gr_op *op)
+{
+    return op->id == GR_OP_dense || op->id == GR_OP_dense_sgd || op->id == GR_OP_dense_adam;
+}
+
 static void check_in_halves(const settings *s, const row *r, const row_call *call)
 {
     const char *only = s->device ? s->device->name : NULL;
@@ -92,7 +97,7 @@ static void check_in_halves(const settings *s, const row *r, const row_call *cal
     const table_device *gpu = table_device_find("cuda"); /* NULL: not built */
     const bool cuda = gpu && (only ? !strcmp(only, "cuda") : !s->host) && table_device_here(gpu);
     gr_close(cpu);
-    if ((r->golden || r->op->id == GR_OP_dense) && (ref || on_cpu || simt || cuda))
+    if ((r->golden || is_dense(r->op)) && (ref || on_cpu || simt || cuda))
         check_halves(r, call, ref, on_cpu, simt, cuda);
 }
 
