@@ -142,6 +142,8 @@ uint64_t gr_seed(const gr_context *ctx)
 const char *gr_precision_name(const gr_context *ctx)
 {
     const gr_type compute = gr_compute_type(ctx);
+    if (ctx && ctx->options.precision == GR_TF32)
+        return "tf32";
     return compute == GR_F16 ? "fp16" : compute == GR_BF16 ? "bf16" : compute == GR_F64 ? "fp64" : "fp32";
 }
 

@@ -42,8 +42,11 @@ typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TY
  * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed: activations,
  * their gradients and the weights that convolutions and dense layers read are halves, sums and everything else are floats;
  * kernels/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see gr_loss_scale.
+ *
+ * GR_TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction)
+ * where they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".
  */
-typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64, GR_FP16, GR_BFLOAT16 } gr_precision;
+typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64, GR_FP16, GR_BFLOAT16, GR_TF32 } gr_precision;
 
 typedef struct {
     const char *device;     /* "cpu" (default), "cuda", "simt" (the CUDA kernels on a CPU) or "ref" (plain loops) */
@@ -86,7 +89,7 @@ const char *gr_device_name(const gr_context *ctx);
 const char *gr_isa_name(const gr_context *ctx);   /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
 int gr_thread_count(const gr_context *ctx);
 uint64_t gr_seed(const gr_context *ctx);
-const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16" or "bf16" */
+const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16", "bf16" or "tf32" */
 gr_type gr_real(const gr_context *ctx);           /* type of parameters: GR_F32, or GR_F64 on ref */
 gr_type gr_compute_type(const gr_context *ctx);   /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */
 const char *gr_type_name(gr_type type);           /* "f32" */

@@ -201,7 +201,8 @@ static bool faulty(gr_context *ctx, const gr_op *op)
 bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
-    gr_exec exec = {.pool = ctx->device->pool, .queue = ctx->device->queue, .state = ctx->device_state};
+    gr_exec exec = {.pool = ctx->device->pool, .queue = ctx->device->queue, .state = ctx->device_state,
+                    .tf32 = ctx->options.precision == GR_TF32};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};

@@ -10,10 +10,13 @@ enum { MAX_THREADS = 1024 };
 static gr_device *open_cuda(gr_precision precision, const char **why)
 {
     gr_device *device = gr__cuda_device(why);
-    if (!device || precision != GR_BFLOAT16 || !device->without_bf16)
+    if (device && precision == GR_BFLOAT16 && device->without_bf16)
+        *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
+    else if (device && precision == GR_TF32 && !device->tf32)
+        *why = "its tensor cores know no tf32, which begins with compute capability 8.0; use fp16 or fp32";
+    else
         return device;
     device->close(device);
-    *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
     return NULL;
 }
 
@@ -24,10 +27,13 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     *why = NULL;
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
         *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
-    else if ((unsigned)o->precision > GR_BFLOAT16)
-        *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16 and, on the device ref, GR_FP64";
+    else if ((unsigned)o->precision > GR_TF32)
+        *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16, on the devices cuda and simt "
+               "GR_TF32, and on the device ref GR_FP64";
     else if (!ref && o->precision == GR_FP64)
         *why = "it computes in fp32; for fp64 use the device ref";
+    else if (!simt && !cuda && o->precision == GR_TF32)
+        *why = "tf32 is for tensor cores, and it has none; use fp32, or the device cuda, or simt, which emulates them";
     else if (o->threads < 0 || o->threads > MAX_THREADS)
         *why = "threads must be 0 (all that this process may use) to 1024";
     if (*why)

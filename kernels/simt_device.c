@@ -195,7 +195,7 @@ gr_device *gr__simt_device(const char **why)
     if (!simt)
         return NULL;
     gr_device *d = &simt->device;
-    *d = (gr_device){.name = "simt", .isa = "plain", .real = GR_F32, .cast = &gr__ops[GR_OP_cast],
+    *d = (gr_device){.name = "simt", .isa = "plain", .real = GR_F32, .tf32 = true, .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels, .probes = &probes,
                      .ladder = gr__simt_ladder, .alloc = simt_alloc, .free = simt_free, .upload = simt_upload,
                      .download = simt_download, .add = simt_add, .wait = simt_wait, .fault = simt_fault, .close = simt_close,

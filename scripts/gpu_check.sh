@@ -127,7 +127,7 @@ PY
 # One training run in each precision: a row of JSON with its speed and memory.
 precisions() { # RECIPE BATCH UPDATES
     local precision code=0
-    for precision in fp32 fp16 bf16; do
+    for precision in fp32 tf32 fp16 bf16; do
         "$build/gradus" train "$1" --procedural --batch "$2" --updates "$3" --device "$device" --precision "$precision" \
             --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
     done

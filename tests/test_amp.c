@@ -1,4 +1,7 @@
-/* test_amp.c - mixed precision: what is half, casts once a step, the loss scale, skipped updates, the stuck scale. */
+/*
+ * test_amp.c - mixed precision: what is half, casts once a step, the loss scale, skipped updates, the stuck scale; and
+ * tf32: what is rounded, who refuses it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,6 +183,100 @@ static void cpu_follows_ref(void **state)
     for (gr_precision half = GR_FP16; half <= GR_BFLOAT16; half++)
         assert_true(distance(open_session("ref", half, MOMENTUM), open_session("cpu", half, MOMENTUM)) <
                     epsilon(half) / 2);
+}
+
+/* What a product is made of, its gradients. */
+typedef struct {
+    float y, dx, dw, db;
+} answer;
+
+/* x, w and dY are single numbers, whatever the operation: a filter of 1 x 1, one image of one pixel. */
+static answer multiplied(gr_context *ctx, int op, float x, float w, float dy)
+{
+    const int ndim = op == 0 ? 2 : 4;
+    const int64_t one[4] = {1, 1, 1, 1};
+    gr_tensor *in[] = {gr_variable(ctx, ndim, one), gr_variable(ctx, ndim, one), gr_variable(ctx, 1, one)};
+    assert_true(gr_upload(in[0], &x) && gr_upload(in[1], &w) && gr_upload(in[2], &(float){0}));
+    gr_tensor *y = op == 0   ? gr_dense(in[0], in[1], in[2], NULL)
+                   : op == 1 ? gr_conv2d(in[0], in[1], in[2], NULL)
+                             : gr_conv2d_relu_max_pool(in[0], in[1], in[2],
+                                                       &(gr_conv2d_relu_max_pool_args){.pool.size = {1, 1}});
+    gr_tensor *from = gr_tensor_new(ctx, GR_F32, ndim, one);
+    answer a;
+    assert_true(gr_upload(from, &dy) && gr_backward_from(y, from));
+    assert_true(gr_download(y, &a.y) && gr_download(gr_grad(in[0]), &a.dx) && gr_download(gr_grad(in[1]), &a.dw) &&
+                gr_download(gr_grad(in[2]), &a.db));
+    gr_step_end(ctx);
+    return a;
+}
+
+/*
+ * Of a float's 23 bits of fraction a factor keeps 10: 1 + 2^-11 lies in the middle and becomes 1 + 2^-10, what is
+ * nearer to 1 becomes 1. Nothing but factors is rounded: not what the gradient of a bias is made of, and not what is stored.
+ */
+static void factors_are_rounded_to_tf32(void **state)
+{
+    (void)state;
+    const float tie = 1 + 0x1p-11f, above = 1 + 0x1p-10f, near = 1 + 0x1.fp-12f, odd = 3 + 0x1p-22f;
+    gr_context *tf32 = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32});
+    gr_context *fp32 = gr_open(&(gr_options){.device = "simt"});
+    assert_string_equal(gr_precision_name(tf32), "tf32");
+    assert_string_equal(gr_precision_name(fp32), "fp32");
+    assert_int_equal(gr_compute_type(tf32), GR_F32);
+    for (int op = 0; op < 3; op++) {
+        const answer a = multiplied(tf32, op, tie, near, odd), b = multiplied(fp32, op, tie, near, odd);
+        assert_true(a.y == above && a.dx == 3 && a.dw == 3 * above && a.db == odd);
+        assert_true(b.y == tie * near && b.dx == odd * near && b.dw == odd * tie && b.db == odd);
+        const answer c = multiplied(tf32, op, -tie, -near, 1), d = multiplied(tf32, op, above, 1, near);
+        assert_true(c.y == above && c.dx == -1 && c.dw == -above && c.db == 1);
+        assert_true(d.y == above && d.dx == 1 && d.dw == above && d.db == near);
+    }
+    assert_int_equal(gr_close(tf32), 0);
+    assert_int_equal(gr_close(fp32), 0);
+}
+
+/* A NaN whose bits are all among those that go is one; what rounds up to 2^128 is infinite. */
+static void what_is_not_finite_stays_so_in_tf32(void **state)
+{
+    (void)state;
+    const uint32_t bits = 0x7F800001;
+    float nan;
+    memcpy(&nan, &bits, sizeof nan);
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32});
+    for (int op = 0; op < 3; op++) {
+        assert_true(isnan(multiplied(ctx, op, nan, 1, 1).y));
+        assert_true(isnan(multiplied(ctx, op, 1, nan, 1).y));
+        assert_true(multiplied(ctx, op, INFINITY, 1, 1).y == INFINITY);
+        assert_true(multiplied(ctx, op, 1, 1, -INFINITY).dx == -INFINITY);
+        assert_true(multiplied(ctx, op, 0x1.fffp127f, 1, 1).y == INFINITY);
+        assert_true(multiplied(ctx, op, 0x1.ffcp127f, 1, 1).y == 0x1.ffcp127f);
+    }
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* Tensor cores are where there are any; elsewhere nobody computes in something else without a word. */
+static void tf32_is_refused_where_there_is_none(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        gr_context *ctx = gr_open(&(gr_options){.device = i ? "ref" : "cpu", .precision = GR_TF32});
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), "tf32"));
+        assert_non_null(strstr(gr_error_text(ctx), "use fp32, or the device cuda"));
+        gr_close(ctx);
+    }
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32 + 1});
+    assert_non_null(strstr(gr_error_text(ctx), "GR_TF32"));
+    assert_int_equal(gr_close(ctx), GR_USAGE);
+}
+
+/* Factors of 10 bits: nearer to floats than fp16, which rounds what it stores as well, but not the same. */
+static void tf32_follows_floats(void **state)
+{
+    (void)state;
+    const double d = distance(open_session("simt", GR_TF32, ADAM), open_session("cpu", GR_FP32, ADAM));
+    assert_true(d > 0x1p-10 / 64);
+    assert_true(d < 0x1p-10);
 }
 
 /* Activations are halves, parameters and their gradients floats; the loss is a float. */
@@ -563,6 +660,10 @@ int main(void)
         cmocka_unit_test(halves_follow_floats),
         cmocka_unit_test(simt_follows_cpu),
         cmocka_unit_test(cpu_follows_ref),
+        cmocka_unit_test(factors_are_rounded_to_tf32),
+        cmocka_unit_test(what_is_not_finite_stays_so_in_tf32),
+        cmocka_unit_test(tf32_is_refused_where_there_is_none),
+        cmocka_unit_test(tf32_follows_floats),
         cmocka_unit_test(types_are_the_policy),
         cmocka_unit_test(weights_are_rounded_as_they_are_read),
         cmocka_unit_test(each_tensor_is_cast_once_a_step),

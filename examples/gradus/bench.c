@@ -12,12 +12,14 @@ enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
 
 /*
  * Float sums of up to a million products stay below a hundredth of this share of the largest number; a wrong index, a
- * missed element or a lost gradient lies far above it.
+ * missed element or a lost gradient lies far above it. Factors of tf32 are off by up to 2^-11 each.
  */
-static const double tolerance = 1e-4;
+static const double tolerance = 1e-4, tolerance_tf32 = 1e-2;
+
+static const char *const float_precisions[] = {"fp32", "tf32", NULL};
 
 typedef struct {
-    const char *batches, *device;
+    const char *batches, *device, *precision;
     int64_t threads, memory_limit;
     double seconds;
     bool list, json, counters, ladder;
@@ -29,6 +31,10 @@ static const option bench_options[] = {
     {"batch", "LIST", OPTION_TEXT, AT(batches), "batch sizes (default: 4,16,64,256,1024)", 0, 0, NULL},
     {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0,
      device_names},
+    {"precision", "NAME", OPTION_CHOICE, AT(precision),
+     "fp32, or on cuda and simt tf32: products of floats, rounded as tensor cores multiply them (default: fp32, on ref "
+     "fp64)",
+     0, 0, float_precisions},
     {"threads", "N", OPTION_COUNT, AT(threads), "(default: all this process may use)", 1, 1024, NULL},
     {"seconds", "X", OPTION_POSITIVE, AT(seconds),
      "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)", 0, 0,
@@ -140,9 +146,16 @@ static void list_cases(const char *const *operands)
 
 /* --- one measurement ---------------------------------------------------------------------------------------------- */
 
+static bool in_tf32(const bench_run *run)
+{
+    return run->s->precision && strcmp(run->s->precision, "tf32") == 0;
+}
+
 static gr_options context_options(const bench_run *run, bool plan_only)
 {
-    return (gr_options){.device = run->s->device, .threads = (int)run->s->threads, .plan_only = plan_only};
+    const gr_precision precision = in_tf32(run) ? GR_TF32 : run->s->precision ? GR_FP32 : GR_PRECISION_DEFAULT;
+    return (gr_options){
+        .device = run->s->device, .threads = (int)run->s->threads, .precision = precision, .plan_only = plan_only};
 }
 
 /* Records what stands in the trial's context (or that the host is out of memory) and why the line has no numbers. */
@@ -203,9 +216,10 @@ static void measure(bench_run *run, bench_line *line, const bench_answer *refere
     bench_trial t;
     bench_answer answer = {0};
     const char *what = "";
+    const double allowed = in_tf32(run) ? tolerance_tf32 : tolerance;
     if (!bench_open(&t, line->c, &here, line->batch, line->checked) || !bench_ask(&t, &answer)) {
         note_failure(run, &t, line);
-    } else if ((line->error = bench_compare(&answer, reference, &what)) <= tolerance) {
+    } else if ((line->error = bench_compare(&answer, reference, &what)) <= allowed) {
         bench_forget(&answer); /* the memory is better used by the caches of the system */
         memcpy(line->count, t.count, sizeof line->count);
         if (!run->s->counters && !bench_measure(&t, run->s->seconds, line->passes))
@@ -256,6 +270,7 @@ static int measure_machine(bench_run *run)
         run->report.ceilings = gr_measure_ceilings(ctx);
     snprintf(run->report.device, sizeof run->report.device, "%s", gr_device_name(ctx));
     snprintf(run->report.isa, sizeof run->report.isa, "%s", gr_isa_name(ctx));
+    snprintf(run->report.precision, sizeof run->report.precision, "%s", gr_precision_name(ctx));
     run->report.threads = gr_thread_count(ctx);
     int code = gr_ok(ctx) ? 0 : complain_of(ctx, "bench");
     gr_close(ctx);
@@ -274,7 +289,8 @@ static void warn_if_busy(void)
 static int run_ladder(const bench_run *run, const char *const *operands)
 {
     const bench_settings *s = run->s;
-    if (!operands[0] || strcmp(operands[0], "gemm") != 0 || operands[1] || s->batches || s->counters || s->list)
+    if (!operands[0] || strcmp(operands[0], "gemm") != 0 || operands[1] || s->batches || s->counters || s->list ||
+        s->precision)
         return complain(GR_USAGE, "bench", "--ladder is of the product of matrices and has shapes of its own: gradus bench gemm "
                                            "--ladder, with --device, --seconds, --memory-limit and --json");
     gr_options options = context_options(run, false);

@@ -13,9 +13,9 @@ void report_machine(const bench_report *r)
 {
     if (r->json || r->counters)
         return;
-    printf("%s %s, %d thread%s. Measured now: %.0f GFLOP/s with operands in registers;\n"
+    printf("%s %s, %d thread%s, %s. Measured now: %.0f GFLOP/s with operands in registers;\n"
            "memory %.1f GB/s read, %.1f GB/s copied.\n",
-           r->device, r->isa, r->threads, r->threads == 1 ? "" : "s", 1e-9 * r->ceilings.flops,
+           r->device, r->isa, r->threads, r->threads == 1 ? "" : "s", r->precision, 1e-9 * r->ceilings.flops,
            1e-9 * r->ceilings.read, 1e-9 * r->ceilings.copy);
 }
 
@@ -91,9 +91,9 @@ void report_legend(const bench_report *r)
     putchar('\n');
     print_wrapped(
         stdout,
-        "ms: median and quartiles of the repeats. %: of what was measured above, of arithmetic and of memory; "
-        "more than 100 where data stays in the caches. error: largest difference from the reference, as a "
-        "share of the largest number.",
+        "ms: median and quartiles of the repeats. %: of what was measured above, of arithmetic (multiply-adds of "
+        "floats) and of memory; more than 100 where tensor cores multiply or data stays in the caches. error: largest "
+        "difference from the reference, as a share of the largest number.",
         0, 0);
 }
 
@@ -111,11 +111,12 @@ static json_t *row_of(const bench_report *r, const bench_line *line, const char 
 {
     const gr_ceilings *c = &r->ceilings;
     char shapes[256];
-    return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:s, s:s, s:i, s:s, s:f, s:f, s:f}", "op", line->c->op, "case",
+    return json_pack("{s:s, s:s, s:s, s:o, s:s?, s:s, s:s, s:s, s:i, s:s, s:f, s:f, s:f}", "op", line->c->op, "case",
                      line->c->about, "shapes", bench_shapes(line->c, shapes, sizeof shapes), "batch",
                      line->batch ? json_integer(line->batch) : json_null(), "pass", pass, "device", r->device, "isa",
-                     r->isa, "threads", r->threads, "version", gr_version(), "ceiling_gflops", 1e-9 * c->flops,
-                     "ceiling_read_gbs", 1e-9 * c->read, "ceiling_copy_gbs", 1e-9 * c->copy);
+                     r->isa, "precision", r->precision, "threads", r->threads, "version", gr_version(),
+                     "ceiling_gflops", 1e-9 * c->flops, "ceiling_read_gbs", 1e-9 * c->read, "ceiling_copy_gbs",
+                     1e-9 * c->copy);
 }
 
 static void print_json_line(const bench_report *r, const bench_line *line)

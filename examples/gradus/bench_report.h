@@ -10,7 +10,7 @@
 typedef struct {
     bool json, counters; /* counts in place of times */
     gr_ceilings ceilings;
-    char device[16], isa[16];
+    char device[16], isa[16], precision[8];
     int threads;
 } bench_report;
 

@@ -12,7 +12,7 @@ enum { MAX_NAMES = 64, HELP_COLUMN = 25 };
 
 const char *const filter_names[] = {"decodable", "none", "nonzero", "keras-jfif", NULL};
 const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
-const char *const precision_names[] = {"fp32", "fp64", "fp16", "bf16", NULL}; /* as gr_precision from GR_FP32 on */
+const char *const precision_names[] = {"fp32", "fp64", "fp16", "bf16", "tf32", NULL}; /* as gr_precision from 1 on */
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 

@@ -91,7 +91,7 @@ extern const char *const device_names[];
 #define DEVICE_HELP "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
 extern const char *const precision_names[];
 #define PRECISION_HELP                                                                                     \
-    "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale) or, on ref, fp64 " \
-    "(default: fp32, on ref fp64)"
+    "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt " \
+    "tf32 (floats, rounded to tf32 as tensor cores multiply them) or, on ref, fp64 (default: fp32, on ref fp64)"
 
 #endif

@@ -11,12 +11,13 @@
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each remainder of h
  *                    and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
- * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (halves: also 128 x
- *           128) and a split of k; then, if k was split (always in dW, but for tiny images), eight threads for four
- *           results add the splits. db: column_sums.cuh.
+ * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (on tensor cores also
+ *           128 x 128) and a split of k; then, if k was split (always in dW, but for tiny images), eight threads
+ *           for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
- * Shared, registers, order   gemm_tile.cuh, of halves half_tile.cuh: float sums in the order of k within a split, the
- *           splits in 8 shares, in order.
+ * tf32      floats, rounded as they are multiplied, on tensor cores.
+ * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
+ *           split, the splits in 8 shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
  * Measured  not yet.
  */
@@ -68,6 +69,4 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(conv2d)
-SCRATCH_OF_ELEMENTS(conv2d)
-FORWARD_OF_ELEMENTS(conv2d)
-BACKWARD_OF_ELEMENTS(conv2d)
+PRODUCTS_OF_ELEMENTS(conv2d)

@@ -14,12 +14,13 @@
  *           results and the place where it was first met in registers. Windows that overlap compute what they share again.
  * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads: pooled_gradient.cuh.
  *           db: column_sums.cuh over dY.
- * Shared    forward 17 or 21 KiB of tiles (halves: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window lies
- *           in the activation.
+ * Shared    forward 17 or 21 KiB of tiles (tensor cores: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window
+ *           lies in the activation.
  * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. Maxima are of floats, before they are
  *           rounded.
- * Order     gemm_tile.cuh, half_tile.cuh. The first place wins a tie; NaN wins over all and stays.
+ * tf32      floats, rounded as they are multiplied, on tensor cores; where windows overlap, dA's sums are too.
+ * Order     gemm_tile.cuh, tensor_tile.cuh. The first place wins a tie; NaN wins over all and stays.
  * Limit     arithmetic, that of the convolution. dA is mostly zeros, three of four for windows of 2 x 2, and multiplied
  *           all the same: the price of products without gaps.
  * Measured  not yet.
@@ -28,9 +29,9 @@
 #include "kernels/cuda/pooled_gradient.cuh"
 
 /* The forward pass keeps sums, maxima and places of a tile in registers: it has tiles of 16 results a thread. */
-template <class H> struct pool_tiles {
-    typedef half_tile<H, 64, 64, 4> square;
-    typedef half_tile<H, 128, 32, 4> tall;
+template <class E> struct pool_tiles {
+    typedef tensor_tile<E, 64, 64, 4> square;
+    typedef tensor_tile<E, 128, 32, 4> tall;
 };
 template <> struct pool_tiles<float> {
     typedef gemm_tile<64, 64, 4> square;
@@ -194,6 +195,4 @@ extern "C" bool GR_CUDA(conv2d_relu_max_pool_halves)(const gr_call *call, gr_pas
     return (pass == GR_FORWARD || apart) && gr__halves_by_letter(&gr__ops[GR_OP_conv2d_relu_max_pool], call, pass);
 }
 
-SCRATCH_OF_ELEMENTS(conv2d_relu_max_pool)
-FORWARD_OF_ELEMENTS(conv2d_relu_max_pool)
-BACKWARD_OF_ELEMENTS(conv2d_relu_max_pool)
+PRODUCTS_OF_ELEMENTS(conv2d_relu_max_pool)

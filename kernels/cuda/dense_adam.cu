@@ -11,7 +11,7 @@
  * Launch    one thread for the step's numbers; dX, db, dW in the order of the stream, so dX reads the old w. Tiles and
  *           splits: gemm.cuh. Where the samples are split, the stage that adds the splits changes w, m and v.
  * Scratch   256 bytes for the step's numbers, then that of the products.
- * Shared, registers, order   gemm_tile.cuh, column_sums.cuh
+ * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w, m and v once read and once written, w once more for dX.
  * Measured  not yet.
@@ -48,18 +48,23 @@ GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_
 
 extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
 {
-    const dense_update u = dense_update_of(call);
-    return NUMBERS_BYTES + dense_update_scratch(&u);
+    return NUMBERS_BYTES + (call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call));
 }
 
-extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)
+template <class E> static void forward(const gr_call *call)
 {
-    const dense_update u = dense_update_of(call);
+    const dense_update<E> u = dense_update_of<E>(call);
     const gr_step_state *state = call->exec->state;
     adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
     gr_exec exec = *call->exec;
     exec.scratch = (unsigned char *)exec.scratch + NUMBERS_BYTES;
     GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
     dense_dx_db(&exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
-    dense_dw(&exec, &u, (adam_result){u.w, gr__f32(call->in[4]), gr__f32(call->in[5]), numbers, state, u.out});
+    gr_tensor *const *in = call->in;
+    dense_dw(&exec, &u, (adam_result){gr__f32(in[2]), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out});
+}
+
+extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)
+{
+    call->exec->tf32 ? forward<tf32>(call) : forward<float>(call);
 }

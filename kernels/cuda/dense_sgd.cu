@@ -10,7 +10,7 @@
  * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it.
  * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where the
  *           samples are split (many samples, few weights), the stage that adds the splits changes w.
- * Shared, registers, order   gemm_tile.cuh, column_sums.cuh
+ * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w is read twice and written once, against twice read and twice written, and dW both,
  *           for the two operations apart.
@@ -40,13 +40,17 @@ GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t
 
 extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 {
-    const dense_update u = dense_update_of(call);
-    return dense_update_scratch(&u);
+    return call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call);
+}
+
+template <class E> static void forward(const gr_call *call)
+{
+    const dense_update<E> u = dense_update_of<E>(call);
+    dense_dx_db(call->exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dw(call->exec, &u, (sgd_result){gr__f32(call->in[2]), call->exec->state, u.out});
 }
 
 extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)
 {
-    const dense_update u = dense_update_of(call);
-    dense_dx_db(call->exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
-    dense_dw(call->exec, &u, (sgd_result){u.w, call->exec->state, u.out});
+    call->exec->tf32 ? forward<tf32>(call) : forward<float>(call);
 }

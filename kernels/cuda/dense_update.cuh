@@ -9,38 +9,38 @@
 #include "kernels/cuda/matrix_operand.cuh"
 #include "kernels/cuda/result.cuh"
 
-/* x[N,in], dy[N,out], w[in,out], y[N,out] or NULL */
-typedef struct {
+/* x[N,in], dy[N,out], w[in,out], y[N,out] or NULL; E: float, or tf32 where the call asks for it */
+template <class E> struct dense_update {
     int64_t N, in, out;
-    const float *x, *dy, *y;
-    float *w;
-} dense_update;
+    const E *x, *dy, *y, *w;
+};
 
-static inline dense_update dense_update_of(const gr_call *call)
+template <class E> static dense_update<E> dense_update_of(const gr_call *call)
 {
     gr_tensor *const *in = call->in;
-    return (dense_update){in[0]->shape[0], in[2]->shape[0], in[2]->shape[1], gr__f32(in[0]),
-                          gr__f32(in[1]),  gr__f32(in[3]),  gr__f32(in[2])};
+    return dense_update<E>{in[0]->shape[0],    in[2]->shape[0],    in[2]->shape[1],   elements<E>(in[0]),
+                           elements<E>(in[1]), elements<E>(in[3]), elements<E>(in[2])};
 }
 
-static inline size_t dense_update_scratch(const dense_update *u)
+template <class E> static size_t dense_update_scratch(const gr_call *call)
 {
-    const size_t products = larger(gemm_scratch<float>(u->N, u->in, u->out), gemm_scratch<float>(u->in, u->out, u->N));
-    return larger(products, column_sums_scratch(u->N, u->out));
+    const dense_update<E> u = dense_update_of<E>(call);
+    const size_t products = larger(gemm_scratch<E>(u.N, u.in, u.out), gemm_scratch<E>(u.in, u.out, u.N));
+    return larger(products, column_sums_scratch(u.N, u.out));
 }
 
 /* dx[N,in] or NULL, db[out] or NULL */
-static inline void dense_dx_db(const gr_exec *exec, const dense_update *u, float *dx, float *db)
+template <class E> static void dense_dx_db(const gr_exec *exec, const dense_update<E> *u, float *dx, float *db)
 {
     const result<float> to = {dx, NULL, u->in, false, false};
     if (dx)
         gemm(exec, by_line(u->dy, u->y, u->N, u->out), by_line(u->w, NULL, u->in, u->out), to, u->N, u->in, u->out);
     if (db)
-        column_sums(exec, db, masked_rows<float>{u->dy, u->y, u->out}, u->N, u->out, false);
+        column_sums(exec, db, masked_rows<E>{u->dy, u->y, u->out}, u->N, u->out, false);
 }
 
 /* dW[in,out], handed to a destination that changes w by it. */
-template <class TO> static void dense_dw(const gr_exec *exec, const dense_update *u, const TO &to)
+template <class E, class TO> static void dense_dw(const gr_exec *exec, const dense_update<E> *u, const TO &to)
 {
     gemm(exec, by_depth(u->x, NULL, u->in, u->N), by_depth(u->dy, u->y, u->out, u->N), to, u->in, u->out, u->N);
 }

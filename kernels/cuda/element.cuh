@@ -1,6 +1,6 @@
 /*
  * element.cuh - what the elements of an array may be: float, f16 or bf16. Halves are bits to a kernel until it
- * computes, and it computes in float.
+ * computes, and it computes in float. tf32 is a float too, but one that a product rounds to tf32 when it multiplies it.
  *
  *   float_of(e)           the element's value
  *   element_of<E>(v)      v as an element, rounded to the nearest, ties to even
@@ -25,6 +25,9 @@ struct f16 {
 struct bf16 {
     uint16_t bits;
 };
+struct tf32 {
+    float value; /* all of it */
+};
 
 GR_DEVICE float float_of(float e)
 {
@@ -37,6 +40,10 @@ GR_DEVICE float float_of(f16 e)
 GR_DEVICE float float_of(bf16 e)
 {
     return gr_bf16_float(e.bits);
+}
+GR_DEVICE float float_of(tf32 e)
+{
+    return e.value;
 }
 
 GR_DEVICE float rounded(float v, float)
@@ -51,6 +58,10 @@ GR_DEVICE bf16 rounded(float v, bf16)
 {
     return (bf16){gr_bf16_bits(v)};
 }
+GR_DEVICE tf32 rounded(float v, tf32)
+{
+    return (tf32){v};
+}
 template <class E> GR_DEVICE E element_of(float v)
 {
     return rounded(v, E());
@@ -59,6 +70,10 @@ template <class E> GR_DEVICE E element_of(float v)
 GR_DEVICE bool positive(float e)
 {
     return e > 0;
+}
+GR_DEVICE bool positive(tf32 e)
+{
+    return e.value > 0;
 }
 /* From the bits: 1 to infinity. */
 GR_DEVICE bool positive(f16 e)
@@ -75,6 +90,10 @@ GR_DEVICE quad quad_whole(const float *p)
     const float4 v = *(const float4 *)p;
     return (quad){{v.x, v.y, v.z, v.w}};
 }
+GR_DEVICE quad quad_whole(const tf32 *p)
+{
+    return quad_whole((const float *)p);
+}
 template <class H> GR_DEVICE quad quad_whole(const H *p)
 {
     const uint2 v = *(const uint2 *)p;
@@ -85,6 +104,10 @@ template <class H> GR_DEVICE quad quad_whole(const H *p)
 GR_DEVICE void quad_write(float *p, quad v)
 {
     *(float4 *)p = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
+}
+GR_DEVICE void quad_write(tf32 *p, quad v)
+{
+    quad_write((float *)p, v);
 }
 template <class H> GR_DEVICE void quad_write(H *p, quad v)
 {
@@ -173,8 +196,8 @@ template <class E> static inline E *elements(const gr_tensor *t)
                             : function<float>(__VA_ARGS__))
 
 /*
- * The entry points of an operation whose kernels take floats and halves: forward<E>(call), backward<E>(call) and
- * scratch<E>(call, pass) for the E of the result; and that it takes the halves that ops.def's letters make.
+ * The entry points of an operation whose kernels take floats and halves: forward<E>(call) and backward<E>(call) for the
+ * E of the result; and that it takes the halves that ops.def's letters make.
  */
 #define FORWARD_OF_ELEMENTS(name)                                 \
     extern "C" void GR_CUDA(name##_forward)(const gr_call *call)  \
@@ -186,15 +209,30 @@ template <class E> static inline E *elements(const gr_tensor *t)
     {                                                             \
         FOR_ELEMENTS_OF(call->out[0], backward, call);            \
     }
-#define SCRATCH_OF_ELEMENTS(name)                                                  \
-    extern "C" size_t GR_CUDA(name##_scratch)(const gr_call *call, gr_pass pass)   \
-    {                                                                              \
-        return FOR_ELEMENTS_OF(call->out[0], scratch, call, pass);                 \
-    }
 #define TAKES_HALVES(name)                                                         \
     extern "C" bool GR_CUDA(name##_halves)(const gr_call *call, gr_pass pass)      \
     {                                                                              \
         return gr__halves_by_letter(&gr__ops[GR_OP_##name], call, pass);           \
+    }
+
+/*
+ * Those of an operation made of products, and scratch<E>(call, pass): for floats E is tf32 where the call asks for it.
+ */
+#define FOR_FACTORS_OF(t, call, function, ...)                               \
+    ((t)->type == GR_F32 && (call)->exec->tf32 ? function<tf32>(__VA_ARGS__) \
+                                               : FOR_ELEMENTS_OF(t, function, __VA_ARGS__))
+#define PRODUCTS_OF_ELEMENTS(name)                                               \
+    extern "C" size_t GR_CUDA(name##_scratch)(const gr_call *call, gr_pass pass) \
+    {                                                                            \
+        return FOR_FACTORS_OF(call->out[0], call, scratch, call, pass);          \
+    }                                                                            \
+    extern "C" void GR_CUDA(name##_forward)(const gr_call *call)                 \
+    {                                                                            \
+        FOR_FACTORS_OF(call->out[0], call, forward, call);                       \
+    }                                                                            \
+    extern "C" void GR_CUDA(name##_backward)(const gr_call *call)                \
+    {                                                                            \
+        FOR_FACTORS_OF(call->out[0], call, backward, call);                      \
     }
 
 #endif

@@ -10,7 +10,7 @@
 #define GRADUS_GEMM_PLAN_CUH
 
 #include "kernels/cuda/gemm_tile.cuh"
-#include "kernels/cuda/half_tile.cuh"
+#include "kernels/cuda/tensor_tile.cuh"
 
 enum {
     SLIM = 32,
@@ -21,11 +21,11 @@ enum {
 /* The tiles for operands of an element: few rows, few columns, some more columns, and the rest. */
 typedef enum { WIDE, TALL, MIDDLE, LARGE } tile_shape;
 
-template <class H> struct tiles {
-    typedef half_tile<H, 32, 128, 1> wide;
-    typedef half_tile<H, 128, 32, 4> tall;
-    typedef half_tile<H, 128, 64, 4> middle;
-    typedef half_tile<H, 128, 128, 2> large;
+template <class E> struct tiles {
+    typedef tensor_tile<E, 32, 128, 1> wide;
+    typedef tensor_tile<E, 128, 32, 4> tall;
+    typedef tensor_tile<E, 128, 64, 4> middle;
+    typedef tensor_tile<E, 128, 128, 2> large;
 };
 template <> struct tiles<float> {
     typedef gemm_tile<32, 128, 4> wide;

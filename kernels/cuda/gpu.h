@@ -150,11 +150,27 @@ GR_DEVICE void gr_mma_tf32(float d[4], const uint32_t a[4], const uint32_t b[2])
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+
+/* v as a factor of gr_mma_tf32: 8 bits of exponent, 10 of fraction; to the nearest, ties away from 0. NaN stays NaN. */
+GR_DEVICE uint32_t gr_tf32_bits(float v)
+{
+    uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+    return bits;
+}
 #else
-/* sm_75 has no such instruction; the device cuda refuses the precision bf16 there. */
+/* sm_75 has no such instructions; the device cuda refuses the precisions bf16 and tf32 there. */
 GR_DEVICE void gr_mma_bf16(float *, const uint32_t *, const uint32_t *)
 {
     __trap();
+}
+GR_DEVICE void gr_mma_tf32(float *, const uint32_t *, const uint32_t *)
+{
+    __trap();
+}
+GR_DEVICE uint32_t gr_tf32_bits(float)
+{
+    return 0;
 }
 #endif
 
@@ -210,6 +226,11 @@ GR_DEVICE float gr_f16_float(uint16_t bits)
 GR_DEVICE float gr_bf16_float(uint16_t bits)
 {
     return (float)gr__bf16_value(bits);
+}
+/* Half of the last bit that stays is added to the magnitude; the carry may run into the exponent, up to infinity. */
+GR_DEVICE uint32_t gr_tf32_bits(float v)
+{
+    return isnan(v) ? 0x7FFFE000 : (__float_as_uint(v) + 0x1000) & 0xFFFFE000;
 }
 #define GR__CUDA_JOIN(op) gr__simt_##op
 

@@ -2,7 +2,7 @@
  * operand.cuh - what an operand of a product c[m,n] = sum_k a(m,k) b(k,n) is: a matrix of lines (rows of a, columns of
  * b) and depths (k) that a tile reads in pieces of 16 bytes, wherever its elements lie. A struct with
  *
- *   element                     float, f16 or bf16
+ *   element                     float, f16, bf16 or tf32
  *   LINES_SIDE_BY_SIDE          neighbours in memory are: 1 lines of one depth, 0 depths of one line
  *   HEAVY                       1: it takes so many registers that a multiprocessor shall hold one block, not two
  *   cursor                      what a thread remembers of the pieces that it brings

@@ -9,8 +9,8 @@ from cli import Case
 
 OPS = re.findall(r"^GR_OP\((\w+), (\w+),", (pathlib.Path(__file__).parents[2] / "kernels" / "ops.def").read_text(),
                  re.MULTILINE)
-KEYS = ("op case shapes batch pass device isa threads version ceiling_gflops ceiling_read_gbs ceiling_copy_gbs repeats "
-        "ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples").split()
+KEYS = ("op case shapes batch pass device isa precision threads version ceiling_gflops ceiling_read_gbs "
+        "ceiling_copy_gbs repeats ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples").split()
 
 
 class List(Case):

@@ -9,9 +9,9 @@ RUNS = {"cifar10-cnn": (4, 3), "cats-vs-dogs": (2, 1), "resnet18-cifar": (2, 1)}
 
 
 class Emulated(Case):
-    def losses(self, device, recipe, batch, updates):
+    def losses(self, device, recipe, batch, updates, *more):
         self.gradus("train", recipe, "--procedural", "--batch", batch, "--updates", updates, "--device", device,
-                    "--no-evaluation", "--log-updates", device)
+                    "--no-evaluation", "--log-updates", device, *more)
         return [json.loads(line)["loss"] for line in (self.folder / device).read_text().splitlines()]
 
     def test_losses_are_the_cpus(self):
@@ -21,6 +21,28 @@ class Emulated(Case):
                 got = self.losses("simt", recipe, batch, updates)
                 self.assertEqual((len(expected), len(got)), (updates, updates))
                 self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4)
+
+    def test_tf32(self):
+        """Near the floats' losses, but not theirs; devices without tensor cores refuse it and say where it is."""
+        recipe, batch, updates = "cifar10-cnn", *RUNS["cifar10-cnn"]
+        expected = self.losses("cpu", recipe, batch, updates)
+        got = self.losses("simt", recipe, batch, updates, "--precision", "tf32")
+        self.assertEqual(len(got), updates)
+        self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-3)
+        self.assertGreater(max(abs(a - b) for a, b in zip(got, expected)), 1e-6)
+        words = [recipe, "--batch", batch, "--precision", "tf32", "--json"]
+        summary = json.loads(self.gradus("summary", *words, "--device", "simt").out)
+        row = self.gradus("train", *words, "--device", "simt", "--procedural", "--updates", 1, "--no-evaluation").row()
+        self.assertEqual((summary["precision"], row["precision"], row["loss_scale"]), ("tf32", "tf32", 1))
+        self.assertAlmostEqual(summary["peak_bytes"] / row["peak_bytes"], 1, delta=0.01)
+        for device in ("cpu", "ref"):
+            for command in (["train", recipe, "--procedural"], ["summary", recipe], ["bench", "dense", "--batch", 1]):
+                refused = self.gradus(*command, "--device", device, "--precision", "tf32", expect=2)
+                self.assertIn("tf32 is for tensor cores", refused.err)
+        lines = self.gradus("bench", "dense", "--batch", 1, "--device", "simt", "--precision", "tf32", "--json").out
+        row = json.loads(lines.splitlines()[0])
+        self.assertEqual(row["precision"], "tf32")
+        self.assertGreater(row["error"], 1e-6)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ static void compare(const truth *t, const char *device, double eps)
     if (answer_get(ctx, &once, composition_of(&once), &a)) {
         for (int i = 0; i < TRIAL_SLOTS; i++)
             if (a.value[i] && t->magnitude[i])
-                truth_compare(t, i, a.value[i], NULL, eps, 2, device, "composition");
+                truth_compare(t, i, a.value[i], NULL, (exactness){.eps = eps, .times = 2}, device, "composition");
     } else {
         report_failure(t->run.row, device, "composition: %s", gr_error_text(ctx));
     }

@@ -32,19 +32,26 @@ static bool has_cuda(void)
 {
     return cuda();
 }
+
+static bool has_cuda_tf32(void)
+{
+    return cuda() && cuda()->tf32;
+}
 #endif
 
 const table_device table_devices[] = {
 #if defined(GRADUS_WITH_CUDA)
-    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false},
+    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false, false},
+    {"cuda-tf32", GR_F32, gr__cuda_kernels, false, has_cuda_tf32, cuda, false, true},
 #endif
-    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true},
-    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false},
-    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false},
-    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false},
+    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false},
+    {"simt-tf32", GR_F32, gr__simt_kernels, false, NULL, NULL, true, true},
+    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false, false},
+    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false, false},
+    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false, false},
 #if defined(__x86_64__)
-    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false},
-    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false},
+    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false},
+    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false},
 #endif
 };
 

@@ -9,13 +9,14 @@
 enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
 
 typedef struct {
-    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512", "simt", "cuda" */
+    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512", "simt", "simt-tf32", "cuda", "cuda-tf32" */
     gr_type real;
     const gr_kernel *kernels;
     bool threads;            /* its kernels use a pool */
     bool (*supported)(void); /* by this machine; NULL: by all */
     gr_device *(*memory)(void); /* the device whose memory kernels work in; NULL: the host's */
     bool emulated;           /* threads of a block can take turns in several orders */
+    bool tf32;               /* its products are asked for with tf32 factors; it has no others to show */
 } table_device;
 
 extern const table_device table_devices[];

@@ -3,7 +3,8 @@
  *
  *   test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]
  *
- * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt, cuda).
+ * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt,
+ * simt-tf32, cuda, cuda-tf32; simt and cuda are run with tf32 factors too).
  * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
  * --host leaves out simt and cuda.
  */
@@ -68,18 +69,21 @@ static void check_oracle(const truth *t)
 static void check_device(const settings *s, const table_device *d, truth *t)
 {
     const gr_kernel *kernel = &d->kernels[t->run.row->op->id];
-    if (!kernel->forward || !table_device_here(d))
-        return; /* the reference serves, or nobody can run it here */
+    if (!kernel->forward || !table_device_here(d) || (d->tf32 && !truth_multiplies(t->run.row->op)))
+        return; /* the reference serves, nobody can run it here, or there is nothing to round */
     device_check_forward(d, t, s->pools);
     if (kernel->backward)
         device_check_backward(d, t, s->pools);
-    if (!d->threads)
+    if (!d->threads && !d->tf32)
         device_check_halves(d, t);
 }
 
-static bool of_host(const table_device *d)
+/* Whether it is asked for: all that run on the host or all there are, or one, "simt" with the like of "simt-tf32". */
+static bool wanted(const settings *s, const table_device *d)
 {
-    return !d->emulated && !d->memory;
+    if (!s->device)
+        return !s->host || (!d->emulated && !d->memory);
+    return s->device == d || (d->tf32 && s->device->kernels == d->kernels);
 }
 
 /* Whether the kernels for halves cut large rows along their features. */
@@ -116,7 +120,7 @@ static void check_row(const settings *s, const row *r)
     if (!s->device || s->device->threads)
         check_composition(&t);
     for (int i = 0; i < table_device_count; i++)
-        if (s->device ? s->device == &table_devices[i] : !s->host || of_host(&table_devices[i]))
+        if (wanted(s, &table_devices[i]))
             check_device(s, &table_devices[i], &t);
     truth_close(&t);
     check_in_halves(s, r, &call);

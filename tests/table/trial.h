@@ -16,6 +16,7 @@ typedef struct {
     gr_exec exec;
     gr_step_state state;
     gr_device *device; /* whose memory a run's buffers must lie in; NULL: the host's */
+    bool tf32;         /* products of floats are to multiply tf32 factors */
     bool emulated;     /* the emulator is to know these buffers, and no other memory, while a kernel runs */
     struct {
         gr_tensor t;

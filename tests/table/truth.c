@@ -112,6 +112,18 @@ static double terms(const row *r, const row_call *s, int buffer)
     }
 }
 
+bool truth_multiplies(const gr_op *op)
+{
+    return op->id == GR_OP_conv2d || op->id == GR_OP_conv2d_relu_max_pool || op->id == GR_OP_dense ||
+           op->id == GR_OP_dense_sgd || op->id == GR_OP_dense_adam;
+}
+
+/* Whether a result is: all but the gradients of biases, in[2] or, of fused updates, out[1]. */
+static bool is_of_products(const row *r, int buffer)
+{
+    return truth_multiplies(r->op) && buffer != trial_d_in(2) && (r->op->kind == GR_DIFF || buffer != trial_out(1));
+}
+
 /*
  * Makes a trial's inputs and dY absolute; lr, means and the anchor change sign, so that p - lr (g + gamma (p - anchor)) becomes
  * |p| + lr (|g| + gamma (|p| + |anchor|)).
@@ -178,6 +190,7 @@ static void set_bounds(truth *t, const trial *absolute, int buffer, magnitude_ki
     int64_t count = trial_count(&t->run, buffer);
     bool real = t->run.buffers[buffer].t.type == GR_F64;
     t->slack[buffer] = real ? c * sqrt(terms(t->run.row, &t->run.shapes, buffer)) : 0;
+    t->products[buffer] = real && is_of_products(t->run.row, buffer) ? c : 0;
     t->magnitude[buffer] = calloc((size_t)count + 1, sizeof **t->magnitude);
     if (kind == CHANNELS)
         batch_norm_magnitudes(&t->run, buffer, t->magnitude[buffer]);
@@ -306,11 +319,12 @@ const char *truth_name(const row *r, int buffer)
 }
 
 /* How far element i of a buffer may lie from want; what stood there before was added to. */
-static double bound(const truth *t, int buffer, int64_t i, const double *before, double eps)
+static double bound(const truth *t, int buffer, int64_t i, const double *before, exactness of)
 {
-    double m = t->magnitude[buffer][i], underflow = eps > DBL_EPSILON ? (double)FLT_MIN : 0;
+    double m = t->magnitude[buffer][i], underflow = of.eps > DBL_EPSILON ? (double)FLT_MIN : 0;
     double addition = before ? m + fabs(before[i]) : 0;
-    return eps * (t->slack[buffer] * m + addition) + (t->slack[buffer] > 0 ? underflow : 0);
+    double rounding = t->products[buffer] * of.factors * (2 + of.factors) * m;
+    return of.times * (of.eps * (t->slack[buffer] * m + addition) + rounding + (t->slack[buffer] > 0 ? underflow : 0));
 }
 
 /* What element i should be at eps. */
@@ -323,14 +337,14 @@ static double wanted_at(const truth *t, int buffer, int64_t i, const double *bef
     return single && t->slack[buffer] == 0 ? (double)(float)want : want;
 }
 
-bool truth_compare(const truth *t, int buffer, const double *got, const double *before, double eps, double times,
+bool truth_compare(const truth *t, int buffer, const double *got, const double *before, exactness of,
                    const char *device, const char *check)
 {
     int64_t worst = -1, wrong = 0, count = trial_count(&t->run, buffer);
     double most = 0, wanted = 0;
     for (int64_t i = 0; i < count; i++) {
-        double want = wanted_at(t, buffer, i, before, eps);
-        double error = fabs(got[i] - want), allowed = times * bound(t, buffer, i, before, eps);
+        double want = wanted_at(t, buffer, i, before, of.eps);
+        double error = fabs(got[i] - want), allowed = bound(t, buffer, i, before, of);
         if (error <= allowed || got[i] == want) /* both infinite, too */
             continue;
         wrong++;

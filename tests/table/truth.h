@@ -4,7 +4,8 @@
  *   |got - truth| <= c * eps * sqrt(K) * magnitude
  *
  * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for each
- * operation in truth.c, eps is the spacing of the floats (or doubles) at 1.
+ * operation in truth.c, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they are
+ * multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the same direction.
  */
 #ifndef GRADUS_TABLE_TRUTH_H
 #define GRADUS_TABLE_TRUTH_H
@@ -17,6 +18,7 @@ typedef struct {
     trial *with_nan[2][TRIAL_SLOTS]; /* see truth_with_nan; by pass and buffer, NULL until asked for */
     double *magnitude[TRIAL_SLOTS]; /* NULL where the kernel writes nothing */
     double slack[TRIAL_SLOTS];      /* c * sqrt(K); 0: exact */
+    double products[TRIAL_SLOTS];   /* c where the result is made of products of inputs, else 0 */
 } truth;
 
 void truth_open(truth *t, const row *r, const row_call *shapes);
@@ -31,11 +33,21 @@ const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place);
 /* The slot's name as ops.def and the goldens have it: "y", "p"; gradients with a d before it: "dx". */
 const char *truth_name(const row *r, int buffer);
 
+/* Whether an operation is made of products, whose factors a device may round. */
+bool truth_multiplies(const gr_op *op);
+
+/* How exactly was computed. */
+typedef struct {
+    double eps;
+    double factors; /* u of the factors of products; 0: they are as they are */
+    double times;   /* the bound is scaled up so many times; 1: as stated */
+} exactness;
+
 /*
- * Compares an answer's buffer with the truth at eps, scaled up by times (1: as stated). before: what stood in the buffer and
- * was added to, NULL: nothing. Reports at most one failure. False: it did.
+ * Compares an answer's buffer with the truth. before: what stood in the buffer and was added to, NULL: nothing. Reports
+ * at most one failure. False: it did.
  */
-bool truth_compare(const truth *t, int buffer, const double *got, const double *before, double eps, double times,
+bool truth_compare(const truth *t, int buffer, const double *got, const double *before, exactness of,
                    const char *device, const char *check);
 
 #endif

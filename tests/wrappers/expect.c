@@ -1,4 +1,5 @@
 /* expect.c - what each kernel of kernels.cu makes of its input, in plain C, from the words of the PTX manual. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -182,6 +183,19 @@ void expect_to_bf16(uint32_t *out, const uint32_t *in)
 {
     for (int i = 0; i < WORDS; i++)
         out[i] = nearest(float_of(in[i]), 8, 7);
+}
+
+/* Of the two neighbours the nearer, of two as near the one farther from 0; 2^128, which there is not, is infinite. */
+void expect_to_tf32(uint32_t *out, const uint32_t *in)
+{
+    for (int i = 0; i < WORDS; i++) {
+        const double v = fabs((double)float_of(in[i]));
+        int exponent;
+        frexp(v, &exponent);
+        const double unit = ldexp(1, (exponent > -125 ? exponent : -125) - 11), nearest = floor(v / unit + 0.5) * unit;
+        const uint32_t magnitude = bits_of(v > (double)FLT_MAX || nearest >= 0x1p128 ? INFINITY : (float)nearest);
+        out[i] = isnan(v) ? 1 : magnitude | (in[i] & 0x80000000);
+    }
 }
 
 static uint32_t widened(uint32_t h, int exponent_bits, int fraction_bits)

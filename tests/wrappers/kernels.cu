@@ -151,6 +151,16 @@ static __global__ void to_bf16(uint32_t *out, const uint32_t *in)
 }
 RUN(to_bf16, 256)
 
+/* What a tensor core looks at: the bits behind the tenth of the fraction are nobody's. */
+static __global__ void to_tf32(uint32_t *out, const uint32_t *in)
+{
+    for (int i = threadIdx.x; i < WORDS; i += 256) {
+        const uint32_t bits = gr_tf32_bits(__uint_as_float(in[i])) & 0xFFFFE000;
+        out[i] = isnan(__uint_as_float(bits)) ? 1 : bits; /* one NaN is as good as another */
+    }
+}
+RUN(to_tf32, 256)
+
 /* Every sixteenth number there is, and what infinities and NaN are. */
 static __global__ void from_f16(uint32_t *out, const uint32_t *in)
 {

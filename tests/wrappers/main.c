@@ -90,7 +90,8 @@ static uint32_t BF16S(uint64_t run, uint64_t i)
 }
 
 /*
- * In turn: any float; a tie or its neighbour for bf16 and for f16, from the subnormal to the overflowing; what has a name.
+ * In turn: any float; a tie or its neighbour for bf16 and, from the subnormal to the overflowing, for f16 (and for
+ * tf32, whose fraction is as long); what has a name.
  */
 static uint32_t EDGES(uint64_t run, uint64_t i)
 {

@@ -27,7 +27,7 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
  *               BF16S        pairs of bf16 between -1 and 1
  *               FLOATS       floats between -1 and 1
  *               HALF_INTS, BF16_INTS, INTS   whole numbers from -8 to 8: sums of products are exact in any order
- *               EDGES        floats at the edges of the 16-bit types: ties, subnormals, overflow, infinities, NaN
+ *               EDGES        floats at the edges of the 16-bit types, and ties of tf32: subnormals, overflow, inf, NaN
  *   compare     BITS; FLOAT_BITS: the same, but one NaN is as good as another; a number n: d + n products, each rounded on the
  *               way by at most one unit in the last place of the sum of their magnitudes
  */
@@ -46,6 +46,7 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
     WRAPPER(named_barrier, 75, WORDS_ANY, BITS) \
     WRAPPER(to_f16, 75, EDGES, BITS)          \
     WRAPPER(to_bf16, 75, EDGES, BITS)         \
+    WRAPPER(to_tf32, 80, EDGES, BITS)         \
     WRAPPER(from_f16, 75, WORDS_ANY, FLOAT_BITS)    \
     WRAPPER(from_bf16, 75, WORDS_ANY, FLOAT_BITS) \
     WRAPPER(shuffle, 75, WORDS_ANY, BITS)     \

@@ -1,0 +1,297 @@
+/*
+ * tensor_tile.cuh - a block's tile of a matrix product on tensor cores: c[m,n] = sum_k a(m,k) b(k,n), of f16, of bf16,
+ * or of floats that are rounded to tf32; with float sums.
+ *
+ * A block of 8 warps makes a tile of M x N results, WARPS_M warps along its rows; k, the depth, passes in steps of 64
+ * bytes: 32 halves or 16 floats. A warp makes its part of the tile by mma.m16n8k16 (tf32: m16n8k8), 32 bytes of k at a
+ * time: it loads its rows of a and its columns of b from shared memory into fragments, then multiplies each with each.
+ *
+ * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory, by cp.async where it can be
+ * copied as it is, else through registers; so the tile of an operand is
+ *   [line][4 pieces of depth]      where neighbours are depths of one line: ldmatrix loads four fragments, and does not
+ *                                  mind whether a row of 16 bytes is 8 halves or 4 floats
+ *   [depth][pieces of all lines]   where neighbours are lines of one depth: ldmatrix transposes halves as it loads;
+ *                                  floats are loaded one by one
+ * While a step is multiplied, the two after it are on their way. One barrier a step.
+ *
+ * Rounding  tensor cores look at the first 19 bits of a float. It is rounded to them, to the nearest and ties away from
+ *           0, when it has been loaded into a fragment, so every float that is multiplied is, wherever it came from.
+ * Banks     ldmatrix reads eight pieces of eight successive rows at a time. Piece p of row r lies at place p xor (r, in
+ *           rows of 128 bytes), so that these eight, and eight neighbours of one row, lie in different banks. Floats
+ *           loaded one by one are 8 neighbours, two pieces, of 4 successive rows: there, at p xor 2r.
+ * Results   a fragment leaves two neighbours of two rows in each thread; pairs of threads swap so that each has four of
+ *           one.
+ * Order     every result is one sum over the 16 (tf32: 8) products of an mma, then over the mmas in the order of k.
+ * Shared    3 x 64 x (M + N) bytes, 48 KiB for 128 x 128.
+ * Registers 4 sums for each 16 x 8 of a warp's part, 64 for 128 x 128; 24 of fragments; 4 for each piece on its way.
+ */
+#ifndef GRADUS_TENSOR_TILE_CUH
+#define GRADUS_TENSOR_TILE_CUH
+
+#include "kernels/cuda/operand.cuh"
+
+enum { TENSOR_WARPS = 8, TENSOR_THREADS = 32 * TENSOR_WARPS, STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
+
+/* M x N results from elements of type E. */
+template <class E, int M_, int N_, int WARPS_M_> struct tensor_tile {
+    static const int M = M_, N = N_, WARPS_M = WARPS_M_, WARPS_N = TENSOR_WARPS / WARPS_M_;
+    static const int WARP_M = M / WARPS_M, WARP_N = N / WARPS_N;         /* a warp's part */
+    static const int ROWS = WARP_M / 16, COLUMNS = WARP_N / 8;           /* of its fragments */
+    static const int QUADS = ROWS * COLUMNS, BLOCKS = QUADS > 4 ? 1 : 2; /* of results, one from each fragment */
+};
+
+template <class TILE> GR_DEVICE int warp_row(void)
+{
+    return threadIdx.x / 32 / TILE::WARPS_N * TILE::WARP_M;
+}
+template <class TILE> GR_DEVICE int warp_column(void)
+{
+    return threadIdx.x / 32 % TILE::WARPS_N * TILE::WARP_N;
+}
+
+/* Row and first column, in the tile, of this thread's quad from fragment i. */
+template <class E, int M, int N, int WARPS_M> GR_DEVICE int tile_row(tensor_tile<E, M, N, WARPS_M>, int i)
+{
+    typedef tensor_tile<E, M, N, WARPS_M> TILE;
+    const int lane = threadIdx.x % 32;
+    return warp_row<TILE>() + i / TILE::COLUMNS * 16 + lane / 4 + lane % 2 * 8;
+}
+template <class E, int M, int N, int WARPS_M> GR_DEVICE int tile_column(tensor_tile<E, M, N, WARPS_M>, int i)
+{
+    typedef tensor_tile<E, M, N, WARPS_M> TILE;
+    return warp_column<TILE>() + i % TILE::COLUMNS * 8 + threadIdx.x % 4 / 2 * QUAD;
+}
+
+/* The pieces of an operand's LINES x DEPTH, as rows of ACROSS. */
+template <class OPERAND, int LINES> struct strip {
+    typedef piece<typename OPERAND::element> PIECE;
+    static const bool ONE_BY_ONE = OPERAND::LINES_SIDE_BY_SIDE && sizeof(typename OPERAND::element) == sizeof(float);
+    static const int COUNT = PIECE::COUNT, STEP = DEPTH<typename OPERAND::element>;
+    static const int ACROSS = (OPERAND::LINES_SIDE_BY_SIDE ? LINES : STEP) / COUNT;
+    static const int PIECES = LINES * STEP / COUNT, MINE = (PIECES + TENSOR_THREADS - 1) / TENSOR_THREADS;
+    static const int TURN = ACROSS < 8 ? ACROSS : 8; /* places, 128 bytes of them or a row, among which pieces turn */
+    static const int EIGHT_ROWS = ONE_BY_ONE ? 2 * TURN : TURN; /* how far they turn in eight rows */
+    PIECE at[PIECES];
+};
+
+/* Where the piece at place across of a row lies in a strip. */
+template <class STRIP> GR_DEVICE int strip_place(int row, int across)
+{
+    return row * STRIP::ACROSS + (across ^ row * STRIP::EIGHT_ROWS / 8 % STRIP::TURN);
+}
+
+/* What one thread brings of a strip. */
+template <class OPERAND, int LINES> struct strip_share {
+    typedef strip<OPERAND, LINES> STRIP;
+    typename OPERAND::cursor from[STRIP::MINE];
+    typename STRIP::PIECE held[STRIP::MINE];
+};
+
+/* This thread's i-th piece has number n of the strip; the last threads of a small one have none. */
+#define FOR_MY_PIECES(STRIP, i, n)                                                                     \
+    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < STRIP::MINE; i++, n += TENSOR_THREADS) if (n < STRIP::PIECES)
+
+/* Depth, in the strip, of piece n. */
+template <class OPERAND, int LINES> GR_DEVICE int strip_depth(int n)
+{
+    typedef strip<OPERAND, LINES> STRIP;
+    return OPERAND::LINES_SIDE_BY_SIDE ? n / STRIP::ACROSS : n % STRIP::ACROSS * STRIP::COUNT;
+}
+
+template <class OPERAND, int LINES>
+GR_DEVICE void strip_open(strip_share<OPERAND, LINES> *share, const OPERAND *o, int64_t line, int64_t depth)
+{
+    typedef strip<OPERAND, LINES> STRIP;
+    FOR_MY_PIECES(STRIP, i, n)
+    {
+        const int mine = OPERAND::LINES_SIDE_BY_SIDE ? n % STRIP::ACROSS * STRIP::COUNT : n / STRIP::ACROSS;
+        operand_open(o, &share->from[i], line + mine, depth + strip_depth<OPERAND, LINES>(n));
+    }
+}
+
+/* A step's pieces: sent to the strip, or into registers. */
+template <class OPERAND, int LINES>
+GR_DEVICE void strip_fetch(strip_share<OPERAND, LINES> *share, strip<OPERAND, LINES> *to, const OPERAND *o,
+                           int64_t depth)
+{
+    typedef strip<OPERAND, LINES> STRIP;
+    if constexpr (OPERAND::DIRECT)
+        if (operand_direct(o)) {
+            FOR_MY_PIECES(STRIP, i, n)
+            {
+                int inside;
+                const void *from = operand_place(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n), &inside);
+                gr_cp_async16(&to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)], from,
+                              inside * (int)sizeof(typename OPERAND::element));
+            }
+            return;
+        }
+    FOR_MY_PIECES(STRIP, i, n)
+        share->held[i] = operand_next(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n));
+}
+
+/* What is in registers, into the strip. */
+template <class OPERAND, int LINES>
+GR_DEVICE void strip_put(const strip_share<OPERAND, LINES> *share, strip<OPERAND, LINES> *to, const OPERAND *o)
+{
+    typedef strip<OPERAND, LINES> STRIP;
+    if (operand_direct(o))
+        return;
+    FOR_MY_PIECES(STRIP, i, n)
+        to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = share->held[i];
+}
+
+/* Where matrix i of four lies, in lines (in eights) and in depths (in pieces); see fragments_load. */
+template <bool LINES_FIRST> GR_DEVICE int matrix_lines(int i)
+{
+    return LINES_FIRST ? i % 2 : i / 2;
+}
+template <bool LINES_FIRST> GR_DEVICE int matrix_depths(int i)
+{
+    return LINES_FIRST ? i / 2 : i % 2;
+}
+
+/* Tensor cores take halves as they are. */
+template <class H> GR_DEVICE void round_fragments(H, uint32_t *)
+{
+}
+GR_DEVICE void round_fragments(tf32, uint32_t r[4])
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        r[i] = gr_tf32_bits(__uint_as_float(r[i]));
+}
+
+/*
+ * r[0..3] = the four matrices of 8 lines x a piece of depths that lie from line and depth on, two by two: 0 the first
+ * of both; 3 the last of both; 1 the last lines (LINES_FIRST) or the last depths. Lane l has line l / 4 of each, and of
+ * its depths the 4 bytes from 4 (l % 4) on.
+ */
+template <bool LINES_FIRST, class OPERAND, int LINES>
+GR_DEVICE void fragments_load(uint32_t r[4], const strip<OPERAND, LINES> *from, int line, int depth)
+{
+    typedef strip<OPERAND, LINES> STRIP;
+    const int lane = threadIdx.x % 32;
+    if constexpr (STRIP::ONE_BY_ONE) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int mine = line + matrix_lines<LINES_FIRST>(i) * EIGHT + lane / 4;
+            const int row = depth + matrix_depths<LINES_FIRST>(i) * STRIP::COUNT + lane % 4;
+            const float *words = (const float *)&from->at[strip_place<STRIP>(row, mine / STRIP::COUNT)];
+            r[i] = __float_as_uint(words[mine % STRIP::COUNT]);
+        }
+    } else {
+        line += matrix_lines<LINES_FIRST>(lane / 8) * EIGHT;
+        depth += matrix_depths<LINES_FIRST>(lane / 8) * STRIP::COUNT;
+        if (OPERAND::LINES_SIDE_BY_SIDE)
+            gr_ldmatrix_x4_trans(r, &from->at[strip_place<STRIP>(depth + lane % 8, line / STRIP::COUNT)]);
+        else
+            gr_ldmatrix_x4(r, &from->at[strip_place<STRIP>(line + lane % 8, depth / STRIP::COUNT)]);
+    }
+    round_fragments(typename OPERAND::element(), r);
+}
+
+GR_DEVICE void multiply_fragments(f16, float d[4], const uint32_t a[4], const uint32_t b[2])
+{
+    gr_mma_f16(d, a, b);
+}
+GR_DEVICE void multiply_fragments(bf16, float d[4], const uint32_t a[4], const uint32_t b[2])
+{
+    gr_mma_bf16(d, a, b);
+}
+GR_DEVICE void multiply_fragments(tf32, float d[4], const uint32_t a[4], const uint32_t b[2])
+{
+    gr_mma_tf32(d, a, b);
+}
+
+/* sum[ROWS][COLUMNS] += a b, this warp's part of a step */
+template <class TILE, class A, class B>
+GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const strip<A, TILE::M> *a,
+                              const strip<B, TILE::N> *b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#pragma unroll 1 /* two loads of fragments at a time would need more registers than sm_75's longer code leaves */
+#else
+#pragma unroll
+#endif
+    for (int depth = 0; depth < strip<A, TILE::M>::STEP; depth += 2 * strip<A, TILE::M>::COUNT) {
+        uint32_t left[TILE::ROWS][4], right[TILE::COLUMNS / 2][4];
+#pragma unroll
+        for (int i = 0; i < TILE::ROWS; i++)
+            fragments_load<true>(left[i], a, warp_row<TILE>() + 16 * i, depth);
+#pragma unroll
+        for (int j = 0; j < TILE::COLUMNS / 2; j++)
+            fragments_load<false>(right[j], b, warp_column<TILE>() + 16 * j, depth);
+#pragma unroll
+        for (int i = 0; i < TILE::ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < TILE::COLUMNS; j++)
+                multiply_fragments(typename A::element(), sum[i][j].at, left[i], right[j / 2] + j % 2 * 2);
+    }
+}
+
+/*
+ * From columns 2t, 2t+1 of rows g and g + 8 to columns 4 (t/2) on of row g, in odd threads of row g + 8. t = lane % 4
+ */
+GR_DEVICE quad swap_pairs(quad v)
+{
+    const bool odd = threadIdx.x % 2;
+    const float first = __shfl_xor_sync(0xFFFFFFFFu, odd ? v.at[0] : v.at[2], 1);
+    const float second = __shfl_xor_sync(0xFFFFFFFFu, odd ? v.at[1] : v.at[3], 1);
+    return odd ? (quad){{first, second, v.at[2], v.at[3]}} : (quad){{v.at[0], v.at[1], first, second}};
+}
+
+/*
+ * sum[QUADS] = this thread's part of the tile at row m and column n, over depths first to end; first is a whole number
+ * of steps. All threads of the block must come. Afterwards nobody reads the shared tiles any more.
+ */
+template <class E, int M, int N, int WARPS_M, class A, class B>
+GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a, const B *b, int64_t m, int64_t n,
+                            int64_t first, int64_t end)
+{
+    typedef tensor_tile<E, M, N, WARPS_M> TILE;
+    typedef strip<A, M> STRIP_A;
+    typedef strip<B, N> STRIP_B;
+    GR_SHARED(STRIP_A, strip_a, [STAGES]);
+    GR_SHARED(STRIP_B, strip_b, [STAGES]);
+    strip_share<A, M> of_a = {};
+    strip_share<B, N> of_b = {};
+    quad part[TILE::ROWS][TILE::COLUMNS] = {};
+    strip_open(&of_a, a, m, first);
+    strip_open(&of_b, b, n, first);
+    const int step = STRIP_A::STEP;
+    int64_t next = first; /* the depth that is fetched next */
+    int stage = 0;        /* and where to */
+    for (; stage < STAGES - 1; stage++, next += step) {
+        if (next < end) {
+            strip_fetch(&of_a, &strip_a[stage], a, next);
+            strip_fetch(&of_b, &strip_b[stage], b, next);
+            strip_put(&of_a, &strip_a[stage], a);
+            strip_put(&of_b, &strip_b[stage], b);
+        }
+        gr_cp_async_commit();
+    }
+    int now = 0;
+    for (int64_t depth = first; depth < end; depth += step, next += step) {
+        gr_cp_async_wait<STAGES - 2>(); /* this step's copies have come, after the barrier those of all threads */
+        __syncthreads();                /* and the stage before this one has been read by all */
+        if (next < end) {
+            strip_fetch(&of_a, &strip_a[stage], a, next);
+            strip_fetch(&of_b, &strip_b[stage], b, next);
+        }
+        gr_cp_async_commit();
+        strip_multiply<TILE, A, B>(part, &strip_a[now], &strip_b[now]);
+        if (next < end) {
+            strip_put(&of_a, &strip_a[stage], a);
+            strip_put(&of_b, &strip_b[stage], b);
+        }
+        now = now + 1 < STAGES ? now + 1 : 0;
+        stage = stage + 1 < STAGES ? stage + 1 : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < TILE::QUADS; i++)
+        sum[i] = swap_pairs(part[i / TILE::COLUMNS][i % TILE::COLUMNS]);
+}
+
+#endif
