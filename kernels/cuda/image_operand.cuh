@@ -107,7 +107,7 @@ GR_DEVICE piece<E> operand_next(const image_by_position<E> *o, typename image_by
 }
 
 template <class E> struct image_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = sizeof(E) < sizeof(float) /* pieces of 8 */ };
+    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = tensor_cores<E>::USED };
     typedef E element;
     const E *x; /* [N,H,W,C] */
     int64_t n;

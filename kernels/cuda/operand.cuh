@@ -22,6 +22,14 @@
 /* A step of k: 64 bytes of it. */
 template <class E> constexpr int DEPTH = 64 / sizeof(E);
 
+/* Whether E is multiplied on tensor cores: their tiles leave fewer registers to what brings the operands. */
+template <class E> struct tensor_cores {
+    enum { USED = 1 };
+};
+template <> struct tensor_cores<float> {
+    enum { USED = 0 };
+};
+
 /* A type that is not deduced: NULL fits where a pointer to it is asked for. */
 template <class E> struct itself {
     typedef E type;
