@@ -47,7 +47,7 @@ class Figures(Case):
             self.assertGreaterEqual(row["repeats"], 3)
             self.assertLessEqual(row["error"], 1e-4)
             self.assertAlmostEqual(row["gflops"] / row["ceiling_gflops"] / row["flops_share"], 1, places=6)
-            self.assertEqual((row["device"], row["threads"]), ("cpu", 1))
+            self.assertEqual((row["device"], row["precision"], row["threads"]), ("cpu", "fp32", 1))
 
     def test_bytes_and_operations_are_counted(self):
         forward, backward = self.rows("relu", "--batch", 3)
