@@ -51,11 +51,11 @@ void gr__simt_fiber_begun(gr__simt_fiber *launcher)
 
 bool gr__simt_stacks_open(gr__simt_stacks *s, int count)
 {
-    void *p = mmap(NULL, (size_t)count * GR__SIMT_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    if (p == MAP_FAILED)
+    s->mapped = ((size_t)count + 1) * GR__SIMT_STACK;
+    s->mapping = mmap(NULL, s->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (s->mapping == MAP_FAILED)
         return false;
-    s->memory = p;
+    s->memory = (char *)(((uintptr_t)s->mapping + GR__SIMT_STACK - 1) & ~(uintptr_t)(GR__SIMT_STACK - 1));
     s->count = count;
     return true;
 }
@@ -63,7 +63,7 @@ bool gr__simt_stacks_open(gr__simt_stacks *s, int count)
 void gr__simt_stacks_close(gr__simt_stacks *s)
 {
     if (s->memory)
-        munmap(s->memory, (size_t)s->count * GR__SIMT_STACK);
+        munmap(s->mapping, s->mapped);
     s->memory = NULL;
 }
 

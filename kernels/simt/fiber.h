@@ -33,12 +33,15 @@ typedef struct {
 } gr__simt_fiber;
 
 /*
- * Stacks for many fibers in one mapping. Under each lies a page that faults. Their tops are staggered: at the same distance
- * from a page they would all share the same few sets of the first-level cache.
+ * Stacks for many fibers in one mapping, each at a multiple of its size, a power of two: addresses of one stack differ in
+ * their low bits alone. Under each lies a page that faults. Their tops are staggered: at the same distance from a page they
+ * would all share the same few sets of the first-level cache.
  */
 typedef struct {
     char *memory;
     int count;
+    void *mapping;
+    size_t mapped;
 } gr__simt_stacks;
 
 /* Reserves address space; False: there is none. */

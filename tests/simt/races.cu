@@ -52,6 +52,71 @@ static bool run_live_stage_overwritten(bool right)
     return out[63] == 64 + 128;
 }
 
+BEGINS(word_of_a_quad)
+/* out[i] = sum of 4 neighbours of 128, which two warps read at once; then words of them are refilled */
+template <bool right> static __global__ void word_of_a_quad(float *out, const float *x)
+{
+    GR_SHARED(float, tile, [128]);
+    for (int i = threadIdx.x; i < 128; i += 64)
+        tile[i] = x[i];
+    __syncthreads();
+    const float4 v = *(const float4 *)&tile[4 * (threadIdx.x % 32)];
+    if (right)
+        __syncthreads();
+    tile[threadIdx.x] = -1;
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+ENDS(word_of_a_quad)
+
+static bool run_word_of_a_quad(bool right)
+{
+    float *out = floats(64), *x = floats(128);
+    RUN(word_of_a_quad, right, 1, 64, out, x);
+    return out[0] == 6 && out[32] == 6;
+}
+
+BEGINS(quad_over_words)
+/* Words are written one by one and then, by others, four at a time. */
+template <bool right> static __global__ void quad_over_words(float *out, const float *x)
+{
+    GR_SHARED(float, tile, [64]);
+    tile[threadIdx.x] = 0;
+    if (right)
+        __syncthreads();
+    if (threadIdx.x < 16)
+        *(float4 *)&tile[4 * threadIdx.x] = *(const float4 *)&x[4 * threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+ENDS(quad_over_words)
+
+static bool run_quad_over_words(bool right)
+{
+    float *out = floats(64), *x = floats(64);
+    RUN(quad_over_words, right, 1, 64, out, x);
+    return out[1] == 1 && out[63] == 63;
+}
+
+BEGINS(threads_share_a_half)
+/* y[i] = i + 1 through shared memory: two halves of one word are no matter, one half of two threads is. */
+template <bool right> static __global__ void threads_share_a_half(float *y)
+{
+    GR_SHARED(uint16_t, tile, [64]);
+    tile[threadIdx.x] = 0;
+    __syncthreads();
+    tile[right ? threadIdx.x : threadIdx.x / 2 * 2] = (uint16_t)(threadIdx.x + 1);
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x];
+}
+ENDS(threads_share_a_half)
+
+static bool run_threads_share_a_half(bool right)
+{
+    float *y = floats(64);
+    RUN(threads_share_a_half, right, 1, 64, y);
+    return y[0] == 1 && y[1] == 2;
+}
+
 BEGINS(never_written)
 /* out[c] = sum of column c + 1; columns that do not exist are summed all the same and the result is thrown away. */
 template <bool right> static __global__ void never_written(float *out, const float *x, int columns)
@@ -173,6 +238,9 @@ static bool run_plain_beside_atomic(bool right)
 const planted of_races[] = {
     PLANT(tile_overwritten, IN_CHECK, "race: "),
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
+    PLANT(word_of_a_quad, IN_CHECK, "race: "),
+    PLANT(quad_over_words, IN_CHECK, "race: write after write, unordered, on shared tile + "),
+    PLANT(threads_share_a_half, IN_CHECK, "race: write after write, unordered, on shared tile + "),
     PLANT(never_written, IN_CHECK, "uninitialised: read on shared s + "),
     PLANT(blocks_add, IN_CHECK, "race: "),
     PLANT(blocks_share_a_half, IN_CHECK, "race: "),

@@ -16,7 +16,7 @@ enum { GR__SIMT_CLOCK_BITS = 22, GR__SIMT_CLOCK_MAX = (1 << GR__SIMT_CLOCK_BITS)
 typedef struct {
     uint32_t epoch;     /* thread << GR__SIMT_CLOCK_BITS | its warp's clock */
     uint32_t site : 27; /* see gr__simt_site_of_pc */
-    uint32_t bytes : 4; /* which of the cell's bytes */
+    uint32_t bytes : 4; /* which of a word's bytes, in global memory */
     uint32_t atomic : 1;
 } gr__simt_record;
 
@@ -29,20 +29,16 @@ typedef struct {
     uint32_t site;
 } gr__simt_access;
 
-/* Two bytes of shared memory. Reads since the last write: the last, the last by another lane of its warp and by another warp. */
-typedef struct {
-    gr__simt_record write, read, neighbour, stranger;
-} gr__simt_cell;
-
 struct gr__simt_shadow {
     uint32_t clock[GR__SIMT_WARPS][GR__SIMT_WARPS]; /* [warp][what it knows of warp] */
-    gr__simt_cell *cell;                            /* [GR__SIMT_ARENA / GR__SIMT_CELL] */
+    uint64_t period, began;                         /* times that all of a block met; when this block began */
+    uint32_t block;                                 /* number of this block in its grid */
+    struct gr__simt_cells *cells;                   /* shared_cells.c */
     struct {
         const char *file;
         int line;
     } site[GR__SIMT_SITES]; /* places from which the emulator made accesses */
 };
-enum { GR__SIMT_CELL = 2 };
 
 static inline uint32_t gr__simt_epoch(const gr__simt_machine *m, const gr__simt_thread *t)
 {
@@ -71,8 +67,16 @@ void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a);
 void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a);
 void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
 
-/* source.c: places in the source as small numbers, and their text "FILE:LINE". */
-uint32_t gr__simt_site_of_pc(const void *pc);
+/*
+ * source.c: places in the source as small numbers, and their text "FILE:LINE". BY_LINE: the rest is a position in the table of
+ * lines; otherwise a distance from the begin of the program or library that this is linked into, as the linker names it.
+ */
+enum { GR__SIMT_BY_LINE = 1 << 26 };
+extern const char gr__simt_image_begin[] __asm__("__ehdr_start") GR__SIMT_HIDDEN;
+static inline uint32_t gr__simt_site_of_pc(const void *pc)
+{
+    return (uint32_t)((uintptr_t)pc - (uintptr_t)gr__simt_image_begin) & (GR__SIMT_BY_LINE - 1);
+}
 uint32_t gr__simt_site_of_line(gr__simt_machine *m, const char *file, int line);
 const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, size_t room);
 bool gr__simt_in_image(const void *p); /* the program's or library's own data */

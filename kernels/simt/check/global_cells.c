@@ -1,17 +1,20 @@
 /*
- * global_cells.c - who touched which words of a registered buffer. Launches are ordered by their streams and events, the blocks
- * of a launch not at all, the threads of a block by their clocks. A word keeps its last write and its last read: neighbours
- * narrower than a word may push each other's record out, which hides a race but never invents one.
+ * global_cells.c - who touched which bytes of a registered buffer. Launches are ordered by their streams and events, the blocks
+ * of a launch not at all, the threads of a block by their clocks.
+ *
+ * What is known is kept for 16 bytes as a whole, which most accesses fill, and for a word of them where a word or less was
+ * touched alone: the last write and the last read. Neighbours narrower than a word may push each other's record out, which
+ * hides a race but never invents one.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/simt/check/check.h"
 
-enum { WORD = 4 };
+enum { WORD = 4, CHUNK = 16, WORDS = CHUNK / WORD, ALL_BYTES = 15 };
 #define SEVERAL 0xFFFFFFFFu
 
-/* One kind of access to a word. */
+/* One kind of access to some bytes. */
 typedef struct {
     gr__simt_record by;
     uint32_t block;        /* SEVERAL: more than one of the launch touched the same bytes */
@@ -20,17 +23,23 @@ typedef struct {
 
 typedef struct {
     trace write, read;
-} word;
+} cell;
+
+typedef struct {
+    cell whole;
+    unsigned words; /* a bit for each that has a cell of its own */
+} chunk;
+
+/* A buffer's shadow: chunks, and behind them the words' cells. */
+typedef struct {
+    chunk *chunk;
+    cell *word;
+} shadow;
 
 void gr__simt_shadow_forget(gr__simt_buffer *b)
 {
     free(b->shadow);
     b->shadow = NULL;
-}
-
-static uint32_t this_block(void)
-{
-    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
 static bool same_launch(const gr__simt_machine *m, const trace *t)
@@ -45,55 +54,97 @@ static const char *collision(const gr__simt_machine *m, const trace *t, const gr
         return NULL;
     if (!same_launch(m, t))
         return t->time > m->queue.now.at[t->stream] ? " in another stream, unordered," : NULL;
-    if (t->block != this_block())
+    if (t->block != m->shadow->block)
         return " in another block, unordered,";
     return gr__simt_happened_before(m, t->by, a->by) ? NULL : ", unordered,";
 }
 
-static bool check_word(gr__simt_machine *m, const word *w, const gr__simt_access *a, unsigned bytes)
+/* bytes: those of the cell's words that are touched, of all its words the same. */
+static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access *a, unsigned bytes)
 {
-    const char *after_write = collision(m, &w->write, a, bytes);
-    const char *after_read = a->write && !after_write ? collision(m, &w->read, a, bytes) : NULL;
+    const char *after_write = collision(m, &c->write, a, bytes);
+    const char *after_read = a->write && !after_write ? collision(m, &c->read, a, bytes) : NULL;
     char what[96];
     if (!after_write && !after_read)
         return true;
     snprintf(what, sizeof what, "%s after %s%s", a->write ? "write" : "read", after_write ? "write" : "read",
              after_write ? after_write : after_read);
-    gr__simt_report_access(m, a, "race", what, after_write ? &w->write.by : &w->read.by);
+    gr__simt_report_access(m, a, "race", what, after_write ? &c->write.by : &c->read.by);
     return false;
 }
 
-static void remember(const gr__simt_machine *m, word *w, const gr__simt_access *a, gr__simt_record now)
+static void remember(const gr__simt_machine *m, cell *c, const gr__simt_access *a, unsigned bytes)
 {
-    trace *t = a->write ? &w->write : &w->read;
-    const bool same_bytes = t->by.epoch && t->by.bytes & now.bytes;
-    const bool several = same_bytes && same_launch(m, t) && t->block != this_block();
+    trace *t = a->write ? &c->write : &c->read;
+    const bool same_bytes = t->by.epoch && t->by.bytes & bytes;
+    const bool several = same_bytes && same_launch(m, t) && t->block != m->shadow->block;
     const uint32_t stream = (uint32_t)m->queue.running;
-    *t = (trace){now, several ? SEVERAL : this_block(), stream, m->queue.now.at[stream]};
+    const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic};
+    *t = (trace){now, several ? SEVERAL : m->shadow->block, stream, m->queue.now.at[stream]};
+}
+
+/*
+ * An access to a whole chunk. What came before a write is forgotten: who comes after the write comes after that, too. Words
+ * are looked at first: a kernel touched them, not a copy in a stream, and a report shall name its line.
+ */
+static bool touch_chunk(gr__simt_machine *m, chunk *c, const cell *word, const gr__simt_access *a)
+{
+    for (size_t w = 0; c->words && w < WORDS; w++)
+        if (c->words >> w & 1 && !check_cell(m, &word[w], a, ALL_BYTES))
+            return false;
+    if (!check_cell(m, &c->whole, a, ALL_BYTES))
+        return false;
+    if (a->write)
+        c->words = 0;
+    remember(m, &c->whole, a, ALL_BYTES);
+    return true;
+}
+
+static bool touch_word(gr__simt_machine *m, chunk *c, cell *word, unsigned bit, const gr__simt_access *a, unsigned bytes)
+{
+    if (!(c->words & bit))
+        *word = (cell){0}, c->words |= bit;
+    if (!check_cell(m, word, a, bytes) || !check_cell(m, &c->whole, a, bytes))
+        return false;
+    remember(m, word, a, bytes);
+    return true;
+}
+
+/* Bytes first to end of the buffer, as far as they lie in first's chunk. */
+static bool touch_part(gr__simt_machine *m, const shadow *s, const gr__simt_access *a, size_t first, size_t end)
+{
+    const size_t i = first / CHUNK, behind = (i + 1) * CHUNK;
+    chunk *c = &s->chunk[i];
+    if (first % CHUNK == 0 && end >= behind)
+        return touch_chunk(m, c, &s->word[i * WORDS], a);
+    for (size_t w = first / WORD; w * WORD < end && w < behind / WORD; w++) {
+        unsigned bytes = 0;
+        for (size_t k = 0; k < WORD; k++)
+            bytes |= (unsigned)(w * WORD + k >= first && w * WORD + k < end) << k;
+        if (!touch_word(m, c, &s->word[w], 1u << w % WORDS, a, bytes))
+            return false;
+    }
+    return true;
 }
 
 void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a)
 {
+    const size_t chunks = b->bytes / CHUNK + 1;
     if (a->p + a->bytes > b->low + b->bytes) {
         gr__simt_report_bounds(m, a);
         return;
     }
     if (!b->shadow)
-        b->shadow = calloc(b->bytes / WORD + 1, sizeof(word));
+        b->shadow = calloc(chunks, sizeof(chunk) + WORDS * sizeof(cell));
     if (!b->shadow) {
         gr__simt_report(m, "out of memory: shadow of a buffer of %zu bytes", b->bytes);
         return;
     }
-    const size_t first = (size_t)(a->p - b->low), end = first + a->bytes;
-    for (size_t i = first / WORD; i <= (end - 1) / WORD; i++) {
-        word *w = (word *)b->shadow + i;
-        unsigned bytes = 0;
-        for (size_t k = 0; k < WORD; k++)
-            bytes |= (unsigned)(i * WORD + k >= first && i * WORD + k < end) << k;
-        if (!check_word(m, w, a, bytes))
+    const shadow s = {b->shadow, (cell *)((chunk *)b->shadow + chunks)};
+    const size_t begin = (size_t)(a->p - b->low), end = begin + a->bytes;
+    for (size_t first = begin; first < end; first = (first / CHUNK + 1) * CHUNK)
+        if (!touch_part(m, &s, a, first, end))
             return;
-        remember(m, w, a, (gr__simt_record){gr__simt_epoch(m, a->by), a->site, bytes, a->atomic});
-    }
 }
 
 void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)

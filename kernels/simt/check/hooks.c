@@ -8,11 +8,19 @@
 
 #define PC __builtin_return_address(0)
 
-static inline void hook(const void *p, size_t bytes, bool write, const void *pc)
+static void __attribute__((noinline)) touch(const void *p, size_t bytes, bool write, const void *pc)
 {
     gr__simt_machine *m = gr__simt_now;
     if (m && m->current && !gr__simt_on_stack(&m->stacks, p))
         gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc)});
+}
+
+/* Most accesses are to what would be registers, on the thread's own stack: they are let go without a look at the machine. */
+static inline void hook(const void *p, size_t bytes, bool write, const void *pc)
+{
+    const char here = 0;
+    if (((uintptr_t)p ^ (uintptr_t)&here) >= GR__SIMT_STACK)
+        touch(p, bytes, write, pc);
 }
 
 void __tsan_init(void);

@@ -1,11 +1,42 @@
-/* shared_cells.c - who touched which bytes of the block's shared memory, and how that goes together with the next access. */
+/*
+ * shared_cells.c - who touched which bytes of the block's shared memory, and how that goes together with the next access.
+ *
+ * Most accesses are of 16 bytes or of 4, so what is known is kept for 16 bytes as a whole, for a word of them where a word
+ * was touched alone, for a byte where a byte was. An access is checked against all of these, and remembered in the
+ * largest that it fills. What comes before a write is forgotten: who comes after the write comes after that, too.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/simt/check/check.h"
 
-enum { CELL = GR__SIMT_CELL };
+enum { WORD = 4, CHUNK = 16 };
 #define UNDER_WAY 0xFFFFFFFFu /* the epoch of a cp.async that has not landed */
+
+/* Reads since the last write: the last, the last by another lane of its warp and by another warp. */
+typedef struct {
+    gr__simt_record write, read, neighbour, stranger;
+} cell;
+
+typedef struct {
+    cell whole;
+    uint64_t written; /* the period of the last write to any of it; before the block began: nothing here is valid */
+    uint8_t words;    /* a bit for each that has a cell of its own */
+    uint8_t torn;     /* a bit for each whose bytes have */
+    bool settled;     /* see settle */
+} chunk;
+
+struct gr__simt_cells {
+    chunk chunk[GR__SIMT_ARENA / CHUNK];
+    cell word[GR__SIMT_ARENA / WORD], byte[GR__SIMT_ARENA];
+};
+
+/* What an access touches of a chunk. */
+typedef struct {
+    chunk *of;
+    cell *word, *byte; /* the chunk's 4 and 16 */
+    size_t first, end; /* bytes of it */
+} part;
 
 bool gr__simt_shadow_launch(gr__simt_machine *m)
 {
@@ -13,23 +44,24 @@ bool gr__simt_shadow_launch(gr__simt_machine *m)
         return true;
     m->shadow = calloc(1, sizeof *m->shadow);
     if (m->shadow)
-        m->shadow->cell = calloc(GR__SIMT_ARENA / CELL, sizeof *m->shadow->cell);
-    return m->shadow && m->shadow->cell;
+        m->shadow->cells = calloc(1, sizeof *m->shadow->cells);
+    return m->shadow && m->shadow->cells;
 }
 
 void gr__simt_shadow_block(gr__simt_machine *m)
 {
     gr__simt_count_flush(m, ~0u);
-    memset(m->shadow->cell, 0, m->shared.highest / CELL * sizeof *m->shadow->cell);
     memset(m->shadow->clock, 0, sizeof m->shadow->clock);
     for (int w = 0; w < GR__SIMT_WARPS; w++)
         m->shadow->clock[w][w] = 1;
+    m->shadow->began = ++m->shadow->period;
+    m->shadow->block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
 void gr__simt_shadow_close(gr__simt_machine *m)
 {
     if (m->shadow)
-        free(m->shadow->cell);
+        free(m->shadow->cells);
     free(m->shadow);
 }
 
@@ -43,24 +75,110 @@ static bool in_bounds(const gr__simt_machine *m, const gr__simt_access *a)
     return a->p >= v->at && a->p + a->bytes <= v->at + v->bytes;
 }
 
-/* Which of cell i's bytes the access touches, a bit each. */
-static unsigned bytes_of_cell(const gr__simt_machine *m, const gr__simt_access *a, size_t i)
+/* Bytes first to end of shared memory, as far as they lie in first's chunk. */
+static inline part part_of(struct gr__simt_shadow *s, size_t first, size_t end)
 {
-    const size_t first = (size_t)(a->p - m->shared.memory), end = first + a->bytes;
-    unsigned bits = 0;
-    for (size_t b = 0; b < CELL; b++)
-        bits |= (unsigned)(i * CELL + b >= first && i * CELL + b < end) << b;
-    return bits;
+    const size_t i = first / CHUNK, begin = i * CHUNK;
+    chunk *c = &s->cells->chunk[i];
+    if (c->written < s->began)
+        *c = (chunk){.written = s->began};
+    return (part){c, &s->cells->word[begin / WORD], &s->cells->byte[begin], first - begin,
+                  end < begin + CHUNK ? end - begin : CHUNK};
 }
+
+/* --- checking ---------------------------------------------------------------------------------------------------------- */
 
 /* Whether an earlier access and this one are in no order and must be. */
-static bool collides(const gr__simt_machine *m, gr__simt_record r, const gr__simt_access *a, unsigned bytes)
+static bool collides(const gr__simt_machine *m, gr__simt_record r, const gr__simt_access *a)
 {
-    return r.epoch && (r.bytes & bytes) && !(r.atomic && a->atomic) && !gr__simt_happened_before(m, r, a->by);
+    return r.epoch && !(r.atomic && a->atomic) && !gr__simt_happened_before(m, r, a->by);
 }
 
-static void remember_read(gr__simt_cell *c, gr__simt_record now)
+/* The reason why this access to the cell is wrong, and the access it collides with; NULL: it is right. */
+static const char *find_fault(const gr__simt_machine *m, const cell *c, const gr__simt_access *a, const gr__simt_record **other)
 {
+    *other = &c->write;
+    if (collides(m, c->write, a))
+        return a->write ? "write after write, unordered," : "read after write, unordered,";
+    const gr__simt_record *const reads[] = {&c->read, &c->neighbour, &c->stranger};
+    for (int i = 0; a->write && i < 3; i++) {
+        *other = reads[i];
+        if (collides(m, *reads[i], a))
+            return "write after read, unordered,";
+    }
+    return NULL;
+}
+
+static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access *a)
+{
+    const gr__simt_record *other;
+    if (c->write.epoch == UNDER_WAY) {
+        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a cp.async" : "read during a cp.async", &c->write);
+        return false;
+    }
+    const char *fault = find_fault(m, c, a, &other);
+    if (fault)
+        gr__simt_report_access(m, a, "race", fault, other);
+    return !fault;
+}
+
+/* Word w of a chunk, whose cell for all of it has been checked. */
+static bool check_word(gr__simt_machine *m, const part *p, size_t w, const gr__simt_access *a)
+{
+    const bool own = p->of->words >> w & 1, torn = p->of->torn >> w & 1, reads = !a->write || a->atomic;
+    const bool filled = p->of->whole.write.epoch || (own && p->word[w].write.epoch);
+    if (own && !check_cell(m, &p->word[w], a))
+        return false;
+    for (size_t b = w * WORD; b < (w + 1) * WORD; b++) {
+        if (b < p->first || b >= p->end)
+            continue;
+        if (torn && !check_cell(m, &p->byte[b], a))
+            return false;
+        if (reads && !filled && !(torn && p->byte[b].write.epoch)) {
+            gr__simt_report_access(m, a, "uninitialised", "read", NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Whether all of the chunk was written, and nothing of it since the block last met: then every thread may read it. A tile
+ * that is filled once is read many times, and only the first read of each chunk is looked into.
+ */
+static bool settle(const struct gr__simt_shadow *s, const part *p)
+{
+    chunk *c = p->of;
+    unsigned filled = c->whole.write.epoch ? 15 : 0;
+    if (c->written == s->period || c->torn || c->whole.write.epoch == UNDER_WAY)
+        return false;
+    for (int w = 0; w < CHUNK / WORD; w++) {
+        const uint32_t epoch = c->words >> w & 1 ? p->word[w].write.epoch : 0;
+        if (epoch == UNDER_WAY)
+            return false;
+        filled |= (unsigned)(epoch != 0) << w;
+    }
+    return c->settled = filled == 15;
+}
+
+static bool check_part(gr__simt_machine *m, const part *p, const gr__simt_access *a)
+{
+    if (!a->write && (p->of->settled || settle(m->shadow, p)))
+        return true;
+    bool right = check_cell(m, &p->of->whole, a);
+    for (size_t w = p->first / WORD; right && w <= (p->end - 1) / WORD; w++)
+        right = check_word(m, p, w, a);
+    return right;
+}
+
+/* --- remembering ------------------------------------------------------------------------------------------------------- */
+
+static inline void remember(cell *c, bool write, gr__simt_record now)
+{
+    if (write) {
+        *c = (cell){.write = now};
+        return;
+    }
     const int before = gr__simt_epoch_thread(c->read.epoch), me = gr__simt_epoch_thread(now.epoch);
     if (c->read.epoch && before / GR__SIMT_LANES != me / GR__SIMT_LANES)
         c->stranger = c->read, c->neighbour.epoch = 0;
@@ -69,68 +187,75 @@ static void remember_read(gr__simt_cell *c, gr__simt_record now)
     c->read = now;
 }
 
-/* The reason why this access to the cell is wrong, and the access it collides with; NULL: it is right. */
-static const char *find_fault(const gr__simt_machine *m, const gr__simt_cell *c, const gr__simt_access *a, unsigned bytes,
-                              const gr__simt_record **other)
+/* In the cell of word w, or in those of its bytes. */
+static void remember_in_word(const part *p, size_t w, bool write, gr__simt_record now)
 {
-    *other = &c->write;
-    if (collides(m, c->write, a, bytes))
-        return a->write ? "write after write, unordered," : "read after write, unordered,";
-    const gr__simt_record *const reads[] = {&c->read, &c->neighbour, &c->stranger};
-    for (int i = 0; a->write && i < 3; i++) {
-        *other = reads[i];
-        if (collides(m, *reads[i], a, bytes))
-            return "write after read, unordered,";
+    const size_t begin = w * WORD, end = begin + WORD;
+    const uint8_t bit = (uint8_t)(1u << w);
+    uint8_t *const have = begin >= p->first && end <= p->end ? &p->of->words : &p->of->torn;
+    if (have == &p->of->words) {
+        if (!(*have & bit))
+            p->word[w] = (cell){0};
+        remember(&p->word[w], write, now);
+        p->of->torn &= (uint8_t)(write ? ~bit : 0xFF);
+    } else {
+        if (!(*have & bit))
+            memset(&p->byte[begin], 0, WORD * sizeof *p->byte);
+        for (size_t b = begin; b < end; b++)
+            if (b >= p->first && b < p->end)
+                remember(&p->byte[b], write, now);
     }
-    return NULL;
+    *have |= bit;
 }
 
-static bool check_cell(gr__simt_machine *m, gr__simt_cell *c, const gr__simt_access *a, unsigned bytes)
+static void remember_part(const struct gr__simt_shadow *s, const part *p, bool write, gr__simt_record now)
 {
-    const gr__simt_record *other;
-    if (c->write.epoch == UNDER_WAY) {
-        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a cp.async" : "read during a cp.async", &c->write);
-        return false;
+    if (write)
+        p->of->written = s->period, p->of->settled = false;
+    if (p->first == 0 && p->end == CHUNK) {
+        remember(&p->of->whole, write, now);
+        if (write)
+            p->of->words = p->of->torn = 0;
+        return;
     }
-    if (!c->write.epoch && (!a->write || a->atomic)) {
-        gr__simt_report_access(m, a, "uninitialised", "read", NULL);
+    for (size_t w = p->first / WORD; w <= (p->end - 1) / WORD; w++)
+        remember_in_word(p, w, write, now);
+}
+
+/* The most frequent access: all of a chunk is read that is settled, so that it cannot be wrong, nor out of bounds. */
+static bool read_settled(const struct gr__simt_shadow *s, const gr__simt_access *a, size_t begin, gr__simt_record now)
+{
+    chunk *c = &s->cells->chunk[begin / CHUNK];
+    if (a->write || a->bytes != CHUNK || begin % CHUNK || !c->settled || c->written < s->began)
         return false;
-    }
-    const char *fault = find_fault(m, c, a, bytes, &other);
-    if (fault) {
-        gr__simt_report_access(m, a, "race", fault, other);
-        return false;
-    }
+    remember(&c->whole, false, now);
     return true;
 }
 
 void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a)
 {
+    const gr__simt_record now = {.epoch = gr__simt_epoch(m, a->by), .site = a->site, .atomic = a->atomic};
+    const size_t begin = (size_t)(a->p - m->shared.memory), end = begin + a->bytes;
+    if (read_settled(m->shadow, a, begin, now))
+        return;
     if (!in_bounds(m, a)) {
         gr__simt_report_bounds(m, a);
         return;
     }
-    const size_t first = (size_t)(a->p - m->shared.memory) / CELL, last = (size_t)(a->p + a->bytes - 1 - m->shared.memory) / CELL;
-    for (size_t i = first; i <= last; i++) {
-        gr__simt_cell *c = &m->shadow->cell[i];
-        const unsigned bytes = bytes_of_cell(m, a, i);
-        const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic};
-        if (!a->write && c->read.epoch == now.epoch && c->read.bytes == bytes) /* as a moment ago */
-            continue;
-        if (!check_cell(m, c, a, bytes))
+    for (size_t first = begin; first < end; first = (first / CHUNK + 1) * CHUNK) {
+        const part p = part_of(m->shadow, first, end);
+        if (!check_part(m, &p, a))
             return;
-        if (a->write)
-            *c = (gr__simt_cell){.write = now};
-        else
-            remember_read(c, now);
+        remember_part(m->shadow, &p, a->write, now);
     }
 }
 
+/* As a write by the copy, which fills a word or a chunk. */
 static void mark_copy(gr__simt_machine *m, const gr__simt_copy *c, uint32_t epoch)
 {
-    const uint32_t site = gr__simt_site_of_line(m, c->file, c->line);
-    for (size_t i = (size_t)(c->to - m->shared.memory) / CELL, end = i + (size_t)c->size / CELL; i < end; i++)
-        m->shadow->cell[i] = (gr__simt_cell){.write = {epoch, site, (1 << CELL) - 1, false}};
+    const size_t first = (size_t)(c->to - m->shared.memory);
+    const part p = part_of(m->shadow, first, first + (size_t)c->size);
+    remember_part(m->shadow, &p, true, (gr__simt_record){.epoch = epoch, .site = gr__simt_site_of_line(m, c->file, c->line)});
 }
 
 void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c)

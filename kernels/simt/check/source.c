@@ -10,19 +10,11 @@
 
 #include "kernels/simt/check/check.h"
 
-#define BY_LINE (1u << 26) /* the rest is a position in the table of lines; otherwise a distance from the image's begin */
-
-/* The linker's names for the begin and the end of the program or library that this file is linked into. */
-extern const char __ehdr_start[] GR__SIMT_HIDDEN, _end[] GR__SIMT_HIDDEN;
+extern const char _end[] GR__SIMT_HIDDEN; /* of the program or library, as the linker names it */
 
 bool gr__simt_in_image(const void *p)
 {
-    return (uintptr_t)p >= (uintptr_t)__ehdr_start && (uintptr_t)p < (uintptr_t)_end;
-}
-
-uint32_t gr__simt_site_of_pc(const void *pc)
-{
-    return (uint32_t)((uintptr_t)pc - (uintptr_t)__ehdr_start) & (BY_LINE - 1);
+    return (uintptr_t)p >= (uintptr_t)gr__simt_image_begin && (uintptr_t)p < (uintptr_t)_end;
 }
 
 uint32_t gr__simt_site_of_line(gr__simt_machine *m, const char *file, int line)
@@ -36,17 +28,17 @@ uint32_t gr__simt_site_of_line(gr__simt_machine *m, const char *file, int line)
             break;
         i = (i + 1) % GR__SIMT_SITES;
     } while (i != first);
-    return BY_LINE | i;
+    return GR__SIMT_BY_LINE | i;
 }
 
 /* The image's file, and its address for pc as addr2line wants it. */
 static bool locate(uint32_t distance, char *path, size_t room, unsigned long *address)
 {
     Dl_info info;
-    if (!dladdr(__ehdr_start, &info) || !info.dli_fname)
+    if (!dladdr(gr__simt_image_begin, &info) || !info.dli_fname)
         return false;
-    const bool fixed = ((const Elf64_Ehdr *)(const void *)__ehdr_start)->e_type == ET_EXEC;
-    *address = distance + (fixed ? (uintptr_t)__ehdr_start : 0) - 1; /* of the call, not behind it */
+    const bool fixed = ((const Elf64_Ehdr *)(const void *)gr__simt_image_begin)->e_type == ET_EXEC;
+    *address = distance + (fixed ? (uintptr_t)gr__simt_image_begin : 0) - 1; /* of the call, not behind it */
     snprintf(path, room, "%s", strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe");
     if (!access(path, R_OK) && strcmp(path, "/proc/self/exe"))
         return true;
@@ -59,8 +51,8 @@ const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, s
 {
     char path[512], command[1024];
     unsigned long address;
-    if (site & BY_LINE) {
-        const uint32_t i = site & (BY_LINE - 1);
+    if (site & GR__SIMT_BY_LINE) {
+        const uint32_t i = site & (GR__SIMT_BY_LINE - 1);
         snprintf(text, room, "%s:%d", gr__simt_short(m->shadow->site[i].file), m->shadow->site[i].line);
         return text;
     }
