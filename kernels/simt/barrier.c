@@ -10,7 +10,7 @@
 
 static bool same_line(const char *file_a, int line_a, const char *file_b, int line_b)
 {
-    return line_a == line_b && !strcmp(file_a, file_b);
+    return line_a == line_b && (file_a == file_b || !strcmp(file_a, file_b));
 }
 
 static void check_arrival(gr__simt_machine *m, int id, int need, const char *file, int line)

@@ -132,14 +132,25 @@ static void set_up_warps(gr__simt_machine *m)
     }
 }
 
-static void set_up_threads(gr__simt_machine *m)
+/* Who is who in blocks of this shape; most blocks have that of the block before. */
+static void number_threads(gr__simt_machine *m, uint3 shape)
 {
-    const uint3 block = m->launch->block;
+    if (shape.x == m->shape.x && shape.y == m->shape.y && shape.z == m->shape.z)
+        return;
+    m->shape = shape;
     for (int i = 0; i < m->threads; i++) {
         gr__simt_thread *t = &m->thread[i];
         const unsigned u = (unsigned)i;
-        t->index = (uint3){u % block.x, u / block.x % block.y, u / block.x / block.y};
+        t->index = (uint3){u % shape.x, u / shape.x % shape.y, u / shape.x / shape.y};
         t->number = i, t->warp = i / GR__SIMT_LANES, t->lane = i % GR__SIMT_LANES;
+    }
+}
+
+static void set_up_threads(gr__simt_machine *m)
+{
+    number_threads(m, m->launch->block);
+    for (int i = 0; i < m->threads; i++) {
+        gr__simt_thread *t = &m->thread[i];
         t->state = GR__SIMT_NEW, t->fiber = NULL, t->file = NULL;
         t->copy_count = t->groups = 0;
     }

@@ -20,9 +20,12 @@ static inline float gr__float_of(uint32_t u)
     return f;
 }
 
+/* Exponent and fraction moved to a float's place, 2^112 too small; infinity and NaN get a float's exponent. */
 static inline float gr__half_to_float(uint16_t h)
 {
-    return (float)gr__f16_value(h);
+    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = (uint32_t)(h & 0x7FFF) << 13;
+    const float magnitude = (h & 0x7C00) == 0x7C00 ? gr__float_of(rest | 0x7F800000) : gr__float_of(rest) * 0x1p112f;
+    return gr__float_of(gr__float_bits(magnitude) | sign);
 }
 
 static inline uint16_t gr__float_to_half(float f)

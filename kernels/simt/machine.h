@@ -140,6 +140,7 @@ typedef struct gr__simt_machine {
     uint64_t block;                /* number of blocks begun */
 
     int threads, warps, exited; /* of the block */
+    uint3 shape;                   /* for which threads are numbered */
     gr__simt_thread thread[GR__SIMT_THREADS];
     gr__simt_warp_state warp[GR__SIMT_WARPS];
     gr__simt_barrier_state barrier[GR__SIMT_BARRIERS];

@@ -34,8 +34,12 @@ void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool trans
     }
 }
 
+/* A row of results, which the compiler adds and multiplies by as many as the processor can. */
+typedef float row __attribute__((vector_size(N * sizeof(float))));
+
 typedef struct {
-    float a[M][K_MAX], b[K_MAX][N];
+    float a[M][K_MAX];
+    row b[K_MAX];
 } factors;
 
 static float half_of(uint32_t pair, int i, bool bf16)
@@ -85,13 +89,12 @@ void gr__simt_do_mma(gr__simt_thread *lane, gr__simt_collective op)
         gather_tf32(&f, lane);
     else
         gather_16bit(&f, lane, op == GR__SIMT_MMA_BF16);
-    float product[M][N];
+    row product[M];
     for (int i = 0; i < M; i++) {
-        float row[N] = {0};
+        row sum = {0};
         for (int k = 0; k < k_end; k++)
-            for (int j = 0; j < N; j++)
-                row[j] += f.a[i][k] * f.b[k][j];
-        memcpy(product[i], row, sizeof row);
+            sum += f.a[i][k] * f.b[k];
+        product[i] = sum;
     }
     for (int l = 0; l < GR__SIMT_LANES; l++) {
         float *d = ((const gr__simt_mma *)lane[l].argument)->d;

@@ -39,7 +39,7 @@ void gr__simt_shared_reset(gr__simt_machine *m)
 {
     gr__simt_arena *a = &m->shared;
     memset(a->owner, 0, a->highest / 16);
-    gr__simt_poison(a->memory, GR__SIMT_ARENA);
+    gr__simt_poison(a->memory, a->highest ? a->highest + GAP : GR__SIMT_ARENA); /* the rest is poisoned since the first block */
     a->top = a->used = 0;
     a->count = 0;
     a->dynamic = NULL;

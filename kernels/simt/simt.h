@@ -74,8 +74,17 @@ typedef struct uint3 {
 
 #define GR__SIMT_HIDDEN __attribute__((visibility("hidden")))
 
-/* Real variables, so that a debugger can print them and break on them. */
-extern __thread uint3 threadIdx GR__SIMT_HIDDEN, blockIdx GR__SIMT_HIDDEN, blockDim GR__SIMT_HIDDEN, gridDim GR__SIMT_HIDDEN;
+/*
+ * Real variables, so that a debugger can print them and break on them. A kernel's thread never sees them change, and to know
+ * it lets the compiler read them once; the check build's compiler need not report what is constant.
+ */
+#ifdef __cplusplus
+#define GR__SIMT_GIVEN const
+#else
+#define GR__SIMT_GIVEN
+#endif
+extern __thread GR__SIMT_GIVEN uint3 threadIdx GR__SIMT_HIDDEN, blockIdx GR__SIMT_HIDDEN, blockDim GR__SIMT_HIDDEN,
+    gridDim GR__SIMT_HIDDEN;
 
 /* One launch. run(arguments) is one thread's work; the arguments are copied when the launch has to wait in a stream. */
 typedef struct {

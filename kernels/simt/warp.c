@@ -113,7 +113,7 @@ static unsigned check_mask(gr__simt_machine *m, const gr__simt_warp_state *w, un
 
 static bool same_place(const gr__simt_gathering *a, const gr__simt_gathering *b)
 {
-    return a->mask == b->mask && a->op == b->op && a->line == b->line && !strcmp(a->file, b->file);
+    return a->mask == b->mask && a->op == b->op && a->line == b->line && (a->file == b->file || !strcmp(a->file, b->file));
 }
 
 /*

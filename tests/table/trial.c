@@ -57,6 +57,12 @@ static void lock(unsigned char *block, size_t bytes)
     POISON(block + GUARD + bytes, whole_size(bytes) - GUARD - bytes);
 }
 
+/* The byte after i of the guards around bytes. */
+static size_t next_of_guards(size_t i, size_t bytes)
+{
+    return i + 1 == GUARD ? GUARD + bytes : i + 1;
+}
+
 /* A block of garbage between guards, its data 256-byte aligned as a device's memory is. */
 static unsigned char *guarded(size_t bytes, int buffer, gr_type type)
 {
@@ -64,8 +70,9 @@ static unsigned char *guarded(size_t bytes, int buffer, gr_type type)
     if (!block)
         abort();
     guard_bytes(buffer, type, pattern);
-    for (size_t i = 0; i < whole_size(bytes); i++)
-        block[i] = i >= GUARD && i < GUARD + bytes ? (unsigned char)filler(type) : pattern[i % 8];
+    memset(block + GUARD, filler(type), bytes);
+    for (size_t i = 0; i < whole_size(bytes); i = next_of_guards(i, bytes))
+        block[i] = pattern[i % 8];
     lock(block, bytes);
     return block;
 }
@@ -76,8 +83,8 @@ static bool intact(unsigned char *block, size_t bytes, int buffer, gr_type type)
     guard_bytes(buffer, type, pattern);
     UNPOISON(block, whole_size(bytes));
     bool good = true;
-    for (size_t i = 0; i < whole_size(bytes); i++)
-        good &= (i >= GUARD && i < GUARD + bytes) || block[i] == pattern[i % 8];
+    for (size_t i = 0; i < whole_size(bytes); i = next_of_guards(i, bytes))
+        good &= block[i] == pattern[i % 8];
     lock(block, bytes);
     return good;
 }
