@@ -7,10 +7,7 @@ cd "$(dirname "$0")/.."
 out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
-# the large rows that --full leaves out: sanitizers and checks take minutes for them
-build/asan/tests/table/test_table --device simt
-build/check/tests/table/test_table --device simt --op conv2d
-build/check/tests/table/test_table --device simt --op conv2d_relu_max_pool
+build/asan/tests/table/test_table --device simt # the large rows too, which --full leaves out: sanitizers take minutes for them
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
 

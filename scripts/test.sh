@@ -53,7 +53,6 @@ build/check/tests/test_step_graph
 build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
 build/check/gradus bench gemm --ladder --device simt
-build/check/tests/table/test_table --list | cut -d' ' -f1 | sort -u |
-    sed 's/^conv2d/--small --op &/; t; s/^/--op /' | # the large convolutions take minutes: long_check.sh has them
+build/check/tests/table/test_table --list | cut -d' ' -f1 | sort -u | sed 's/^/--op /' |
     xargs -P 2 -L 1 build/check/tests/table/test_table --device simt
 step "done: all tests passed"

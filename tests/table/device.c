@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/simt/simt.h"
+
 #if defined(__x86_64__)
 static bool has_avx2(void)
 {
@@ -68,4 +70,14 @@ const table_device *table_device_find(const char *name)
 bool table_device_here(const table_device *d)
 {
     return !d->supported || d->supported();
+}
+
+bool table_device_watches(const table_device *d, const row *r)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    const bool sanitized = true;
+#else
+    const bool sanitized = false;
+#endif
+    return d->emulated && !r->golden && (sanitized || gr__simt_checks());
 }

@@ -26,6 +26,13 @@ extern const int table_device_count;
 const table_device *table_device_find(const char *name);
 bool table_device_here(const table_device *d);
 
+/*
+ * Whether checks that change nothing but values are left out: of large rows on the emulator, in the builds that watch each
+ * access of a kernel (sanitizers, the check build). There a row takes several times as long, and a NaN or a second run in the
+ * same order goes where the first one went; what they do to results, the other builds see.
+ */
+bool table_device_watches(const table_device *d, const row *r);
+
 /* Forward or UPDATE: values, bits from run to run and for any number of threads, NaN, skip. */
 void device_check_forward(const table_device *d, truth *t, gr_pool *const pools[POOLS]);
 

@@ -125,7 +125,7 @@ static void check_bits(const subject *s, trial *t, gr_pass pass)
     const int ways = s->device->threads ? POOLS : s->device->emulated ? 3 : 1;
     size_t size, size2;
     unsigned char *first = bits_of(t, pass, &size);
-    for (int way = 0; way < ways; way++) {
+    for (int way = table_device_watches(s->device, s->row); way < ways; way++) {
         const char *name = s->device->threads ? threads[way] : orders[way];
         if (s->device->emulated)
             gr__simt_set_order((gr__simt_order)way, s->row->hash);
@@ -159,7 +159,7 @@ static int64_t lost_nan(const trial *oracle, const trial *t, gr_pass pass, int64
 static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool must_reach)
 {
     const gr_type type = t->buffers[buffer].t.type;
-    if (!trial_count(t, buffer) || type == GR_U8 || type == GR_I32)
+    if (!trial_count(t, buffer) || type == GR_U8 || type == GR_I32 || table_device_watches(s->device, s->row))
         return;
     int64_t place, wanted;
     const trial *oracle = truth_with_nan(s->truth, pass, buffer, &place);
