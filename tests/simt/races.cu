@@ -97,24 +97,77 @@ static bool run_quad_over_words(bool right)
     return out[1] == 1 && out[63] == 63;
 }
 
+BEGINS(last_reader_late)
+/* Two warps read the same quads, one after the other as a rule; the first does not wait for the second and refills them. */
+template <bool right> static __global__ void last_reader_late(float *out, const float *x)
+{
+    GR_SHARED(float4, tile, [32]);
+    const int lane = threadIdx.x % 32;
+    if (threadIdx.x < 32)
+        tile[lane] = ((const float4 *)x)[lane];
+    __syncthreads();
+    const float4 v = tile[lane];
+    __syncwarp();
+    if (right)
+        __syncthreads();
+    if (threadIdx.x < 31)
+        tile[lane] = make_float4(-1, -1, -1, -1);
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+ENDS(last_reader_late)
+
+static bool run_last_reader_late(bool right)
+{
+    float *out = floats(64), *x = floats(128);
+    RUN(last_reader_late, right, 1, 64, out, x);
+    return out[0] == 6 && out[32] == 6;
+}
+
+BEGINS(filled_a_moment_ago)
+/* One warp fills a tile again that another one reads, but for the thread that comes to the barrier last and goes on first. */
+template <bool right> static __global__ void filled_a_moment_ago(float *out, const float *x)
+{
+    GR_SHARED(float, tile, [64]);
+    tile[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x < 32)
+        tile[threadIdx.x] = x[threadIdx.x];
+    if (right)
+        __syncthreads();
+    if (threadIdx.x >= 32 && threadIdx.x < 63)
+        out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+ENDS(filled_a_moment_ago)
+
+static bool run_filled_a_moment_ago(bool right)
+{
+    float *out = floats(64), *x = floats(64);
+    RUN(filled_a_moment_ago, right, 1, 64, out, x);
+    return out[32] == 31 && out[62] == 1;
+}
+
 BEGINS(threads_share_a_half)
-/* y[i] = i + 1 through shared memory: two halves of one word are no matter, one half of two threads is. */
+/*
+ * y[b][i] = i + 1 through shared memory: two halves of one word are no matter, one half of two threads is. Another block's
+ * threads have the halves of others.
+ */
 template <bool right> static __global__ void threads_share_a_half(float *y)
 {
     GR_SHARED(uint16_t, tile, [64]);
-    tile[threadIdx.x] = 0;
+    const int mine = (threadIdx.x + 32 * blockIdx.x) % 64;
+    tile[mine] = 0;
     __syncthreads();
-    tile[right ? threadIdx.x : threadIdx.x / 2 * 2] = (uint16_t)(threadIdx.x + 1);
+    tile[right ? mine : mine / 2 * 2] = (uint16_t)(mine + 1);
     __syncthreads();
-    y[threadIdx.x] = tile[threadIdx.x];
+    y[64 * blockIdx.x + threadIdx.x] = tile[threadIdx.x];
 }
 ENDS(threads_share_a_half)
 
 static bool run_threads_share_a_half(bool right)
 {
-    float *y = floats(64);
-    RUN(threads_share_a_half, right, 1, 64, y);
-    return y[0] == 1 && y[1] == 2;
+    float *y = floats(128);
+    RUN(threads_share_a_half, right, 2, 64, y);
+    return y[0] == 1 && y[1] == 2 && y[65] == 2;
 }
 
 BEGINS(never_written)
@@ -240,6 +293,8 @@ const planted of_races[] = {
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
     PLANT(word_of_a_quad, IN_CHECK, "race: "),
     PLANT(quad_over_words, IN_CHECK, "race: write after write, unordered, on shared tile + "),
+    PLANT(last_reader_late, IN_CHECK, "race: "),
+    PLANT(filled_a_moment_ago, IN_CHECK, "race: "),
     PLANT(threads_share_a_half, IN_CHECK, "race: write after write, unordered, on shared tile + "),
     PLANT(never_written, IN_CHECK, "uninitialised: read on shared s + "),
     PLANT(blocks_add, IN_CHECK, "race: "),
