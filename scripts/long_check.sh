@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
-build/asan/tests/table/test_table --device simt # the large rows too, which --full leaves out: sanitizers take minutes for them
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
 
