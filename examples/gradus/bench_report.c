@@ -13,8 +13,9 @@ void report_machine(const bench_report *r)
 {
     if (r->json || r->counters)
         return;
-    printf("%s %s, %d thread%s, %s. Measured now: %.0f GFLOP/s with operands in registers;\n"
-           "memory %.1f GB/s read, %.1f GB/s copied.\n",
+    printf("%s %s, %d thread%s, %s. Measured now:\n"
+           "  %.0f GFLOP/s with operands in registers\n"
+           "  %.1f GB/s read from memory, %.1f GB/s copied\n",
            r->device, r->isa, r->threads, r->threads == 1 ? "" : "s", r->precision, 1e-9 * r->ceilings.flops,
            1e-9 * r->ceilings.read, 1e-9 * r->ceilings.copy);
 }
