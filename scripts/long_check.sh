@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
+ctest --preset asan --tests-regex cli_sweep # minutes, with sanitizers
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
 

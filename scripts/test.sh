@@ -39,9 +39,9 @@ step "build, with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
-# These take minutes each and run no code that others do not.
+# These take minutes each and run little code that others do not; long_check.sh has the sweeps.
 ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex \
-    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep_kill)"
+    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep)"
 step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
