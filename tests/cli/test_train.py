@@ -248,7 +248,8 @@ class Signals(Case):
             with self.subTest(number):
                 process = self.start("train", "cifar10-cnn", "--procedural", "--batch", "8", "--updates", "1000000",
                                      "--last-batch", "drop", "--json", "--log-updates", "log", "--save-weights", "w")
-                wait_for(lambda: any(".tmp." in name for name in self.files()))
+                # updates are in the log: it trains; before that it stops without a row
+                wait_for(lambda: any(".tmp." in f.name and f.stat().st_size for f in self.folder.iterdir()))
                 code, out, err = stop(process, number)
                 self.assertEqual(code, 75)
                 row = json.loads(out.splitlines()[-1])
