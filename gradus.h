@@ -1,15 +1,17 @@
 /*
  * gradus.h - Gradus, a training framework in C: everything a program needs.
  *
- * Read in this order: core/core.h (contexts, errors, tensors, the step), kernels/ops.h (operations), nn/nn.h (layers and
- * models), data/data.h (images and batches), amp/amp.h (the loss scale), optim/optim.h (optimizers and the fit loop).
+ * Read in this order: core/core.h (contexts, errors, tensors, the step), kernels/ops/ops.h (operations), nn/nn.h (layers
+ * and models), nn/zoo/zoo.h (published networks), data/data.h (images and batches), amp/amp.h (the loss scale),
+ * optim/optim.h (optimizers and the fit loop).
  */
 #ifndef GRADUS_H
 #define GRADUS_H
 
 #include "core/core.h"
-#include "kernels/ops.h"
+#include "kernels/ops/ops.h"
 #include "nn/nn.h"
+#include "nn/zoo/zoo.h"
 #include "data/data.h"
 #include "amp/amp.h"
 #include "optim/optim.h"

@@ -41,7 +41,7 @@ typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TY
 /*
  * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed: activations,
  * their gradients and the weights that convolutions and dense layers read are halves, sums and everything else are floats;
- * kernels/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see gr_loss_scale.
+ * kernels/ops/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see gr_loss_scale.
  *
  * GR_TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction)
  * where they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".

@@ -13,8 +13,8 @@ typedef enum {
     GR_RNG_SHUFFLE = 2,   /* order of an epoch: (seed, epoch, position) */
     GR_RNG_SPLIT = 3,     /* order of files before a split: (split seed, class, position) */
     GR_RNG_PROCEDURAL = 4, /* the built-in sets: (seed, sample, draw) */
-    GR_RNG_DROPOUT = 5,    /* what dropout keeps: (seed, micro-batch, call, element), see kernels/dropout.h */
-    GR_RNG_AUGMENT = 6     /* what becomes of a sample: (seed, epoch, sample, step), see data/augment_draw.c */
+    GR_RNG_DROPOUT = 5,    /* what dropout keeps: (seed, micro-batch, call, element), see kernels/ops/dropout.h */
+    GR_RNG_AUGMENT = 6     /* what becomes of a sample: (seed, epoch, sample, step), see data/augmentation/augment_draw.c */
 } gr_rng_purpose;
 
 /* out = Philox4x32-10(counter, key). */

@@ -6,7 +6,7 @@
 #ifndef GRADUS_DATA_H
 #define GRADUS_DATA_H
 
-#include "kernels/ops.h"
+#include "kernels/ops/ops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,7 +97,7 @@ gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width
 
 /*
  * A built-in set that is no images: n rows of real features, at least 2, in [-2, 2], of shape [1, features, 1]. Two
- * classes that alternate, told apart by the first two features; the formula and its limits stand in data/table.c.
+ * classes that alternate, told apart by the first two features; the formula and its limits stand in data/formats/table.c.
  */
 gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t seed);
 

@@ -6,7 +6,7 @@
 
 #include "core/context.h"
 #include "core/slab.h"
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 #include "nn/nn.h"
 
 /* Shape of one sample on its way through a model. */

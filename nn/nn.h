@@ -7,7 +7,7 @@
 #ifndef GRADUS_NN_H
 #define GRADUS_NN_H
 
-#include "kernels/ops.h"
+#include "kernels/ops/ops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,16 +84,6 @@ gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut);
 
 /* Gives a part of a model a name of its own ("fc", "layer1") in place of kind and count; returns it. */
 gr_module *gr_named(gr_module *m, const char *name);
-
-/* The models of the recipes. */
-gr_module *gr_cats_vs_dogs_net(gr_context *ctx); /* 200x200x3 -> 1 logit: Conv 32, pool, Dense 128, Dense 1 */
-gr_module *gr_cifar10_cnn(gr_context *ctx);      /* 32x32x3 -> 10 logits: the TensorFlow tutorial's network */
-gr_module *gr_keras_mlp(gr_context *ctx);        /* rows of features -> 2 logits: Dense 16, Dense 32, Dense 2 */
-gr_module *gr_mnist_mlp(gr_context *ctx);        /* 28x28x1 -> 10 logits: Dense 128, Dense 10 */
-
-/* ResNet-18 (He et al. 2016, table 1), parameters named as torchvision's: for ImageNet-sized images, and for 32x32 ones. */
-gr_module *gr_resnet18(gr_context *ctx, int classes);
-gr_module *gr_resnet18_cifar(gr_context *ctx, int classes);
 
 /* Lays the parameters out for inputs of the given shape (without the batch dimension) and draws them. */
 bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);

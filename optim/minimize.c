@@ -7,7 +7,7 @@
  * looked at, and need not be: a sum of products of halves cannot leave the range of floats, so x^T dZ is finite if and
  * only if x and dZ are; and dZ is if and only if its column sums, the gradient of the bias, are.
  */
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
 

@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "tests/table/rows.def"
-OPS = ROOT / "kernels/ops.def"
+OPS = ROOT / "kernels/ops/ops.def"
 GOLDENS = ROOT / "tests/goldens"
 DRAW_DY = 16
 LIMIT = 4_000_000  # bytes of all goldens together
@@ -249,7 +249,7 @@ def relu_if(row, y):
 
 
 def dropout(row, x):
-    """The mask of kernels/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or the second."""
+    """The mask of kernels/ops/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or the second."""
     rate, blocks, seed = row.number("rate", 0), np.arange((x.numel() + 3) // 4, dtype=np.uint32), 0x0123456789ABCDEF
     counter = np.zeros((len(blocks), 4), np.uint32)
     counter[:, 0], counter[:, 1], counter[:, 2], counter[:, 3] = blocks, row.number("draws", 5), row.has("second"), 5
@@ -326,7 +326,7 @@ def mirrored(i, n):
 
 
 def resample(row, x, u, v):
-    """The level of x[H,W] at column u and row v, multiples of 2^-32, in the integers of kernels/augment.h."""
+    """The level of x[H,W] at column u and row v, multiples of 2^-32, in the integers of kernels/ops/augment.h."""
     filter_, fill, sizes = int(row.number("filter", 0)), int(row.number("fill", 0)), x.shape[::-1]
     at = [u, v]
     if fill == 0 and not all(0 <= c < n << 32 for c, n in zip(at, sizes)):

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/safetensors.h"
-#include "data/augment.h"
+#include "data/augmentation/augment.h"
 
 enum { SEED = 1 };
 

@@ -8,7 +8,7 @@
 #include <malloc.h>
 
 #include "core/philox.h"
-#include "data/image.h"
+#include "data/decoding/image.h"
 #include "test_data_files.h"
 
 static gr_picture picture;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "data/data.h"
-#include "data/listing.h"
+#include "data/formats/listing.h"
 #include "test_data_files.h"
 
 static char root[TEST_PATH];

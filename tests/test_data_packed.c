@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "data/data.h"
-#include "data/packed.h"
+#include "data/formats/packed.h"
 #include "test_data_files.h"
 
 static char root[TEST_PATH], folder[2 * TEST_PATH], path[2 * TEST_PATH];

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "data/image.h"
+#include "data/decoding/image.h"
 
 /* Which source pixel each output pixel is: PIL.Image.resize(..., NEAREST) of Pillow 13 on the row 0, 1, 2, ... */
 static const struct {

@@ -17,7 +17,7 @@
 
 #include "core/clock.h"
 #include "data/dataset.h"
-#include "data/ring.h"
+#include "data/loading/ring.h"
 #include "gradus.h"
 #include "test_data_files.h"
 

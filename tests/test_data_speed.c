@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "core/context.h"
-#include "data/augment.h"
-#include "data/image.h"
+#include "data/augmentation/augment.h"
+#include "data/decoding/image.h"
 #include "gradus.h"
 
 enum { SIDE = 200, MAX_FILES = 4096, MAX_TURNS = 32, PATH = 4096 };

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "core/philox.h"
-#include "data/tar.h"
+#include "data/formats/tar.h"
 #include "test_data_files.h"
 
 static char root[TEST_PATH], path[2 * TEST_PATH];

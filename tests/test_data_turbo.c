@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "data/data.h"
-#include "data/image.h"
+#include "data/decoding/image.h"
 #include "test_data_files.h"
 
 /* Over all pictures so far. */

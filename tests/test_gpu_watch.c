@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "examples/gradus/gpu_watch.h"
+#include "examples/gradus/train/gpu_watch.h"
 
 static void sleep_ms(int ms)
 {

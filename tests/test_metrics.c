@@ -10,7 +10,7 @@
 
 #include "core/context.h"
 #include "gradus.h"
-#include "optim/evaluate.h"
+#include "optim/training/evaluate.h"
 
 static void near(double got, double want)
 {

@@ -13,7 +13,7 @@
 
 #include "kernels/cuda/add_to.h"
 #include "kernels/simt/queue.h"
-#include "kernels/staging.h"
+#include "kernels/devices/staging.h"
 
 enum { PIECES = 2, COUNT = (GR__PIECE + GR__PIECE / 8) / 4 /* floats: two pieces */, ROUNDS = 5, WINDOW = 64 };
 enum { SMALL_COUNT = 1024, SMALL_ROUNDS = 3 * GR__SMALL_ROOM / (4 * SMALL_COUNT) };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "examples/gradus/verdict.h"
+#include "examples/gradus/train/verdict.h"
 
 static void says(const gr_time_use *t, const verdict_facts *f, const char *want)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "terminal/tool.h"
 
 static const struct {
     const char *name, *about;

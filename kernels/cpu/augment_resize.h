@@ -7,7 +7,7 @@
 #ifndef GRADUS_CPU_AUGMENT_RESIZE_H
 #define GRADUS_CPU_AUGMENT_RESIZE_H
 
-#include "kernels/augment.h"
+#include "kernels/ops/augment.h"
 #include "kernels/cpu/cpu.h"
 
 enum { CHANNELS = 4, STRIP = 1024 /* pixels */ };

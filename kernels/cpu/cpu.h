@@ -9,7 +9,7 @@
 
 #include "core/parallel.h"
 #include "kernels/cpu/simd.h"
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 
 #define GR_CPU_JOIN(isa, name) gr__cpu_##isa##_##name
 #define GR_CPU_EXPAND(isa, name) GR_CPU_JOIN(isa, name)

@@ -4,7 +4,7 @@
  * A word of 32 bits lies in the lower half of a lane of 64, as the products want it; what is above it is garbage.
  */
 #include "kernels/cpu/cpu.h"
-#include "kernels/dropout.h"
+#include "kernels/ops/dropout.h"
 
 enum { LANES = VL / 2, GROUP = 4 * LANES /* elements drawn together */, CHUNK = 512 * GROUP };
 

@@ -1,6 +1,6 @@
 /*
  * augment.cu - y[n,p,q,c] = level scale[c] + shift[c] with scale = 1 / (255 std), shift = -mean / std; the level is read where
- * map[n] leads from (p, q), by one of four filters, in the integers of kernels/augment.h.
+ * map[n] leads from (p, q), by one of four filters, in the integers of kernels/ops/augment.h.
  *
  * Launch    blocks of 256 threads, a thread for one pixel with all its channels; blocks in y go over the pictures. The
  *           numbers of a map are the same for a block: they come by broadcast. bicubic-resize: a block makes 8 rows of 32
@@ -12,7 +12,7 @@
  */
 #include "kernels/cuda/element.cuh"
 
-#include "kernels/augment.h"
+#include "kernels/ops/augment.h"
 
 enum { THREADS = 256, CHANNELS = 4 /* at most */ };
 

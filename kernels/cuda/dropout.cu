@@ -1,6 +1,6 @@
 /*
  * dropout.cu - y[i] = x[i] f_i; dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate), on any shape. The numbers u_i are
- * those of kernels/dropout.h; backward draws them again.
+ * those of kernels/ops/dropout.h; backward draws them again.
  *
  * Launch    a thread for four elements side by side, blocks of 256. One draw of Philox gives four words, so a thread's four
  *           elements are one draw and no draw is made twice.
@@ -12,7 +12,7 @@
 #include "kernels/cuda/quad.cuh"
 
 extern "C" {
-#include "kernels/dropout.h"
+#include "kernels/ops/dropout.h"
 }
 
 /* y[count], x[count]. A word whose upper 24 bits reach the threshold keeps its element, which then grows by factor. */

@@ -239,7 +239,7 @@ GR_DEVICE uint32_t gr_tf32_bits(float v)
 #define GR_CUDA(op) GR__CUDA_JOIN(op) /* GR_CUDA(relu_forward): the function that launches, on either device */
 
 extern "C" {
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 }
 
 #endif

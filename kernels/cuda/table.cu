@@ -11,7 +11,7 @@ extern "C" {
 #define GR_OP(name, kind, inputs, outputs, formula) \
     DECLARE_##kind(name) size_t GR_CUDA(name##_scratch)(const gr_call *, gr_pass) __attribute__((weak)); \
     bool GR_CUDA(name##_halves)(const gr_call *, gr_pass) __attribute__((weak));
-#include "kernels/ops.def"
+#include "kernels/ops/ops.def"
 #undef GR_OP
 
 #define BACKWARD_DIFF(name) GR_CUDA(name##_backward)
@@ -20,7 +20,7 @@ extern "C" {
 extern const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
 #define GR_OP(name, kind, inputs, outputs, formula) \
     {GR_CUDA(name##_forward), BACKWARD_##kind(name), GR_CUDA(name##_scratch), GR_CUDA(name##_halves), 0},
-#include "kernels/ops.def"
+#include "kernels/ops/ops.def"
 #undef GR_OP
 };
 }

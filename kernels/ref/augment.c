@@ -1,5 +1,5 @@
 /* augment.c - reference: each output pixel is looked up where its map leads, rounded to a level, normalised. */
-#include "kernels/augment.h"
+#include "kernels/ops/augment.h"
 #include "kernels/ref/ref.h"
 
 /* One channel of one picture. */

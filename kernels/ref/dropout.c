@@ -2,7 +2,7 @@
  * dropout.c - reference of dropout: y[i] = x[i] f_i, dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate). A product, not
  * a choice: a NaN that is dropped is still seen.
  */
-#include "kernels/dropout.h"
+#include "kernels/ops/dropout.h"
 #include "kernels/ref/ref.h"
 
 static wide factor(const gr_call *call, int64_t i)

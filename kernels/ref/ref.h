@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 
 typedef GR_REAL real; /* type of tensors */
 typedef double wide;  /* type of sums */

@@ -5,7 +5,7 @@
 #define DECLARE_PURE(name) void GR_REF(name##_forward)(const gr_call *);
 #define DECLARE_UPDATE(name) void GR_REF(name##_forward)(const gr_call *);
 #define GR_OP(name, kind, inputs, outputs, formula) DECLARE_##kind(name)
-#include "kernels/ops.def"
+#include "kernels/ops/ops.def"
 #undef GR_OP
 
 #define ENTRY_DIFF(name) {GR_REF(name##_forward), GR_REF(name##_backward), NULL}
@@ -13,6 +13,6 @@
 #define ENTRY_UPDATE(name) {GR_REF(name##_forward), NULL, NULL}
 const gr_kernel GR_REF(kernels)[GR_OP_COUNT] = {
 #define GR_OP(name, kind, inputs, outputs, formula) [GR_OP_##name] = ENTRY_##kind(name),
-#include "kernels/ops.def"
+#include "kernels/ops/ops.def"
 #undef GR_OP
 };

@@ -38,7 +38,7 @@ def picture():
 
 
 class Dice:
-    """data/augment_draw.c's numbers of a sample."""
+    """data/augmentation/augment_draw.c's numbers of a sample."""
 
     def __init__(self, epoch, sample):
         self.epoch, self.sample = epoch, sample

@@ -24,7 +24,7 @@ class List(Case):
                 cases[name] = []
         self.assertEqual(set(cases), {name for name, _ in OPS})
         missing = [name for name in cases if not any("[" in line for line in cases[name])]
-        self.assertEqual(missing, [], "add a line for each to the table in examples/gradus/bench_cases.c")
+        self.assertEqual(missing, [], "add a line for each to the table in examples/gradus/bench/bench_cases.c")
 
     def test_of_some(self):
         self.assertEqual(self.gradus("bench", "relu", "--list").out.splitlines()[0], "relu")

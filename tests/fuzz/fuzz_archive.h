@@ -2,8 +2,8 @@
 #ifndef FUZZ_ARCHIVE_H
 #define FUZZ_ARCHIVE_H
 
-#include "data/archive.h"
-#include "data/listing.h"
+#include "data/formats/archive.h"
+#include "data/formats/listing.h"
 #include "fuzz.h"
 
 /* Members lie inside, their names lead nowhere else, and each can be read or has a reason why not. */

@@ -4,7 +4,7 @@
  *   1 mod 4    members of an archive that is made of them, 4 bytes each: which file, the labels of its records, its size
  *   3 mod 4    the same as a folder; only the last of several files of a name counts
  */
-#include "data/cifar10.h"
+#include "data/formats/cifar10.h"
 #include "fuzz.h"
 
 enum { RECORDS = 2, PLANE = 32 * 32, RECORD = 1 + 3 * PLANE, FILES = 6, KINDS = FILES + 2, BLOCK = 512, MEMBERS = 16 };

@@ -1,6 +1,6 @@
 /* fuzz_image.c - the image path: the checks of a JPEG or PNG, then stb_image. */
-#include "data/file_check.h"
-#include "data/image.h"
+#include "data/decoding/file_check.h"
+#include "data/decoding/image.h"
 #include "fuzz.h"
 
 #include <zlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_packed.c - packed sets, as they come and with check sums that are right, which nobody gets past by chance. */
 #include "data/data.h"
-#include "data/packed.h"
+#include "data/formats/packed.h"
 #include "fuzz.h"
 
 static void mend_packed(uint8_t *bytes, uint64_t size)

@@ -12,7 +12,7 @@
 
 #include "core/philox.h"
 #include "data/data.h"
-#include "data/image.h"
+#include "data/decoding/image.h"
 #include "test_data_files.h"
 
 enum { FRAME_AT = 158 /* where tiny_jpeg's frame header of 19 bytes begins */ };

@@ -285,7 +285,7 @@ gr_tensor *front_call(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     static gr_tensor *(*const calls[GR_OP_COUNT])(const row *, gr_tensor *const *, gr_tensor *) = {
 #define GR_OP(name, kind, inputs, outputs, formula) [GR_OP_##name] = call_##name,
-#include "kernels/ops.def"
+#include "kernels/ops/ops.def"
 #undef GR_OP
     };
     return calls[r->op->id](r, in, db);

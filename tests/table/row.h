@@ -4,7 +4,7 @@
 #ifndef GRADUS_TABLE_ROW_H
 #define GRADUS_TABLE_ROW_H
 
-#include "kernels/kernels.h"
+#include "kernels/ops/kernels.h"
 
 typedef struct {
     const char *text; /* the line: name, specification and seed in one */

@@ -1,0 +1,208 @@
+/* data_command.c - gradus data: looks into data sets and packs them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "terminal/output.h"
+#include "recipes/source.h"
+
+typedef struct {
+    const char *filter, *manifest;
+    int64_t size, threads;
+    bool json;
+} data_settings;
+
+static const option data_options[] = {
+    {"filter", "NAME", OPTION_CHOICE, offsetof(data_settings, filter), FILTER_HELP, 0, 0, filter_names},
+    {"size", "SIDE", OPTION_COUNT, offsetof(data_settings, size),
+     "resize pictures of folders and archives to SIDE x SIDE, as training does (default of pack: 200)", 1, 4096, NULL},
+    {"manifest", "FILE", OPTION_TEXT, offsetof(data_settings, manifest),
+     "write which files were taken, a line of name, bytes and CRC-32 each; sha256sum of it is the hash shown", 0, 0,
+     NULL},
+    {"threads", "N", OPTION_COUNT, offsetof(data_settings, threads), "(default: all this process may use)", 1, 1024,
+     NULL},
+    {"json", NULL, OPTION_FLAG, offsetof(data_settings, json), "print what was found as one line of JSON", 0, 0, NULL},
+    {0},
+};
+
+static const command_text data_text = {
+    .name = "data",
+    .usage =
+        "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]\n",
+    .about =
+        "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, read "
+        "as "
+        "it is, or a packed set. check reads every file and tells what is in it, what would be left out and why. pack "
+        "decodes and resizes once, for --data OUT.grd. show draws what training sees of a recipe's pictures; see "
+        "'gradus data "
+        "show --help'.",
+    .operand = "check, pack or show, and paths",
+    .operands = 3,
+    .examples = "data check datasets/PetImages --filter keras-jfif\n"
+                "data pack kagglecatsanddogs_5340.zip pets.grd --size 200\n"
+                "train cats-vs-dogs --data pets.grd\n",
+};
+
+/* What is said of a set while it is read. */
+typedef struct {
+    output manifest; /* open when it is to be written */
+    bool quiet;
+    int64_t taken, left_out;
+} listener;
+
+static void hear_skipped(void *user, const char *file, const char *reason)
+{
+    listener *l = user;
+    l->left_out++;
+    if (!l->quiet)
+        printf("left out %s: %s\n", file, reason);
+}
+
+static void hear_taken(void *user, const char *line)
+{
+    listener *l = user;
+    l->taken++;
+    if (l->manifest.file)
+        fputs(line, l->manifest.file);
+}
+
+/* Files and images of one class, for the report. */
+static int64_t images_of_class(const gr_dataset *set, int class)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < gr_dataset_size(set); i++)
+        n += gr_dataset_label(set, i) == class;
+    return n;
+}
+
+static void print_json(const gr_dataset *set, const data_settings *s, const listener *l, bool packed, double seconds)
+{
+    int64_t shape[3];
+    char hash[17];
+    gr_dataset_shape(set, shape);
+    gr_dataset_hash(set, hash);
+    json_t *o = json_object(), *classes = json_object();
+    for (int c = 0; c < gr_dataset_classes(set); c++)
+        json_object_set_new(classes, gr_dataset_class_name(set, c), json_integer(images_of_class(set, c)));
+    json_object_set_new(o, "images", json_integer(gr_dataset_size(set)));
+    json_object_set_new(o, "classes", classes);
+    json_object_set_new(o, "shape",
+                        json_pack("[I, I, I]", (json_int_t)shape[0], (json_int_t)shape[1], (json_int_t)shape[2]));
+    json_object_set_new(o, "filter", packed ? json_null() : json_string(s->filter));
+    json_object_set_new(o, "left_out", packed ? json_null() : json_integer(l->left_out));
+    json_object_set_new(o, "manifest_sha256",
+                        *gr_dataset_manifest(set) ? json_string(gr_dataset_manifest(set)) : json_null());
+    json_object_set_new(o, "data_hash", packed || s->size ? json_string(hash) : json_null());
+    json_object_set_new(o, "seconds", json_real(seconds));
+    json_dumpf(o, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(o);
+}
+
+static void print_text(const gr_dataset *set, const data_settings *s, const listener *l, bool packed, double seconds)
+{
+    char hash[17], number[32], rate[32], time[32];
+    int64_t shape[3];
+    gr_dataset_shape(set, shape);
+    for (int c = 0; c < gr_dataset_classes(set); c++)
+        printf("class %-20s %s images\n", gr_dataset_class_name(set, c),
+               thousands_text(images_of_class(set, c), number));
+    if (!packed)
+        printf("filter %-19s %s files taken, %lld left out\n", s->filter, thousands_text(l->taken, number),
+               (long long)l->left_out);
+    if (*gr_dataset_manifest(set))
+        printf("manifest sha256            %s\n", gr_dataset_manifest(set));
+    if (packed || s->size) {
+        gr_dataset_hash(set, hash);
+        printf("pictures                   %lldx%lldx%lld, hash %s\n", (long long)shape[0], (long long)shape[1],
+               (long long)shape[2], hash);
+    }
+    printf("%-26s %s images in %s, %s images/s\n", packed ? "mapped and checked" : "read and decoded",
+           thousands_text(gr_dataset_size(set), number), duration_text(seconds, time),
+           thousands_text((int64_t)((double)gr_dataset_size(set) / seconds), rate));
+}
+
+static bool is_packed(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".grd") == 0;
+}
+
+/* Reads the set at path. Pictures of files become 1 x 1 where nobody asks for them: the rest of the work is the same. */
+static gr_dataset *read_set(gr_context *ctx, const char *path, const data_settings *s, listener *l)
+{
+    if (is_packed(path))
+        return gr_packed(ctx, path, NULL);
+    int side = s->size ? (int)s->size : 1;
+    gr_image_options options = {
+        .height = side, .width = side, .allow_bad = 1, .skipped = hear_skipped, .taken = hear_taken, .user = l};
+    gr_filter_named(s->filter, &options.filter);
+    return gr_image_folder(ctx, path, &options);
+}
+
+/* Both verbs: reads the set, writes the packed one to out unless that is NULL, and tells. Returns the exit code. */
+static int look(gr_context *ctx, const char *path, const char *out, const data_settings *s, listener *l)
+{
+    double start = now_seconds();
+    gr_dataset *set = read_set(ctx, path, s, l);
+    double seconds = now_seconds() - start;
+    if (!set || (out && !gr_pack(set, out)))
+        return complain_of(ctx, "data");
+    if (l->manifest.file && output_commit(&l->manifest, "data"))
+        return GR_IO_ERROR;
+    (s->json ? print_json : print_text)(set, s, l, is_packed(path), seconds);
+    return 0;
+}
+
+/* Wrong words and options that mean nothing together. Returns 0 or an exit code, complained of. */
+static int check_words(const char *const words[3], const data_settings *s)
+{
+    const char *names[] = {"check", "pack", "show", NULL};
+    bool check = words[0] && strcmp(words[0], "check") == 0, pack = words[0] && strcmp(words[0], "pack") == 0;
+    if (!words[0])
+        return complain(GR_USAGE, "data", "say what to do: check, pack or show; see 'gradus data --help'");
+    if (!check && !pack) {
+        const char *near = nearest(words[0], names);
+        return complain(GR_USAGE, "data", "there is no \"%s\"; it is check, pack or show%s%s%s", words[0],
+                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    if (!words[1])
+        return complain(GR_USAGE, "data", "%s wants the path of a data set", words[0]);
+    if (pack && (!words[2] || !is_packed(words[2])))
+        return complain(GR_USAGE, "data", "pack wants a path to write to that ends in .grd, behind the data set's%s%s",
+                        words[2] ? ", not " : "", words[2] ? words[2] : "");
+    if (check && words[2])
+        return complain(GR_USAGE, "data", "check takes one path; what is %s?", words[2]);
+    if (is_packed(words[1]) && (pack || s->filter || s->size || s->manifest))
+        return complain(GR_USAGE, "data",
+                        "%s is packed: its files, filter and size were chosen when that was done; %s", words[1],
+                        pack ? "pack the folder or archive it was made of" : "leave the options out");
+    return 0;
+}
+
+int data_command(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "show") == 0)
+        return data_show_command(argc - 1, argv + 1);
+    data_settings s = {0};
+    const option_group groups[] = {{"Options", data_options, &s}, {0}};
+    const char *words[3] = {0};
+    options_end end = options_parse(&data_text, groups, argc, argv, words);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    int code = check_words(words, &s);
+    if (code)
+        return code;
+    bool pack = strcmp(words[0], "pack") == 0;
+    s.filter = s.filter ? s.filter : gr_filter_name(GR_FILTER_DECODABLE);
+    s.size = s.size || !pack ? s.size : 200;
+    listener l = {.quiet = s.json};
+    if (pack && output_check(words[2], "data"))
+        return GR_IO_ERROR;
+    if (s.manifest && output_open(&l.manifest, s.manifest, "data"))
+        return GR_IO_ERROR;
+    gr_context *ctx = gr_open(&(gr_options){.threads = (int)s.threads});
+    code = ctx ? look(ctx, words[1], pack ? words[2] : NULL, &s, &l) : complain(GR_NO_MEMORY, "data", "out of memory");
+    output_drop(&l.manifest);
+    gr_close(ctx);
+    return code;
+}

@@ -1,0 +1,226 @@
+/* doctor.c - gradus doctor: what this machine offers, what is missing, and the cure. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/row.h"
+#include "recipes/source.h"
+
+typedef struct {
+    const char *data;
+    bool json;
+} doctor_settings;
+
+static const option doctor_options[] = {
+    {"data", "FOLDER", OPTION_TEXT, offsetof(doctor_settings, data),
+     "where to look for data sets (default: $GRADUS_DATA, else ./datasets)", 0, 0, NULL},
+    {"json", NULL, OPTION_FLAG, offsetof(doctor_settings, json), "print one line of JSON", 0, 0, NULL},
+    {0},
+};
+
+static const command_text doctor_text = {
+    .name = "doctor",
+    .usage = "doctor [options]",
+    .about = "Tell what this machine offers Gradus and what is missing. Nothing is changed.",
+    .examples = "doctor\ndoctor --data ~/datasets --json",
+};
+
+/* What has been found so far: values by name, and the cures of what is missing. */
+typedef struct {
+    json_t *facts, *cures;
+} report;
+
+static void fact(report *r, const char *name, const char *text)
+{
+    json_object_set_new(r->facts, name, json_string(text));
+}
+
+static void missing(report *r, const char *cure)
+{
+    json_array_append_new(r->cures, json_string(cure));
+}
+
+/* The text behind "KEY ... :" or the whole first line (key NULL) of a file of the system. False: there is none. */
+static bool read_system(const char *path, const char *key, char *text, size_t size)
+{
+    char line[512];
+    bool found = false;
+    FILE *f = fopen(path, "r");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        const char *value = key ? strchr(line, ':') : line;
+        if (!value || (key && strncmp(line, key, strlen(key)) != 0))
+            continue;
+        value += strspn(value, ": \t");
+        snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
+        found = true;
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* --- what there is ------------------------------------------------------------------------------------------------ */
+
+static void look_at_program(report *r)
+{
+    fact(r, "version", gr_version());
+#if defined(__clang__)
+    fact(r, "compiler", "clang " __clang_version__);
+#else
+    fact(r, "compiler", "gcc " __VERSION__);
+#endif
+    fact(r, "jpeg_decoder", gr_jpeg_decoder());
+#if !defined(__OPTIMIZE__)
+    missing(r, "this program is built without optimisation and slow: build the preset release");
+#endif
+}
+
+/* The instruction sets whose kernels run here: those that a context can be forced to. */
+static void look_at_instruction_sets(report *r)
+{
+    static const char *const sets[] = {"plain", "avx2", "avx512"};
+    const char *forced = getenv("GRADUS_CPU");
+    char *kept = forced ? strdup(forced) : NULL, text[64] = "";
+    for (int i = 0; i < 3; i++) {
+        setenv("GRADUS_CPU", sets[i], 1);
+        gr_context *ctx = gr_open(&(gr_options){.threads = 1});
+        if (gr_ok(ctx))
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "", sets[i]);
+        gr_close(ctx);
+    }
+    if (kept)
+        setenv("GRADUS_CPU", kept, 1);
+    else
+        unsetenv("GRADUS_CPU");
+    free(kept);
+    fact(r, "instruction_sets", text);
+}
+
+static void look_at_processor(report *r)
+{
+    char text[256], threads[32];
+    fact(r, "processor", read_system("/proc/cpuinfo", "model name", text, sizeof text) ? text : "unknown");
+    look_at_instruction_sets(r);
+    gr_context *ctx = gr_open(NULL);
+    fact(r, "instruction_set_used", gr_isa_name(ctx));
+    snprintf(threads, sizeof threads, "%d", gr_thread_count(ctx));
+    fact(r, "threads", threads);
+    if (!gr_ok(ctx))
+        missing(r, ctx ? gr_error_text(ctx) : "out of host memory");
+    gr_close(ctx);
+}
+
+static void look_at_gpus(report *r)
+{
+    gr_gpu_info gpu;
+    const char *why = NULL;
+    char name[16], text[400], size[2][32];
+    for (int i = 0; gr_gpu(i, &gpu, &why); i++) {
+        snprintf(name, sizeof name, "gpu_%d", i);
+        snprintf(text, sizeof text, "%s, sm_%d, %s (%s free), driver for CUDA %d.%d, built with %d.%d", gpu.name, gpu.capability,
+                 bytes_text((double)gpu.memory, size[0]), bytes_text((double)gpu.free, size[1]), gpu.driver / 1000,
+                 gpu.driver % 1000 / 10, gpu.runtime / 1000, gpu.runtime % 1000 / 10);
+        fact(r, name, text);
+    }
+    if (why)
+        fact(r, "gpu", why);
+}
+
+static void look_at_memory(report *r)
+{
+    char text[256], size[32];
+    if (read_system("/proc/meminfo", "MemTotal", text, sizeof text))
+        fact(r, "memory", bytes_text(1024 * strtod(text, NULL), size));
+    if (read_system("/proc/meminfo", "MemAvailable", text, sizeof text))
+        fact(r, "memory_available", bytes_text(1024 * strtod(text, NULL), size));
+    if (read_system("/sys/fs/cgroup/memory.max", NULL, text, sizeof text))
+        fact(r, "memory_limit_of_container", strcmp(text, "max") == 0 ? "none" : bytes_text(strtod(text, NULL), size));
+    if (!read_system("/sys/kernel/mm/transparent_hugepage/enabled", NULL, text, sizeof text))
+        snprintf(text, sizeof text, "unknown");
+    const char *chosen = strchr(text, '['); /* "always [madvise] never" */
+    snprintf(size, sizeof size, "%.*s", chosen ? (int)strcspn(chosen + 1, "]") : 31, chosen ? chosen + 1 : text);
+    fact(r, "huge_pages", size);
+    if (strcmp(size, "never") == 0)
+        missing(r, "huge pages are off, large layers run slower: echo madvise > "
+                   "/sys/kernel/mm/transparent_hugepage/enabled (as root)");
+}
+
+static void look_at_data(report *r, const char *root_option)
+{
+    const char *root = source_root(&(settings){.data = root_option});
+    fact(r, "data_root", root);
+    for (const char *const *name = recipe_names; *name; name++) {
+        const recipe *recipe = recipe_find(*name, "doctor");
+        char path[4096], words[512], cure[8800];
+        if (json_object_get(r->facts, recipe->data)) /* another recipe's too */
+            continue;
+        bool found = source_find(recipe, root, path, sizeof path);
+        fact(r, recipe->data, found ? path : "not found");
+        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", recipe->data, root,
+                 source_cure(recipe, words, sizeof words));
+        if (!found)
+            missing(r, cure);
+    }
+}
+
+static void look_at_python(report *r)
+{
+    char path[4096];
+    const char *python = drawing_python();
+    fact(r, "python", python ? python : "none with matplotlib");
+    if (!python)
+        missing(r, "no Python with matplotlib, sweeps draw no picture: apt install python3-matplotlib, or set PYTHON");
+    if (!find_companion("scripts", "plot_sweep.py", path, sizeof path))
+        missing(r, "plot_sweep.py is not beside this program, sweeps draw no picture: install with cmake --install");
+}
+
+/* --- what is said of it ------------------------------------------------------------------------------------------- */
+
+static void print_report(const report *r)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(r->facts, name, value)
+    {
+        char words[64];
+        snprintf(words, sizeof words, "%s", name);
+        for (char *c = words; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        printf("%-26s %s\n", words, json_string_value(value));
+    }
+    size_t i;
+    json_array_foreach(r->cures, i, value)
+    {
+        printf("%s  - %s\n", i == 0 ? "\nMissing\n" : "", json_string_value(value));
+    }
+    if (json_array_size(r->cures) == 0)
+        printf("\nNothing is missing.\n");
+}
+
+int doctor_command(int argc, char **argv)
+{
+    doctor_settings s = {0};
+    const option_group groups[] = {{"Options", doctor_options, &s}, {0}};
+    const char *operand;
+    options_end end = options_parse(&doctor_text, groups, argc, argv, &operand);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    report r = {json_object(), json_array()};
+    look_at_program(&r);
+    look_at_processor(&r);
+    look_at_gpus(&r);
+    look_at_memory(&r);
+    look_at_data(&r, s.data);
+    look_at_python(&r);
+    if (s.json) {
+        json_object_set(r.facts, "missing", r.cures);
+        json_dumpf(r.facts, stdout, ROW_FORMAT);
+        putchar('\n');
+    } else {
+        print_report(&r);
+    }
+    json_decref(r.facts);
+    json_decref(r.cures);
+    return 0;
+}

@@ -1,0 +1,224 @@
+/* journal.c - see journal.h. */
+#include "sweep/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "terminal/output.h"
+#include "train/row.h"
+
+enum { PATH_SIZE = 3072 };
+
+static const char *path_of(const journal *j, const char *name, char path[PATH_SIZE])
+{
+    snprintf(path, PATH_SIZE, "%s/%s", j->folder, name);
+    return path;
+}
+
+static int io_error(const char *path, const char *what)
+{
+    return complain(GR_IO_ERROR, "sweep", "%s %s: %s", path, what, strerror(errno));
+}
+
+const char *row_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+/* --- the lock ----------------------------------------------------------------------------------------------------- */
+
+int journal_lock(journal *j, const char *folder)
+{
+    char path[PATH_SIZE];
+    *j = (journal){.folder = folder, .lock = -1, .file = -1, .rows = json_array()};
+    int code = folder_make(folder, "sweep");
+    if (code)
+        return code;
+    j->fresh = access(path_of(j, "sweep.lock", path), F_OK) != 0;
+    j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (j->lock < 0)
+        return io_error(path, "cannot be written");
+    if (flock(j->lock, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    close(j->lock);
+    j->lock = -1;
+    return complain(GR_IO_ERROR, "sweep", "another sweep is at work in %s; wait for it or choose another --out",
+                    folder);
+}
+
+void journal_close(journal *j)
+{
+    char path[PATH_SIZE];
+    if (j->lock >= 0 && j->file < 0 && j->fresh) { /* never got to results: leave things as they were */
+        unlink(path_of(j, "sweep.lock", path));
+        rmdir(j->folder);
+    }
+    if (j->file >= 0)
+        close(j->file);
+    if (j->lock >= 0)
+        close(j->lock);
+    json_decref(j->rows);
+}
+
+/* --- identity ----------------------------------------------------------------------------------------------------- */
+
+static int differs(const journal *j, const char *key, const json_t *before, const json_t *now)
+{
+    char *was = json_dumps(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_dumps(now, JSON_ENCODE_ANY | ROW_FORMAT);
+    int code = complain(GR_USAGE, "sweep",
+                        "%s holds a sweep with other settings: %s was %s, now it is %s. Repeat the earlier command to "
+                        "continue it, or choose another --out",
+                        j->folder, key, was ? was : "not there", is ? is : "not there");
+    free(was);
+    free(is);
+    return code;
+}
+
+static int compare_identity(const journal *j, json_t *before, json_t *now)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(now, key, value)
+    {
+        if (!json_equal(value, json_object_get(before, key)))
+            return differs(j, key, json_object_get(before, key), value);
+    }
+    return 0;
+}
+
+static int check_identity(const journal *j, json_t *identity)
+{
+    char path[PATH_SIZE], rows[PATH_SIZE];
+    path_of(j, "sweep.json", path);
+    if (access(path, F_OK) == 0) {
+        json_error_t why;
+        json_t *before = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+        if (!before)
+            return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
+        int code = compare_identity(j, before, identity);
+        json_decref(before);
+        return code;
+    }
+    if (access(path_of(j, "results.jsonl", rows), F_OK) == 0)
+        return complain(GR_BAD_DATA, "sweep", "%s has no sweep.json beside it; choose another --out", rows);
+    output out;
+    int code = output_open(&out, path, "sweep");
+    if (code)
+        return code;
+    json_dumpf(identity, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    fputc('\n', out.file);
+    return output_commit(&out, "sweep");
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* The whole file as text. NULL: complained of. */
+static char *read_all(int file, const char *path, off_t *size)
+{
+    *size = lseek(file, 0, SEEK_END);
+    char *text = *size >= 0 ? malloc((size_t)*size + 1) : NULL;
+    for (off_t done = 0; text && done < *size;) {
+        ssize_t n = pread(file, text + done, (size_t)(*size - done), done);
+        if (n <= 0) {
+            free(text);
+            text = NULL;
+        } else {
+            done += n;
+        }
+    }
+    if (text)
+        text[*size] = '\0';
+    else
+        io_error(path, "cannot be read");
+    return text;
+}
+
+static int add_row(journal *j, const json_t *identity, const char *line, size_t length, const char *path, int number)
+{
+    json_error_t why;
+    json_t *row = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(row)) {
+        json_decref(row);
+        return complain(GR_BAD_DATA, "sweep", "%s, line %d is damaged: %s; mend it or choose another --out", path,
+                        number, row ? "not an object" : why.text);
+    }
+    json_array_append_new(j->rows, row);
+    json_t *hash = json_object_get(row, "data_hash");
+    if (json_is_string(hash) && !json_equal(hash, json_object_get(identity, "data_hash")))
+        return complain(GR_BAD_DATA, "sweep", "%s, line %d is about other data; choose another --out", path, number);
+    return 0;
+}
+
+/* Reads every whole line; what stands behind the last line end was being written when the sweep was killed. */
+static int read_rows(journal *j, const json_t *identity, const char *path)
+{
+    off_t size;
+    char *text = read_all(j->file, path, &size), *line = text;
+    if (!text)
+        return GR_IO_ERROR;
+    int code = 0;
+    off_t whole = 0; /* bytes up to the last line end */
+    for (int number = 1; code == 0; number++) {
+        char *end = memchr(line, '\n', (size_t)(size - whole));
+        if (!end)
+            break;
+        code = add_row(j, identity, line, (size_t)(end - line), path, number);
+        line = end + 1;
+        whole = line - text;
+    }
+    free(text);
+    if (code || whole == size)
+        return code;
+    fprintf(stderr, "%s: the last line was cut short when the sweep was killed; its cell runs again\n", path);
+    return ftruncate(j->file, whole) == 0 && fsync(j->file) == 0 ? 0 : io_error(path, "cannot be written");
+}
+
+int journal_open(journal *j, json_t *identity)
+{
+    char path[PATH_SIZE];
+    int code = check_identity(j, identity);
+    if (code)
+        return code;
+    j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, identity, path);
+}
+
+json_t *journal_find(const journal *j, const cell *c)
+{
+    for (size_t i = json_array_size(j->rows); i-- > 0;) {
+        json_t *row = json_array_get(j->rows, i);
+        if (json_integer_value(json_object_get(row, "batch")) == c->batch &&
+            json_integer_value(json_object_get(row, "seed")) == c->seed &&
+            strcmp(row_text(row, "optimizer"), c->optimizer) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+bool journal_lacks(const journal *j, const cell *c)
+{
+    const char *state = row_text(journal_find(j, c), "state");
+    return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;
+}
+
+int journal_append(journal *j, json_t *row)
+{
+    char *text = json_dumps(row, ROW_FORMAT), path[PATH_SIZE];
+    size_t length = text ? strlen(text) : 0, done = 0;
+    bool good = text != NULL;
+    if (good)
+        text[length++] = '\n'; /* in place of the end of the string */
+    while (good && done < length) {
+        ssize_t n = write(j->file, text + done, length - done);
+        good = n > 0 || (n < 0 && errno == EINTR);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    good = good && fsync(j->file) == 0;
+    free(text);
+    json_array_append_new(j->rows, row);
+    return good ? 0 : io_error(path_of(j, "results.jsonl", path), "cannot be written");
+}

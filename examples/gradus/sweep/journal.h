@@ -1,0 +1,42 @@
+/*
+ * journal.h - what a sweep keeps in its folder, so that it can be killed at any moment and continued:
+ *   sweep.json     what the sweep is: recipe, data, protocol. Written once; a sweep with another one is refused.
+ *   results.jsonl  one row per cell, appended and synced when the cell ends. A torn last line is cut off.
+ *   sweep.lock     held while a sweep works in the folder.
+ */
+#ifndef GRADUS_JOURNAL_H
+#define GRADUS_JOURNAL_H
+
+#include <jansson.h>
+
+#include "sweep/grid.h"
+
+typedef struct {
+    const char *folder;
+    int lock, file; /* descriptors; -1: not open */
+    bool fresh;     /* the folder was no sweep's before */
+    json_t *rows;   /* array, in the order of the file */
+} journal;
+
+/* Makes the folder and takes its lock. Returns 0 or an exit code, complained of. */
+int journal_lock(journal *j, const char *folder);
+
+/* Compares or writes sweep.json and reads the rows. Returns 0 or an exit code, complained of. */
+int journal_open(journal *j, json_t *identity);
+
+/* The last row of a cell; NULL: none. Owned by the journal. */
+json_t *journal_find(const journal *j, const cell *c);
+
+/* True when a cell needs to run: it has no row, or one that says that it failed or was stopped. */
+bool journal_lacks(const journal *j, const cell *c);
+
+/* Appends a row and syncs it; takes the reference. Returns 0 or GR_IO_ERROR, complained of. */
+int journal_append(journal *j, json_t *row);
+
+/* Lets go of the folder; one in which nothing has been written goes away. */
+void journal_close(journal *j);
+
+/* The text under key; "" where there is none. */
+const char *row_text(const json_t *row, const char *key);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * output.h - files that appear whole or not at all: written under a temporary name beside the target, synced, renamed.
+ * A run claims its files before it starts, so that an unwritable one is known at once.
+ */
+#ifndef GRADUS_OUTPUT_H
+#define GRADUS_OUTPUT_H
+
+#include <stdio.h>
+
+#include "terminal/tool.h"
+
+typedef struct {
+    char path[3072], temporary[3136];
+    FILE *file; /* NULL when not open */
+} output;
+
+/* Opens a temporary file for path. Returns 0 or GR_IO_ERROR, complained of. */
+int output_open(output *out, const char *path, const char *command);
+
+/* Gives the file its name. Returns 0 or GR_IO_ERROR, complained of; then nothing new is left behind. */
+int output_commit(output *out, const char *command);
+
+/* Drops the file. An output that is not open is left alone. */
+void output_drop(output *out);
+
+/* Claims that path can be written, leaving nothing. Returns 0 or GR_IO_ERROR, complained of. */
+int output_check(const char *path, const char *command);
+
+/* Makes a folder and those above it. Returns 0 or GR_IO_ERROR, complained of. */
+int folder_make(const char *path, const char *command);
+
+#endif

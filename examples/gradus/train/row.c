@@ -1,0 +1,248 @@
+/* row.c - see row.h. */
+#include "train/row.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const row_keys[] = {"recipe",
+                                "data",
+                                "data_hash",
+                                "device",
+                                "isa",
+                                "threads",
+                                "precision",
+                                "optimizer",
+                                "lr",
+                                "momentum",
+                                "nesterov",
+                                "weight_decay",
+                                "lr_schedule",
+                                "lr_every",
+                                "lr_gamma",
+                                "augment",
+                                "batch",
+                                "micro_batch",
+                                "accumulate",
+                                "batch_schedule",
+                                "lr_min",
+                                "warm_up",
+                                "lr_rule",
+                                "base_batch",
+                                "clip_norm",
+                                "decay_weights_only",
+                                "lars_trust",
+                                "sam_rho",
+                                "prox_gamma",
+                                "prox_steps",
+                                "seed",
+                                "epochs",
+                                "updates",
+                                "samples",
+                                "train_loss",
+                                "train_accuracy",
+                                "val_loss",
+                                "val_accuracy",
+                                "test_loss",
+                                "test_accuracy",
+                                "val_precision",
+                                "val_recall",
+                                "val_f1",
+                                "test_precision",
+                                "test_recall",
+                                "test_f1",
+                                "seconds",
+                                "samples_per_second",
+                                "peak_bytes",
+                                "loss_scale",
+                                "skipped_updates",
+                                "workers",
+                                "prefetch",
+                                "preload",
+                                "waiting",
+                                "copying",
+                                "computing",
+                                "evaluating",
+                                "bottleneck",
+                                "gpu_utilisation",
+                                "gpu_memory_bytes",
+                                "gpu_power",
+                                "state",
+                                "version",
+                                NULL};
+
+const char *row_state(gr_code code)
+{
+    switch (code) {
+    case GR_OK:
+        return "done";
+    case GR_STOPPED:
+        return "stopped";
+    case GR_NO_MEMORY:
+        return "out of memory";
+    case GR_NUMERIC:
+        return "numbers went bad";
+    default:
+        return "failed";
+    }
+}
+
+static void put(json_t *row, const char *key, json_t *value)
+{
+    json_object_set_new(row, key, value ? value : json_null());
+}
+
+static void put_text(json_t *row, const char *key, const char *text)
+{
+    put(row, key, text ? json_string(text) : NULL);
+}
+
+static void put_real(json_t *row, const char *key, double x)
+{
+    put(row, key, isfinite(x) ? json_real(x) : NULL);
+}
+
+static void put_metrics(json_t *row, const char *loss, const char *accuracy, const gr_metrics *m)
+{
+    put_real(row, loss, m->samples > 0 ? m->loss : NAN);
+    put_real(row, accuracy, m->samples > 0 ? m->accuracy : NAN);
+}
+
+/* 1 and 0 without a loss scale. */
+static void put_scale(json_t *row, double scale, int64_t skipped, bool known)
+{
+    put_real(row, "loss_scale", known ? scale : NAN);
+    put(row, "skipped_updates", known ? json_integer(skipped) : NULL);
+}
+
+static void put_classes(json_t *row, const char *const keys[3], const gr_metrics *m)
+{
+    const bool there = m->samples > 0;
+    put_real(row, keys[0], there ? m->precision : NAN);
+    put_real(row, keys[1], there ? m->recall : NAN);
+    put_real(row, keys[2], there ? m->f1 : NAN);
+}
+
+/* Row: the label, column: the answer. Whole numbers, as every sample counts once. */
+static void put_confusion(json_t *row, const char *key, const gr_metrics *m)
+{
+    json_t *matrix = m->confusion ? json_array() : NULL;
+    for (int i = 0; matrix && i < m->classes; i++) {
+        json_t *line = json_array();
+        for (int j = 0; j < m->classes; j++)
+            json_array_append_new(line, json_integer((json_int_t)m->confusion[i * m->classes + j]));
+        json_array_append_new(matrix, line);
+    }
+    put(row, key, matrix);
+}
+
+/* Shares of the time, and what to do about them. */
+static void put_time_use(json_t *row, const gr_time_use *t)
+{
+    const double whole = t->wait + t->copy + t->compute + t->evaluate;
+    put_real(row, "waiting", t->wait / whole); /* a run that has not begun: 0/0, null */
+    put_real(row, "copying", t->copy / whole);
+    put_real(row, "computing", t->compute / whole);
+    put_real(row, "evaluating", t->evaluate / whole);
+}
+
+static void put_run(json_t *row, const result *r)
+{
+    const settings *s = r->settings;
+    put_text(row, "recipe", r->recipe->name);
+    put_text(row, "data", r->data);
+    put_text(row, "data_hash", r->data_hash && *r->data_hash ? r->data_hash : NULL);
+    put_text(row, "device", r->device);
+    put_text(row, "isa", r->isa);
+    put(row, "threads", r->threads > 0 ? json_integer(r->threads) : NULL);
+    put_text(row, "precision", r->precision);
+    put_text(row, "optimizer", s->optimizer);
+    put_real(row, "lr", s->lr);
+    put_real(row, "momentum", s->momentum.value);
+    put(row, "nesterov", json_boolean(s->nesterov));
+    put_real(row, "weight_decay", s->weight_decay.value);
+    put_text(row, "lr_schedule", s->lr_schedule);
+    put(row, "lr_every", s->lr_every ? json_integer(s->lr_every) : NULL); /* null: not a schedule of steps */
+    put_real(row, "lr_gamma", s->lr_gamma > 0 ? s->lr_gamma : NAN);
+    put_text(row, "augment", s->augment);
+    put(row, "batch", json_integer(s->batch));
+    const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
+    put(row, "micro_batch", json_integer(micro));
+    put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
+    put_text(row, "batch_schedule", s->batch_schedule); /* null: one batch size */
+    put_real(row, "lr_min", s->lr_min.value);
+    put_real(row, "warm_up", s->warm_up);
+    put_text(row, "lr_rule", s->lr_rule ? s->lr_rule : "none");
+    put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
+    put_real(row, "clip_norm", s->clip_norm > 0 ? s->clip_norm : NAN); /* null: not clipped; and so below, not of this optimizer */
+    put(row, "decay_weights_only", json_boolean(s->decay_weights_only));
+    put_real(row, "lars_trust", s->lars_trust > 0 ? s->lars_trust : NAN);
+    put_real(row, "sam_rho", s->sam_rho > 0 ? s->sam_rho : NAN);
+    put_real(row, "prox_gamma", s->prox_gamma > 0 ? s->prox_gamma : NAN);
+    put(row, "prox_steps", s->prox_steps ? json_integer(s->prox_steps) : NULL);
+    put(row, "seed", json_integer(s->seed));
+}
+
+static void put_measured(json_t *row, const result *r)
+{
+    const gr_fit_result *fit = &r->fit;
+    bool trained = fit->updates > 0;
+    put(row, "epochs", json_integer(fit->epochs));
+    put(row, "updates", json_integer(fit->updates));
+    put(row, "samples", json_integer(fit->samples));
+    put_real(row, "train_loss", trained ? fit->train_loss : NAN);
+    put_real(row, "train_accuracy", trained ? fit->train_accuracy : NAN);
+    put_metrics(row, "val_loss", "val_accuracy", &fit->val);
+    put_metrics(row, "test_loss", "test_accuracy", &fit->test);
+    put_classes(row, (const char *[]){"val_precision", "val_recall", "val_f1"}, &fit->val);
+    put_classes(row, (const char *[]){"test_precision", "test_recall", "test_f1"}, &fit->test);
+    put_real(row, "seconds", trained ? fit->seconds : NAN);
+    put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
+    put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
+    put_scale(row, fit->loss_scale, fit->skipped, trained);
+    put(row, "workers", json_integer(fit->workers));
+    put(row, "prefetch", json_integer(fit->prefetch));
+    put_text(row, "preload", preload_is(r->settings, "none") ? "none" : preload_is(r->settings, "device") ? "device" : "ram");
+    put_time_use(row, &fit->time);
+    put_text(row, "bottleneck", r->bottleneck && *r->bottleneck ? r->bottleneck : NULL);
+    const bool gpu = r->gpu.readings > 0;
+    put_real(row, "gpu_utilisation", gpu ? r->gpu.utilisation : NAN);
+    put(row, "gpu_memory_bytes", gpu ? json_integer(r->gpu.memory_bytes) : NULL);
+    put_real(row, "gpu_power", gpu ? r->gpu.power : NAN);
+}
+
+json_t *row_json(const result *r)
+{
+    json_t *row = json_object();
+    put_run(row, r);
+    put_measured(row, r);
+    put_text(row, "state", row_state(r->code));
+    put_text(row, "version", gr_version());
+    put(row, "history", r->history ? json_incref(r->history) : json_array());
+    put_confusion(row, "val_confusion", &r->fit.val);
+    put_confusion(row, "test_confusion", &r->fit.test);
+    if (r->time)
+        put(row, "time", json_incref(r->time));
+    if (r->error && *r->error)
+        put_text(row, "error", r->error);
+    return row;
+}
+
+json_t *row_epoch(const gr_progress *p)
+{
+    json_t *epoch = json_object();
+    put(epoch, "epoch", json_integer(p->epoch));
+    put(epoch, "updates", json_integer(p->update));
+    put(epoch, "batch", json_integer(p->batch));
+    put_real(epoch, "train_loss", p->loss);
+    put_real(epoch, "train_accuracy", p->accuracy);
+    put_metrics(epoch, "val_loss", "val_accuracy", &p->val);
+    put_metrics(epoch, "test_loss", "test_accuracy", &p->test);
+    put_real(epoch, "noise_scale", p->noise.scale); /* these null: not asked for */
+    put_real(epoch, "gradient_norm2", p->noise.gradient);
+    put_real(epoch, "gradient_noise", p->noise.noise);
+    put_real(epoch, "sharpness", p->sharp.sharpness);
+    put_real(epoch, "seconds", p->seconds);
+    put_scale(epoch, p->loss_scale, p->skipped, true);
+    put_time_use(epoch, &p->time);
+    return epoch;
+}

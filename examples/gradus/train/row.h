@@ -1,0 +1,43 @@
+/*
+ * row.h - one result: everything needed to repeat a run and everything measured, as one line of JSON.
+ */
+#ifndef GRADUS_ROW_H
+#define GRADUS_ROW_H
+
+#include <jansson.h>
+
+#include "train/gpu_watch.h"
+#include "recipes/settings.h"
+
+/* 15 digits: a decimal fraction such as 0.5825 stays what it is, and no float loses a bit. */
+#define ROW_FORMAT (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15))
+
+typedef struct {
+    const recipe *recipe;
+    const settings *settings;
+    const char *data, *data_hash; /* NULL where the run did not get so far */
+    const char *device, *isa, *precision;
+    int threads;
+    gr_fit_result fit;
+    json_t *history;    /* an array with an object per epoch; NULL: none */
+    json_t *time;       /* where an update's time goes; NULL: not asked for */
+    int64_t peak_bytes; /* 0: not known */
+    gpu_use gpu;        /* while training */
+    const char *bottleneck; /* in words; NULL: not known */
+    gr_code code;
+    const char *error; /* what went wrong, where something did */
+} result;
+
+/* "done", "stopped", "out of memory", "numbers went bad" or "failed". */
+const char *row_state(gr_code code);
+
+/* The row, a new reference. A number that is not there or not finite is null. */
+json_t *row_json(const result *r);
+
+/* One element of history. */
+json_t *row_epoch(const gr_progress *p);
+
+/* The keys of a row but history, in order; ends with NULL: the columns of results.csv. */
+extern const char *const row_keys[];
+
+#endif

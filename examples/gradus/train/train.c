@@ -1,0 +1,267 @@
+/* train.c - gradus train: one run of a recipe, its progress on stderr, its result on stdout. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "terminal/output.h"
+#include "terminal/progress.h"
+#include "train/row.h"
+#include "recipes/source.h"
+#include "terminal/stop.h"
+#include "train/time_table.h"
+#include "train/verdict.h"
+
+typedef struct {
+    bool list, explain;
+} train_asks;
+
+static const option ask_options[] = {
+    {"list", NULL, OPTION_FLAG, offsetof(train_asks, list), "name the recipes", 0, 0, NULL},
+    {"explain", NULL, OPTION_FLAG, offsetof(train_asks, explain),
+     "tell what the recipe does and what is odd about its publication", 0, 0, NULL},
+    {0},
+};
+
+static const option evaluation_options[] = {
+    {"no-evaluation", NULL, OPTION_FLAG, offsetof(settings, no_evaluation),
+     "train only: leave out the validation after every epoch and the test after the last, for runs of a few updates", 0, 0,
+     NULL},
+    {0},
+};
+
+static const option file_options[] = {
+    {"save-weights", "FILE", OPTION_TEXT, offsetof(settings, save_weights), "write the trained weights (safetensors)",
+     0, 0, NULL},
+    {"log-updates", "FILE", OPTION_TEXT, offsetof(settings, log_updates),
+     "write one JSON line per update: its number and its loss", 0, 0, NULL},
+    {"time", NULL, OPTION_FLAG, offsetof(settings, time), "tell where the time of an update goes, by operation and pass",
+     0, 0, NULL},
+    {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print the result as one line of JSON", 0, 0, NULL},
+    {0},
+};
+
+static const command_text train_text = {
+    .name = "train",
+    .usage = "train RECIPE [options]\ntrain --list",
+    .operand = "RECIPE",
+    .about =
+        "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
+        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75.",
+    .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
+                "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
+                "train cats-vs-dogs --explain",
+};
+
+/* One run, from the settings to its result. */
+typedef struct {
+    result result;
+    source data;
+    gr_context *ctx;
+    output log;
+    progress progress;
+    char bottleneck[256];
+    time_table *times; /* NULL: not asked for */
+} run;
+
+/* --- during training ---------------------------------------------------------------------------------------------- */
+
+static bool on_report(void *user, const gr_progress *p)
+{
+    run *t = user;
+    time_table_end(t->times, !p->epoch_end);
+    if (p->epoch_end)
+        json_array_append_new(t->result.history, row_epoch(p));
+    else if (t->log.file) /* every update is read then */
+        fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
+                gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
+    progress_fit(&t->progress, p);
+    time_table_begin(t->times);
+    return !stop_asked();
+}
+
+/* --- before and after --------------------------------------------------------------------------------------------- */
+
+static int check_outputs(const settings *s)
+{
+    int code = s->save_weights ? output_check(s->save_weights, "train") : 0;
+    if (code == 0 && s->log_updates)
+        code = output_check(s->log_updates, "train");
+    return code;
+}
+
+/* Reads the data and trains. Returns 0 or an exit code, complained of. */
+static int train(run *t, const recipe *r, const settings *s)
+{
+    t->ctx = settings_open(s, false);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+    int code = source_open(t->ctx, r, s, "train", &t->data);
+    if (code == 0)
+        code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
+    if (code)
+        return code;
+    gr_module *net = r->net(t->ctx);
+    int64_t shape[3];
+    gr_dataset_shape(t->data.split.train, shape);
+    gr_module_build(net, 3, shape);
+    if (s->init_weights)
+        gr_load_weights(net, s->init_weights);
+    gr_optimizer *opt = settings_optimizer(s, t->ctx, net);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+
+    if (s->time && !(t->times = time_table_open(t->ctx, "train")))
+        return GR_NO_MEMORY;
+    stop_at_next_chance();
+    if (s->log_updates && (code = output_open(&t->log, s->log_updates, "train")) != 0)
+        return code;
+    gr_batch_stage stages[MAX_STAGES];
+    gr_fit_options fit = settings_fit(s, stages);
+    time_table_begin(t->times);
+    fit.metrics_every = s->log_updates ? 1 : 0;
+    fit.watch_every = t->progress.watch_every;
+    fit.report = on_report;
+    fit.user = t;
+    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
+    gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
+    gr_split parts = t->data.split;
+    if (s->no_evaluation)
+        parts.val = parts.test = NULL;
+    t->result.fit = gr_fit(net, opt, parts, &fit);
+    t->result.gpu = gpu_watch_end(watch);
+    progress_clear(&t->progress);
+    if (s->save_weights)
+        gr_save_weights(net, s->save_weights);
+    if (!gr_ok(t->ctx))
+        return complain_of(t->ctx, "train");
+    return s->log_updates ? output_commit(&t->log, "train") : 0;
+}
+
+static void fill_result(run *t)
+{
+    result *r = &t->result;
+    r->data = t->data.name;
+    r->data_hash = t->data.hash;
+    r->device = gr_device_name(t->ctx);
+    r->isa = gr_isa_name(t->ctx);
+    r->threads = gr_thread_count(t->ctx);
+    r->precision = gr_precision_name(t->ctx);
+    r->peak_bytes = r->code == GR_NO_MEMORY ? 0 : gr_memory_use(t->ctx).peak;
+    r->error = gr_error_text(t->ctx);
+    const verdict_facts facts = {.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), .apart = strcmp(gr_device_name(t->ctx), "cuda") == 0,
+                                 .workers = r->fit.workers, .prefetch = r->fit.prefetch,
+                                 .late = preload_is(r->settings, "none"), .on_device = preload_is(r->settings, "device")};
+    r->bottleneck = verdict(&r->fit.time, &facts, t->bottleneck, sizeof t->bottleneck);
+}
+
+static void print_metrics(const char *what, const gr_metrics *m)
+{
+    if (m->samples == 0)
+        return;
+    double p = m->accuracy;
+    printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
+           (long long)m->samples, 100 * sqrt(p * (1 - p) / (double)m->samples));
+    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall, 100 * m->f1);
+}
+
+static void print_result(const result *r)
+{
+    const settings *s = r->settings;
+    const gr_fit_result *fit = &r->fit;
+    char time[32], peak[32];
+    printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", r->recipe->name, r->data, s->optimizer, s->lr,
+           (long long)s->batch, (long long)s->seed, row_state(r->code));
+    if (fit->loss_scale != 1)
+        printf("  %-11s %g at the end, %lld update%s skipped\n", "loss scale", fit->loss_scale, (long long)fit->skipped,
+               fit->skipped == 1 ? "" : "s");
+    printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
+           100 * fit->train_accuracy, fit->train_loss);
+    print_metrics("validation", &fit->val);
+    print_metrics("test", &fit->test);
+    printf("  %lld update%s, %lld samples in %s: %.0f samples/s on %s %s, %d thread%s; peak memory %s\n",
+           (long long)fit->updates, fit->updates == 1 ? "" : "s", (long long)fit->samples,
+           duration_text(fit->seconds, time), (double)fit->samples / fit->seconds, r->device, r->isa, r->threads,
+           r->threads == 1 ? "" : "s", bytes_text((double)r->peak_bytes, peak));
+    if (*r->bottleneck)
+        printf("  %s\n", r->bottleneck);
+}
+
+/* Running out of memory and numbers that go bad are results too, for those who read rows. */
+static void print(const run *t)
+{
+    const result *r = &t->result;
+    bool finished = r->code == GR_OK || r->code == GR_STOPPED;
+    if (r->settings->json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
+        json_t *row = row_json(r);
+        json_dumpf(row, stdout, ROW_FORMAT);
+        putchar('\n');
+        json_decref(row);
+    } else if (!r->settings->json && finished) {
+        print_result(r);
+        if (t->times)
+            time_table_print(t->times, stdout);
+    }
+}
+
+static int run_recipe(const recipe *r, const settings *s)
+{
+    run t = {.result = {.recipe = r, .settings = s, .history = json_array()}, .progress = progress_open()};
+    int code = train(&t, r, s);
+    if (code == 0 && t.result.fit.stopped) {
+        code = GR_STOPPED;
+        fprintf(stderr, "gradus train: stopped by a signal at update %lld\n", (long long)t.result.fit.updates);
+    }
+    output_drop(&t.log);
+    t.result.code = (gr_code)code;
+    fill_result(&t);
+    t.result.time = t.times ? time_table_json(t.times) : NULL;
+    print(&t);
+    json_decref(t.result.time);
+    json_decref(t.result.history);
+    time_table_close(t.times);
+    gr_close(t.ctx);
+    return code;
+}
+
+int train_command(int argc, char **argv)
+{
+    settings s = {.seed = 1};
+    train_asks asks = {0};
+    const option_group groups[] = {{"The run", settings_cell, &s},
+                                   {"Updates that --batch alone does not tell", settings_batches, &s},
+                                   {"The protocol", settings_protocol, &s},
+                                   {"The machine", settings_machine, &s},
+                                   {"Evaluation", evaluation_options, &s},
+                                   {"Output", file_options, &s},
+                                   {"Instead of training", ask_options, &asks},
+                                   {0}};
+    const char *name;
+    options_end end = options_parse(&train_text, groups, argc, argv, &name);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (asks.list) {
+        recipe_list();
+        return 0;
+    }
+    const recipe *r = recipe_find(name, "train");
+    if (!r)
+        return GR_USAGE;
+    if (asks.explain) {
+        recipe_explain(r);
+        return 0;
+    }
+    if (s.accumulate && (s.micro_batch || s.batch_schedule))
+        return complain(GR_USAGE, "train", "--accumulate and --%s exclude each other; give one of them",
+                        s.micro_batch ? "micro-batch" : "batch-schedule");
+    if (s.batch && s.batch_schedule)
+        return complain(GR_USAGE, "train", "--batch and --batch-schedule exclude each other; give one of them");
+    settings_complete(&s, r);
+    stop_catch();
+    int code = settings_check(&s, r, "train", optimizer_takes(s.optimizer));
+    if (code == 0)
+        code = settings_check_inputs(&s, "train");
+    if (code == 0)
+        code = check_outputs(&s);
+    return code ? code : run_recipe(r, &s);
+}

@@ -1,0 +1,305 @@
+/*
+ * cuda_device.cu - the device "cuda": memory, copies and errors of one NVIDIA GPU. Everything a context does runs in the order
+ * of one stream, beside which a second one brings data in; the host waits only where it reads a result.
+ */
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda/add_to.h"
+#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/ladder/ladder.h"
+#include "kernels/devices/staging.h"
+
+/* --- streams as staging.h wants them ------------------------------------------------------------------------------------- */
+
+static void *event_open(void)
+{
+    cudaEvent_t event;
+    return cudaEventCreateWithFlags(&event, cudaEventDisableTiming) == cudaSuccess ? event : NULL;
+}
+
+static void event_close(void *event)
+{
+    cudaEventDestroy((cudaEvent_t)event);
+}
+
+static bool event_record(void *event, void *stream)
+{
+    return cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream) == cudaSuccess;
+}
+
+static bool stream_wait(void *stream, void *event)
+{
+    return cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0) == cudaSuccess;
+}
+
+static bool host_wait(void *event)
+{
+    return cudaEventSynchronize((cudaEvent_t)event) == cudaSuccess;
+}
+
+static bool stream_copy(void *dst, const void *src, size_t bytes, void *stream)
+{
+    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream) == cudaSuccess;
+}
+
+static void *pinned_alloc(size_t bytes)
+{
+    void *p = NULL;
+    return cudaMallocHost(&p, bytes) == cudaSuccess ? p : NULL;
+}
+
+static void pinned_free(void *p)
+{
+    cudaFreeHost(p);
+}
+
+static void *staging_alloc(size_t bytes)
+{
+    void *p = NULL;
+    return cudaMalloc(&p, bytes) == cudaSuccess ? p : NULL;
+}
+
+static void staging_free(void *p)
+{
+    cudaFree(p);
+}
+
+static const gr_stream_calls stream_calls = {event_open,  event_close,  event_record, stream_wait,   host_wait,
+                                             stream_copy, pinned_alloc, pinned_free,  staging_alloc, staging_free};
+
+/* --- the device ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gr_device device; /* first: a gr_device * is a cuda_device * */
+    char isa[16];     /* "sm_90" */
+    gr_staging staging;
+    bool capturing;
+} cuda_device;
+
+static cuda_device *cuda_of(gr_device *d)
+{
+    return (cuda_device *)d;
+}
+
+static cudaStream_t stream_of(const gr_device *d)
+{
+    return (cudaStream_t)d->queue;
+}
+
+static void *cuda_alloc(gr_device *d, size_t bytes)
+{
+    void *p = NULL;
+    if (cudaMalloc(&p, bytes) != cudaSuccess) {
+        cudaGetLastError(); /* out of memory is an answer, not a fault that later calls should see */
+        return NULL;
+    }
+    if (cudaMemsetAsync(p, 0, bytes, stream_of(d)) == cudaSuccess)
+        return p;
+    cudaFree(p);
+    return NULL;
+}
+
+static void cuda_free(gr_device *d, void *p, size_t bytes)
+{
+    (void)bytes;
+    cudaStreamSynchronize(stream_of(d)); /* kernels under way may still use it */
+    cudaFree(p);
+}
+
+static bool cuda_upload(gr_device *d, void *dst, const void *src, size_t bytes)
+{
+    return !cuda_of(d)->capturing && gr__staging_upload(&cuda_of(d)->staging, dst, src, bytes);
+}
+
+static bool cuda_download(gr_device *d, void *dst, const void *src, size_t bytes)
+{
+    return !cuda_of(d)->capturing && cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
+           cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
+}
+
+static bool cuda_add(gr_device *d, void *dst, const void *src, int64_t count)
+{
+    gr__cuda_add_to((float *)dst, (const float *)src, count, d->queue);
+    return cudaPeekAtLastError() == cudaSuccess;
+}
+
+/* What has gone wrong on the device, which is told by whichever call comes next. */
+static const char *cuda_fault(gr_device *d)
+{
+    (void)d;
+    const cudaError_t error = cudaPeekAtLastError();
+    return error == cudaSuccess ? NULL : cudaGetErrorString(error);
+}
+
+static bool cuda_wait(gr_device *d)
+{
+    return cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
+}
+
+static void cuda_close(gr_device *d)
+{
+    gr_staging *s = &cuda_of(d)->staging;
+    cudaStreamSynchronize((cudaStream_t)s->copies);
+    cudaStreamSynchronize((cudaStream_t)s->compute);
+    gr__staging_close(s);
+    cudaStreamDestroy((cudaStream_t)s->copies);
+    cudaStreamDestroy((cudaStream_t)s->compute);
+    free(d);
+}
+
+/* --- graphs -------------------------------------------------------------------------------------------------------------- */
+
+static bool cuda_capture_begin(gr_device *d)
+{
+    return cuda_of(d)->capturing = cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+}
+
+static void *cuda_capture_end(gr_device *d)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    cuda_of(d)->capturing = false;
+    if (cudaStreamEndCapture(stream_of(d), &graph) != cudaSuccess || !graph)
+        return NULL;
+    const bool made = cudaGraphInstantiateWithFlags(&ready, graph, 0) == cudaSuccess;
+    cudaGraphDestroy(graph);
+    return made ? ready : NULL;
+}
+
+static bool cuda_replay(gr_device *d, void *graph)
+{
+    return cudaGraphLaunch((cudaGraphExec_t)graph, stream_of(d)) == cudaSuccess;
+}
+
+static void cuda_graph_close(gr_device *d, void *graph)
+{
+    cudaStreamSynchronize(stream_of(d)); /* it may still run */
+    cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
+/* --- finding and opening one --------------------------------------------------------------------------------------------- */
+
+/* The runtime calls a driver that is not there too old. */
+static const char *trouble(cudaError_t error)
+{
+    int driver = 0;
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        return "there is no NVIDIA driver";
+    return cudaGetErrorString(error);
+}
+
+/* How many there are; where none, why. */
+static int count_devices(const char **why)
+{
+    static char text[192];
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return count;
+    snprintf(text, sizeof text, "no CUDA device can be used: %s; the device simt runs the same kernels on a CPU",
+             error == cudaSuccess ? "none was found" : trouble(error));
+    if (why)
+        *why = text;
+    return 0;
+}
+
+extern "C" bool gr_gpu(int i, gr_gpu_info *info, const char **why)
+{
+    cudaDeviceProp properties;
+    size_t free_bytes, bytes;
+    if (i < 0 || i >= count_devices(why) || cudaGetDeviceProperties(&properties, i) != cudaSuccess ||
+        cudaSetDevice(i) != cudaSuccess || cudaMemGetInfo(&free_bytes, &bytes) != cudaSuccess)
+        return false;
+    *info = {};
+    snprintf(info->name, sizeof info->name, "%s", properties.name);
+    info->capability = properties.major * 10 + properties.minor;
+    info->memory = (int64_t)bytes;
+    info->free = (int64_t)free_bytes;
+    cudaDriverGetVersion(&info->driver);
+    cudaRuntimeGetVersion(&info->runtime);
+    return true;
+}
+
+/* The device that GRADUS_GPU names, or 0. Negative: *why says why there is none. */
+static int choose(const char **why)
+{
+    static char text[128];
+    const int count = count_devices(why);
+    const char *named = getenv("GRADUS_GPU");
+    const int number = named && *named ? atoi(named) : 0;
+    if (count > 0 && number >= 0 && number < count)
+        return number;
+    snprintf(text, sizeof text, "GRADUS_GPU is %.20s, but the devices are numbered 0 to %d", named ? named : "", count - 1);
+    if (count > 0)
+        *why = text;
+    return -1;
+}
+
+/* Opens streams and name. False: *why says why not. */
+static bool set_up(cuda_device *cuda, int number, const char **why)
+{
+    cudaDeviceProp properties;
+    cudaStream_t compute = NULL, copies = NULL;
+    cudaError_t error = cudaSetDevice(number);
+    if (error == cudaSuccess)
+        error = cudaGetDeviceProperties(&properties, number);
+    if (error == cudaSuccess && properties.major * 10 + properties.minor < 75) {
+        *why = "its compute capability is below 7.5, the oldest that Gradus is built for";
+        return false;
+    }
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking);
+    if (error != cudaSuccess) {
+        if (compute)
+            cudaStreamDestroy(compute);
+        *why = cudaGetErrorString(error);
+        return false;
+    }
+    snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", properties.major, properties.minor);
+    cuda->device.without_bf16 = properties.major < 8;
+    cuda->device.tf32 = properties.major >= 8;
+    cuda->device.queue = compute;
+    cuda->staging.calls = &stream_calls;
+    cuda->staging.compute = compute;
+    cuda->staging.copies = copies;
+    return true;
+}
+
+extern "C" gr_device *gr__cuda_device(const char **why)
+{
+    const int number = choose(why);
+    if (number < 0)
+        return NULL;
+    *why = NULL;
+    cuda_device *cuda = (cuda_device *)calloc(1, sizeof *cuda);
+    if (!cuda || !set_up(cuda, number, why)) {
+        free(cuda);
+        return NULL;
+    }
+    gr_device *d = &cuda->device;
+    d->name = "cuda";
+    d->isa = cuda->isa;
+    d->real = GR_F32;
+    d->kernels = gr__cuda_kernels;
+    d->cast = &gr__ops[GR_OP_cast];
+    d->probes = &gr__cuda_probes;
+    d->ladder = gr__cuda_ladder;
+    d->alloc = cuda_alloc;
+    d->free = cuda_free;
+    d->upload = cuda_upload;
+    d->download = cuda_download;
+    d->add = cuda_add;
+    d->wait = cuda_wait;
+    d->fault = cuda_fault;
+    d->close = cuda_close;
+    d->capture_begin = cuda_capture_begin;
+    d->capture_end = cuda_capture_end;
+    d->replay = cuda_replay;
+    d->graph_close = cuda_graph_close;
+    return d;
+}

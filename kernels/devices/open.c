@@ -1,0 +1,60 @@
+/* open.c - gr_open: the device that the options ask for. */
+#include <string.h>
+
+#include "core/context.h"
+#include "kernels/ops/kernels.h"
+
+enum { MAX_THREADS = 1024 };
+
+/* The GPU, if it can compute in the precision. */
+static gr_device *open_cuda(gr_precision precision, const char **why)
+{
+    gr_device *device = gr__cuda_device(why);
+    if (device && precision == GR_BFLOAT16 && device->without_bf16)
+        *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
+    else if (device && precision == GR_TF32 && !device->tf32)
+        *why = "its tensor cores know no tf32, which begins with compute capability 8.0; use fp16 or fp32";
+    else
+        return device;
+    device->close(device);
+    return NULL;
+}
+
+/* The device; NULL as in kernels.h. */
+static gr_device *open_device(const gr_options *o, const char *name, const char **why)
+{
+    bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"), cuda = !strcmp(name, "cuda");
+    *why = NULL;
+    if (!ref && !simt && !cuda && strcmp(name, "cpu"))
+        *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
+    else if ((unsigned)o->precision > GR_TF32)
+        *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16, on the devices cuda and simt "
+               "GR_TF32, and on the device ref GR_FP64";
+    else if (!ref && o->precision == GR_FP64)
+        *why = "it computes in fp32; for fp64 use the device ref";
+    else if (!simt && !cuda && o->precision == GR_TF32)
+        *why = "tf32 is for tensor cores, and it has none; use fp32, or the device cuda, or simt, which emulates them";
+    else if (o->threads < 0 || o->threads > MAX_THREADS)
+        *why = "threads must be 0 (all that this process may use) to 1024";
+    if (*why)
+        return NULL;
+    if (simt)
+        return gr__simt_device(why);
+    if (cuda)
+        return open_cuda(o->precision, why);
+    const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_FP64;
+    return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
+}
+
+gr_context *gr_open(const gr_options *options)
+{
+    gr_options o = options ? *options : (gr_options){0};
+    const char *name = o.device ? o.device : "cpu", *why;
+    o.device = NULL; /* the string is the caller's; gr_device_name tells it from now on */
+    gr_device *device = open_device(&o, name, &why);
+    gr_context *ctx = gr__context_open(&o, device);
+    if (ctx && !device)
+        gr__fail(ctx, why ? GR_USAGE : GR_NO_MEMORY, "device %s: %s", name,
+                 why ? why : "the host is out of memory or threads; close programs or ask for fewer threads");
+    return ctx;
+}

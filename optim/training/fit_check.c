@@ -1,0 +1,58 @@
+/* fit_check.c - options that no run can have. */
+#include <math.h>
+
+#include "optim/training/fit.h"
+
+static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
+{
+    if (o->batch < 1 && o->n_stages == 0)
+        return gr__fail(ctx, GR_USAGE, "gr_fit: a batch of %lld; it must be at least 1", (long long)o->batch);
+    if (!(o->sharpness >= 0 && isfinite(o->sharpness)))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: sharpness with epsilon %g; it is positive, or 0 for none",
+                        o->sharpness);
+    if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
+                        (long long)o->epochs, (long long)o->updates);
+    const gr_schedule *s = &o->schedule;
+    if ((unsigned)s->kind > GR_TRIANGULAR || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma) ||
+        !(s->warm_up >= 0 && s->warm_up < 1e9))
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g, warm_up %g; all are at least 0",
+                        (int)s->kind, s->lr_min, (long long)s->every, s->gamma, s->warm_up);
+    return gr_ok(ctx);
+}
+
+static bool check_stages(gr_context *ctx, const gr_fit_options *o)
+{
+    bool good = o->n_stages == 0 || (o->epochs > 0 && o->updates == 0 && o->stages[0].epoch == 0);
+    for (int i = 0; i < o->n_stages; i++)
+        good = good && o->stages[i].batch >= 1 && (i == 0 || o->stages[i].epoch > o->stages[i - 1].epoch);
+    return good || gr__fail(ctx, GR_USAGE,
+                            "gr_fit: stages have batches of at least 1, begin at epoch 0, each later than the one "
+                            "before, and the run ends by epochs");
+}
+
+bool gr__fit_check(gr_context *ctx, const gr_fit_options *options)
+{
+    return check_numbers(ctx, options) && check_stages(ctx, options);
+}
+
+bool gr__fit_check_noise(const gr_fit_run *f)
+{
+    for (int i = 0; i < gr_parameter_count(f->net); i++)
+        if (f->net->parameters->plans[i].l2 > 0)
+            return gr__fail(
+                f->ctx, GR_USAGE,
+                "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale cannot be "
+                "measured with it",
+                gr_parameter_name(f->net, i));
+    if (f->ctx->scaled)
+        return gr__fail(
+            f->ctx, GR_USAGE,
+            "gr_fit: the noise scale compares gradients before and after the loss scale of fp16 is taken out; "
+            "measure it in bf16 or fp32");
+    return gr_loader_micro_batch(f->train) < f->stages[0].batch ||
+           gr__fail(f->ctx, GR_USAGE,
+                    "gr_fit: the noise scale compares a micro-batch with its batch; give a micro_batch below %lld",
+                    (long long)f->stages[0].batch);
+}
