@@ -1,19 +1,19 @@
 /*
  * gradus.h - Gradus, a training framework in C: everything a program needs.
  *
- * Read in this order: core/core.h (contexts, errors, tensors, the step), kernels/ops/ops.h (operations), nn/nn.h (layers
- * and models), nn/zoo/zoo.h (published networks), data/data.h (images and batches), amp/amp.h (the loss scale),
+ * Read in this order: core/core.h (contexts, errors, tensors, the step), kernels/ops/ops.h (operations), nn/nn.h
+ * (layers and models), nn/zoo/zoo.h (published networks), data/data.h (images and batches), amp/amp.h (the loss scale),
  * optim/optim.h (optimizers and the fit loop).
  */
 #ifndef GRADUS_H
 #define GRADUS_H
 
+#include "amp/amp.h"
 #include "core/core.h"
+#include "data/data.h"
 #include "kernels/ops/ops.h"
 #include "nn/nn.h"
 #include "nn/zoo/zoo.h"
-#include "data/data.h"
-#include "amp/amp.h"
 #include "optim/optim.h"
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * amp.h - the public face of amp/: mixed precision's loss scale.
  *
- * What runs in which type is said in kernels/ops/ops.def, once for every device. Gradients in f16 below 2^-24 would be 0 and above
- * 65504 infinite. So losses' gradients are multiplied by a scale that is as large as the model bears: it begins at 65536,
- * doubles after 2000 updates without an overflow, and an update with an infinity or NaN among its gradients is skipped as if
- * it had never been, halving the scale. All this happens on the device; the host need not wait.
+ * What runs in which type is said in kernels/ops/ops.def, once for every device. Gradients in f16 below 2^-24 would be
+ * 0 and above 65504 infinite. So losses' gradients are multiplied by a scale that is as large as the model bears: it
+ * begins at 65536, doubles after 2000 updates without an overflow, and an update with an infinity or NaN among its
+ * gradients is skipped as if it had never been, halving the scale. All this happens on the device; the host need not
+ * wait.
  */
 #ifndef GRADUS_AMP_H
 #define GRADUS_AMP_H

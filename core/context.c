@@ -13,7 +13,8 @@ const char *gr_version(void)
 static bool make_scaler(gr_context *ctx)
 {
     char *state = ctx->device_state;
-    ctx->scaler = gr__tensor_over(ctx, GR_F32, 1, (int64_t[]){GR_SCALER_VALUES}, state ? state + offsetof(gr_step_state, loss_scale) : NULL);
+    ctx->scaler = gr__tensor_over(ctx, GR_F32, 1, (int64_t[]){GR_SCALER_VALUES},
+                                  state ? state + offsetof(gr_step_state, loss_scale) : NULL);
     ctx->state.loss_scale = GR__FIRST_LOSS_SCALE;
     return ctx->scaler && gr__state_write(ctx) && (ctx->scaled = true);
 }

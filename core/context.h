@@ -23,7 +23,10 @@ typedef struct gr_owned {
     void (*destroy)(void *object);
 } gr_owned;
 
-/* Micikevicius et al. 2018 and PyTorch's GradScaler begin here: too much for most models, and soon halved to what they bear. */
+/*
+ * Micikevicius et al. 2018 and PyTorch's GradScaler begin here: too much for most models, and soon halved to what they
+ * bear.
+ */
 #define GR__FIRST_LOSS_SCALE 65536.0f
 
 struct gr_context {
@@ -33,33 +36,34 @@ struct gr_context {
     char error[1024];
     const char *module; /* the module whose forward runs, for messages and the trace */
 
-    gr_arena *arena;       /* step memory */
-    gr_arena *plan;        /* its stand-in while planning */
-    bool planning;         /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
-    bool recording;        /* write the tape */
-    bool capturing;        /* the device writes a step down and does not do it: the step state on it stays as it is */
-    int64_t given_back;    /* how often device memory was given back: addresses from before may be another's */
-    gr_type compute;       /* of activations: the device's real type, or a half */
-    bool scaled;           /* has a loss scaler: the end of the step state belongs to the device */
-    gr_tensor *scaler;     /* [GR_SCALER_VALUES], that end; NULL without a scaler */
+    gr_arena *arena;    /* step memory */
+    gr_arena *plan;     /* its stand-in while planning */
+    bool planning;      /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
+    bool recording;     /* write the tape */
+    bool capturing;     /* the device writes a step down and does not do it: the step state on it stays as it is */
+    int64_t given_back; /* how often device memory was given back: addresses from before may be another's */
+    gr_type compute;    /* of activations: the device's real type, or a half */
+    bool scaled;        /* has a loss scaler: the end of the step state belongs to the device */
+    gr_tensor *scaler;  /* [GR_SCALER_VALUES], that end; NULL without a scaler */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
     gr_tensor **headers; /* tensor headers of the step, reused from step to step */
     int n_headers, cap_headers;
     gr_node **nodes; /* the tape; nodes are kept for reuse */
     int n_nodes, cap_nodes;
-    gr_tensor **leaves;  /* variables and parameters, for gr_clear_gradients */
+    gr_tensor **leaves; /* variables and parameters, for gr_clear_gradients */
     int n_leaves, cap_leaves;
     int64_t steps; /* ended so far */
-    int n_draws; /* operations of this micro-batch that draw random numbers */
+    int n_draws;   /* operations of this micro-batch that draw random numbers */
 
-    gr_step_state state;         /* host copy */
-    void *device_state;          /* gr_step_state that kernels read */
-    gr_tensor *one;              /* 1.0, the seed of backward */
+    gr_step_state state; /* host copy */
+    void *device_state;  /* gr_step_state that kernels read */
+    gr_tensor *one;      /* 1.0, the seed of backward */
 
     void (*trace)(void *user, const gr_trace_event *event);
     void *trace_user;
-    void (*inspect)(void *user, const gr_op *op, const gr_call *call, gr_pass pass); /* after every kernel; NULL: nobody */
+    void (*inspect)(void *user, const gr_op *op, const gr_call *call,
+                    gr_pass pass); /* after every kernel; NULL: nobody */
     void *inspect_user;
     gr_owned *owned;
 };
@@ -106,8 +110,8 @@ bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook); /* hook may be
 bool gr__step_reserve(gr_context *ctx, int64_t bytes);
 
 /*
- * Runs one pass of a call in which some tensors are halves on a kernel for floats: widened copies in step memory, cut into
- * slices of samples where the operation allows it, results rounded to the nearest. False: recorded.
+ * Runs one pass of a call in which some tensors are halves on a kernel for floats: widened copies in step memory, cut
+ * into slices of samples where the operation allows it, results rounded to the nearest. False: recorded.
  */
 bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass);
 

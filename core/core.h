@@ -27,21 +27,22 @@ typedef struct gr_tensor gr_tensor;
 /* What went wrong; each value is also the exit code that a program should end with. */
 typedef enum {
     GR_OK = 0,
-    GR_USAGE = 2,         /* a wrong argument: shapes that do not fit, an unknown name, a number out of range */
-    GR_BAD_DATA = 3,      /* a file or data set that is not what it should be */
-    GR_NO_MEMORY = 4,     /* the host, the device or the memory limit is exhausted */
-    GR_IO_ERROR = 5,      /* a file could not be read or written */
-    GR_NUMERIC = 6,       /* numbers went bad: a loss that is not finite */
-    GR_DEVICE_FAULT = 7,  /* the device failed */
-    GR_STOPPED = 75       /* stopped by a signal after saving; run again to go on */
+    GR_USAGE = 2,        /* a wrong argument: shapes that do not fit, an unknown name, a number out of range */
+    GR_BAD_DATA = 3,     /* a file or data set that is not what it should be */
+    GR_NO_MEMORY = 4,    /* the host, the device or the memory limit is exhausted */
+    GR_IO_ERROR = 5,     /* a file could not be read or written */
+    GR_NUMERIC = 6,      /* numbers went bad: a loss that is not finite */
+    GR_DEVICE_FAULT = 7, /* the device failed */
+    GR_STOPPED = 75      /* stopped by a signal after saving; run again to go on */
 } gr_code;
 
 typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TYPE_COUNT } gr_type;
 
 /*
- * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed: activations,
- * their gradients and the weights that convolutions and dense layers read are halves, sums and everything else are floats;
- * kernels/ops/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see gr_loss_scale.
+ * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed:
+ * activations, their gradients and the weights that convolutions and dense layers read are halves, sums and everything
+ * else are floats; kernels/ops/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see
+ * gr_loss_scale.
  *
  * GR_TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction)
  * where they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".
@@ -71,29 +72,34 @@ bool gr_ok(const gr_context *ctx);                /* false also for NULL */
 gr_code gr_error_code(const gr_context *ctx);     /* GR_NO_MEMORY for NULL */
 const char *gr_error_text(const gr_context *ctx); /* what, where, and what to do; "" when all is well. Owned by ctx. */
 
-/* Forgets the error and every tensor of the unfinished step: the context is usable again. Parameters keep their values. */
+/*
+ * Forgets the error and every tensor of the unfinished step: the context is usable again. Parameters keep their values.
+ */
 void gr_clear_error(gr_context *ctx);
 
 typedef struct {
-    char name[256];           /* "NVIDIA H200" */
-    int capability;           /* compute capability: 90 for 9.0 */
-    int64_t memory, free;     /* bytes */
-    int driver, runtime;      /* CUDA versions that the driver supports and the library was built with: 13000 for 13.0 */
+    char name[256];       /* "NVIDIA H200" */
+    int capability;       /* compute capability: 90 for 9.0 */
+    int64_t memory, free; /* bytes */
+    int driver, runtime;  /* CUDA versions that the driver supports and the library was built with: 13000 for 13.0 */
 } gr_gpu_info;
 
-/* Describes GPU i of this machine. False: there are no more; *why (may be NULL) says, for i = 0, why none can be used. */
+/*
+ * Describes GPU i of this machine. False: there are no more; *why (may be NULL) says, for i = 0, why none can be used.
+ */
 bool gr_gpu(int i, gr_gpu_info *info, const char **why);
 
 const char *gr_version(void); /* GR_VERSION of the library in use */
 const char *gr_device_name(const gr_context *ctx);
-const char *gr_isa_name(const gr_context *ctx);   /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
+const char *gr_isa_name(const gr_context *ctx); /* instruction set of the kernels in use: "plain", "avx2", "avx512" */
 int gr_thread_count(const gr_context *ctx);
 uint64_t gr_seed(const gr_context *ctx);
 const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16", "bf16" or "tf32" */
-gr_type gr_real(const gr_context *ctx);           /* type of parameters: GR_F32, or GR_F64 on ref */
-gr_type gr_compute_type(const gr_context *ctx);   /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */
-const char *gr_type_name(gr_type type);           /* "f32" */
-size_t gr_type_size(gr_type type);                /* bytes of one element */
+gr_type gr_real(const gr_context *ctx);               /* type of parameters: GR_F32, or GR_F64 on ref */
+gr_type
+gr_compute_type(const gr_context *ctx); /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */
+const char *gr_type_name(gr_type type); /* "f32" */
+size_t gr_type_size(gr_type type);      /* bytes of one element */
 
 /* --- tensors: dense, row-major, contiguous. Images are N,H,W,C. --------------------------------------------------- */
 
@@ -118,17 +124,17 @@ double gr_item(const gr_tensor *t);
 /* Gradient of a variable or parameter as the last gr_backward left it; NULL before the first. Owned by ctx. */
 gr_tensor *gr_grad(const gr_tensor *t);
 
-/* --- the step ------------------------------------------------------------------------------------------------------ */
+/* --- the step ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Walks the tape from loss (one element) to the leaves and adds d loss / d leaf to each leaf's gradient. Activations are
- * released on the way: after it, only the loss and the gradients may be read.
+ * Walks the tape from loss (one element) to the leaves and adds d loss / d leaf to each leaf's gradient. Activations
+ * are released on the way: after it, only the loss and the gradients may be read.
  */
 bool gr_backward(gr_tensor *loss);
 
 /*
- * The same from any tensor y, given dy, its gradient, of the same type and shape: a vector-Jacobian product. A dy that an
- * operation returned is used up; one of gr_tensor_new keeps its values.
+ * The same from any tensor y, given dy, its gradient, of the same type and shape: a vector-Jacobian product. A dy that
+ * an operation returned is used up; one of gr_tensor_new keeps its values.
  */
 bool gr_backward_from(gr_tensor *y, gr_tensor *dy);
 
@@ -164,17 +170,17 @@ typedef struct {
 } gr_memory;
 gr_memory gr_memory_use(const gr_context *ctx);
 
-/* --- trace ---------------------------------------------------------------------------------------------------------- */
+/* --- trace -------------------------------------------------------------------------------------------------------- */
 
 /*
- * What CUDA kernels asked of the memories, counted by the emulator. A request is one access by one warp; 32 neighbouring floats
- * lie in 4 sectors of 32 bytes.
+ * What CUDA kernels asked of the memories, counted by the emulator. A request is one access by one warp; 32
+ * neighbouring floats lie in 4 sectors of 32 bytes.
  */
 typedef struct {
     int64_t launches, threads, barriers;     /* barriers: times that a block met */
     int64_t shared_requests, bank_conflicts; /* extra turns because lanes needed different words of one bank */
     int64_t global_requests, global_sectors;
-    int64_t lanes;                           /* at work, of 32 in every request */
+    int64_t lanes; /* at work, of 32 in every request */
 } gr_counters;
 
 /* Whether the trace of ctx counts: device simt, in a build with GRADUS_SIMT_CHECK. */

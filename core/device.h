@@ -16,19 +16,19 @@ enum { GR__PROBE_RESULT = 64 * 1024 };
 
 typedef struct gr_device gr_device;
 struct gr_device {
-    const char *name; /* "cpu" */
-    const char *isa;  /* "avx512" */
-    gr_type real;     /* GR_F32, or GR_F64 */
+    const char *name;         /* "cpu" */
+    const char *isa;          /* "avx512" */
+    gr_type real;             /* GR_F32, or GR_F64 */
     const gr_kernel *kernels; /* by operation id */
     const gr_op *cast;        /* the operation that converts between floating-point types */
     const gr_probes *probes;
     const struct gr_rung *ladder; /* NULL unless it runs CUDA kernels: kernels/cuda/ladder */
-    struct gr_pool *pool;     /* NULL unless a CPU device */
-    void *queue;              /* NULL unless a GPU device */
-    bool on_host;             /* its memory is the host's: a tensor may be filled in place */
-    bool reads_host;          /* its kernels may read any memory of the host's */
-    bool without_bf16;        /* it cannot multiply bf16 */
-    bool tf32;                /* it can multiply tf32 factors: gr_exec.tf32 */
+    struct gr_pool *pool;         /* NULL unless a CPU device */
+    void *queue;                  /* NULL unless a GPU device */
+    bool on_host;                 /* its memory is the host's: a tensor may be filled in place */
+    bool reads_host;              /* its kernels may read any memory of the host's */
+    bool without_bf16;            /* it cannot multiply bf16 */
+    bool tf32;                    /* it can multiply tf32 factors: gr_exec.tf32 */
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);
@@ -41,8 +41,8 @@ struct gr_device {
     void (*close)(gr_device *d);
 
     /*
-     * NULL unless what kernels and add are asked for can be written down, not done, and be done later as a whole, any number of
-     * times, with the same addresses and arguments. In between uploads and downloads fail.
+     * NULL unless what kernels and add are asked for can be written down, not done, and be done later as a whole, any
+     * number of times, with the same addresses and arguments. In between uploads and downloads fail.
      */
     bool (*capture_begin)(gr_device *d);
     void *(*capture_end)(gr_device *d); /* the graph; NULL: it failed */

@@ -37,7 +37,8 @@ bool gr__device_failed(gr_context *ctx, const char *while_what)
 {
     gr_device *d = ctx->device;
     const char *why = d->fault ? d->fault(d) : NULL;
-    return gr__fail(ctx, GR_DEVICE_FAULT, "device %s: %s; found while %s", d->name, why ? why : "a call failed", while_what);
+    return gr__fail(ctx, GR_DEVICE_FAULT, "device %s: %s; found while %s", d->name, why ? why : "a call failed",
+                    while_what);
 }
 
 void gr_clear_error(gr_context *ctx)

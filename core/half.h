@@ -1,6 +1,7 @@
 /*
- * half.h - the two 16-bit floating-point types, as bits: f16 (IEEE binary16: 5 bits of exponent, 10 of fraction) and bf16
- * (the upper half of a float). Rounding is to the nearest, ties to even, in one step from a double; NaN becomes 0x7FFF.
+ * half.h - the two 16-bit floating-point types, as bits: f16 (IEEE binary16: 5 bits of exponent, 10 of fraction) and
+ * bf16 (the upper half of a float). Rounding is to the nearest, ties to even, in one step from a double; NaN becomes
+ * 0x7FFF.
  */
 #ifndef GRADUS_HALF_H
 #define GRADUS_HALF_H
@@ -16,8 +17,8 @@ static inline uint64_t gr__bits_of(double v)
 }
 
 /*
- * v with exponent bits of exponent (the largest finite one is 2^bias) and fraction bits of fraction. A double's fraction has
- * 52 bits; those that go are rounded off by an addition whose carry runs into the exponent where it must.
+ * v with exponent bits of exponent (the largest finite one is 2^bias) and fraction bits of fraction. A double's
+ * fraction has 52 bits; those that go are rounded off by an addition whose carry runs into the exponent where it must.
  */
 static inline uint16_t gr__narrow(double v, int exponent, int fraction)
 {
@@ -34,7 +35,8 @@ static inline uint16_t gr__narrow(double v, int exponent, int fraction)
         return (uint16_t)sign;
     const uint64_t whole = (magnitude & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
     const uint64_t rounded = (whole + ((uint64_t)1 << (lost - 1)) - 1 + (whole >> lost & 1)) >> lost;
-    const uint64_t below = power < 1 - bias ? 0 : (uint64_t)(power + bias - 1) << fraction; /* whole has the leading 1 */
+    const uint64_t below =
+        power < 1 - bias ? 0 : (uint64_t)(power + bias - 1) << fraction; /* whole has the leading 1 */
     return (uint16_t)(sign | (uint32_t)(below + rounded));
 }
 

@@ -17,17 +17,19 @@ static bool take(gr_context *ctx, int64_t bytes, const char *what, void **p)
         return false;
     int64_t in_use = ctx->persistent + ctx->step_bytes, limit = ctx->options.memory_limit;
     if (limit > 0 && bytes > limit - in_use)
-        return gr__fail(ctx, GR_NO_MEMORY,
-                        "out of memory: %s needs %lld bytes, but %lld of the memory limit of %lld are taken; use a smaller "
-                        "batch or a higher limit",
-                        what, (long long)bytes, (long long)in_use, (long long)limit);
+        return gr__fail(
+            ctx, GR_NO_MEMORY,
+            "out of memory: %s needs %lld bytes, but %lld of the memory limit of %lld are taken; use a smaller "
+            "batch or a higher limit",
+            what, (long long)bytes, (long long)in_use, (long long)limit);
     if (ctx->options.plan_only)
         return true;
     *p = ctx->device->alloc(ctx->device, (size_t)bytes);
     if (!*p)
-        return gr__fail(ctx, GR_NO_MEMORY,
-                        "out of memory: %s needs %lld bytes and the device %s gives no more (%lld in use); use a smaller batch",
-                        what, (long long)bytes, ctx->device->name, (long long)in_use);
+        return gr__fail(
+            ctx, GR_NO_MEMORY,
+            "out of memory: %s needs %lld bytes and the device %s gives no more (%lld in use); use a smaller batch",
+            what, (long long)bytes, ctx->device->name, (long long)in_use);
     return true;
 }
 

@@ -40,7 +40,10 @@ int gr__slot_count(const char *slots)
 
 static gr_type slot_type(const gr_context *ctx, const gr_slot *slot)
 {
-    return slot->type == 'u' ? GR_U8 : slot->type == 'i' ? GR_I32 : slot->type == 'h' ? ctx->compute : ctx->device->real;
+    return slot->type == 'u'   ? GR_U8
+           : slot->type == 'i' ? GR_I32
+           : slot->type == 'h' ? ctx->compute
+                               : ctx->device->real;
 }
 
 /* The type of an output that goes by its inputs: the half one if all that could be are. */
@@ -94,11 +97,15 @@ static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
     else if (t->type != wanted)
         gr__op_fail(b, "%s has type %s, wanted is %s", slot->name, gr_type_name(t->type), gr_type_name(wanted));
     else if (!t->data && !b->ctx->planning)
-        gr__op_fail(b, "the storage of %s was given back: gr_backward releases activations, gr_step_end everything", slot->name);
+        gr__op_fail(b, "the storage of %s was given back: gr_backward releases activations, gr_step_end everything",
+                    slot->name);
     return gr_ok(b->ctx);
 }
 
-/* Halves in place of real inputs where the operation asks for them; no copy of what is about to change is kept. False: recorded. */
+/*
+ * Halves in place of real inputs where the operation asks for them; no copy of what is about to change is kept. False:
+ * recorded.
+ */
 static bool narrow(gr_build *b)
 {
     const unsigned rounds = b->ctx->device->kernels[b->op->id].rounds;
@@ -193,7 +200,8 @@ static bool faulty(gr_context *ctx, const gr_op *op)
 {
     const char *why = ctx->device->fault ? ctx->device->fault(ctx->device) : NULL;
     if (why)
-        gr__fail(ctx, GR_DEVICE_FAULT, *ctx->module ? "device %s: %s, in or before %s (%s)" : "device %s: %s, in or before %s",
+        gr__fail(ctx, GR_DEVICE_FAULT,
+                 *ctx->module ? "device %s: %s, in or before %s (%s)" : "device %s: %s, in or before %s",
                  ctx->device->name, why, op->name, ctx->module);
     return why;
 }
@@ -201,7 +209,9 @@ static bool faulty(gr_context *ctx, const gr_op *op)
 bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
-    gr_exec exec = {.pool = ctx->device->pool, .queue = ctx->device->queue, .state = ctx->device_state,
+    gr_exec exec = {.pool = ctx->device->pool,
+                    .queue = ctx->device->queue,
+                    .state = ctx->device_state,
                     .tf32 = ctx->options.precision == GR_TF32};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
@@ -225,12 +235,14 @@ static bool wants_widening(const gr_kernel *kernel, const gr_op *op, const gr_ca
     for (int i = 0; i < call->n_out; i++)
         halves |= gr__is_half(call->out[i]) || gr__is_half(call->d_out[i]);
     gr_slot slot;
-    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a' && !(kernel->halves && kernel->halves(call, pass));
+    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a' &&
+           !(kernel->halves && kernel->halves(call, pass));
 }
 
 static bool run(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
-    return wants_widening(&ctx->device->kernels[op->id], op, call, pass) ? gr__run_widened(ctx, op, call, pass) : gr__run_plain(ctx, op, call, pass);
+    return wants_widening(&ctx->device->kernels[op->id], op, call, pass) ? gr__run_widened(ctx, op, call, pass)
+                                                                         : gr__run_plain(ctx, op, call, pass);
 }
 
 /* The kernel, timed, counted and reported. */

@@ -1,8 +1,8 @@
 /*
  * op.h - the contract of an operation: what it is (gr_op), one call of it (gr_call), and how a front makes that call.
  *
- * A front (kernels/NAME.c) checks shapes and allocates, the engine runs the kernel and writes the tape, a kernel computes.
- * A kernel never allocates and never sees the context.
+ * A front (kernels/NAME.c) checks shapes and allocates, the engine runs the kernel and writes the tape, a kernel
+ * computes. A kernel never allocates and never sees the context.
  */
 #ifndef GRADUS_OP_H
 #define GRADUS_OP_H
@@ -16,24 +16,24 @@ enum { GR_MAX_IN = 6, GR_MAX_OUT = 3, GR_MAX_ARGS = 128 /* bytes of an option st
 
 /* What a kernel may use beside its tensors. */
 typedef struct gr_exec {
-    struct gr_pool *pool;        /* threads of a CPU device, for gr_parallel_for */
-    void *queue;                 /* stream of a GPU device */
-    void *scratch;               /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
-    const gr_step_state *state;  /* on the device */
-    bool tf32;                   /* products of floats round their factors to tf32; the device has gr_device.tf32 */
+    struct gr_pool *pool; /* threads of a CPU device, for gr_parallel_for */
+    void *queue;          /* stream of a GPU device */
+    void *scratch;        /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
+    const gr_step_state *state; /* on the device */
+    bool tf32;                  /* products of floats round their factors to tf32; the device has gr_device.tf32 */
 } gr_exec;
 
 /* One call of one operation: all that a kernel sees, forward and backward. */
 typedef struct gr_call {
     const gr_exec *exec;
-    const void *options;           /* the operation's args struct, never NULL */
-    int n_in, n_out;               /* number of slots in ops.def */
-    gr_tensor *in[GR_MAX_IN];      /* inputs; NULL: an optional one is absent */
-    gr_tensor *out[GR_MAX_OUT];    /* out[0] the result, the rest kept for backward; NULL: not wanted */
-    gr_tensor *d_in[GR_MAX_IN];    /* gradients wanted; NULL: not wanted */
-    gr_tensor *d_out[GR_MAX_OUT];  /* d_out[0] */
-    unsigned accumulate;           /* bit i set: d_in[i] += ; clear: d_in[i] = (the buffer holds garbage) */
-    int variant;                   /* 0: best for the shape; 1..n a named variant, for tests and benchmarks */
+    const void *options;          /* the operation's args struct, never NULL */
+    int n_in, n_out;              /* number of slots in ops.def */
+    gr_tensor *in[GR_MAX_IN];     /* inputs; NULL: an optional one is absent */
+    gr_tensor *out[GR_MAX_OUT];   /* out[0] the result, the rest kept for backward; NULL: not wanted */
+    gr_tensor *d_in[GR_MAX_IN];   /* gradients wanted; NULL: not wanted */
+    gr_tensor *d_out[GR_MAX_OUT]; /* d_out[0] */
+    unsigned accumulate;          /* bit i set: d_in[i] += ; clear: d_in[i] = (the buffer holds garbage) */
+    int variant;                  /* 0: best for the shape; 1..n a named variant, for tests and benchmarks */
 } gr_call;
 
 typedef enum { GR_FORWARD, GR_BACKWARD } gr_pass;
@@ -43,10 +43,10 @@ typedef void (*gr_kernel_fn)(const gr_call *call);
 
 /* What a device offers for one operation. */
 typedef struct {
-    gr_kernel_fn forward;  /* for UPDATE operations: the update */
-    gr_kernel_fn backward; /* NULL unless DIFF */
+    gr_kernel_fn forward;                                 /* for UPDATE operations: the update */
+    gr_kernel_fn backward;                                /* NULL unless DIFF */
     size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types, options and tf32; NULL: none */
-    bool (*halves)(const gr_call *call, gr_pass pass);    /* whether it takes the call's halves as they are; NULL: never */
+    bool (*halves)(const gr_call *call, gr_pass pass); /* whether it takes the call's halves as they are; NULL: never */
     unsigned rounds; /* bit i: it rounds a real in[i] where h stands to the half type as it reads it: no copy is made */
 } gr_kernel;
 
@@ -74,7 +74,7 @@ typedef struct {
 bool gr__slot(const char *slots, int i, gr_slot *slot);
 int gr__slot_count(const char *slots);
 
-/* --- for fronts ---------------------------------------------------------------------------------------------------- */
+/* --- for fronts --------------------------------------------------------------------------------------------------- */
 
 /* A call being built. */
 typedef struct {

@@ -30,11 +30,11 @@ struct gr_pool {
     int64_t chunks;
     bool stop;
 
-    _Atomic unsigned round;  /* number of the newest job */
-    _Atomic int unfinished;  /* workers that still have chunks of it */
-    _Atomic int asleep;      /* threads that wait on wake */
+    _Atomic unsigned round; /* number of the newest job */
+    _Atomic int unfinished; /* workers that still have chunks of it */
+    _Atomic int asleep;     /* threads that wait on wake */
     pthread_mutex_t mutex;
-    pthread_cond_t wake;     /* broadcast when round advances or unfinished reaches 0 and somebody sleeps */
+    pthread_cond_t wake; /* broadcast when round advances or unfinished reaches 0 and somebody sleeps */
     int spins;
 };
 

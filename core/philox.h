@@ -9,12 +9,12 @@
 
 /* What a stream of numbers is for. Values are part of the file format of "same seed, same bits": never renumber. */
 typedef enum {
-    GR_RNG_INIT = 1,      /* initial weights: (seed, parameter index, element) */
-    GR_RNG_SHUFFLE = 2,   /* order of an epoch: (seed, epoch, position) */
-    GR_RNG_SPLIT = 3,     /* order of files before a split: (split seed, class, position) */
+    GR_RNG_INIT = 1,       /* initial weights: (seed, parameter index, element) */
+    GR_RNG_SHUFFLE = 2,    /* order of an epoch: (seed, epoch, position) */
+    GR_RNG_SPLIT = 3,      /* order of files before a split: (split seed, class, position) */
     GR_RNG_PROCEDURAL = 4, /* the built-in sets: (seed, sample, draw) */
     GR_RNG_DROPOUT = 5,    /* what dropout keeps: (seed, micro-batch, call, element), see kernels/ops/dropout.h */
-    GR_RNG_AUGMENT = 6     /* what becomes of a sample: (seed, epoch, sample, step), see data/augmentation/augment_draw.c */
+    GR_RNG_AUGMENT = 6 /* what becomes of a sample: (seed, epoch, sample, step), see data/augmentation/augment_draw.c */
 } gr_rng_purpose;
 
 /* out = Philox4x32-10(counter, key). */
@@ -26,7 +26,9 @@ uint32_t gr__random_bits(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint
 /* Uniform in [0, 1): the upper 24 bits, exact in float. */
 float gr__random_uniform(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i);
 
-/* A random order of 0..n-1 (Fisher-Yates, Lemire's unbiased bound left out: n < 2^32 keeps the bias below 2^-32 * n). */
+/*
+ * A random order of 0..n-1 (Fisher-Yates, Lemire's unbiased bound left out: n < 2^32 keeps the bias below 2^-32 * n).
+ */
 void gr__random_order(uint64_t seed, gr_rng_purpose purpose, uint32_t a, int64_t n, int64_t *order);
 
 #endif

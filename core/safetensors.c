@@ -13,15 +13,16 @@
 
 enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8 };
 
-static const char *const dtypes[GR_TYPE_COUNT] = {[GR_F32] = "F32", [GR_F64] = "F64", [GR_F16] = "F16",
-                                                  [GR_BF16] = "BF16", [GR_U8] = "U8", [GR_I32] = "I32",
-                                                  [GR_I64] = "I64"};
+static const char *const dtypes[GR_TYPE_COUNT] = {
+    [GR_F32] = "F32", [GR_F64] = "F64", [GR_F16] = "F16", [GR_BF16] = "BF16",
+    [GR_U8] = "U8",   [GR_I32] = "I32", [GR_I64] = "I64"};
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static bool broken(gr_context *ctx, const char *path, const char *rule)
 {
-    return gr__fail(ctx, GR_BAD_DATA, "%s: not a sound safetensors file: %s; the file is damaged or of another kind", path, rule);
+    return gr__fail(ctx, GR_BAD_DATA, "%s: not a sound safetensors file: %s; the file is damaged or of another kind",
+                    path, rule);
 }
 
 /* The whole file into memory. */
@@ -29,7 +30,8 @@ static bool slurp(gr_context *ctx, const char *path, gr_safetensors *file)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
-        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path, strerror(errno));
+        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path,
+                        strerror(errno));
     bool sized = fseeko(f, 0, SEEK_END) == 0;
     off_t size = sized ? ftello(f) : -1;
     if (size < 0) {
@@ -43,7 +45,8 @@ static bool slurp(gr_context *ctx, const char *path, gr_safetensors *file)
     fclose(f);
     if (!file->bytes)
         return false;
-    return got == file->size || gr__fail(ctx, GR_IO_ERROR, "%s: could be read only to byte %zu of %zu", path, got, file->size);
+    return got == file->size ||
+           gr__fail(ctx, GR_IO_ERROR, "%s: could be read only to byte %zu of %zu", path, got, file->size);
 }
 
 static uint64_t little_endian_u64(const unsigned char *p)
@@ -182,7 +185,7 @@ void gr__safetensors_free(gr_safetensors *file)
     *file = (gr_safetensors){0};
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /* The header as text, padded with spaces so that the data begins at a multiple of 8 bytes. NULL: no memory. */
 static char *header_text(int n, const gr_saved_tensor *tensors)

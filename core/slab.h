@@ -9,11 +9,11 @@
 #include "core/tensor.h"
 
 typedef struct {
-    gr_tensor *value;     /* of the shape of the parameter, over the slab */
-    int64_t offset;       /* elements from the start of the slab; a multiple of 64 */
-    int64_t count;        /* elements */
-    bool no_gradient;     /* its update is fused into its backward: it has no place in the gradient slab */
-    int64_t grad_offset;  /* elements from the start of the gradient slab; -1 while it has none */
+    gr_tensor *value;    /* of the shape of the parameter, over the slab */
+    int64_t offset;      /* elements from the start of the slab; a multiple of 64 */
+    int64_t count;       /* elements */
+    bool no_gradient;    /* its update is fused into its backward: it has no place in the gradient slab */
+    int64_t grad_offset; /* elements from the start of the gradient slab; -1 while it has none */
 } gr_segment;
 
 typedef struct gr_slab {

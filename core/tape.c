@@ -1,6 +1,6 @@
 /*
- * tape.c - reverse-mode differentiation. The forward pass appends nodes; the backward pass walks them from last to first,
- * which is already a topological order: no sort, no recursion.
+ * tape.c - reverse-mode differentiation. The forward pass appends nodes; the backward pass walks them from last to
+ * first, which is already a topological order: no sort, no recursion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,9 @@ bool gr__tape_append(gr_build *b, bool alias)
     return true;
 }
 
-/* Where the gradient of one input goes, made when it is not there yet; sets the accumulate bit where it holds a value. */
+/*
+ * Where the gradient of one input goes, made when it is not there yet; sets the accumulate bit where it holds a value.
+ */
 static gr_tensor *gradient_buffer(gr_tensor *t, gr_call *call, int slot)
 {
     bool leaf = t->node < 0;
@@ -93,8 +95,8 @@ static int twin(const gr_call *call, int slot)
 }
 
 /*
- * Sets d_in and accumulate. A tensor that stands in two slots of one call gets a buffer of its own for the second, which
- * add_twins adds afterwards: no kernel has to know that two of its gradients are one.
+ * Sets d_in and accumulate. A tensor that stands in two slots of one call gets a buffer of its own for the second,
+ * which add_twins adds afterwards: no kernel has to know that two of its gradients are one.
  */
 static bool make_buffers(gr_node *node, gr_call *call)
 {
@@ -103,8 +105,8 @@ static bool make_buffers(gr_node *node, gr_call *call)
         gr_tensor *t = gr__origin(call->in[i]);
         if (!slot.grad || !t || !t->wants_grad || node->claimed >> i & 1)
             continue;
-        call->d_in[i] = twin(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape)
-                                           : gradient_buffer(t, call, i);
+        call->d_in[i] =
+            twin(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape) : gradient_buffer(t, call, i);
         if (!call->d_in[i])
             return false;
     }
@@ -186,8 +188,9 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 {
     gr_context *ctx = y->ctx;
     if (y->node < 0)
-        return gr__fail(ctx, GR_USAGE, "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
-                                       "parameter, was made while recording was off, or was differentiated before");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
+                        "parameter, was made while recording was off, or was differentiated before");
     y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
         gr_node *node = ctx->nodes[i];
@@ -228,6 +231,7 @@ bool gr_backward_from(gr_tensor *y, gr_tensor *dy)
     for (int i = 0; same && i < y->ndim; i++)
         same = dy->shape[i] == y->shape[i];
     if (!same)
-        return gr__fail(ctx, GR_USAGE, "gr_backward_from: the gradient must have the context, type and shape of its tensor");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_backward_from: the gradient must have the context, type and shape of its tensor");
     return walk(y, dy, NULL);
 }

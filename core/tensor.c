@@ -11,9 +11,8 @@
 static const struct {
     const char *name;
     size_t size;
-} types[GR_TYPE_COUNT] = {[GR_F32] = {"f32", 4}, [GR_F64] = {"f64", 8}, [GR_F16] = {"f16", 2},
-                          [GR_BF16] = {"bf16", 2}, [GR_U8] = {"u8", 1},  [GR_I32] = {"i32", 4},
-                          [GR_I64] = {"i64", 8}};
+} types[GR_TYPE_COUNT] = {[GR_F32] = {"f32", 4}, [GR_F64] = {"f64", 8}, [GR_F16] = {"f16", 2}, [GR_BF16] = {"bf16", 2},
+                          [GR_U8] = {"u8", 1},   [GR_I32] = {"i32", 4}, [GR_I64] = {"i64", 8}};
 
 const char *gr_type_name(gr_type type)
 {
@@ -43,9 +42,11 @@ bool gr__shape_check(gr_context *ctx, gr_type type, int ndim, const int64_t *sha
     int64_t bytes = (int64_t)gr_type_size(type);
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 1)
-            return gr__fail(ctx, GR_USAGE, "dimension %d of a tensor is %lld; it must be at least 1", i, (long long)shape[i]);
+            return gr__fail(ctx, GR_USAGE, "dimension %d of a tensor is %lld; it must be at least 1", i,
+                            (long long)shape[i]);
         if (__builtin_mul_overflow(bytes, shape[i], &bytes) || bytes > INT64_MAX / 4)
-            return gr__fail(ctx, GR_USAGE, "a tensor of %d dimensions with %lld rows in dimension %d has too many bytes to count",
+            return gr__fail(ctx, GR_USAGE,
+                            "a tensor of %d dimensions with %lld rows in dimension %d has too many bytes to count",
                             ndim, (long long)shape[i], i);
     }
     return true;
@@ -189,9 +190,10 @@ static bool reachable(const gr_tensor *t)
         return false;
     if (t->data || t->ctx->planning)
         return true;
-    return gr__fail(t->ctx, GR_USAGE,
-                    "a tensor was read or written after its storage was given back; after gr_backward only the loss and the "
-                    "gradients may be read, after gr_step_end only variables and parameters");
+    return gr__fail(
+        t->ctx, GR_USAGE,
+        "a tensor was read or written after its storage was given back; after gr_backward only the loss and the "
+        "gradients may be read, after gr_step_end only variables and parameters");
 }
 
 bool gr_upload(gr_tensor *t, const void *host)
@@ -204,8 +206,7 @@ bool gr_upload(gr_tensor *t, const void *host)
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;
-    return d->upload(d, t->data, host, gr__bytes(t)) ||
-           gr__device_failed(t->ctx, "a tensor was copied to it");
+    return d->upload(d, t->data, host, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied to it");
 }
 
 bool gr_download(const gr_tensor *t, void *host)
@@ -213,8 +214,7 @@ bool gr_download(const gr_tensor *t, void *host)
     if (!reachable(t) || !t->data)
         return false;
     gr_device *d = t->ctx->device;
-    return d->download(d, host, t->data, gr__bytes(t)) ||
-           gr__device_failed(t->ctx, "a tensor was copied from it");
+    return d->download(d, host, t->data, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied from it");
 }
 
 double gr_item(const gr_tensor *t)

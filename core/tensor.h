@@ -22,11 +22,11 @@ struct gr_tensor {
     int64_t count;              /* product of shape */
 
     gr_lifetime lifetime;
-    gr_block block;     /* where a step tensor lies; size 0 once released */
-    bool wants_grad;    /* lies on a path from a leaf */
-    bool grad_written;  /* leaf: grad holds a value, the next backward adds to it */
-    int32_t node;       /* index of the tape node that made it, -1 for a leaf or a constant */
-    gr_tensor *grad;    /* leaf: persistent, made at the first backward. Else: alive only while backward runs */
+    gr_block block;       /* where a step tensor lies; size 0 once released */
+    bool wants_grad;      /* lies on a path from a leaf */
+    bool grad_written;    /* leaf: grad holds a value, the next backward adds to it */
+    int32_t node;         /* index of the tape node that made it, -1 for a leaf or a constant */
+    gr_tensor *grad;      /* leaf: persistent, made at the first backward. Else: alive only while backward runs */
     struct gr_slab *slab; /* of a parameter: where its gradient will lie; NULL otherwise */
     int32_t segment;      /* of a parameter: its index in slab */
     gr_tensor *half;      /* copy in the context's half type; NULL: none */
@@ -89,7 +89,9 @@ void gr__bequeath(gr_tensor *t, gr_tensor *heir);
 /* "[16,200,200,3]" into text. */
 void gr__shape_text(const gr_tensor *t, char *text, size_t size);
 
-/* Checks a shape: 0..GR_MAX_DIMS sizes of at least 1 whose product (in bytes) fits. False: recorded as a usage error. */
+/*
+ * Checks a shape: 0..GR_MAX_DIMS sizes of at least 1 whose product (in bytes) fits. False: recorded as a usage error.
+ */
 bool gr__shape_check(gr_context *ctx, gr_type type, int ndim, const int64_t *shape);
 
 #endif

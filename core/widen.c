@@ -1,9 +1,10 @@
 /*
  * widen.c - halves: copies of tensors in the context's half type, and any operation on halves by its kernel for floats.
  *
- * A call with halves in it runs as: widen what is read to floats, run the kernel for floats, round what it wrote. So halves
- * are stored, floats are summed, whatever the operation and the device. Where samples have nothing to do with each other the
- * call is cut into slices of a few samples: the floats stay in the caches, and no activation ever exists in both types.
+ * A call with halves in it runs as: widen what is read to floats, run the kernel for floats, round what it wrote. So
+ * halves are stored, floats are summed, whatever the operation and the device. Where samples have nothing to do with
+ * each other the call is cut into slices of a few samples: the floats stay in the caches, and no activation ever exists
+ * in both types.
  */
 #include "core/context.h"
 #include "core/slab.h"

@@ -1,7 +1,8 @@
 /*
  * data.h - the public face of data/: sets of images in memory, splits, and the loader that makes batches.
  *
- * A data set holds u8 images [n, H, W, C], C 1 or 3, and i32 labels in host memory, owned by the context. Subsets share the images.
+ * A data set holds u8 images [n, H, W, C], C 1 or 3, and i32 labels in host memory, owned by the context. Subsets share
+ * the images.
  */
 #ifndef GRADUS_DATA_H
 #define GRADUS_DATA_H
@@ -25,38 +26,41 @@ typedef enum {
     GR_FILTER_DECODABLE = 0, /* those that decode; the others are left out, up to allow_bad */
     GR_FILTER_NONE,          /* all; one that does not decode is an error */
     GR_FILTER_NONZERO,       /* those that are not empty. What does not decode is then left out, up to allow_bad */
-    GR_FILTER_KERAS_JFIF     /* those with "JFIF" in their first 4096 bytes, as Keras' cats-vs-dogs example; then the same */
+    GR_FILTER_KERAS_JFIF /* those with "JFIF" in their first 4096 bytes, as Keras' cats-vs-dogs example; then the same */
 } gr_filter;
 
-const char *gr_filter_name(gr_filter filter); /* "decodable", "none", "nonzero", "keras-jfif" */
+const char *gr_filter_name(gr_filter filter);              /* "decodable", "none", "nonzero", "keras-jfif" */
 bool gr_filter_named(const char *name, gr_filter *filter); /* false: there is none of that name */
 
 typedef struct {
-    int height, width;  /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
-    int per_class;      /* stop after so many good images of each class, in numeric file order; 0: all */
+    int height, width; /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
+    int per_class;     /* stop after so many good images of each class, in numeric file order; 0: all */
     gr_filter filter;
-    bool decode_late;   /* keep no pixels, only which files: each is decoded whenever a batch wants it. All are decoded once when
+    bool
+        decode_late; /* keep no pixels, only which files: each is decoded whenever a batch wants it. All are decoded once when
                            the set is opened, to see that they can be: the set is the same either way */
-    int64_t memory;     /* the most bytes that the images may take otherwise; 0: three quarters of the machine's */
-    double allow_bad;   /* largest share of files that may fail to decode; 0: 0.01; 1: any */
+    int64_t memory;      /* the most bytes that the images may take otherwise; 0: three quarters of the machine's */
+    double allow_bad;    /* largest share of files that may fail to decode; 0: 0.01; 1: any */
     uint64_t split_seed; /* 0: numeric file order; else the files of each class are permuted by it first */
     /* Told, once all are read and in their order, of each file that was left out (CLASS/NAME) and why. NULL: quiet. */
     void (*skipped)(void *user, const char *file, const char *reason);
-    /* Told of each file that was taken, in order: its line of the manifest, "CLASS/NAME BYTES CRC-32\n". NULL: quiet. */
+    /*
+     * Told of each file that was taken, in order: its line of the manifest, "CLASS/NAME BYTES CRC-32\n". NULL: quiet.
+     */
     void (*taken)(void *user, const char *line);
     void *user;
 } gr_image_options;
 
 /*
  * Images (.jpg .jpeg .png) in one folder per class, classes in alphabetical order: root/Cat/0.jpg ... Decoded by the
- * context's threads. Other files (Thumbs.db) are passed over. Files that do not decode are skipped, counted and reported.
- * root may also be a .zip, .tar or .tar.gz that holds such folders, all in one folder: it is read as it is.
+ * context's threads. Other files (Thumbs.db) are passed over. Files that do not decode are skipped, counted and
+ * reported. root may also be a .zip, .tar or .tar.gz that holds such folders, all in one folder: it is read as it is.
  */
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options);
 
 /*
- * Writes a set as one file, pixels as they are stored, class by class: decoded once, opened at the speed of memory. The file
- * appears whole or not at all. False: recorded, or set is NULL.
+ * Writes a set as one file, pixels as they are stored, class by class: decoded once, opened at the speed of memory. The
+ * file appears whole or not at all. False: recorded, or set is NULL.
  */
 bool gr_pack(const gr_dataset *set, const char *path);
 
@@ -70,8 +74,9 @@ typedef struct {
 gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options *options);
 
 /*
- * What decodes JPEGs: "libjpeg-turbo" where the library was built with it, else or where GRADUS_JPEG=stb_image is in the
- * environment "stb_image". Their pixels differ by rounding, and so do the hashes of sets and the losses of trainings.
+ * What decodes JPEGs: "libjpeg-turbo" where the library was built with it, else or where GRADUS_JPEG=stb_image is in
+ * the environment "stb_image". Their pixels differ by rounding, and so do the hashes of sets and the losses of
+ * trainings.
  */
 const char *gr_jpeg_decoder(void);
 
@@ -87,8 +92,8 @@ gr_split gr_cifar10(gr_context *ctx, const char *path);
 gr_split gr_idx(gr_context *ctx, const char *folder);
 
 /*
- * A built-in set of two classes drawn by formula from (seed, image number): no photographs, learnable, any size. n images,
- * classes alternate.
+ * A built-in set of two classes drawn by formula from (seed, image number): no photographs, learnable, any size. n
+ * images, classes alternate.
  */
 gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
 
@@ -97,7 +102,8 @@ gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width
 
 /*
  * A built-in set that is no images: n rows of real features, at least 2, in [-2, 2], of shape [1, features, 1]. Two
- * classes that alternate, told apart by the first two features; the formula and its limits stand in data/formats/table.c.
+ * classes that alternate, told apart by the first two features; the formula and its limits stand in
+ * data/formats/table.c.
  */
 gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t seed);
 
@@ -105,13 +111,15 @@ gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t 
    A part holds its classes in turn: cat, dog, cat, dog, ... */
 gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t test);
 
-int64_t gr_dataset_size(const gr_dataset *set);      /* 0 for NULL */
+int64_t gr_dataset_size(const gr_dataset *set); /* 0 for NULL */
 int gr_dataset_classes(const gr_dataset *set);
 const char *gr_dataset_class_name(const gr_dataset *set, int i);
 void gr_dataset_shape(const gr_dataset *set, int64_t shape[3]); /* H, W, C of its batches */
-int64_t gr_dataset_skipped(const gr_dataset *set);   /* files left out when it was read */
-const char *gr_dataset_manifest(const gr_dataset *set); /* SHA-256 of its manifest, 64 hex digits; "": not made of image files */
-const uint8_t *gr_dataset_image(const gr_dataset *set, int64_t i); /* H*W*C bytes, as stored: not resized. NULL: decoded late */
+int64_t gr_dataset_skipped(const gr_dataset *set);              /* files left out when it was read */
+const char *
+gr_dataset_manifest(const gr_dataset *set); /* SHA-256 of its manifest, 64 hex digits; "": not made of image files */
+const uint8_t *gr_dataset_image(const gr_dataset *set,
+                                int64_t i); /* H*W*C bytes, as stored: not resized. NULL: decoded late */
 int gr_dataset_label(const gr_dataset *set, int64_t i);
 
 /* Batches of this set, and of every part of it made later, are resized by nearest neighbour when they are made. */
@@ -121,9 +129,9 @@ bool gr_dataset_resize(gr_dataset *set, int height, int width);
 void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
 
 /*
- * The set with an augmentation: its batches are drawn by the plan, anew in each epoch, keyed by (seed, epoch, sample), so that
- * a sample looks the same whatever the batch size, the device and the number of threads. The plan is words with commas
- * between them, in the order in which they happen to a picture:
+ * The set with an augmentation: its batches are drawn by the plan, anew in each epoch, keyed by (seed, epoch, sample),
+ * so that a sample looks the same whatever the batch size, the device and the number of threads. The plan is words with
+ * commas between them, in the order in which they happen to a picture:
  *
  *   flip flip=alternate flip=always   mirrored left to right: by chance; by chance, then in turn epoch by epoch; always
  *   translate=4                       moved by up to 4 whole pixels each way
@@ -139,7 +147,10 @@ void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
  */
 gr_dataset *gr_augmented(gr_dataset *set, const char *plan);
 
-/* The set for evaluation of a network trained with that plan: only the plan's resizes and crops, drawn crops in the middle. */
+/*
+ * The set for evaluation of a network trained with that plan: only the plan's resizes and crops, drawn crops in the
+ * middle.
+ */
 gr_dataset *gr_augmented_for_evaluation(gr_dataset *set, const char *plan);
 
 /* Whether text is a plan. False: recorded, naming the word and the cure. NULL is one. */
@@ -163,7 +174,7 @@ typedef struct {
     gr_last_batch last;
     int64_t epoch;       /* epochs that another loader of this run has begun before: their orders are not taken again */
     int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */
-    int workers;    /* threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each
+    int workers; /* threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each
                        batch is filled by the context's threads when it is asked for. The batches are the same. */
     int prefetch;   /* batches that workers may be ahead; 0: 2 */
     bool on_device; /* the set's pictures are brought to the device, and batches made there of indices */
@@ -185,29 +196,29 @@ gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options);
 void gr_loader_close(gr_loader *loader); /* gives its buffers back before gr_close would; NULL is fine */
 
 /*
- * Fills batch with the next batch of the epoch, or the next piece of one. False at the end of the epoch (the next call starts
- * another) and on error. The weight of the update (gr_set_update_weight) is that of the whole batch, so the gradients of its
- * pieces add up to the batch's own.
+ * Fills batch with the next batch of the epoch, or the next piece of one. False at the end of the epoch (the next call
+ * starts another) and on error. The weight of the update (gr_set_update_weight) is that of the whole batch, so the
+ * gradients of its pieces add up to the batch's own.
  */
 bool gr_loader_next(gr_loader *loader, gr_batch *batch);
 
 /* The next piece is the first of the batch under way once more: for optimizers that go over a batch several times. */
 void gr_loader_again(gr_loader *loader);
 
-int64_t gr_loader_batch(const gr_loader *loader);   /* rows of a full batch */
+int64_t gr_loader_batch(const gr_loader *loader);       /* rows of a full batch */
 int64_t gr_loader_micro_batch(const gr_loader *loader); /* rows of a full piece */
-int64_t gr_loader_batches(const gr_loader *loader); /* batches in an epoch */
-int gr_loader_workers(const gr_loader *loader);     /* threads that fill batches ahead; 0: none */
-int gr_loader_prefetch(const gr_loader *loader);    /* batches that they may be ahead */
+int64_t gr_loader_batches(const gr_loader *loader);     /* batches in an epoch */
+int gr_loader_workers(const gr_loader *loader);         /* threads that fill batches ahead; 0: none */
+int gr_loader_prefetch(const gr_loader *loader);        /* batches that they may be ahead */
 
 typedef struct {
-    double wait; /* seconds that gr_loader_next has waited for a batch to be filled, or filled it itself */
-    double copy; /* and copied it to the device */
+    double wait;    /* seconds that gr_loader_next has waited for a batch to be filled, or filled it itself */
+    double copy;    /* and copied it to the device */
     double making;  /* that threads have spent in filling batches, all of them together */
     double reading; /* of these, in reading files */
 } gr_loader_time;
 gr_loader_time gr_loader_seconds(const gr_loader *loader); /* since it was opened */
-int64_t gr_loader_epoch(const gr_loader *loader);   /* epochs begun so far */
+int64_t gr_loader_epoch(const gr_loader *loader);          /* epochs begun so far */
 
 /* A batch of n rows whose shapes are right and whose contents mean nothing: for dry runs. */
 bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch);

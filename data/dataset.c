@@ -14,12 +14,13 @@ double gr__machine_memory(void)
 }
 
 /*
- * Asks for huge pages under a large array, a wish whose fate need not be known: a page fault for every 4 KiB of an image
- * set takes a fifth of the time that decoding it does.
+ * Asks for huge pages under a large array, a wish whose fate need not be known: a page fault for every 4 KiB of an
+ * image set takes a fifth of the time that decoding it does.
  */
 static void prefer_huge_pages(void *p, size_t bytes)
 {
-    const uintptr_t huge = 2 << 20, begin = ((uintptr_t)p + huge - 1) / huge * huge, end = ((uintptr_t)p + bytes) / huge * huge;
+    const uintptr_t huge = 2 << 20, begin = ((uintptr_t)p + huge - 1) / huge * huge,
+                    end = ((uintptr_t)p + bytes) / huge * huge;
     if (begin < end)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
@@ -279,7 +280,8 @@ void gr_dataset_hash(const gr_dataset *set, char text[17])
     if (!set->images->pixels)
         return;
     const gr_images *images = set->images;
-    const int64_t shape[3] = {images->height, images->width, images->channels}; /* as stored, whatever batches are resized to */
+    const int64_t shape[3] = {images->height, images->width,
+                              images->channels}; /* as stored, whatever batches are resized to */
     uint64_t h = mix(0, (uint64_t)gr_dataset_size(set));
     for (int i = 0; i < 3; i++)
         h = mix(h, (uint64_t)shape[i]);

@@ -21,12 +21,12 @@ typedef struct gr_image_source {
 /* Images, or rows of features as images of one pixel's height. Sets share them; they are freed with the context. */
 typedef struct {
     int64_t n, height, width, channels; /* channels: 3 (RGB) or 1 */
-    uint8_t *pixels; /* [n, height, width, channels]; NULL: not kept */
-    gr_image_source *source; /* where they come from then */
-    int32_t *labels; /* [n], each in 0..classes-1 */
+    uint8_t *pixels;                    /* [n, height, width, channels]; NULL: not kept */
+    gr_image_source *source;            /* where they come from then */
+    int32_t *labels;                    /* [n], each in 0..classes-1 */
     int classes;
-    char **names;    /* [classes] */
-    int64_t skipped; /* files that were left out */
+    char **names;                   /* [classes] */
+    int64_t skipped;                /* files that were left out */
     char manifest[GR__SHA256_TEXT]; /* hash of the manifest of the files it was made of; "": of none */
     int64_t *places; /* [n] which file of its class each was, left-out ones counted; NULL: not made of files */
     int64_t *files;  /* [classes] how many files each class had, or NULL */
@@ -41,7 +41,8 @@ struct gr_dataset {
     const gr_images *images;
     int64_t n;
     int64_t *rows; /* [n], which image each sample is; NULL: sample i is image i */
-    int64_t size[2]; /* height and width that images are put into batches with: their own, or what they are resized to */
+    int64_t
+        size[2]; /* height and width that images are put into batches with: their own, or what they are resized to */
     const gr__plan *plan;  /* what happens to a batch then; NULL: nothing */
     int64_t batch_size[2]; /* height and width after the plan */
     int64_t plain;         /* so many samples, the first, are left out of it */
@@ -67,7 +68,7 @@ void gr__image_name(const gr_dataset *set, int64_t sample, char *text, size_t si
 /* Room for n images of shape [height, width, channels] and their labels. NULL: recorded. */
 gr_images *gr__images_new(gr_context *ctx, int64_t n, const int64_t shape[3], int classes);
 gr_images *gr__images_listed(gr_context *ctx, int64_t n, const int64_t shape[3], int classes); /* without pixels */
-bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name); /* keeps a copy */
+bool gr__images_name(gr_context *ctx, gr_images *images, int label, const char *name);         /* keeps a copy */
 void gr__images_free(void *images);
 
 static inline int64_t gr__image_bytes(const gr_images *images)

@@ -10,14 +10,16 @@
 int main(int argc, char **argv)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .seed = 1});
-    gr_dataset *pets = argc > 1 && *argv[1]
-                           ? gr_image_folder(ctx, argv[1], &(gr_image_options){.height = 200, .width = 200, .per_class = 1000})
-                           : gr_procedural(ctx, 2000, 200, 200, 1);
+    gr_dataset *pets =
+        argc > 1 && *argv[1]
+            ? gr_image_folder(ctx, argv[1], &(gr_image_options){.height = 200, .width = 200, .per_class = 1000})
+            : gr_procedural(ctx, 2000, 200, 200, 1);
     gr_split part = gr_split_per_class(pets, 600, 200, 200);
 
     gr_module *net = gr_sequential(
         ctx,
-        gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 32, .kernel = 3, .padding = GR_SAME, .init = GR_HE_UNIFORM}),
+        gr_conv2d_layer(ctx,
+                        &(gr_conv2d_options){.filters = 32, .kernel = 3, .padding = GR_SAME, .init = GR_HE_UNIFORM}),
         gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 128, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);

@@ -23,14 +23,11 @@ int main(int argc, char **argv)
     gr_split cifar = gr_cifar10(ctx, argc > 1 ? argv[1] : "datasets");
 
     gr_module *net = gr_sequential(
-        ctx,
-        gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 32, .kernel = 3}), gr_relu_layer(ctx),
-        gr_max_pool2d_layer(ctx, 2),
+        ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 32, .kernel = 3}), gr_relu_layer(ctx),
+        gr_max_pool2d_layer(ctx, 2), gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 64, .kernel = 3}),
+        gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2),
         gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 64, .kernel = 3}), gr_relu_layer(ctx),
-        gr_max_pool2d_layer(ctx, 2),
-        gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 64, .kernel = 3}), gr_relu_layer(ctx),
-        gr_flatten_layer(ctx),
-        gr_dense_layer(ctx, &(gr_dense_options){.units = 64}), gr_relu_layer(ctx),
+        gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 64}), gr_relu_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 10}), NULL);
 
     gr_fit_options fit = {.batch = 32, .epochs = 10, .report = report};

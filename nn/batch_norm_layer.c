@@ -6,7 +6,8 @@
 static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 {
     int64_t channels = f->dim[f->ndim - 1];
-    gr_parameter_plan weight = {.role = GR__VECTOR, .ndim = 1, .shape = {channels}, .init = GR_ONES, .place = &m->weight};
+    gr_parameter_plan weight = {
+        .role = GR__VECTOR, .ndim = 1, .shape = {channels}, .init = GR_ONES, .place = &m->weight};
     gr_parameter_plan bias = {.role = GR__VECTOR, .ndim = 1, .shape = {channels}, .init = GR_ZEROS, .place = &m->bias};
     gr_parameter_plan mean = bias, var = weight;
     mean.place = &m->running.mean;
@@ -16,7 +17,8 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
     m->statistics = list->statistics;
     m->moved_in = -1;
     return gr__declare(m, list, "weight", &weight) && gr__declare(m, list, "bias", &bias) &&
-           gr__declare(m, list->statistics, "running_mean", &mean) && gr__declare(m, list->statistics, "running_var", &var);
+           gr__declare(m, list->statistics, "running_mean", &mean) &&
+           gr__declare(m, list->statistics, "running_var", &var);
 }
 
 /* Moves the next statistics towards the batch's; the optimizer's step will commit them. */
@@ -54,7 +56,8 @@ gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *opt
     if (!gr_ok(ctx))
         return NULL;
     if (!isfinite(o.epsilon) || o.epsilon < 0 || !(o.momentum >= 0 && o.momentum <= 1)) {
-        gr__fail(ctx, GR_USAGE, "gr_batch_norm_layer: epsilon %g, momentum %g; epsilon is positive, momentum lies in (0, 1]",
+        gr__fail(ctx, GR_USAGE,
+                 "gr_batch_norm_layer: epsilon %g, momentum %g; epsilon is positive, momentum lies in (0, 1]",
                  o.epsilon, o.momentum);
         return NULL;
     }

@@ -7,12 +7,22 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 {
     const gr_dense_options *o = &m->dense;
     if (f->ndim != 1)
-        return gr__fail(m->ctx, GR_USAGE, "%s: a dense layer wants rows of features, not images; put a flatten layer before it",
-                        m->name);
-    gr_parameter_plan w = {.role = GR__DENSE_WEIGHT, .ndim = 2, .shape = {f->dim[0], o->units}, .init = o->init,
-                           .flat = {f->flat[0], f->flat[1], f->flat[2]}, .fan_in = f->dim[0], .fan_out = o->units,
-                           .l2 = o->l2, .place = &m->weight};
-    gr_parameter_plan b = {.role = GR__VECTOR, .ndim = 1, .shape = {o->units}, .fan_in = f->dim[0], .place = &m->bias,
+        return gr__fail(m->ctx, GR_USAGE,
+                        "%s: a dense layer wants rows of features, not images; put a flatten layer before it", m->name);
+    gr_parameter_plan w = {.role = GR__DENSE_WEIGHT,
+                           .ndim = 2,
+                           .shape = {f->dim[0], o->units},
+                           .init = o->init,
+                           .flat = {f->flat[0], f->flat[1], f->flat[2]},
+                           .fan_in = f->dim[0],
+                           .fan_out = o->units,
+                           .l2 = o->l2,
+                           .place = &m->weight};
+    gr_parameter_plan b = {.role = GR__VECTOR,
+                           .ndim = 1,
+                           .shape = {o->units},
+                           .fan_in = f->dim[0],
+                           .place = &m->bias,
                            .init = o->init == GR_KAIMING_UNIFORM ? GR_KAIMING_UNIFORM : GR_ZEROS};
     *f = (gr_features){.ndim = 1, .dim = {o->units}};
     return gr__declare(m, list, "weight", &w) && (o->no_bias || gr__declare(m, list, "bias", &b));

@@ -82,7 +82,8 @@ bool gr__initialise(gr_context *ctx, const gr_parameter_plan *plan, int index, g
     gr_exec exec = {.pool = ctx->device->pool};
     for (int64_t first = 0; values && first < value->count && gr_ok(ctx); first += SLICE) {
         int64_t count = value->count - first < SLICE ? value->count - first : SLICE;
-        slice_job job = {ctx->options.seed, (uint32_t)index, plan->init, width, first, count, value->type == GR_F64, values};
+        slice_job job = {ctx->options.seed,     (uint32_t)index, plan->init, width, first, count,
+                         value->type == GR_F64, values};
         int64_t chunks = (count + CHUNK - 1) / CHUNK;
         if (exec.pool)
             gr_parallel_for(&exec, chunks, draw_chunk, &job);

@@ -39,7 +39,8 @@ gr_module *gr_named(gr_module *m, const char *name)
     if (!m)
         return NULL;
     if (strlen(name) >= sizeof m->given || strchr(name, '.') || !*name) {
-        gr__fail(m->ctx, GR_USAGE, "gr_named: \"%s\"; a name has 1 to %zu characters and no dot", name, sizeof m->given - 1);
+        gr__fail(m->ctx, GR_USAGE, "gr_named: \"%s\"; a name has 1 to %zu characters and no dot", name,
+                 sizeof m->given - 1);
         return NULL;
     }
     snprintf(m->given, sizeof m->given, "%s", name);
@@ -68,7 +69,8 @@ bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_p
     return true;
 }
 
-gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window, bool stride_is_size)
+gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window,
+                                bool stride_is_size)
 {
     gr_tensor image = {.ndim = 4, .shape = {1, f->dim[0], f->dim[1], f->dim[2]}};
     return gr__geometry(&image, r, s, window, stride_is_size);
@@ -121,9 +123,11 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
     if (!gr_ok(ctx))
         return false;
     if (net->parameters)
-        return gr__fail(ctx, GR_USAGE, "gr_module_build: the model is built already; make another one for another input shape");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_module_build: the model is built already; make another one for another input shape");
     if (ndim != 1 && ndim != 3)
-        return gr__fail(ctx, GR_USAGE, "gr_module_build: a sample has 1 (features) or 3 (H, W, C) dimensions, not %d", ndim);
+        return gr__fail(ctx, GR_USAGE, "gr_module_build: a sample has 1 (features) or 3 (H, W, C) dimensions, not %d",
+                        ndim);
     gr_features features = {.ndim = ndim};
     for (int i = 0; i < ndim; i++)
         features.dim[i] = shape[i];

@@ -11,7 +11,7 @@
 
 /* Shape of one sample on its way through a model. */
 typedef struct {
-    int ndim;        /* 1 (features) or 3 (H, W, C) */
+    int ndim; /* 1 (features) or 3 (H, W, C) */
     int64_t dim[3];
     int64_t flat[3]; /* H, W, C before a flatten made it one row; 0 where there was none */
 } gr_features;
@@ -71,14 +71,14 @@ struct gr_module {
         gr_max_pool2d_args pool;
         double rate; /* of dropout */
     };
-    gr_tensor *weight, *bias;   /* of conv, dense and batch norm; bias NULL without one */
+    gr_tensor *weight, *bias;    /* of conv, dense and batch norm; bias NULL without one */
     gr_statistics running, next; /* of batch norm */
     gr_parameters *statistics;   /* of batch norm: those of the whole model */
     int64_t moved_in;            /* of batch norm: the update in which next last moved */
 
-    gr_module **children;     /* of a sequential; body and shortcut (or NULL) of a residual block */
+    gr_module **children; /* of a sequential; body and shortcut (or NULL) of a residual block */
     int n_children;
-    bool numbered;            /* a sequential within another: its layers are called 0, 1, ... */
+    bool numbered; /* a sequential within another: its layers are called 0, 1, ... */
     gr_stage *stages;
     int n_stages;
 
@@ -98,7 +98,8 @@ const char *gr__own_name(const gr_module *m);
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
 extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__relu_class, gr__sigmoid_class,
-    gr__tanh_class, gr__dropout_class, gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
+    gr__tanh_class, gr__dropout_class, gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class,
+    gr__sequential_class, gr__residual_class;
 
 /* Batch normalisation of x, then + residual (or NULL), then ReLU if asked. */
 gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu);
@@ -107,8 +108,8 @@ gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, b
 gr_tensor *gr__run_stages(gr_module *m, gr_tensor *x, int first, int last);
 
 /*
- * Without a tape nothing will ask for x again once y is there, so its storage is free for the next operation. input, the
- * tensor that a module was called with, is its caller's.
+ * Without a tape nothing will ask for x again once y is there, so its storage is free for the next operation. input,
+ * the tensor that a module was called with, is its caller's.
  */
 void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input);
 
@@ -116,7 +117,8 @@ void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input);
 gr_window gr__conv2d_window(const gr_conv2d_options *o);
 
 /* The operations' own rule for the place of a window, over one sample. */
-gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window, bool stride_is_size);
+gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window,
+                                bool stride_is_size);
 
 /* Groups a sequential's layers into stages. False: recorded. */
 bool gr__make_stages(gr_module *sequential);

@@ -15,7 +15,10 @@ extern "C" {
 
 typedef struct gr_module gr_module;
 
-/* Uniform in [-limit, limit]. fan_in: inputs of one output (R*S*C for filters); fan_out: R*S*K for filters, units for dense. */
+/*
+ * Uniform in [-limit, limit]. fan_in: inputs of one output (R*S*C for filters); fan_out: R*S*K for filters, units for
+ * dense.
+ */
 typedef enum {
     GR_GLOROT_UNIFORM = 0, /* sqrt(6 / (fan_in + fan_out)), Glorot and Bengio 2010; Keras' default */
     GR_HE_UNIFORM,         /* sqrt(6 / fan_in), He et al. 2015 */
@@ -26,21 +29,21 @@ typedef enum {
 } gr_init;
 
 typedef struct {
-    int filters;           /* K, at least 1 */
-    int kernel;            /* R = S, at least 1 */
-    int kernel_size[2];    /* R, S where they differ; zero: kernel */
-    int stride;            /* 0: 1 */
+    int filters;        /* K, at least 1 */
+    int kernel;         /* R = S, at least 1 */
+    int kernel_size[2]; /* R, S where they differ; zero: kernel */
+    int stride;         /* 0: 1 */
     gr_padding padding;
-    int pad[4];            /* top, bottom, left, right, with GR_EXPLICIT */
+    int pad[4]; /* top, bottom, left, right, with GR_EXPLICIT */
     bool no_bias;
-    gr_init init;          /* of the filters; biases are zero, but for GR_KAIMING_UNIFORM */
+    gr_init init; /* of the filters; biases are zero, but for GR_KAIMING_UNIFORM */
 } gr_conv2d_options;
 
 typedef struct {
-    int units;             /* outputs, at least 1 */
+    int units; /* outputs, at least 1 */
     bool no_bias;
     gr_init init;
-    double l2;             /* gr_add_penalty adds l2 * the sum of the weights' squares to the loss; 0: nothing */
+    double l2; /* gr_add_penalty adds l2 * the sum of the weights' squares to the loss; 0: nothing */
 } gr_dense_options;
 
 typedef struct {
@@ -56,29 +59,33 @@ gr_module *gr_global_avg_pool_layer(gr_context *ctx); /* images to one mean per 
 gr_module *gr_dense_layer(gr_context *ctx, const gr_dense_options *options);
 
 /*
- * Batch normalisation. While the tape is on it normalises by the batch's statistics and moves running_mean and running_var,
- * which become those of the model at the optimizer's step; while it is off (evaluation) by the running ones. options or NULL.
+ * Batch normalisation. While the tape is on it normalises by the batch's statistics and moves running_mean and
+ * running_var, which become those of the model at the optimizer's step; while it is off (evaluation) by the running
+ * ones. options or NULL.
  */
 gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *options);
 gr_module *gr_relu_layer(gr_context *ctx);
 gr_module *gr_sigmoid_layer(gr_context *ctx);
 gr_module *gr_tanh_layer(gr_context *ctx);
 
-/* Dropout of a share rate, 0 to below 1, of the elements while the tape is on; nothing at all while it is off (evaluation). */
+/*
+ * Dropout of a share rate, 0 to below 1, of the elements while the tape is on; nothing at all while it is off
+ * (evaluation).
+ */
 gr_module *gr_dropout_layer(gr_context *ctx, double rate);
 
 gr_module *gr_flatten_layer(gr_context *ctx);
 
 /*
- * Runs the given layers one after the other; the list ends with NULL. When it is built it fuses what it can (convolution
- * + ReLU + max-pool, convolution + ReLU, dense + ReLU) unless gr_options.no_fusion. Parameters are named by layer kind
- * and count: conv1.weight, conv1.bias, dense1.weight, ...
+ * Runs the given layers one after the other; the list ends with NULL. When it is built it fuses what it can
+ * (convolution + ReLU + max-pool, convolution + ReLU, dense + ReLU) unless gr_options.no_fusion. Parameters are named
+ * by layer kind and count: conv1.weight, conv1.bias, dense1.weight, ...
  */
 gr_module *gr_sequential(gr_context *ctx, ...);
 
 /*
- * A residual block (He et al. 2016): max(0, body(x) + shortcut(x)); shortcut NULL: x itself. body is a sequential; where it
- * ends in batch normalisation, that, the addition and the ReLU run as one operation.
+ * A residual block (He et al. 2016): max(0, body(x) + shortcut(x)); shortcut NULL: x itself. body is a sequential;
+ * where it ends in batch normalisation, that, the addition and the ReLU run as one operation.
  */
 gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut);
 
@@ -92,8 +99,8 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x);
 
 /*
- * The loss to minimise: the scalar loss and what the built model's layers ask for beside it (gr_dense_options.l2), which is the same
- * for a batch of any size. The loss itself where they ask for nothing. Once in an update.
+ * The loss to minimise: the scalar loss and what the built model's layers ask for beside it (gr_dense_options.l2),
+ * which is the same for a batch of any size. The loss itself where they ask for nothing. Once in an update.
  */
 gr_tensor *gr_add_penalty(gr_module *net, gr_tensor *loss);
 
@@ -103,26 +110,26 @@ const char *gr_parameter_name(const gr_module *net, int i); /* "conv1.weight" */
 gr_tensor *gr_parameter(const gr_module *net, int i);
 
 /*
- * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in C,H,W
- * order, running statistics of batch normalisation, float32, in a safetensors file. Loading wants exactly the model's names
- * and shapes and says which differ; PyTorch's counters num_batches_tracked are passed over.
+ * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in
+ * C,H,W order, running statistics of batch normalisation, float32, in a safetensors file. Loading wants exactly the
+ * model's names and shapes and says which differ; PyTorch's counters num_batches_tracked are passed over.
  */
 bool gr_save_weights(gr_module *net, const char *path);
 bool gr_load_weights(gr_module *net, const char *path);
 
 /* One row of a summary. */
 typedef struct {
-    const char *name;           /* "conv1+relu1+pool1": what runs as one operation */
+    const char *name; /* "conv1+relu1+pool1": what runs as one operation */
     int ndim;
     int64_t shape[GR_MAX_DIMS]; /* of the output, without the batch dimension */
     int64_t parameters;
     double flops_forward, flops_backward; /* per sample; a multiply-add is two */
-    int64_t bytes;              /* kept per sample between forward and backward */
+    int64_t bytes;                        /* kept per sample between forward and backward */
 } gr_summary_row;
 
 /*
- * Fills rows (at most max) for the built model, one per operation, and returns how many there are; -1 on error. Runs a dry
- * step, so it computes nothing and needs no step memory.
+ * Fills rows (at most max) for the built model, one per operation, and returns how many there are; -1 on error. Runs a
+ * dry step, so it computes nothing and needs no step memory.
  */
 int gr_summary(gr_module *net, gr_summary_row *rows, int max);
 

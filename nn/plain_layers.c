@@ -35,7 +35,8 @@ static bool flatten_shape(gr_module *m, gr_features *f, gr_parameters *list)
 {
     (void)m, (void)list;
     if (f->ndim == 3)
-        *f = (gr_features){.ndim = 1, .dim = {f->dim[0] * f->dim[1] * f->dim[2]}, .flat = {f->dim[0], f->dim[1], f->dim[2]}};
+        *f = (gr_features){
+            .ndim = 1, .dim = {f->dim[0] * f->dim[1] * f->dim[2]}, .flat = {f->dim[0], f->dim[1], f->dim[2]}};
     return true;
 }
 
@@ -51,8 +52,8 @@ static bool pool_shape(gr_module *m, gr_features *f, gr_parameters *list)
     const int *size = m->pool.size;
     gr_geometry g = gr__sample_geometry(f, size[0], size[1], &m->pool.window, true);
     if (f->ndim != 3 || g.p < 1 || g.q < 1)
-        return gr__fail(m->ctx, GR_USAGE, "%s: a %dx%d window does not fit into its input (%lldx%lld)", m->name, size[0],
-                        size[1], (long long)f->dim[0], (long long)f->dim[1]);
+        return gr__fail(m->ctx, GR_USAGE, "%s: a %dx%d window does not fit into its input (%lldx%lld)", m->name,
+                        size[0], size[1], (long long)f->dim[0], (long long)f->dim[1]);
     f->dim[0] = g.p;
     f->dim[1] = g.q;
     return true;
@@ -67,7 +68,8 @@ static bool global_pool_shape(gr_module *m, gr_features *f, gr_parameters *list)
 {
     (void)list;
     if (f->ndim != 3)
-        return gr__fail(m->ctx, GR_USAGE, "%s: global average pooling wants images (H, W, C), not rows of %lld features", m->name,
+        return gr__fail(m->ctx, GR_USAGE,
+                        "%s: global average pooling wants images (H, W, C), not rows of %lld features", m->name,
                         (long long)f->dim[0]);
     *f = (gr_features){.ndim = 1, .dim = {f->dim[2]}};
     return true;
@@ -137,7 +139,8 @@ gr_module *gr_max_pool2d_window_layer(gr_context *ctx, const gr_max_pool2d_args 
         return NULL;
     const int *size = args->size;
     if (size[0] < 1 || size[1] < 1 || size[0] > 255 / size[1]) {
-        gr__fail(ctx, GR_USAGE, "gr_max_pool2d_layer: a window of %d x %d; it must have 1 to 255 elements", size[0], size[1]);
+        gr__fail(ctx, GR_USAGE, "gr_max_pool2d_layer: a window of %d x %d; it must have 1 to 255 elements", size[0],
+                 size[1]);
         return NULL;
     }
     gr_module *m = gr__module_new(ctx, &gr__max_pool2d_class);

@@ -52,8 +52,8 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
     char one[64], other[64];
     shape_text(f, one);
     shape_text(&side, other);
-    return gr__fail(m->ctx, GR_USAGE, "%s: the body gives %s, the shortcut %s; they are added, so they must agree", m->name, one,
-                    other);
+    return gr__fail(m->ctx, GR_USAGE, "%s: the body gives %s, the shortcut %s; they are added, so they must agree",
+                    m->name, one, other);
 }
 
 /* The body's last normalisation, the addition and the ReLU in one. */
@@ -87,7 +87,8 @@ gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut)
     if (!gr_ok(ctx) || !body)
         return NULL;
     if (body->class != &gr__sequential_class || (shortcut && shortcut->class != &gr__sequential_class)) {
-        gr__fail(ctx, GR_USAGE, "gr_residual: body and shortcut must be sequentials; wrap a single layer in gr_sequential");
+        gr__fail(ctx, GR_USAGE,
+                 "gr_residual: body and shortcut must be sequentials; wrap a single layer in gr_sequential");
         return NULL;
     }
     gr_module *m = gr__module_new(ctx, &gr__residual_class);

@@ -26,7 +26,8 @@ static gr_summary_row describe(const gr_node *node)
         if (node->call.in[i] && gr__origin(node->call.in[i])->slab)
             row.parameters += node->call.in[i]->count;
     for (int i = 0; i < node->call.n_out && !node->alias; i++)
-        if (node->call.out[i] && node->call.out[i]->ndim > 1) /* what is kept per channel does not grow with the batch */
+        if (node->call.out[i] &&
+            node->call.out[i]->ndim > 1) /* what is kept per channel does not grow with the batch */
             row.bytes += (int64_t)gr__bytes(node->call.out[i]) / SAMPLES;
     row.flops_forward = node->alias ? 0 : node->op->flops(&node->call, GR_FORWARD) / SAMPLES;
     row.flops_backward = backward_flops(node) / SAMPLES;

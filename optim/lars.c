@@ -1,6 +1,6 @@
 /*
- * lars.c - LARS: each layer's weights at a rate of its own. Biases, scales and shifts keep the common rate and do not decay, as
- * in the large-batch ImageNet runs that the method is known for.
+ * lars.c - LARS: each layer's weights at a rate of its own. Biases, scales and shifts keep the common rate and do not
+ * decay, as in the large-batch ImageNet runs that the method is known for.
  */
 #include <math.h>
 

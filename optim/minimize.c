@@ -42,7 +42,8 @@ static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
         return false;
     if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaled))
         return false;
-    return !c->in[X]->wants_grad || c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
+    return !c->in[X]->wants_grad ||
+           c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
 }
 
 /* Marks the nodes to take over, and tells their weights that they need no gradient buffer. */

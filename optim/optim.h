@@ -14,8 +14,8 @@ extern "C" {
 typedef struct gr_optimizer gr_optimizer;
 
 typedef struct {
-    double lr;           /* learning rate; 0: 0.01 */
-    double momentum;     /* in [0, 1) */
+    double lr;       /* learning rate; 0: 0.01 */
+    double momentum; /* in [0, 1) */
     bool nesterov;
     double weight_decay; /* part of the gradient, as torch.optim.SGD has it */
 } gr_sgd_options;
@@ -26,7 +26,7 @@ typedef struct {
 } gr_adam_options;
 
 typedef struct {
-    double lr;         /* 0: 1; times trust it is the change of a layer's weights in an update, relative to their norm */
+    double lr; /* 0: 1; times trust it is the change of a layer's weights in an update, relative to their norm */
     gr_lars_args lars; /* zero: no momentum, no decay, trust 0.001 */
 } gr_lars_options;
 
@@ -49,15 +49,16 @@ bool gr_set_decay_weights_only(gr_optimizer *opt, bool on);
 bool gr_set_clip(gr_optimizer *opt, double norm);
 
 /*
- * Sharpness-aware minimisation (Foret et al. 2021) around this optimizer: two passes over each batch; the first moves the weights
- * by rho uphill along the gradient (0.05 is usual), the second's gradient is what the update is made of. 0: off. Statistics of batch
- * normalisation move in the first pass alone.
+ * Sharpness-aware minimisation (Foret et al. 2021) around this optimizer: two passes over each batch; the first moves
+ * the weights by rho uphill along the gradient (0.05 is usual), the second's gradient is what the update is made of. 0:
+ * off. Statistics of batch normalisation move in the first pass alone.
  */
 bool gr_set_sam(gr_optimizer *opt, double rho);
 
 /*
- * Passes over its batch that one update takes: 1, with SAM 2, with gr_prox its steps. Each is gr_backward (of every micro-batch)
- * and gr_optimizer_step, or gr_minimize; the last completes the update, and only between updates are the weights the model's.
+ * Passes over its batch that one update takes: 1, with SAM 2, with gr_prox its steps. Each is gr_backward (of every
+ * micro-batch) and gr_optimizer_step, or gr_minimize; the last completes the update, and only between updates are the
+ * weights the model's.
  */
 int gr_optimizer_passes(const gr_optimizer *opt);
 
@@ -81,7 +82,8 @@ typedef struct {
     double precision, recall, f1; /* of the second of two classes; of more, the plain mean over those that occur */
     int64_t samples;
     int classes;
-    const double *confusion; /* [classes,classes], row: the label, column: the answer. Of gr_fit's result: the context's,
+    const double
+        *confusion; /* [classes,classes], row: the label, column: the answer. Of gr_fit's result: the context's,
                                 until gr_close; in its reports: until they return; of gr_evaluate: NULL */
 } gr_metrics;
 
@@ -89,9 +91,10 @@ typedef struct {
 gr_metrics gr_evaluate(gr_module *net, gr_dataset *set);
 
 /*
- * Gradient noise scale (McCandlish et al. 2018): tr(Sigma) / |G|^2, where G is the true gradient and Sigma the covariance of one
- * sample's. Batches far below it waste updates, batches far above it waste samples. Zero is the start; gr_noise_add takes the
- * norms of the gradients of a small batch and of a big one, each a mean over its samples. What is not finite is passed over.
+ * Gradient noise scale (McCandlish et al. 2018): tr(Sigma) / |G|^2, where G is the true gradient and Sigma the
+ * covariance of one sample's. Batches far below it waste updates, batches far above it waste samples. Zero is the
+ * start; gr_noise_add takes the norms of the gradients of a small batch and of a big one, each a mean over its samples.
+ * What is not finite is passed over.
  */
 typedef struct {
     double gradient_sum, noise_sum, weight; /* running means, not yet divided by the sum of their weights */
@@ -103,9 +106,9 @@ void gr_noise_add(gr_noise *n, double small_norm, double small, double big_norm,
 gr_noise_scale gr_noise_read(const gr_noise *n);
 
 /*
- * Sharpness of a minimum (Keskar et al. 2017, metric 2.1): by how much the loss over a set can rise when each weight w moves by at
- * most epsilon (|w| + 1), in per cent of 1 + loss. Takes steps + 1 passes forward and backward; the model is left as it was.
- * Batch normalisation works by each batch's statistics, as in training.
+ * Sharpness of a minimum (Keskar et al. 2017, metric 2.1): by how much the loss over a set can rise when each weight w
+ * moves by at most epsilon (|w| + 1), in per cent of 1 + loss. Takes steps + 1 passes forward and backward; the model
+ * is left as it was. Batch normalisation works by each batch's statistics, as in training.
  */
 typedef struct {
     double epsilon; /* 0: 1e-3 */
@@ -124,35 +127,35 @@ typedef struct {
     double copy;     /* of batches to the device */
     double compute;  /* in training */
     double evaluate; /* computing in evaluation */
-    double making;   /* that threads have spent in making batches, all of them together, whether someone waited or not */
-    double reading;  /* of these, in reading files */
+    double making;  /* that threads have spent in making batches, all of them together, whether someone waited or not */
+    double reading; /* of these, in reading files */
 } gr_time_use;
 
 /* What fit knows after an update or an epoch. */
 typedef struct {
-    int64_t epoch, epochs;     /* this one from 1, of so many (0: ends by updates) */
-    int64_t update, updates;   /* updates so far, of so many */
+    int64_t epoch, epochs;           /* this one from 1, of so many (0: ends by updates) */
+    int64_t update, updates;         /* updates so far, of so many */
     int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
-    int64_t batch;             /* samples in an update of this epoch */
-    int64_t samples;           /* trained on since the start */
-    double loss;               /* after an update: mean over the samples since the last reading of the device (of its batch,
+    int64_t batch;                   /* samples in an update of this epoch */
+    int64_t samples;                 /* trained on since the start */
+    double loss;       /* after an update: mean over the samples since the last reading of the device (of its batch,
                                   then, with metrics_every 1), NAN before the first; after an epoch: mean over its samples */
-    double accuracy;           /* likewise, fraction */
-    bool fresh;                /* loss and accuracy were read after this update */
-    double seconds;            /* training time since the start, evaluation left out */
-    double loss_scale;         /* of the next update; 1 where there is none */
-    int64_t skipped;           /* updates so far that an overflow has had skipped */
-    gr_time_use time;          /* of this epoch so far */
+    double accuracy;   /* likewise, fraction */
+    bool fresh;        /* loss and accuracy were read after this update */
+    double seconds;    /* training time since the start, evaluation left out */
+    double loss_scale; /* of the next update; 1 where there is none */
+    int64_t skipped;   /* updates so far that an overflow has had skipped */
+    gr_time_use time;  /* of this epoch so far */
     bool epoch_end;
-    gr_metrics val, test;      /* at an epoch's end, where asked for; samples 0 otherwise */
-    gr_noise_scale noise;      /* at an epoch's end, where asked for */
-    gr_sharpness sharp;        /* likewise */
+    gr_metrics val, test; /* at an epoch's end, where asked for; samples 0 otherwise */
+    gr_noise_scale noise; /* at an epoch's end, where asked for */
+    gr_sharpness sharp;   /* likewise */
 } gr_progress;
 
 /* How the learning rate goes on from the optimizer's own. */
 typedef enum {
     GR_CONSTANT = 0,
-    GR_COSINE,    /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
+    GR_COSINE, /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
     GR_STEPS,     /* times gamma after every so many epochs */
     GR_LINEAR,    /* down in a straight line to lr_min at the end of the run */
     GR_TRIANGULAR /* from lr_min up to the optimizer's own in so many epochs, down in as many, and again: Smith 2017 */
@@ -160,24 +163,25 @@ typedef enum {
 
 typedef struct {
     gr_schedule_kind kind;
-    double lr_min;  /* COSINE, LINEAR, TRIANGULAR */
-    int64_t every;  /* epochs; STEPS: 0: 30; TRIANGULAR: 0: 2 */
-    double gamma;   /* STEPS: 0: 0.1 */
-    double warm_up; /* epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's
+    double lr_min; /* COSINE, LINEAR, TRIANGULAR */
+    int64_t every; /* epochs; STEPS: 0: 30; TRIANGULAR: 0: 2 */
+    double gamma;  /* STEPS: 0: 0.1 */
+    double
+        warm_up; /* epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's
                        own course begins behind them */
 } gr_schedule;
 
 /*
- * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch. In the W = warm_up per_epoch updates of
- * the warm-up lr (update + 1) / W. Then, with u and U the updates since and in all since:
- * COSINE lr_min + (lr - lr_min) (1 + cos(pi u / U)) / 2, LINEAR lr_min + (lr - lr_min) (1 - u / U),
- * STEPS lr gamma^floor(u / (every per_epoch)), TRIANGULAR lr_min + (lr - lr_min) (1 - |u mod 2h / h - 1|), h = every per_epoch.
+ * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch. In the W = warm_up per_epoch
+ * updates of the warm-up lr (update + 1) / W. Then, with u and U the updates since and in all since: COSINE lr_min +
+ * (lr - lr_min) (1 + cos(pi u / U)) / 2, LINEAR lr_min + (lr - lr_min) (1 - u / U), STEPS lr gamma^floor(u / (every
+ * per_epoch)), TRIANGULAR lr_min + (lr - lr_min) (1 - |u mod 2h / h - 1|), h = every per_epoch.
  */
 double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t updates, int64_t per_epoch);
 
 /*
- * The rate for a batch size, from the one that suits base_batch: the same, in proportion (Goyal et al. 2017), or in proportion to
- * the square root (Krizhevsky 2014).
+ * The rate for a batch size, from the one that suits base_batch: the same, in proportion (Goyal et al. 2017), or in
+ * proportion to the square root (Krizhevsky 2014).
  */
 typedef enum { GR_LR_NONE = 0, GR_LR_LINEAR, GR_LR_SQRT } gr_lr_rule;
 double gr_lr_for_batch(gr_lr_rule rule, double lr, int64_t batch, int64_t base_batch);
@@ -188,29 +192,32 @@ typedef struct {
 } gr_batch_stage;
 
 typedef struct {
-    int64_t batch;            /* samples in an update */
-    const gr_batch_stage *stages; /* batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the */
-    int n_stages;                 /* rate would fall (Smith et al. 2018); a schedule then goes by the epoch. 0: batch */
-    int64_t micro_batch;      /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
+    int64_t batch; /* samples in an update */
+    const gr_batch_stage
+        *stages;  /* batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the */
+    int n_stages; /* rate would fall (Smith et al. 2018); a schedule then goes by the epoch. 0: batch */
+    int64_t
+        micro_batch; /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
                                  the last batch is; batch normalisation takes its statistics of each piece, and moves the running
                                  ones once for each */
-    int64_t epochs;           /* stop after so many; 0: by updates */
-    int64_t updates;          /* stop after so many; 0: by epochs */
+    int64_t epochs;  /* stop after so many; 0: by updates */
+    int64_t updates; /* stop after so many; 0: by epochs */
     gr_last_batch last;
     bool no_shuffle;
     gr_schedule schedule;
-    int64_t eval_batch;       /* rows in a batch of evaluation; 0: those of a micro-batch */
-    bool noise_scale;         /* measure it: from the first micro-batch and the whole batch of each update that has several; the
+    int64_t eval_batch; /* rows in a batch of evaluation; 0: those of a micro-batch */
+    bool noise_scale; /* measure it: from the first micro-batch and the whole batch of each update that has several; the
                                  host then waits for each. Not for models with penalties (gr_add_penalty), nor with a loss scale */
-    double sharpness;         /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
-    bool test_each_epoch;     /* also evaluate the test part after every epoch, not only after the last */
-    bool no_graph;            /* ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt).
+    double sharpness; /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
+    bool test_each_epoch; /* also evaluate the test part after every epoch, not only after the last */
+    bool
+        no_graph; /* ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt).
                                  The same bits, but the host has more to do. Repeated are updates of one pass and one piece that
                                  nobody traces; the model must stay as it is during the run */
-    int64_t metrics_every;    /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
-    double watch_every;       /* and whenever so many seconds have passed since the last reading; 0: never */
-    int workers, prefetch;    /* of the loaders: see gr_loader_options */
-    bool on_device;           /* likewise, for the training set */
+    int64_t metrics_every; /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
+    double watch_every;    /* and whenever so many seconds have passed since the last reading; 0: never */
+    int workers, prefetch; /* of the loaders: see gr_loader_options */
+    bool on_device;        /* likewise, for the training set */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     void *user;
 } gr_fit_options;
@@ -218,24 +225,25 @@ typedef struct {
 /* How a run ended. */
 typedef struct {
     int64_t epochs, updates, samples;
-    double train_loss, train_accuracy; /* of the last epoch, while the weights were changing; NAN if no batch was seen */
-    gr_metrics val, test;              /* after the last update; samples 0 where there is no such part */
-    double seconds;                    /* training, evaluation left out */
-    double loss_scale;                 /* at the end; 1 where there is none */
-    int64_t skipped;                   /* updates that an overflow has had skipped */
-    gr_time_use time;                  /* of the whole run */
-    int workers, prefetch;             /* of the training set's loader; 0: batches were made when they were asked for */
-    bool stopped;                      /* report said so */
+    double train_loss,
+        train_accuracy;    /* of the last epoch, while the weights were changing; NAN if no batch was seen */
+    gr_metrics val, test;  /* after the last update; samples 0 where there is no such part */
+    double seconds;        /* training, evaluation left out */
+    double loss_scale;     /* at the end; 1 where there is none */
+    int64_t skipped;       /* updates that an overflow has had skipped */
+    gr_time_use time;      /* of the whole run */
+    int workers, prefetch; /* of the training set's loader; 0: batches were made when they were asked for */
+    bool stopped;          /* report said so */
 } gr_fit_result;
 
 /*
  * Trains net on split.train, evaluates on split.val and split.test. Plans memory first, so that running out of it is
  * known before the first update. On error the context tells.
  *
- * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the host
- * wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not finite - with a loss
- * scale (GR_FP16): a scale that is stuck - is an error (GR_NUMERIC), found at the latest 64 updates or an epoch's end later,
- * whatever is watched.
+ * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the
+ * host wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not finite -
+ * with a loss scale (GR_FP16): a scale that is stuck - is an error (GR_NUMERIC), found at the latest 64 updates or an
+ * epoch's end later, whatever is watched.
  */
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options);
 

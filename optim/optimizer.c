@@ -52,7 +52,8 @@ bool gr_set_clip(gr_optimizer *opt, double norm)
     if (!opt || !gr_ok(opt->ctx))
         return false;
     if (!(norm >= 0 && isfinite(norm)))
-        return gr__fail(opt->ctx, GR_USAGE, "gr_set_clip: a norm of %g; it must be a positive number, or 0 for none", norm);
+        return gr__fail(opt->ctx, GR_USAGE, "gr_set_clip: a norm of %g; it must be a positive number, or 0 for none",
+                        norm);
     opt->clip = norm;
     return true;
 }
@@ -64,7 +65,8 @@ bool gr_set_sam(gr_optimizer *opt, double rho)
     if (!(rho >= 0 && isfinite(rho)))
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: rho %g; it must be a positive number, or 0 for none", rho);
     if (rho > 0 && opt->inner > 1)
-        return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: gr_prox makes several passes itself; put SAM around another optimizer");
+        return gr__fail(opt->ctx, GR_USAGE,
+                        "gr_set_sam: gr_prox makes several passes itself; put SAM around another optimizer");
     if (opt->pass > 0)
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_sam: in the middle of an update; finish its second pass first");
     opt->rho = rho;
@@ -98,7 +100,8 @@ bool gr__update_begin(gr_optimizer *opt)
     if (!gr_ok(ctx))
         return false;
     if (gr_parameter_count(opt->net) == 0)
-        return gr__fail(ctx, GR_USAGE, "an update of a model that has no parameters yet; run gr_forward and gr_backward first");
+        return gr__fail(ctx, GR_USAGE,
+                        "an update of a model that has no parameters yet; run gr_forward and gr_backward first");
     gr_slab *slab = opt->net->parameters->slab;
     for (int i = 0; i < opt->class->moments; i++) {
         if (!opt->moments[i])
@@ -112,7 +115,7 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    slab->moved = true; /* a graph that is replayed does not pass where operations say so */
+    slab->moved = true;                   /* a graph that is replayed does not pass where operations say so */
     if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
         ctx->state.update++;
     return gr__state_write(ctx);
@@ -196,7 +199,8 @@ gr_tensor *gr__gradient_norm(gr_optimizer *opt)
     gr_slab *slab = opt->net->parameters->slab;
     for (int i = 0; i < slab->n; i++)
         if (!slab->segments[i].value->grad_written) {
-            gr__fail(opt->ctx, GR_USAGE, "the norm of the gradients wants one of every parameter, but the loss does not depend on %s",
+            gr__fail(opt->ctx, GR_USAGE,
+                     "the norm of the gradients wants one of every parameter, but the loss does not depend on %s",
                      gr_parameter_name(opt->net, i));
             return NULL;
         }
@@ -212,7 +216,10 @@ static bool climb(gr_optimizer *opt)
     return gr_sam_climb(slab->values, slab->gradients, gr__gradient_norm(opt), opt->saved, opt->rho);
 }
 
-/* Takes the loss scale out of the gradients; an overflow, also in what one is yet to be made of, has the update skipped. */
+/*
+ * Takes the loss scale out of the gradients; an overflow, also in what one is yet to be made of, has the update
+ * skipped.
+ */
 static bool unscale(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
@@ -231,7 +238,10 @@ static bool unscale(gr_optimizer *opt)
     return gr_ok(opt->ctx);
 }
 
-/* One by one: a norm that is no number would make none of the zeros between the segments, and they are never written again. */
+/*
+ * One by one: a norm that is no number would make none of the zeros between the segments, and they are never written
+ * again.
+ */
 static bool clip(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
@@ -246,7 +256,8 @@ static bool clip(gr_optimizer *opt)
 static bool step_pass(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
-    if (opt->rho > 0 && opt->pass > 0 && !gr_sam_return(slab->values, opt->saved)) /* before an overflow of this pass can skip it */
+    if (opt->rho > 0 && opt->pass > 0 &&
+        !gr_sam_return(slab->values, opt->saved)) /* before an overflow of this pass can skip it */
         return false;
     if (opt->ctx->scaled && !unscale(opt))
         return false;

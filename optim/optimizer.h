@@ -41,8 +41,8 @@ struct gr_optimizer {
     gr_momentum_args sgd;
     gr_adam_args adam;
     gr_lars_args lars;
-    double gamma;                        /* of the conservative objective */
-    int inner;                           /* steps on one batch's objective; 1 for others */
+    double gamma; /* of the conservative objective */
+    int inner;    /* steps on one batch's objective; 1 for others */
     bool decay_weights_only;
     double clip;                         /* the norm that gradients may have together; 0: any */
     double rho;                          /* of sharpness-aware minimisation; 0: none */
@@ -55,12 +55,15 @@ struct gr_optimizer {
 /* A new optimizer over a model, owned by ctx. NULL: recorded. */
 gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimizer_class *class, double lr);
 
-/* Makes what the first update needs, counts the update at its first pass and shows its numbers to the device. False: recorded. */
+/*
+ * Makes what the first update needs, counts the update at its first pass and shows its numbers to the device. False:
+ * recorded.
+ */
 bool gr__update_begin(gr_optimizer *opt);
 
 /*
- * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks all gradients empty. The last
- * pass ends the update.
+ * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks all gradients
+ * empty. The last pass ends the update.
  */
 bool gr__update_finish(gr_optimizer *opt);
 

@@ -1,7 +1,7 @@
 /*
- * prox.c - the conservative mini-batch method (Li, Zhang, Chen, Smola, KDD 2014): an update minimises, in a few steps of
- * gradient descent, the batch's loss plus gamma/2 |w - w0|^2, w0 being the weights before it. The pull to w0 lets a large batch
- * be used for several steps without forgetting the others.
+ * prox.c - the conservative mini-batch method (Li, Zhang, Chen, Smola, KDD 2014): an update minimises, in a few steps
+ * of gradient descent, the batch's loss plus gamma/2 |w - w0|^2, w0 being the weights before it. The pull to w0 lets a
+ * large batch be used for several steps without forgetting the others.
  */
 #include <math.h>
 

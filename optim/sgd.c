@@ -31,7 +31,8 @@ static bool check(gr_context *ctx, const gr_sgd_options *o)
     if (!(o->momentum >= 0 && o->momentum < 1))
         return gr__fail(ctx, GR_USAGE, "gr_sgd: momentum %g; it lies in [0, 1)", o->momentum);
     if (o->nesterov && o->momentum == 0)
-        return gr__fail(ctx, GR_USAGE, "gr_sgd: Nesterov's step without momentum is a plain one; give a momentum, such as 0.9");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_sgd: Nesterov's step without momentum is a plain one; give a momentum, such as 0.9");
     return (o->weight_decay >= 0 && isfinite(o->weight_decay)) ||
            gr__fail(ctx, GR_USAGE, "gr_sgd: weight decay %g; it is 0 or a positive number", o->weight_decay);
 }
@@ -41,7 +42,9 @@ gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *opti
     gr_sgd_options o = options ? *options : (gr_sgd_options){0};
     if (!gr_ok(ctx) || !check(ctx, &o))
         return NULL;
-    const gr_optimizer_class *class = o.momentum > 0 ? &momentum_class : o.weight_decay > 0 ? &decay_class : &bare_class;
+    const gr_optimizer_class *class = o.momentum > 0       ? &momentum_class
+                                      : o.weight_decay > 0 ? &decay_class
+                                                           : &bare_class;
     gr_optimizer *opt = gr__optimizer_new(ctx, net, class, o.lr != 0 ? o.lr : 0.01); /* Keras' default */
     if (opt)
         opt->sgd = (gr_momentum_args){.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};

@@ -1,6 +1,7 @@
 /*
- * test_accumulation.c - the gradient of a batch in pieces is the batch's own: 500 random batches, splits, sets and last-batch
- * policies over models without batch normalisation; and what gr_fit makes of micro-batches, losses and memory included.
+ * test_accumulation.c - the gradient of a batch in pieces is the batch's own: 500 random batches, splits, sets and
+ * last-batch policies over models without batch normalisation; and what gr_fit makes of micro-batches, losses and
+ * memory included.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,8 @@ static gr_module *flat_keras_mlp(gr_context *ctx)
 static const struct {
     gr_module *(*make)(gr_context *ctx);
     int side;
-} models[MODELS] = {{gr_cats_vs_dogs_net, 8}, {gr_cifar10_cnn, 18}, {gr_mnist_mlp, 6}, {flat_keras_mlp, 4}, {penalised, 5}};
+} models[MODELS] = {
+    {gr_cats_vs_dogs_net, 8}, {gr_cifar10_cnn, 18}, {gr_mnist_mlp, 6}, {flat_keras_mlp, 4}, {penalised, 5}};
 
 /* The convolutions of cifar10-cnn take plain loops longest: one pair in twenty is theirs. */
 static const int turns[20] = {0, 1, 2, 3, 4, 0, 2, 3, 4, 2, 0, 2, 3, 4, 0, 2, 3, 4, 0, 3};
@@ -98,8 +100,9 @@ static void compare(gr_context *ctx, gr_module *net, int side, const split *s, d
     gr_dataset *set = gr_procedural(ctx, s->set, side, side, (uint64_t)s->set);
     gr_loader *loaders[2];
     for (int i = 0; i < 2; i++)
-        loaders[i] = gr_loader_open(set, &(gr_loader_options){.batch = s->batch, .last = s->last, .shuffle = true,
-                                                               .micro_batch = i ? s->micro : 0});
+        loaders[i] = gr_loader_open(
+            set,
+            &(gr_loader_options){.batch = s->batch, .last = s->last, .shuffle = true, .micro_batch = i ? s->micro : 0});
     for (;;) {
         int64_t count, samples[2];
         double loss = accumulate(net, ctx, loaders[0], &samples[0]);
@@ -113,9 +116,10 @@ static void compare(gr_context *ctx, gr_module *net, int side, const split *s, d
             largest = fmax(largest, fabs(whole[i]));
         for (int64_t i = 0; i < count; i++)
             if (!(fabs(pieces[i] - whole[i]) <= tolerance * largest))
-                fail_msg("set %lld, batch %lld in pieces of %lld, policy %d: gradient %lld is %.17g, not %.17g (largest %.3g)",
-                         (long long)s->set, (long long)s->batch, (long long)s->micro, (int)s->last, (long long)i, pieces[i],
-                         whole[i], largest);
+                fail_msg(
+                    "set %lld, batch %lld in pieces of %lld, policy %d: gradient %lld is %.17g, not %.17g (largest %.3g)",
+                    (long long)s->set, (long long)s->batch, (long long)s->micro, (int)s->last, (long long)i, pieces[i],
+                    whole[i], largest);
         free(whole);
         free(pieces);
     }
@@ -127,8 +131,9 @@ static void compare(gr_context *ctx, gr_module *net, int side, const split *s, d
 }
 
 /*
- * In double the two differ by rounding alone. In float a gradient is a sum over at most K = samples x positions terms, cut in other
- * places: the table's bound with c = 4, 4 eps sqrt(K), and the largest gradient in place of the sum of the terms' sizes.
+ * In double the two differ by rounding alone. In float a gradient is a sum over at most K = samples x positions terms,
+ * cut in other places: the table's bound with c = 4, 4 eps sqrt(K), and the largest gradient in place of the sum of the
+ * terms' sizes.
  */
 static void pieces_add_up_on(const char *device)
 {
@@ -159,7 +164,7 @@ static void pieces_add_up_in_float(void **state)
     pieces_add_up_on("cpu");
 }
 
-/* --- gr_fit -------------------------------------------------------------------------------------------------------- */
+/* --- gr_fit ------------------------------------------------------------------------------------------------------- */
 
 enum { SIDE = 8, IMAGES = 50 };
 
@@ -179,7 +184,8 @@ static void fit(int64_t micro, gr_last_batch last, int kind, trained *t)
     gr_set_sam(opt, kind == 1 ? 0.1 : 0);
     gr_set_clip(opt, kind == 2 ? 0.2 : 0);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-    t->result = gr_fit(net, opt, split, &(gr_fit_options){.batch = 20, .micro_batch = micro, .epochs = 2, .last = last});
+    t->result =
+        gr_fit(net, opt, split, &(gr_fit_options){.batch = 20, .micro_batch = micro, .epochs = 2, .last = last});
     t->count = 0;
     for (int i = 0; i < gr_parameter_count(net); t->count += gr_count(gr_parameter(net, i)), i++)
         assert_true(gr_download(gr_parameter(net, i), t->weights + t->count));
@@ -187,7 +193,10 @@ static void fit(int64_t micro, gr_last_batch last, int kind, trained *t)
     assert_int_equal(gr_close(ctx), 0);
 }
 
-/* The same run whatever the pieces: weights, losses, accuracies, counts - for every last batch, plain, SAM, clipped and prox. */
+/*
+ * The same run whatever the pieces: weights, losses, accuracies, counts - for every last batch, plain, SAM, clipped and
+ * prox.
+ */
 static void fit_trains_alike(void **state)
 {
     (void)state;
@@ -208,7 +217,7 @@ static void fit_trains_alike(void **state)
         }
 }
 
-/* --- batch sizes by epoch ------------------------------------------------------------------------------------------ */
+/* --- batch sizes by epoch ----------------------------------------------------------------------------------------- */
 
 static bool note_batch(void *user, const gr_progress *p)
 {
@@ -217,7 +226,9 @@ static bool note_batch(void *user, const gr_progress *p)
     return true;
 }
 
-/* Epochs 0 and 1 at 10, 2 and 3 at 20: what two loaders make by hand, the second going on with the orders of the first. */
+/*
+ * Epochs 0 and 1 at 10, 2 and 3 at 20: what two loaders make by hand, the second going on with the orders of the first.
+ */
 static void the_batch_grows(void **state)
 {
     (void)state;
@@ -229,15 +240,17 @@ static void the_batch_grows(void **state)
         gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
         const gr_batch_stage stages[] = {{0, 10}, {2, 20}};
         int64_t sizes[5] = {0};
-        gr_fit_options o = {.stages = stages, .n_stages = 2, .epochs = 4, .last = GR_DROP, .report = note_batch, .user = sizes};
+        gr_fit_options o = {
+            .stages = stages, .n_stages = 2, .epochs = 4, .last = GR_DROP, .report = note_batch, .user = sizes};
         if (!by_hand) {
             gr_fit_result r = gr_fit(net, opt, (gr_split){.train = set}, &o);
             assert_int_equal(r.updates, 2 * 5 + 2 * 2);
             assert_true(sizes[1] == 10 && sizes[2] == 10 && sizes[3] == 20 && sizes[4] == 20);
         }
         for (int stage = 0; by_hand && stage < 2; stage++) {
-            gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = stages[stage].batch, .shuffle = true,
-                                                                          .last = GR_DROP, .epoch = stages[stage].epoch});
+            gr_loader *loader = gr_loader_open(
+                set, &(gr_loader_options){
+                         .batch = stages[stage].batch, .shuffle = true, .last = GR_DROP, .epoch = stages[stage].epoch});
             gr_batch batch;
             for (int epoch = 0; epoch < 2; epoch++)
                 while (gr_loader_next(loader, &batch)) {
@@ -256,7 +269,8 @@ static void the_batch_grows(void **state)
 static void stages_are_checked(void **state)
 {
     (void)state;
-    const gr_batch_stage late[] = {{1, 10}}, twice[] = {{0, 10}, {0, 20}}, none[] = {{0, 0}}, good[] = {{0, 10}, {1, 20}};
+    const gr_batch_stage late[] = {{1, 10}}, twice[] = {{0, 10}, {0, 20}}, none[] = {{0, 0}},
+                         good[] = {{0, 10}, {1, 20}};
     const gr_fit_options bad[] = {{.stages = late, .n_stages = 1, .epochs = 2},
                                   {.stages = twice, .n_stages = 2, .epochs = 2},
                                   {.stages = none, .n_stages = 1, .epochs = 2},
@@ -277,10 +291,8 @@ static void stages_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_add_up_in_double),
-        cmocka_unit_test(pieces_add_up_in_float),
-        cmocka_unit_test(fit_trains_alike),
-        cmocka_unit_test(the_batch_grows),
+        cmocka_unit_test(pieces_add_up_in_double), cmocka_unit_test(pieces_add_up_in_float),
+        cmocka_unit_test(fit_trains_alike),        cmocka_unit_test(the_batch_grows),
         cmocka_unit_test(stages_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

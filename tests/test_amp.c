@@ -135,10 +135,10 @@ static void assert_same(const session *a, const session *b)
 enum { ROUNDINGS = 15 };
 
 /*
- * How far the losses of 20 updates of two sessions lie apart, at most, in units of sqrt(K), K being the roundings to halves that
- * went into a loss. As in the table, errors of K roundings add up as a random walk does, to eps/2 sqrt(K) where each may come out
- * one way or the other; that updates feed them back is not in it, so the rate is low. Two devices round the same numbers but for
- * the last bits of floats, and so stay far inside it.
+ * How far the losses of 20 updates of two sessions lie apart, at most, in units of sqrt(K), K being the roundings to
+ * halves that went into a loss. As in the table, errors of K roundings add up as a random walk does, to eps/2 sqrt(K)
+ * where each may come out one way or the other; that updates feed them back is not in it, so the rate is low. Two
+ * devices round the same numbers but for the last bits of floats, and so stay far inside it.
  */
 static double distance(session a, session b)
 {
@@ -197,10 +197,10 @@ static answer multiplied(gr_context *ctx, int op, float x, float w, float dy)
     const int64_t one[4] = {1, 1, 1, 1};
     gr_tensor *in[] = {gr_variable(ctx, ndim, one), gr_variable(ctx, ndim, one), gr_variable(ctx, 1, one)};
     assert_true(gr_upload(in[0], &x) && gr_upload(in[1], &w) && gr_upload(in[2], &(float){0}));
-    gr_tensor *y = op == 0   ? gr_dense(in[0], in[1], in[2], NULL)
-                   : op == 1 ? gr_conv2d(in[0], in[1], in[2], NULL)
-                             : gr_conv2d_relu_max_pool(in[0], in[1], in[2],
-                                                       &(gr_conv2d_relu_max_pool_args){.pool.size = {1, 1}});
+    gr_tensor *y =
+        op == 0   ? gr_dense(in[0], in[1], in[2], NULL)
+        : op == 1 ? gr_conv2d(in[0], in[1], in[2], NULL)
+                  : gr_conv2d_relu_max_pool(in[0], in[1], in[2], &(gr_conv2d_relu_max_pool_args){.pool.size = {1, 1}});
     gr_tensor *from = gr_tensor_new(ctx, GR_F32, ndim, one);
     answer a;
     assert_true(gr_upload(from, &dy) && gr_backward_from(y, from));
@@ -212,7 +212,8 @@ static answer multiplied(gr_context *ctx, int op, float x, float w, float dy)
 
 /*
  * Of a float's 23 bits of fraction a factor keeps 10: 1 + 2^-11 lies in the middle and becomes 1 + 2^-10, what is
- * nearer to 1 becomes 1. Nothing but factors is rounded: not what the gradient of a bias is made of, and not what is stored.
+ * nearer to 1 becomes 1. Nothing but factors is rounded: not what the gradient of a bias is made of, and not what is
+ * stored.
  */
 static void factors_are_rounded_to_tf32(void **state)
 {
@@ -318,7 +319,9 @@ static void weights_are_rounded_as_they_are_read(void **state)
     close_session(&s);
 }
 
-/* All weights in one cast a step, although evaluation and training read them; a float that is used twice is cast once. */
+/*
+ * All weights in one cast a step, although evaluation and training read them; a float that is used twice is cast once.
+ */
 static void each_tensor_is_cast_once_a_step(void **state)
 {
     (void)state;
@@ -388,7 +391,10 @@ static void fit_with_evaluation(bool no_graph, float *weight, gr_fit_result *res
     assert_int_equal(gr_close(ctx), 0);
 }
 
-/* An update that is repeated as a graph casts the weights anew each time, whoever had cast them when it was written down. */
+/*
+ * An update that is repeated as a graph casts the weights anew each time, whoever had cast them when it was written
+ * down.
+ */
 static void graphs_cast_again(void **state)
 {
     (void)state;

@@ -1,4 +1,6 @@
-/* test_augment.c - augmentation plans: their language, what PIL makes of them, the same bytes however they are batched. */
+/*
+ * test_augment.c - augmentation plans: their language, what PIL makes of them, the same bytes however they are batched.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@
 
 enum { SEED = 1 };
 
-/* --- the language -------------------------------------------------------------------------------------------------- */
+/* --- the language ------------------------------------------------------------------------------------------------- */
 
 static void reads_plans(void **state)
 {
@@ -102,7 +104,7 @@ static void refuses_plans(void **state)
     }
 }
 
-/* --- sets ---------------------------------------------------------------------------------------------------------- */
+/* --- sets --------------------------------------------------------------------------------------------------------- */
 
 /* A set of n pictures [height, width, 3] of noise. */
 static gr_dataset *noise(gr_context *ctx, int64_t n, int64_t height, int64_t width)
@@ -168,7 +170,7 @@ static void shapes_of_sets(void **state)
     assert_int_equal(gr_close(ctx), 0);
 }
 
-/* --- PIL ----------------------------------------------------------------------------------------------------------- */
+/* --- PIL ---------------------------------------------------------------------------------------------------------- */
 
 /* The level that a value of x/255 is. */
 static int level_of(double value)
@@ -239,7 +241,7 @@ static void agrees_with_pil(void **state)
     assert_int_equal(gr_close(ctx), 0);
 }
 
-/* --- the same bytes ------------------------------------------------------------------------------------------------ */
+/* --- the same bytes ----------------------------------------------------------------------------------------------- */
 
 enum { PICTURES = 500, SIDE = 8, BYTES = SIDE * SIDE * 3 * 4 };
 

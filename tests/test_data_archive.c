@@ -1,6 +1,6 @@
 /*
- * test_data_archive.c - image folders inside zip and tar archives: the same pictures as from the folder, and every rule that
- * an archive can break, with its error.
+ * test_data_archive.c - image folders inside zip and tar archives: the same pictures as from the folder, and every rule
+ * that an archive can break, with its error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

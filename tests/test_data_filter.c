@@ -1,6 +1,6 @@
 /*
- * test_data_filter.c - filters by name, on a synthetic twin of every kind of file that PetImages is known to hold: which of
- * them each filter takes, what it says of the others, and the hash of what it took.
+ * test_data_filter.c - filters by name, on a synthetic twin of every kind of file that PetImages is known to hold:
+ * which of them each filter takes, what it says of the others, and the hash of what it took.
  */
 #include <setjmp.h>
 #include <stdarg.h>

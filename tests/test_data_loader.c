@@ -275,13 +275,14 @@ static void errors(void **state)
         gr_loader_options options;
         gr_code code;
         const char *text;
-    } bad[] = {
-        {{.batch = 0}, GR_USAGE, "at least 1"},
-        {{.batch = -3}, GR_USAGE, "-3"},
-        {{.batch = 11}, GR_USAGE, "batch size 11 is larger than the set of 10 samples"},
-        {{.batch = 11, .last = GR_WRAP}, GR_USAGE, "larger than the set"},
-        {{.batch = 2, .last = (gr_last_batch)4}, GR_USAGE, "policy number 4"},
-        {{.batch = INT64_MAX / 4, .last = GR_PAD}, GR_NO_MEMORY, "for the labels of a batch: 9223372036854775808 bytes"}};
+    } bad[] = {{{.batch = 0}, GR_USAGE, "at least 1"},
+               {{.batch = -3}, GR_USAGE, "-3"},
+               {{.batch = 11}, GR_USAGE, "batch size 11 is larger than the set of 10 samples"},
+               {{.batch = 11, .last = GR_WRAP}, GR_USAGE, "larger than the set"},
+               {{.batch = 2, .last = (gr_last_batch)4}, GR_USAGE, "policy number 4"},
+               {{.batch = INT64_MAX / 4, .last = GR_PAD},
+                GR_NO_MEMORY,
+                "for the labels of a batch: 9223372036854775808 bytes"}};
     gr_batch batch;
     gr_context *ctx = gr_open(NULL);
     gr_dataset *set = numbered(ctx, 10);

@@ -1,6 +1,6 @@
 /*
- * test_data_packed.c - packed sets: the same pictures, order and splits as the files they were made of, and every way in
- * which a file can be broken, with its error.
+ * test_data_packed.c - packed sets: the same pictures, order and splits as the files they were made of, and every way
+ * in which a file can be broken, with its error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

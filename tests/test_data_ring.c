@@ -1,6 +1,6 @@
 /*
- * test_data_ring.c - batches that workers make ahead: the same bytes for any number of them, any depth of the ring and wherever
- * the pictures lie; files that go away; a loader that is closed at any moment.
+ * test_data_ring.c - batches that workers make ahead: the same bytes for any number of them, any depth of the ring and
+ * wherever the pictures lie; files that go away; a loader that is closed at any moment.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "gradus.h"
 #include "test_data_files.h"
 
-/* --- the ring alone ------------------------------------------------------------------------------------------------- */
+/* --- the ring alone ----------------------------------------------------------------------------------------------- */
 
 enum { SLOTS = 3, PIECES = 5, BATCHES = 2000 };
 
@@ -68,7 +68,7 @@ static void batches_come_in_order_and_whole(void **state)
         }
 }
 
-/* --- loaders -------------------------------------------------------------------------------------------------------- */
+/* --- loaders ------------------------------------------------------------------------------------------------------ */
 
 enum { IMAGES = 60, SIDE = 9, EPOCHS = 2, PICTURE = SIDE * SIDE * 3, MAX_BATCH = 500 };
 
@@ -134,8 +134,8 @@ static size_t all_bytes(const way *w, int64_t batch, int64_t micro, gr_last_batc
 }
 
 /*
- * The simplest way on another device: the same pictures, which it normalises with its own rounding, so that one unit in the
- * last place may differ. Labels and weights, whole numbers, may not.
+ * The simplest way on another device: the same pictures, which it normalises with its own rounding, so that one unit in
+ * the last place may differ. Labels and weights, whole numbers, may not.
  */
 static void compare_devices(const uint8_t *a, const uint8_t *b, size_t bytes)
 {

@@ -1,9 +1,11 @@
 /*
- * test_data_speed.c - whether data keeps up with a device, in four figures beside what each should be: opening a packed set,
- * decoding photographs, what the loader adds to training, augmenting. $GRADUS_DATA says where PetImages and CIFAR-10 are.
+ * test_data_speed.c - whether data keeps up with a device, in four figures beside what each should be: opening a packed
+ * set, decoding photographs, what the loader adds to training, augmenting. $GRADUS_DATA says where PetImages and
+ * CIFAR-10 are.
  *
- * A figure is the median of some turns on all processors of this process, by the clock. A machine has other work at times:
- * the test fails only where the same figure by processor time, which that does not lengthen as much, is far below.
+ * A figure is the median of some turns on all processors of this process, by the clock. A machine has other work at
+ * times: the test fails only where the same figure by processor time, which that does not lengthen as much, is far
+ * below.
  */
 #include <dirent.h>
 #include <malloc.h>
@@ -40,7 +42,9 @@ static moment now(void)
     return m;
 }
 
-/* Work a second since a moment: by the clock; and by processor time, as if all threads had had a processor throughout. */
+/*
+ * Work a second since a moment: by the clock; and by processor time, as if all threads had had a processor throughout.
+ */
 static moment rate_since(moment start, double work, int threads)
 {
     const moment end = now();
@@ -62,7 +66,7 @@ static void check(gr_context *ctx)
     must(gr_ok(ctx), gr_error_text(ctx));
 }
 
-/* --- figures ------------------------------------------------------------------------------------------------------- */
+/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static int by_size(const void *a, const void *b)
 {
@@ -79,7 +83,9 @@ static double median(const moment *of, int n, int which)
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* Prints the median of n figures, which should be at least the limit. False: by processor time it is below the bound. */
+/*
+ * Prints the median of n figures, which should be at least the limit. False: by processor time it is below the bound.
+ */
 static bool tell(const char *what, const moment *of, int n, const char *unit, double limit, double bound)
 {
     const double figure = median(of, n, CLOCK), undisturbed = median(of, n, PROCESSORS);
@@ -88,7 +94,7 @@ static bool tell(const char *what, const moment *of, int n, const char *unit, do
     return undisturbed >= bound;
 }
 
-/* --- packed sets and decoding -------------------------------------------------------------------------------------- */
+/* --- packed sets and decoding ------------------------------------------------------------------------------------- */
 
 /* Files that several threads read and decode. */
 typedef struct {
@@ -166,7 +172,8 @@ static moment folder_rate(const char *folder, const char *pack_to)
 
 /*
  * Both take turns, so that what else the machine does hits both; the set is packed in the end, as that writes for long.
- * The first turn's memory is kept for the others: a virtual machine may take longer to find 240 MB than we to fill them.
+ * The first turn's memory is kept for the others: a virtual machine may take longer to find 240 MB than we to fill
+ * them.
  */
 static bool decoding(const char *folder, const char *pack_to)
 {
@@ -210,7 +217,7 @@ static bool packed(const char *path)
     return tell(what, rates, TURNS, "img/s", 20000, 5000);
 }
 
-/* --- training ------------------------------------------------------------------------------------------------------ */
+/* --- training ----------------------------------------------------------------------------------------------------- */
 
 static bool keep_time(void *user, const gr_progress *p)
 {

@@ -1,6 +1,6 @@
 /*
- * test_data_turbo.c - libjpeg-turbo beside stb_image: says how far their pixels differ and how fast each is, on the tests' own
- * JPEGs and on real photographs where $GRADUS_DATA has some. Skipped where the library was built without.
+ * test_data_turbo.c - libjpeg-turbo beside stb_image: says how far their pixels differ and how fast each is, on the
+ * tests' own JPEGs and on real photographs where $GRADUS_DATA has some. Skipped where the library was built without.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /*
- * test_dropout.c - when the layer drops, and which draws differ. The numbers of one draw are the operation table's business.
+ * test_dropout.c - when the layer drops, and which draws differ. The numbers of one draw are the operation table's
+ * business.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +128,8 @@ static void the_layer_drops_in_training_only(void **state)
 {
     (void)state;
     gr_context *ctx = opened(1);
-    gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = COUNT / 64}), gr_dropout_layer(ctx, 0.5), NULL);
+    gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = COUNT / 64}),
+                                   gr_dropout_layer(ctx, 0.5), NULL);
     assert_true(gr_module_build(net, 1, (int64_t[]){COUNT / 64}));
     gr_tensor *x = ones(ctx);
     float y[COUNT];

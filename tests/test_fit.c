@@ -1,4 +1,7 @@
-/* test_fit.c - optimizers and the fit loop: fused and plain updates, accumulation, stopping, numbers gone bad, same bits. */
+/*
+ * test_fit.c - optimizers and the fit loop: fused and plain updates, accumulation, stopping, numbers gone bad, same
+ * bits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +17,11 @@ enum { SIDE = 12, IMAGES = 60 };
 
 static gr_module *small_net(gr_context *ctx)
 {
-    return gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM}),
+    return gr_sequential(ctx,
+                         gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM}),
                          gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .init = GR_HE_UNIFORM}),
+                         gr_relu_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
 }
 
 /* With a residual block: all kinds of reductions. */
@@ -71,7 +75,8 @@ static void minimize_is_backward_and_step(void **state)
             gr_context *ctx = gr_open(&(gr_options){.seed = 2});
             gr_module *net = small_net(ctx);
             gr_optimizer *opt = optimizer_of(ctx, net, kind);
-            gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 20});
+            gr_loader *loader =
+                gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 20});
             gr_batch batch;
             while (gr_loader_next(loader, &batch)) {
                 gr_tensor *loss = gr_loss(gr_forward(net, batch.x), &batch);
@@ -282,8 +287,8 @@ static void numbers_gone_bad_are_named(void **state)
 }
 
 /*
- * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must give
- * the same, although it fuses nothing then.
+ * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must
+ * give the same, although it fuses nothing then.
  */
 static void momentum_follows_its_formula(void **state)
 {
@@ -296,8 +301,10 @@ static void momentum_follows_its_formula(void **state)
     for (int minimize = 0; minimize < 2; minimize++) {
         gr_context *ctx = gr_open(&(gr_options){.seed = 2});
         gr_module *net = small_net(ctx);
-        gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr, .momentum = mu, .nesterov = true, .weight_decay = decay});
-        gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 15});
+        gr_optimizer *sgd =
+            gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr, .momentum = mu, .nesterov = true, .weight_decay = decay});
+        gr_loader *loader =
+            gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 15});
         gr_batch batch;
         for (int update = 0; update < UPDATES; update++) {
             assert_true(gr_loader_next(loader, &batch));
@@ -345,7 +352,8 @@ static void momentum_follows_its_formula(void **state)
 static void schedules_have_their_values(void **state)
 {
     (void)state;
-    const gr_schedule cosine = {.kind = GR_COSINE, .lr_min = 0.02}, steps = {.kind = GR_STEPS, .every = 3, .gamma = 0.5};
+    const gr_schedule cosine = {.kind = GR_COSINE, .lr_min = 0.02},
+                      steps = {.kind = GR_STEPS, .every = 3, .gamma = 0.5};
     assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 0, 40, 10) - 0.1) < 1e-15);
     assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 10, 40, 10) - (0.02 + 0.08 * (1 + sqrt(0.5)) / 2)) < 1e-15);
     assert_true(fabs(gr_scheduled_lr(&cosine, 0.1, 20, 40, 10) - 0.06) < 1e-15);
@@ -357,7 +365,10 @@ static void schedules_have_their_values(void **state)
     assert_true(fabs(gr_scheduled_lr(&(gr_schedule){.kind = GR_STEPS}, 1, 30, 100, 1) - 0.1) < 1e-15);
 }
 
-/* A rate that falls to almost nothing at once must leave other weights than one that stays; the optimizer's own comes back. */
+/*
+ * A rate that falls to almost nothing at once must leave other weights than one that stays; the optimizer's own comes
+ * back.
+ */
 static void fit_follows_the_schedule(void **state)
 {
     (void)state;
@@ -391,13 +402,17 @@ static bool stop_moving(void *user, const gr_progress *p)
     return p->epoch_end || p->update > 1 || gr_set_lr(user, 1e-12);
 }
 
-/* What the report sets stays set, in a run of constant rate and after it; a step schedule may fall to 0 without an error. */
+/*
+ * What the report sets stays set, in a run of constant rate and after it; a step schedule may fall to 0 without an
+ * error.
+ */
 static void the_rate_is_the_callers(void **state)
 {
     (void)state;
     float *weights[3];
     int64_t count = 0;
-    for (int run = 0; run < 3; run++) { /* one update; four, slowed by hand; four, slowed by a schedule that underflows */
+    for (int run = 0; run < 3;
+         run++) { /* one update; four, slowed by hand; four, slowed by a schedule that underflows */
         gr_context *ctx = gr_open(&(gr_options){.seed = 2});
         gr_module *net = small_net(ctx);
         gr_optimizer *sgd = optimizer(ctx, net, false);
@@ -445,7 +460,10 @@ static void bad_options_are_refused(void **state)
         assert_int_equal(gr_error_code(ctx), GR_USAGE);
         gr_clear_error(ctx);
     }
-    gr_fit_options bad[] = {{.batch = 0, .epochs = 1}, {.batch = 4}, {.batch = 4, .epochs = -1}, {.batch = 121, .epochs = 1},
+    gr_fit_options bad[] = {{.batch = 0, .epochs = 1},
+                            {.batch = 4},
+                            {.batch = 4, .epochs = -1},
+                            {.batch = 121, .epochs = 1},
                             {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}},
                             {.batch = 40, .epochs = 3, .schedule = {.kind = GR_STEPS, .every = 1, .gamma = 1e300}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -475,14 +493,21 @@ static void memory_is_planned_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(minimize_is_backward_and_step), cmocka_unit_test(micro_batches_add_up),
-        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient), cmocka_unit_test(fit_reports_the_penalty),
+        cmocka_unit_test(minimize_is_backward_and_step),
+        cmocka_unit_test(micro_batches_add_up),
+        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
+        cmocka_unit_test(fit_reports_the_penalty),
         cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
-        cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
-        cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
-        cmocka_unit_test(momentum_follows_its_formula),  cmocka_unit_test(schedules_have_their_values),
-        cmocka_unit_test(fit_follows_the_schedule),      cmocka_unit_test(the_rate_is_the_callers),
-        cmocka_unit_test(bad_options_are_refused),       cmocka_unit_test(memory_is_planned_first),
+        cmocka_unit_test(same_bits_for_any_threads),
+        cmocka_unit_test(training_learns),
+        cmocka_unit_test(the_report_can_stop),
+        cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(momentum_follows_its_formula),
+        cmocka_unit_test(schedules_have_their_values),
+        cmocka_unit_test(fit_follows_the_schedule),
+        cmocka_unit_test(the_rate_is_the_callers),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

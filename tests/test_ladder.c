@@ -1,6 +1,6 @@
 /*
- * test_ladder.c - every rung of kernels/cuda/ladder, run by the emulator, against a plain loop in double; and the counters that
- * tell why one is better than the one before.
+ * test_ladder.c - every rung of kernels/cuda/ladder, run by the emulator, against a plain loop in double; and the
+ * counters that tell why one is better than the one before.
  */
 #include <float.h>
 #include <math.h>
@@ -33,7 +33,8 @@ static float *drawn(uint64_t seed, int64_t count)
 {
     float *x = malloc((size_t)(count + 2 * GUARD) * sizeof *x);
     for (int64_t i = 0; i < count + 2 * GUARD; i++)
-        x[i] = i < GUARD || i >= GUARD + count ? NAN : 2 * gr__random_uniform(seed, GR_RNG_PROCEDURAL, 0, (uint64_t)i) - 1;
+        x[i] =
+            i < GUARD || i >= GUARD + count ? NAN : 2 * gr__random_uniform(seed, GR_RNG_PROCEDURAL, 0, (uint64_t)i) - 1;
     return x + GUARD;
 }
 
@@ -119,10 +120,12 @@ static void counters(void **state)
     for (int rung = 0; rung < 4 && gr_counts(ctx); rung++)
         assert_int_equal(count[rung].launches, 1);
     if (gr_counts(ctx)) {
-        assert_int_equal(count[0].global_sectors, warps * (SIDE * (32 + 1) + 32)); /* a column of a, one of b, a column of c */
+        assert_int_equal(count[0].global_sectors,
+                         warps * (SIDE * (32 + 1) + 32)); /* a column of a, one of b, a column of c */
         assert_int_equal(count[1].global_sectors, warps * (SIDE * (1 + 4) + 4));
-        assert_int_equal(count[2].global_sectors, warps * (SIDE / 32 * (4 + 4) + 4)); /* a tile's rows, for each step of 32 */
-        assert_int_equal(count[3].global_sectors, (2 * warps + warps) * 4);           /* a, b and c once each: one tile */
+        assert_int_equal(count[2].global_sectors,
+                         warps * (SIDE / 32 * (4 + 4) + 4));                /* a tile's rows, for each step of 32 */
+        assert_int_equal(count[3].global_sectors, (2 * warps + warps) * 4); /* a, b and c once each: one tile */
     }
     assert_false(gr_ladder_run(ctx, 4, c, a, b, &(gr_trace_event){0}));
     assert_non_null(strstr(gr_error_text(ctx), "no rung 4"));

@@ -1,6 +1,6 @@
 /*
- * test_measures.c - the gradient noise scale where it is known, and sharpness where it can be looked up: the measures of
- * large-batch training.
+ * test_measures.c - the gradient noise scale where it is known, and sharpness where it can be looked up: the measures
+ * of large-batch training.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "core/philox.h"
 #include "gradus.h"
 
-/* --- noise scale --------------------------------------------------------------------------------------------------- */
+/* --- noise scale -------------------------------------------------------------------------------------------------- */
 
 enum { FEATURES = 20, BIG = 32, SMALL = 8, UPDATES = 4000 };
 
@@ -35,8 +35,8 @@ static double norm_of(const double *g, double n)
 }
 
 /*
- * Gradients of samples are drawn around a G of ones with deviations 1 to 2: |G|^2 = 20, tr(Sigma) is the sum of the variances. The
- * running mean over the last hundreds of updates comes within 5 per cent of both.
+ * Gradients of samples are drawn around a G of ones with deviations 1 to 2: |G|^2 = 20, tr(Sigma) is the sum of the
+ * variances. The running mean over the last hundreds of updates comes within 5 per cent of both.
  */
 static void noise_scale_of_known_gradients(void **state)
 {
@@ -130,19 +130,21 @@ static void noise_scale_in_fit(void **state)
     gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 1e-30});
     readings r = {0};
     gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-    gr_fit(net, opt, split, &(gr_fit_options){.batch = 16, .micro_batch = 5, .epochs = 1500, .noise_scale = true,
-                                              .report = note_noise, .user = &r});
+    gr_fit(net, opt, split,
+           &(gr_fit_options){
+               .batch = 16, .micro_batch = 5, .epochs = 1500, .noise_scale = true, .report = note_noise, .user = &r});
     assert_int_equal(gr_close(ctx), 0);
     assert_true(fabs(r.noise / (double)r.epochs / trace - 1) < 0.05);
     assert_true(fabs(r.gradient / (double)r.epochs / (gradient - trace / IMAGES) - 1) < 0.05);
 }
 
-/* --- sharpness ----------------------------------------------------------------------------------------------------- */
+/* --- sharpness ---------------------------------------------------------------------------------------------------- */
 
 /* Three weights, no bias: the loss is convex in them, so its maximum over a box lies in one of the 8 corners. */
 static gr_module *three_weights(gr_context *ctx)
 {
-    return gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1, .no_bias = true}), NULL);
+    return gr_sequential(ctx, gr_flatten_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1, .no_bias = true}), NULL);
 }
 
 static double worst_corner(gr_context *ctx, gr_module *net, gr_dataset *set, double epsilon)
@@ -199,14 +201,19 @@ static void measuring_leaves_no_trace(void **state)
     double loss[2], sharpness = 0;
     for (int measured = 0; measured < 2; measured++) {
         gr_context *ctx = gr_open(&(gr_options){.seed = 3});
-        gr_module *net = gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 4, .kernel = 3}),
-                                       gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx), gr_flatten_layer(ctx),
-                                       gr_dropout_layer(ctx, 0.3), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+        gr_module *net =
+            gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 4, .kernel = 3}),
+                          gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx), gr_flatten_layer(ctx),
+                          gr_dropout_layer(ctx, 0.3), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
         gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
-        gr_split split = {.train = gr_procedural(ctx, 40, SIDE, SIDE, 1), .test = gr_procedural(ctx, 20, SIDE, SIDE, 2)};
-        gr_fit_result r = gr_fit(net, opt, split, &(gr_fit_options){.batch = 12, .epochs = 3, .sharpness = measured ? 0.01 : 0,
-                                                                    .report = measured ? note_sharpness : NULL,
-                                                                    .user = &sharpness});
+        gr_split split = {.train = gr_procedural(ctx, 40, SIDE, SIDE, 1),
+                          .test = gr_procedural(ctx, 20, SIDE, SIDE, 2)};
+        gr_fit_result r = gr_fit(net, opt, split,
+                                 &(gr_fit_options){.batch = 12,
+                                                   .epochs = 3,
+                                                   .sharpness = measured ? 0.01 : 0,
+                                                   .report = measured ? note_sharpness : NULL,
+                                                   .user = &sharpness});
         loss[measured] = r.test.loss;
         assert_int_equal(gr_close(ctx), 0);
     }
@@ -234,7 +241,8 @@ static void noise_scale_is_refused(void **state)
     ctx = gr_open(&(gr_options){.precision = GR_FP16});
     net = linear_net(ctx);
     split.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
-    gr_fit(net, gr_sgd(ctx, net, NULL), split, &(gr_fit_options){.batch = 8, .micro_batch = 4, .epochs = 1, .noise_scale = true});
+    gr_fit(net, gr_sgd(ctx, net, NULL), split,
+           &(gr_fit_options){.batch = 8, .micro_batch = 4, .epochs = 1, .noise_scale = true});
     assert_non_null(strstr(gr_error_text(ctx), "loss scale"));
     gr_close(ctx);
 }

@@ -206,7 +206,10 @@ static void a_bad_loss_ends_the_run_at_the_same_update(void **state)
     assert_in_range(host.updates, 1, 4);
 }
 
-/* What is told of the time makes up the whole, of the run and of its epochs; without evaluation next to nothing is left for that. */
+/*
+ * What is told of the time makes up the whole, of the run and of its epochs; without evaluation next to nothing is left
+ * for that.
+ */
 typedef struct {
     double whole, evaluate;
 } hours;

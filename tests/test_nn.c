@@ -34,7 +34,8 @@ static int tear_down(void **state)
 static gr_module *model(gr_context *ctx)
 {
     gr_module *net = gr_sequential(
-        ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 3, .kernel_size = {3, 2}, .init = GR_KAIMING_UNIFORM}),
+        ctx,
+        gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 3, .kernel_size = {3, 2}, .init = GR_KAIMING_UNIFORM}),
         gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 4, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
@@ -45,7 +46,8 @@ static gr_module *model(gr_context *ctx)
 static void names_in_layer_order(void **state)
 {
     (void)state;
-    static const char *const names[] = {"conv1.weight", "conv1.bias", "dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias"};
+    static const char *const names[] = {"conv1.weight", "conv1.bias",    "dense1.weight",
+                                        "dense1.bias",  "dense2.weight", "dense2.bias"};
     gr_context *ctx = gr_open(NULL);
     gr_module *net = model(ctx);
     assert_int_equal(gr_parameter_count(net), 6);

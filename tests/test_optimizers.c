@@ -16,7 +16,7 @@
 
 enum { UPDATES = 50, ROWS = 8, FEATURES = 5, HIDDEN = 7, CLASSES = 3, WEIGHTS = 66, PER_EPOCH = 10 };
 
-/* --- the problem, formula by formula that of make_optimizers.py ------------------------------------------------------ */
+/* --- the problem, formula by formula that of make_optimizers.py --------------------------------------------------- */
 
 static gr_module *network(gr_context *ctx)
 {
@@ -105,7 +105,7 @@ static void assert_near(const char *what, int i, double ours, double theirs, dou
         fail_msg("%s: number %d is %.17g, PyTorch's %.17g: %.2e apart", what, i, ours, theirs, fabs(ours / theirs - 1));
 }
 
-/* --- optimizers ---------------------------------------------------------------------------------------------------- */
+/* --- optimizers --------------------------------------------------------------------------------------------------- */
 
 static gr_optimizer *sgd(const setting *s, double lr, double momentum, double decay)
 {
@@ -120,15 +120,17 @@ static gr_optimizer *adam(const setting *s, double decay, bool decoupled)
 
 static gr_optimizer *optimizer_named(const setting *s, const char *name)
 {
-    gr_optimizer *opt = !strcmp(name, "sgd") ? sgd(s, 0.2, 0, 0)
-                        : !strcmp(name, "momentum") || !strcmp(name, "sam") ? sgd(s, 0.1, 0.9, 0)
-                        : !strcmp(name, "momentum_groups") ? sgd(s, 0.1, 0.9, 0.05)
-                        : !strcmp(name, "clip") ? sgd(s, 0.2, 0.9, 0)
+    gr_optimizer *opt = !strcmp(name, "sgd")                                 ? sgd(s, 0.2, 0, 0)
+                        : !strcmp(name, "momentum") || !strcmp(name, "sam")  ? sgd(s, 0.1, 0.9, 0)
+                        : !strcmp(name, "momentum_groups")                   ? sgd(s, 0.1, 0.9, 0.05)
+                        : !strcmp(name, "clip")                              ? sgd(s, 0.2, 0.9, 0)
                         : !strcmp(name, "adam") || !strcmp(name, "sam_adam") ? adam(s, 0, false)
-                        : !strcmp(name, "adam_decay") ? adam(s, 0.05, false)
-                        : !strncmp(name, "adamw", 5) ? adam(s, 0.1, true) : NULL;
+                        : !strcmp(name, "adam_decay")                        ? adam(s, 0.05, false)
+                        : !strncmp(name, "adamw", 5)                         ? adam(s, 0.1, true)
+                                                                             : NULL;
     if (!strcmp(name, "nesterov_decay"))
-        opt = gr_sgd(s->ctx, s->net, &(gr_sgd_options){.lr = 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 0.02});
+        opt = gr_sgd(s->ctx, s->net,
+                     &(gr_sgd_options){.lr = 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 0.02});
     else if (!strcmp(name, "keras_adam"))
         opt = gr_adam(s->ctx, s->net, &(gr_adam_options){.lr = 0.02});
     else if (!strcmp(name, "lars"))
@@ -175,7 +177,7 @@ static void optimizers_follow_pytorch(void **state)
     }
 }
 
-/* --- schedules ----------------------------------------------------------------------------------------------------- */
+/* --- schedules ---------------------------------------------------------------------------------------------------- */
 
 static gr_schedule schedule_named(const char *name)
 {
@@ -219,14 +221,15 @@ static void rates_follow_the_batch(void **state)
     assert_true(fabs(gr_lr_for_batch(GR_LR_SQRT, 0.1, 8, 32) - 0.05) < 1e-15);
 }
 
-/* --- what goes on around the steps --------------------------------------------------------------------------------- */
+/* --- what goes on around the steps -------------------------------------------------------------------------------- */
 
 enum { CHANNELS = 6 };
 
 static gr_module *normalised(gr_context *ctx)
 {
-    return gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = CHANNELS}), gr_batch_norm_layer(ctx, NULL),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = CLASSES}), NULL);
+    return gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = CHANNELS}),
+                         gr_batch_norm_layer(ctx, NULL), gr_dense_layer(ctx, &(gr_dense_options){.units = CLASSES}),
+                         NULL);
 }
 
 /* The model's answer without a tape: a function of its weights and running statistics. */
@@ -238,7 +241,10 @@ static void answers(const setting *s, double z[ROWS * CLASSES])
     gr_record(s->ctx, recorded);
 }
 
-/* A rate of 1e-30 leaves the weights where they are: what an update changes is the statistics, and how often is seen in z. */
+/*
+ * A rate of 1e-30 leaves the weights where they are: what an update changes is the statistics, and how often is seen in
+ * z.
+ */
 static void statistics_move_once(void **state)
 {
     (void)state;
@@ -272,19 +278,24 @@ static void sam_returns_to_the_bit(void **state)
     assert_true(gr_set_sam(s.opt, 0.3));
     get(gr_parameter(s.net, 0), before);
     set_batch(s.x, s.labels, 0);
-    assert_true(gr_backward(gr_softmax_cross_entropy(gr_forward(s.net, s.x), s.labels, NULL)) && gr_optimizer_step(s.opt));
+    assert_true(gr_backward(gr_softmax_cross_entropy(gr_forward(s.net, s.x), s.labels, NULL)) &&
+                gr_optimizer_step(s.opt));
     get(gr_parameter(s.net, 0), after);
     double climbed = 0;
     for (int i = 0; i < FEATURES * HIDDEN; i++)
         climbed += fabs(after[i] - before[i]);
     assert_true(climbed > 0.1);
-    assert_true(gr_backward(gr_softmax_cross_entropy(gr_forward(s.net, s.x), s.labels, NULL)) && gr_optimizer_step(s.opt));
+    assert_true(gr_backward(gr_softmax_cross_entropy(gr_forward(s.net, s.x), s.labels, NULL)) &&
+                gr_optimizer_step(s.opt));
     get(gr_parameter(s.net, 0), after);
     assert_memory_equal(before, after, FEATURES * HIDDEN * sizeof *before);
     assert_int_equal(gr_close(s.ctx), 0);
 }
 
-/* In fp16 an update whose gradients overflow is skipped in all its passes: not a bit of a weight changes, and the next one counts. */
+/*
+ * In fp16 an update whose gradients overflow is skipped in all its passes: not a bit of a weight changes, and the next
+ * one counts.
+ */
 static void an_overflow_leaves_no_trace(void **state)
 {
     (void)state;
@@ -352,9 +363,12 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimizers_follow_pytorch), cmocka_unit_test(schedules_follow_pytorch),
-        cmocka_unit_test(rates_follow_the_batch),    cmocka_unit_test(statistics_move_once),
-        cmocka_unit_test(sam_returns_to_the_bit),    cmocka_unit_test(an_overflow_leaves_no_trace),
+        cmocka_unit_test(optimizers_follow_pytorch),
+        cmocka_unit_test(schedules_follow_pytorch),
+        cmocka_unit_test(rates_follow_the_batch),
+        cmocka_unit_test(statistics_move_once),
+        cmocka_unit_test(sam_returns_to_the_bit),
+        cmocka_unit_test(an_overflow_leaves_no_trace),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
-/* test_parallel.c - every chunk exactly once, whatever the threads; more threads than processors; pools side by side. */
+/*
+ * test_parallel.c - every chunk exactly once, whatever the threads; more threads than processors; pools side by side.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

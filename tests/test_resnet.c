@@ -21,7 +21,7 @@
 
 enum { CLASSES = 10, UPDATES = 5 };
 
-/* --- drawing, as resnet/make_golden.py draws ----------------------------------------------------------------------- */
+/* --- drawing, as resnet/make_golden.py draws ---------------------------------------------------------------------- */
 
 static uint64_t fnv1a(const char *text)
 {
@@ -68,7 +68,8 @@ static void load_first_values(gr_context *ctx, gr_module *net)
         int64_t count = 1;
         for (int d = 0; d < p->ndim; d++)
             count *= p->shape[d];
-        float *values = strstr(p->name, "running") ? NULL : (float *)(void *)p->data; /* into the file's bytes, which are ours */
+        float *values =
+            strstr(p->name, "running") ? NULL : (float *)(void *)p->data; /* into the file's bytes, which are ours */
         for (int64_t i = 0; values && i < count; i++) {
             float v = first_value(p->name, p->ndim, p->shape, i);
             memcpy(values + i, &v, sizeof v);
@@ -105,7 +106,7 @@ static double *values_of(const gr_tensor *t)
     return values;
 }
 
-/* --- comparison ---------------------------------------------------------------------------------------------------- */
+/* --- comparison --------------------------------------------------------------------------------------------------- */
 
 static void near(const char *what, double got, double want, double size, double tolerance)
 {
@@ -173,7 +174,7 @@ static void compare_logits(const gr_tensor *z, const json_t *golden, double tole
     free(values);
 }
 
-/* --- the run ------------------------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 /* Five updates and an evaluation of one form on one device. */
 static void follow(gr_context *ctx, gr_module *net, const json_t *golden, double lr, double tolerance)

@@ -63,7 +63,8 @@ static void refused(const char *rule)
 static void broken_rules(void **state)
 {
     (void)state;
-#define ENTRY(dtype, shape, offsets) "{\"a\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
+#define ENTRY(dtype, shape, offsets) \
+    "{\"a\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
     static const struct {
         const char *header;
         long long length;
@@ -109,7 +110,8 @@ static void sound_files(void **state)
     (void)state;
     gr_context *ctx = gr_open(NULL);
     gr_safetensors file;
-    write_file("{\"__metadata__\":{\"by\":\"x\"},\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}    ", -1, 4);
+    write_file("{\"__metadata__\":{\"by\":\"x\"},\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}    ",
+               -1, 4);
     assert_true(gr__safetensors_read(ctx, path, &file));
     assert_int_equal(file.n, 1);
     assert_int_equal(file.tensors[0].ndim, 0);
@@ -189,9 +191,12 @@ static void missing_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_rules),         cmocka_unit_test(sound_files),
-        cmocka_unit_test(every_cut_is_refused), cmocka_unit_test(round_trip),
-        cmocka_unit_test(failed_write_keeps_the_old_file), cmocka_unit_test(missing_file),
+        cmocka_unit_test(broken_rules),
+        cmocka_unit_test(sound_files),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(failed_write_keeps_the_old_file),
+        cmocka_unit_test(missing_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,6 +1,6 @@
 /*
- * test_staging.c - data on its way to a device, through streams that run in every order that they may: what arrives is what was
- * sent, and each of the waits is needed.
+ * test_staging.c - data on its way to a device, through streams that run in every order that they may: what arrives is
+ * what was sent, and each of the waits is needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "kernels/cuda/add_to.h"
-#include "kernels/simt/queue.h"
 #include "kernels/devices/staging.h"
+#include "kernels/simt/queue.h"
 
 enum { PIECES = 2, COUNT = (GR__PIECE + GR__PIECE / 8) / 4 /* floats: two pieces */, ROUNDS = 5, WINDOW = 64 };
 enum { SMALL_COUNT = 1024, SMALL_ROUNDS = 3 * GR__SMALL_ROOM / (4 * SMALL_COUNT) };
 
-/* --- calls, of which one may be missing ------------------------------------------------------------------------------------ */
+/* --- calls, of which one may be missing --------------------------------------------------------------------------- */
 
 typedef enum { NOTHING, ARRIVED, TAKEN, LEFT_PINNED } omission;
 static omission left_out;
@@ -34,7 +34,7 @@ static bool host_wait(void *event)
     return left_out == LEFT_PINNED || gr__simt_stream_calls.host_wait(event);
 }
 
-/* --- uploads between kernels ----------------------------------------------------------------------------------------------- */
+/* --- uploads between kernels -------------------------------------------------------------------------------------- */
 
 static float sent(int round, int64_t i)
 {
@@ -44,7 +44,9 @@ static float sent(int round, int64_t i)
 /* Elements of either piece that are added up. */
 static const int64_t windows[] = {0, GR__PIECE / 4 - WINDOW / 2, COUNT - WINDOW};
 
-/* rounds uploads of count floats to one place, each added to a sum by a kernel. Whether the sum is right, and no fault. */
+/*
+ * rounds uploads of count floats to one place, each added to a sum by a kernel. Whether the sum is right, and no fault.
+ */
 static bool run(gr_staging *s, int64_t count, int rounds, const int64_t *window, int window_count)
 {
     const size_t bytes = (size_t)count * sizeof(float);

@@ -1,7 +1,7 @@
 /*
- * test_step_graph.c - updates that a device repeats as a whole: the same bits as kernel by kernel, written down again when a shape,
- * an address or a setting changes, not at all where an update is more than one pass over one piece. On the device simt, or on
- * what GRADUS_TEST_DEVICE names.
+ * test_step_graph.c - updates that a device repeats as a whole: the same bits as kernel by kernel, written down again
+ * when a shape, an address or a setting changes, not at all where an update is more than one pass over one piece. On
+ * the device simt, or on what GRADUS_TEST_DEVICE names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 enum { SIDE = 8, IMAGES = 22, BATCH = 8 /* 8, 8 and 6 */, EPOCHS = 3, UPDATES = 3 * EPOCHS };
 
-/* --- a device that counts ------------------------------------------------------------------------------------------------- */
+/* --- a device that counts ----------------------------------------------------------------------------------------- */
 
 static int captures, replays;
 static bool (*real_capture)(gr_device *d);
@@ -48,14 +48,15 @@ static gr_context *open_counting(gr_precision precision)
     return ctx;
 }
 
-/* --- a run ---------------------------------------------------------------------------------------------------------------- */
+/* --- a run -------------------------------------------------------------------------------------------------------- */
 
 /* Convolution, batch normalisation, dropout, a dense layer whose update is fused with its backward pass. */
 static gr_module *make_net(gr_context *ctx)
 {
-    return gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 4, .kernel = 3}), gr_batch_norm_layer(ctx, NULL),
-                         gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx),
-                         gr_dense_layer(ctx, &(gr_dense_options){.units = 5}), gr_relu_layer(ctx), gr_dropout_layer(ctx, 0.3),
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = 4, .kernel = 3}),
+                         gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx), gr_max_pool2d_layer(ctx, 2),
+                         gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 5}),
+                         gr_relu_layer(ctx), gr_dropout_layer(ctx, 0.3),
                          gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
 }
 
@@ -93,7 +94,10 @@ static void collect(gr_module *net, float **values, int64_t *count)
     }
 }
 
-/* What a run ends with: all weights, then validation, the only thing that shows the running statistics. For the caller to free. */
+/*
+ * What a run ends with: all weights, then validation, the only thing that shows the running statistics. For the caller
+ * to free.
+ */
 static float *train(const choice *c, int64_t *count)
 {
     gr_context *ctx = open_counting(c->precision);
@@ -103,11 +107,14 @@ static float *train(const choice *c, int64_t *count)
     if (c->sam)
         assert_true(gr_set_sam(r.opt, 0.05));
     const gr_split split = {.train = r.set, .val = r.set};
-    const gr_fit_result result = gr_fit(r.net, r.opt, split, &(gr_fit_options){.batch = BATCH, .epochs = EPOCHS,
-                                                                               .schedule = {.kind = GR_COSINE},
-                                                                               .no_graph = c->no_graph,
-                                                                               .micro_batch = c->micro_batch,
-                                                                               .report = on_report, .user = &r});
+    const gr_fit_result result = gr_fit(r.net, r.opt, split,
+                                        &(gr_fit_options){.batch = BATCH,
+                                                          .epochs = EPOCHS,
+                                                          .schedule = {.kind = GR_COSINE},
+                                                          .no_graph = c->no_graph,
+                                                          .micro_batch = c->micro_batch,
+                                                          .report = on_report,
+                                                          .user = &r});
     assert_string_equal(gr_error_text(ctx), "");
     assert_int_equal(result.updates, UPDATES);
     float *values;
@@ -135,7 +142,7 @@ static void compare(choice c, int expected_captures, int expected_replays)
     free(plain);
 }
 
-/* --- tests ---------------------------------------------------------------------------------------------------------------- */
+/* --- tests -------------------------------------------------------------------------------------------------------- */
 
 /* Each of the two shapes runs once kernel by kernel. */
 static void same_bits(void **state)
@@ -160,7 +167,10 @@ static void move_memory(gr_module *net, gr_optimizer *opt, gr_dataset *set, int6
         gr_evaluate(net, set);
 }
 
-/* Somebody wants a gradient that the fused update never stored: the slab of gradients moves, the batch stays where it is. */
+/*
+ * Somebody wants a gradient that the fused update never stored: the slab of gradients moves, the batch stays where it
+ * is.
+ */
 static void ask_for_gradients(gr_module *net, gr_optimizer *opt, gr_dataset *set, int64_t update)
 {
     (void)opt;

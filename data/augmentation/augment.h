@@ -1,6 +1,6 @@
 /*
- * augment.h - augmentation as a plan: steps in the order in which they happen to a picture, read from a line of text, and
- * drawn for a sample as one affine map. What the map does to pixels is the operation gr_augment.
+ * augment.h - augmentation as a plan: steps in the order in which they happen to a picture, read from a line of text,
+ * and drawn for a sample as one affine map. What the map does to pixels is the operation gr_augment.
  */
 #ifndef GRADUS_AUGMENT_PLAN_H
 #define GRADUS_AUGMENT_PLAN_H
@@ -56,7 +56,7 @@ void gr__plan_draw(const gr__plan *plan, const gr__plan_key *key, const int64_t 
 /* The map that leaves a picture as it is, cut off or filled up at the bottom and the right. */
 void gr__plan_nothing(int32_t map[GR_MAP]);
 
-/* --- sets with a plan ---------------------------------------------------------------------------------------------- */
+/* --- sets with a plan --------------------------------------------------------------------------------------------- */
 
 /* The map of a sample of a set that has a plan: the plan's, or none where the sample is the first of a pair. */
 void gr__augment_sample(const gr_dataset *set, const gr__plan_key *key, int32_t map[GR_MAP]);

@@ -1,10 +1,10 @@
 /*
  * augment_draw.c - from a plan to the map of one sample.
  *
- * A map leads from the result back to the picture, so the steps' inverses follow one another: after steps 1 .. k a point of
- * the result is sent by the inverse of step k, then k-1, ..., and M = S1^-1 S2^-1 ... Sk^-1 grows from the left. Coordinates
- * are continuous: a pixel i reaches from i to i + 1, a picture's middle is at half its sides. Composed in double on the host,
- * the map is the same for every device.
+ * A map leads from the result back to the picture, so the steps' inverses follow one another: after steps 1 .. k a
+ * point of the result is sent by the inverse of step k, then k-1, ..., and M = S1^-1 S2^-1 ... Sk^-1 grows from the
+ * left. Coordinates are continuous: a pixel i reaches from i to i + 1, a picture's middle is at half its sides.
+ * Composed in double on the host, the map is the same for every device.
  */
 #include <math.h>
 #include <stdio.h>

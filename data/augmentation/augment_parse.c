@@ -51,7 +51,7 @@ static bool refuse(parser *p, const char *format, ...)
     return false;
 }
 
-/* --- values -------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 /* A number at *text, which moves behind it. */
 static bool read_real(const char **text, double *x)
@@ -132,7 +132,7 @@ static bool read_range(parser *p, const plan_word *w, gr__step *step, bool both_
     return true;
 }
 
-/* --- words --------------------------------------------------------------------------------------------------------- */
+/* --- words -------------------------------------------------------------------------------------------------------- */
 
 static bool read_flip(parser *p, const plan_word *w)
 {
@@ -257,16 +257,11 @@ static bool read_double(parser *p, const plan_word *w)
 }
 
 static const plan_rule rules[] = {
-    {"flip", "alternate", true, false, read_flip},
-    {"translate", "4", false, false, read_translate},
-    {"rotate", "15", false, false, read_rotate},
-    {"shear", "10", false, false, read_shear},
-    {"scale", "0.9..1.1", false, false, read_scale},
-    {"resize", "250", false, false, read_resize},
-    {"crop", "200", false, false, read_crop},
-    {"cutout", "16", false, true, read_cutout},
-    {"fill", "edge", false, true, read_fill},
-    {"filter", "bilinear", false, true, read_filter},
+    {"flip", "alternate", true, false, read_flip},   {"translate", "4", false, false, read_translate},
+    {"rotate", "15", false, false, read_rotate},     {"shear", "10", false, false, read_shear},
+    {"scale", "0.9..1.1", false, false, read_scale}, {"resize", "250", false, false, read_resize},
+    {"crop", "200", false, false, read_crop},        {"cutout", "16", false, true, read_cutout},
+    {"fill", "edge", false, true, read_fill},        {"filter", "bilinear", false, true, read_filter},
     {"double", NULL, true, true, read_double},
 };
 

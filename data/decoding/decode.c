@@ -1,6 +1,6 @@
 /*
- * decode.c - JPEG and PNG by stb_image, behind checks that it leaves to its caller; JPEGs first by libjpeg-turbo where the
- * library was built with it.
+ * decode.c - JPEG and PNG by stb_image, behind checks that it leaves to its caller; JPEGs first by libjpeg-turbo where
+ * the library was built with it.
  *
  * Files come from strangers. What a decoder may take is bounded before it starts: bytes of the file, pixels, and bytes
  * of any one of its buffers, which a PNG of one pixel and a few kilobytes could otherwise blow up to gigabytes.

@@ -8,8 +8,8 @@
 #include "data/decoding/image.h"
 
 /*
- * Decodes a JPEG that has passed its check. False, with nothing to free: libjpeg-turbo has anything at all to say against it,
- * warnings included, or it is of CMYK, or there is no memory; another decoder may judge.
+ * Decodes a JPEG that has passed its check. False, with nothing to free: libjpeg-turbo has anything at all to say
+ * against it, warnings included, or it is of CMYK, or there is no memory; another decoder may judge.
  */
 bool gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture);
 

@@ -1,8 +1,9 @@
 /*
  * png_check.c - the chunks of a PNG. Format: Portable Network Graphics (third edition), sections 5 and 11.
  *
- * stb_image looks up pixels in a palette of 256 colours, of which it has set only those that the file has: of the others
- * it takes what its stack holds. In a copy of the file the palette is whole, and black where the file has nothing.
+ * stb_image looks up pixels in a palette of 256 colours, of which it has set only those that the file has: of the
+ * others it takes what its stack holds. In a copy of the file the palette is whole, and black where the file has
+ * nothing.
  */
 #include <stdbool.h>
 #include <string.h>

@@ -37,8 +37,8 @@ static inline void take_pixels(const uint8_t *row, const int64_t *at, int64_t n,
 }
 
 /*
- * out[n, 3] likewise, from a row whose last pixel begins at byte last. Four bytes at a time: the fourth is overwritten by
- * the pixel that follows. So the last pixel of out, and those of the row's last, are taken byte by byte.
+ * out[n, 3] likewise, from a row whose last pixel begins at byte last. Four bytes at a time: the fourth is overwritten
+ * by the pixel that follows. So the last pixel of out, and those of the row's last, are taken byte by byte.
  */
 static void take_colours(const uint8_t *row, const int64_t *at, int64_t n, int64_t last, uint8_t *out)
 {

@@ -35,7 +35,10 @@ static bool climbs(const char *name)
     return false;
 }
 
-/* The first rule against a name; NULL: none. What the rule says can be printed with the name: control characters come first. */
+/*
+ * The first rule against a name; NULL: none. What the rule says can be printed with the name: control characters come
+ * first.
+ */
 static const char *name_fault(const char *name, int64_t length)
 {
     for (int64_t i = 0; i < length; i++)
@@ -164,8 +167,9 @@ static bool fill(gr_context *ctx, gr_archive *archive)
         return gr__zip_index(ctx, archive);
     if (gzip || tar)
         return gr__tar_index(ctx, archive);
-    return gr__archive_refuse(ctx, archive, "it is no .zip, .tar or .tar.gz, by its first bytes; a packed "
-                                             "set has a name that ends in .grd, other sets are folders");
+    return gr__archive_refuse(ctx, archive,
+                              "it is no .zip, .tar or .tar.gz, by its first bytes; a packed "
+                              "set has a name that ends in .grd, other sets are folders");
 }
 
 bool gr__archive_open(gr_context *ctx, const char *path, gr_archive *archive)

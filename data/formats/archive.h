@@ -41,8 +41,9 @@ bool gr__archive_open(gr_context *ctx, const char *path, gr_archive *archive);
 void gr__archive_close(gr_archive *archive);
 
 /*
- * The bytes of a member, valid until gr__archive_close or until *buffer is freed. Unpacked into *buffer (malloc, to be freed by
- * the caller) or pointed at in place (*buffer NULL). NULL: reason says why; *no_memory when that was it. Thread-safe.
+ * The bytes of a member, valid until gr__archive_close or until *buffer is freed. Unpacked into *buffer (malloc, to be
+ * freed by the caller) or pointed at in place (*buffer NULL). NULL: reason says why; *no_memory when that was it.
+ * Thread-safe.
  */
 const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer,
                                 const char **reason, bool *no_memory);

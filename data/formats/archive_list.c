@@ -1,4 +1,6 @@
-/* archive_list.c - the class folders of an archive: where they lie in it, and which images each holds, in which order. */
+/*
+ * archive_list.c - the class folders of an archive: where they lie in it, and which images each holds, in which order.
+ */
 #include <stdlib.h>
 #include <string.h>
 

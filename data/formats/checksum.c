@@ -8,7 +8,10 @@ enum { LANES = 4, WORD = 8, STRIDE = LANES * WORD };
 
 const uint8_t gr__packed_magic[8] = {0x89, 'G', 'R', 'D', '\r', '\n', 0x1a, '\n'};
 
-/* The shift brings what the multiplication has gathered above back down. The multiplier is 2^64 / golden ratio, made odd. */
+/*
+ * The shift brings what the multiplication has gathered above back down. The multiplier is 2^64 / golden ratio, made
+ * odd.
+ */
 static uint64_t mix(uint64_t h, uint64_t word)
 {
     h = (h ^ word) * 0x9e3779b97f4a7c15u;

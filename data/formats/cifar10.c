@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/formats/cifar10.h"
 #include "data/dataset.h"
+#include "data/formats/cifar10.h"
 #include "data/formats/tar.h"
 
 enum {
@@ -77,7 +77,10 @@ static bool check_size(const gr_cifar *cifar, int file, int64_t bytes)
                     bytes < right ? "it is cut short" : "it is not the binary version of CIFAR-10");
 }
 
-/* Room for the images and a file of them, once there is a file of the right size: not before, as an archive may hold none. */
+/*
+ * Room for the images and a file of them, once there is a file of the right size: not before, as an archive may hold
+ * none.
+ */
 static bool make_room(gr_cifar *cifar)
 {
     if (cifar->records)

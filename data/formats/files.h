@@ -1,12 +1,12 @@
 /*
- * files.h - the image files of a folder or an archive: which there are, their bytes, and pictures that are decoded from them
- * whenever they are wanted.
+ * files.h - the image files of a folder or an archive: which there are, their bytes, and pictures that are decoded from
+ * them whenever they are wanted.
  */
 #ifndef GRADUS_FILES_H
 #define GRADUS_FILES_H
 
-#include "data/formats/archive.h"
 #include "data/dataset.h"
+#include "data/formats/archive.h"
 #include "data/formats/listing.h"
 
 enum { GR__PATH_SIZE = 4096, GR__FILE_NAME_SIZE = 512 /* two names of at most 255 bytes and a slash */ };
@@ -33,8 +33,8 @@ gr_decoded gr__decode_resized(const uint8_t *bytes, size_t length, const int64_t
                               char reason[GR__REASON_SIZE]);
 
 /*
- * A source of the pictures of images, whose labels and places say which file each is. Takes files over, which are empty then.
- * NULL: recorded.
+ * A source of the pictures of images, whose labels and places say which file each is. Takes files over, which are empty
+ * then. NULL: recorded.
  */
 gr_image_source *gr__late_source(gr_context *ctx, const gr_images *images, gr_files *files);
 

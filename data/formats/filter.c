@@ -6,8 +6,9 @@
 enum { PEEK = 4096 };
 
 /*
- * Keras' example image_classification_from_scratch drops a file unless b"JFIF" is in open(file, "rb").peek(10). Python's
- * peek takes 10 as a hint and returns its whole buffer, which is the file system's block: 4096 bytes on ext4, xfs and overlay.
+ * Keras' example image_classification_from_scratch drops a file unless b"JFIF" is in open(file, "rb").peek(10).
+ * Python's peek takes 10 as a hint and returns its whole buffer, which is the file system's block: 4096 bytes on ext4,
+ * xfs and overlay.
  */
 static bool says_jfif(const uint8_t *bytes, int64_t size)
 {

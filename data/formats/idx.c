@@ -1,7 +1,7 @@
 /*
- * idx.c - sets in the idx format of MNIST (LeCun, Cortes and Burges, "The MNIST database"): after two zero bytes the type
- * of the elements (8: u8) and the number of dimensions, then each dimension as a big-endian 32-bit number, then the
- * elements. Fashion-MNIST, KMNIST and EMNIST come in the same four files.
+ * idx.c - sets in the idx format of MNIST (LeCun, Cortes and Burges, "The MNIST database"): after two zero bytes the
+ * type of the elements (8: u8) and the number of dimensions, then each dimension as a big-endian 32-bit number, then
+ * the elements. Fashion-MNIST, KMNIST and EMNIST come in the same four files.
  *
  * A header is believed only as far as its file can bear it out, so that a few bytes never ask for gigabytes.
  */

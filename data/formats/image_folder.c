@@ -21,8 +21,8 @@
 typedef struct {
     char *fault;   /* why it was left out; NULL: it was not */
     bool filtered; /* by the filter, not for want of decoding */
-    int64_t size; /* bytes */
-    uint32_t crc; /* of them: CRC-32 */
+    int64_t size;  /* bytes */
+    uint32_t crc;  /* of them: CRC-32 */
 } gr_tried;
 
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
     gr_task *tasks; /* of a round */
     int64_t n_tasks;
     _Atomic int64_t next_task; /* that no thread has taken */
-    int64_t filtered; /* files so far that the filter left out */
+    int64_t filtered;          /* files so far that the filter left out */
     gr_workers workers;
 } gr_reader;
 
@@ -91,10 +91,11 @@ static bool check_room(const gr_reader *r, int64_t rows)
     const double need = (double)rows * r->options->height * r->options->width * 3;
     const double limit = r->options->memory > 0 ? (double)r->options->memory : 0.75 * gr__machine_memory();
     return need <= limit ||
-           gr__fail(r->ctx, GR_NO_MEMORY,
-                    "%lld images of %d x %d need %.2f GiB when they are preloaded, allowed are %.2f; preload none (they are decoded "
-                    "when they are wanted), take fewer or smaller ones, or allow more",
-                    (long long)rows, r->options->height, r->options->width, need / 0x1p30, limit / 0x1p30);
+           gr__fail(
+               r->ctx, GR_NO_MEMORY,
+               "%lld images of %d x %d need %.2f GiB when they are preloaded, allowed are %.2f; preload none (they are decoded "
+               "when they are wanted), take fewer or smaller ones, or allow more",
+               (long long)rows, r->options->height, r->options->width, need / 0x1p30, limit / 0x1p30);
 }
 
 /* Lays the classes out one after the other, each with room for all the images it may have. */
@@ -173,7 +174,9 @@ static void decode_task(gr_reader *r, gr_task *task)
     free(buffer);
 }
 
-/* What one thread does of a round. Pictures differ in size, one class from another too: no share is fixed beforehand. */
+/*
+ * What one thread does of a round. Pictures differ in size, one class from another too: no share is fixed beforehand.
+ */
 static void decode_some(void *arg, int64_t thread)
 {
     (void)thread;
@@ -258,10 +261,11 @@ static bool check_result(const gr_reader *r)
         tried += r->classes[c].tried;
     first_bad(r, first, sizeof first);
     if (bad && r->options->filter == GR_FILTER_NONE)
-        return gr__fail(r->ctx, GR_BAD_DATA,
-                        "%lld of %lld image files in %s cannot be decoded, and the filter none takes all; the first is %s; "
-                        "the filter decodable leaves them out",
-                        (long long)bad, (long long)tried, r->files.root, first);
+        return gr__fail(
+            r->ctx, GR_BAD_DATA,
+            "%lld of %lld image files in %s cannot be decoded, and the filter none takes all; the first is %s; "
+            "the filter decodable leaves them out",
+            (long long)bad, (long long)tried, r->files.root, first);
     if ((double)bad > allowed * (double)tried)
         return gr__fail(
             r->ctx, GR_BAD_DATA,
@@ -270,8 +274,9 @@ static bool check_result(const gr_reader *r)
             (long long)bad, (long long)tried, r->files.root, 100 * (double)bad / (double)tried, 100 * allowed, first);
     for (int c = 0; c < r->files.listing.n; c++)
         if (r->classes[c].good == 0)
-            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be %s; add good ones or remove the folder", r->files.root,
-                            r->files.listing.classes[c].name, r->filtered ? "decoded and passes the filter" : "decoded");
+            return gr__fail(r->ctx, GR_BAD_DATA, "no image in %s/%s can be %s; add good ones or remove the folder",
+                            r->files.root, r->files.listing.classes[c].name,
+                            r->filtered ? "decoded and passes the filter" : "decoded");
     return true;
 }
 

@@ -101,7 +101,8 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     bool ok = true;
     struct dirent *entry;
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0)
-        if (entry->d_name[0] != '.' && (subfolders ? is_folder(folder, entry->d_name) : gr__is_image_name(entry->d_name)))
+        if (entry->d_name[0] != '.' &&
+            (subfolders ? is_folder(folder, entry->d_name) : gr__is_image_name(entry->d_name)))
             ok = append(ctx, names, n, entry->d_name);
     if (ok && errno)
         ok = gr__fail(ctx, GR_IO_ERROR, "image folder %s cannot be read: %s", folder, strerror(errno));

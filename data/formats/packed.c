@@ -85,8 +85,8 @@ static bool read_header(gr_unpacker *u)
     if (memcmp(h, gr__packed_magic, sizeof gr__packed_magic) != 0)
         return refuse(u, "it is no packed set, by its first bytes");
     uint64_t version = gr__get_le(h + GR__PACKED_VERSION_AT, 4), n = gr__get_le(h + GR__PACKED_N_AT, 8);
-    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d",
-             version, GR__PACKED_VERSION);
+    snprintf(why, sizeof why, "it has version %" PRIu64 " of the format, this program reads %d", version,
+             GR__PACKED_VERSION);
     if (version != GR__PACKED_VERSION)
         return refuse(u, why);
     if (gr__checksum(h, GR__PACKED_HEADER_SUM_AT) != gr__get_le(h + GR__PACKED_HEADER_SUM_AT, 8))
@@ -214,8 +214,8 @@ static bool check_all_pixels(gr_unpacker *u)
     int64_t damaged = u->damaged;
     if (damaged == u->n)
         return true;
-    snprintf(why, sizeof why, "its image %lld, file %lld of class %s, is damaged (check sum)",
-             (long long)damaged, (long long)u->images->places[damaged], u->images->names[u->images->labels[damaged]]);
+    snprintf(why, sizeof why, "its image %lld, file %lld of class %s, is damaged (check sum)", (long long)damaged,
+             (long long)u->images->places[damaged], u->images->names[u->images->labels[damaged]]);
     return refuse(u, why);
 }
 

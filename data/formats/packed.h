@@ -45,8 +45,8 @@ enum {
 extern const uint8_t gr__packed_magic[8];
 
 /*
- * 64 bits over n bytes. Made to be as fast as memory: four lanes of 8-byte words, each step a bijection of lane and word, so
- * that no single changed word goes unseen. Against damage, not against malice.
+ * 64 bits over n bytes. Made to be as fast as memory: four lanes of 8-byte words, each step a bijection of lane and
+ * word, so that no single changed word goes unseen. Against damage, not against malice.
  */
 uint64_t gr__checksum(const uint8_t *bytes, int64_t n);
 

@@ -24,7 +24,9 @@ void gr__tar_close(gr_tar *tar); /* NULL is fine */
  */
 int gr__tar_next(gr_tar *tar, char name[GR__TAR_NAME], int64_t *size);
 
-/* Goes on to the next member of any kind; type is that of its header: '0' a regular file, '5' a folder, '2' a link, ... */
+/*
+ * Goes on to the next member of any kind; type is that of its header: '0' a regular file, '5' a folder, '2' a link, ...
+ */
 int gr__tar_step(gr_tar *tar, char name[GR__TAR_NAME], int64_t *size, char *type);
 
 /* Reads n bytes of the current file into p. False: it has fewer, or the archive is broken. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/formats/archive.h"
 #include "data/dataset.h"
+#include "data/formats/archive.h"
 #include "data/formats/tar.h"
 
 enum { MAX_HEADER = 1 << 16 /* bytes of a pax header */ };
@@ -96,7 +96,9 @@ static bool first_pass(gr_context *ctx, gr_archive *archive, gr_tar *tar)
     return step == 0 || fail_tar(ctx, archive, tar);
 }
 
-/* The members' bytes, one behind the other. The archive may have changed since the first pass, so sizes are compared. */
+/*
+ * The members' bytes, one behind the other. The archive may have changed since the first pass, so sizes are compared.
+ */
 static bool second_pass(gr_context *ctx, gr_archive *archive, gr_tar *tar)
 {
     char name[GR__TAR_NAME];

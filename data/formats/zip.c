@@ -2,8 +2,9 @@
  * zip.c - where the members of a zip archive lie. Format: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
  *
  * Written out over zlib instead of resting on minizip, which keeps to itself what the rules here must see (where a
- * member's local header lies, whether it bears the name of the directory's, whether two lie over each other), has one current
- * file where several threads read at once, and lies outside what our sanitizers and fuzz targets are compiled into.
+ * member's local header lies, whether it bears the name of the directory's, whether two lie over each other), has one
+ * current file where several threads read at once, and lies outside what our sanitizers and fuzz targets are compiled
+ * into.
  *
  * Believed is the central directory, and only where each local header says the same.
  */
@@ -109,7 +110,9 @@ static bool read_end(gr_zip *zip)
     return true;
 }
 
-/* Takes the sizes and the offset that do not fit 32 bits from the extra field of zip64, where they stand in this order. */
+/*
+ * Takes the sizes and the offset that do not fit 32 bits from the extra field of zip64, where they stand in this order.
+ */
 static bool read_extra64(const uint8_t *extra, int64_t length, gr_member *member, int64_t *local)
 {
     int64_t *values[] = {&member->size, &member->packed, local};
@@ -133,7 +136,9 @@ static bool read_extra64(const uint8_t *extra, int64_t length, gr_member *member
     return length == 0;
 }
 
-/* The local header must say what the directory says. Sets where the data begin, and the span from header to their end. */
+/*
+ * The local header must say what the directory says. Sets where the data begin, and the span from header to their end.
+ */
 static bool check_local(const gr_zip *zip, const uint8_t *entry, int64_t local, gr_member *member, int64_t span[2])
 {
     int64_t name = le16(entry + 28);

@@ -1,6 +1,6 @@
 /*
- * host_batch.h - one batch on the host: which samples it holds, and room for their pictures, labels and weights. Rows are filled
- * by any thread, several at a time.
+ * host_batch.h - one batch on the host: which samples it holds, and room for their pictures, labels and weights. Rows
+ * are filled by any thread, several at a time.
  */
 #ifndef GRADUS_HOST_BATCH_H
 #define GRADUS_HOST_BATCH_H

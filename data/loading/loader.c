@@ -1,8 +1,8 @@
 /*
  * loader.c - gives batches out: the next rows, filled, copied to the device, augmented and normalised.
  *
- * A batch larger than a micro-batch comes in pieces, one after the other in the same buffers: memory does not grow with the
- * batch.
+ * A batch larger than a micro-batch comes in pieces, one after the other in the same buffers: memory does not grow with
+ * the batch.
  */
 #include "data/loading/loader.h"
 

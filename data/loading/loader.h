@@ -1,6 +1,6 @@
 /*
- * loader.h - a loader, between the files that make it up: loader_open.c makes one, loader_fill.c decides what is in a batch and
- * fills it on the host, loader.c gives batches out.
+ * loader.h - a loader, between the files that make it up: loader_open.c makes one, loader_fill.c decides what is in a
+ * batch and fills it on the host, loader.c gives batches out.
  */
 #ifndef GRADUS_LOADER_H
 #define GRADUS_LOADER_H
@@ -47,7 +47,10 @@ struct gr_loader {
     _Atomic int64_t making, reading; /* the same, of all threads */
 };
 
-/* Deals the samples of the next batch out to a slot; behind the last one comes what fills up. A ring's job: user is the loader. */
+/*
+ * Deals the samples of the next batch out to a slot; behind the last one comes what fills up. A ring's job: user is the
+ * loader.
+ */
 void gr__loader_prepare(void *user, int slot);
 
 /* Fills the rows of a piece (piece_rows each) of the batch in a slot, and keeps the time. A ring's job too. */

@@ -1,8 +1,8 @@
 /*
  * loader_fill.c - what is in a batch: the order of an epoch, its last batch, and the rows of a host batch.
  *
- * A batch is filled when it is asked for, by the context's threads, or ahead of that by workers into a ring. What is in it is
- * decided before anyone fills it, so it is the same either way.
+ * A batch is filled when it is asked for, by the context's threads, or ahead of that by workers into a ring. What is in
+ * it is decided before anyone fills it, so it is the same either way.
  */
 #include "core/clock.h"
 #include "core/parallel.h"

@@ -1,8 +1,8 @@
 /*
  * loader_open.c - makes a loader: what it may be asked for, its memory on the host and on the device, its workers.
  *
- * A loader has one set of batch buffers on the device. Batches arrive at fixed addresses; the tensors that callers see are
- * views of their first rows, which is how a short last batch shares the storage.
+ * A loader has one set of batch buffers on the device. Batches arrive at fixed addresses; the tensors that callers see
+ * are views of their first rows, which is how a short last batch shares the storage.
  */
 #include <stdlib.h>
 
@@ -35,8 +35,8 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
 }
 
 /*
- * Where computing leaves the processors alone workers fill batches meanwhile, unless told otherwise. Where it does not, they
- * would only take them from it.
+ * Where computing leaves the processors alone workers fill batches meanwhile, unless told otherwise. Where it does not,
+ * they would only take them from it.
  */
 static int workers_of(const gr_loader *loader)
 {
@@ -74,8 +74,8 @@ static bool make_buffers(gr_loader *loader)
 }
 
 /*
- * Memory of batches on the host: whole ones where workers fill them, else pieces, which are gathered straight into x where that
- * is the host's own.
+ * Memory of batches on the host: whole ones where workers fill them, else pieces, which are gathered straight into x
+ * where that is the host's own.
  */
 static bool make_slots(gr_loader *loader, int workers)
 {

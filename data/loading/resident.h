@@ -14,8 +14,8 @@ typedef struct {
 } gr_resident;
 
 /*
- * Brings the set to the device, decoding what is not in memory. Where the device computes in the host's memory nothing is
- * copied unless the set is resized or decoded late. False: recorded; gr__resident_free is due all the same.
+ * Brings the set to the device, decoding what is not in memory. Where the device computes in the host's memory nothing
+ * is copied unless the set is resized or decoded late. False: recorded; gr__resident_free is due all the same.
  */
 bool gr__resident_make(gr_dataset *set, gr_resident *r);
 void gr__resident_free(gr_context *ctx, gr_resident *r);

@@ -1,8 +1,8 @@
 /*
  * ring.h - a bounded ring of slots that worker threads fill ahead of one consumer, in an order that no thread decides.
  *
- * Batch t goes into slot t modulo the number of slots. A slot is prepared (whoever comes first, one batch after the other),
- * filled piece by piece (by any thread), handed out, and free again when the next one is asked for.
+ * Batch t goes into slot t modulo the number of slots. A slot is prepared (whoever comes first, one batch after the
+ * other), filled piece by piece (by any thread), handed out, and free again when the next one is asked for.
  */
 #ifndef GRADUS_RING_H
 #define GRADUS_RING_H

@@ -28,15 +28,16 @@ static void print_help(FILE *f)
                "Training of published experiments from scratch, with the evidence.\n\nCommands\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].about);
-    fprintf(f,
-            "  %-9s this text, or that of a command: gradus help train\n"
-            "\n'gradus COMMAND --help' lists a command's options; 'gradus --version' tells the version.\n"
-            "\nExit codes: 0 done, 1 some cells of a sweep failed, 2 usage, 3 bad data or file, 4 out of memory,\n"
-            "5 input or output failed, 6 numbers went bad, 7 device fault or wrong result,\n75 stopped by a signal.\n\nExamples\n"
-            "  gradus train cats-vs-dogs --procedural --updates 20\n"
-            "  gradus sweep cats-vs-dogs --data ~/datasets --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out "
-            "runs\n",
-            "help");
+    fprintf(
+        f,
+        "  %-9s this text, or that of a command: gradus help train\n"
+        "\n'gradus COMMAND --help' lists a command's options; 'gradus --version' tells the version.\n"
+        "\nExit codes: 0 done, 1 some cells of a sweep failed, 2 usage, 3 bad data or file, 4 out of memory,\n"
+        "5 input or output failed, 6 numbers went bad, 7 device fault or wrong result,\n75 stopped by a signal.\n\nExamples\n"
+        "  gradus train cats-vs-dogs --procedural --updates 20\n"
+        "  gradus sweep cats-vs-dogs --data ~/datasets --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out "
+        "runs\n",
+        "help");
 }
 
 static int run_command(int argc, char **argv)

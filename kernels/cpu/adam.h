@@ -20,8 +20,12 @@ INLINE adam_numbers adam_at(const gr_adam_args *a, const gr_step_state *state)
 {
     const double t = (double)state->update - state->skipped, c1 = 1 - pow(a->beta1, t), c2 = sqrt(1 - pow(a->beta2, t));
     const double epsilon = a->form == GR_ADAM_PYTORCH ? a->epsilon * c2 : a->epsilon;
-    return (adam_numbers){(float)(1 - a->beta1), (float)(1 - a->beta2), (float)(state->lr * c2 / c1), (float)epsilon,
-                          a->decoupled ? 0 : (float)a->weight_decay, a->decoupled ? (float)(state->lr * a->weight_decay) : 0};
+    return (adam_numbers){(float)(1 - a->beta1),
+                          (float)(1 - a->beta2),
+                          (float)(state->lr * c2 / c1),
+                          (float)epsilon,
+                          a->decoupled ? 0 : (float)a->weight_decay,
+                          a->decoupled ? (float)(state->lr * a->weight_decay) : 0};
 }
 
 enum { ADAM_AHEAD = 512 }; /* floats from the element at work to those asked for: moments come from memory */

@@ -22,7 +22,7 @@ void GR_CPU(adam_step_forward)(const gr_call *call)
     const gr_step_state *state = call->exec->state;
     if (state->skip)
         return;
-    step_job job = {adam_at(call->options, state), call->in[0]->count, gr__f32(call->in[0]), gr__f32(call->in[2]),
-                    gr__f32(call->in[3]), gr__f32(call->in[1])};
+    step_job job = {adam_at(call->options, state), call->in[0]->count,   gr__f32(call->in[0]),
+                    gr__f32(call->in[2]),          gr__f32(call->in[3]), gr__f32(call->in[1])};
     gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), step_chunk, &job);
 }

@@ -25,7 +25,10 @@ static void forward_chunk(void *arg, int64_t chunk)
 void GR_CPU(add_forward)(const gr_call *call)
 {
     const gr_add_args *args = call->options;
-    plan f = {.count = call->in[0]->count, .relu = args->relu, .a = gr__f32(call->in[0]), .b = gr__f32(call->in[1]),
+    plan f = {.count = call->in[0]->count,
+              .relu = args->relu,
+              .a = gr__f32(call->in[0]),
+              .b = gr__f32(call->in[1]),
               .y = gr__f32(call->out[0])};
     gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), forward_chunk, &f);
 }
@@ -48,7 +51,9 @@ static void backward_chunk(void *arg, int64_t chunk)
 void GR_CPU(add_backward)(const gr_call *call)
 {
     const gr_add_args *args = call->options;
-    plan f = {.count = call->in[0]->count, .dy = gr__f32(call->d_out[0]), .gate = args->relu ? gr__f32(call->out[0]) : NULL,
+    plan f = {.count = call->in[0]->count,
+              .dy = gr__f32(call->d_out[0]),
+              .gate = args->relu ? gr__f32(call->out[0]) : NULL,
               .d = {gr__f32(call->d_in[0]), gr__f32(call->d_in[1])},
               .accumulate = {call->accumulate & 1, call->accumulate >> 1 & 1}};
     gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), backward_chunk, &f);

@@ -1,9 +1,11 @@
 /*
- * augment.c - u8 images through one affine map each, and normalised: row by row, first the levels as bytes, then their values.
+ * augment.c - u8 images through one affine map each, and normalised: row by row, first the levels as bytes, then their
+ * values.
  *
- * A map that moves by whole pixels, mirrored or not, is told from its numbers: such a row is a copy, whatever the filter. All
- * others are looked up pixel by pixel in the integers of kernels/ops/augment.h. A pixel has 256 values, so normalisation is
- * evaluated once for each of them and channel, by a fused multiply-add: on every instruction set and device the same bits.
+ * A map that moves by whole pixels, mirrored or not, is told from its numbers: such a row is a copy, whatever the
+ * filter. All others are looked up pixel by pixel in the integers of kernels/ops/augment.h. A pixel has 256 values, so
+ * normalisation is evaluated once for each of them and channel, by a fused multiply-add: on every instruction set and
+ * device the same bits.
  */
 #include "kernels/ops/augment.h"
 

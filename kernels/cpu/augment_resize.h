@@ -1,14 +1,15 @@
 /*
  * augment_resize.h - bicubic-resize of a strip of columns, row after row from the top.
  *
- * A map without a turn takes rows of the picture to rows: what the strip's columns make of a row of the picture is kept, four
- * of them, because the next row of the result is likely to be made of the same. The columns' weights are worked out once.
+ * A map without a turn takes rows of the picture to rows: what the strip's columns make of a row of the picture is
+ * kept, four of them, because the next row of the result is likely to be made of the same. The columns' weights are
+ * worked out once.
  */
 #ifndef GRADUS_CPU_AUGMENT_RESIZE_H
 #define GRADUS_CPU_AUGMENT_RESIZE_H
 
-#include "kernels/ops/augment.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/ops/augment.h"
 
 enum { CHANNELS = 4, STRIP = 1024 /* pixels */ };
 

@@ -49,7 +49,7 @@ INLINE span rows_of(const plan *f, int64_t chunk)
     return (span){chunk * f->rows, min64(f->n, (chunk + 1) * f->rows)};
 }
 
-/* --- forward ------------------------------------------------------------------------------------------------------- */
+/* --- forward ------------------------------------------------------------------------------------------------------ */
 
 /* Mean and sum of squared deviations of a chunk, channels [c, c + width). */
 INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int64_t width, float *mean, float *squares)
@@ -152,7 +152,7 @@ void GR_CPU(batch_norm_forward)(const gr_call *call)
     gr_parallel_for(call->exec, f.chunks, normalise_chunk, &f);
 }
 
-/* --- backward ------------------------------------------------------------------------------------------------------ */
+/* --- backward ----------------------------------------------------------------------------------------------------- */
 
 INLINE vec upstream(const plan *f, int64_t at, int64_t width)
 {

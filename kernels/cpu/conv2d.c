@@ -2,8 +2,8 @@
  * conv2d.c - 2-D convolution: a sweep over the rows of each image, bias and ReLU in its epilogue.
  *
  * Each unit of a few output rows is swept with all filters, panel by panel; small images are swept in groups
- * (conv_small.h), and 3x3 filters of many channels need fewer products (winograd.h). The gradients are in conv_grad_x.c and
- * conv_grad_w.c.
+ * (conv_small.h), and 3x3 filters of many channels need fewer products (winograd.h). The gradients are in conv_grad_x.c
+ * and conv_grad_w.c.
  */
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/winograd.h"
@@ -34,8 +34,11 @@ static forward_plan plan_forward(const gr_call *call, void *base)
 {
     const gr_conv2d_args *args = call->options;
     const gr_geometry g = geometry_of(call);
-    forward_plan f = {.in = conv_input_of(&g), .k = call->in[1]->shape[0], .x = gr__f32(call->in[0]),
-                      .y = gr__f32(call->out[0]), .relu = args->relu};
+    forward_plan f = {.in = conv_input_of(&g),
+                      .k = call->in[1]->shape[0],
+                      .x = gr__f32(call->in[0]),
+                      .y = gr__f32(call->out[0]),
+                      .relu = args->relu};
     f.few_products = winograd_fits(call, &g);
     f.small = !f.few_products && conv_is_small(&g, f.k);
     f.rows = conv_unit_rows(g.n, g.p, g.stride_h * f.in.pitch + g.q * f.k);
@@ -48,13 +51,27 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     f.packed = scratch_take(&s, f.few_products ? 0 : panels * PANEL * g.r * g.s * g.c);
     f.bias = scratch_take(&s, panels * PANEL);
     if (f.few_products) {
-        f.winograd = (winograd_sweep){.from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c}, .n = g.n, .pad_top = g.pad_top,
-                                      .pad_left = g.pad_left, .depth = g.c, .p = g.p, .q = g.q, .channels = f.k,
-                                      .bias = f.bias, .out = f.y, .relu = f.relu};
+        f.winograd = (winograd_sweep){.from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c},
+                                      .n = g.n,
+                                      .pad_top = g.pad_top,
+                                      .pad_left = g.pad_left,
+                                      .depth = g.c,
+                                      .p = g.p,
+                                      .q = g.q,
+                                      .channels = f.k,
+                                      .bias = f.bias,
+                                      .out = f.y,
+                                      .relu = f.relu};
         winograd_sweep_plan(&f.winograd, &s);
     } else if (f.small) {
-        f.sweep = (small_sweep){.g = g, .depth = g.c, .channels = f.k, .w = f.packed, .bias = f.bias, .out = f.y,
-                                .from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c}, .relu = f.relu};
+        f.sweep = (small_sweep){.g = g,
+                                .depth = g.c,
+                                .channels = f.k,
+                                .w = f.packed,
+                                .bias = f.bias,
+                                .out = f.y,
+                                .from = {.dy = f.x, .p = g.h, .q = g.w, .k = g.c},
+                                .relu = f.relu};
         small_sweep_plan(&f.sweep, &s);
     } else
         f.strips = scratch_take(&s, f.chunks * f.strip);
@@ -67,9 +84,18 @@ static void forward_chunk(void *arg, int64_t chunk)
     const forward_plan *f = arg;
     const gr_geometry *g = &f->in.g;
     const span units = part_of(f->units, chunk, f->chunks);
-    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch,
-               .taps = g->r, .depth = g->s * g->c, .w = f->packed, .bias = f->bias, .out_row = g->q * f->k,
-               .out_pixel = f->k, .cols = g->q, .channels = f->k, .relu = f->relu};
+    sweep s = {.in_row = g->stride_h * f->in.pitch,
+               .in_pixel = g->stride_w * g->c,
+               .tap_row = f->in.pitch,
+               .taps = g->r,
+               .depth = g->s * g->c,
+               .w = f->packed,
+               .bias = f->bias,
+               .out_row = g->q * f->k,
+               .out_pixel = f->k,
+               .cols = g->q,
+               .channels = f->k,
+               .relu = f->relu};
     for (int64_t unit = units.begin; unit < units.end; unit++) {
         const int64_t n = unit / f->blocks;
         const span p = part_of(g->p, unit % f->blocks, f->blocks);
@@ -100,8 +126,11 @@ void GR_CPU(conv2d_backward)(const gr_call *call)
 {
     const gr_conv2d_args *args = call->options;
     const gr_geometry g = geometry_of(call);
-    const conv_dz dz = {.dy = gr__f32(call->d_out[0]), .y = args->relu ? gr__f32(call->out[0]) : NULL,
-                        .p = g.p, .q = g.q, .k = call->in[1]->shape[0]};
+    const conv_dz dz = {.dy = gr__f32(call->d_out[0]),
+                        .y = args->relu ? gr__f32(call->out[0]) : NULL,
+                        .p = g.p,
+                        .q = g.q,
+                        .k = call->in[1]->shape[0]};
     conv_backward(call, &g, &dz);
 }
 

@@ -16,12 +16,12 @@ typedef struct {
     int64_t k;                 /* filters */
     int64_t block, block_cols; /* pooled columns of a block; columns of activations under them, at most */
     int64_t units, chunks;
-    int64_t strip, acts;       /* floats */
+    int64_t strip, acts; /* floats */
     float *packed, *bias, *strips, *buffers;
     size_t bytes;
-    const float *x;            /* [N,H,W,C] */
-    float *y;                  /* [N,pool.p,pool.q,K] */
-    uint8_t *argmax;           /* the same or NULL */
+    const float *x;  /* [N,H,W,C] */
+    float *y;        /* [N,pool.p,pool.q,K] */
+    uint8_t *argmax; /* the same or NULL */
 } forward_plan;
 
 static gr_geometry conv_geometry(const gr_call *call)
@@ -41,8 +41,12 @@ static gr_geometry pool_geometry(const gr_call *call, const gr_geometry *conv)
 static forward_plan plan_forward(const gr_call *call, void *base)
 {
     const gr_geometry g = conv_geometry(call);
-    forward_plan f = {.in = conv_input_of(&g), .pool = pool_geometry(call, &g), .k = call->in[1]->shape[0],
-                      .x = gr__f32(call->in[0]), .y = gr__f32(call->out[0]), .argmax = gr__u8(call->out[1])};
+    forward_plan f = {.in = conv_input_of(&g),
+                      .pool = pool_geometry(call, &g),
+                      .k = call->in[1]->shape[0],
+                      .x = gr__f32(call->in[0]),
+                      .y = gr__f32(call->out[0]),
+                      .argmax = gr__u8(call->out[1])};
     f.block = max64(1, BLOCK_FLOATS / (f.pool.r * f.pool.stride_w * PANEL));
     f.block = ceil_div(f.pool.q, ceil_div(f.pool.q, f.block)); /* about equal blocks */
     f.block_cols = (f.block - 1) * f.pool.stride_w + f.pool.s;
@@ -83,8 +87,8 @@ static void pool_columns(const forward_plan *f, int64_t p, span q, const float *
         const float *window = acts + (p * o->stride_h - o->pad_top - row.begin) * pitch +
                               (at * o->stride_w - o->pad_left - col.begin) * PANEL;
         for (int64_t k = 0; k < width; k += VL) { /* constants unroll the usual window */
-            const best b = usual ? window_best(window + k, pitch, two, two, 2)
-                                 : window_best(window + k, pitch, u, v, o->s);
+            const best b =
+                usual ? window_best(window + k, pitch, two, two, 2) : window_best(window + k, pitch, u, v, o->s);
             write_best(&b, y + at * f->k + k, argmax ? argmax + at * f->k + k : NULL, min64(VL, width - k));
         }
     }
@@ -102,8 +106,14 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
 {
     const gr_geometry *g = &f->in.g, *o = &f->pool;
     const int64_t at = (n * o->p + p) * o->q * f->k, blocks = ceil_div(o->q, f->block);
-    sweep s = {.in_row = g->stride_h * f->in.pitch, .in_pixel = g->stride_w * g->c, .tap_row = f->in.pitch,
-               .taps = g->r, .depth = g->s * g->c, .out = acts, .out_pixel = PANEL, .rows = row.end - row.begin,
+    sweep s = {.in_row = g->stride_h * f->in.pitch,
+               .in_pixel = g->stride_w * g->c,
+               .tap_row = f->in.pitch,
+               .taps = g->r,
+               .depth = g->s * g->c,
+               .out = acts,
+               .out_pixel = PANEL,
+               .rows = row.end - row.begin,
                .relu = true};
     for (int64_t k = 0; k < f->k; k += PANEL)
         for (int64_t i = 0; i < blocks; i++) {
@@ -146,8 +156,12 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
 void GR_CPU(conv2d_relu_max_pool_backward)(const gr_call *call)
 {
     const gr_geometry g = conv_geometry(call);
-    const conv_dz dz = {.dy = gr__f32(call->d_out[0]), .argmax = gr__u8(call->out[1]), .pool = pool_geometry(call, &g),
-                        .p = g.p, .q = g.q, .k = call->in[1]->shape[0]};
+    const conv_dz dz = {.dy = gr__f32(call->d_out[0]),
+                        .argmax = gr__u8(call->out[1]),
+                        .pool = pool_geometry(call, &g),
+                        .p = g.p,
+                        .q = g.q,
+                        .k = call->in[1]->shape[0]};
     conv_backward(call, &g, &dz);
 }
 

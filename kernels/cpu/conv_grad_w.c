@@ -15,29 +15,34 @@
 
 typedef struct {
     conv_input in;
-    int64_t k, panels, depth;      /* filters, panels of them, R*S*C */
-    int64_t rows, blocks, units;   /* output rows of a unit, units of an image, of the batch */
-    int64_t parts;                 /* of the batch */
-    int64_t x_strip, dz_strip;     /* floats */
-    float *x_strips, *dz_strips;   /* [part][panel][..] */
-    float *dw_parts;               /* [part][panel][R*S*C][PANEL] */
-    float *db_parts;               /* [part][panel][PANEL] */
+    int64_t k, panels, depth;    /* filters, panels of them, R*S*C */
+    int64_t rows, blocks, units; /* output rows of a unit, units of an image, of the batch */
+    int64_t parts;               /* of the batch */
+    int64_t x_strip, dz_strip;   /* floats */
+    float *x_strips, *dz_strips; /* [part][panel][..] */
+    float *dw_parts;             /* [part][panel][R*S*C][PANEL] */
+    float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
-    const float *x;                /* [N,H,W,C] */
+    const float *x; /* [N,H,W,C] */
     const conv_dz *dz;
-    float *dw, *db;                /* [K,R,S,C], [K]; or NULL */
+    float *dw, *db; /* [K,R,S,C], [K]; or NULL */
     bool accumulate_w, accumulate_b;
     bool small, few_products;
-    small_grad_w groups;           /* of small images */
-    winograd_grad_w winograd;      /* with few products */
+    small_grad_w groups;      /* of small images */
+    winograd_grad_w winograd; /* with few products */
 } grad_w_plan;
 
 static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
 {
     const gr_tensor *w = call->in[1];
-    grad_w_plan f = {.in = conv_input_of(g), .k = w->shape[0], .depth = g->r * g->s * g->c, .x = gr__f32(call->in[0]),
-                     .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]),
-                     .accumulate_w = call->accumulate >> 1 & 1, .accumulate_b = call->accumulate >> 2 & 1};
+    grad_w_plan f = {.in = conv_input_of(g),
+                     .k = w->shape[0],
+                     .depth = g->r * g->s * g->c,
+                     .x = gr__f32(call->in[0]),
+                     .dw = gr__f32(call->d_in[1]),
+                     .db = gr__f32(call->d_in[2]),
+                     .accumulate_w = call->accumulate >> 1 & 1,
+                     .accumulate_b = call->accumulate >> 2 & 1};
     f.panels = ceil_div(f.k, PANEL);
     f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
     f.rows = min64(g->p, round_up(f.rows, 2)); /* whole windows of the usual pooling */
@@ -59,11 +64,15 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.dw_parts = scratch_take(&s, chunks * f.depth * PANEL);
     f.db_parts = scratch_take(&s, chunks * PANEL);
     if (f.few_products) {
-        f.winograd = (winograd_grad_w){.g = *g, .k = f.k, .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c},
-                                       .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
+        f.winograd = (winograd_grad_w){.g = *g,
+                                       .k = f.k,
+                                       .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c},
+                                       .dw = f.dw ? f.dw_parts : NULL,
+                                       .db = f.db ? f.db_parts : NULL};
         winograd_grad_w_plan(&f.winograd, &s);
     } else if (f.small) {
-        f.groups = (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
+        f.groups =
+            (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
         small_grad_w_plan(&f.groups, &s);
     }
     f.bytes = s.used;
@@ -74,9 +83,18 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
 static void add_unit(const grad_w_plan *f, const float *x, const float *dz, int64_t rows, float *dw)
 {
     const gr_geometry *g = &f->in.g;
-    tile t = {.a_row = 1, .a_step = g->stride_w * g->c, .a_segment = g->stride_h * f->in.pitch, .b = dz,
-              .b_step = PANEL, .b_segment = g->q * PANEL, .depth = g->q, .segments = rows, .c_row = PANEL,
-              .width = PANEL, .alpha = 1, .accumulate = true};
+    tile t = {.a_row = 1,
+              .a_step = g->stride_w * g->c,
+              .a_segment = g->stride_h * f->in.pitch,
+              .b = dz,
+              .b_step = PANEL,
+              .b_segment = g->q * PANEL,
+              .depth = g->q,
+              .segments = rows,
+              .c_row = PANEL,
+              .width = PANEL,
+              .alpha = 1,
+              .accumulate = true};
     for (int64_t r = 0; r < g->r; r++) {
         t.a = x + r * f->in.pitch;
         t.c = dw + r * g->s * g->c * PANEL;

@@ -21,22 +21,22 @@ static int64_t taps_of(int64_t taps, int64_t stride, int64_t phase)
 
 typedef struct {
     gr_geometry g;
-    int64_t k;                    /* filters */
-    int64_t rmax, smax;           /* most taps of a phase */
-    int64_t q0, cols;             /* columns of a strip of dz: [q0, q0 + cols) */
+    int64_t k;                           /* filters */
+    int64_t rmax, smax;                  /* most taps of a phase */
+    int64_t q0, cols;                    /* columns of a strip of dz: [q0, q0 + cols) */
     int64_t rows, blocks, units, chunks; /* rows of dX in a unit, units of an image, of the batch, chunks */
-    int64_t strip;                /* floats */
-    int64_t phase_floats;         /* of packed filters, at most */
-    const float *w;               /* [K,R,S,C] */
-    float *packed;                /* [phase][panel of c][tap r][tap s][K][PANEL]; small images: one phase */
-    float *strips;                /* [chunk][row][col][K] */
+    int64_t strip;                       /* floats */
+    int64_t phase_floats;                /* of packed filters, at most */
+    const float *w;                      /* [K,R,S,C] */
+    float *packed;                       /* [phase][panel of c][tap r][tap s][K][PANEL]; small images: one phase */
+    float *strips;                       /* [chunk][row][col][K] */
     size_t bytes;
-    float *dx;                    /* [N,H,W,C] */
+    float *dx; /* [N,H,W,C] */
     bool accumulate;
     const conv_dz *dz;
     bool small, few_products;
-    small_sweep sweep;            /* of small images */
-    winograd_sweep winograd;      /* with few products */
+    small_sweep sweep;       /* of small images */
+    winograd_sweep winograd; /* with few products */
 } grad_x_plan;
 
 /* Rows of dz that rows [h, h + rows) of dX depend on. */
@@ -50,8 +50,8 @@ static span dz_rows(const grad_x_plan *f, int64_t h, int64_t rows)
 static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
 {
     const gr_tensor *w = call->in[1];
-    grad_x_plan f = {.g = *g, .k = w->shape[0], .w = gr__f32(w), .dx = gr__f32(call->d_in[0]),
-                     .accumulate = call->accumulate & 1};
+    grad_x_plan f = {
+        .g = *g, .k = w->shape[0], .w = gr__f32(w), .dx = gr__f32(call->d_in[0]), .accumulate = call->accumulate & 1};
     f.rmax = taps_of(g->r, g->stride_h, 0);
     f.smax = taps_of(g->s, g->stride_w, 0);
     f.q0 = floor_div(g->pad_left, g->stride_w) - (f.smax - 1);
@@ -67,12 +67,24 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.small = !f.few_products && conv_is_small(g, f.k);
     f.packed = scratch_take(&s, f.few_products ? 0 : g->stride_h * g->stride_w * f.phase_floats);
     if (f.few_products) {
-        f.winograd = (winograd_sweep){.from = {.p = g->p, .q = g->q, .k = f.k}, .n = g->n, .pad_top = g->r - 1 - g->pad_top,
-                                      .pad_left = g->s - 1 - g->pad_left, .depth = f.k, .p = g->h, .q = g->w,
-                                      .channels = g->c, .out = f.dx, .accumulate = f.accumulate};
+        f.winograd = (winograd_sweep){.from = {.p = g->p, .q = g->q, .k = f.k},
+                                      .n = g->n,
+                                      .pad_top = g->r - 1 - g->pad_top,
+                                      .pad_left = g->s - 1 - g->pad_left,
+                                      .depth = f.k,
+                                      .p = g->h,
+                                      .q = g->w,
+                                      .channels = g->c,
+                                      .out = f.dx,
+                                      .accumulate = f.accumulate};
         winograd_sweep_plan(&f.winograd, &s);
     } else if (f.small) {
-        f.sweep = (small_sweep){.g = *g, .turned = true, .depth = f.k, .channels = g->c, .w = f.packed, .out = f.dx,
+        f.sweep = (small_sweep){.g = *g,
+                                .turned = true,
+                                .depth = f.k,
+                                .channels = g->c,
+                                .w = f.packed,
+                                .out = f.dx,
                                 .accumulate = f.accumulate};
         small_sweep_plan(&f.sweep, &s);
     } else
@@ -122,10 +134,17 @@ static void run_phase(const grad_x_plan *f, int64_t phase, int64_t n, span rows,
     const int64_t taps_r = taps_of(g->r, g->stride_h, fh), taps_s = taps_of(g->s, g->stride_w, fw);
     if (h >= rows.end || w >= g->w)
         return;
-    sweep s = {.in_row = f->cols * f->k, .in_pixel = f->k, .tap_row = f->cols * f->k, .taps = taps_r,
-               .depth = taps_s * f->k, .w = f->packed + phase * f->phase_floats,
-               .out_row = g->stride_h * g->w * g->c, .out_pixel = g->stride_w * g->c,
-               .rows = ceil_div(rows.end - h, g->stride_h), .cols = ceil_div(g->w - w, g->stride_w), .channels = g->c,
+    sweep s = {.in_row = f->cols * f->k,
+               .in_pixel = f->k,
+               .tap_row = f->cols * f->k,
+               .taps = taps_r,
+               .depth = taps_s * f->k,
+               .w = f->packed + phase * f->phase_floats,
+               .out_row = g->stride_h * g->w * g->c,
+               .out_pixel = g->stride_w * g->c,
+               .rows = ceil_div(rows.end - h, g->stride_h),
+               .cols = ceil_div(g->w - w, g->stride_w),
+               .channels = g->c,
                .accumulate = f->accumulate};
     s.out = f->dx + ((n * g->h + h) * g->w + w) * g->c;
     if (taps_r == 0 || taps_s == 0)

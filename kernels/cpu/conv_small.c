@@ -5,7 +5,7 @@
 enum {
     FEW_PIXELS = 64,      /* of an output that counts as small */
     HELD_BYTES = 2 << 20, /* interleaved images in scratch: a share of the last-level cache */
-    APART = 16            /* floats between rows of a tile beyond their channels: a power of two would share cache sets */
+    APART = 16 /* floats between rows of a tile beyond their channels: a power of two would share cache sets */
 };
 
 bool conv_is_small(const gr_geometry *g, int64_t k)
@@ -98,8 +98,13 @@ static void sweep_chunk(void *arg, int64_t chunk)
     const int64_t high = s->turned ? g->h : g->p, wide = s->turned ? g->w : g->q;
     const span images = part_of(s->groups.n, s->first + group, s->groups.count);
     const span rows = part_of(high, chunk % s->splits, s->splits);
-    const tile t = {.a_row = s->pitch, .a_step = 1, .b = s->w + panel * g->r * g->s * s->depth * PANEL, .b_step = PANEL,
-                    .depth = s->depth, .c_row = high * wide * s->channels, .alpha = 1,
+    const tile t = {.a_row = s->pitch,
+                    .a_step = 1,
+                    .b = s->w + panel * g->r * g->s * s->depth * PANEL,
+                    .b_step = PANEL,
+                    .depth = s->depth,
+                    .c_row = high * wide * s->channels,
+                    .alpha = 1,
                     .width = min64(PANEL, s->channels - panel * PANEL),
                     .bias = s->bias ? s->bias + panel * PANEL : NULL};
     for (int64_t nth = 0; nth < g->r; nth++)

@@ -4,8 +4,8 @@
  * A row of 4 or 8 pixels does not fill a tile, and much of what lies under its windows is padding. So the images are
  * taken in groups, as many as a tile has rows, and copied with the images of a group interleaved:
  * [pixel][image][channel]. The rows of a tile are then one pixel of all these images, at a uniform distance; taps that
- * fall on padding are left out, not multiplied by zeros; and a panel of filters is read once a group, not once an image.
- * For a large image neither gain is worth the copy.
+ * fall on padding are left out, not multiplied by zeros; and a panel of filters is read once a group, not once an
+ * image. For a large image neither gain is worth the copy.
  */
 #ifndef GRADUS_CPU_CONV_SMALL_H
 #define GRADUS_CPU_CONV_SMALL_H
@@ -34,12 +34,12 @@ typedef struct {
     bool turned;
     int64_t depth, channels; /* of an input pixel, of an output pixel */
     image_groups groups;
-    conv_dz from;            /* the input. x is copied like a dz: .dy = x */
-    float *pixels;           /* [group at once][pixel][image][pitch] */
+    conv_dz from;  /* the input. x is copied like a dz: .dy = x */
+    float *pixels; /* [group at once][pixel][image][pitch] */
     int64_t pitch;
-    const float *w;          /* [panel of channels][R][S][depth][PANEL] */
-    const float *bias;       /* [panel][PANEL] or NULL */
-    float *out;              /* [N][pixel][channels] */
+    const float *w;    /* [panel of channels][R][S][depth][PANEL] */
+    const float *bias; /* [panel][PANEL] or NULL */
+    float *out;        /* [N][pixel][channels] */
     bool accumulate, relu;
     int64_t first, held, splits; /* groups now in scratch; parts of the output rows */
 } small_sweep;
@@ -54,9 +54,9 @@ void GR_CPU(small_sweep_run)(const gr_exec *exec, small_sweep *s);
 /* dW and db: sums [panel][R*S*C][PANEL] and [panel][PANEL] over the whole batch. dw or db NULL: not wanted. */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels, parts;    /* filters, panels of them, tiles of channels */
+    int64_t k, panels, parts; /* filters, panels of them, tiles of channels */
     image_groups groups;
-    const float *x;              /* [N,H,W,C] */
+    const float *x; /* [N,H,W,C] */
     conv_dz dz;
     int64_t row_places;          /* pixels of a row of x as copied */
     float *x_parts;              /* [group at once][part][row][place][image][TILE_ROWS] */

@@ -3,9 +3,9 @@
  *
  *   dW[k,r,s,c] = sum over the pixels p, q that tap r, s reaches inside the image, and over n
  *
- * For each tap that is one product of matrices, [c x (pixel, image)] times [(pixel, image) x k]. The sum is long although
- * the images are small, so the tile goes to memory seldom. x is copied a tile of channels at a time: what a tile reads
- * lies in one piece that stays in the first-level cache for all taps.
+ * For each tap that is one product of matrices, [c x (pixel, image)] times [(pixel, image) x k]. The sum is long
+ * although the images are small, so the tile goes to memory seldom. x is copied a tile of channels at a time: what a
+ * tile reads lies in one piece that stays in the first-level cache for all taps.
  */
 #include "kernels/cpu/conv_small.h"
 
@@ -28,8 +28,8 @@ void small_grad_w_plan(small_grad_w *f, scratch *scratch)
 }
 
 /*
- * Where pixel w of a row of x stands in its copy: first those at multiples of the stride, then those one further, and so
- * on. So the pixels that a tap meets one after the other stand side by side, as their dz do.
+ * Where pixel w of a row of x stands in its copy: first those at multiples of the stride, then those one further, and
+ * so on. So the pixels that a tap meets one after the other stand side by side, as their dz do.
  */
 static int64_t place_of(const small_grad_w *f, int64_t w)
 {
@@ -85,11 +85,20 @@ static void add_tap(const small_grad_w *f, int64_t r, int64_t s, const float *x,
     const span p = pixels_reached(r, g->stride_h, g->pad_top, g->p, g->h);
     const span q = pixels_reached(s, g->stride_w, g->pad_left, g->q, g->w);
     const int64_t row = p.begin * g->stride_h + r - g->pad_top, col = q.begin * g->stride_w + s - g->pad_left;
-    const tile t = {.a = x + (row * f->row_places + place_of(f, max64(0, col))) * m * TILE_ROWS, .a_row = 1,
-                    .a_step = TILE_ROWS, .a_segment = g->stride_h * f->row_places * m * TILE_ROWS,
-                    .b = dz + (p.begin * g->q + q.begin) * m * PANEL, .b_step = PANEL, .b_segment = g->q * m * PANEL,
-                    .depth = (q.end - q.begin) * m, .segments = p.end - p.begin, .c = sums, .c_row = PANEL,
-                    .width = PANEL, .alpha = 1, .accumulate = true};
+    const tile t = {.a = x + (row * f->row_places + place_of(f, max64(0, col))) * m * TILE_ROWS,
+                    .a_row = 1,
+                    .a_step = TILE_ROWS,
+                    .a_segment = g->stride_h * f->row_places * m * TILE_ROWS,
+                    .b = dz + (p.begin * g->q + q.begin) * m * PANEL,
+                    .b_step = PANEL,
+                    .b_segment = g->q * m * PANEL,
+                    .depth = (q.end - q.begin) * m,
+                    .segments = p.end - p.begin,
+                    .c = sums,
+                    .c_row = PANEL,
+                    .width = PANEL,
+                    .alpha = 1,
+                    .accumulate = true};
     if (t.depth > 0 && t.segments > 0)
         tile_rows(&t, channels);
 }

@@ -26,8 +26,8 @@ typedef struct {
     float *y;       /* [N,out] */
     bool relu;
     int64_t panel_floats;
-    float *panels;  /* [chunk][DEPTH][PANEL]: rows of w that end before a panel does; none if panels divide out */
-    float *sums;    /* [part][N,out], none if there is one part */
+    float *panels; /* [chunk][DEPTH][PANEL]: rows of w that end before a panel does; none if panels divide out */
+    float *sums;   /* [part][N,out], none if there is one part */
     size_t bytes;
 } forward_plan;
 
@@ -35,8 +35,14 @@ static forward_plan plan_forward(const gr_call *call, void *base)
 {
     const gr_dense_args *args = call->options;
     const gr_tensor *x = call->in[0], *w = call->in[1];
-    forward_plan f = {.n = x->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(x), .w = gr__f32(w),
-                      .b = gr__f32(call->in[2]), .y = gr__f32(call->out[0]), .relu = args->relu};
+    forward_plan f = {.n = x->shape[0],
+                      .in = w->shape[0],
+                      .out = w->shape[1],
+                      .x = gr__f32(x),
+                      .w = gr__f32(w),
+                      .b = gr__f32(call->in[2]),
+                      .y = gr__f32(call->out[0]),
+                      .relu = args->relu};
     f.column_blocks = ceil_div(f.out, COLUMNS);
     f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
     f.row_blocks = max64(1, min64(f.n / 16, CHUNKS / (f.column_blocks * f.parts)));
@@ -82,8 +88,14 @@ static void forward_chunk(void *arg, int64_t chunk)
     const span column = {j, min64(f->out, j + COLUMNS)};
     float *c = (f->parts > 1 ? f->sums + part * f->n * f->out : f->y) + n.begin * f->out;
     for (int64_t at = i.begin; at < i.end; at += DEPTH) {
-        tile t = {.a = f->x + n.begin * f->in + at, .a_row = f->in, .a_step = 1, .depth = min64(DEPTH, i.end - at),
-                  .segments = 1, .c_row = f->out, .alpha = 1, .accumulate = at > i.begin,
+        tile t = {.a = f->x + n.begin * f->in + at,
+                  .a_row = f->in,
+                  .a_step = 1,
+                  .depth = min64(DEPTH, i.end - at),
+                  .segments = 1,
+                  .c_row = f->out,
+                  .alpha = 1,
+                  .accumulate = at > i.begin,
                   .relu = f->relu && f->parts == 1 && at + DEPTH >= i.end};
         columns(f, t, column, at, c, n.end - n.begin, f->panels + chunk * f->panel_floats, at == i.begin);
     }
@@ -122,12 +134,20 @@ void GR_CPU(dense_backward)(const gr_call *call)
     }
     const gr_dense_args *args = call->options;
     const gr_tensor *w = call->in[1];
-    const dense_job job = {
-        .n = call->in[0]->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(call->in[0]),
-        .dy = gr__f32(call->d_out[0]), .y = args->relu ? gr__f32(call->out[0]) : NULL, .w = gr__f32(w),
-        .dx = gr__f32(call->d_in[0]), .dw = gr__f32(call->d_in[1]), .db = gr__f32(call->d_in[2]),
-        .accumulate_x = call->accumulate & 1, .accumulate_w = call->accumulate >> 1 & 1,
-        .accumulate_b = call->accumulate >> 2 & 1, .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
+    const dense_job job = {.n = call->in[0]->shape[0],
+                           .in = w->shape[0],
+                           .out = w->shape[1],
+                           .x = gr__f32(call->in[0]),
+                           .dy = gr__f32(call->d_out[0]),
+                           .y = args->relu ? gr__f32(call->out[0]) : NULL,
+                           .w = gr__f32(w),
+                           .dx = gr__f32(call->d_in[0]),
+                           .dw = gr__f32(call->d_in[1]),
+                           .db = gr__f32(call->d_in[2]),
+                           .accumulate_x = call->accumulate & 1,
+                           .accumulate_w = call->accumulate >> 1 & 1,
+                           .accumulate_b = call->accumulate >> 2 & 1,
+                           .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
     dense_backward_run(call->exec, &job);
 }
 

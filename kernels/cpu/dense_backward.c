@@ -13,18 +13,18 @@ enum {
     DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
     SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
-    COLUMNS = 128  /* of dz, for one chunk of its preparation */
+    COLUMNS = 128 /* of dz, for one chunk of its preparation */
 };
 
 typedef struct {
     dense_job job;
-    int64_t pitch;          /* of dz: out, rounded up to whole panels */
+    int64_t pitch; /* of dz: out, rounded up to whole panels */
     int64_t blocks, chunks;
-    float *dz;              /* [N][pitch], zeros behind out */
+    float *dz; /* [N][pitch], zeros behind out */
     int64_t wt_floats, xb_floats, g_floats;
-    float *wt;              /* [chunk][DEPTH][BLOCK]: transposed rows of w */
-    float *xb;              /* [chunk][SAMPLES][BLOCK]: columns of x */
-    float *g;               /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
+    float *wt; /* [chunk][DEPTH][BLOCK]: transposed rows of w */
+    float *xb; /* [chunk][SAMPLES][BLOCK]: columns of x */
+    float *g;  /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
     size_t bytes;
 } plan;
 
@@ -78,8 +78,15 @@ static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt)
 {
     const dense_job *job = &f->job;
     for (int64_t j = 0; j < job->out; j += DEPTH) {
-        tile t = {.a = f->dz + j, .a_row = f->pitch, .a_step = 1, .b_step = BLOCK, .depth = min64(DEPTH, job->out - j),
-                  .segments = 1, .c_row = job->in, .alpha = 1, .accumulate = job->accumulate_x || j > 0,
+        tile t = {.a = f->dz + j,
+                  .a_row = f->pitch,
+                  .a_step = 1,
+                  .b_step = BLOCK,
+                  .depth = min64(DEPTH, job->out - j),
+                  .segments = 1,
+                  .c_row = job->in,
+                  .alpha = 1,
+                  .accumulate = job->accumulate_x || j > 0,
                   .fetch_step = PANEL};
         transpose(job->w + i * job->out + j, job->out, rows, t.depth, wt, BLOCK);
         for (int64_t at = 0; at < rows; at += PANEL) {
@@ -106,8 +113,15 @@ static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *t
 {
     const dense_job *job = &f->job;
     for (int64_t n = 0; n < job->n; n += SAMPLES) {
-        tile t = {.a = xb, .a_row = 1, .a_step = BLOCK, .b_step = f->pitch, .depth = min64(SAMPLES, job->n - n),
-                  .segments = 1, .c_row = pitch, .alpha = alpha, .accumulate = accumulate || n > 0};
+        tile t = {.a = xb,
+                  .a_row = 1,
+                  .a_step = BLOCK,
+                  .b_step = f->pitch,
+                  .depth = min64(SAMPLES, job->n - n),
+                  .segments = 1,
+                  .c_row = pitch,
+                  .alpha = alpha,
+                  .accumulate = accumulate || n > 0};
         for (int64_t k = 0; k < t.depth; k++)
             copy_columns(job->x + (n + k) * job->in + i, rows, xb + k * BLOCK);
         for (int64_t j = 0; j < job->out; j += PANEL) {

@@ -41,8 +41,8 @@ INLINE int64_t half_block(int64_t in, int64_t floats)
 }
 
 /*
- * Whether x is of halves: then all that the letters of ops.def say are, as the policy makes them. w may be either: floats
- * are rounded as they are read. For dense, dense_sgd and dense_adam.
+ * Whether x is of halves: then all that the letters of ops.def say are, as the policy makes them. w may be either:
+ * floats are rounded as they are read. For dense, dense_sgd and dense_adam.
  */
 bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass);
 

@@ -12,9 +12,16 @@ enum { X, DY, W, Y, M, V };
 static dense_job job_of(const gr_call *call)
 {
     const gr_tensor *w = call->in[W];
-    return (dense_job){.n = call->in[X]->shape[0], .in = w->shape[0], .out = w->shape[1], .x = gr__f32(call->in[X]),
-                       .dy = gr__f32(call->in[DY]), .y = gr__f32(call->in[Y]), .w = gr__f32(w),
-                       .dx = gr__f32(call->out[0]), .db = gr__f32(call->out[1]), .use = DENSE_FROZEN};
+    return (dense_job){.n = call->in[X]->shape[0],
+                       .in = w->shape[0],
+                       .out = w->shape[1],
+                       .x = gr__f32(call->in[X]),
+                       .dy = gr__f32(call->in[DY]),
+                       .y = gr__f32(call->in[Y]),
+                       .w = gr__f32(w),
+                       .dx = gr__f32(call->out[0]),
+                       .db = gr__f32(call->out[1]),
+                       .use = DENSE_FROZEN};
 }
 
 /* What stands for the halves of a call. */

@@ -3,8 +3,8 @@
  *
  * A word of 32 bits lies in the lower half of a lane of 64, as the products want it; what is above it is garbage.
  */
-#include "kernels/cpu/cpu.h"
 #include "kernels/ops/dropout.h"
+#include "kernels/cpu/cpu.h"
 
 enum { LANES = VL / 2, GROUP = 4 * LANES /* elements drawn together */, CHUNK = 512 * GROUP };
 
@@ -34,8 +34,10 @@ static plan plan_of(const gr_call *call)
 {
     const gr_step_state *state = call->exec->state;
     const gr__dropout_args *args = call->options;
-    return (plan){.key = {(uint32_t)state->seed, (uint32_t)(state->seed >> 32)}, .micro_batch = (uint32_t)state->draws,
-                  .draw = args->draw, .threshold = (int)gr__dropout_threshold(args->rate),
+    return (plan){.key = {(uint32_t)state->seed, (uint32_t)(state->seed >> 32)},
+                  .micro_batch = (uint32_t)state->draws,
+                  .draw = args->draw,
+                  .threshold = (int)gr__dropout_threshold(args->rate),
                   .kept = (float)(1 / (1 - args->rate))};
 }
 

@@ -9,8 +9,8 @@
 enum { CHUNK = 16384 }; /* elements */
 
 /*
- * Calls f(job, i, n) for the elements i..i+n-1 of chunk number chunk of count elements: whole vectors, then what is left. f is
- * an INLINE function: where n is VL the compiler sees it.
+ * Calls f(job, i, n) for the elements i..i+n-1 of chunk number chunk of count elements: whole vectors, then what is
+ * left. f is an INLINE function: where n is VL the compiler sees it.
  */
 INLINE void each_vector(void (*f)(const void *job, int64_t i, int64_t n), const void *job, int64_t count, int64_t chunk)
 {

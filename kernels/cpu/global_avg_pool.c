@@ -2,17 +2,22 @@
 #include "kernels/cpu/cpu.h"
 
 typedef struct {
-    int64_t P, C;         /* pixels of an image, channels */
-    const float *x, *dy;  /* [N,P,C], [N,C] */
-    float *y, *dx;        /* [N,C], [N,P,C] */
+    int64_t P, C;        /* pixels of an image, channels */
+    const float *x, *dy; /* [N,P,C], [N,C] */
+    float *y, *dx;       /* [N,C], [N,P,C] */
     bool accumulate;
 } plan;
 
 static plan plan_of(const gr_call *call)
 {
     const int64_t *shape = call->in[0]->shape;
-    return (plan){.P = shape[1] * shape[2], .C = shape[3], .x = gr__f32(call->in[0]), .y = gr__f32(call->out[0]),
-                  .dy = gr__f32(call->d_out[0]), .dx = gr__f32(call->d_in[0]), .accumulate = call->accumulate & 1};
+    return (plan){.P = shape[1] * shape[2],
+                  .C = shape[3],
+                  .x = gr__f32(call->in[0]),
+                  .y = gr__f32(call->out[0]),
+                  .dy = gr__f32(call->d_out[0]),
+                  .dx = gr__f32(call->d_in[0]),
+                  .accumulate = call->accumulate & 1};
 }
 
 INLINE void mean(const plan *f, int64_t n, int64_t c, int64_t width)

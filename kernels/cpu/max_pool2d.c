@@ -11,11 +11,11 @@ enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward */ };
 typedef struct {
     gr_geometry g;
     int64_t units, chunks, channel_blocks;
-    const float *x;         /* [N,H,W,C] */
-    float *y;               /* [N,P,Q,C] */
-    uint8_t *argmax;        /* [N,P,Q,C] or NULL */
-    const float *dy;        /* [N,P,Q,C] */
-    float *dx;              /* [N,H,W,C] */
+    const float *x;  /* [N,H,W,C] */
+    float *y;        /* [N,P,Q,C] */
+    uint8_t *argmax; /* [N,P,Q,C] or NULL */
+    const float *dy; /* [N,P,Q,C] */
+    float *dx;       /* [N,H,W,C] */
     bool accumulate;
 } plan;
 
@@ -23,8 +23,12 @@ static plan plan_of(const gr_call *call)
 {
     const gr_max_pool2d_args *args = call->options;
     return (plan){.g = gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true),
-                  .x = gr__f32(call->in[0]), .y = gr__f32(call->out[0]), .argmax = gr__u8(call->out[1]),
-                  .dy = gr__f32(call->d_out[0]), .dx = gr__f32(call->d_in[0]), .accumulate = call->accumulate & 1};
+                  .x = gr__f32(call->in[0]),
+                  .y = gr__f32(call->out[0]),
+                  .argmax = gr__u8(call->out[1]),
+                  .dy = gr__f32(call->d_out[0]),
+                  .dx = gr__f32(call->d_in[0]),
+                  .accumulate = call->accumulate & 1};
 }
 
 /* One output pixel: taps u x v of its window. */

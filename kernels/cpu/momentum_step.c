@@ -30,9 +30,15 @@ void GR_CPU(momentum_step_forward)(const gr_call *call)
     const gr_momentum_args *a = call->options;
     const gr_step_state *state = call->exec->state;
     const float decay = (float)a->weight_decay;
-    step_job job = {.count = call->in[0]->count, .lr = (float)state->lr, .momentum = (float)a->momentum,
-                    .coupled = a->decoupled ? 0 : decay, .decoupled = a->decoupled ? decay : 0, .nesterov = a->nesterov,
-                    .p = gr__f32(call->in[0]), .g = gr__f32(call->in[1]), .v = gr__f32(call->in[2])};
+    step_job job = {.count = call->in[0]->count,
+                    .lr = (float)state->lr,
+                    .momentum = (float)a->momentum,
+                    .coupled = a->decoupled ? 0 : decay,
+                    .decoupled = a->decoupled ? decay : 0,
+                    .nesterov = a->nesterov,
+                    .p = gr__f32(call->in[0]),
+                    .g = gr__f32(call->in[1]),
+                    .v = gr__f32(call->in[2])};
     if (!state->skip)
         gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), step_chunk, &job);
 }

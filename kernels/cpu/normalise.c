@@ -28,8 +28,8 @@ void GR_CPU(normalise_forward)(const gr_call *call)
 {
     const gr_normalise_args *args = call->options;
     const gr_tensor *x = call->in[0];
-    normalise_job job = {.x = gr__u8(x), .y = gr__f32(call->out[0]), .c = x->shape[3],
-                         .pixels = x->count / x->shape[3]};
+    normalise_job job = {
+        .x = gr__u8(x), .y = gr__f32(call->out[0]), .c = x->shape[3], .pixels = x->count / x->shape[3]};
     for (int64_t c = 0; c < job.c; c++)
         for (int i = 0; i < LEVELS; i++)
             job.value[c][i] = (float)((i / 255.0 - (double)args->mean[c]) / (double)args->std[c]);

@@ -1,8 +1,9 @@
 /*
- * squares.h - the sum of the squares of x[count], for norms: chunks of fixed size on all threads, then their sums in order.
+ * squares.h - the sum of the squares of x[count], for norms: chunks of fixed size on all threads, then their sums in
+ * order.
  *
- * A chunk adds up in floats, over SQUARES_SUMS vectors so that additions need not wait for one another: an element goes through
- * a few hundred of them. Chunks are added in double.
+ * A chunk adds up in floats, over SQUARES_SUMS vectors so that additions need not wait for one another: an element goes
+ * through a few hundred of them. Chunks are added in double.
  */
 #ifndef GRADUS_CPU_SQUARES_H
 #define GRADUS_CPU_SQUARES_H

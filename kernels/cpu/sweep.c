@@ -56,9 +56,17 @@ static void row_by_row(const sweep *s, tile t, float *out)
 
 void sweep_run(const sweep *s)
 {
-    tile t = {.a_row = s->in_pixel, .a_step = 1, .a_segment = s->tap_row, .b_step = PANEL,
-              .b_segment = s->depth * PANEL, .depth = s->depth, .segments = s->taps, .c_row = s->out_pixel,
-              .alpha = 1, .accumulate = s->accumulate, .relu = s->relu};
+    tile t = {.a_row = s->in_pixel,
+              .a_step = 1,
+              .a_segment = s->tap_row,
+              .b_step = PANEL,
+              .b_segment = s->depth * PANEL,
+              .depth = s->depth,
+              .segments = s->taps,
+              .c_row = s->out_pixel,
+              .alpha = 1,
+              .accumulate = s->accumulate,
+              .relu = s->relu};
     const bool on = better_run_on(s);
     for (int64_t k = 0; k < s->channels; k += PANEL) {
         t.b = s->w + k * s->taps * s->depth;

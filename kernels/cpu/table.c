@@ -29,12 +29,15 @@ FORWARD(sam_climb)
 FORWARD(unscale) SCRATCH(unscale)
 FORWARD(overflow) SCRATCH(overflow)
 FORWARD(cast)
-/* clang-format on */
+    /* clang-format on */
 
-/* Weights are rounded wherever they are read: far fewer than activations, and a copy would be as large as half a model. */
-enum {
-    FILTERS = 1 << 1
-};
+    /*
+     * Weights are rounded wherever they are read: far fewer than activations, and a copy would be as large as half a
+     * model.
+     */
+    enum {
+        FILTERS = 1 << 1
+    };
 
 const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch), NULL, FILTERS},

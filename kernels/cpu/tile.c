@@ -65,14 +65,14 @@ INLINE void run(const tile *t, const float *a, float *c, const int rows, const i
 }
 
 /* One function for each height, so that the tile lies in registers whatever its height. */
-#define TILES_OF_HEIGHT(rows)                                                                                          \
-    static void narrow_##rows(const tile *t, const float *a, float *c)                                                 \
-    {                                                                                                                  \
-        run(t, a, c, rows, 1);                                                                                         \
-    }                                                                                                                  \
-    static void wide_##rows(const tile *t, const float *a, float *c)                                                   \
-    {                                                                                                                  \
-        run(t, a, c, rows, 2);                                                                                         \
+#define TILES_OF_HEIGHT(rows)                                          \
+    static void narrow_##rows(const tile *t, const float *a, float *c) \
+    {                                                                  \
+        run(t, a, c, rows, 1);                                         \
+    }                                                                  \
+    static void wide_##rows(const tile *t, const float *a, float *c)   \
+    {                                                                  \
+        run(t, a, c, rows, 2);                                         \
     }
 TILES_OF_HEIGHT(1)
 TILES_OF_HEIGHT(2)
@@ -94,7 +94,7 @@ TILES_OF_HEIGHT(14)
 #define ENTRY(rows) [rows - 1] = {narrow_##rows, wide_##rows}
 typedef void (*tile_fn)(const tile *, const float *, float *);
 static const tile_fn tiles[TILE_ROWS][2] = {
-    ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6),
+    ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4),  ENTRY(5),  ENTRY(6),
 #ifdef TALL_TILES
     ENTRY(7), ENTRY(8), ENTRY(9), ENTRY(10), ENTRY(11), ENTRY(12), ENTRY(13), ENTRY(14),
 #endif

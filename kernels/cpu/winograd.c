@@ -3,10 +3,10 @@
 #include "kernels/cpu/tile.h"
 
 enum {
-    FEW = 32,     /* channels below which the sums around the products cost more than the products saved */
-    SMALLEST = 4, /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
-    APART = 16,   /* floats between tiles beyond their channels: a power of two would share cache sets */
-    FEW_TILES = 96,      /* of the batch: below, the filters' own transformation costs more than is saved */
+    FEW = 32,       /* channels below which the sums around the products cost more than the products saved */
+    SMALLEST = 4,   /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
+    APART = 16,     /* floats between tiles beyond their channels: a power of two would share cache sets */
+    FEW_TILES = 96, /* of the batch: below, the filters' own transformation costs more than is saved */
     TRANSPOSED = 4 * VL, /* channels of filters */
     PACK = 16            /* filters that a chunk turns round */
 };
@@ -50,7 +50,10 @@ typedef struct {
     const float *w; /* [K,3,3,C] */
 } filter_job;
 
-/* Chunk: a panel of filters, for y. Some channels at a time are transposed tap by tap, so that filters lie side by side. */
+/*
+ * Chunk: a panel of filters, for y. Some channels at a time are transposed tap by tap, so that filters lie side by
+ * side.
+ */
 static void filter_chunk(void *arg, int64_t panel)
 {
     const filter_job *job = arg;
@@ -61,7 +64,8 @@ static void filter_chunk(void *arg, int64_t panel)
     for (int64_t first = 0; first < s->depth; first += TRANSPOSED) {
         const int64_t count = min64(TRANSPOSED, s->depth - first);
         for (int64_t tap = 0; tap < 9; tap++)
-            transpose(job->w + (panel * PANEL * 9 + tap) * s->depth + first, 9 * s->depth, filters, count, g[tap][0], PANEL);
+            transpose(job->w + (panel * PANEL * 9 + tap) * s->depth + first, 9 * s->depth, filters, count, g[tap][0],
+                      PANEL);
         for (int64_t i = 0; i < count * PANEL; i += VL)
             transform_filter(g[0][0] + i, TRANSPOSED * PANEL, false, VL, s->w + (panel * s->depth + first) * PANEL + i,
                              step);
@@ -73,7 +77,8 @@ static void turned_chunk(void *arg, int64_t chunk)
 {
     const filter_job *job = arg;
     const winograd_sweep *s = job->s;
-    const int64_t step = round_up(s->channels, PANEL) * s->depth, blocks = ceil_div(s->depth, PACK), panel = chunk / blocks;
+    const int64_t step = round_up(s->channels, PANEL) * s->depth, blocks = ceil_div(s->depth, PACK),
+                  panel = chunk / blocks;
     const span filters = {chunk % blocks * PACK, min64(s->depth, (chunk % blocks + 1) * PACK)};
     for (int64_t k = filters.begin; k < filters.end; k++)
         for (int64_t c = panel * PANEL; c < (panel + 1) * PANEL; c += VL) {
@@ -116,10 +121,17 @@ static void multiply(const winograd_sweep *s, int64_t count, const float *inputs
     const int64_t panels = ceil_div(s->channels, PANEL);
     for (int64_t i = 0; i < PLACES * panels; i++) {
         const int64_t place = i / panels, panel = i % panels;
-        const tile t = {.a = inputs + place * s->block * s->in_pitch, .a_row = s->in_pitch, .a_step = 1,
-                        .b = s->w + i * s->depth * PANEL, .b_step = PANEL, .depth = s->depth, .segments = 1,
-                        .c = products + place * s->block * s->out_pitch + panel * PANEL, .c_row = s->out_pitch,
-                        .width = min64(PANEL, s->channels - panel * PANEL), .alpha = 1};
+        const tile t = {.a = inputs + place * s->block * s->in_pitch,
+                        .a_row = s->in_pitch,
+                        .a_step = 1,
+                        .b = s->w + i * s->depth * PANEL,
+                        .b_step = PANEL,
+                        .depth = s->depth,
+                        .segments = 1,
+                        .c = products + place * s->block * s->out_pitch + panel * PANEL,
+                        .c_row = s->out_pitch,
+                        .width = min64(PANEL, s->channels - panel * PANEL),
+                        .alpha = 1};
         tile_rows(&t, count);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * winograd.h - convolutions of 3x3 filters at stride 1 with 16 products where there are 36: F(2x2, 3x3) of Winograd (1980)
- * as Lavin and Gray (2016) use it.
+ * winograd.h - convolutions of 3x3 filters at stride 1 with 16 products where there are 36: F(2x2, 3x3) of Winograd
+ * (1980) as Lavin and Gray (2016) use it.
  *
  * The result is cut into tiles of 2x2 pixels, each of which depends on 4x4 pixels d of the input. With
  *
@@ -12,8 +12,9 @@
  *   y  = A ( sum_c (G w G') . (B d B') ) A'            . multiplies the 16 places one by one, ' transposes
  *   dW = G' ( sum_tiles (A' dy A) . (B d B') ) G       the derivative of y by w
  *
- * so for each place there is a product of matrices, [tile x c] times [c x k], or for dW [c x tile] times [tile x k]. dX is
- * the convolution of dz with the filters turned round. A tile at the border reads zeros and writes what lies in the image.
+ * so for each place there is a product of matrices, [tile x c] times [c x k], or for dW [c x tile] times [tile x k]. dX
+ * is the convolution of dz with the filters turned round. A tile at the border reads zeros and writes what lies in the
+ * image.
  */
 #ifndef GRADUS_CPU_WINOGRAD_H
 #define GRADUS_CPU_WINOGRAD_H
@@ -83,17 +84,17 @@ INLINE void winograd_input(const conv_dz *from, winograd_at at, int64_t c, int64
 
 /* Forward, or with the filters turned round dX. */
 typedef struct {
-    conv_dz from;               /* the image that is read: x is taken for a dz, .dy = x */
+    conv_dz from; /* the image that is read: x is taken for a dz, .dy = x */
     int64_t n, pad_top, pad_left;
-    int64_t depth;              /* channels read */
-    int64_t p, q, channels;     /* of the result */
+    int64_t depth;          /* channels read */
+    int64_t p, q, channels; /* of the result */
     winograd_tiles tiles;
     int64_t block, blocks, chunks; /* tiles that are done at a time */
     int64_t in_pitch, out_pitch;   /* floats from tile to tile */
-    float *w;                   /* [place][panel of channels][depth][PANEL] */
-    float *products;            /* [chunk][B d B': place, tile, in_pitch][their products: place, tile, out_pitch] */
-    const float *bias;          /* [panel][PANEL] or NULL */
-    float *out;                 /* [N,P,Q,channels] */
+    float *w;                      /* [place][panel of channels][depth][PANEL] */
+    float *products;               /* [chunk][B d B': place, tile, in_pitch][their products: place, tile, out_pitch] */
+    const float *bias;             /* [panel][PANEL] or NULL */
+    float *out;                    /* [N,P,Q,channels] */
     bool accumulate, relu;
 } winograd_sweep;
 
@@ -111,15 +112,15 @@ void GR_CPU(winograd_sweep_run)(const gr_exec *exec, const winograd_sweep *s);
 /* dW and db: sums [panel][R*S*C][PANEL] and [panel][PANEL] over the whole batch. dw or db NULL: not wanted. */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels, parts;   /* filters, panels of them, register tiles of channels */
+    int64_t k, panels, parts; /* filters, panels of them, register tiles of channels */
     winograd_tiles tiles;
-    int64_t at_once;            /* tiles in scratch */
+    int64_t at_once; /* tiles in scratch */
     conv_dz x, dz;
-    float *inputs;              /* [place][part][tile][TILE_ROWS] */
-    float *outputs;             /* [place][panel][tile][PANEL] */
-    float *sums;                /* [place][panel][C][PANEL] */
+    float *inputs;  /* [place][part][tile][TILE_ROWS] */
+    float *outputs; /* [place][panel][tile][PANEL] */
+    float *sums;    /* [place][panel][C][PANEL] */
     float *dw, *db;
-    int64_t first, held;        /* tiles now in scratch */
+    int64_t first, held; /* tiles now in scratch */
 } winograd_grad_w;
 
 void GR_CPU(winograd_grad_w_plan)(winograd_grad_w *f, scratch *scratch);

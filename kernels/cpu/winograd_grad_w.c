@@ -1,16 +1,16 @@
 /*
  * winograd_grad_w.c - dW and db of 3x3 convolutions by F(2x2, 3x3).
  *
- * A share of the tiles at a time is transformed into scratch; then each place's product over these tiles is added to its
- * sums. Every sum is one chunk's, so the order of the additions is that of the tiles.
+ * A share of the tiles at a time is transformed into scratch; then each place's product over these tiles is added to
+ * its sums. Every sum is one chunk's, so the order of the additions is that of the tiles.
  */
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/winograd.h"
 
 enum {
     HELD_BYTES = 512 << 10, /* of transformed tiles: what the second-level caches hold, */
-    HELD_TILES = 128,     /* but so many that the sums are not read and written too often */
-    SHARE = 8             /* tiles that a chunk transforms */
+    HELD_TILES = 128,       /* but so many that the sums are not read and written too often */
+    SHARE = 8               /* tiles that a chunk transforms */
 };
 
 void winograd_grad_w_plan(winograd_grad_w *f, scratch *scratch)
@@ -86,9 +86,17 @@ static void sum_chunk(void *arg, int64_t chunk)
     float *sums = f->sums + chunk * f->g.c * PANEL;
     for (int64_t part = 0; part < f->parts; part++) {
         const span c = part_channels(f, part);
-        const tile t = {.a = f->inputs + (place * f->parts + part) * f->at_once * TILE_ROWS, .a_row = 1, .a_step = TILE_ROWS,
-                        .b = f->outputs + chunk * f->at_once * PANEL, .b_step = PANEL, .depth = f->held, .segments = 1,
-                        .c = sums + c.begin * PANEL, .c_row = PANEL, .width = PANEL, .alpha = 1,
+        const tile t = {.a = f->inputs + (place * f->parts + part) * f->at_once * TILE_ROWS,
+                        .a_row = 1,
+                        .a_step = TILE_ROWS,
+                        .b = f->outputs + chunk * f->at_once * PANEL,
+                        .b_step = PANEL,
+                        .depth = f->held,
+                        .segments = 1,
+                        .c = sums + c.begin * PANEL,
+                        .c_row = PANEL,
+                        .width = PANEL,
+                        .alpha = 1,
                         .accumulate = f->first > 0};
         tile_rows(&t, c.end - c.begin);
     }

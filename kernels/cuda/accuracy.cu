@@ -1,6 +1,6 @@
 /*
- * accuracy.cu - correct = sum_n weight[n] [class(z[n]) = labels[n]]. The class is the first largest of C logits, or z > 0
- * for a single one; a NaN is no class.
+ * accuracy.cu - correct = sum_n weight[n] [class(z[n]) = labels[n]]. The class is the first largest of C logits, or z >
+ * 0 for a single one; a NaN is no class.
  *
  * Launch    a warp for each sample, its lanes 32 logits apart; eight warps to a block, at most 1024 blocks, which leave
  *           their sums in scratch; then one block adds those (total.cuh).
@@ -33,7 +33,8 @@ extern "C" void GR_CUDA(accuracy_forward)(const gr_call *call)
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS / WARP);
     float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(accuracy, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]), gr__i32(call->in[1]),
-              gr__f32(call->in[2]), N, C);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f, false);
+    GR_LAUNCH(accuracy, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]),
+              gr__i32(call->in[1]), gr__f32(call->in[2]), N, C);
+    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
+              false);
 }

@@ -5,8 +5,8 @@
  *   Keras    rate = lr sqrt(1-b2^t) / (1-b1^t),   eps as given
  *   PyTorch  the same rate, eps sqrt(1-b2^t)                          t: applied updates, this one included
  *
- * The numbers of a step come from the step state on the device. Powers of t need double, which most GPUs do slowly, so that
- * one thread computes them once and leaves floats for all others.
+ * The numbers of a step come from the step state on the device. Powers of t need double, which most GPUs do slowly, so
+ * that one thread computes them once and leaves floats for all others.
  */
 #ifndef GRADUS_ADAM_CUH
 #define GRADUS_ADAM_CUH
@@ -24,7 +24,8 @@ static __global__ void adam_prepare(adam_numbers *numbers, gr_adam_args args, co
 {
     if (threadIdx.x > 0)
         return;
-    const double t = (double)state->update - state->skipped, c1 = 1 - pow(args.beta1, t), c2 = sqrt(1 - pow(args.beta2, t));
+    const double t = (double)state->update - state->skipped, c1 = 1 - pow(args.beta1, t),
+                 c2 = sqrt(1 - pow(args.beta2, t));
     numbers->rest1 = (float)(1 - args.beta1);
     numbers->rest2 = (float)(1 - args.beta2);
     numbers->rate = (float)(state->lr * c2 / c1);

@@ -1,7 +1,8 @@
 /*
  * adam_step.cu - Adam over a whole slab; the formula is in adam.cuh.
  *
- * Launch    one thread for the numbers that all elements share; then a thread for four elements side by side, blocks of 256.
+ * Launch    one thread for the numbers that all elements share; then a thread for four elements side by side, blocks of
+ *           256.
  * Scratch   those numbers.
  * Limit     memory: four arrays are read, three are written.
  * Measured  not yet.
@@ -38,6 +39,6 @@ extern "C" void GR_CUDA(adam_step_forward)(const gr_call *call)
     adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
     const int64_t count = call->in[0]->count;
     GR_LAUNCH(adam_prepare, 1, 1, 0, call->exec->queue, numbers, *args, call->exec->state);
-    GR_LAUNCH(adam_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              gr__f32(call->in[2]), gr__f32(call->in[3]), numbers, call->exec->state, count);
+    GR_LAUNCH(adam_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), gr__f32(call->in[2]), gr__f32(call->in[3]), numbers, call->exec->state, count);
 }

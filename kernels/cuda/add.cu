@@ -1,16 +1,17 @@
 /*
  * add.cu - y = a + b, max(0, a + b) if asked; da = db = dY [y > 0] with the ReLU, else dY. On any shape.
  *
- * Launch    a thread for four elements side by side, blocks of 256. Backward writes both gradients from one reading of dY.
- * Limit     memory: forward reads two arrays and writes one; backward reads one (two with the ReLU) and writes up to two.
+ * Launch    a thread for four elements side by side, blocks of 256. Backward writes both gradients from one reading of
+ *           dY.
+ * Limit     memory: forward reads two arrays and writes one; backward reads one (two with the ReLU) and writes up to
+ *           two.
  * NaN       in a sum stays NaN: v < 0 is false for it. In y it stops the gradient, as 0 does.
  * Measured  not yet.
  */
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], a[count], b[count] */
-template <class E>
-static __global__ void add_forward(E *y, const E *a, const E *b, int64_t count, bool relu)
+template <class E> static __global__ void add_forward(E *y, const E *a, const E *b, int64_t count, bool relu)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(a, i, count);

@@ -1,4 +1,7 @@
-/* add_to.cu - dst += src over count floats: what the engine asks of a device beside the operations, to add two gradients. */
+/*
+ * add_to.cu - dst += src over count floats: what the engine asks of a device beside the operations, to add two
+ * gradients.
+ */
 #include "kernels/cuda/add_to.h"
 
 #include "kernels/cuda/gpu.h"

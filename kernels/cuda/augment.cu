@@ -1,13 +1,13 @@
 /*
- * augment.cu - y[n,p,q,c] = level scale[c] + shift[c] with scale = 1 / (255 std), shift = -mean / std; the level is read where
- * map[n] leads from (p, q), by one of four filters, in the integers of kernels/ops/augment.h.
+ * augment.cu - y[n,p,q,c] = level scale[c] + shift[c] with scale = 1 / (255 std), shift = -mean / std; the level is
+ * read where map[n] leads from (p, q), by one of four filters, in the integers of kernels/ops/augment.h.
  *
  * Launch    blocks of 256 threads, a thread for one pixel with all its channels; blocks in y go over the pictures. The
- *           numbers of a map are the same for a block: they come by broadcast. bicubic-resize: a block makes 8 rows of 32
- *           pixels; their weights, which take long divisions, are worked out once for each of its rows and columns, into
- *           1.4 KB of shared memory, unless the map has a turn.
- * Limit     memory where the filter is nearest or bilinear: neighbours read the same lines, so a byte of x is read about once
- *           and four are written for it. The bicubic ones: 16 reads from L1 per channel.
+ *           numbers of a map are the same for a block: they come by broadcast. bicubic-resize: a block makes 8 rows of
+ *           32 pixels; their weights, which take long divisions, are worked out once for each of its rows and columns,
+ *           into 1.4 KB of shared memory, unless the map has a turn.
+ * Limit     memory where the filter is nearest or bilinear: neighbours read the same lines, so a byte of x is read
+ *           about once and four are written for it. The bicubic ones: 16 reads from L1 per channel.
  * Measured  not yet.
  */
 #include "kernels/cuda/element.cuh"
@@ -30,7 +30,10 @@ typedef struct {
     gr_fill fill;
 } plan;
 
-/* Where the pixels are that a point is made of: the offsets of up to 4 rows and 4 columns from the picture's first byte. */
+/*
+ * Where the pixels are that a point is made of: the offsets of up to 4 rows and 4 columns from the picture's first
+ * byte.
+ */
 typedef struct {
     int64_t row[GR__TAPS];
     int64_t column[GR__TAPS];
@@ -102,8 +105,7 @@ template <class E> GR_DEVICE void no_pixel(E *y, bool boxed, const plan &s, cons
 
 /* One pixel with its channels. y: the pixel's first element; x [H,W,C]; m: the map */
 template <class E>
-GR_DEVICE void one_pixel(E *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s,
-                         const line &a)
+GR_DEVICE void one_pixel(E *y, const uint8_t *x, const int32_t *m, int64_t p, int64_t q, const plan &s, const line &a)
 {
     const int64_t v = gr__map_axis(m + GR__MAP_ROW, p, q), u = gr__map_axis(m, p, q);
     const bool boxed = gr__map_boxed(m, p, q);
@@ -124,7 +126,7 @@ template <class E> static __global__ void augment(E *y, const uint8_t *x, const 
         one_pixel(y + (n * s.P * s.Q + i) * s.C, x + n * s.H * s.W * s.C, map + n * GR_MAP, p, q, s, a);
 }
 
-/* --- bicubic-resize ------------------------------------------------------------------------------------------------ */
+/* --- bicubic-resize ----------------------------------------------------------------------------------------------- */
 
 enum { TILE_P = 8, TILE_Q = 32 };
 
@@ -217,7 +219,7 @@ static __global__ void resize(E *y, const uint8_t *x, const int32_t *map, int64_
     }
 }
 
-/* --- launch -------------------------------------------------------------------------------------------------------- */
+/* --- launch ------------------------------------------------------------------------------------------------------- */
 
 template <class E> static void forward(const gr_call *call)
 {

@@ -4,18 +4,18 @@
  *   y[n,p,q,c]  = sum_{r,s} x[n,h,w,c] / k[p,q]     h = p*stride + r - pad, w likewise, inside the image
  *   dX[n,h,w,c] = sum of dY[n,p,q,c] / k[p,q] over the windows that see it
  *
- * Launch    blocks of 256 threads over y[N*P*Q, C], backward over dX[N*H*W, C] (columns.cuh); a thread makes one or four
- *           channels of a pixel at a time. Backward gathers: each element of dX is written once, by one thread, without
- *           atomics.
+ * Launch    blocks of 256 threads over y[N*P*Q, C], backward over dX[N*H*W, C] (columns.cuh); a thread makes one or
+ *           four channels of a pixel at a time. Backward gathers: each element of dX is written once, by one thread,
+ *           without atomics.
  * Order     of the sums: by h, then w; by p, then q.
- * Limit     memory: each array is read or written once; where windows overlap, what is read again comes from the caches.
+ * Limit     memory: each array is read or written once; where windows overlap, what is read again comes from the
+ *           caches.
  * Measured  not yet.
  */
 #include "kernels/cuda/pooling.cuh"
 
 /* y[N,P,Q,C], x[N,H,W,C] */
-template <int V, class E>
-static __global__ void avg_pool2d_forward(E *y, const E *x, axis down, axis across, columns m)
+template <int V, class E> static __global__ void avg_pool2d_forward(E *y, const E *x, axis down, axis across, columns m)
 {
     const place at = columns_place<V>(&m);
     for (int64_t i = at.first; i < at.end; i += m.height) {
@@ -48,7 +48,8 @@ static __global__ void avg_pool2d_backward(E *dx, const E *dy, axis down, axis a
             for (int64_t q = qs.begin; q < qs.end; q++) {
                 const span hs = window_sees(&down, p), ws = window_sees(&across, q);
                 const float share = 1 / (float)((hs.end - hs.begin) * (ws.end - ws.begin));
-                const pack<V> value = pack_load<V>(dy + ((o.n * down.positions + p) * across.positions + q) * m.C + at.c);
+                const pack<V> value =
+                    pack_load<V>(dy + ((o.n * down.positions + p) * across.positions + q) * m.C + at.c);
                 for (int j = 0; j < V; j++)
                     sum.at[j] += value.at[j] * share;
             }

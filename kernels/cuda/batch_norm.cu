@@ -15,10 +15,11 @@
  *             2  eight channels to a block: the chunks put together
  *             3  y, or dX and dresidual: each thread has its channels' numbers in registers and goes down at least four rows
  *           With m and v given, forward is the third alone, and backward too where no dgamma or dbeta is wanted.
- * Order     in a thread row by row, then the block's rows in a tree; the chunks likewise. Means and deviations are Welford's
- *           and Chan's (moments.cuh): one reading of x, and no difference of large sums.
+ * Order     in a thread row by row, then the block's rows in a tree; the chunks likewise. Means and deviations are
+ *           Welford's and Chan's (moments.cuh): one reading of x, and no difference of large sums.
  * Shared    9 KiB at most, for the trees.
- * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes dX.
+ * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
+ *           dX.
  * NaN       stays NaN; in y it stops the gradient, as 0 does.
  * Measured  not yet.
  */
@@ -45,7 +46,8 @@ static plan plan_of(const gr_call *call)
 }
 
 /*
- * Scratch: [2][chunks][C] of the first launch, then [2][C] of the second: the statistics that nobody keeps, or the sums.
+ * Scratch: [2][chunks][C] of the first launch, then [2][C] of the second: the statistics that nobody keeps, or the
+ * sums.
  */
 extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 {
@@ -54,7 +56,7 @@ extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
     return nothing ? 0 : (size_t)(2 * (f.sums.chunks + 1) * f.sums.C) * sizeof(float);
 }
 
-/* --- forward ------------------------------------------------------------------------------------------------------- */
+/* --- forward ------------------------------------------------------------------------------------------------------ */
 
 /* partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C] */
 template <int V, class E> static __global__ void chunk_statistics(float *partial, const E *x, columns m)
@@ -76,7 +78,8 @@ static __global__ void put_together(float *mean, float *var, const float *partia
     const place at = columns_place<1>(&m);
     moments<1> a = {0, {{0}}, {{0}}};
     for (int64_t i = at.first; i < at.end; i += m.height) {
-        const moments<1> b = {(float)(i + 1 < m.n ? rows : n - i * rows), {{partial[i * m.C + at.c]}},
+        const moments<1> b = {(float)(i + 1 < m.n ? rows : n - i * rows),
+                              {{partial[i * m.C + at.c]}},
                               {{partial[(m.n + i) * m.C + at.c]}}};
         moments_join<1>(&a, &b);
     }
@@ -95,7 +98,8 @@ static __global__ void normalise(E *y, const E *x, const E *residual, const floa
     const place at = columns_place<V>(&m);
     if (at.first >= at.end)
         return;
-    const pack<V> middle = pack_load<V>(mean + at.c), spread = pack_load<V>(var + at.c), shift = pack_load<V>(beta + at.c);
+    const pack<V> middle = pack_load<V>(mean + at.c), spread = pack_load<V>(var + at.c),
+                  shift = pack_load<V>(beta + at.c);
     pack<V> scale = pack_load<V>(gamma + at.c);
     for (int j = 0; j < V; j++)
         scale.at[j] /= sqrtf(spread.at[j] + epsilon);
@@ -133,7 +137,7 @@ template <class E> static void forward(const gr_call *call)
                    (float)args->epsilon, args->relu, f.writer);
 }
 
-/* --- backward ------------------------------------------------------------------------------------------------------ */
+/* --- backward ----------------------------------------------------------------------------------------------------- */
 
 /* Elements i to i + V - 1 of dz; dy[n,C]; gate[n,C]: y where the ReLU gates the gradient, else NULL */
 template <int V, class E> GR_DEVICE pack<V> upstream(const E *dy, const E *gate, int64_t i)
@@ -171,8 +175,8 @@ static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, co
 }
 
 /*
- * totals[2][C]: sums of dz and of dz h, from partial[2][chunks][C]; dgamma[C] and dbeta[C], or NULL, receive them; var[C]; m
- * lies over [chunks,C]
+ * totals[2][C]: sums of dz and of dz h, from partial[2][chunks][C]; dgamma[C] and dbeta[C], or NULL, receive them;
+ * var[C]; m lies over [chunks,C]
  */
 static __global__ void finish_sums(float *totals, float *dgamma, float *dbeta, const float *partial, const float *var,
                                    float epsilon, bool accumulate_gamma, bool accumulate_beta, columns m)
@@ -197,12 +201,12 @@ static __global__ void finish_sums(float *totals, float *dgamma, float *dbeta, c
 }
 
 /*
- * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], gate[n,C] or NULL, x[n,C]; totals[2][C], NULL: mean and var were given;
- * the others [C]
+ * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], gate[n,C] or NULL, x[n,C]; totals[2][C], NULL: mean and var were
+ * given; the others [C]
  */
 template <int V, class E>
-static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate, const E *x,
-                                 const float *totals, const float *gamma, const float *mean, const float *var, float epsilon,
+static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate, const E *x, const float *totals,
+                                 const float *gamma, const float *mean, const float *var, float epsilon,
                                  bool accumulate_x, bool accumulate_residual, columns m)
 {
     const place at = columns_place<V>(&m);
@@ -241,7 +245,8 @@ template <class E> static void backward(const gr_call *call)
     const bool given = call->in[MEAN];
     const E *x = elements<E>(call->in[X]), *dy = elements<E>(call->d_out[0]);
     const E *gate = args->relu ? elements<E>(call->out[0]) : NULL;
-    const float *mean = gr__f32(given ? call->in[MEAN] : call->out[1]), *var = gr__f32(given ? call->in[VAR] : call->out[2]);
+    const float *mean = gr__f32(given ? call->in[MEAN] : call->out[1]),
+                *var = gr__f32(given ? call->in[VAR] : call->out[2]);
     float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
     if (call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given)) {
         COLUMNS_LAUNCH(chunk_sums, E, f.sums, call->exec->queue, partial, dy, gate, x, mean, f.sums);

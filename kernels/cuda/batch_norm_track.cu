@@ -11,7 +11,8 @@
 #include "kernels/cuda/quad.cuh"
 
 /* next = from + momentum (unbias batch - from); each [C], next and from may be one */
-GR_DEVICE void track(float *next, const float *from, const float *batch, float momentum, float unbias, int64_t c, int64_t C)
+GR_DEVICE void track(float *next, const float *from, const float *batch, float momentum, float unbias, int64_t c,
+                     int64_t C)
 {
     quad v = quad_load(from, c, C);
     const quad seen = quad_load(batch, c, C);
@@ -21,9 +22,9 @@ GR_DEVICE void track(float *next, const float *from, const float *batch, float m
 }
 
 /* each [C] */
-static __global__ void batch_norm_track(float *next_mean, float *next_var, const float *from_mean, const float *from_var,
-                                        const float *batch_mean, const float *batch_var, float momentum, float unbias,
-                                        const gr_step_state *state, int64_t C)
+static __global__ void batch_norm_track(float *next_mean, float *next_var, const float *from_mean,
+                                        const float *from_var, const float *batch_mean, const float *batch_var,
+                                        float momentum, float unbias, const gr_step_state *state, int64_t C)
 {
     const int64_t end = state->skip ? 0 : C;
     for (int64_t c = quad_first(); c < end; c += quad_stride()) {

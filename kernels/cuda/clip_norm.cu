@@ -23,6 +23,6 @@ static __global__ void clip_norm(float *g, const float *norm, float limit, int64
 extern "C" void GR_CUDA(clip_norm_forward)(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(clip_norm, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              (float)((const gr_factor_args *)call->options)->factor, count);
+    GR_LAUNCH(clip_norm, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), (float)((const gr_factor_args *)call->options)->factor, count);
 }

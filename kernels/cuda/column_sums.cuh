@@ -1,8 +1,8 @@
 /*
  * column_sums.cuh - out[k] = sum_i source(i, k): the gradient of a bias.
  *
- * A block sums 32 columns of a chunk of rows: thread (lane, part) adds every eighth row of column lane in order, then part 0
- * adds the eight. Where there is more than one chunk, their sums go to scratch and the same kernel adds them.
+ * A block sums 32 columns of a chunk of rows: thread (lane, part) adds every eighth row of column lane in order, then
+ * part 0 adds the eight. Where there is more than one chunk, their sums go to scratch and the same kernel adds them.
  *
  * A source is a struct with   source_at(&s, row, column)
  */
@@ -51,7 +51,8 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 /* Chunks of rows: enough blocks, and enough rows in each. */
 static inline int64_t column_chunks(int64_t rows, int64_t columns)
 {
-    const int64_t wanted = divide_up(WANTED_BLOCKS, divide_up(columns, SUM_COLUMNS)), most = divide_up(rows, LEAST_ROWS);
+    const int64_t wanted = divide_up(WANTED_BLOCKS, divide_up(columns, SUM_COLUMNS)),
+                  most = divide_up(rows, LEAST_ROWS);
     return wanted < most ? wanted : most;
 }
 

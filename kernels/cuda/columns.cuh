@@ -1,14 +1,14 @@
 /*
- * columns.cuh - a block of threads over a matrix x[n,C] whose rows are the pixels and whose columns are the channels. Each
- * thread keeps to V columns side by side and goes down the rows: what belongs to a channel is read once, and sums over the
- * pixels stay in the thread.
+ * columns.cuh - a block of threads over a matrix x[n,C] whose rows are the pixels and whose columns are the channels.
+ * Each thread keeps to V columns side by side and goes down the rows: what belongs to a channel is read once, and sums
+ * over the pixels stay in the thread.
  *
  *   the block's threads lie in rows of width, height of them; thread t has column t % width and row t / width
  *   block b has slice b % slices of the columns and chunk b / slices of the rows
  *
- * V is 4 where C is a multiple of 4, so that every row begins at a multiple of 16 bytes, and 1 elsewhere. Threads of one row
- * are neighbours in memory, and so are those of the next row where one slice holds all columns: few channels cost no
- * bandwidth.
+ * V is 4 where C is a multiple of 4, so that every row begins at a multiple of 16 bytes, and 1 elsewhere. Threads of
+ * one row are neighbours in memory, and so are those of the next row where one slice holds all columns: few channels
+ * cost no bandwidth.
  */
 #ifndef GRADUS_COLUMNS_CUH
 #define GRADUS_COLUMNS_CUH
@@ -18,8 +18,8 @@
 enum { COLUMNS_THREADS = 256, COLUMNS_WIDE = QUAD };
 
 typedef struct {
-    int64_t n, C;      /* rows, columns */
-    int64_t chunk;     /* rows of a block */
+    int64_t n, C;  /* rows, columns */
+    int64_t chunk; /* rows of a block */
     int64_t chunks, slices;
     int width, height; /* width * height threads of a block have work */
 } columns;
@@ -52,7 +52,8 @@ static inline columns columns_of_chunks(int64_t n, int64_t C, int V, int widest,
 static inline columns columns_over(int64_t n, int64_t C, int V, int64_t rows, int64_t blocks)
 {
     const columns m = columns_of_chunks(n, C, V, COLUMNS_THREADS, n);
-    const int64_t most = blocks > m.slices ? blocks / m.slices : 1, least = rows * m.height, even = columns_ceil(n, most);
+    const int64_t most = blocks > m.slices ? blocks / m.slices : 1, least = rows * m.height,
+                  even = columns_ceil(n, most);
     return columns_of_chunks(n, C, V, COLUMNS_THREADS, least > even ? least : even);
 }
 
@@ -62,12 +63,12 @@ static inline unsigned columns_blocks(const columns *m)
 }
 
 /* Launches kernel<V, E> over m with the V that columns_per_thread says. */
-#define COLUMNS_LAUNCH(kernel, E, m, queue, ...) \
-    do { \
-        if (columns_per_thread((m).C) == COLUMNS_WIDE) \
+#define COLUMNS_LAUNCH(kernel, E, m, queue, ...)                                                                \
+    do {                                                                                                        \
+        if (columns_per_thread((m).C) == COLUMNS_WIDE)                                                          \
             GR_LAUNCH((kernel<COLUMNS_WIDE, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
-        else \
-            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+        else                                                                                                    \
+            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__);            \
     } while (0)
 
 /* This thread's place. */
@@ -85,7 +86,7 @@ GR_DEVICE bool columns_speaks(const columns *m, const place *at)
     return at->row == 0 && at->c < m->C;
 }
 
-/* --- V elements side by side --------------------------------------------------------------------------------------- */
+/* --- V elements side by side -------------------------------------------------------------------------------------- */
 
 template <int V> struct pack {
     float at[V];
@@ -119,9 +120,12 @@ template <int V, class E> GR_DEVICE void pack_store(E *y, pack<V> v, bool accumu
         *y = element_of<E>(v.at[0]);
 }
 
-/* --- reductions ---------------------------------------------------------------------------------------------------- */
+/* --- reductions --------------------------------------------------------------------------------------------------- */
 
-/* Sum of v over the rows of the block, in those who speak; a tree over the rows. All threads must come, idle ones with 0. */
+/*
+ * Sum of v over the rows of the block, in those who speak; a tree over the rows. All threads must come, idle ones with
+ * 0.
+ */
 template <int V> GR_DEVICE pack<V> columns_sum(const columns *m, pack<V> v)
 {
     GR_SHARED(float, sums, [V][COLUMNS_THREADS]);

@@ -1,19 +1,21 @@
 /*
- * conv2d_relu_max_pool.cu - convolution, ReLU and max-pooling in one; x[N,H,W,C], w[K,R,S,C], b[K], y and argmax [N,P,Q,K].
+ * conv2d_relu_max_pool.cu - convolution, ReLU and max-pooling in one; x[N,H,W,C], w[K,R,S,C], b[K], y and argmax
+ * [N,P,Q,K].
  *
  *   a[n,i,j,k]  = max(0, b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c])      the activation, never stored
  *   y[n,p,q,k]  = max over the pooling window of a; argmax = its place u*V + v, 255 where y is not above 0
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as in conv2d.cu
  *   db[k]       = sum of dY[n,p,q,k] where argmax is not 255
  *
- * Forward   a block takes 64 x 64 or 128 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of the
- *           window in order. At one place, all its windows together are a convolution of their own,
+ * Forward   a block takes 64 x 64 or 128 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of
+ *           the window in order. At one place, all its windows together are a convolution of their own,
  *               i = p*pool_stride + u - pool_pad
  *               h = i*stride + r - pad = p*(pool_stride*stride) + r - (pad - (u - pool_pad)*stride)
  *           so its tile is a product as in conv2d.cu with another stride and padding. A thread keeps the largest of its
- *           results and the place where it was first met in registers. Windows that overlap compute what they share again.
- * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads: pooled_gradient.cuh.
- *           db: column_sums.cuh over dY.
+ *           results and the place where it was first met in registers. Windows that overlap compute what they share
+ *           again.
+ * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads:
+ *           pooled_gradient.cuh. db: column_sums.cuh over dY.
  * Shared    forward 17 or 21 KiB of tiles (tensor cores: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window
  *           lies in the activation.
  * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
@@ -140,7 +142,8 @@ static shapes shapes_of(const gr_call *call)
 template <class TILE, class E> static void launch_forward(const gr_call *call, const shapes *g)
 {
     const gr_geometry *conv = &g->conv, *pool = &g->pool;
-    gr_geometry place = *conv; /* the convolution of one place of all windows; its padding differs from place to place */
+    gr_geometry place =
+        *conv; /* the convolution of one place of all windows; its padding differs from place to place */
     place.p = pool->p, place.q = pool->q;
     place.stride_h *= pool->stride_h, place.stride_w *= pool->stride_w;
     const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,

@@ -16,9 +16,9 @@
 #include "kernels/cuda/result.cuh"
 
 typedef struct {
-    int rows, columns;     /* of pixels h', w' */
-    int first_h, first_w;  /* the first pixel; the others follow in strides */
-    int first_r, first_s;  /* the first tap; the others follow in strides */
+    int rows, columns;    /* of pixels h', w' */
+    int first_h, first_w; /* the first pixel; the others follow in strides */
+    int first_r, first_s; /* the first tap; the others follow in strides */
     int taps_r, taps_s;
     int reach_h, reach_w;
 } conv_phase;
@@ -116,8 +116,7 @@ static inline phase_result<E> phase_pixels(E *dx, const gr_geometry *g, const co
     return phase_result<E>{all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
 }
 
-template <class E>
-GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, quad v)
+template <class E> GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, quad v)
 {
     const conv_phase *f = &to->phase;
     const digits at = digits_of(row, (radices){f->rows, f->columns});

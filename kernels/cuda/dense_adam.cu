@@ -1,6 +1,6 @@
 /*
- * dense_adam.cu - a dense layer's backward pass with its Adam update, without a buffer for dW; x[N,in], dy[N,out], w, m, v
- * [in,out], y[N,out] where the layer ended in ReLU.
+ * dense_adam.cu - a dense layer's backward pass with its Adam update, without a buffer for dW; x[N,in], dy[N,out], w,
+ * m, v [in,out], y[N,out] where the layer ended in ReLU.
  *
  *   dz = dY [y > 0] where y is given, else dY
  *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j] / S

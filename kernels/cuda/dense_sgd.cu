@@ -1,6 +1,6 @@
 /*
- * dense_sgd.cu - a dense layer's backward pass with its SGD update, without a buffer for dW; x[N,in], dy[N,out], w[in,out],
- * y[N,out] where the layer ended in ReLU.
+ * dense_sgd.cu - a dense layer's backward pass with its SGD update, without a buffer for dW; x[N,in], dy[N,out],
+ * w[in,out], y[N,out] where the layer ended in ReLU.
  *
  *   dz = dY [y > 0] where y is given, else dY
  *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w[i,j] -= lr sum_n x[n,i] dz[n,j] / S
@@ -8,12 +8,12 @@
  * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *
  * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it.
- * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where the
- *           samples are split (many samples, few weights), the stage that adds the splits changes w.
+ * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
+ *           the samples are split (many samples, few weights), the stage that adds the splits changes w.
  * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
- * Limit     memory for few samples: w is read twice and written once, against twice read and twice written, and dW both,
- *           for the two operations apart.
+ * Limit     memory for few samples: w is read twice and written once, against twice read and twice written, and dW
+ *           both, for the two operations apart.
  * Measured  not yet.
  */
 #include "kernels/cuda/dense_update.cuh"

@@ -1,5 +1,6 @@
 /*
- * dense_update.cuh - what dense_sgd and dense_adam share: dX from the old weights and db, before the product that changes w.
+ * dense_update.cuh - what dense_sgd and dense_adam share: dX from the old weights and db, before the product that
+ * changes w.
  */
 #ifndef GRADUS_DENSE_UPDATE_CUH
 #define GRADUS_DENSE_UPDATE_CUH

@@ -1,6 +1,6 @@
 /*
- * digits.cuh - a position as three digits: image, row, column of n = (high*MIDDLE + middle)*LOW + low. A product walks along
- * its depth in equal steps; adding the step's digits with carry costs no division.
+ * digits.cuh - a position as three digits: image, row, column of n = (high*MIDDLE + middle)*LOW + low. A product walks
+ * along its depth in equal steps; adding the step's digits with carry costs no division.
  */
 #ifndef GRADUS_DIGITS_CUH
 #define GRADUS_DIGITS_CUH

@@ -1,9 +1,9 @@
 /*
- * dropout.cu - y[i] = x[i] f_i; dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate), on any shape. The numbers u_i are
- * those of kernels/ops/dropout.h; backward draws them again.
+ * dropout.cu - y[i] = x[i] f_i; dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate), on any shape. The numbers u_i
+ * are those of kernels/ops/dropout.h; backward draws them again.
  *
- * Launch    a thread for four elements side by side, blocks of 256. One draw of Philox gives four words, so a thread's four
- *           elements are one draw and no draw is made twice.
+ * Launch    a thread for four elements side by side, blocks of 256. One draw of Philox gives four words, so a thread's
+ *           four elements are one draw and no draw is made twice.
  * Limit     memory: each element is read and written once; 60 integer instructions for every 32 bytes hide behind that.
  * NaN       a product, not a choice: a NaN that is dropped is still seen.
  * Measured  not yet.

@@ -117,7 +117,8 @@ template <class H> GR_DEVICE void quad_write(H *p, quad v)
 }
 
 /* 16 bytes of neighbours: what a thread brings of an operand at a time. */
-template <class E> struct __align__(16) piece {
+template <class E> struct __align__(16) piece
+{
     enum { COUNT = 16 / sizeof(E) };
     E at[COUNT];
 };
@@ -190,29 +191,29 @@ template <class E> static inline E *elements(const gr_tensor *t)
 }
 
 /* function<E>(...) for the E that are t's elements. */
-#define FOR_ELEMENTS_OF(t, function, ...)                   \
-    ((t)->type == GR_F16    ? function<f16>(__VA_ARGS__)    \
-     : (t)->type == GR_BF16 ? function<bf16>(__VA_ARGS__)   \
+#define FOR_ELEMENTS_OF(t, function, ...)                 \
+    ((t)->type == GR_F16    ? function<f16>(__VA_ARGS__)  \
+     : (t)->type == GR_BF16 ? function<bf16>(__VA_ARGS__) \
                             : function<float>(__VA_ARGS__))
 
 /*
  * The entry points of an operation whose kernels take floats and halves: forward<E>(call) and backward<E>(call) for the
  * E of the result; and that it takes the halves that ops.def's letters make.
  */
-#define FORWARD_OF_ELEMENTS(name)                                 \
-    extern "C" void GR_CUDA(name##_forward)(const gr_call *call)  \
-    {                                                             \
-        FOR_ELEMENTS_OF(call->out[0], forward, call);             \
+#define FORWARD_OF_ELEMENTS(name)                                \
+    extern "C" void GR_CUDA(name##_forward)(const gr_call *call) \
+    {                                                            \
+        FOR_ELEMENTS_OF(call->out[0], forward, call);            \
     }
 #define BACKWARD_OF_ELEMENTS(name)                                \
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call) \
     {                                                             \
         FOR_ELEMENTS_OF(call->out[0], backward, call);            \
     }
-#define TAKES_HALVES(name)                                                         \
-    extern "C" bool GR_CUDA(name##_halves)(const gr_call *call, gr_pass pass)      \
-    {                                                                              \
-        return gr__halves_by_letter(&gr__ops[GR_OP_##name], call, pass);           \
+#define TAKES_HALVES(name)                                                    \
+    extern "C" bool GR_CUDA(name##_halves)(const gr_call *call, gr_pass pass) \
+    {                                                                         \
+        return gr__halves_by_letter(&gr__ops[GR_OP_##name], call, pass);      \
     }
 
 /*

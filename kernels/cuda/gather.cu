@@ -2,8 +2,8 @@
  * gather.cu - y[n] = x[index[n]] for pictures of bytes; zeros where the index is none.
  *
  * Index     picture n of y begins at byte n P, its source at index[n] P; P = H W C.
- * Launch    a block row (blockIdx.y strides over n) for each picture, its threads side by side over its words: of 16 bytes where
- *           P is a multiple of 16, as it is for 32 x 32 x 3 and 200 x 200 x 3, else of one.
+ * Launch    a block row (blockIdx.y strides over n) for each picture, its threads side by side over its words: of 16
+ *           bytes where P is a multiple of 16, as it is for 32 x 32 x 3 and 200 x 200 x 3, else of one.
  * Limit     memory: each picture is read and written once.
  * Measured  not yet.
  */
@@ -29,7 +29,8 @@ template <typename WORD> static void gather_launch(const gr_call *call)
 {
     const int64_t M = call->in[0]->shape[0], N = call->in[1]->shape[0];
     const int64_t words = call->in[0]->count / M / (int64_t)sizeof(WORD);
-    const dim3 grid((unsigned)((words + GATHER_THREADS - 1) / GATHER_THREADS), (unsigned)(N < GATHER_ROWS ? N : (int64_t)GATHER_ROWS));
+    const dim3 grid((unsigned)((words + GATHER_THREADS - 1) / GATHER_THREADS),
+                    (unsigned)(N < GATHER_ROWS ? N : (int64_t)GATHER_ROWS));
     GR_LAUNCH((gather<WORD>), grid, GATHER_THREADS, 0, call->exec->queue, (WORD *)call->out[0]->data,
               (const WORD *)call->in[0]->data, gr__i32(call->in[1]), M, N, words);
 }

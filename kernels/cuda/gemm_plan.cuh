@@ -1,10 +1,10 @@
 /*
- * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n and k, so that the
- * same shapes always give the same bits.
+ * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n and k, so
+ * that the same shapes always give the same bits.
  *
  * The tile fits the slimmer side: 32 lines where there are no more. Where the tiles alone are too few to fill a GPU (16
- * samples times 320,000 features: one tile), k is split: each split leaves a partial product in scratch, and a second stage
- * adds them in the order of the splits.
+ * samples times 320,000 features: one tile), k is split: each split leaves a partial product in scratch, and a second
+ * stage adds them in the order of the splits.
  */
 #ifndef GRADUS_GEMM_PLAN_CUH
 #define GRADUS_GEMM_PLAN_CUH
@@ -14,8 +14,8 @@
 
 enum {
     SLIM = 32,
-    WANTED_BLOCKS = 512,  /* about two for each of a large GPU's multiprocessors, twice */
-    LEAST_STEPS = 8 /* of depth in a split: below that the partial products cost more than they save */
+    WANTED_BLOCKS = 512, /* about two for each of a large GPU's multiprocessors, twice */
+    LEAST_STEPS = 8      /* of depth in a split: below that the partial products cost more than they save */
 };
 
 /* The tiles for operands of an element: few rows, few columns, some more columns, and the rest. */

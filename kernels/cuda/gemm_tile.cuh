@@ -1,13 +1,13 @@
 /*
  * gemm_tile.cuh - a block's tile of a matrix product: c[m,n] = sum_k a(m,k) b(k,n), in float, by fused multiply-adds.
  *
- * A block of 256 threads makes a tile of M x N results; k, the depth, passes in steps of 16. Each step's part of a and b
- * lies in shared memory as [depth][line], where a's lines are the tile's rows and b's lines its columns. A thread multiplies
- * ROWS rows by 4 columns: it reads ROWS + 4 floats from shared memory for 4 ROWS multiply-adds. A warp is 4 x 8 threads, so
- * one read of 16 bytes by all its lanes touches at most 128 different bytes.
+ * A block of 256 threads makes a tile of M x N results; k, the depth, passes in steps of 16. Each step's part of a and
+ * b lies in shared memory as [depth][line], where a's lines are the tile's rows and b's lines its columns. A thread
+ * multiplies ROWS rows by 4 columns: it reads ROWS + 4 floats from shared memory for 4 ROWS multiply-adds. A warp is 4
+ * x 8 threads, so one read of 16 bytes by all its lanes touches at most 128 different bytes.
  *
- * There are two buffers: while a step is multiplied, the next one is on its way from global memory into registers. They go
- * to the other buffer, then a barrier; one barrier a step.
+ * There are two buffers: while a step is multiplied, the next one is on its way from global memory into registers. They
+ * go to the other buffer, then a barrier; one barrier a step.
  *
  * Where a and b come from is the matter of operands: operand.cuh. A kind of tile is known by
  *   tile_product(TILE(), sum, &a, &b, m, n, first, end)   this thread's quads of results, sum[TILE::QUADS]
@@ -73,7 +73,7 @@ template <class OPERAND, int LINES> GR_DEVICE int share_depth(int i)
 }
 
 /* This thread's i-th quad has number n of the tile; the last threads of a small tile have none. */
-#define FOR_MY_QUADS(SHARE, i, n)                                                                      \
+#define FOR_MY_QUADS(SHARE, i, n) \
     _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += TILE_THREADS) if (n < SHARE::QUADS)
 
 template <class OPERAND, int LINES>
@@ -81,7 +81,7 @@ GR_DEVICE void share_open(tile_share<OPERAND, LINES> *share, const OPERAND *o, i
 {
     typedef tile_share<OPERAND, LINES> SHARE;
     FOR_MY_QUADS(SHARE, i, n)
-        operand_open(o, &share->from[i], line + share_line<OPERAND, LINES>(n), depth + share_depth<OPERAND, LINES>(n));
+    operand_open(o, &share->from[i], line + share_line<OPERAND, LINES>(n), depth + share_depth<OPERAND, LINES>(n));
 }
 
 /* From global memory into registers. */
@@ -90,7 +90,7 @@ GR_DEVICE void share_fetch(tile_share<OPERAND, LINES> *share, const OPERAND *o, 
 {
     typedef tile_share<OPERAND, LINES> SHARE;
     FOR_MY_QUADS(SHARE, i, n)
-        share->held[i] = operand_next(o, &share->from[i], depth + share_depth<OPERAND, LINES>(n));
+    share->held[i] = operand_next(o, &share->from[i], depth + share_depth<OPERAND, LINES>(n));
 }
 
 /* From registers into tile[FLOAT_DEPTH][LINES + PAD]. */

@@ -1,8 +1,8 @@
 /*
  * global_avg_pool.cu - y[n,c] = sum_i x[n,i,c] / P over the P pixels of an image; dX[n,i,c] = dY[n,c] / P.
  *
- * Launch    forward: a block of 256 threads for the pixels of one image and up to 1024 channels (columns.cuh). Backward: the
- *           same places, each thread with one value of dY and its share of the pixels to write it to.
+ * Launch    forward: a block of 256 threads for the pixels of one image and up to 1024 channels (columns.cuh).
+ *           Backward: the same places, each thread with one value of dY and its share of the pixels to write it to.
  * Order     each thread adds its pixels one after the other, then the block its threads in a tree.
  * Shared    4 KiB, for the tree.
  * Limit     memory: forward reads x once, backward writes dX once.
@@ -11,8 +11,7 @@
 #include "kernels/cuda/columns.cuh"
 
 /* y[N,C]; x[N,P,C] as x[N*P,C] in chunks of P */
-template <int V, class E>
-static __global__ void global_avg_pool_forward(E *y, const E *x, columns m)
+template <int V, class E> static __global__ void global_avg_pool_forward(E *y, const E *x, columns m)
 {
     const place at = columns_place<V>(&m);
     pack<V> sum = {{0}};

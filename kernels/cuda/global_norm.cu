@@ -3,7 +3,8 @@
  *
  * Launch    two, as tensor_total.cuh cuts them; scratch is a float for each block of the first.
  * Limit     memory: each element is read once.
- * Range     squares are floats: an element above 1.8e19 makes the norm infinite, which is what an overflow should look like.
+ * Range     squares are floats: an element above 1.8e19 makes the norm infinite, which is what an overflow should look
+ *           like.
  * Measured  not yet.
  */
 #include "kernels/cuda/tensor_total.cuh"

@@ -6,11 +6,11 @@
  *
  * Rules for kernels:
  *   - Shared memory by GR_SHARED or GR_DYN_SHARED, launches by GR_LAUNCH (a template in parentheses).
- *   - No return before a barrier: guard the work, not the thread. No barrier and no full-mask shuffle in a divergent branch.
- *   - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep.
- *   - No float atomics, no spinning, no dependence between the blocks of a launch: the same bits every time.
- *   - Offsets are int64_t; a grid's x goes to 2^31-1, y and z only to 65535.
- *   - float4 and uint4 only where the address is known to be a multiple of 16.
+ *   - No return before a barrier: guard the work, not the thread. No barrier and no full-mask shuffle in a divergent
+ *   branch. - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep. - No float
+ *   atomics, no spinning, no dependence between the blocks of a launch: the same bits every time. - Offsets are
+ *   int64_t; a grid's x goes to 2^31-1, y and z only to 65535. - float4 and uint4 only where the address is known to be
+ *   a multiple of 16.
  */
 #ifndef GRADUS_GPU_H
 #define GRADUS_GPU_H
@@ -31,7 +31,7 @@
 #define GR_SHARED(T, name, dims) __shared__ __align__(16) T name dims
 
 /* T *name, the launch's dynamic shared memory. */
-#define GR_DYN_SHARED(T, name)                                          \
+#define GR_DYN_SHARED(T, name)                                            \
     extern __shared__ __align__(1024) unsigned char gr__dynamic_shared[]; \
     T *name = (T *)gr__dynamic_shared
 
@@ -50,13 +50,14 @@ GR_DEVICE uint32_t gr_shared_address(const void *p)
 }
 
 /*
- * 16 bytes from global to shared memory, both addresses multiples of 16: the first bytes (0 to 16) copied, the rest zero.
- * Complete after a gr_cp_async_wait; then a barrier, for the other threads. Before sm_80 a plain copy.
+ * 16 bytes from global to shared memory, both addresses multiples of 16: the first bytes (0 to 16) copied, the rest
+ * zero. Complete after a gr_cp_async_wait; then a barrier, for the other threads. Before sm_80 a plain copy.
  */
 GR_DEVICE void gr_cp_async16(void *shared, const void *global, int bytes)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(gr_shared_address(shared)), "l"(global), "r"(bytes)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(gr_shared_address(shared)), "l"(global),
+                 "r"(bytes)
                  : "memory");
 #else
     uint4 v = make_uint4(0, 0, 0, 0);
@@ -72,7 +73,8 @@ GR_DEVICE void gr_cp_async16(void *shared, const void *global, int bytes)
 GR_DEVICE void gr_cp_async4(void *shared, const void *global, int bytes)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(gr_shared_address(shared)), "l"(global), "r"(bytes)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(gr_shared_address(shared)), "l"(global),
+                 "r"(bytes)
                  : "memory");
 #else
     *(uint32_t *)shared = bytes ? *(const uint32_t *)global : 0;
@@ -96,8 +98,9 @@ template <int PENDING> GR_DEVICE void gr_cp_async_wait(void)
 }
 
 /*
- * Four 8x8 matrices of 16-bit elements: lane 8 i + j gives the address (a multiple of 16) of row j of matrix i; r[i] of lane l
- * receives elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of matrix i. The second form transposes each matrix.
+ * Four 8x8 matrices of 16-bit elements: lane 8 i + j gives the address (a multiple of 16) of row j of matrix i; r[i] of
+ * lane l receives elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of matrix i. The second form transposes each
+ * matrix.
  */
 GR_DEVICE void gr_ldmatrix_x4(uint32_t r[4], const void *shared)
 {
@@ -123,9 +126,10 @@ GR_DEVICE void gr_ldmatrix_x4_trans(uint32_t r[4], const void *shared)
 GR_DEVICE void gr_mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
     for (int half = 0; half < 2; half++)
         asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -138,17 +142,22 @@ GR_DEVICE void gr_mma_f16(float d[4], const uint32_t a[4], const uint32_t b[2])
 /* The same with bf16 factors. */
 GR_DEVICE void gr_mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* d[16x8] += a[16x8] b[8x8] with tf32 factors: a[0], a[2] row g, columns t and t + 4; b[0], b[1] column g, rows t and t + 4. */
+/*
+ * d[16x8] += a[16x8] b[8x8] with tf32 factors: a[0], a[2] row g, columns t and t + 4; b[0], b[1] column g, rows t and t
+ * + 4.
+ */
 GR_DEVICE void gr_mma_tf32(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 /* v as a factor of gr_mma_tf32: 8 bits of exponent, 10 of fraction; to the nearest, ties away from 0. NaN stays NaN. */

@@ -1,6 +1,6 @@
 /*
- * gradient_operand.cuh - dz, the gradient of a convolution's result before its ReLU, as an operand of a product. What dz is
- * made of is the matter of a source, a struct with
+ * gradient_operand.cuh - dz, the gradient of a convolution's result before its ReLU, as an operand of a product. What
+ * dz is made of is the matter of a source, a struct with
  *   gradient_piece(&s, n, p, q, k, inside)   16 bytes from dz[n,p,q,k] on, of which inside are wanted, 0 for the others
  *   s.p, s.q, s.k                            the extents of one image
  *   DIRECT                                   1: dz lies in memory where gradient_direct(&s), then at gradient_at(&s, n,
@@ -97,12 +97,14 @@ template <class SOURCE> struct gradient_by_tap {
     conv_phase phase;
     digits step; /* DEPTH<element> taps and filters */
     typedef struct {
-        int n, p, q; /* the position whose first tap of the phase reaches the pixel; tap (i, j) is that of (p - i, q - j) */
+        int n, p,
+            q; /* the position whose first tap of the phase reaches the pixel; tap (i, j) is that of (p - i, q - j) */
         digits tap;
     } cursor;
 };
 
-template <class SOURCE> static inline gradient_by_tap<SOURCE> gradient_taps(const SOURCE &s, int64_t n, const conv_phase *f)
+template <class SOURCE>
+static inline gradient_by_tap<SOURCE> gradient_taps(const SOURCE &s, int64_t n, const conv_phase *f)
 {
     const digits step = digits_of(DEPTH<typename SOURCE::element>, (radices){f->taps_s, s.k});
     return gradient_by_tap<SOURCE>{s, n * f->rows * f->columns, *f, step};

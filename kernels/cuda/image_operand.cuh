@@ -1,6 +1,6 @@
 /*
- * image_operand.cuh - images as operands of a product, seen through the windows of a convolution. The matrix of all windows
- * (im2col) is never stored: an operand computes where an element lies in x, and finds 0 in the padding.
+ * image_operand.cuh - images as operands of a product, seen through the windows of a convolution. The matrix of all
+ * windows (im2col) is never stored: an operand computes where an element lies in x, and finds 0 in the padding.
  *
  *   element (position, tap) = x[n, p*stride_h + r - pad_top, q*stride_w + s - pad_left, c]
  *   position = (n*P + p)*Q + q     tap = (r*S + s)*C + c
@@ -25,8 +25,8 @@ typedef struct {
 
 static inline window window_of(const gr_geometry *g)
 {
-    return (window){(int)g->h,        (int)g->w,        (int)g->c,       (int)g->r,       (int)g->s, (int)g->p, (int)g->q,
-                    (int)g->stride_h, (int)g->stride_w, (int)g->pad_top, (int)g->pad_left};
+    return (window){(int)g->h, (int)g->w,        (int)g->c,        (int)g->r,       (int)g->s,       (int)g->p,
+                    (int)g->q, (int)g->stride_h, (int)g->stride_w, (int)g->pad_top, (int)g->pad_left};
 }
 
 /* Where x[n,h,w,c] lies; -1: outside the image. first_row: n*H. */

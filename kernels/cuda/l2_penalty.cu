@@ -1,8 +1,8 @@
 /*
  * l2_penalty.cu - loss = factor sum_i w[i]^2; dW[i] = dL loss_scale 2 factor w[i].
  *
- * Launch    forward: two, as tensor_total.cuh cuts them, with a float of scratch for each block of the first. Backward: a
- *           thread for four elements side by side, blocks of 256; dL and loss_scale are read on the device.
+ * Launch    forward: two, as tensor_total.cuh cuts them, with a float of scratch for each block of the first. Backward:
+ *           a thread for four elements side by side, blocks of 256; dL and loss_scale are read on the device.
  * Limit     memory: forward reads each element once, backward reads and writes it.
  * Measured  not yet.
  */

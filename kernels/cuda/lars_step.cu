@@ -3,8 +3,8 @@
  *
  *   r = trust |p| / (|g| + decay |p| + eps), 1 where p or g is 0     v = mu v + r (g + decay p)     p -= lr v
  *
- * Launch    |p| and |g| as tensor_total.cuh cuts them, two launches each; then a thread for four elements side by side, blocks
- *           of 256, each of which works the ratio out for itself. lr and skip are read from the step state.
+ * Launch    |p| and |g| as tensor_total.cuh cuts them, two launches each; then a thread for four elements side by side,
+ *           blocks of 256, each of which works the ratio out for itself. lr and skip are read from the step state.
  * Scratch   the two norms, and a float for each block of the sums.
  * Limit     memory: p and g are read twice, v once; p and v are written.
  * Measured  not yet.
@@ -56,6 +56,7 @@ extern "C" void GR_CUDA(lars_step_forward)(const gr_call *call)
     const int64_t count = call->in[0]->count;
     tensor_total_into(&n->weights, partial, call->in[0], true, 1, true, call->exec->queue);
     tensor_total_into(&n->gradient, partial, call->in[1], true, 1, true, call->exec->queue);
-    GR_LAUNCH(lars_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              gr__f32(call->in[2]), n, *(const gr_lars_args *)call->options, call->exec->state, count);
+    GR_LAUNCH(lars_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), gr__f32(call->in[2]), n, *(const gr_lars_args *)call->options, call->exec->state,
+              count);
 }

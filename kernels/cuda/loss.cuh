@@ -1,6 +1,6 @@
 /*
- * loss.cuh - what the losses read from the step state, on the device: the weight of a sample in the whole update, and by how
- * much its gradient is scaled.
+ * loss.cuh - what the losses read from the step state, on the device: the weight of a sample in the whole update, and
+ * by how much its gradient is scaled.
  */
 #ifndef GRADUS_LOSS_CUH
 #define GRADUS_LOSS_CUH

@@ -5,9 +5,9 @@
  *   argmax      = r*S + s of the first maximum, a byte; a NaN counts as larger than anything and stays
  *   dX[n,h,w,c] = sum of dY[n,p,q,c] over the windows that chose it
  *
- * Launch    blocks of 256 threads over y[N*P*Q, C], backward over dX[N*H*W, C] (columns.cuh); a thread makes one or four
- *           channels of a pixel at a time. Backward gathers: each element of dX is written once, by one thread, without
- *           atomics.
+ * Launch    blocks of 256 threads over y[N*P*Q, C], backward over dX[N*H*W, C] (columns.cuh); a thread makes one or
+ *           four channels of a pixel at a time. Backward gathers: each element of dX is written once, by one thread,
+ *           without atomics.
  * Order     of the sum: by p, then q.
  * Limit     memory: forward reads x and writes y and a byte; backward reads dY and a byte and writes dX. Where windows
  *           overlap, what is read again comes from the caches.
@@ -74,8 +74,8 @@ static __global__ void max_pool2d_forward(E *y, uint8_t *argmax, const E *x, axi
 
 /* dx[N,H,W,C]; argmax[N,P,Q,C], dy[N,P,Q,C] */
 template <int V, class E>
-static __global__ void max_pool2d_backward(E *dx, const uint8_t *argmax, const E *dy, axis down, axis across,
-                                           columns m, bool accumulate)
+static __global__ void max_pool2d_backward(E *dx, const uint8_t *argmax, const E *dy, axis down, axis across, columns m,
+                                           bool accumulate)
 {
     const place at = columns_place<V>(&m);
     for (int64_t i = at.first; i < at.end; i += m.height) {

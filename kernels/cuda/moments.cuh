@@ -1,6 +1,6 @@
 /*
- * moments.cuh - mean and spread of many values without cancellation: how many there are, their mean, and the sum of their
- * squared deviations from it.
+ * moments.cuh - mean and spread of many values without cancellation: how many there are, their mean, and the sum of
+ * their squared deviations from it.
  */
 #ifndef GRADUS_MOMENTS_CUH
 #define GRADUS_MOMENTS_CUH
@@ -37,7 +37,9 @@ template <int V> GR_DEVICE void moments_join(moments<V> *a, const moments<V> *b)
     a->count = count;
 }
 
-/* Moments of all rows of the block, in those who speak; a tree over the rows. All threads must come, idle ones with 0. */
+/*
+ * Moments of all rows of the block, in those who speak; a tree over the rows. All threads must come, idle ones with 0.
+ */
 template <int V> GR_DEVICE moments<V> columns_moments(const columns *m, moments<V> a)
 {
     GR_SHARED(float, of_thread, [1 + 2 * V][COLUMNS_THREADS]);

@@ -1,6 +1,7 @@
 /*
  * normalise.cu - y[n,h,w,c] = (x[n,h,w,c] / 255 - mean[c]) / std[c], of bytes, as x scale[c] + shift[c] with
- * scale = 1 / (255 std) and shift = -mean / std: one multiply-add in place of two divisions, which memory would wait for.
+ * scale = 1 / (255 std) and shift = -mean / std: one multiply-add in place of two divisions, which memory would wait
+ * for.
  *
  * Launch    a thread for four elements side by side, blocks of 256: one word is read, 16 bytes are written.
  * Limit     memory: one byte is read and four are written per element.

@@ -1,8 +1,9 @@
 /*
- * overflow.cu - skip = 1 if an element of x, float, f16 or bf16, is not finite: one whose exponent has all its bits set.
+ * overflow.cu - skip = 1 if an element of x, float, f16 or bf16, is not finite: one whose exponent has all its bits
+ * set.
  *
- * Launch    a thread for four elements side by side, blocks of 256; one that finds something puts a 1 where skip stands, as in
- *           unscale.cu.
+ * Launch    a thread for four elements side by side, blocks of 256; one that finds something puts a 1 where skip
+ *           stands, as in unscale.cu.
  * Limit     memory: each element is read once.
  * Measured  not yet.
  */

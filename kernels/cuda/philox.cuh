@@ -1,6 +1,7 @@
 /*
- * philox.cuh - Philox4x32-10 on the device: the same numbers as core/philox.c, from table 2 and section 3.4 of the paper
- * (Salmon, Moraes, Dror and Shaw, SC'11). Twenty multiplications give four words; nothing is stored between draws.
+ * philox.cuh - Philox4x32-10 on the device: the same numbers as core/philox.c, from table 2 and section 3.4 of the
+ * paper (Salmon, Moraes, Dror and Shaw, SC'11). Twenty multiplications give four words; nothing is stored between
+ * draws.
  */
 #ifndef GRADUS_PHILOX_CUH
 #define GRADUS_PHILOX_CUH

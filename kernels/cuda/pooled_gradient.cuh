@@ -2,10 +2,11 @@
  * pooled_gradient.cuh - dA, the gradient of an activation that was max-pooled, as a source for the products of a
  * convolution:
  *
- *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the pooling windows (p, q) whose argmax is (i, j): u*V + v, i = p*stride + u - pad
+ *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the pooling windows (p, q) whose argmax is (i, j): u*V + v, i = p*stride + u
+ *   - pad
  *
- * computed where it is loaded, so the array of the activation's size never exists. Windows that do not overlap, the usual
- * ones, give one read of dY and argmax for each quad, and no sum that would have to be rounded to a half.
+ * computed where it is loaded, so the array of the activation's size never exists. Windows that do not overlap, the
+ * usual ones, give one read of dY and argmax for each quad, and no sum that would have to be rounded to a half.
  */
 #ifndef GRADUS_POOLED_GRADIENT_CUH
 #define GRADUS_POOLED_GRADIENT_CUH

@@ -1,6 +1,6 @@
 /*
- * pooling.cuh - windows over images, for max_pool2d and avg_pool2d: which part of the image a window sees, and which windows
- * see a pixel. Padding is left out of both, so loops over them need no test.
+ * pooling.cuh - windows over images, for max_pool2d and avg_pool2d: which part of the image a window sees, and which
+ * windows see a pixel. Padding is left out of both, so loops over them need no test.
  */
 #ifndef GRADUS_POOLING_CUH
 #define GRADUS_POOLING_CUH

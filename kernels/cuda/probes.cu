@@ -1,5 +1,6 @@
 /*
- * probes.cu - work of known size, to find what the device can do: multiply-adds in registers, a copy and a read of memory.
+ * probes.cu - work of known size, to find what the device can do: multiply-adds in registers, a copy and a read of
+ * memory.
  */
 #include "kernels/cuda/quad.cuh"
 #include "kernels/cuda/reduce.cuh"

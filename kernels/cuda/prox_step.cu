@@ -9,8 +9,8 @@
 #include "kernels/cuda/quad.cuh"
 
 /* p[count], g[count], anchor[count] */
-static __global__ void prox_step(float *p, const float *g, float *anchor, float gamma, bool first, const gr_step_state *state,
-                                 int64_t count)
+static __global__ void prox_step(float *p, const float *g, float *anchor, float gamma, bool first,
+                                 const gr_step_state *state, int64_t count)
 {
     const float lr = (float)state->lr;
     const bool skip = state->skip;
@@ -30,6 +30,6 @@ extern "C" void GR_CUDA(prox_step_forward)(const gr_call *call)
 {
     const gr_prox_args *args = (const gr_prox_args *)call->options;
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(prox_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              gr__f32(call->in[2]), (float)args->gamma, args->first, call->exec->state, count);
+    GR_LAUNCH(prox_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), gr__f32(call->in[2]), (float)args->gamma, args->first, call->exec->state, count);
 }

@@ -1,8 +1,8 @@
 /*
  * reduce.cuh - sums over the lanes of a warp and the threads of a block, always in the same order.
  *
- * A warp adds in a butterfly: after five exchanges every lane holds the whole sum. Floats of other blocks are never added
- * atomically: a second kernel adds the blocks' sums in their order.
+ * A warp adds in a butterfly: after five exchanges every lane holds the whole sum. Floats of other blocks are never
+ * added atomically: a second kernel adds the blocks' sums in their order.
  */
 #ifndef GRADUS_REDUCE_CUH
 #define GRADUS_REDUCE_CUH

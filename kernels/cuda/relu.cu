@@ -9,8 +9,7 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-template <class E>
-static __global__ void relu_forward(E *y, const E *x, int64_t count)
+template <class E> static __global__ void relu_forward(E *y, const E *x, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);
@@ -21,8 +20,7 @@ static __global__ void relu_forward(E *y, const E *x, int64_t count)
 }
 
 /* dx[count], y[count], dy[count] */
-template <class E>
-static __global__ void relu_backward(E *dx, const E *y, const E *dy, int64_t count, bool accumulate)
+template <class E> static __global__ void relu_backward(E *dx, const E *y, const E *dy, int64_t count, bool accumulate)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         const quad result = quad_load(y, i, count);

@@ -1,6 +1,6 @@
 /*
- * sam_climb.cu - saved = p; p += rho g / (norm + 1e-12), over a whole slab, also in an update that is skipped: sam_return
- * undoes it in any case.
+ * sam_climb.cu - saved = p; p += rho g / (norm + 1e-12), over a whole slab, also in an update that is skipped:
+ * sam_return undoes it in any case.
  *
  * Launch    a thread for four elements side by side, blocks of 256. The norm is read from the device.
  * Limit     memory: two arrays are read, two are written.
@@ -25,6 +25,7 @@ static __global__ void sam_climb(float *p, const float *g, const float *norm, fl
 extern "C" void GR_CUDA(sam_climb_forward)(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(sam_climb, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              gr__f32(call->in[2]), gr__f32(call->in[3]), (float)((const gr_factor_args *)call->options)->factor, count);
+    GR_LAUNCH(sam_climb, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), gr__f32(call->in[2]), gr__f32(call->in[3]),
+              (float)((const gr_factor_args *)call->options)->factor, count);
 }

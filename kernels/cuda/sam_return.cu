@@ -17,6 +17,6 @@ static __global__ void sam_return(float *p, const float *saved, int64_t count)
 extern "C" void GR_CUDA(sam_return_forward)(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(sam_return, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              count);
+    GR_LAUNCH(sam_return, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), count);
 }

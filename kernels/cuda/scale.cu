@@ -8,8 +8,7 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-template <class E>
-static __global__ void scale(E *y, const E *x, float factor, int64_t count, bool accumulate)
+template <class E> static __global__ void scale(E *y, const E *x, float factor, int64_t count, bool accumulate)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);

@@ -10,8 +10,7 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-template <class E>
-static __global__ void sigmoid_forward(E *y, const E *x, int64_t count)
+template <class E> static __global__ void sigmoid_forward(E *y, const E *x, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);

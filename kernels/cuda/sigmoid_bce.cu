@@ -4,8 +4,8 @@
  *   loss  = sum_n weight[n] (max(z, 0) - z t + log(1 + exp(-|z|))) / W     = -t log s - (1 - t) log(1 - s), s = sigmoid(z)
  *   dZ[n] = dL loss_scale weight[n] / W (sigmoid(z) - t)
  *
- * Launch    forward: a thread for each sample, blocks of 256, at most 1024 of them, which leave their sums in scratch; then
- *           one block adds those (total.cuh). Backward: a thread for each sample.
+ * Launch    forward: a thread for each sample, blocks of 256, at most 1024 of them, which leave their sums in scratch;
+ *           then one block adds those (total.cuh). Backward: a thread for each sample.
  * Limit     the launches: a batch is some kilobytes.
  * Labels    other than 0 and 1 make the loss NaN. exp(-|z|) cannot overflow.
  * Measured  not yet.
@@ -49,7 +49,8 @@ extern "C" void GR_CUDA(sigmoid_bce_forward)(const gr_call *call)
     float *partial = (float *)call->exec->scratch;
     GR_LAUNCH(sigmoid_bce_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]),
               gr__i32(call->in[1]), gr__f32(call->in[2]), call->exec->state, N);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f, false);
+    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
+              false);
 }
 
 extern "C" void GR_CUDA(sigmoid_bce_backward)(const gr_call *call)

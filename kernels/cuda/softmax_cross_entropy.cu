@@ -6,11 +6,11 @@
  *   loss      = sum_n weight[n] (log sum_j exp(z[n,j] - max_n) + max_n - sum_j t[n,j] z[n,j]) / W
  *   dZ[n,j]   = dL loss_scale weight[n] / W (prob[n,j] - t[n,j])
  *
- * Launch    forward: a warp for each sample, its lanes 32 logits apart, since a row of C logits begins anywhere; eight warps
- *           to a block, at most 1024 blocks, which leave their sums in scratch; then one block adds those (total.cuh).
- *           Backward: a thread for four elements side by side, blocks of 256.
- * Limit     memory: a row is read from there once, by the search for its maximum; 1000 logits then stay in the first-level
- *           cache.
+ * Launch    forward: a warp for each sample, its lanes 32 logits apart, since a row of C logits begins anywhere; eight
+ *           warps to a block, at most 1024 blocks, which leave their sums in scratch; then one block adds those
+ *           (total.cuh). Backward: a thread for four elements side by side, blocks of 256.
+ * Limit     memory: a row is read from there once, by the search for its maximum; 1000 logits then stay in the
+ *           first-level cache.
  * Labels    outside 0..C-1 make the loss NaN.
  * Measured  not yet.
  */
@@ -68,8 +68,9 @@ static __global__ void softmax_cross_entropy_forward(float *partial, float *prob
 
 /* dz[N,C], prob[N,C], labels[N], weight[N] or NULL, dloss[1]; the target of the label and that of the other classes */
 static __global__ void softmax_cross_entropy_backward(float *dz, const float *prob, const int32_t *labels,
-                                                      const float *weight, const float *dloss, target label, target other,
-                                                      const gr_step_state *state, int64_t N, int64_t C, bool accumulate)
+                                                      const float *weight, const float *dloss, target label,
+                                                      target other, const gr_step_state *state, int64_t N, int64_t C,
+                                                      bool accumulate)
 {
     const float slope = loss_slope(dloss, state, N);
     for (int64_t i = quad_first(); i < N * C; i += quad_stride()) {
@@ -95,10 +96,11 @@ extern "C" void GR_CUDA(softmax_cross_entropy_forward)(const gr_call *call)
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS / WARP);
     float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(softmax_cross_entropy_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->out[1]),
-              gr__f32(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
+    GR_LAUNCH(softmax_cross_entropy_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, partial,
+              gr__f32(call->out[1]), gr__f32(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
               (float)((const gr_cross_entropy_args *)call->options)->smoothing, call->exec->state, N, C);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f, false);
+    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
+              false);
 }
 
 extern "C" void GR_CUDA(softmax_cross_entropy_backward)(const gr_call *call)

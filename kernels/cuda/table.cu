@@ -1,6 +1,7 @@
 /*
- * table.cu - the CUDA kernels by operation, generated from ops.def: every operation has a forward, DIFF ones a backward, and
- * those that need scratch say so by defining NAME_scratch, those that have kernels for halves by NAME_halves.
+ * table.cu - the CUDA kernels by operation, generated from ops.def: every operation has a forward, DIFF ones a
+ * backward, and those that need scratch say so by defining NAME_scratch, those that have kernels for halves by
+ * NAME_halves.
  */
 #include "kernels/cuda/gpu.h"
 
@@ -8,7 +9,7 @@
 #define DECLARE_PURE(name) void GR_CUDA(name##_forward)(const gr_call *);
 #define DECLARE_UPDATE(name) void GR_CUDA(name##_forward)(const gr_call *);
 extern "C" {
-#define GR_OP(name, kind, inputs, outputs, formula) \
+#define GR_OP(name, kind, inputs, outputs, formula)                                                      \
     DECLARE_##kind(name) size_t GR_CUDA(name##_scratch)(const gr_call *, gr_pass) __attribute__((weak)); \
     bool GR_CUDA(name##_halves)(const gr_call *, gr_pass) __attribute__((weak));
 #include "kernels/ops/ops.def"

@@ -1,6 +1,6 @@
 /*
- * tanh.cu - y = tanh(x); dX = dY (1 - y^2), on any shape. 1 - y^2 is taken as (1 - y)(1 + y), whose small factor is exact
- * where y is near 1 or -1.
+ * tanh.cu - y = tanh(x); dX = dY (1 - y^2), on any shape. 1 - y^2 is taken as (1 - y)(1 + y), whose small factor is
+ * exact where y is near 1 or -1.
  *
  * Launch    a thread for four elements side by side, blocks of 256.
  * Limit     memory: forward reads and writes each element once, backward reads two arrays and writes one.
@@ -10,8 +10,7 @@
 #include "kernels/cuda/quad.cuh"
 
 /* y[count], x[count] */
-template <class E>
-static __global__ void tanh_forward(E *y, const E *x, int64_t count)
+template <class E> static __global__ void tanh_forward(E *y, const E *x, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad v = quad_load(x, i, count);
@@ -22,8 +21,7 @@ static __global__ void tanh_forward(E *y, const E *x, int64_t count)
 }
 
 /* dx[count], y[count], dy[count] */
-template <class E>
-static __global__ void tanh_backward(E *dx, const E *y, const E *dy, int64_t count, bool accumulate)
+template <class E> static __global__ void tanh_backward(E *dx, const E *y, const E *dy, int64_t count, bool accumulate)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         const quad result = quad_load(y, i, count);

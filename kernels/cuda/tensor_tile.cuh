@@ -88,7 +88,7 @@ template <class OPERAND, int LINES> struct strip_share {
 };
 
 /* This thread's i-th piece has number n of the strip; the last threads of a small one have none. */
-#define FOR_MY_PIECES(STRIP, i, n)                                                                     \
+#define FOR_MY_PIECES(STRIP, i, n) \
     _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < STRIP::MINE; i++, n += TENSOR_THREADS) if (n < STRIP::PIECES)
 
 /* Depth, in the strip, of piece n. */
@@ -127,7 +127,7 @@ GR_DEVICE void strip_fetch(strip_share<OPERAND, LINES> *share, strip<OPERAND, LI
             return;
         }
     FOR_MY_PIECES(STRIP, i, n)
-        share->held[i] = operand_next(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n));
+    share->held[i] = operand_next(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n));
 }
 
 /* What is in registers, into the strip. */
@@ -138,7 +138,7 @@ GR_DEVICE void strip_put(const strip_share<OPERAND, LINES> *share, strip<OPERAND
     if (operand_direct(o))
         return;
     FOR_MY_PIECES(STRIP, i, n)
-        to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = share->held[i];
+    to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = share->held[i];
 }
 
 /* Where matrix i of four lies, in lines (in eights) and in depths (in pieces); see fragments_load. */

@@ -1,7 +1,8 @@
 /*
  * tensor_total.cuh - the sum of all elements of a tensor, or of their squares: sum, mean, global_norm and l2_penalty.
  *
- * Launch    blocks of 256 threads, at most 1024 of them, each thread with at least four quads a grid apart; then one block.
+ * Launch    blocks of 256 threads, at most 1024 of them, each thread with at least four quads a grid apart; then one
+ *           block.
  * Limit     memory: each element is read once.
  */
 #ifndef GRADUS_TENSOR_TOTAL_CUH

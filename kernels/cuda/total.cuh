@@ -1,10 +1,10 @@
 /*
- * total.cuh - one number from many blocks, in two launches. In the first, each block adds its threads' sums and leaves the
- * result in partial[block]; in the second, one block adds those. How the work is cut depends on its size alone, not on the
- * device.
+ * total.cuh - one number from many blocks, in two launches. In the first, each block adds its threads' sums and leaves
+ * the result in partial[block]; in the second, one block adds those. How the work is cut depends on its size alone, not
+ * on the device.
  *
- * Order     a thread adds its own terms one after the other, a block its threads in a tree, the second launch likewise: with
- *           a thousand blocks the rounding error grows as slowly as a thread's share of the terms.
+ * Order     a thread adds its own terms one after the other, a block its threads in a tree, the second launch likewise:
+ *           with a thousand blocks the rounding error grows as slowly as a thread's share of the terms.
  */
 #ifndef GRADUS_TOTAL_CUH
 #define GRADUS_TOTAL_CUH

@@ -1,9 +1,10 @@
 /*
  * unscale.cu - g[i] /= scale over a slab of gradients; skip = 1 if one of them is not finite.
  *
- * Launch    a thread for four elements side by side, blocks of 256. The scale is read on the device. Every thread that finds an
- *           infinity or NaN puts the same 1 at the same place, and no thread reads it: the order does not matter. Threads of
- *           several blocks may do so at once, so it is an exchange and no plain store, which would be a race.
+ * Launch    a thread for four elements side by side, blocks of 256. The scale is read on the device. Every thread that
+ *           finds an infinity or NaN puts the same 1 at the same place, and no thread reads it: the order does not
+ *           matter. Threads of several blocks may do so at once, so it is an exchange and no plain store, which would
+ *           be a race.
  * Limit     memory: each element is read and written once.
  * Measured  not yet.
  */
@@ -29,6 +30,6 @@ static __global__ void unscale(float *g, float *scaler, int64_t count)
 extern "C" void GR_CUDA(unscale_forward)(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(unscale, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]), gr__f32(call->in[1]),
-              count);
+    GR_LAUNCH(unscale, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), count);
 }

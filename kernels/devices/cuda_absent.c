@@ -2,8 +2,9 @@
 #include "kernels/ops/kernels.h"
 
 #if !defined(GRADUS_WITH_CUDA)
-static const char no_cuda[] = "this build has no CUDA; install nvcc and build again (cmake -DGRADUS_CUDA=ON tells what is "
-                              "missing), or take the device simt, which runs the same kernels on a CPU";
+static const char no_cuda[] =
+    "this build has no CUDA; install nvcc and build again (cmake -DGRADUS_CUDA=ON tells what is "
+    "missing), or take the device simt, which runs the same kernels on a CPU";
 
 gr_device *gr__cuda_device(const char **why)
 {

@@ -1,6 +1,6 @@
 /*
- * cuda_device.cu - the device "cuda": memory, copies and errors of one NVIDIA GPU. Everything a context does runs in the order
- * of one stream, beside which a second one brings data in; the host waits only where it reads a result.
+ * cuda_device.cu - the device "cuda": memory, copies and errors of one NVIDIA GPU. Everything a context does runs in
+ * the order of one stream, beside which a second one brings data in; the host waits only where it reads a result.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "kernels/cuda/ladder/ladder.h"
 #include "kernels/devices/staging.h"
 
-/* --- streams as staging.h wants them ------------------------------------------------------------------------------------- */
+/* --- streams as staging.h wants them ------------------------------------------------------------------------------ */
 
 static void *event_open(void)
 {
@@ -70,7 +70,7 @@ static void staging_free(void *p)
 static const gr_stream_calls stream_calls = {event_open,  event_close,  event_record, stream_wait,   host_wait,
                                              stream_copy, pinned_alloc, pinned_free,  staging_alloc, staging_free};
 
-/* --- the device ---------------------------------------------------------------------------------------------------------- */
+/* --- the device --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     gr_device device; /* first: a gr_device * is a cuda_device * */
@@ -116,7 +116,8 @@ static bool cuda_upload(gr_device *d, void *dst, const void *src, size_t bytes)
 
 static bool cuda_download(gr_device *d, void *dst, const void *src, size_t bytes)
 {
-    return !cuda_of(d)->capturing && cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
+    return !cuda_of(d)->capturing &&
+           cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
            cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
 }
 
@@ -150,11 +151,12 @@ static void cuda_close(gr_device *d)
     free(d);
 }
 
-/* --- graphs -------------------------------------------------------------------------------------------------------------- */
+/* --- graphs ------------------------------------------------------------------------------------------------------- */
 
 static bool cuda_capture_begin(gr_device *d)
 {
-    return cuda_of(d)->capturing = cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+    return cuda_of(d)->capturing =
+               cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
 }
 
 static void *cuda_capture_end(gr_device *d)
@@ -180,7 +182,7 @@ static void cuda_graph_close(gr_device *d, void *graph)
     cudaGraphExecDestroy((cudaGraphExec_t)graph);
 }
 
-/* --- finding and opening one --------------------------------------------------------------------------------------------- */
+/* --- finding and opening one -------------------------------------------------------------------------------------- */
 
 /* The runtime calls a driver that is not there too old. */
 static const char *trouble(cudaError_t error)
@@ -232,7 +234,8 @@ static int choose(const char **why)
     const int number = named && *named ? atoi(named) : 0;
     if (count > 0 && number >= 0 && number < count)
         return number;
-    snprintf(text, sizeof text, "GRADUS_GPU is %.20s, but the devices are numbered 0 to %d", named ? named : "", count - 1);
+    snprintf(text, sizeof text, "GRADUS_GPU is %.20s, but the devices are numbered 0 to %d", named ? named : "",
+             count - 1);
     if (count > 0)
         *why = text;
     return -1;

@@ -1,7 +1,9 @@
-/* ladder.c - runs a rung of kernels/cuda/ladder on a context's device, as a traced operation is run: timed and counted. */
+/*
+ * ladder.c - runs a rung of kernels/cuda/ladder on a context's device, as a traced operation is run: timed and counted.
+ */
+#include "kernels/cuda/ladder/ladder.h"
 #include "core/clock.h"
 #include "core/context.h"
-#include "kernels/cuda/ladder/ladder.h"
 #include "kernels/ops/ops.h"
 
 const char *gr_ladder_rung_name(const gr_context *ctx, int rung)
@@ -18,20 +20,24 @@ static bool is_matrix(const gr_context *ctx, const gr_tensor *t)
     return t && t->ctx == ctx && t->type == GR_F32 && t->ndim == 2 && t->data;
 }
 
-bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b, gr_trace_event *event)
+bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b,
+                   gr_trace_event *event)
 {
     if (!gr_ok(ctx))
         return false;
     const char *name = rung < 0 ? NULL : gr_ladder_rung_name(ctx, rung);
     if (!name)
-        return gr__fail(ctx, GR_USAGE, "gr_ladder_run: the device %s has no rung %d; take the device cuda or simt and count from 0",
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_ladder_run: the device %s has no rung %d; take the device cuda or simt and count from 0",
                         ctx->device->name, rung);
     if (!is_matrix(ctx, a) || !is_matrix(ctx, b) || !is_matrix(ctx, c) || a->shape[1] != b->shape[0] ||
         c->shape[0] != a->shape[0] || c->shape[1] != b->shape[1])
-        return gr__fail(ctx, GR_USAGE, "gr_ladder_run: c[m,n] = a[m,k] b[k,n] of three f32 matrices of one context is wanted");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_ladder_run: c[m,n] = a[m,k] b[k,n] of three f32 matrices of one context is wanted");
     gr_device *d = ctx->device;
     const int64_t m = c->shape[0], n = c->shape[1], k = a->shape[1];
-    *event = (gr_trace_event){.op = "ladder", .module = name, .pass = "forward", .flops = 2.0 * (double)m * (double)n * (double)k};
+    *event = (gr_trace_event){
+        .op = "ladder", .module = name, .pass = "forward", .flops = 2.0 * (double)m * (double)n * (double)k};
     if (d->count_begin)
         d->count_begin(d);
     event->begin = gr__seconds();

@@ -26,7 +26,8 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"), cuda = !strcmp(name, "cuda");
     *why = NULL;
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
-        *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
+        *why =
+            "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
     else if ((unsigned)o->precision > GR_TF32)
         *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16, on the devices cuda and simt "
                "GR_TF32, and on the device ref GR_FP64";

@@ -1,15 +1,16 @@
 /*
- * simt_device.c - the device "simt": the CUDA kernels, run on a CPU by the emulator in kernels/simt. It does with streams, events,
- * graphs and staging buffers what the device cuda does, so that these are tested too: work is queued, and runs when the host waits.
+ * simt_device.c - the device "simt": the CUDA kernels, run on a CPU by the emulator in kernels/simt. It does with
+ * streams, events, graphs and staging buffers what the device cuda does, so that these are tested too: work is queued,
+ * and runs when the host waits.
  */
 #include <stdlib.h>
 
 #include "kernels/cuda/add_to.h"
 #include "kernels/cuda/ladder/ladder.h"
+#include "kernels/devices/staging.h"
 #include "kernels/ops/kernels.h"
 #include "kernels/simt/queue.h"
 #include "kernels/simt/simt.h"
-#include "kernels/devices/staging.h"
 
 typedef struct {
     gr_device device; /* first: a gr_device * is a simt_device * */
@@ -22,7 +23,7 @@ static simt_device *simt_of(gr_device *d)
     return (simt_device *)d;
 }
 
-/* --- streams as staging.h wants them ------------------------------------------------------------------------------------- */
+/* --- streams as staging.h wants them ------------------------------------------------------------------------------ */
 
 static void *event_open(void)
 {
@@ -61,7 +62,7 @@ static bool stream_copy(void *dst, const void *src, size_t bytes, void *stream)
 const gr_stream_calls gr__simt_stream_calls = {event_open,  event_close, event_record, stream_wait,    host_wait,
                                                stream_copy, malloc,      free,         gr__simt_alloc, gr__simt_free};
 
-/* --- memory -------------------------------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static void *simt_alloc(gr_device *d, size_t bytes)
 {
@@ -106,7 +107,7 @@ static const char *simt_fault(gr_device *d)
     return gr__simt_fault();
 }
 
-/* --- graphs -------------------------------------------------------------------------------------------------------------- */
+/* --- graphs ------------------------------------------------------------------------------------------------------- */
 
 static bool simt_capture_begin(gr_device *d)
 {
@@ -132,7 +133,7 @@ static void simt_graph_close(gr_device *d, void *graph)
     gr__simt_graph_close(graph);
 }
 
-/* --- counters and limits ------------------------------------------------------------------------------------------------- */
+/* --- counters and limits ------------------------------------------------------------------------------------------ */
 
 static void simt_count_begin(gr_device *d)
 {
@@ -144,9 +145,13 @@ static gr_counters simt_count_end(gr_device *d)
 {
     simt_wait(d);
     const gr__simt_counters c = gr__simt_count_end();
-    return (gr_counters){.launches = (int64_t)c.launches, .threads = (int64_t)c.threads, .barriers = (int64_t)c.barriers,
-                         .shared_requests = (int64_t)c.shared_requests, .bank_conflicts = (int64_t)c.bank_conflicts,
-                         .global_requests = (int64_t)c.global_requests, .global_sectors = (int64_t)c.global_sectors,
+    return (gr_counters){.launches = (int64_t)c.launches,
+                         .threads = (int64_t)c.threads,
+                         .barriers = (int64_t)c.barriers,
+                         .shared_requests = (int64_t)c.shared_requests,
+                         .bank_conflicts = (int64_t)c.bank_conflicts,
+                         .global_requests = (int64_t)c.global_requests,
+                         .global_sectors = (int64_t)c.global_sectors,
                          .lanes = (int64_t)c.lanes};
 }
 
@@ -175,7 +180,7 @@ static void copy_all(const gr_exec *exec, void *dst, const void *src, size_t byt
 
 static const gr_probes probes = {arithmetic, read_all, copy_all};
 
-/* --- opening ------------------------------------------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------------------------------ */
 
 static void simt_close(gr_device *d)
 {
@@ -195,14 +200,28 @@ gr_device *gr__simt_device(const char **why)
     if (!simt)
         return NULL;
     gr_device *d = &simt->device;
-    *d = (gr_device){.name = "simt", .isa = "plain", .real = GR_F32, .tf32 = true, .cast = &gr__ops[GR_OP_cast],
-                     .kernels = gr__simt_kernels, .probes = &probes,
-                     .ladder = gr__simt_ladder, .alloc = simt_alloc, .free = simt_free, .upload = simt_upload,
-                     .download = simt_download, .add = simt_add, .wait = simt_wait, .fault = simt_fault, .close = simt_close,
-                     .capture_begin = simt_capture_begin, .capture_end = simt_capture_end, .replay = simt_replay,
+    *d = (gr_device){.name = "simt",
+                     .isa = "plain",
+                     .real = GR_F32,
+                     .tf32 = true,
+                     .cast = &gr__ops[GR_OP_cast],
+                     .kernels = gr__simt_kernels,
+                     .probes = &probes,
+                     .ladder = gr__simt_ladder,
+                     .alloc = simt_alloc,
+                     .free = simt_free,
+                     .upload = simt_upload,
+                     .download = simt_download,
+                     .add = simt_add,
+                     .wait = simt_wait,
+                     .fault = simt_fault,
+                     .close = simt_close,
+                     .capture_begin = simt_capture_begin,
+                     .capture_end = simt_capture_end,
+                     .replay = simt_replay,
                      .graph_close = simt_graph_close};
-    simt->staging = (gr_staging){.calls = &gr__simt_stream_calls, .compute = gr__simt_stream_open(),
-                                 .copies = gr__simt_stream_open()};
+    simt->staging = (gr_staging){
+        .calls = &gr__simt_stream_calls, .compute = gr__simt_stream_open(), .copies = gr__simt_stream_open()};
     d->queue = simt->staging.compute;
     if (gr__simt_checks()) {
         d->count_begin = simt_count_begin;

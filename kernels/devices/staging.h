@@ -1,6 +1,6 @@
 /*
- * staging.h - the way of data from the host into a GPU's memory: the host goes on as soon as it has been copied once, and a large
- * piece travels while the device computes. One text for the devices cuda and simt.
+ * staging.h - the way of data from the host into a GPU's memory: the host goes on as soon as it has been copied once,
+ * and a large piece travels while the device computes. One text for the devices cuda and simt.
  *
  *   host memory -> pinned memory       by the host, which waits for a piece of before to have left it
  *   pinned memory -> a device buffer   in the copy stream, beside whatever the compute stream does
@@ -18,7 +18,10 @@
 extern "C" {
 #endif
 
-/* What streams can do, with the meaning of CUDA's calls. False or NULL: failed. An event never recorded stands for nothing. */
+/*
+ * What streams can do, with the meaning of CUDA's calls. False or NULL: failed. An event never recorded stands for
+ * nothing.
+ */
 typedef struct {
     void *(*event_open)(void);
     void (*event_close)(void *event);
@@ -56,7 +59,9 @@ typedef struct {
     int next_slot, now_room;
 } gr_staging;
 
-/* dst[bytes] = src[bytes] in the order of the compute stream; src may be changed when it returns. False: a call failed. */
+/*
+ * dst[bytes] = src[bytes] in the order of the compute stream; src may be changed when it returns. False: a call failed.
+ */
 bool gr__staging_upload(gr_staging *s, void *dst, const void *src, size_t bytes);
 
 /* Gives everything back; both streams must be done. */

@@ -1,6 +1,6 @@
 /*
- * augment.c - front of the augmentation of u8 images: x[N,H,W,C], map[N,16] -> y[N,P,Q,C], a resampling by one affine map
- * for each picture, fused with normalise.
+ * augment.c - front of the augmentation of u8 images: x[N,H,W,C], map[N,16] -> y[N,P,Q,C], a resampling by one affine
+ * map for each picture, fused with normalise.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
- * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is integers,
- * so that a level has the same bits on every device: coordinates are multiples of 2^-32, between the centres of two pixels
- * lie 2^12 steps (bilinear) or 2^16 (bicubic), a cubic's weights are multiples of 2^-20. Only bicubic-resize goes another
- * way: it does what PIL's Image.resize does to u8 pictures, to the bit.
+ * augment.h - where an augmented pixel is read and with which weights, for every kernel the same. All of it is
+ * integers, so that a level has the same bits on every device: coordinates are multiples of 2^-32, between the centres
+ * of two pixels lie 2^12 steps (bilinear) or 2^16 (bicubic), a cubic's weights are multiples of 2^-20. Only
+ * bicubic-resize goes another way: it does what PIL's Image.resize does to u8 pictures, to the bit.
  */
 #ifndef GRADUS_AUGMENT_H
 #define GRADUS_AUGMENT_H
@@ -68,7 +68,10 @@ GR__ANYWHERE int64_t gr__clamp(int64_t i, int64_t size)
     return i < 0 ? 0 : i < size ? i : size - 1;
 }
 
-/* The last pixel whose centre is not behind coordinate u, and in *step how far behind it u lies, of so many binary places. */
+/*
+ * The last pixel whose centre is not behind coordinate u, and in *step how far behind it u lies, of so many binary
+ * places.
+ */
 GR__ANYWHERE int64_t gr__pixel_before(int64_t u, int places, int32_t *step)
 {
     const int dropped = GR__COORDINATE - places;
@@ -77,7 +80,9 @@ GR__ANYWHERE int64_t gr__pixel_before(int64_t u, int places, int32_t *step)
     return v >> places;
 }
 
-/* The level between four pixels: a, b side by side, c, d below them. The weights add up to 2^24, the sum has 32 bits. */
+/*
+ * The level between four pixels: a, b side by side, c, d below them. The weights add up to 2^24, the sum has 32 bits.
+ */
 GR__ANYWHERE int32_t gr__bilinear(int32_t a, int32_t b, int32_t c, int32_t d, int32_t step_x, int32_t step_y)
 {
     const uint32_t one = 1u << GR__LINEAR, right = (uint32_t)step_x, below = (uint32_t)step_y;
@@ -123,10 +128,11 @@ GR__ANYWHERE int32_t gr__cubic_level(const int32_t row[GR__TAPS], const int32_t 
 }
 
 /*
- * bicubic-resize. PIL makes `out` pixels of `size` ones: the centre of pixel q lies at (2 q + 1) size / (2 out), weights
- * are rounded to 22 binary places, sums along a row to levels, and sums of these down a column to levels again. Where
- * weights are simple fractions, as for 200 -> 250, many sums lie halfway between two levels, and the last place of a
- * weight decides. So coordinates, of 32 binary places, are put back on the steps of which 2 out lie between two pixels.
+ * bicubic-resize. PIL makes `out` pixels of `size` ones: the centre of pixel q lies at (2 q + 1) size / (2 out),
+ * weights are rounded to 22 binary places, sums along a row to levels, and sums of these down a column to levels again.
+ * Where weights are simple fractions, as for 200 -> 250, many sums lie halfway between two levels, and the last place
+ * of a weight decides. So coordinates, of 32 binary places, are put back on the steps of which 2 out lie between two
+ * pixels.
  */
 enum { GR__RESIZE_SIDE = 4096 /* the largest `out`: (2 out)^3 2^23 has to fit 64 bits */ };
 
@@ -137,8 +143,9 @@ typedef struct {
 } gr__resize_taps;
 
 /*
- * The steps between two pixels' centres along an axis of `size` pixels. along, across: how far its coordinate moves with
- * the result's own axis and with the other. 2 out if this is a resize's map, so that along is size / out; else 2^13.
+ * The steps between two pixels' centres along an axis of `size` pixels. along, across: how far its coordinate moves
+ * with the result's own axis and with the other. 2 out if this is a resize's map, so that along is size / out; else
+ * 2^13.
  */
 GR__ANYWHERE int32_t gr__resize_steps(int64_t along, int64_t across, int64_t size)
 {

@@ -1,8 +1,9 @@
 /*
  * batch_norm.c - front of batch normalisation.
  *
- * x[..,C], gamma[C], beta[C], residual of x's shape or none, mean[C] and var[C] or neither -> y of x's shape. Without mean
- * and var the batch's own are computed and kept for backward. Backward needs x, gamma, the statistics and, with relu, y.
+ * x[..,C], gamma[C], beta[C], residual of x's shape or none, mean[C] and var[C] or neither -> y of x's shape. Without
+ * mean and var the batch's own are computed and kept for backward. Backward needs x, gamma, the statistics and, with
+ * relu, y.
  */
 #include <math.h>
 
@@ -40,8 +41,8 @@ static bool resolve(gr_build *b)
     return (a->epsilon > 0 && isfinite(a->epsilon)) || gr__op_fail(b, "epsilon %g; it must be positive", a->epsilon);
 }
 
-gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual, const gr_statistics *running,
-                         const gr_batch_norm_args *args, gr_statistics *batch)
+gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
+                         const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch)
 {
     gr_build call;
     gr_tensor *mean = running ? running->mean : NULL, *var = running ? running->var : NULL;

@@ -10,7 +10,8 @@ static bool resolve(gr_build *b)
     a->momentum = a->momentum != 0 ? a->momentum : 0.1;
     if (!(a->momentum > 0 && a->momentum <= 1))
         return gr__op_fail(b, "momentum %g; it must lie in (0, 1]", a->momentum);
-    return a->values >= 2 || gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
+    return a->values >= 2 ||
+           gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
 }
 
 bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,

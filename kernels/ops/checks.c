@@ -49,5 +49,6 @@ bool gr__check_decay(gr_build *b, double weight_decay)
 bool gr__check_scaler(gr_build *b, int i)
 {
     return b->call.in[i]->count == GR_SCALER_VALUES ||
-           gr__op_fail(b, "scaler has %lld elements, wanted are %d", (long long)b->call.in[i]->count, (int)GR_SCALER_VALUES);
+           gr__op_fail(b, "scaler has %lld elements, wanted are %d", (long long)b->call.in[i]->count,
+                       (int)GR_SCALER_VALUES);
 }

@@ -1,6 +1,6 @@
 /*
- * clip_norm.c - front of gradient clipping (Pascanu, Mikolov, Bengio 2013): g of any shape, changed in place; norm, a scalar,
- * is that of all gradients together, of which g may be a part.
+ * clip_norm.c - front of gradient clipping (Pascanu, Mikolov, Bengio 2013): g of any shape, changed in place; norm, a
+ * scalar, is that of all gradients together, of which g may be a part.
  */
 #include <math.h>
 

@@ -1,9 +1,10 @@
 /*
  * confusion.c - front of the confusion matrix: for each true class, how the samples were taken.
  *
- * z[N,C], labels[N], weight[N] or none -> counts[K,K]: row the label, column the class that the logits say, each the sum of
- * weights. K is C, or 2 for a single logit; the class is that of accuracy. A row of logits with a NaN is no class and
- * a label outside 0..K-1 no label: such a sample is counted nowhere, so the sum of counts is then below that of the weights.
+ * z[N,C], labels[N], weight[N] or none -> counts[K,K]: row the label, column the class that the logits say, each the
+ * sum of weights. K is C, or 2 for a single logit; the class is that of accuracy. A row of logits with a NaN is no
+ * class and a label outside 0..K-1 no label: such a sample is counted nowhere, so the sum of counts is then below that
+ * of the weights.
  */
 #include "kernels/ops/kernels.h"
 

@@ -1,4 +1,7 @@
-/* dropout.c - front of dropout, element by element, any shape. Backward draws again what forward has drawn: nothing is kept. */
+/*
+ * dropout.c - front of dropout, element by element, any shape. Backward draws again what forward has drawn: nothing is
+ * kept.
+ */
 #include "kernels/ops/dropout.h"
 
 gr_tensor *gr_dropout(gr_tensor *x, double rate)

@@ -1,7 +1,7 @@
 /*
  * dropout.h - the numbers that dropout draws, the same in every kernel: Philox4x32-10 with the seed as its key and the
- * counter (element / 4, micro-batch, call, purpose). Element i takes word i % 4. Counters have 32 bits: a tensor of 2^34
- * elements or 2^32 micro-batches would begin to repeat themselves.
+ * counter (element / 4, micro-batch, call, purpose). Element i takes word i % 4. Counters have 32 bits: a tensor of
+ * 2^34 elements or 2^32 micro-batches would begin to repeat themselves.
  */
 #ifndef GRADUS_DROPOUT_H
 #define GRADUS_DROPOUT_H

@@ -1,8 +1,8 @@
 /*
  * gather.c - front of picking pictures from a set on the device.
  *
- * x[M,H,W,C] u8, index[N] -> y[N,H,W,C]: picture index[n] of x for each n; zeros where the index is not one of 0..M-1, which is
- * how padding is asked for.
+ * x[M,H,W,C] u8, index[N] -> y[N,H,W,C]: picture index[n] of x for each n; zeros where the index is not one of 0..M-1,
+ * which is how padding is asked for.
  */
 #include "kernels/ops/kernels.h"
 

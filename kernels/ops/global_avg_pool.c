@@ -1,4 +1,6 @@
-/* global_avg_pool.c - front of the mean over each channel of an image: x[N,H,W,C] -> y[N,C]. Backward needs x's shape. */
+/*
+ * global_avg_pool.c - front of the mean over each channel of an image: x[N,H,W,C] -> y[N,C]. Backward needs x's shape.
+ */
 #include "kernels/ops/kernels.h"
 
 gr_tensor *gr_global_avg_pool(gr_tensor *x)

@@ -48,9 +48,9 @@ gr_device *gr__cuda_device(const char **why);
 
 /* Size and place of the padding that a window has over an image; the front's and every kernel's only source. */
 typedef struct {
-    int64_t n, h, w, c;       /* image batch */
-    int64_t r, s;             /* window rows, columns */
-    int64_t p, q;             /* output rows, columns */
+    int64_t n, h, w, c; /* image batch */
+    int64_t r, s;       /* window rows, columns */
+    int64_t p, q;       /* output rows, columns */
     int64_t stride_h, stride_w;
     int64_t pad_top, pad_left;
 } gr_geometry;
@@ -71,8 +71,8 @@ bool gr__window_resolve(gr_build *b, gr_window *window, const gr_geometry *g);
 bool gr__conv2d_check(gr_build *call, gr_window *window, gr_geometry *g);
 
 /*
- * For fronts of poolings: geometry of a window of size rows and columns over images [.., h, w, ..]; checks that every window
- * sees some of the image, and resolves the window. False: recorded.
+ * For fronts of poolings: geometry of a window of size rows and columns over images [.., h, w, ..]; checks that every
+ * window sees some of the image, and resolves the window. False: recorded.
  */
 bool gr__pool2d_check(gr_build *call, const gr_tensor *x, const int size[2], gr_window *window, gr_geometry *g);
 

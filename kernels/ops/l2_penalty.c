@@ -6,7 +6,8 @@
 gr_tensor *gr_l2_penalty(gr_tensor *w, double factor)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_l2_penalty], (gr_tensor *[]){w}, &(gr_factor_args){factor}, sizeof(gr_factor_args)))
+    if (!gr__op_begin(&call, &gr__ops[GR_OP_l2_penalty], (gr_tensor *[]){w}, &(gr_factor_args){factor},
+                      sizeof(gr_factor_args)))
         return NULL;
     if (!isfinite(factor) || factor < 0)
         return gr__op_fail(&call, "factor %g; it must be 0 or a positive number", factor);

@@ -1,6 +1,6 @@
 /*
- * lars_step.c - front of LARS (You, Gitman, Ginsburg, "Large batch training of convolutional networks", 2017): one layer's
- * weights p, their gradient g and the velocity v, of the same count. lr comes from the step state.
+ * lars_step.c - front of LARS (You, Gitman, Ginsburg, "Large batch training of convolutional networks", 2017): one
+ * layer's weights p, their gradient g and the velocity v, of the same count. lr comes from the step state.
  *
  * The paper keeps lr inside v. Here, as in PyTorch's momentum, it stands outside: the same while lr is constant.
  */

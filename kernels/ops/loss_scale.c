@@ -1,8 +1,8 @@
 /*
  * loss_scale.c - front of loss_scale: the end of an update for scaler[GR_SCALER_VALUES], see core/step_state.h.
  *
- * After a skipped update the scale is halved, not below floor; after interval updates without a skip it is doubled, not above
- * ceiling (Micikevicius et al. 2018). Whether the update was skipped stands in the tensor: the host is not asked.
+ * After a skipped update the scale is halved, not below floor; after interval updates without a skip it is doubled, not
+ * above ceiling (Micikevicius et al. 2018). Whether the update was skipped stands in the tensor: the host is not asked.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * momentum_step.c - front of SGD with momentum (Sutskever, Martens, Dahl, Hinton 2013, with PyTorch's place for lr), element
- * by element over a slab; p, g and the velocity v of the same count. lr comes from the step state.
+ * momentum_step.c - front of SGD with momentum (Sutskever, Martens, Dahl, Hinton 2013, with PyTorch's place for lr),
+ * element by element over a slab; p, g and the velocity v of the same count. lr comes from the step state.
  */
 #include "kernels/ops/kernels.h"
 

@@ -9,8 +9,8 @@ bool gr__normalise_resolve(gr_build *b, gr_normalise_args *a)
 {
     for (int c = 0; c < 4; c++) {
         if (!isfinite(a->mean[c]) || !isfinite(a->std[c]) || a->std[c] < 0) {
-            gr__op_fail(b, "channel %d has mean %g and std %g; both must be finite, std positive", c, (double)a->mean[c],
-                        (double)a->std[c]);
+            gr__op_fail(b, "channel %d has mean %g and std %g; both must be finite, std positive", c,
+                        (double)a->mean[c], (double)a->std[c]);
             return false;
         }
         if (a->std[c] == 0)

@@ -24,9 +24,9 @@ typedef enum {
 
 /* How a window moves over an image; convolution and pooling share it. Zero is the usual default. */
 typedef struct {
-    int stride[2];      /* rows, columns; 0: 1 for convolution, the window's size for pooling */
+    int stride[2]; /* rows, columns; 0: 1 for convolution, the window's size for pooling */
     gr_padding padding;
-    int pad[4];         /* top, bottom, left, right; only with GR_EXPLICIT */
+    int pad[4]; /* top, bottom, left, right; only with GR_EXPLICIT */
 } gr_window;
 
 typedef struct {
@@ -127,13 +127,14 @@ typedef struct {
 } gr_momentum_args;
 
 typedef struct {
-    bool finite; /* a loss that is infinite or NaN is not added; a last row of total sums the weights of those that are */
+    bool
+        finite; /* a loss that is infinite or NaN is not added; a last row of total sums the weights of those that are */
 } gr_tally_args;
 
 typedef struct {
-    double floor;      /* the scale is never below; 0: 1 */
-    double ceiling;    /* nor above; 0: 2^24, which lifts the smallest number of an f16 to 1 */
-    int64_t interval;  /* clean updates after which it doubles; 0: 2000 */
+    double floor;     /* the scale is never below; 0: 1 */
+    double ceiling;   /* nor above; 0: 2^24, which lifts the smallest number of an f16 to 1 */
+    int64_t interval; /* clean updates after which it doubles; 0: 2000 */
 } gr_loss_scale_args;
 
 typedef enum { GR_ADAM_KERAS = 0, GR_ADAM_PYTORCH } gr_adam_form;
@@ -143,7 +144,7 @@ typedef struct {
     double epsilon;      /* 0: 1e-7 (Keras) or 1e-8 (PyTorch) */
     gr_adam_form form;   /* KERAS: epsilon beside sqrt(v) before the bias correction; PYTORCH: after it */
     double weight_decay;
-    bool decoupled;      /* AdamW */
+    bool decoupled; /* AdamW */
 } gr_adam_args;
 
 typedef struct {
@@ -175,18 +176,18 @@ gr_tensor *gr_conv2d_relu_max_pool(gr_tensor *x, gr_tensor *w, gr_tensor *b, con
 gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_args *args);
 
 /*
- * Batch normalisation (Ioffe and Szegedy 2015) of x[..,C], C last: y = gamma (x - mean) / sqrt(var + epsilon) + beta, then
- * + residual (of x's shape, or NULL), then ReLU if asked. running NULL: mean and variance are the batch's, over all but
- * the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where no tape is kept.
- * running given: they are taken as they are (inference, frozen statistics). args or NULL.
+ * Batch normalisation (Ioffe and Szegedy 2015) of x[..,C], C last: y = gamma (x - mean) / sqrt(var + epsilon) + beta,
+ * then + residual (of x's shape, or NULL), then ReLU if asked. running NULL: mean and variance are the batch's, over
+ * all but the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where no tape is
+ * kept. running given: they are taken as they are (inference, frozen statistics). args or NULL.
  */
-gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual, const gr_statistics *running,
-                         const gr_batch_norm_args *args, gr_statistics *batch);
+gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
+                         const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch);
 
 /*
  * Running statistics, in two steps because an update may be skipped: track moves next towards the batch's statistics
- * (variance unbiased, as PyTorch keeps it), starting from running on the first micro-batch of an update; commit makes next
- * the running ones, over a whole slab. Both do nothing in an update that is skipped.
+ * (variance unbiased, as PyTorch keeps it), starting from running on the first micro-batch of an update; commit makes
+ * next the running ones, over a whole slab. Both do nothing in an update that is skipped.
  */
 bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,
                          const gr_batch_norm_track_args *args);
@@ -198,20 +199,20 @@ gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 
 /*
- * Dropout (Srivastava et al. 2014), inverted: an element is 0 with probability rate, otherwise it grows by 1 / (1 - rate), so
- * the mean stays. Which ones depends on the seed, on how many micro-batches have drawn before and how many calls in this one:
- * every call draws anew, a second run the same. rate lies in [0, 1). Any shape.
+ * Dropout (Srivastava et al. 2014), inverted: an element is 0 with probability rate, otherwise it grows by 1 / (1 -
+ * rate), so the mean stays. Which ones depends on the seed, on how many micro-batches have drawn before and how many
+ * calls in this one: every call draws anew, a second run the same. rate lies in [0, 1). Any shape.
  */
 gr_tensor *gr_dropout(gr_tensor *x, double rate);
 
 gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */
-gr_tensor *gr_scale(gr_tensor *x, double factor);                      /* factor x; any shape */
-gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);   /* as many elements as x; shares its storage */
+gr_tensor *gr_scale(gr_tensor *x, double factor);                       /* factor x; any shape */
+gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);    /* as many elements as x; shares its storage */
 gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean of each channel */
 
 /*
- * y[N,P,Q,C]: the mean of the elements under each window that lie in the image. Padding does not count, neither as a zero
- * nor in the divisor: TensorFlow's rule, and PyTorch's with count_include_pad=False.
+ * y[N,P,Q,C]: the mean of the elements under each window that lie in the image. Padding does not count, neither as a
+ * zero nor in the divisor: TensorFlow's rule, and PyTorch's with count_include_pad=False.
  */
 gr_tensor *gr_avg_pool2d(gr_tensor *x, const gr_avg_pool2d_args *args);
 
@@ -229,8 +230,8 @@ gr_tensor *gr_sigmoid_bce(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);  
 gr_tensor *gr_smoothed_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight, double smoothing);
 
 /*
- * factor * sum w^2, a scalar to be added to a loss: Keras' regularizers.l2. Its gradient is scaled as a loss's is, and belongs
- * to an update once, not to each micro-batch.
+ * factor * sum w^2, a scalar to be added to a loss: Keras' regularizers.l2. Its gradient is scaled as a loss's is, and
+ * belongs to an update once, not to each micro-batch.
  */
 gr_tensor *gr_l2_penalty(gr_tensor *w, double factor);
 
@@ -243,15 +244,15 @@ gr_tensor *gr_global_norm(gr_tensor *x);
 gr_tensor *gr_accuracy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
 
 /*
- * Confusion matrix, real [K,K], K = C or 2 for z[N,1]: element (i, j) is the sum of weight[n] over the samples of label i taken for
- * class j. Samples whose logits hold a NaN or whose label is outside 0..K-1 are counted nowhere.
+ * Confusion matrix, real [K,K], K = C or 2 for z[N,1]: element (i, j) is the sum of weight[n] over the samples of label
+ * i taken for class j. Samples whose logits hold a NaN or whose label is outside 0..K-1 are counted nowhere.
  */
 gr_tensor *gr_confusion(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);
 
 /*
- * Adds the loss of an update, times the update's weight (gr_set_update_weight; 1 where none is set), and k counts to sums kept
- * on the device, real [1+k,2]: a row is a sum and what rounding took from it, to be added by whoever reads it. To be called
- * before the optimizer's step, which forgets the weight. An update that is skipped counts too.
+ * Adds the loss of an update, times the update's weight (gr_set_update_weight; 1 where none is set), and k counts to
+ * sums kept on the device, real [1+k,2]: a row is a sum and what rounding took from it, to be added by whoever reads
+ * it. To be called before the optimizer's step, which forgets the weight. An update that is skipped counts too.
  */
 bool gr_tally(gr_tensor *total, gr_tensor *loss, gr_tensor *counts, const gr_tally_args *args);
 
@@ -270,12 +271,12 @@ gr_tensor *gr_normalise(gr_tensor *x, const gr_normalise_args *args);
 /*
  * Geometry and normalisation of u8 images x[N,H,W,C] in one pass: y[N,P,Q,C], C at most 4, sides at most 16384.
  *
- * map i32 [N,GR_MAP]: an affine map a0 .. a5, then a box. The value of output pixel (p, q) is read at column a0 q + a1 p + a2
- * and row a3 q + a4 p + a5, where pixel i of a picture reaches from i to i + 1: a2 and a5 lead to the centre of output pixel
- * (0, 0). Each is two numbers of the map: a_k = m[2k] + m[2k+1] / 2^32, the second one's bits an unsigned number.
- * What is read is rounded to one of the 256 levels, as PIL does,
- * and so has the same bits on every device; then it is normalised. The box m[12] <= p < m[14], m[13] <= q < m[15], which may reach
- * beyond the picture, is 0 after normalisation (cutout: DeVries and Taylor 2017). args or NULL.
+ * map i32 [N,GR_MAP]: an affine map a0 .. a5, then a box. The value of output pixel (p, q) is read at column a0 q + a1
+ * p + a2 and row a3 q + a4 p + a5, where pixel i of a picture reaches from i to i + 1: a2 and a5 lead to the centre of
+ * output pixel (0, 0). Each is two numbers of the map: a_k = m[2k] + m[2k+1] / 2^32, the second one's bits an unsigned
+ * number. What is read is rounded to one of the 256 levels, as PIL does, and so has the same bits on every device; then
+ * it is normalised. The box m[12] <= p < m[14], m[13] <= q < m[15], which may reach beyond the picture, is 0 after
+ * normalisation (cutout: DeVries and Taylor 2017). args or NULL.
  */
 gr_tensor *gr_augment(gr_tensor *x, gr_tensor *map, const gr_augment_args *args);
 
@@ -289,8 +290,8 @@ bool gr_momentum_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_momentu
 bool gr_adam_step(gr_tensor *p, gr_tensor *g, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
 
 /*
- * LARS (You, Gitman, Ginsburg 2017) over one layer's weights: momentum at a rate that the ratio of the weights' norm to the
- * gradient's sets. lr stands where gr_momentum_step has it: outside v.
+ * LARS (You, Gitman, Ginsburg 2017) over one layer's weights: momentum at a rate that the ratio of the weights' norm to
+ * the gradient's sets. lr stands where gr_momentum_step has it: outside v.
  */
 bool gr_lars_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_lars_args *args);
 
@@ -302,14 +303,14 @@ bool gr_lars_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_lars_args *
 bool gr_prox_step(gr_tensor *p, gr_tensor *g, gr_tensor *anchor, const gr_prox_args *args);
 
 /*
- * Scales g down to the given norm where norm, that of all gradients together, is larger, as torch's clip_grad_norm_ does. norm is
- * a scalar on the device (gr_global_norm): the host need not know it.
+ * Scales g down to the given norm where norm, that of all gradients together, is larger, as torch's clip_grad_norm_
+ * does. norm is a scalar on the device (gr_global_norm): the host need not know it.
  */
 bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit);
 
 /*
- * Sharpness-aware minimisation (Foret et al. 2021): climb keeps p in saved and moves it by rho along the gradient, norm being
- * that of all gradients together; return takes it back, to the bit.
+ * Sharpness-aware minimisation (Foret et al. 2021): climb keeps p in saved and moves it by rho along the gradient, norm
+ * being that of all gradients together; return takes it back, to the bit.
  */
 bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved, double rho);
 bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
@@ -317,8 +318,8 @@ bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
 /*
  * The loss scale's part of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
  * by the scale and has the update skipped if one of them is not finite; overflow does so for x, of any floating-point
- * type, and leaves it as it is; loss_scale, at the end of the update, counts, changes the scale and lifts the skip. args
- * or NULL.
+ * type, and leaves it as it is; loss_scale, at the end of the update, counts, changes the scale and lifts the skip.
+ * args or NULL.
  */
 bool gr_unscale(gr_tensor *g, gr_tensor *scaler);
 bool gr_overflow(gr_tensor *x, gr_tensor *scaler);
@@ -337,13 +338,14 @@ gr_tensor *gr_dense_sgd(const gr_dense_update *u);
 gr_tensor *gr_dense_adam(const gr_dense_update *u, gr_tensor *m, gr_tensor *v, const gr_adam_args *args);
 
 /*
- * The ladder (kernels/cuda/ladder): one matrix product in several kernels, each with one idea more, on the devices cuda and
- * simt. The name of rung number rung, counted from 0; NULL: there is none.
+ * The ladder (kernels/cuda/ladder): one matrix product in several kernels, each with one idea more, on the devices cuda
+ * and simt. The name of rung number rung, counted from 0; NULL: there is none.
  */
 const char *gr_ladder_rung_name(const gr_context *ctx, int rung);
 
 /* c[m,n] = a[m,k] b[k,n] by one rung, float; time and counters into *event. False: recorded. */
-bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b, gr_trace_event *event);
+bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b,
+                   gr_trace_event *event);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /*
- * overflow.c - front of overflow: an element of x, of any shape and floating-point type, that is not finite sets skip in
- * scaler[GR_SCALER_VALUES]. For what gradients are made of where they are not stored themselves.
+ * overflow.c - front of overflow: an element of x, of any shape and floating-point type, that is not finite sets skip
+ * in scaler[GR_SCALER_VALUES]. For what gradients are made of where they are not stored themselves.
  */
 #include "kernels/ops/kernels.h"
 

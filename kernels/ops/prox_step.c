@@ -1,6 +1,7 @@
 /*
- * prox_step.c - front of a step on the conservative objective of a mini-batch (Li, Zhang, Chen, Smola, "Efficient mini-batch
- * training for stochastic optimization", KDD 2014, section 3): p, g and anchor of the same count. lr comes from the step state.
+ * prox_step.c - front of a step on the conservative objective of a mini-batch (Li, Zhang, Chen, Smola, "Efficient
+ * mini-batch training for stochastic optimization", KDD 2014, section 3): p, g and anchor of the same count. lr comes
+ * from the step state.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * reshape.c - front of reshape: x under another shape of as many elements, the same storage. As with flatten no kernel runs
- * forward, and the backward kernel only where x has another gradient already.
+ * reshape.c - front of reshape: x under another shape of as many elements, the same storage. As with flatten no kernel
+ * runs forward, and the backward kernel only where x has another gradient already.
  */
 #include "kernels/ops/kernels.h"
 

@@ -1,6 +1,6 @@
 /*
- * sam_climb.c - front of the first half of sharpness-aware minimisation (Foret, Kleiner, Mobahi, Neyshabur 2021, equation 2
- * with p = 2): p, g and saved of the same count; norm, a scalar, is that of all gradients together.
+ * sam_climb.c - front of the first half of sharpness-aware minimisation (Foret, Kleiner, Mobahi, Neyshabur 2021,
+ * equation 2 with p = 2): p, g and saved of the same count; norm, a scalar, is that of all gradients together.
  */
 #include <math.h>
 

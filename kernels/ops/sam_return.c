@@ -1,5 +1,6 @@
 /*
- * sam_return.c - front of the way back from gr_sam_climb: p and saved of the same count. An update that is skipped returns too.
+ * sam_return.c - front of the way back from gr_sam_climb: p and saved of the same count. An update that is skipped
+ * returns too.
  */
 #include "kernels/ops/kernels.h"
 

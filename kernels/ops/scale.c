@@ -6,7 +6,8 @@
 gr_tensor *gr_scale(gr_tensor *x, double factor)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_scale], (gr_tensor *[]){x}, &(gr_factor_args){factor}, sizeof(gr_factor_args)))
+    if (!gr__op_begin(&call, &gr__ops[GR_OP_scale], (gr_tensor *[]){x}, &(gr_factor_args){factor},
+                      sizeof(gr_factor_args)))
         return NULL;
     if (!isfinite(factor))
         return gr__op_fail(&call, "factor %g; it must be finite", factor);

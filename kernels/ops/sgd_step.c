@@ -1,6 +1,6 @@
 /*
- * sgd_step.c - front of stochastic gradient descent: p -= lr (g + decay p), element by element over a slab; p and g of the
- * same count. lr comes from the step state.
+ * sgd_step.c - front of stochastic gradient descent: p -= lr (g + decay p), element by element over a slab; p and g of
+ * the same count. lr comes from the step state.
  */
 #include "kernels/ops/kernels.h"
 

@@ -9,7 +9,8 @@ gr_tensor *gr_smoothed_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor 
 {
     gr_build call;
     const gr_cross_entropy_args args = {smoothing};
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_softmax_cross_entropy], (gr_tensor *[]){z, labels, weight}, &args, sizeof args))
+    if (!gr__op_begin(&call, &gr__ops[GR_OP_softmax_cross_entropy], (gr_tensor *[]){z, labels, weight}, &args,
+                      sizeof args))
         return NULL;
     if (!(smoothing >= 0 && smoothing < 1))
         return gr__op_fail(&call, "smoothing %g; it lies in [0, 1)", smoothing);

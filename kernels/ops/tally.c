@@ -1,10 +1,11 @@
 /*
  * tally.c - front of the running sums of a pass over a set: its loss and its counts, kept on the device.
  *
- * total[1+k,2], loss (a scalar), counts (k elements of any shape): row 0 of total gains the loss times the weight of the
- * update, so that losses of batches of different weights add up to the loss of all samples; row 1+i gains counts[i]. A row is
- * a sum and what rounding took from it: together they hold twice the digits of one number, enough for any epoch. With finite, a
- * loss that is infinite or NaN leaves its row alone, and one more row gains the weights of the updates whose loss was added.
+ * total[1+k,2], loss (a scalar), counts (k elements of any shape): row 0 of total gains the loss times the weight of
+ * the update, so that losses of batches of different weights add up to the loss of all samples; row 1+i gains
+ * counts[i]. A row is a sum and what rounding took from it: together they hold twice the digits of one number, enough
+ * for any epoch. With finite, a loss that is infinite or NaN leaves its row alone, and one more row gains the weights
+ * of the updates whose loss was added.
  */
 #include "kernels/ops/kernels.h"
 

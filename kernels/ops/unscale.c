@@ -1,6 +1,6 @@
 /*
- * unscale.c - front of unscale: gradients g, of any shape, divided by the loss scale in scaler[GR_SCALER_VALUES]. One that is
- * not finite sets skip there; nothing else does, so a slab may be unscaled in several pieces.
+ * unscale.c - front of unscale: gradients g, of any shape, divided by the loss scale in scaler[GR_SCALER_VALUES]. One
+ * that is not finite sets skip there; nothing else does, so a slab may be unscaled in several pieces.
  */
 #include "kernels/ops/kernels.h"
 

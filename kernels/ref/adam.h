@@ -22,7 +22,11 @@ static inline adam_numbers adam_at(const gr_adam_args *a, const gr_step_state *s
 {
     wide t = (wide)state->update - state->skipped, c1 = 1 - pow(a->beta1, t), c2 = sqrt(1 - pow(a->beta2, t));
     wide epsilon = a->form == GR_ADAM_PYTORCH ? a->epsilon * c2 : a->epsilon;
-    return (adam_numbers){a->beta1, a->beta2, state->lr * c2 / c1, epsilon, a->decoupled ? 0 : a->weight_decay,
+    return (adam_numbers){a->beta1,
+                          a->beta2,
+                          state->lr * c2 / c1,
+                          epsilon,
+                          a->decoupled ? 0 : a->weight_decay,
                           a->decoupled ? state->lr * a->weight_decay : 0};
 }
 

@@ -1,5 +1,6 @@
 /*
- * batch_norm.c - reference of batch normalisation. Pixels i = 0..n-1 (all dimensions but the last), channels c = 0..C-1.
+ * batch_norm.c - reference of batch normalisation. Pixels i = 0..n-1 (all dimensions but the last), channels c =
+ * 0..C-1.
  *
  *   m[c] = sum_i x[i,c] / n          v[c] = sum_i (x[i,c] - m[c])^2 / n          s[c] = 1 / sqrt(v[c] + epsilon)
  *   h[i,c] = (x[i,c] - m[c]) s[c]    y = gamma[c] h + beta[c] + residual, then max(0,.) if asked
@@ -40,8 +41,8 @@ void GR_REF(batch_norm_forward)(const gr_call *call)
 {
     const gr_batch_norm_args *args = call->options;
     const extent e = extent_of(call);
-    const real *x = reals(call->in[0]), *residual = reals(call->in[3]);   /* [n,C]; residual or NULL */
-    const real *gamma = reals(call->in[1]), *beta = reals(call->in[2]);   /* [C] */
+    const real *x = reals(call->in[0]), *residual = reals(call->in[3]);           /* [n,C]; residual or NULL */
+    const real *gamma = reals(call->in[1]), *beta = reals(call->in[2]);           /* [C] */
     const real *given_mean = reals(call->in[4]), *given_var = reals(call->in[5]); /* [C] or NULL */
     real *y = reals(call->out[0]), *kept_mean = reals(call->out[1]), *kept_var = reals(call->out[2]);
     for (int64_t c = 0; c < e.C; c++) {
@@ -58,7 +59,8 @@ void GR_REF(batch_norm_forward)(const gr_call *call)
             kept_var[c] = (real)var;
         const wide s = 1 / sqrt(var + args->epsilon);
         for (int64_t i = c; i < e.n * e.C; i += e.C) {
-            const wide z = (wide)gamma[c] * ((wide)x[i] - mean) * s + (wide)beta[c] + (residual ? (wide)residual[i] : 0);
+            const wide z =
+                (wide)gamma[c] * ((wide)x[i] - mean) * s + (wide)beta[c] + (residual ? (wide)residual[i] : 0);
             y[i] = (real)(args->relu ? relu(z) : z);
         }
     }

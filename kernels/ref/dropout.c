@@ -1,6 +1,6 @@
 /*
- * dropout.c - reference of dropout: y[i] = x[i] f_i, dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate). A product, not
- * a choice: a NaN that is dropped is still seen.
+ * dropout.c - reference of dropout: y[i] = x[i] f_i, dX[i] = dY[i] f_i with f_i = [u_i >= rate] / (1 - rate). A
+ * product, not a choice: a NaN that is dropped is still seen.
  */
 #include "kernels/ops/dropout.h"
 #include "kernels/ref/ref.h"

@@ -1,6 +1,6 @@
 /*
- * sam_climb.c - reference: saved = p; p += rho g / (norm + 1e-12). Whether the update is skipped does not matter: sam_return
- * undoes it in any case, and which updates are skipped may be known only after the second gradient.
+ * sam_climb.c - reference: saved = p; p += rho g / (norm + 1e-12). Whether the update is skipped does not matter:
+ * sam_return undoes it in any case, and which updates are skipped may be known only after the second gradient.
  */
 #include "kernels/ref/ref.h"
 

@@ -1,6 +1,6 @@
 /*
- * tally.c - reference: total[0] += W loss, total[1+i] += counts[i]; W the weight of the update, 1 where none is set. With finite
- * total[1+k] += W, and a loss that is not finite adds nothing to either.
+ * tally.c - reference: total[0] += W loss, total[1+i] += counts[i]; W the weight of the update, 1 where none is set.
+ * With finite total[1+k] += W, and a loss that is not finite adds nothing to either.
  */
 #include "kernels/ref/ref.h"
 

@@ -1,4 +1,7 @@
-/* tanh.c - reference of the hyperbolic tangent: dX = dY (1 - y^2), with the difference as a product, which is exact near 1. */
+/*
+ * tanh.c - reference of the hyperbolic tangent: dX = dY (1 - y^2), with the difference as a product, which is exact
+ * near 1.
+ */
 #include "kernels/ref/ref.h"
 
 void GR_REF(tanh_forward)(const gr_call *call)

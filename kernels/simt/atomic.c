@@ -33,7 +33,8 @@ static uint32_t apply32(gr__simt_atomic_op op, uint32_t old, uint32_t v, uint32_
     return old;
 }
 
-uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file, int line)
+uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file,
+                         int line)
 {
     gr__simt_machine *m = gr__simt_now;
     if ((uintptr_t)p % (unsigned)bytes)

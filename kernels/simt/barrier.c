@@ -1,8 +1,8 @@
 /*
  * barrier.c - __syncthreads and named barriers.
  *
- * All threads of a block must come to the same __syncthreads, known by its file and line (a compiler may make several of one).
- * Named barriers connect different places on purpose and are known by their number alone.
+ * All threads of a block must come to the same __syncthreads, known by its file and line (a compiler may make several
+ * of one). Named barriers connect different places on purpose and are known by their number alone.
  */
 #include <string.h>
 
@@ -23,8 +23,8 @@ static void check_arrival(gr__simt_machine *m, int id, int need, const char *fil
         gr__simt_report(m, "barrier: named barrier %d at %s:%d counts %d threads, thread %d counts %d", id,
                         gr__simt_short(file), line, need, b->first, b->need);
     if (b->arrived && !id && !same_line(file, line, b->file, b->line))
-        gr__simt_report(m, "barrier divergence: here at %s:%d, while thread %d waits at %s:%d", gr__simt_short(file), line,
-                        b->first, gr__simt_short(b->file), b->line);
+        gr__simt_report(m, "barrier divergence: here at %s:%d, while thread %d waits at %s:%d", gr__simt_short(file),
+                        line, b->first, gr__simt_short(b->file), b->line);
     if (!id && m->exited)
         gr__simt_report(m, "barrier divergence: %d threads have exited and will not come to %s:%d", m->exited,
                         gr__simt_short(file), line);
@@ -77,6 +77,6 @@ void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t)
     const gr__simt_barrier_state *b = &m->barrier[0];
     (void)t;
     if (b->arrived)
-        gr__simt_report(m, "barrier divergence: exits while %d threads wait at %s:%d", b->arrived, gr__simt_short(b->file),
-                        b->line);
+        gr__simt_report(m, "barrier divergence: exits while %d threads wait at %s:%d", b->arrived,
+                        gr__simt_short(b->file), b->line);
 }

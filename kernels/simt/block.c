@@ -1,8 +1,8 @@
 /*
  * block.c - the threads of one block and how they take turns.
  *
- * A thread runs until it waits or leaves. A thread that leaves hands its stack to the next new one without a switch, so a
- * kernel in which nobody waits is a plain loop over its threads.
+ * A thread runs until it waits or leaves. A thread that leaves hands its stack to the next new one without a switch, so
+ * a kernel in which nobody waits is a plain loop over its threads.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * copies.c - cp.async: copies from global to shared memory that land as late as the rules allow, at the wait. Until then their
- * destination holds NaN, so a kernel that does not wait has a wrong result.
+ * copies.c - cp.async: copies from global to shared memory that land as late as the rules allow, at the wait. Until
+ * then their destination holds NaN, so a kernel that does not wait has a wrong result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static void check_copy(gr__simt_machine *m, const gr__simt_copy *c)
     if (!gr__simt_in_shared(m, c->to))
         gr__simt_report(m, "address: cp.async at %s:%d writes to memory that is not shared", file, c->line);
     if ((uintptr_t)c->to % (unsigned)c->size || (uintptr_t)c->from % (unsigned)c->size)
-        gr__simt_report(m, "misaligned: cp.async at %s:%d needs addresses that are multiples of %d", file, c->line, c->size);
+        gr__simt_report(m, "misaligned: cp.async at %s:%d needs addresses that are multiples of %d", file, c->line,
+                        c->size);
     if (c->bytes < 0 || c->bytes > c->size || (c->size == 4 && c->bytes % 4))
         gr__simt_report(m, "address: cp.async at %s:%d copies %d of %d bytes", file, c->line, c->bytes, c->size);
 }

@@ -1,6 +1,6 @@
 /*
- * device_memory.c - memory that is the device's alone. Nobody may touch it but kernels and copies while they run: in between its
- * pages are closed, so that the host's mistake ends as it would with a GPU, at the line that makes it.
+ * device_memory.c - memory that is the device's alone. Nobody may touch it but kernels and copies while they run: in
+ * between its pages are closed, so that the host's mistake ends as it would with a GPU, at the line that makes it.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,7 @@
-/* fiber.c - stacks, and the switch between them: 15 instructions on x86-64, ucontext elsewhere (two system calls a switch). */
+/*
+ * fiber.c - stacks, and the switch between them: 15 instructions on x86-64, ucontext elsewhere (two system calls a
+ * switch).
+ */
 #include "kernels/simt/fiber.h"
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /*
- * fiber.h - a stack that can be left in the middle of a function and entered again there. Each waiting CUDA thread has one.
+ * fiber.h - a stack that can be left in the middle of a function and entered again there. Each waiting CUDA thread has
+ * one.
  */
 #ifndef GRADUS_SIMT_FIBER_H
 #define GRADUS_SIMT_FIBER_H
@@ -29,13 +30,13 @@ typedef struct {
 #endif
     const void *low; /* the stack, from its lowest byte */
     size_t bytes;
-    void *fake;      /* AddressSanitizer's, while the fiber is left */
+    void *fake; /* AddressSanitizer's, while the fiber is left */
 } gr__simt_fiber;
 
 /*
- * Stacks for many fibers in one mapping, each at a multiple of its size, a power of two: addresses of one stack differ in
- * their low bits alone. Under each lies a page that faults. Their tops are staggered: at the same distance from a page they
- * would all share the same few sets of the first-level cache.
+ * Stacks for many fibers in one mapping, each at a multiple of its size, a power of two: addresses of one stack differ
+ * in their low bits alone. Under each lies a page that faults. Their tops are staggered: at the same distance from a
+ * page they would all share the same few sets of the first-level cache.
  */
 typedef struct {
     char *memory;

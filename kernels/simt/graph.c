@@ -1,6 +1,6 @@
 /*
- * graph.c - captures and replays. A graph is the list of what was queued, in that order, with a stream and events of its own
- * for every one that took part beside the first; a replay queues the list again.
+ * graph.c - captures and replays. A graph is the list of what was queued, in that order, with a stream and events of
+ * its own for every one that took part beside the first; a replay queues the list again.
  */
 #include <stdlib.h>
 

@@ -17,8 +17,8 @@ typedef struct gr__simt_item {
     const void *src;
     size_t bytes;
     gr__simt_event *event;
-    uint64_t ticket;        /* of the event: which of its recordings */
-    gr__simt_time queued;   /* what the host had waited for when it queued this */
+    uint64_t ticket;      /* of the event: which of its recordings */
+    gr__simt_time queued; /* what the host had waited for when it queued this */
 } gr__simt_item;
 
 struct gr__simt_stream {
@@ -32,7 +32,7 @@ struct gr__simt_stream {
 struct gr__simt_event {
     uint64_t recorded, done; /* tickets given and served */
     gr__simt_time time;
-    uint64_t capture;        /* number of the capture that recorded it last */
+    uint64_t capture; /* number of the capture that recorded it last */
 };
 
 /* graph.c: takes the item when the stream is being captured. */

@@ -19,8 +19,8 @@ void gr__simt_allow_shared(const void *function, int bytes, const char *file, in
     if (!m || m->fault[0])
         return;
     if (bytes < 0 || bytes > GR__SIMT_SHARED_MAX) {
-        gr__simt_report(m, "shared memory: %s:%d allows %d bytes, a block can have %d", gr__simt_short(file), line, bytes,
-                        GR__SIMT_SHARED_MAX);
+        gr__simt_report(m, "shared memory: %s:%d allows %d bytes, a block can have %d", gr__simt_short(file), line,
+                        bytes, GR__SIMT_SHARED_MAX);
         return;
     }
     gr__simt_allowance *a = find_allowance(m, function);
@@ -40,8 +40,8 @@ void gr__simt_allow_shared(const void *function, int bytes, const char *file, in
 static bool fits(const gr__simt_config *c)
 {
     const uint3 g = c->grid, b = c->block;
-    return g.x && g.y && g.z && g.x <= INT32_MAX && g.y <= GRID_YZ && g.z <= GRID_YZ && b.x && b.y && b.z && b.x <= BLOCK_XY &&
-           b.y <= BLOCK_XY && b.z <= BLOCK_Z && (uint64_t)b.x * b.y * b.z <= GR__SIMT_THREADS;
+    return g.x && g.y && g.z && g.x <= INT32_MAX && g.y <= GRID_YZ && g.z <= GRID_YZ && b.x && b.y && b.z &&
+           b.x <= BLOCK_XY && b.y <= BLOCK_XY && b.z <= BLOCK_Z && (uint64_t)b.x * b.y * b.z <= GR__SIMT_THREADS;
 }
 
 /* Dynamic memory as far as it is allowed; variables beside it, together what a block can have. */
@@ -49,7 +49,8 @@ static bool shared_memory_fits(gr__simt_machine *m, const gr__simt_config *c)
 {
     const gr__simt_allowance *a = find_allowance(m, c->function);
     const size_t dynamic = a && a->bytes > GR__SIMT_SHARED ? a->bytes : GR__SIMT_SHARED;
-    m->shared.limit = c->dynamic_shared > GR__SIMT_SHARED || dynamic > GR__SIMT_SHARED ? GR__SIMT_SHARED_MAX : GR__SIMT_SHARED;
+    m->shared.limit =
+        c->dynamic_shared > GR__SIMT_SHARED || dynamic > GR__SIMT_SHARED ? GR__SIMT_SHARED_MAX : GR__SIMT_SHARED;
     return c->dynamic_shared <= dynamic;
 }
 
@@ -70,11 +71,11 @@ void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
         return;
     m->launch = c;
     if (!fits(c))
-        gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u) at %s:%d", c->grid.x, c->grid.y, c->grid.z, c->block.x,
-                        c->block.y, c->block.z, gr__simt_short(c->file), c->line);
+        gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u) at %s:%d", c->grid.x, c->grid.y, c->grid.z,
+                        c->block.x, c->block.y, c->block.z, gr__simt_short(c->file), c->line);
     else if (!shared_memory_fits(m, c))
-        gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, without a GR_ALLOW_SHARED for them", c->dynamic_shared,
-                        gr__simt_short(c->file), c->line);
+        gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, without a GR_ALLOW_SHARED for them",
+                        c->dynamic_shared, gr__simt_short(c->file), c->line);
     else
         run_grid(m, c);
     m->launch = NULL;

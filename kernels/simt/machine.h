@@ -1,8 +1,8 @@
 /*
  * machine.h - the emulated GPU of one OS thread, as the emulator's files share it.
  *
- * A block runs at a time; its threads are fibers that take turns and go on until they wait, leave or break a rule. m->current
- * is the thread whose turn it is, NULL while the launching function runs.
+ * A block runs at a time; its threads are fibers that take turns and go on until they wait, leave or break a rule.
+ * m->current is the thread whose turn it is, NULL while the launching function runs.
  */
 #ifndef GRADUS_SIMT_MACHINE_H
 #define GRADUS_SIMT_MACHINE_H
@@ -15,11 +15,11 @@ enum {
     GR__SIMT_LANES = 32,
     GR__SIMT_WARPS = GR__SIMT_THREADS / GR__SIMT_LANES,
     GR__SIMT_BARRIERS = 16,
-    GR__SIMT_VARIABLES = 64,          /* shared variables of a block */
-    GR__SIMT_ARENA = 320 * 1024,      /* for 227 KiB of shared memory and the gaps between variables */
-    GR__SIMT_STREAMS = 64,            /* 0: work without a stream */
-    GR__SIMT_FAULT = 4096,            /* characters of a report */
-    GR__SIMT_SHARED = 48 * 1024,      /* shared memory of a block without and with GR_ALLOW_SHARED */
+    GR__SIMT_VARIABLES = 64,     /* shared variables of a block */
+    GR__SIMT_ARENA = 320 * 1024, /* for 227 KiB of shared memory and the gaps between variables */
+    GR__SIMT_STREAMS = 64,       /* 0: work without a stream */
+    GR__SIMT_FAULT = 4096,       /* characters of a report */
+    GR__SIMT_SHARED = 48 * 1024, /* shared memory of a block without and with GR_ALLOW_SHARED */
     GR__SIMT_SHARED_MAX = 227 * 1024,
 };
 
@@ -48,7 +48,7 @@ typedef struct {
     gr__simt_fiber *fiber; /* NULL while NEW */
     const char *file;      /* where it waits */
     int line, barrier;
-    void *argument;        /* what it brought to a collective */
+    void *argument; /* what it brought to a collective */
     gr__simt_copy *copies;
     int copy_count, copy_room, groups; /* groups closed so far */
 } gr__simt_thread;
@@ -140,7 +140,7 @@ typedef struct gr__simt_machine {
     uint64_t block;                /* number of blocks begun */
 
     int threads, warps, exited; /* of the block */
-    uint3 shape;                   /* for which threads are numbered */
+    uint3 shape;                /* for which threads are numbered */
     gr__simt_thread thread[GR__SIMT_THREADS];
     gr__simt_warp_state warp[GR__SIMT_WARPS];
     gr__simt_barrier_state barrier[GR__SIMT_BARRIERS];
@@ -172,8 +172,8 @@ gr__simt_machine *gr__simt_here(void);
 uint64_t gr__simt_random(gr__simt_machine *m);
 
 /*
- * report.c: records the first fault. In a kernel's thread the launch is abandoned and this does not return; the launching
- * function goes on after it. "; in KERNEL, block (x,y,z) thread (x,y,z)" is added.
+ * report.c: records the first fault. In a kernel's thread the launch is abandoned and this does not return; the
+ * launching function goes on after it. "; in KERNEL, block (x,y,z) thread (x,y,z)" is added.
  */
 void gr__simt_report(gr__simt_machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *gr__simt_short(const char *file); /* without the path of the source tree */

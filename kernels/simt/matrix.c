@@ -1,7 +1,7 @@
 /*
- * matrix.c - ldmatrix and mma.sync on the registers of a warp. Layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16" (and k8
- * for tf32); g = lane / 4, t = lane % 4. Factors are multiplied as floats, the products of a result are added from the first
- * to the last and the sum is added to d; the hardware's order is not documented.
+ * matrix.c - ldmatrix and mma.sync on the registers of a warp. Layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16"
+ * (and k8 for tf32); g = lane / 4, t = lane % 4. Factors are multiplied as floats, the products of a result are added
+ * from the first to the last and the sum is added to d; the hardware's order is not documented.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@ void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool trans
         if (!gr__simt_in_shared(m, row))
             gr__simt_report(m, "address: ldmatrix at %s:%d, lane %d: not shared memory", gr__simt_short(file), line, l);
         if ((uintptr_t)row % 16)
-            gr__simt_report(m, "misaligned: ldmatrix at %s:%d, lane %d: the row is no multiple of 16", gr__simt_short(file),
-                            line, l);
+            gr__simt_report(m, "misaligned: ldmatrix at %s:%d, lane %d: the row is no multiple of 16",
+                            gr__simt_short(file), line, l);
         gr__simt_touch(m, &lane[l], row, sizeof matrix[0][0], false, file, line);
         memcpy(matrix[l / 8][l % 8], row, sizeof matrix[0][0]);
     }

@@ -46,7 +46,7 @@ void gr__simt_event_close(gr__simt_event *e)
     free(e);
 }
 
-/* --- into a stream ------------------------------------------------------------------------------------------------------ */
+/* --- into a stream ------------------------------------------------------------------------------------------------ */
 
 void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
 {
@@ -88,7 +88,7 @@ void gr__simt_event_wait(gr__simt_event *e, gr__simt_stream *s)
     gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_WAIT, .event = e, .ticket = e->recorded});
 }
 
-/* --- out of a stream ---------------------------------------------------------------------------------------------------- */
+/* --- out of a stream ---------------------------------------------------------------------------------------------- */
 
 static bool can_run(const gr__simt_stream *s)
 {

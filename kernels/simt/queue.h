@@ -1,10 +1,10 @@
 /*
- * queue.h - streams, events and graphs, with the names and the promises of CUDA's: work in one stream runs in order, work in two
- * streams in no order but that of events.
+ * queue.h - streams, events and graphs, with the names and the promises of CUDA's: work in one stream runs in order,
+ * work in two streams in no order but that of events.
  *
- * Nothing runs when it is queued. It runs when somebody waits, in an order that the promises allow: the first stream first,
- * the last one first, or by chance (gr__simt_set_order). A missing event wait then shows in the result of some orders, and the
- * check build reports it in every order. A launch without a stream waits for all of them.
+ * Nothing runs when it is queued. It runs when somebody waits, in an order that the promises allow: the first stream
+ * first, the last one first, or by chance (gr__simt_set_order). A missing event wait then shows in the result of some
+ * orders, and the check build reports it in every order. A launch without a stream waits for all of them.
  */
 #ifndef GRADUS_SIMT_QUEUE_H
 #define GRADUS_SIMT_QUEUE_H
@@ -19,7 +19,9 @@ typedef struct gr__simt_stream gr__simt_stream;
 typedef struct gr__simt_event gr__simt_event;
 typedef struct gr__simt_graph gr__simt_graph;
 
-/* A stream of the calling OS thread, for GR_LAUNCH; at most 63. NULL: memory is out, or too many. Closing waits for it. */
+/*
+ * A stream of the calling OS thread, for GR_LAUNCH; at most 63. NULL: memory is out, or too many. Closing waits for it.
+ */
 gr__simt_stream *gr__simt_stream_open(void);
 void gr__simt_stream_close(gr__simt_stream *s);
 
@@ -38,8 +40,9 @@ void gr__simt_event_wait(gr__simt_event *e, gr__simt_stream *s); /* what is queu
 void gr__simt_event_synchronize(gr__simt_event *e);              /* the host waits */
 
 /*
- * From begin to end, what is queued in s is written down instead; so is what is queued in a stream that waits for an event
- * recorded in the capture. The graph keeps launches with the argument values they had. A replay queues the whole in s.
+ * From begin to end, what is queued in s is written down instead; so is what is queued in a stream that waits for an
+ * event recorded in the capture. The graph keeps launches with the argument values they had. A replay queues the whole
+ * in s.
  */
 void gr__simt_capture_begin(gr__simt_stream *s);
 gr__simt_graph *gr__simt_capture_end(gr__simt_stream *s); /* NULL: memory is out, a fault */

@@ -61,7 +61,8 @@ static bool same_place(const gr__simt_thread *a, const gr__simt_thread *b)
 
 static void describe(const gr__simt_thread *t, char *text, size_t room)
 {
-    static const char *const state[] = {"not started", "can go on from", "running", "at the barrier", "in a warp operation", "exited"};
+    static const char *const state[] = {"not started",    "can go on from",      "running",
+                                        "at the barrier", "in a warp operation", "exited"};
     add(text, room, "%s", state[t->state]);
     if (t->state == GR__SIMT_READY || t->state == GR__SIMT_AT_BARRIER || t->state == GR__SIMT_IN_COLLECTIVE)
         add(text, room, " %s:%d", gr__simt_short(t->file), t->line);

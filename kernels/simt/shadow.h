@@ -1,6 +1,6 @@
 /*
- * shadow.h - what the check build (GRADUS_SIMT_CHECK) is told beside the loads and stores of the kernel itself. In the other
- * builds nobody listens.
+ * shadow.h - what the check build (GRADUS_SIMT_CHECK) is told beside the loads and stores of the kernel itself. In the
+ * other builds nobody listens.
  */
 #ifndef GRADUS_SIMT_SHADOW_H
 #define GRADUS_SIMT_SHADOW_H
@@ -12,7 +12,8 @@ bool gr__simt_shadow_launch(gr__simt_machine *m);
 void gr__simt_shadow_block(gr__simt_machine *m);
 
 /* Thread t's access on behalf of file:line, made by the emulator. */
-void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file, int line);
+void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file,
+                    int line);
 void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line);
 
 /* A copy in a stream. */

@@ -1,6 +1,6 @@
 /*
- * shared.c - the shared memory of a block. Each variable gets its exact size between gaps that nobody may touch and starts as
- * NaN in every block: nothing is inherited from the block before.
+ * shared.c - the shared memory of a block. Each variable gets its exact size between gaps that nobody may touch and
+ * starts as NaN in every block: nothing is inherited from the block before.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,8 @@ void gr__simt_shared_reset(gr__simt_machine *m)
 {
     gr__simt_arena *a = &m->shared;
     memset(a->owner, 0, a->highest / 16);
-    gr__simt_poison(a->memory, a->highest ? a->highest + GAP : GR__SIMT_ARENA); /* the rest is poisoned since the first block */
+    gr__simt_poison(a->memory,
+                    a->highest ? a->highest + GAP : GR__SIMT_ARENA); /* the rest is poisoned since the first block */
     a->top = a->used = 0;
     a->count = 0;
     a->dynamic = NULL;
@@ -66,6 +67,7 @@ void *gr__simt_dynamic_shared(const char *file, int line)
 {
     gr__simt_machine *m = gr__simt_now;
     if (!m->shared.dynamic)
-        gr__simt_report(m, "shared memory: %s:%d uses dynamic shared memory, the launch gives 0 bytes", gr__simt_short(file), line);
+        gr__simt_report(m, "shared memory: %s:%d uses dynamic shared memory, the launch gives 0 bytes",
+                        gr__simt_short(file), line);
     return m->shared.dynamic;
 }

@@ -1,8 +1,9 @@
 /*
- * simt.h - the emulator as C sees it: steering, reports, device memory, and the entry points that language.h calls for a kernel.
+ * simt.h - the emulator as C sees it: steering, reports, device memory, and the entry points that language.h calls for
+ * a kernel.
  *
- * Everything belongs to the calling OS thread: its launches, its orders, its registered buffers, its fault. A launch is over
- * when gr__simt_launch returns, unless it went to a stream (queue.h).
+ * Everything belongs to the calling OS thread: its launches, its orders, its registered buffers, its fault. A launch is
+ * over when gr__simt_launch returns, unless it went to a stream (queue.h).
  */
 #ifndef GRADUS_SIMT_H
 #define GRADUS_SIMT_H
@@ -15,16 +16,18 @@
 extern "C" {
 #endif
 
-/* --- for devices, tests and debuggers ------------------------------------------------------------------------------- */
+/* --- for devices, tests and debuggers ----------------------------------------------------------------------------- */
 
 /*
- * The order in which runnable threads of a block take turns. Orders differ only where a kernel is wrong. At first from the
- * environment: GRADUS_SIMT_ORDER=forward|reverse|random and GRADUS_SIMT_SEED=n.
+ * The order in which runnable threads of a block take turns. Orders differ only where a kernel is wrong. At first from
+ * the environment: GRADUS_SIMT_ORDER=forward|reverse|random and GRADUS_SIMT_SEED=n.
  */
 typedef enum { GR__SIMT_FORWARD, GR__SIMT_REVERSE, GR__SIMT_RANDOM } gr__simt_order;
 void gr__simt_set_order(gr__simt_order order, uint64_t seed);
 
-/* The first thing found wrong since the last gr__simt_clear_fault, or NULL. Until it is cleared, launches do nothing. */
+/*
+ * The first thing found wrong since the last gr__simt_clear_fault, or NULL. Until it is cleared, launches do nothing.
+ */
 const char *gr__simt_fault(void);
 void gr__simt_clear_fault(void);
 
@@ -32,17 +35,17 @@ void gr__simt_clear_fault(void);
 const char *gr__simt_where(void);
 
 /*
- * Device buffers. Kernels may touch registered buffers, within their bounds; what else they touch is tolerated unless strict.
- * Only the check build sees accesses. False: memory is out.
+ * Device buffers. Kernels may touch registered buffers, within their bounds; what else they touch is tolerated unless
+ * strict. Only the check build sees accesses. False: memory is out.
  */
 bool gr__simt_register(const void *p, size_t bytes);
 void gr__simt_forget(const void *p);
 void gr__simt_set_strict(bool strict);
 
 /*
- * Memory of the device's own, zero-filled and registered: kernels and copies in streams alone may touch it, the host is killed
- * by a signal when it does. NULL: memory is out. Freeing waits for all work. With gr__simt_touchable(true), until it is
- * taken back, the host may.
+ * Memory of the device's own, zero-filled and registered: kernels and copies in streams alone may touch it, the host is
+ * killed by a signal when it does. NULL: memory is out. Freeing waits for all work. With gr__simt_touchable(true),
+ * until it is taken back, the host may.
  */
 void *gr__simt_alloc(size_t bytes);
 void gr__simt_free(void *p);
@@ -52,12 +55,12 @@ void gr__simt_touchable(bool on);
 bool gr__simt_checks(void);
 
 /*
- * What kernels asked for between begin and end, in the check build (zeros in the others, where begin returns false). A request is
- * one access by one warp. Reads and writes of 32 neighbouring floats touch 4 sectors; lanes / requests tells how much of
- * the warps was at work.
+ * What kernels asked for between begin and end, in the check build (zeros in the others, where begin returns false). A
+ * request is one access by one warp. Reads and writes of 32 neighbouring floats touch 4 sectors; lanes / requests tells
+ * how much of the warps was at work.
  */
 typedef struct {
-    uint64_t launches, threads, barriers; /* barriers: times that a block, or a part of it, met */
+    uint64_t launches, threads, barriers;     /* barriers: times that a block, or a part of it, met */
     uint64_t shared_requests, bank_conflicts; /* extra turns because lanes need different words of one bank */
     uint64_t global_requests, global_sectors; /* sectors: pieces of 32 bytes */
     uint64_t lanes;                           /* of all requests */
@@ -66,7 +69,7 @@ typedef struct {
 bool gr__simt_count_begin(void);
 gr__simt_counters gr__simt_count_end(void);
 
-/* --- for language.h ------------------------------------------------------------------------------------------------- */
+/* --- for language.h ----------------------------------------------------------------------------------------------- */
 
 typedef struct uint3 {
     unsigned x, y, z;
@@ -75,8 +78,8 @@ typedef struct uint3 {
 #define GR__SIMT_HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * Real variables, so that a debugger can print them and break on them. A kernel's thread never sees them change, and to know
- * it lets the compiler read them once; the check build's compiler need not report what is constant.
+ * Real variables, so that a debugger can print them and break on them. A kernel's thread never sees them change, and to
+ * know it lets the compiler read them once; the check build's compiler need not report what is constant.
  */
 #ifdef __cplusplus
 #define GR__SIMT_GIVEN const
@@ -154,7 +157,10 @@ typedef struct {
     const uint32_t *a, *b;
 } gr__simt_mma;
 
-/* Waits for the lanes of mask; the last one to come does the work for all. argument: one of the structs above, NULL for SYNC. */
+/*
+ * Waits for the lanes of mask; the last one to come does the work for all. argument: one of the structs above, NULL for
+ * SYNC.
+ */
 void gr__simt_warp(unsigned mask, gr__simt_collective op, void *argument, const char *file, int line);
 
 typedef enum {
@@ -172,7 +178,8 @@ typedef enum {
 } gr__simt_atomic_op;
 
 /* *p = op(*p, value) on 4 or 8 bytes; the old bits. COMPARE_AND_SWAP: *p = value where it was expected. */
-uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file, int line);
+uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file,
+                         int line);
 
 /* cp.async of size (4 or 16) bytes, of which the first bytes come from global memory and the rest are zero. */
 void gr__simt_copy_async(void *shared, const void *global, int size, int bytes, const char *file, int line);

@@ -1,7 +1,8 @@
 /*
  * warp.c - operations of a warp's lanes together: __syncwarp, shuffles, votes, matrices.
  *
- * Lanes gather by their mask. The last one to come does the work for all; the others find their results when they run again.
+ * Lanes gather by their mask. The last one to come does the work for all; the others find their results when they run
+ * again.
  */
 #include <limits.h>
 #include <string.h>
@@ -39,12 +40,12 @@ static void do_shuffle(gr__simt_machine *m, gr__simt_thread *lane, const gr__sim
             continue;
         gr__simt_shuffle *mine = lane[i].argument;
         if (mine->width <= 0 || mine->width > LANES || (mine->width & (mine->width - 1)))
-            gr__simt_report(m, "shuffle: width %d at %s:%d is no power of two up to 32", mine->width, gr__simt_short(g->file),
-                            g->line);
+            gr__simt_report(m, "shuffle: width %d at %s:%d is no power of two up to 32", mine->width,
+                            gr__simt_short(g->file), g->line);
         const int from = shuffle_source(mine, i);
         if (from < 0 || from >= LANES || !(g->mask >> from & 1))
-            gr__simt_report(m, "shuffle: lane %d reads lane %d, which takes no part (mask 0x%08X) at %s:%d", i, from, g->mask,
-                            gr__simt_short(g->file), g->line);
+            gr__simt_report(m, "shuffle: lane %d reads lane %d, which takes no part (mask 0x%08X) at %s:%d", i, from,
+                            g->mask, gr__simt_short(g->file), g->line);
         mine->out = ((const gr__simt_shuffle *)lane[from].argument)->in;
     }
 }
@@ -76,7 +77,8 @@ static void do_vote(gr__simt_thread *lane, const gr__simt_gathering *g)
 static void execute(gr__simt_machine *m, gr__simt_thread *lane, const gr__simt_gathering *g)
 {
     if (g->op >= GR__SIMT_LDMATRIX && g->mask != ALL)
-        gr__simt_report(m, "warp divergence: %s:%d needs all 32 lanes and has 0x%08X", gr__simt_short(g->file), g->line, g->mask);
+        gr__simt_report(m, "warp divergence: %s:%d needs all 32 lanes and has 0x%08X", gr__simt_short(g->file), g->line,
+                        g->mask);
     switch (g->op) {
     case GR__SIMT_SYNC:
         gr__simt_order_warps(m, 1u << m->current->warp);
@@ -103,8 +105,8 @@ static unsigned check_mask(gr__simt_machine *m, const gr__simt_warp_state *w, un
 {
     mask &= w->exist;
     if (!(mask >> m->current->lane & 1))
-        gr__simt_report(m, "warp divergence: lane %d at %s:%d is not in the mask 0x%08X", m->current->lane, gr__simt_short(file),
-                        line, mask);
+        gr__simt_report(m, "warp divergence: lane %d at %s:%d is not in the mask 0x%08X", m->current->lane,
+                        gr__simt_short(file), line, mask);
     if (mask & w->exited)
         gr__simt_report(m, "warp divergence: the mask 0x%08X at %s:%d names lanes 0x%08X, which have exited", mask,
                         gr__simt_short(file), line, mask & w->exited);
@@ -113,12 +115,13 @@ static unsigned check_mask(gr__simt_machine *m, const gr__simt_warp_state *w, un
 
 static bool same_place(const gr__simt_gathering *a, const gr__simt_gathering *b)
 {
-    return a->mask == b->mask && a->op == b->op && a->line == b->line && (a->file == b->file || !strcmp(a->file, b->file));
+    return a->mask == b->mask && a->op == b->op && a->line == b->line &&
+           (a->file == b->file || !strcmp(a->file, b->file));
 }
 
 /*
- * The gathering of these lanes, a new one if need be. Lanes may wait for others that are still busy elsewhere, among themselves;
- * but two that wait for each other at different places wait for ever.
+ * The gathering of these lanes, a new one if need be. Lanes may wait for others that are still busy elsewhere, among
+ * themselves; but two that wait for each other at different places wait for ever.
  */
 static gr__simt_gathering *join(gr__simt_machine *m, gr__simt_warp_state *w, const gr__simt_gathering *wanted)
 {
@@ -128,9 +131,10 @@ static gr__simt_gathering *join(gr__simt_machine *m, gr__simt_warp_state *w, con
     for (int i = 0; i < w->gatherings; i++) {
         const gr__simt_gathering *g = &w->gathering[i];
         if (g->mask >> m->current->lane & 1 && g->arrived & wanted->mask)
-            gr__simt_report(m, "warp divergence: lane %d is at %s:%d (mask 0x%08X), while lanes 0x%08X wait at %s:%d (mask 0x%08X)",
-                            m->current->lane, gr__simt_short(wanted->file), wanted->line, wanted->mask, g->arrived,
-                            gr__simt_short(g->file), g->line, g->mask);
+            gr__simt_report(
+                m, "warp divergence: lane %d is at %s:%d (mask 0x%08X), while lanes 0x%08X wait at %s:%d (mask 0x%08X)",
+                m->current->lane, gr__simt_short(wanted->file), wanted->line, wanted->mask, g->arrived,
+                gr__simt_short(g->file), g->line, g->mask);
     }
     w->gathering[w->gatherings] = *wanted;
     return &w->gathering[w->gatherings++];

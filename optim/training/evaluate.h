@@ -1,6 +1,6 @@
 /*
- * evaluate.h - evaluation in steps for callers that do it often: the loader and the sums are made, and their memory planned,
- * once.
+ * evaluate.h - evaluation in steps for callers that do it often: the loader and the sums are made, and their memory
+ * planned, once.
  */
 #ifndef GRADUS_EVALUATE_H
 #define GRADUS_EVALUATE_H
@@ -15,7 +15,10 @@ typedef struct {
     int classes;
 } gr_evaluator;
 
-/* An evaluator of set, in its own order unless options shuffle it; batch is cut to the set's size. set may be NULL. False: recorded. */
+/*
+ * An evaluator of set, in its own order unless options shuffle it; batch is cut to the set's size. set may be NULL.
+ * False: recorded.
+ */
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options);
 void gr__evaluator_close(gr_evaluator *e);
 

@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 #include "nn/module.h"
-#include "optim/training/evaluate.h"
 #include "optim/optimizer.h"
+#include "optim/training/evaluate.h"
 #include "optim/training/score.h"
 #include "optim/training/step_graph.h"
 #include "optim/training/time_use.h"

@@ -1,7 +1,7 @@
 /*
- * noise.c - the gradient noise scale (McCandlish, Kaplan, Amodei, "An empirical model of large-batch training", 2018, appendix
- * A.1). The expected square of the norm of a batch's gradient is |G|^2 + tr(Sigma) / B: two batch sizes give both unknowns,
- * each without bias. Their ratio would have one, so numerator and denominator are smoothed on their own.
+ * noise.c - the gradient noise scale (McCandlish, Kaplan, Amodei, "An empirical model of large-batch training", 2018,
+ * appendix A.1). The expected square of the norm of a batch's gradient is |G|^2 + tr(Sigma) / B: two batch sizes give
+ * both unknowns, each without bias. Their ratio would have one, so numerator and denominator are smoothed on their own.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * score.h - the sums of a pass over batches, kept on the device: of losses and of counts. The host reads them when somebody
- * asks, and so need not wait for every update.
+ * score.h - the sums of a pass over batches, kept on the device: of losses and of counts. The host reads them when
+ * somebody asks, and so need not wait for every update.
  */
 #ifndef GRADUS_SCORE_H
 #define GRADUS_SCORE_H

@@ -1,7 +1,8 @@
 /*
- * sharpness.c - how steeply the loss can rise near the weights (Keskar, Mudigere, Nocedal, Smelyanskiy, Tang 2017, metric 2.1
- * over the whole space). They maximise by ten iterations of L-BFGS-B. Here it is Frank and Wolfe's method with its usual step
- * 2/(k+2): the best corner of the box for the loss's tangent costs no line search, and no step leaves the box.
+ * sharpness.c - how steeply the loss can rise near the weights (Keskar, Mudigere, Nocedal, Smelyanskiy, Tang 2017,
+ * metric 2.1 over the whole space). They maximise by ten iterations of L-BFGS-B. Here it is Frank and Wolfe's method
+ * with its usual step 2/(k+2): the best corner of the box for the loss's tangent costs no line search, and no step
+ * leaves the box.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -43,15 +43,16 @@ static gr_step_graph *find(gr_step_graphs *g, gr_context *ctx, const gr_step_key
 }
 
 /* Runs the step without doing it. The step state stays as it was, here and on the device. False: recorded. */
-static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch, bool (*step)(void *user, const gr_batch *batch),
-                    void *user)
+static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
+                    bool (*step)(void *user, const gr_batch *batch), void *user)
 {
     gr_context *ctx = opt->ctx;
     gr_device *d = ctx->device;
     const gr_step_state before = ctx->state;
     opt->net->parameters->slab->moved = true; /* what an evaluation has cast must be cast again in every replay */
     if (!d->capture_begin(d))
-        return gr__device_failed(ctx, "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");
+        return gr__device_failed(ctx,
+                                 "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");
     ctx->capturing = true;
     const bool done = step(user, batch);
     ctx->capturing = false;

@@ -1,8 +1,9 @@
 /*
- * step_graph.h - an update as a whole. On a device that can write down what is asked of it, the kernels of an update are launched
- * one by one the first time, written down the second, and from then on the device repeats them: the host asks for one thing
- * instead of hundreds. What changes from update to update, learning rate, counts and seeds, stands in the step state on the
- * device, and batches lie at fixed addresses: so the repetition is the same update, bit for bit, as the kernels one by one.
+ * step_graph.h - an update as a whole. On a device that can write down what is asked of it, the kernels of an update
+ * are launched one by one the first time, written down the second, and from then on the device repeats them: the host
+ * asks for one thing instead of hundreds. What changes from update to update, learning rate, counts and seeds, stands
+ * in the step state on the device, and batches lie at fixed addresses: so the repetition is the same update, bit for
+ * bit, as the kernels one by one.
  */
 #ifndef GRADUS_STEP_GRAPH_H
 #define GRADUS_STEP_GRAPH_H
@@ -15,8 +16,8 @@ enum { GR__STEP_GRAPHS = 4 /* shapes of batches that are kept */ };
 typedef struct {
     const void *x, *y, *weight; /* where the batch lies */
     int64_t rows;
-    int64_t memory;    /* of the context: how often any of it was given back */
-    gr_optimizer opt;  /* its settings, without those that the step state carries */
+    int64_t memory;   /* of the context: how often any of it was given back */
+    gr_optimizer opt; /* its settings, without those that the step state carries */
 } gr_step_key;
 
 typedef struct {
@@ -32,8 +33,8 @@ typedef struct {
 } gr_step_graphs;
 
 /*
- * Makes the update by step(user, batch), which must end with the optimizer's step, or by a repetition of it. False: recorded.
- * The caller ends the step.
+ * Makes the update by step(user, batch), which must end with the optimizer's step, or by a repetition of it. False:
+ * recorded. The caller ends the step.
  */
 bool gr__step_graphs_run(gr_step_graphs *g, gr_optimizer *opt, const gr_batch *batch,
                          bool (*step)(void *user, const gr_batch *batch), void *user);

@@ -6,7 +6,10 @@
 
 #include "optim/optim.h"
 
-/* Adds what a loader has measured; evaluation: its waiting and copying were part of evaluation's time, not of training's. */
+/*
+ * Adds what a loader has measured; evaluation: its waiting and copying were part of evaluation's time, not of
+ * training's.
+ */
 void gr__time_add(gr_time_use *t, const gr_loader *loader, bool evaluation);
 
 gr_time_use gr__time_since(const gr_time_use *now, const gr_time_use *then);

@@ -1,5 +1,6 @@
 /*
- * fuzz_cifar.c - the reader of CIFAR-10, told that a file holds 2 records. The first byte of an input says what follows:
+ * fuzz_cifar.c - the reader of CIFAR-10, told that a file holds 2 records. The first byte of an input says what
+ * follows:
  *   even       an archive as it is
  *   1 mod 4    members of an archive that is made of them, 4 bytes each: which file, the labels of its records, its size
  *   3 mod 4    the same as a folder; only the last of several files of a name counts
@@ -14,7 +15,10 @@ static const char *const names[KINDS] = {"data_batch_1.bin", "data_batch_2.bin",
                                          "readme.html",      "batches.meta.txt"};
 static char folder[64];
 
-/* One file of the set: its kind, a size that is right but for the last byte's multiples, pixels that tell where they are. */
+/*
+ * One file of the set: its kind, a size that is right but for the last byte's multiples, pixels that tell where they
+ * are.
+ */
 typedef struct {
     int kind;
     size_t size;

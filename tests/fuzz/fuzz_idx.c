@@ -1,6 +1,6 @@
 /*
- * fuzz_idx.c - the reader of MNIST's format. An input is three 16-bit little-endian lengths and then four files: training
- * images, training labels, test images, test labels.
+ * fuzz_idx.c - the reader of MNIST's format. An input is three 16-bit little-endian lengths and then four files:
+ * training images, training labels, test images, test labels.
  */
 #include "data/data.h"
 #include "fuzz.h"

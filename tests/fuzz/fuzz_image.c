@@ -19,7 +19,9 @@ static void mend_png(uint8_t *bytes, size_t size)
     }
 }
 
-/* Whether it asks for so many pixels that a second passes with nothing but filling them: limits have their own tests. */
+/*
+ * Whether it asks for so many pixels that a second passes with nothing but filling them: limits have their own tests.
+ */
 static bool is_large(const uint8_t *bytes, size_t size)
 {
     gr_frame frame = {0};

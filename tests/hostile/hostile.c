@@ -374,13 +374,19 @@ int main(void)
 {
 #define HOSTILE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        HOSTILE_TEST(folders),        HOSTILE_TEST(unreadable_folder),
-        HOSTILE_TEST(options),        HOSTILE_TEST(files),
-        HOSTILE_TEST(all_files_bad),  HOSTILE_TEST(not_enough_for_a_split),
+        HOSTILE_TEST(folders),
+        HOSTILE_TEST(unreadable_folder),
+        HOSTILE_TEST(options),
+        HOSTILE_TEST(files),
+        HOSTILE_TEST(all_files_bad),
+        HOSTILE_TEST(not_enough_for_a_split),
         HOSTILE_TEST(beyond_the_palette),
-        HOSTILE_TEST(two_frames),     HOSTILE_TEST(huffman_table_too_large),
-        HOSTILE_TEST(too_many_scans), HOSTILE_TEST(bombs),
-        HOSTILE_TEST(mangled),        HOSTILE_TEST(mangled_idx),
+        HOSTILE_TEST(two_frames),
+        HOSTILE_TEST(huffman_table_too_large),
+        HOSTILE_TEST(too_many_scans),
+        HOSTILE_TEST(bombs),
+        HOSTILE_TEST(mangled),
+        HOSTILE_TEST(mangled_idx),
         HOSTILE_TEST(errors_stick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

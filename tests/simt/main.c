@@ -1,6 +1,6 @@
 /*
- * main.c - runs every planted bug and its correct twin in several orders, each in a process of its own: the bug must be found
- * by whoever can see it in this build, with its kernel, line and thread, and the twin must not be reported.
+ * main.c - runs every planted bug and its correct twin in several orders, each in a process of its own: the bug must be
+ * found by whoever can see it in this build, with its kernel, line and thread, and the twin must not be reported.
  *
  *   test_simt           all; one line for each bug
  *   test_simt NAME      what is found in the bug NAME, in forward order
@@ -25,7 +25,7 @@ static const struct {
     uint64_t seed;
     const char *name;
 } runs[] = {
-    {GR__SIMT_FORWARD, 1, "forward"}, {GR__SIMT_REVERSE, 1, "reverse"},  {GR__SIMT_RANDOM, 1, "random 1"},
+    {GR__SIMT_FORWARD, 1, "forward"}, {GR__SIMT_REVERSE, 1, "reverse"}, {GR__SIMT_RANDOM, 1, "random 1"},
     {GR__SIMT_RANDOM, 2, "random 2"}, {GR__SIMT_RANDOM, 3, "random 3"},
 };
 enum { RUNS = sizeof runs / sizeof *runs };
@@ -40,7 +40,7 @@ float *floats(size_t count)
     return p;
 }
 
-/* --- one run in a child ------------------------------------------------------------------------------------------------ */
+/* --- one run in a child ------------------------------------------------------------------------------------------- */
 
 static void be_child(const planted *bug, bool right, int run)
 {
@@ -79,7 +79,7 @@ static void observe(const planted *bug, bool right, int run, char text[TEXT])
     waitpid(child, NULL, 0);
 }
 
-/* --- what it should have said ------------------------------------------------------------------------------------------ */
+/* --- what it should have said ------------------------------------------------------------------------------------- */
 
 static bool with_asan(void)
 {
@@ -109,7 +109,8 @@ static bool reported(const planted *bug, const char *text)
 {
     char kernel[128];
     snprintf(kernel, sizeof kernel, "in %s<false>", bug->kernel);
-    return !strncmp(text, bug->report, strlen(bug->report)) && (strstr(text, kernel) || strstr(text, "a copy in stream")) && names_line(bug, text) &&
+    return !strncmp(text, bug->report, strlen(bug->report)) &&
+           (strstr(text, kernel) || strstr(text, "a copy in stream")) && names_line(bug, text) &&
            (!strstr(text, "block (") || strstr(text, "thread"));
 }
 
@@ -121,7 +122,8 @@ static bool sanitized(const planted *bug, const char *text)
 /* NULL: as it should be. */
 static const char *judge(const planted *bug, const char *text)
 {
-    const bool right = !strcmp(text, "right\n"), wrong = !strcmp(text, "wrong result\n") || !*text; /* it died of the bug */
+    const bool right = !strcmp(text, "right\n"),
+               wrong = !strcmp(text, "wrong result\n") || !*text; /* it died of the bug */
     if (bug->seen & EVERYWHERE || (bug->seen & IN_CHECK && gr__simt_checks()))
         return reported(bug, text) ? NULL : "not reported as it should be";
     if (bug->seen & BY_ASAN && with_asan())
@@ -131,7 +133,7 @@ static const char *judge(const planted *bug, const char *text)
     return right || wrong ? NULL : "reported where nobody should see it";
 }
 
-/* --- all ---------------------------------------------------------------------------------------------------------------- */
+/* --- all ---------------------------------------------------------------------------------------------------------- */
 
 static int check(const planted *bug)
 {

@@ -18,11 +18,11 @@ enum {
 
 typedef struct {
     const char *name, *file;
-    int first, last;         /* lines of the kernel and what it calls: a report names one of them */
+    int first, last; /* lines of the kernel and what it calls: a report names one of them */
     const char *kernel;
     bool (*run)(bool right); /* launches; whether the result is as it should be */
     int seen;
-    const char *report;      /* how it begins */
+    const char *report; /* how it begins */
 } planted;
 
 #ifdef __cplusplus
@@ -34,7 +34,8 @@ float *floats(size_t count);
 
 int check_counts(void); /* counts.cu */
 
-extern const planted of_barriers[], of_races[], of_bounds[], of_warps[], of_copies[], of_launches[], of_queues[]; /* to name NULL */
+extern const planted of_barriers[], of_races[], of_bounds[], of_warps[], of_copies[], of_launches[],
+    of_queues[]; /* to name NULL */
 
 #ifdef __cplusplus
 }
@@ -43,8 +44,14 @@ extern const planted of_barriers[], of_races[], of_bounds[], of_warps[], of_copi
 /* PLANT(early_return, ...) behind kernel early_return<right> and its bool run_early_return(bool right). */
 #define BEGINS(name) enum { name##_begins = __LINE__ };
 #define ENDS(name) enum { name##_ends = __LINE__ };
-#define PLANT(name, seen, report) {#name, __FILE__, name##_begins, name##_ends, #name, run_##name, seen, report}
-#define NO_MORE {NULL, NULL, 0, 0, NULL, NULL, 0, NULL}
+#define PLANT(name, seen, report)                                                    \
+    {                                                                                \
+#name, __FILE__, name##_begins, name##_ends, #name, run_##name, seen, report \
+    }
+#define NO_MORE                               \
+    {                                         \
+        NULL, NULL, 0, 0, NULL, NULL, 0, NULL \
+    }
 
 /* Launches kernel<true> or kernel<false>. */
 #define RUN(kernel, right, grid, block, ...)                               \

@@ -1,4 +1,7 @@
-/* queues.cu - streams that do not wait for each other, a host that does not wait for a stream, graphs that outlive a buffer. */
+/*
+ * queues.cu - streams that do not wait for each other, a host that does not wait for a stream, graphs that outlive a
+ * buffer.
+ */
 #include <stdlib.h>
 
 #include "kernels/cuda/gpu.h"
@@ -40,7 +43,9 @@ template <bool right> static __global__ void event_too_early(float *x)
 }
 ENDS(event_too_early)
 
-/* A batch is uploaded in one stream and used in another; the event must stand behind the last use of the buffer before. */
+/*
+ * A batch is uploaded in one stream and used in another; the event must stand behind the last use of the buffer before.
+ */
 static bool run_event_too_early(bool right)
 {
     float *x = floats(32), *next = floats(32), *kept = floats(32);

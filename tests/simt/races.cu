@@ -98,7 +98,10 @@ static bool run_quad_over_words(bool right)
 }
 
 BEGINS(last_reader_late)
-/* Two warps read the same quads, one after the other as a rule; the first does not wait for the second and refills them. */
+/*
+ * Two warps read the same quads, one after the other as a rule; the first does not wait for the second and refills
+ * them.
+ */
 template <bool right> static __global__ void last_reader_late(float *out, const float *x)
 {
     GR_SHARED(float4, tile, [32]);
@@ -124,7 +127,10 @@ static bool run_last_reader_late(bool right)
 }
 
 BEGINS(filled_a_moment_ago)
-/* One warp fills a tile again that another one reads, but for the thread that comes to the barrier last and goes on first. */
+/*
+ * One warp fills a tile again that another one reads, but for the thread that comes to the barrier last and goes on
+ * first.
+ */
 template <bool right> static __global__ void filled_a_moment_ago(float *out, const float *x)
 {
     GR_SHARED(float, tile, [64]);
@@ -148,8 +154,8 @@ static bool run_filled_a_moment_ago(bool right)
 
 BEGINS(threads_share_a_half)
 /*
- * y[b][i] = i + 1 through shared memory: two halves of one word are no matter, one half of two threads is. Another block's
- * threads have the halves of others.
+ * y[b][i] = i + 1 through shared memory: two halves of one word are no matter, one half of two threads is. Another
+ * block's threads have the halves of others.
  */
 template <bool right> static __global__ void threads_share_a_half(float *y)
 {

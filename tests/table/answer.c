@@ -35,7 +35,8 @@ static bool differentiate(const row *r, gr_tensor *result, gr_tensor *const *in,
     return good;
 }
 
-static bool update(gr_context *ctx, const row *r, answer_fn compute, gr_tensor *const *in, gr_tensor **result, gr_tensor *db)
+static bool update(gr_context *ctx, const row *r, answer_fn compute, gr_tensor *const *in, gr_tensor **result,
+                   gr_tensor *db)
 {
     for (int i = 0; i < r->updates; i++) {
         ctx->state.update = r->state.update + i;

@@ -15,7 +15,7 @@ enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR };
 
 typedef struct {
     const trial *run;
-    int64_t C, n, c; /* channels, values in each, the one looked at */
+    int64_t C, n, c;                     /* channels, values in each, the one looked at */
     double s, mean_x, squares, dy, dy_h; /* mean|x|, mean (|x| + mean|x|)^2, sum|dY|, sum|dY||h| */
 } channel;
 
@@ -70,7 +70,8 @@ void batch_norm_magnitudes(const trial *run, int buffer, double *magnitude)
     const int64_t C = trial_count(run, GAMMA);
     for (int64_t c = 0; c < C; c++) {
         const channel k = look_at(run, c);
-        if (trial_count(run, buffer) == C && buffer != trial_out(0) && buffer != trial_d_in(X) && buffer != trial_d_in(RESIDUAL))
+        if (trial_count(run, buffer) == C && buffer != trial_out(0) && buffer != trial_d_in(X) &&
+            buffer != trial_d_in(RESIDUAL))
             magnitude[c] = of_channel(&k, buffer);
         else
             for (int64_t i = c; i < k.n * C; i += C)

@@ -16,8 +16,8 @@ void check_golden(const truth *t);
 void check_composition(const truth *t);
 
 /*
- * The row in f16 and bf16 on ref, cpu, simt and cuda, as far as they are asked for, beside stored halves and computed floats.
- * Operations whose result is no half: nothing.
+ * The row in f16 and bf16 on ref, cpu, simt and cuda, as far as they are asked for, beside stored halves and computed
+ * floats. Operations whose result is no half: nothing.
  */
 void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda);
 

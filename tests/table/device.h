@@ -12,11 +12,11 @@ typedef struct {
     const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512", "simt", "simt-tf32", "cuda", "cuda-tf32" */
     gr_type real;
     const gr_kernel *kernels;
-    bool threads;            /* its kernels use a pool */
-    bool (*supported)(void); /* by this machine; NULL: by all */
+    bool threads;               /* its kernels use a pool */
+    bool (*supported)(void);    /* by this machine; NULL: by all */
     gr_device *(*memory)(void); /* the device whose memory kernels work in; NULL: the host's */
-    bool emulated;           /* threads of a block can take turns in several orders */
-    bool tf32;               /* its products are asked for with tf32 factors; it has no others to show */
+    bool emulated;              /* threads of a block can take turns in several orders */
+    bool tf32;                  /* its products are asked for with tf32 factors; it has no others to show */
 } table_device;
 
 extern const table_device table_devices[];
@@ -27,9 +27,9 @@ const table_device *table_device_find(const char *name);
 bool table_device_here(const table_device *d);
 
 /*
- * Whether checks that change nothing but values are left out: of large rows on the emulator, in the builds that watch each
- * access of a kernel (sanitizers, the check build). There a row takes several times as long, and a NaN or a second run in the
- * same order goes where the first one went; what they do to results, the other builds see.
+ * Whether checks that change nothing but values are left out: of large rows on the emulator, in the builds that watch
+ * each access of a kernel (sanitizers, the check build). There a row takes several times as long, and a NaN or a second
+ * run in the same order goes where the first one went; what they do to results, the other builds see.
  */
 bool table_device_watches(const table_device *d, const row *r);
 
@@ -40,8 +40,8 @@ void device_check_forward(const table_device *d, truth *t, gr_pool *const pools[
 void device_check_backward(const table_device *d, truth *t, gr_pool *const pools[POOLS]);
 
 /*
- * Kernels that take halves as they are, in both types, against those for floats on the same numbers: values, guards, bits,
- * NaN, garbage and preloaded buffers, absent ones. Nothing where the device has none for the row.
+ * Kernels that take halves as they are, in both types, against those for floats on the same numbers: values, guards,
+ * bits, NaN, garbage and preloaded buffers, absent ones. Nothing where the device has none for the row.
  */
 void device_check_halves(const table_device *d, const truth *t);
 

@@ -117,11 +117,15 @@ static unsigned char *bits_of(const trial *t, gr_pass pass, size_t *size)
     return bits;
 }
 
-/* The same bits again with 1, 2 and 5 threads, or with a block's threads in other orders. t has just run with the first. */
+/*
+ * The same bits again with 1, 2 and 5 threads, or with a block's threads in other orders. t has just run with the
+ * first.
+ */
 static void check_bits(const subject *s, trial *t, gr_pass pass)
 {
     static const char *const threads[POOLS] = {"again with 1 thread", "with 2 threads", "with 5 threads"};
-    static const char *const orders[] = {"again", "in reverse order", "in random order"}; /* as gr__simt_order counts them */
+    static const char *const orders[] = {"again", "in reverse order",
+                                         "in random order"}; /* as gr__simt_order counts them */
     const int ways = s->device->threads ? POOLS : s->device->emulated ? 3 : 1;
     size_t size, size2;
     unsigned char *first = bits_of(t, pass, &size);
@@ -133,7 +137,8 @@ static void check_bits(const subject *s, trial *t, gr_pass pass)
         run(s, t, pass, way, name);
         unsigned char *other = bits_of(t, pass, &size2);
         if (size != size2 || memcmp(first, other, size))
-            report_failure(s->row, s->device->name, "%s pass %s: other bits", pass == GR_FORWARD ? "forward" : "backward", name);
+            report_failure(s->row, s->device->name, "%s pass %s: other bits",
+                           pass == GR_FORWARD ? "forward" : "backward", name);
         free(other);
     }
     if (s->device->emulated)
@@ -168,14 +173,15 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
     run(s, t, pass, 0, "NaN");
     int64_t lost = lost_nan(oracle, t, pass, &wanted);
     if (lost || (must_reach && !wanted))
-        report_failure(s->row, s->device->name, "%s: a NaN in %s%s is lost in %lld of %lld results",
-                       pass == GR_FORWARD ? "forward" : "backward", buffer == TRIAL_D_OUT ? "dY" : truth_name(s->row, buffer),
-                       buffer >= trial_out(0) && buffer < TRIAL_D_OUT ? " (saved)" : "", (long long)lost, (long long)wanted);
+        report_failure(
+            s->row, s->device->name, "%s: a NaN in %s%s is lost in %lld of %lld results",
+            pass == GR_FORWARD ? "forward" : "backward", buffer == TRIAL_D_OUT ? "dY" : truth_name(s->row, buffer),
+            buffer >= trial_out(0) && buffer < TRIAL_D_OUT ? " (saved)" : "", (long long)lost, (long long)wanted);
 }
 
 /*
- * Whether a NaN in this input must show in a result: a logit that is NaN is no class, ReLU's saved result only masks, and
- * running statistics are written from one of two sources.
+ * Whether a NaN in this input must show in a result: a logit that is NaN is no class, ReLU's saved result only masks,
+ * and running statistics are written from one of two sources.
  */
 static bool nan_reaches(const row *r, int slot)
 {
@@ -218,9 +224,9 @@ static void check_without_saved(const subject *s, trial *t)
 }
 
 /*
- * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its climb,
- * the conservative method to its anchor, nobody knows yet whether it is skipped when the loss is added to its sum, and
- * the loss scaler is what decides.
+ * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its
+ * climb, the conservative method to its anchor, nobody knows yet whether it is skipped when the loss is added to its
+ * sum, and the loss scaler is what decides.
  */
 static bool obeys_skip(const gr_op *op)
 {
@@ -277,7 +283,8 @@ static void check_slots(const subject *s, trial *t, unsigned mask, int absent, c
 
 void device_check_backward(const table_device *d, truth *truth, gr_pool *const pools[POOLS])
 {
-    static const char *const absent[GR_MAX_IN] = {"backward without d_in[0]", "backward without d_in[1]", "backward without d_in[2]"};
+    static const char *const absent[GR_MAX_IN] = {"backward without d_in[0]", "backward without d_in[1]",
+                                                  "backward without d_in[2]"};
     const subject s = subject_of(d, truth, pools);
     trial t;
     open_trial(&s, &t);

@@ -1,8 +1,8 @@
 /*
  * differences.c - the oracle's gradients against (L(x + h) - L(x - h)) / 2h, L = sum dY y, in double.
  *
- * Every operation is linear between its jumps or smooth: at h = 1e-6 the truncation is below 1e-11 and the rounding of y,
- * divided by h, below 1e-9 of the largest.
+ * Every operation is linear between its jumps or smooth: at h = 1e-6 the truncation is below 1e-11 and the rounding of
+ * y, divided by h, below 1e-9 of the largest.
  */
 #include <math.h>
 #include <stdlib.h>

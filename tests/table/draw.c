@@ -102,9 +102,9 @@ static int64_t label(const row *r, int slot, int64_t i, int64_t count)
 }
 
 /*
- * Numbers of an affine map and of a box, around the picture's middle: a turn and a stretch of up to a quarter, a move of up to
- * three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels; resize: these after a
- * resize. The box may reach beyond.
+ * Numbers of an affine map and of a box, around the picture's middle: a turn and a stretch of up to a quarter, a move
+ * of up to three eighths of a side, mirrored for every other picture; whole: only the mirror and whole pixels; resize:
+ * these after a resize. The box may reach beyond.
  */
 static double map_number(const row *r, int slot, int64_t n, int64_t k)
 {

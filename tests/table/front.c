@@ -192,8 +192,11 @@ static gr_tensor *call_normalise(const row *r, gr_tensor *const *in, gr_tensor *
 static gr_tensor *call_augment(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
-    return gr_augment(in[0], in[1], &(gr_augment_args){.normalise = r->normalise, .size = {r->size[0], r->size[1]},
-                                                       .filter = (gr_resampling)r->filter, .fill = (gr_fill)r->fill});
+    return gr_augment(in[0], in[1],
+                      &(gr_augment_args){.normalise = r->normalise,
+                                         .size = {r->size[0], r->size[1]},
+                                         .filter = (gr_resampling)r->filter,
+                                         .fill = (gr_fill)r->fill});
 }
 
 static gr_tensor *call_accuracy(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -240,7 +243,9 @@ static gr_tensor *call_adam_step(const row *r, gr_tensor *const *in, gr_tensor *
 
 static gr_tensor *call_lars_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
-    gr_lars_args args = {.momentum = r->momentum.momentum, .weight_decay = r->momentum.weight_decay, .trust = r->factor,
+    gr_lars_args args = {.momentum = r->momentum.momentum,
+                         .weight_decay = r->momentum.weight_decay,
+                         .trust = r->factor,
                          .epsilon = r->adam.epsilon};
     (void)db;
     return gr_lars_step(in[0], in[1], in[2], &args) ? in[0] : NULL;
@@ -249,7 +254,8 @@ static gr_tensor *call_lars_step(const row *r, gr_tensor *const *in, gr_tensor *
 static gr_tensor *call_prox_step(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
-    return gr_prox_step(in[0], in[1], in[2], &(gr_prox_args){.gamma = r->factor, .first = r->track.first}) ? in[0] : NULL;
+    return gr_prox_step(in[0], in[1], in[2], &(gr_prox_args){.gamma = r->factor, .first = r->track.first}) ? in[0]
+                                                                                                           : NULL;
 }
 
 static gr_tensor *call_clip_norm(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -345,7 +351,8 @@ bool front_inputs(gr_context *ctx, const row *r, gr_tensor **in)
             continue;
         gr_type real = slot.type == 'a' ? cast_type(r->from_f16, r->from_bf16, gr_real(ctx)) : gr_real(ctx);
         gr_type type = slot.type == 'u' ? GR_U8 : slot.type == 'i' ? GR_I32 : real;
-        in[i] = slot.grad ? gr_variable(ctx, r->ndim[i], r->shape[i]) : gr_tensor_new(ctx, type, r->ndim[i], r->shape[i]);
+        in[i] =
+            slot.grad ? gr_variable(ctx, r->ndim[i], r->shape[i]) : gr_tensor_new(ctx, type, r->ndim[i], r->shape[i]);
         if (!in[i])
             return false;
         double *values = calloc((size_t)in[i]->count + 1, sizeof *values);

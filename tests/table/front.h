@@ -17,7 +17,8 @@ typedef struct {
 gr_tensor *front_call(const row *r, gr_tensor *const *in, gr_tensor *db);
 
 /*
- * Makes the row's inputs in ctx and fills them with its draws: variables where the slot has a gradient. False: ctx tells.
+ * Makes the row's inputs in ctx and fills them with its draws: variables where the slot has a gradient. False: ctx
+ * tells.
  */
 bool front_inputs(gr_context *ctx, const row *r, gr_tensor **in);
 

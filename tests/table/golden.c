@@ -15,7 +15,8 @@ static const double TIMES = 4;
 
 static double times(const row *r)
 {
-    bool softmax = r->op->id == GR_OP_softmax_cross_entropy; /* PyTorch's exp(z - log sum exp z) has the rounding of z */
+    bool softmax =
+        r->op->id == GR_OP_softmax_cross_entropy; /* PyTorch's exp(z - log sum exp z) has the rounding of z */
     return TIMES * r->updates * (softmax ? 1 + r->scale : 1);
 }
 
@@ -49,15 +50,16 @@ static void check_result(const truth *t, const gr_safetensors *file, int buffer,
     const gr_saved_tensor *saved = find(file, r->text, truth_name(r, buffer));
     double *want = saved ? elements(saved, trial_count(&t->run, buffer)) : NULL;
     if (!want) {
-        report_failure(r, "golden", "%s is not in the golden, or of another size; run scripts/make_goldens.py", truth_name(r, buffer));
+        report_failure(r, "golden", "%s is not in the golden, or of another size; run scripts/make_goldens.py",
+                       truth_name(r, buffer));
         return;
     }
     for (int64_t i = 0; i < trial_count(&t->run, buffer); i++) {
         double bound = times(r) * t->slack[buffer] * DBL_EPSILON * t->magnitude[buffer][i];
         if (fabs(got[i] - want[i]) <= bound || got[i] == want[i])
             continue;
-        report_failure(r, "golden", "%s[%lld] is %.17g, PyTorch's is %.17g, allowed are %.3g", truth_name(r, buffer), (long long)i,
-                       got[i], want[i], bound);
+        report_failure(r, "golden", "%s[%lld] is %.17g, PyTorch's is %.17g, allowed are %.3g", truth_name(r, buffer),
+                       (long long)i, got[i], want[i], bound);
         break;
     }
     free(want);

@@ -1,6 +1,7 @@
 /*
- * halves.c - rule (d): an operation on halves is at most twice as far from the truth as one that stores halves and computes in
- * floats, plus one unit in the last place. Truth and that plain path are ref in double and in float on the same rounded inputs.
+ * halves.c - rule (d): an operation on halves is at most twice as far from the truth as one that stores halves and
+ * computes in floats, plus one unit in the last place. Truth and that plain path are ref in double and in float on the
+ * same rounded inputs.
  */
 #include <float.h>
 #include <math.h>
@@ -185,7 +186,10 @@ static void compare(const half_trial *h, const operand *o, const char *check)
     free(plain);
 }
 
-/* What is saved for backward is the truth's, rounded, on every path: which of two neighbours was the maximum is not the matter. */
+/*
+ * What is saved for backward is the truth's, rounded, on every path: which of two neighbours was the maximum is not the
+ * matter.
+ */
 static void share_saved(half_trial *h)
 {
     for (int i = 0; i < GR_MAX_OUT; i++) {

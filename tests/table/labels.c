@@ -1,6 +1,6 @@
 /*
- * labels.c - labels that are no class, and logits that are no number: the loss is NaN, the sample counts as wrong and stands
- * nowhere in the confusion matrix.
+ * labels.c - labels that are no class, and logits that are no number: the loss is NaN, the sample counts as wrong and
+ * stands nowhere in the confusion matrix.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,10 +27,11 @@ static int check(const char *device, int64_t C, int32_t label, bool valid)
     double loss = 0, correct = 0, counted = 0;
     bool answered = answer(ctx, C, label, &loss, &correct, &counted);
     gr_close(ctx);
-    if (answered && isnan(loss) == !valid && correct == 1 && counted == 1 + valid) /* logits of 0: the first class, so label 0 alone is right */
+    if (answered && isnan(loss) == !valid && correct == 1 &&
+        counted == 1 + valid) /* logits of 0: the first class, so label 0 alone is right */
         return 0;
-    printf("FAIL %s: label %d of %lld classes: loss %g, %g right, %g counted\n", device, (int)label, (long long)(C == 1 ? 2 : C), loss, correct,
-           counted);
+    printf("FAIL %s: label %d of %lld classes: loss %g, %g right, %g counted\n", device, (int)label,
+           (long long)(C == 1 ? 2 : C), loss, correct, counted);
     return 1;
 }
 
@@ -38,7 +39,8 @@ static int check(const char *device, int64_t C, int32_t label, bool valid)
 static int check_nan(const char *device, int64_t C, int64_t place)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = device});
-    gr_tensor *z = gr_tensor_new(ctx, gr_real(ctx), 2, (int64_t[]){1, C}), *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){1});
+    gr_tensor *z = gr_tensor_new(ctx, gr_real(ctx), 2, (int64_t[]){1, C}),
+              *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){1});
     double wide[4] = {0};
     float narrow[4] = {0};
     wide[place] = NAN;
@@ -49,7 +51,8 @@ static int check_nan(const char *device, int64_t C, int64_t place)
     double counted = gr_item(gr_sum(gr_confusion(z, labels, NULL)));
     bool ok = gr_close(ctx) == 0 && isnan(loss) && correct == 0 && counted == 0;
     if (!ok)
-        printf("FAIL %s: NaN at %lld of %lld logits: loss %g, %g right\n", device, (long long)place, (long long)C, loss, correct);
+        printf("FAIL %s: NaN at %lld of %lld logits: loss %g, %g right\n", device, (long long)place, (long long)C, loss,
+               correct);
     return !ok;
 }
 

@@ -29,8 +29,8 @@ enum { LINES = sizeof lines / sizeof *lines, SMALL = 4096 };
 
 typedef struct {
     bool list, first, small, host; /* host: not the devices that run the CUDA kernels */
-    const table_device *device; /* NULL: all */
-    const char *op;             /* NULL: all */
+    const table_device *device;    /* NULL: all */
+    const char *op;                /* NULL: all */
     char **words;
     int n_words;
     gr_pool *pools[POOLS];
@@ -154,9 +154,11 @@ static int check_rows(const settings *s, int rows_of[GR_OP_COUNT])
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]\ndevices:");
+    fprintf(stderr,
+            "usage: test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]\ndevices:");
     for (int i = 0; i < table_device_count; i++)
-        fprintf(stderr, " %s%s", table_devices[i].name, table_device_here(&table_devices[i]) ? "" : " (not on this processor)");
+        fprintf(stderr, " %s%s", table_devices[i].name,
+                table_device_here(&table_devices[i]) ? "" : " (not on this processor)");
     fprintf(stderr, "\n");
     return 2;
 }

@@ -1,4 +1,6 @@
-/* refusals.c - what a front must refuse: with GR_USAGE, and a message that names the operation and says what is wrong. */
+/*
+ * refusals.c - what a front must refuse: with GR_USAGE, and a message that names the operation and says what is wrong.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,12 +102,14 @@ static void max_pool2d_empty_window(gr_context *ctx)
 
 static void fused_channels(gr_context *ctx)
 {
-    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 2), NULL, &(gr_conv2d_relu_max_pool_args){.pool.size = {2, 2}});
+    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 2), NULL,
+                            &(gr_conv2d_relu_max_pool_args){.pool.size = {2, 2}});
 }
 
 static void fused_pool_too_large(gr_context *ctx)
 {
-    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL, &(gr_conv2d_relu_max_pool_args){.pool.size = {4, 2}});
+    gr_conv2d_relu_max_pool(images(ctx), real(ctx, 4, 4, 3, 3, 3), NULL,
+                            &(gr_conv2d_relu_max_pool_args){.pool.size = {4, 2}});
 }
 
 static void dense_images(gr_context *ctx)
@@ -155,7 +159,8 @@ static void avg_pool2d_matrix(gr_context *ctx)
 
 static void avg_pool2d_empty_window(gr_context *ctx)
 {
-    gr_avg_pool2d(images(ctx), &(gr_avg_pool2d_args){.size = {2, 2}, .window = {.padding = GR_EXPLICIT, .pad = {2, 0, 0, 0}}});
+    gr_avg_pool2d(images(ctx),
+                  &(gr_avg_pool2d_args){.size = {2, 2}, .window = {.padding = GR_EXPLICIT, .pad = {2, 0, 0, 0}}});
 }
 
 static void add_shapes(gr_context *ctx)
@@ -185,12 +190,14 @@ static void batch_norm_residual(gr_context *ctx)
 
 static void batch_norm_half_given(gr_context *ctx)
 {
-    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, &(gr_statistics){.mean = vector(ctx, 4)}, NULL, NULL);
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, &(gr_statistics){.mean = vector(ctx, 4)},
+                  NULL, NULL);
 }
 
 static void batch_norm_epsilon(gr_context *ctx)
 {
-    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, NULL, &(gr_batch_norm_args){.epsilon = -1}, NULL);
+    gr_batch_norm(matrix(ctx, 3, 4), vector(ctx, 4), vector(ctx, 4), NULL, NULL, &(gr_batch_norm_args){.epsilon = -1},
+                  NULL);
 }
 
 static void track_values(gr_context *ctx)
@@ -489,7 +496,8 @@ static void adam_beta(gr_context *ctx)
 
 static void adam_epsilon(gr_context *ctx)
 {
-    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), &(gr_adam_args){.epsilon = (double)NAN});
+    gr_adam_step(vector(ctx, 8), vector(ctx, 8), vector(ctx, 8), vector(ctx, 8),
+                 &(gr_adam_args){.epsilon = (double)NAN});
 }
 
 static void dense_sgd_shapes(gr_context *ctx)
@@ -499,7 +507,8 @@ static void dense_sgd_shapes(gr_context *ctx)
 
 static void dense_sgd_db(gr_context *ctx)
 {
-    gr_dense_sgd(&(gr_dense_update){.x = matrix(ctx, 2, 7), .dy = matrix(ctx, 2, 4), .w = matrix(ctx, 7, 4), .db = vector(ctx, 7)});
+    gr_dense_sgd(&(gr_dense_update){
+        .x = matrix(ctx, 2, 7), .dy = matrix(ctx, 2, 4), .w = matrix(ctx, 7, 4), .db = vector(ctx, 7)});
 }
 
 static void dense_adam_moments(gr_context *ctx)
@@ -614,7 +623,8 @@ static int check(const char *device, size_t i)
     bool named = !strncmp(text, op, strlen(op)) && strchr(" :", text[strlen(op)]);
     bool good = gr_error_code(ctx) == GR_USAGE && named && strstr(text, refusals[i].words);
     if (!good)
-        printf("FAIL %s: refusal by %s with \"%s\": code %d, \"%s\"\n", device, op, refusals[i].words, (int)gr_error_code(ctx), text);
+        printf("FAIL %s: refusal by %s with \"%s\": code %d, \"%s\"\n", device, op, refusals[i].words,
+               (int)gr_error_code(ctx), text);
     gr_close(ctx);
     return !good;
 }

@@ -84,10 +84,24 @@ static bool flag_word(row *r, const word *w)
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"relu", &r->relu}, {"no_dx", &r->no_dx}, {"no_db", &r->no_db}, {"ties", &r->ties}, {"fresh", &r->fresh},
-                 {"first", &r->track.first}, {"nesterov", &r->momentum.nesterov}, {"decoupled", &r->momentum.decoupled},
-                 {"second", &r->second}, {"whole", &r->whole}, {"overflow", &r->overflow}, {"finite", &r->finite}, {"skip", &r->skip}, {"stray", &r->stray},
-                 {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"to_f16", &r->to_f16}, {"to_bf16", &r->to_bf16}};
+    } flags[] = {{"relu", &r->relu},
+                 {"no_dx", &r->no_dx},
+                 {"no_db", &r->no_db},
+                 {"ties", &r->ties},
+                 {"fresh", &r->fresh},
+                 {"first", &r->track.first},
+                 {"nesterov", &r->momentum.nesterov},
+                 {"decoupled", &r->momentum.decoupled},
+                 {"second", &r->second},
+                 {"whole", &r->whole},
+                 {"overflow", &r->overflow},
+                 {"finite", &r->finite},
+                 {"skip", &r->skip},
+                 {"stray", &r->stray},
+                 {"from_f16", &r->from_f16},
+                 {"from_bf16", &r->from_bf16},
+                 {"to_f16", &r->to_f16},
+                 {"to_bf16", &r->to_bf16}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;
@@ -107,10 +121,16 @@ static bool number_word(row *r, const word *w)
     const struct {
         const char *name;
         double *number;
-    } numbers[] = {{"epsilon", &r->adam.epsilon},   {"lr", &r->state.lr},
-                   {"inv_weight", &r->state.inv_weight}, {"scale", &r->scale},
-                   {"var_epsilon", &r->batch_norm.epsilon}, {"momentum", &r->momentum.momentum},
-                   {"decay", &r->momentum.weight_decay}, {"factor", &r->factor}, {"smoothing", &r->smoothing}, {"rate", &r->rate}};
+    } numbers[] = {{"epsilon", &r->adam.epsilon},
+                   {"lr", &r->state.lr},
+                   {"inv_weight", &r->state.inv_weight},
+                   {"scale", &r->scale},
+                   {"var_epsilon", &r->batch_norm.epsilon},
+                   {"momentum", &r->momentum.momentum},
+                   {"decay", &r->momentum.weight_decay},
+                   {"factor", &r->factor},
+                   {"smoothing", &r->smoothing},
+                   {"rate", &r->rate}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(w->name, numbers[i].name) && w->n == 1) {
             *numbers[i].number = w->numbers[0];
@@ -180,8 +200,13 @@ static bool all_there(const row *r)
 bool row_parse(const char *text, bool golden, row *r, const char **why)
 {
     /* Numbers of the step state that a kernel could take for one another all differ. */
-    *r = (row){.text = text, .golden = golden, .hash = fnv1a(text), .updates = 1, .scale = 1,
-               .state = {.update = 7, .skipped = 4, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
+    *r = (row){
+        .text = text,
+        .golden = golden,
+        .hash = fnv1a(text),
+        .updates = 1,
+        .scale = 1,
+        .state = {.update = 7, .skipped = 4, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
     for (int i = 0; i < GR_MAX_IN; i++)
         r->ndim[i] = -1;
     word w;

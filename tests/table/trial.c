@@ -120,7 +120,8 @@ static gr_type by_letter(const gr_slot *slot, gr_type real, gr_type half, bool g
 static void open_as(trial *t, const row *r, const row_call *shapes, gr_type real, gr_type half)
 {
     *t = (trial){.row = r, .shapes = *shapes, .state = r->state};
-    t->call = (gr_call){.exec = &t->exec, .options = t->shapes.args, .n_in = shapes->call.n_in, .n_out = shapes->call.n_out};
+    t->call =
+        (gr_call){.exec = &t->exec, .options = t->shapes.args, .n_in = shapes->call.n_in, .n_out = shapes->call.n_out};
     gr_slot slot;
     for (int i = 0; gr__slot(r->op->inputs, i, &slot); i++) {
         const gr_tensor *like = shapes->call.in[i] ? &shapes->in[i] : NULL;
@@ -220,7 +221,8 @@ void trial_draw(trial *t, int buffer)
     if (buffer < GR_MAX_IN)
         draw_input(t->row, buffer, count, values);
     else
-        draw_stream(t->row, (uint32_t)(buffer == TRIAL_D_OUT ? DRAW_DY : DRAW_PRELOAD + buffer - trial_d_in(0)), count, values);
+        draw_stream(t->row, (uint32_t)(buffer == TRIAL_D_OUT ? DRAW_DY : DRAW_PRELOAD + buffer - trial_d_in(0)), count,
+                    values);
     for (int64_t i = 0; i < count; i++)
         trial_set(t, buffer, i, values[i]);
     free(values);
@@ -292,7 +294,8 @@ static const char *run_there(trial *t, gr_kernel_fn pass, unsigned char *scratch
     for (int i = 0; i < TRIAL_SLOTS; i++) {
         home[i] = t->buffers[i].t.data;
         if (home[i])
-            t->buffers[i].t.data = (char *)mirror_block(&m, t->buffers[i].block, whole_size(gr__bytes(&t->buffers[i].t))) + GUARD;
+            t->buffers[i].t.data =
+                (char *)mirror_block(&m, t->buffers[i].block, whole_size(gr__bytes(&t->buffers[i].t))) + GUARD;
     }
     t->exec.scratch = bytes ? (char *)mirror_block(&m, scratch, whole_size(bytes)) + GUARD : NULL;
     t->exec.state = mirror_state(&m, &t->state);

@@ -56,8 +56,8 @@ void trial_draw(trial *t, int buffer);    /* fills in[], d_out or, with what may
 void trial_copy(trial *to, const trial *from, int buffer); /* converts */
 
 /*
- * Runs a pass with scratch of exactly the size asked for, filled with garbage. Returns NULL, or what the kernel did that it
- * must not: wrote outside a buffer or into an input.
+ * Runs a pass with scratch of exactly the size asked for, filled with garbage. Returns NULL, or what the kernel did
+ * that it must not: wrote outside a buffer or into an input.
  */
 const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr_pool *pool);
 

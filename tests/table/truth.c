@@ -12,17 +12,17 @@
 
 /* How the magnitude of a pass's results is found. */
 typedef enum {
-    TERMS,  /* by the kernel itself on absolute inputs: sums of products */
-    ITSELF, /* |truth|: no cancellation */
-    LOGITS, /* by the size of the logits: losses */
+    TERMS,    /* by the kernel itself on absolute inputs: sums of products */
+    ITSELF,   /* |truth|: no cancellation */
+    LOGITS,   /* by the size of the logits: losses */
     CHANNELS, /* by the values of a channel: batch_norm */
-    SUMS     /* of a sum and what rounding took from it: by the sum */
+    SUMS      /* of a sum and what rounding took from it: by the sum */
 } magnitude_kind;
 
 /*
  * c of forward and backward by operation; 0 where nothing rounds. A sum of K products in float has an error of about
- * eps/2 sqrt(K) times its magnitude, so c = 1 leaves a factor of two. exp and log of the C library and of the vector kernels are
- * good to 2 to 4 eps, which is what the larger figures stand for.
+ * eps/2 sqrt(K) times its magnitude, so c = 1 leaves a factor of two. exp and log of the C library and of the vector
+ * kernels are good to 2 to 4 eps, which is what the larger figures stand for.
  */
 static const struct {
     magnitude_kind forward;
@@ -83,7 +83,9 @@ static double terms(const row *r, const row_call *s, int buffer)
     switch (r->op->id) {
     case GR_OP_conv2d:
     case GR_OP_conv2d_relu_max_pool:
-        return out ? (double)(w[1] * w[2] * w[3] + 1) : dx ? (double)(w[0] * w[1] * w[2]) : (double)(y[0] * y[1] * y[2]);
+        return out  ? (double)(w[1] * w[2] * w[3] + 1)
+               : dx ? (double)(w[0] * w[1] * w[2])
+                    : (double)(y[0] * y[1] * y[2]);
     case GR_OP_max_pool2d:
     case GR_OP_avg_pool2d:
         return r->size[0] * r->size[1];
@@ -125,8 +127,8 @@ static bool is_of_products(const row *r, int buffer)
 }
 
 /*
- * Makes a trial's inputs and dY absolute; lr, means and the anchor change sign, so that p - lr (g + gamma (p - anchor)) becomes
- * |p| + lr (|g| + gamma (|p| + |anchor|)).
+ * Makes a trial's inputs and dY absolute; lr, means and the anchor change sign, so that p - lr (g + gamma (p - anchor))
+ * becomes |p| + lr (|g| + gamma (|p| + |anchor|)).
  */
 static void make_absolute(trial *a)
 {
@@ -355,8 +357,9 @@ bool truth_compare(const truth *t, int buffer, const double *got, const double *
         wanted = want;
     }
     if (wrong)
-        report_failure(t->run.row, device, "%s: %s: %lld of %lld wrong; [%lld] is %.9g, wanted %.9g (%.3g times the bound)", check,
-                       truth_name(t->run.row, buffer), (long long)wrong, (long long)count, (long long)worst, got[worst], wanted,
-                       most);
+        report_failure(t->run.row, device,
+                       "%s: %s: %lld of %lld wrong; [%lld] is %.9g, wanted %.9g (%.3g times the bound)", check,
+                       truth_name(t->run.row, buffer), (long long)wrong, (long long)count, (long long)worst, got[worst],
+                       wanted, most);
     return !wrong;
 }

@@ -3,9 +3,10 @@
  *
  *   |got - truth| <= c * eps * sqrt(K) * magnitude
  *
- * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for each
- * operation in truth.c, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they are
- * multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the same direction.
+ * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for
+ * each operation in truth.c, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they
+ * are multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the
+ * same direction.
  */
 #ifndef GRADUS_TABLE_TRUTH_H
 #define GRADUS_TABLE_TRUTH_H
@@ -16,17 +17,17 @@ typedef struct {
     trial run;     /* forward and backward have run; buffers by trial.h's numbers */
     trial rounded; /* DIFF: backward from saved outputs rounded to float, as a device in float has them */
     trial *with_nan[2][TRIAL_SLOTS]; /* see truth_with_nan; by pass and buffer, NULL until asked for */
-    double *magnitude[TRIAL_SLOTS]; /* NULL where the kernel writes nothing */
-    double slack[TRIAL_SLOTS];      /* c * sqrt(K); 0: exact */
-    double products[TRIAL_SLOTS];   /* c where the result is made of products of inputs, else 0 */
+    double *magnitude[TRIAL_SLOTS];  /* NULL where the kernel writes nothing */
+    double slack[TRIAL_SLOTS];       /* c * sqrt(K); 0: exact */
+    double products[TRIAL_SLOTS];    /* c where the result is made of products of inputs, else 0 */
 } truth;
 
 void truth_open(truth *t, const row *r, const row_call *shapes);
 void truth_close(truth *t);
 
 /*
- * The oracle's pass with a NaN in one input: results of it that are NaN must be NaN on every device. *place is where the
- * NaN stands: the first element; of dY the first one behind a positive result, which no ReLU masks.
+ * The oracle's pass with a NaN in one input: results of it that are NaN must be NaN on every device. *place is where
+ * the NaN stands: the first element; of dY the first one behind a positive result, which no ReLU masks.
  */
 const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place);
 

@@ -113,8 +113,8 @@ static int check(const use *u)
         x[i] = at;
         failures = fabs(exact[i] - numeric) > 1e-7 * (1 + fabs(numeric)) || fabs(single[i] - exact[i]) > 1e-4;
         if (failures)
-            printf("FAIL twice: %s: gradient [%lld] is %.9g on ref, %.9g on cpu, by differences %.9g; %s%s\n", u->name, (long long)i,
-                   exact[i], single[i], numeric, gr_error_text(ref), gr_error_text(cpu));
+            printf("FAIL twice: %s: gradient [%lld] is %.9g on ref, %.9g on cpu, by differences %.9g; %s%s\n", u->name,
+                   (long long)i, exact[i], single[i], numeric, gr_error_text(ref), gr_error_text(cpu));
     }
     gr_close(cpu);
     gr_close(ref);

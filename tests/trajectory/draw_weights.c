@@ -1,6 +1,6 @@
 /*
- * draw_weights.c - the first weights of a recipe's network into a file: draw_weights cats-vs-dogs|cifar10-cnn SEED FILE.
- * make_golden.py draws the same numbers by itself, so a mistake in the order of weights on disk shows as well.
+ * draw_weights.c - the first weights of a recipe's network into a file: draw_weights cats-vs-dogs|cifar10-cnn SEED
+ * FILE. make_golden.py draws the same numbers by itself, so a mistake in the order of weights on disk shows as well.
  */
 #include <gradus.h>
 #include <stdio.h>

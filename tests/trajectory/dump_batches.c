@@ -1,6 +1,7 @@
 /*
  * dump_batches.c - the first images of a recipe's training set in their own order, for make_golden.py:
- * dump_batches cats-vs-dogs|cifar10-cnn ROOT COUNT FILE. FILE: i32 height, width, count; count x (i32 label, u8 pixels).
+ * dump_batches cats-vs-dogs|cifar10-cnn ROOT COUNT FILE. FILE: i32 height, width, count; count x (i32 label, u8
+ * pixels).
  */
 #include <gradus.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ static gr_dataset *training_set(gr_context *ctx, const char *recipe, const char 
         return gr_cifar10(ctx, root).train;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/PetImages", root);
-    gr_dataset *pets = gr_image_folder(ctx, folder, &(gr_image_options){.height = 200, .width = 200, .per_class = 1000});
+    gr_dataset *pets =
+        gr_image_folder(ctx, folder, &(gr_image_options){.height = 200, .width = 200, .per_class = 1000});
     return gr_split_per_class(pets, 600, 200, 200).train;
 }
 

@@ -19,7 +19,7 @@ static uint32_t bits_of(float f)
     return bits;
 }
 
-/* --- cp.async ------------------------------------------------------------------------------------------------------- */
+/* --- cp.async ----------------------------------------------------------------------------------------------------- */
 
 void expect_cp_async16(uint32_t *out, const uint32_t *in)
 {
@@ -46,7 +46,7 @@ void expect_cp_async_groups(uint32_t *out, const uint32_t *in)
         }
 }
 
-/* --- matrices ------------------------------------------------------------------------------------------------------- */
+/* --- matrices ----------------------------------------------------------------------------------------------------- */
 
 /* Element (r, c) of matrix m: row 8 m + r of the input has 8 elements. */
 static uint32_t element(const uint32_t *in, int m, int r, int c)
@@ -58,14 +58,16 @@ void expect_ldmatrix(uint32_t *out, const uint32_t *in)
 {
     for (int lane = 0; lane < 32; lane++)
         for (int m = 0; m < 4; m++)
-            out[4 * lane + m] = element(in, m, lane / 4, 2 * (lane % 4)) | element(in, m, lane / 4, 2 * (lane % 4) + 1) << 16;
+            out[4 * lane + m] = element(in, m, lane / 4, 2 * (lane % 4)) | element(in, m, lane / 4, 2 * (lane % 4) + 1)
+                                                                               << 16;
 }
 
 void expect_ldmatrix_trans(uint32_t *out, const uint32_t *in)
 {
     for (int lane = 0; lane < 32; lane++)
         for (int m = 0; m < 4; m++)
-            out[4 * lane + m] = element(in, m, 2 * (lane % 4), lane / 4) | element(in, m, 2 * (lane % 4) + 1, lane / 4) << 16;
+            out[4 * lane + m] = element(in, m, 2 * (lane % 4), lane / 4) | element(in, m, 2 * (lane % 4) + 1, lane / 4)
+                                                                               << 16;
 }
 
 /* The value of a finite 16-bit float. */
@@ -95,8 +97,8 @@ static double tf32_factor(uint32_t word, int i)
 }
 
 /*
- * d[16,8] += a[16,K] b[K,8], K = 16 in pairs or 8 in words: figures "MMA fragments" of the PTX ISA. Where a thread holds row r,
- * column c of a matrix is solved for the thread here, and not the other way round.
+ * d[16,8] += a[16,K] b[K,8], K = 16 in pairs or 8 in words: figures "MMA fragments" of the PTX ISA. Where a thread
+ * holds row r, column c of a matrix is solved for the thread here, and not the other way round.
  */
 static void mma(uint32_t *out, const uint32_t *in, int k_end, factor *of)
 {
@@ -140,7 +142,7 @@ void expect_mma_tf32_exact(uint32_t *out, const uint32_t *in)
     mma(out, in, 8, tf32_factor);
 }
 
-/* --- barriers ------------------------------------------------------------------------------------------------------- */
+/* --- barriers ----------------------------------------------------------------------------------------------------- */
 
 void expect_named_barrier(uint32_t *out, const uint32_t *in)
 {
@@ -150,7 +152,7 @@ void expect_named_barrier(uint32_t *out, const uint32_t *in)
     }
 }
 
-/* --- 16-bit floats -------------------------------------------------------------------------------------------------- */
+/* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 
 /* The nearest number of the type, ties to the even one, found by bisection among the positive ones. */
 static uint32_t nearest(float f, int exponent_bits, int fraction_bits)
@@ -220,7 +222,7 @@ void expect_from_bf16(uint32_t *out, const uint32_t *in)
         out[i] = widened(in[i] & 0xFFFF, 8, 7);
 }
 
-/* --- a warp's collectives ------------------------------------------------------------------------------------------- */
+/* --- a warp's collectives ----------------------------------------------------------------------------------------- */
 
 void expect_shuffle(uint32_t *out, const uint32_t *in)
 {

@@ -1,16 +1,17 @@
 /*
- * kernels.cu - one kernel for each wrapper, for either device. One block; in[WORDS] and out[WORDS] are words of 32 bits.
+ * kernels.cu - one kernel for each wrapper, for either device. One block; in[WORDS] and out[WORDS] are words of 32
+ * bits.
  */
 #include "kernels/cuda/gpu.h"
 #include "tests/wrappers/wrappers.h"
 
-#define RUN(name, threads)                                                            \
-    extern "C" void GR_CUDA(run_##name)(uint32_t *out, const uint32_t *in, void *queue) \
-    {                                                                                 \
-        GR_LAUNCH(name, 1, threads, 0, queue, out, in);                               \
+#define RUN(name, threads)                                                               \
+    extern "C" void GR_CUDA(run_##name)(uint32_t * out, const uint32_t *in, void *queue) \
+    {                                                                                    \
+        GR_LAUNCH(name, 1, threads, 0, queue, out, in);                                  \
     }
 
-/* --- cp.async: the thread's number of bytes, the rest zero ---------------------------------------------------------- */
+/* --- cp.async: the thread's number of bytes, the rest zero -------------------------------------------------------- */
 
 static __global__ void cp_async16(uint32_t *out, const uint32_t *in)
 {
@@ -57,7 +58,7 @@ static __global__ void cp_async_groups(uint32_t *out, const uint32_t *in)
 }
 RUN(cp_async_groups, 32)
 
-/* --- matrices ------------------------------------------------------------------------------------------------------- */
+/* --- matrices ----------------------------------------------------------------------------------------------------- */
 
 /* Four 8x8 matrices of 16-bit elements, their rows in an order of their own, 16 bytes apart by 5 rows. */
 static __device__ void fill_rows(uint32_t (*s)[4], const uint32_t *in)
@@ -90,17 +91,17 @@ static __global__ void ldmatrix_trans(uint32_t *out, const uint32_t *in)
 RUN(ldmatrix_trans, 32)
 
 /* a: in[4 lane + i], b: in[128 + 2 lane + i], d: floats in[192 + 4 lane + i], out[4 lane + i] */
-#define MMA(name, wrapper, guard)                                   \
-    static __global__ void name(uint32_t *out, const uint32_t *in)  \
-    {                                                               \
-        const int lane = threadIdx.x;                               \
-        float d[4];                                                 \
-        for (int i = 0; i < 4; i++)                                 \
-            d[i] = __uint_as_float(in[192 + 4 * lane + i]);         \
-        guard(wrapper(d, in + 4 * lane, in + 128 + 2 * lane));      \
-        for (int i = 0; i < 4; i++)                                 \
-            out[4 * lane + i] = __float_as_uint(d[i]);              \
-    }                                                               \
+#define MMA(name, wrapper, guard)                                  \
+    static __global__ void name(uint32_t *out, const uint32_t *in) \
+    {                                                              \
+        const int lane = threadIdx.x;                              \
+        float d[4];                                                \
+        for (int i = 0; i < 4; i++)                                \
+            d[i] = __uint_as_float(in[192 + 4 * lane + i]);        \
+        guard(wrapper(d, in + 4 * lane, in + 128 + 2 * lane));     \
+        for (int i = 0; i < 4; i++)                                \
+            out[4 * lane + i] = __float_as_uint(d[i]);             \
+    }                                                              \
     RUN(name, 32)
 #define ALWAYS(call) call
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -115,7 +116,7 @@ MMA(mma_f16_exact, gr_mma_f16, ALWAYS)
 MMA(mma_bf16_exact, gr_mma_bf16, SM_80)
 MMA(mma_tf32_exact, gr_mma_tf32, SM_80)
 
-/* --- barriers ------------------------------------------------------------------------------------------------------- */
+/* --- barriers ----------------------------------------------------------------------------------------------------- */
 
 /* Two halves of the block, each with a barrier of its own; the second half meets once more often. */
 static __global__ void named_barrier(uint32_t *out, const uint32_t *in)
@@ -135,7 +136,7 @@ static __global__ void named_barrier(uint32_t *out, const uint32_t *in)
 }
 RUN(named_barrier, 128)
 
-/* --- 16-bit floats -------------------------------------------------------------------------------------------------- */
+/* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 
 static __global__ void to_f16(uint32_t *out, const uint32_t *in)
 {
@@ -176,7 +177,7 @@ static __global__ void from_bf16(uint32_t *out, const uint32_t *in)
 }
 RUN(from_bf16, 256)
 
-/* --- a warp's collectives ------------------------------------------------------------------------------------------- */
+/* --- a warp's collectives ----------------------------------------------------------------------------------------- */
 
 static __global__ void shuffle(uint32_t *out, const uint32_t *in)
 {

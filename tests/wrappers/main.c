@@ -1,6 +1,6 @@
 /*
- * main.c - runs every wrapper of kernels/cuda/gpu.h on a device and compares its output with plain C, word by word; a GPU's also
- * with the emulator's. So a mistake in reading the PTX manual shows as soon as there is a GPU.
+ * main.c - runs every wrapper of kernels/cuda/gpu.h on a device and compares its output with plain C, word by word; a
+ * GPU's also with the emulator's. So a mistake in reading the PTX manual shows as soon as there is a GPU.
  *
  *   test_wrappers [simt|cuda]     default: simt
  */
@@ -20,7 +20,7 @@
 enum { BITS = 0, FLOAT_BITS = -1 };
 enum { RUNS = 4, UNTOUCHED = 0x5EED5EED };
 
-/* --- inputs: word i of a run ---------------------------------------------------------------------------------------- */
+/* --- inputs: word i of a run -------------------------------------------------------------------------------------- */
 
 typedef uint32_t input(uint64_t run, uint64_t i);
 
@@ -66,12 +66,14 @@ static bool is_factor(uint64_t i)
 
 static uint32_t HALF_INTS(uint64_t run, uint64_t i)
 {
-    return is_factor(i) ? gr__f16_of(whole(run, 2 * i)) | (uint32_t)gr__f16_of(whole(run, 2 * i + 1)) << 16 : INTS(run, i);
+    return is_factor(i) ? gr__f16_of(whole(run, 2 * i)) | (uint32_t)gr__f16_of(whole(run, 2 * i + 1)) << 16
+                        : INTS(run, i);
 }
 
 static uint32_t BF16_INTS(uint64_t run, uint64_t i)
 {
-    return is_factor(i) ? gr__bf16_of(whole(run, 2 * i)) | (uint32_t)gr__bf16_of(whole(run, 2 * i + 1)) << 16 : INTS(run, i);
+    return is_factor(i) ? gr__bf16_of(whole(run, 2 * i)) | (uint32_t)gr__bf16_of(whole(run, 2 * i + 1)) << 16
+                        : INTS(run, i);
 }
 
 static double between(uint64_t run, uint64_t i)
@@ -81,12 +83,14 @@ static double between(uint64_t run, uint64_t i)
 
 static uint32_t HALVES(uint64_t run, uint64_t i)
 {
-    return is_factor(i) ? gr__f16_of(between(run, 2 * i)) | (uint32_t)gr__f16_of(between(run, 2 * i + 1)) << 16 : FLOATS(run, i);
+    return is_factor(i) ? gr__f16_of(between(run, 2 * i)) | (uint32_t)gr__f16_of(between(run, 2 * i + 1)) << 16
+                        : FLOATS(run, i);
 }
 
 static uint32_t BF16S(uint64_t run, uint64_t i)
 {
-    return is_factor(i) ? gr__bf16_of(between(run, 2 * i)) | (uint32_t)gr__bf16_of(between(run, 2 * i + 1)) << 16 : FLOATS(run, i);
+    return is_factor(i) ? gr__bf16_of(between(run, 2 * i)) | (uint32_t)gr__bf16_of(between(run, 2 * i + 1)) << 16
+                        : FLOATS(run, i);
 }
 
 /*
@@ -95,8 +99,9 @@ static uint32_t BF16S(uint64_t run, uint64_t i)
  */
 static uint32_t EDGES(uint64_t run, uint64_t i)
 {
-    static const float named[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 65504, 65519.996f, 65520, 0x1p-24f, 0x1p-25f, 0x1.8p-25f,
-                                  0x1p-126f, 0x1p-149f, 3.4e38f, 0x1.fep127f, 0x1.ffp127f, -65520, -0x1p-25f};
+    static const float named[] = {0,          -0.0f,   INFINITY,    -INFINITY,   NAN,        65504,
+                                  65519.996f, 65520,   0x1p-24f,    0x1p-25f,    0x1.8p-25f, 0x1p-126f,
+                                  0x1p-149f,  3.4e38f, 0x1.fep127f, 0x1.ffp127f, -65520,     -0x1p-25f};
     const uint32_t any = WORDS_ANY(run, i), nudge = any >> 8 & 3; /* -1, 0, 1 or 2 units beside the tie */
     switch (i % 4) {
     case 0:
@@ -110,7 +115,7 @@ static uint32_t EDGES(uint64_t run, uint64_t i)
     }
 }
 
-/* --- runs ----------------------------------------------------------------------------------------------------------- */
+/* --- runs --------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -125,7 +130,8 @@ static const wrapper wrappers[] = {
 #define WRAPPER(name, capability, input, compare) \
     {#name, capability, compare, input, gr__cuda_run_##name, gr__simt_run_##name, expect_##name},
 #else
-#define WRAPPER(name, capability, input, compare) {#name, capability, compare, input, NULL, gr__simt_run_##name, expect_##name},
+#define WRAPPER(name, capability, input, compare) \
+    {#name, capability, compare, input, NULL, gr__simt_run_##name, expect_##name},
 #endif
     WRAPPERS(WRAPPER)
 #undef WRAPPER
@@ -163,8 +169,8 @@ static int differences(const wrapper *w, const char *what, const uint32_t *got, 
     const double tolerance = w->compare > 0 ? (w->compare + 1) * (w->compare + 1) * 0x1p-24 : 0;
     for (int i = 0; i < WORDS; i++)
         if (!same(w, got[i], wanted[i], tolerance) && count++ == 0)
-            printf("%s: word %d is %08x (%g), %s %08x (%g)\n", w->name, i, (unsigned)got[i], (double)float_of(got[i]), what,
-                   (unsigned)wanted[i], (double)float_of(wanted[i]));
+            printf("%s: word %d is %08x (%g), %s %08x (%g)\n", w->name, i, (unsigned)got[i], (double)float_of(got[i]),
+                   what, (unsigned)wanted[i], (double)float_of(wanted[i]));
     return count;
 }
 
@@ -178,7 +184,8 @@ static int check(const wrapper *w, gr_context *ctx, gr_context *emulator, int *b
             wanted[i] = UNTOUCHED;
         }
         w->expect(wanted, in);
-        if (!run_on(ctx, emulator ? w->cuda : w->simt, in, got) || (emulator && !run_on(emulator, w->simt, in, emulated))) {
+        if (!run_on(ctx, emulator ? w->cuda : w->simt, in, got) ||
+            (emulator && !run_on(emulator, w->simt, in, emulated))) {
             printf("%s: %s\n", w->name, gr_error_text(gr_ok(ctx) ? emulator : ctx));
             gr_clear_error(ctx);
             return 1;
@@ -196,7 +203,8 @@ int main(int argc, char **argv)
 {
     const char *device = argc > 1 ? argv[1] : "simt";
     const bool on_gpu = !strcmp(device, "cuda");
-    gr_context *ctx = gr_open(&(gr_options){.device = device}), *emulator = on_gpu ? gr_open(&(gr_options){.device = "simt"}) : NULL;
+    gr_context *ctx = gr_open(&(gr_options){.device = device}),
+               *emulator = on_gpu ? gr_open(&(gr_options){.device = "simt"}) : NULL;
     if (!gr_ok(ctx) || (!on_gpu && strcmp(device, "simt"))) {
         fprintf(stderr, "test_wrappers: %s\n", gr_ok(ctx) ? "the device must be simt or cuda" : gr_error_text(ctx));
         return 2;

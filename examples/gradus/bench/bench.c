@@ -12,8 +12,8 @@ enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
 
 /*
  * Float sums of up to a million products stay below a hundredth of this share of the largest number; a wrong index, a
- * missed element or a lost gradient lies far above it. Inputs are quarters and eighths, which tf32 holds; but dY, scaled
- * by a share of the batch size, may be rounded by up to 2^-11 of it.
+ * missed element or a lost gradient lies far above it. Inputs are quarters and eighths, which tf32 holds; but dY,
+ * scaled by a share of the batch size, may be rounded by up to 2^-11 of it.
  */
 static const double tolerance = 1e-4, tolerance_tf32 = 1e-3;
 
@@ -30,8 +30,7 @@ typedef struct {
 
 static const option bench_options[] = {
     {"batch", "LIST", OPTION_TEXT, AT(batches), "batch sizes (default: 4,16,64,256,1024)", 0, 0, NULL},
-    {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0,
-     device_names},
+    {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
     {"precision", "NAME", OPTION_CHOICE, AT(precision),
      "fp32, or on cuda and simt tf32: products of floats, rounded as tensor cores multiply them (default: fp32, on ref "
      "fp64)",
@@ -44,7 +43,8 @@ static const option bench_options[] = {
      "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)", 0, 0, NULL},
     {"list", NULL, OPTION_FLAG, AT(list), "name the operations and the shapes they are measured with", 0, 0, NULL},
     {"counters", NULL, OPTION_FLAG, AT(counters),
-     "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses", 0, 0, NULL},
+     "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses", 0, 0,
+     NULL},
     {"ladder", NULL, OPTION_FLAG, AT(ladder),
      "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on --device cuda, counters "
      "on simt",
@@ -264,8 +264,9 @@ static int measure_machine(bench_run *run)
     gr_context *ctx = gr_open(&here);
     if (run->s->counters && gr_ok(ctx) && !gr_counts(ctx)) {
         gr_close(ctx);
-        return complain(GR_USAGE, "bench", "--counters: only --device simt counts, in the build that checks every access: "
-                                           "cmake --preset check && cmake --build --preset check, then build/check/gradus");
+        return complain(GR_USAGE, "bench",
+                        "--counters: only --device simt counts, in the build that checks every access: "
+                        "cmake --preset check && cmake --build --preset check, then build/check/gradus");
     }
     if (!run->s->counters)
         run->report.ceilings = gr_measure_ceilings(ctx);
@@ -292,8 +293,9 @@ static int run_ladder(const bench_run *run, const char *const *operands)
     const bench_settings *s = run->s;
     if (!operands[0] || strcmp(operands[0], "gemm") != 0 || operands[1] || s->batches || s->counters || s->list ||
         s->precision)
-        return complain(GR_USAGE, "bench", "--ladder is of the product of matrices and has shapes of its own: gradus bench gemm "
-                                           "--ladder, with --device, --seconds, --memory-limit and --json");
+        return complain(GR_USAGE, "bench",
+                        "--ladder is of the product of matrices and has shapes of its own: gradus bench gemm "
+                        "--ladder, with --device, --seconds, --memory-limit and --json");
     gr_options options = context_options(run, false);
     options.memory_limit = s->memory_limit;
     return bench_ladder(&options, s->seconds, s->json);

@@ -186,7 +186,8 @@ static gr_tensor *normalise(gr_tensor *const *in)
 
 static gr_tensor *augment(gr_tensor *const *in)
 {
-    return gr_augment(in[0], in[1], &(gr_augment_args){.normalise = {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}}, .filter = GR_BILINEAR});
+    return gr_augment(in[0], in[1],
+                      &(gr_augment_args){.normalise = {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}}, .filter = GR_BILINEAR});
 }
 
 static gr_tensor *accuracy(gr_tensor *const *in)
@@ -316,7 +317,8 @@ const bench_case bench_cases[] = {
     {"adam_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962] m[11173962]& v[11173962]&+", adam,
      READS_NOTHING},
     {"lars_step", "a layer of ResNet-18", "p[2359296]& g[2359296] v[2359296]&", lars, READS_NOTHING},
-    {"prox_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962] anchor[11173962]&", prox, READS_NOTHING},
+    {"prox_step", "parameters of ResNet-18 for CIFAR-10", "p[11173962]& g[11173962] anchor[11173962]&", prox,
+     READS_NOTHING},
     {"clip_norm", "the same", "g[11173962]& norm[1]+", clip, READS_NOTHING},
     {"sam_climb", "the same", "p[11173962]& g[11173962] norm[1]+ saved[11173962]=", climb, READS_NOTHING},
     {"sam_return", "the same", "p[11173962]= saved[11173962]", climb_down, READS_NOTHING},

@@ -1,6 +1,6 @@
 /*
- * bench_cases.h - what gradus bench measures: at least one case of every operation, its shapes taken from the networks of
- * the recipes, with the batch size N left free.
+ * bench_cases.h - what gradus bench measures: at least one case of every operation, its shapes taken from the networks
+ * of the recipes, with the batch size N left free.
  */
 #ifndef GRADUS_BENCH_CASES_H
 #define GRADUS_BENCH_CASES_H

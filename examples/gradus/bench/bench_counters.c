@@ -28,11 +28,12 @@ void counters_print(const char *batch, const char *pass, const gr_counters *c)
 void counters_print_legend(void)
 {
     putchar('\n');
-    print_wrapped(stdout,
-                  "shared, global: requests, one access by one warp each. conflicts: turns that a shared request takes beyond "
-                  "the first, because lanes need different words of one bank. sectors: pieces of 32 bytes that a global request "
-                  "touches; 32 floats side by side are 4. lanes: at work in a request, of 32.",
-                  0, 0);
+    print_wrapped(
+        stdout,
+        "shared, global: requests, one access by one warp each. conflicts: turns that a shared request takes beyond "
+        "the first, because lanes need different words of one bank. sectors: pieces of 32 bytes that a global request "
+        "touches; 32 floats side by side are 4. lanes: at work in a request, of 32.",
+        0, 0);
 }
 
 json_t *counters_json(const gr_counters *c)

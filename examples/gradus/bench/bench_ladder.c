@@ -9,8 +9,8 @@
 #include "train/row.h"
 
 /*
- * Side of the square matrices. Counters tell the same story at any size of whole tiles, and the emulator is slow; a GPU needs
- * thousands of tiles to be full.
+ * Side of the square matrices. Counters tell the same story at any size of whole tiles, and the emulator is slow; a GPU
+ * needs thousands of tiles to be full.
  */
 enum { COUNTED_SIDE = 128, TIMED_SIDE = 4096 };
 enum { LEAST = 3, MOST = 100 }; /* repeats that are timed */
@@ -20,13 +20,16 @@ typedef struct {
     gr_context *ctx;
     int64_t side;
     gr_tensor *a, *b, *c;
-    float *host; /* a, b, c: [side, side] each */
+    float *host;    /* a, b, c: [side, side] each */
     double ceiling; /* operations a second; 0: not timed */
     double repeat;  /* seconds */
     bool json;
 } ladder;
 
-/* Quarters from -1 to 1: the products and their sums are exact in float, so any order of summation gives the same number. */
+/*
+ * Quarters from -1 to 1: the products and their sums are exact in float, so any order of summation gives the same
+ * number.
+ */
 static void draw(float *x, int64_t count, uint64_t state)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -115,9 +118,9 @@ static void print_json(const ladder *l, const gr_trace_event *first, double medi
 {
     json_t *row = json_pack("{s:s, s:I, s:s, s:s, s:s}", "rung", first->module, "side", (json_int_t)l->side, "device",
                             gr_device_name(l->ctx), "isa", gr_isa_name(l->ctx), "version", gr_version());
-    json_t *more = l->ceiling > 0 ? json_pack("{s:f, s:f, s:f, s:f}", "ms", 1e3 * median, "gflops", 1e-9 * first->flops / median,
-                                              "ceiling_gflops", 1e-9 * l->ceiling, "flops_share",
-                                              first->flops / median / l->ceiling)
+    json_t *more = l->ceiling > 0 ? json_pack("{s:f, s:f, s:f, s:f}", "ms", 1e3 * median, "gflops",
+                                              1e-9 * first->flops / median, "ceiling_gflops", 1e-9 * l->ceiling,
+                                              "flops_share", first->flops / median / l->ceiling)
                                   : counters_json(&first->count);
     json_object_update(row, more);
     json_dumpf(row, stdout, ROW_FORMAT);
@@ -145,11 +148,13 @@ static int measure(ladder *l, int rung)
 
 static void print_heading(const ladder *l)
 {
-    printf("c = a b, square matrices of side %lld, on %s %s\n\n", (long long)l->side, gr_device_name(l->ctx), gr_isa_name(l->ctx));
+    printf("c = a b, square matrices of side %lld, on %s %s\n\n", (long long)l->side, gr_device_name(l->ctx),
+           gr_isa_name(l->ctx));
     if (l->ceiling > 0)
         printf("%-14s %9s %9s %6s\n", "rung", "ms", "GFLOP/s", "%");
     else
-        printf("%-14s %9s %9s %9s %9s %9s %9s\n", "rung", "barriers", "shared", "conflicts", "global", "sectors", "bytes/op");
+        printf("%-14s %9s %9s %9s %9s %9s %9s\n", "rung", "barriers", "shared", "conflicts", "global", "sectors",
+               "bytes/op");
 }
 
 static void print_legend(const ladder *l)
@@ -158,11 +163,12 @@ static void print_legend(const ladder *l)
     if (l->ceiling > 0)
         printf("%%: of the %.0f GFLOP/s that were measured with operands in registers. ", 1e-9 * l->ceiling);
     print_wrapped(stdout,
-                  l->ceiling > 0 ? "The files are in kernels/cuda/ladder."
-                                 : "shared, global: requests, one access by one warp each. conflicts: turns of a shared request "
-                                   "beyond the first, because lanes need different words of one bank. sectors: pieces of 32 "
-                                   "bytes that a global request touches; 32 floats side by side are 4. bytes/op: of the sectors, "
-                                   "for each floating-point operation. The files are in kernels/cuda/ladder.",
+                  l->ceiling > 0
+                      ? "The files are in kernels/cuda/ladder."
+                      : "shared, global: requests, one access by one warp each. conflicts: turns of a shared request "
+                        "beyond the first, because lanes need different words of one bank. sectors: pieces of 32 "
+                        "bytes that a global request touches; 32 floats side by side are 4. bytes/op: of the sectors, "
+                        "for each floating-point operation. The files are in kernels/cuda/ladder.",
                   0, 0);
 }
 
@@ -174,9 +180,10 @@ static int check_device(ladder *l)
     const char *device = gr_device_name(l->ctx);
     if (gr_ladder_rung_name(l->ctx, 0) && (gr_counts(l->ctx) || strcmp(device, "cuda") == 0))
         return 0;
-    return complain(GR_USAGE, "bench", "--ladder: the device %s%s cannot show it; --device cuda times it, --device simt counts in the "
-                                       "build that checks every access: cmake --preset check && cmake --build --preset check, then "
-                                       "build/check/gradus",
+    return complain(GR_USAGE, "bench",
+                    "--ladder: the device %s%s cannot show it; --device cuda times it, --device simt counts in the "
+                    "build that checks every access: cmake --preset check && cmake --build --preset check, then "
+                    "build/check/gradus",
                     device, strcmp(device, "simt") == 0 ? " of this build" : "");
 }
 
@@ -188,7 +195,8 @@ static int climb(ladder *l)
     l->side = gr_counts(l->ctx) ? COUNTED_SIDE : TIMED_SIDE;
     l->ceiling = gr_counts(l->ctx) ? 0 : gr_measure_ceilings(l->ctx).flops;
     if (!set_up(l))
-        return gr_ok(l->ctx) ? complain(GR_NO_MEMORY, "bench", "--ladder: out of host memory") : complain_of(l->ctx, "bench");
+        return gr_ok(l->ctx) ? complain(GR_NO_MEMORY, "bench", "--ladder: out of host memory")
+                             : complain_of(l->ctx, "bench");
     if (!l->json)
         print_heading(l);
     for (int rung = 0; code == 0 && gr_ladder_rung_name(l->ctx, rung); rung++)

@@ -36,8 +36,8 @@ void report_case(const bench_report *r, const bench_case *c)
 }
 
 /*
- * Share of the least time in which memory could move these bytes. A byte read takes 1 / read; a byte written the rest of
- * what a copy takes for one of each, 2 / copy.
+ * Share of the least time in which memory could move these bytes. A byte read takes 1 / read; a byte written the rest
+ * of what a copy takes for one of each, 2 / copy.
  */
 static double memory_share(const gr_ceilings *c, const bench_pass *p)
 {

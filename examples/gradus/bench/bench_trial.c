@@ -1,10 +1,10 @@
 /*
  * bench_trial.c - see bench_trial.h.
  *
- * The reference is slow, so it computes only the first samples of a large batch, and the batch repeats them. To make both
- * comparable, gradients from outside are divided by the number of repetitions: a sum over the batch is then the same, a
- * sample's own gradient that much smaller. Inputs are quarters from -1 to 1: products and their sums are exact in float,
- * and no rounding turns a ReLU or another maximum round.
+ * The reference is slow, so it computes only the first samples of a large batch, and the batch repeats them. To make
+ * both comparable, gradients from outside are divided by the number of repetitions: a sum over the batch is then the
+ * same, a sample's own gradient that much smaller. Inputs are quarters from -1 to 1: products and their sums are exact
+ * in float, and no rounding turns a ReLU or another maximum round.
  */
 #include "bench/bench_trial.h"
 
@@ -47,8 +47,8 @@ static double map_number(int side, bool turned, int64_t i)
     const uint64_t bits = scramble((uint64_t)(i / GR_MAP));
     const bool mirrored = bits % 2;
     const double move[2] = {(double)(bits / 2 % 9) - 4, (double)(bits / 32 % 9) - 4}, slope = turned ? 0.125 : 0;
-    const double numbers[6] = {mirrored ? -1 : 1, slope, (mirrored ? side - 1 : 0) + move[0] + 0.5,
-                               -slope, 1, move[1] + 0.5};
+    const double numbers[6] = {mirrored ? -1 : 1, slope, (mirrored ? side - 1 : 0) + move[0] + 0.5, -slope, 1,
+                               move[1] + 0.5};
     if (k >= 12) /* the box is empty */
         return 0;
     const double number = numbers[k / 2], whole = floor(number);
@@ -94,7 +94,9 @@ static void on_kernel(void *user, const gr_trace_event *e)
     t->count[pass] = e->count;
 }
 
-/* Kernels of updates read the learning rate from the step's state, which an optimizer's step writes: one of one weight. */
+/*
+ * Kernels of updates read the learning rate from the step's state, which an optimizer's step writes: one of one weight.
+ */
 static void set_learning_rate(gr_context *ctx)
 {
     gr_module *net = gr_dense_layer(ctx, &(gr_dense_options){.units = 1});

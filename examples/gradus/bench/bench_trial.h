@@ -1,6 +1,6 @@
 /*
- * bench_trial.h - one case of gradus bench at one batch size: set up in a context of its own, compared with the reference,
- * timed.
+ * bench_trial.h - one case of gradus bench at one batch size: set up in a context of its own, compared with the
+ * reference, timed.
  */
 #ifndef GRADUS_BENCH_TRIAL_H
 #define GRADUS_BENCH_TRIAL_H

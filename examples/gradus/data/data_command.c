@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "terminal/output.h"
 #include "recipes/source.h"
+#include "terminal/output.h"
 
 typedef struct {
     const char *filter, *manifest;
@@ -127,7 +127,9 @@ static bool is_packed(const char *path)
     return length > 4 && strcmp(path + length - 4, ".grd") == 0;
 }
 
-/* Reads the set at path. Pictures of files become 1 x 1 where nobody asks for them: the rest of the work is the same. */
+/*
+ * Reads the set at path. Pictures of files become 1 x 1 where nobody asks for them: the rest of the work is the same.
+ */
 static gr_dataset *read_set(gr_context *ctx, const char *path, const data_settings *s, listener *l)
 {
     if (is_packed(path))
@@ -173,9 +175,8 @@ static int check_words(const char *const words[3], const data_settings *s)
     if (check && words[2])
         return complain(GR_USAGE, "data", "check takes one path; what is %s?", words[2]);
     if (is_packed(words[1]) && (pack || s->filter || s->size || s->manifest))
-        return complain(GR_USAGE, "data",
-                        "%s is packed: its files, filter and size were chosen when that was done; %s", words[1],
-                        pack ? "pack the folder or archive it was made of" : "leave the options out");
+        return complain(GR_USAGE, "data", "%s is packed: its files, filter and size were chosen when that was done; %s",
+                        words[1], pack ? "pack the folder or archive it was made of" : "leave the options out");
     return 0;
 }
 

@@ -1,13 +1,14 @@
 /*
- * data_show.c - gradus data show: a contact sheet of what training sees. A row is a sample: first as it is, then in epoch 1, 2,
- * ... The pictures come out of the loader that training has, so they are those of a run with the same seed, pixel for pixel.
+ * data_show.c - gradus data show: a contact sheet of what training sees. A row is a sample: first as it is, then in
+ * epoch 1, 2, ... The pictures come out of the loader that training has, so they are those of a run with the same seed,
+ * pixel for pixel.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "terminal/output.h"
 #include "recipes/source.h"
+#include "terminal/output.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/row.h"
 #include "recipes/source.h"
+#include "train/row.h"
 
 typedef struct {
     const char *data;
@@ -118,9 +118,9 @@ static void look_at_gpus(report *r)
     char name[16], text[400], size[2][32];
     for (int i = 0; gr_gpu(i, &gpu, &why); i++) {
         snprintf(name, sizeof name, "gpu_%d", i);
-        snprintf(text, sizeof text, "%s, sm_%d, %s (%s free), driver for CUDA %d.%d, built with %d.%d", gpu.name, gpu.capability,
-                 bytes_text((double)gpu.memory, size[0]), bytes_text((double)gpu.free, size[1]), gpu.driver / 1000,
-                 gpu.driver % 1000 / 10, gpu.runtime / 1000, gpu.runtime % 1000 / 10);
+        snprintf(text, sizeof text, "%s, sm_%d, %s (%s free), driver for CUDA %d.%d, built with %d.%d", gpu.name,
+                 gpu.capability, bytes_text((double)gpu.memory, size[0]), bytes_text((double)gpu.free, size[1]),
+                 gpu.driver / 1000, gpu.driver % 1000 / 10, gpu.runtime / 1000, gpu.runtime % 1000 / 10);
         fact(r, name, text);
     }
     if (why)

@@ -4,8 +4,9 @@
 #include <string.h>
 
 const char *const optimizer_names[] = {"sgd", "momentum", "adam", "adamw", "lars", "sam", "prox", NULL};
-const char *const lr_schedule_names[] = {[GR_CONSTANT] = "constant", [GR_COSINE] = "cosine", [GR_STEPS] = "steps",
-                                         [GR_LINEAR] = "linear", [GR_TRIANGULAR] = "triangular", NULL};
+const char *const lr_schedule_names[] = {
+    [GR_CONSTANT] = "constant", [GR_COSINE] = "cosine",         [GR_STEPS] = "steps",
+    [GR_LINEAR] = "linear",     [GR_TRIANGULAR] = "triangular", NULL};
 const char *const lr_rule_names[] = {[GR_LR_NONE] = "none", [GR_LR_LINEAR] = "linear", [GR_LR_SQRT] = "sqrt", NULL};
 const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};

@@ -27,23 +27,23 @@ enum { RECIPE_OPTIMIZERS = 2 };
 typedef struct {
     const char *name, *title, *source;
     enum { RECIPE_IMAGE_FOLDER, RECIPE_CIFAR10, RECIPE_IDX, RECIPE_TABLE } format;
-    const char *data;     /* the data set's name, as rows show it */
-    const char *download; /* what scripts/get_data.sh calls it; NULL: it does not know it */
-    int height, width;    /* of the pictures as the network sees them; of a table, 1 and its features */
+    const char *data;            /* the data set's name, as rows show it */
+    const char *download;        /* what scripts/get_data.sh calls it; NULL: it does not know it */
+    int height, width;           /* of the pictures as the network sees them; of a table, 1 and its features */
     gr_normalise_args normalise; /* zero: x/255 */
     recipe_split split;
-    recipe_split procedural; /* of the built-in pictures that may stand in */
+    recipe_split procedural;       /* of the built-in pictures that may stand in */
     const char *augment;           /* the usual plan; NULL: none */
     const char *published_augment; /* what --augment published stands for; NULL: nothing was published */
     gr_module *(*net)(gr_context *ctx);
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
     const char *lr_schedule; /* one of lr_schedule_names; NULL: constant */
-    int64_t batch, epochs; /* the usual ones */
+    int64_t batch, epochs;   /* the usual ones */
     const char *last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
     const char *words[8];                       /* the recipe told, ends with NULL */
-    const char *oddities[10];                    /* ends with NULL */
+    const char *oddities[10];                   /* ends with NULL */
 } recipe;
 
 extern const recipe recipes[];                /* ends with one without a name */
@@ -60,8 +60,8 @@ const recipe *recipe_find(const char *name, const char *command);
 int recipe_channels(const recipe *r);
 
 /*
- * The recipe's numbers for an optimizer of optimizer_names. Recipes have sgd and adam; the others take their rates from these:
- * momentum and sam are sgd with momentum, 0.9 where the recipe has none.
+ * The recipe's numbers for an optimizer of optimizer_names. Recipes have sgd and adam; the others take their rates from
+ * these: momentum and sam are sgd with momentum, 0.9 where the recipe has none.
  */
 recipe_optimizer recipe_optimizer_of(const recipe *r, const char *name);
 

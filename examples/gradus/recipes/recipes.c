@@ -1,8 +1,8 @@
 /* recipes.c - the published experiments. */
 #include "recipes/recipe.h"
 
-const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp",
-                                    "resnet18-cifar", "resnet18-article", NULL};
+const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn",    "keras-mlp",        "mnist-mlp",
+                                    "fashion-mlp",  "resnet18-cifar", "resnet18-article", NULL};
 
 static gr_module *resnet18_of_10(gr_context *ctx)
 {
@@ -181,7 +181,8 @@ const recipe recipes[] = {
     {
         .name = "resnet18-cifar",
         .title = "ResNet-18 for 32x32 pictures on CIFAR-10",
-        .source = "He, Zhang, Ren, Sun, \"Deep residual learning for image recognition\"; the stem and rates are custom",
+        .source =
+            "He, Zhang, Ren, Sun, \"Deep residual learning for image recognition\"; the stem and rates are custom",
         .format = RECIPE_CIFAR10,
         .data = "CIFAR-10",
         .download = "cifar10",
@@ -232,12 +233,10 @@ const recipe recipes[] = {
         .last_batch = "keep",
         .grid_batches = "4,16,32,64",
         .grid_optimizers = "sgd",
-        .words =
-            {"data       32x32x3, (x/255 - 0.5) / 0.5; --resize 224 for the size that the tutorial resizes to",
-             "model      torchvision's ResNet-18: 7x7 stem with stride 2, 3x3 max-pool with stride 2; 10 outputs",
-             "loss       softmax cross-entropy of the logits",
-             "optimizer  SGD 0.001, momentum 0.9",
-             "schedule   1 epoch, shuffled, the last short batch kept"},
+        .words = {"data       32x32x3, (x/255 - 0.5) / 0.5; --resize 224 for the size that the tutorial resizes to",
+                  "model      torchvision's ResNet-18: 7x7 stem with stride 2, 3x3 max-pool with stride 2; 10 outputs",
+                  "loss       softmax cross-entropy of the logits", "optimizer  SGD 0.001, momentum 0.9",
+                  "schedule   1 epoch, shuffled, the last short batch kept"},
         .oddities =
             {"The article prints batch size 1. At 32x32 the last layers then see one value per channel, of which "
              "batch normalisation has no variance: refused by name. It runs at --resize 224; copies of the article "

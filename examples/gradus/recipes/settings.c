@@ -29,8 +29,8 @@ const option settings_batches[] = {
     {"batch-schedule", "LIST", OPTION_TEXT, AT(batch_schedule),
      "batch sizes by epoch, such as 0:64,30:320,60:1600: the batch grows where the rate would fall", 0, 0, NULL},
     {"accumulate", "K", OPTION_COUNT, AT(accumulate),
-     "an update is made of K micro-batches of --batch samples: its batch size is K times as large, its memory is not", 1, 65536,
-     NULL},
+     "an update is made of K micro-batches of --batch samples: its batch size is K times as large, its memory is not",
+     1, 65536, NULL},
     {0},
 };
 
@@ -55,27 +55,28 @@ const option settings_protocol[] = {
      "how the learning rate goes on: constant, cosine or linear (to --lr-min at the end of the run), steps, or triangular "
      "(from --lr-min up and down) (default: the recipe's)",
      0, 0, lr_schedule_names},
-    {"lr-min", "X", OPTION_AMOUNT, AT(lr_min), "with cosine, linear and triangular: the lowest rate (default: 0)", 0, 0, NULL},
+    {"lr-min", "X", OPTION_AMOUNT, AT(lr_min), "with cosine, linear and triangular: the lowest rate (default: 0)", 0, 0,
+     NULL},
     {"lr-every", "EPOCHS", OPTION_COUNT, AT(lr_every),
-     "with steps: epochs between two of them (default: 30); with triangular: epochs up, and down (default: 2)", 1, 1000000,
-     NULL},
-    {"lr-gamma", "X", OPTION_POSITIVE, AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)", 0, 0,
-     NULL},
+     "with steps: epochs between two of them (default: 30); with triangular: epochs up, and down (default: 2)", 1,
+     1000000, NULL},
+    {"lr-gamma", "X", OPTION_POSITIVE, AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)", 0,
+     0, NULL},
     {"warm-up", "EPOCHS", OPTION_POSITIVE, AT(warm_up),
      "epochs, whole or not, in which the rate first grows in a straight line", 0, 0, NULL},
     {"lr-rule", "RULE", OPTION_CHOICE, AT(lr_rule),
      "what the batch size does to the rate: none, linear (in proportion) or sqrt (to its root) (default: none)", 0, 0,
      lr_rule_names},
-    {"base-batch", "N", OPTION_COUNT, AT(base_batch), "with --lr-rule: the batch size that --lr is for (default: 32)", 1,
-     MAX_BATCH, NULL},
+    {"base-batch", "N", OPTION_COUNT, AT(base_batch), "with --lr-rule: the batch size that --lr is for (default: 32)",
+     1, MAX_BATCH, NULL},
     {"lars-trust", "X", OPTION_POSITIVE, AT(lars_trust), "of lars (default: 0.001)", 0, 0, NULL},
     {"sam-rho", "X", OPTION_POSITIVE, AT(sam_rho), "of sam: how far it climbs (default: 0.05)", 0, 0, NULL},
-    {"prox-gamma", "X", OPTION_POSITIVE, AT(prox_gamma), "of prox: its pull towards where the update began (default: 1)", 0, 0,
-     NULL},
+    {"prox-gamma", "X", OPTION_POSITIVE, AT(prox_gamma),
+     "of prox: its pull towards where the update began (default: 1)", 0, 0, NULL},
     {"prox-steps", "N", OPTION_COUNT, AT(prox_steps), "of prox: steps on each batch (default: 5)", 1, 1000, NULL},
     {"noise-scale", NULL, OPTION_FLAG, AT(noise_scale),
-     "measure the gradient noise scale and put it in every epoch's line (without --micro-batch in two halves of a batch)", 0, 0,
-     NULL},
+     "measure the gradient noise scale and put it in every epoch's line (without --micro-batch in two halves of a batch)",
+     0, 0, NULL},
     {"sharpness", "EPSILON", OPTION_POSITIVE, AT(sharpness),
      "measure after every epoch how much the training loss can rise within EPSILON of each weight (usual: 1e-3): eleven more "
      "passes",
@@ -114,22 +115,24 @@ const option settings_machine[] = {
     {"procedural", NULL, OPTION_FLAG, AT(procedural),
      "train on built-in pictures drawn by formula instead: two classes, no download, never mixed up with the real data",
      0, 0, NULL},
-    {"threads", "N", OPTION_COUNT, AT(threads), "the results do not depend on it (default, and at most: all this process may use)",
-     1, 1024, NULL},
+    {"threads", "N", OPTION_COUNT, AT(threads),
+     "the results do not depend on it (default, and at most: all this process may use)", 1, 1024, NULL},
     {"workers", "N", OPTION_COUNT, AT(workers),
      "threads that make batches ahead of the training; the batches are the same (default: up to 8 where a GPU computes, else "
      "none: the training's own threads make each batch when it is its turn)",
      1, GR_MAX_WORKERS, NULL},
-    {"prefetch", "N", OPTION_COUNT, AT(prefetch), "batches that the workers may be ahead (default: 2)", 1, GR_MAX_PREFETCH, NULL},
+    {"prefetch", "N", OPTION_COUNT, AT(prefetch), "batches that the workers may be ahead (default: 2)", 1,
+     GR_MAX_PREFETCH, NULL},
     {"preload", "WHERE", OPTION_CHOICE, AT(preload),
      "where the pictures are kept: none (only the list of files; each is decoded when a batch wants it), ram, or device "
      "(batches are then made there, of indices) (default: ram)",
      0, 0, preload_names},
     {"preload-limit", "BYTES", OPTION_BYTES, AT(preload_limit),
-     "the most that the pictures of a folder or an archive may take in ram (default: three quarters of the machine's memory)", 0,
-     0, NULL},
+     "the most that the pictures of a folder or an archive may take in ram (default: three quarters of the machine's memory)",
+     0, 0, NULL},
     {"no-graph", NULL, OPTION_FLAG, AT(no_graph),
-     "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)", 0, 0, NULL},
+     "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)", 0,
+     0, NULL},
     {0},
 };
 
@@ -145,7 +148,8 @@ static int read_stages(const char *text, gr_batch_stage *stages)
         memcpy(word, text, length);
         word[length] = word[colon] = '\0';
         gr_batch_stage *stage = &stages[n++];
-        if (!parse_count(word, 0, 1000000, &stage->epoch) || !parse_count(word + colon + 1, 1, MAX_BATCH, &stage->batch))
+        if (!parse_count(word, 0, 1000000, &stage->epoch) ||
+            !parse_count(word + colon + 1, 1, MAX_BATCH, &stage->batch))
             return 0;
         if (n == 1 ? stage->epoch != 0 : stage->epoch <= stage[-1].epoch)
             return 0;
@@ -216,11 +220,13 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
     if (!s->batch_schedule)
         return 0;
     if (read_stages(s->batch_schedule, stages) == 0)
-        return complain(GR_USAGE, command,
-                        "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than the one before, "
-                        "at most %d, such as 0:64,30:320,60:1600",
-                        s->batch_schedule, MAX_STAGES);
-    return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates") : 0;
+        return complain(
+            GR_USAGE, command,
+            "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than the one before, "
+            "at most %d, such as 0:64,30:320,60:1600",
+            s->batch_schedule, MAX_STAGES);
+    return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates")
+                      : 0;
 }
 
 /* A plan that makes sense by itself; whether its crops fit is seen when the pictures are there. */
@@ -232,8 +238,10 @@ static int check_augment(const settings *s, const recipe *r, const char *command
         return complain(GR_USAGE, command, "--augment is for pictures; %s has rows of features", r->name);
     if (strcmp(s->augment, "published") == 0)
         return r->published_augment ? 0
-                                    : complain(GR_USAGE, command, "--augment published: %s has no published augmentation; "
-                                               "give a plan, such as flip,translate=4", r->name);
+                                    : complain(GR_USAGE, command,
+                                               "--augment published: %s has no published augmentation; "
+                                               "give a plan, such as flip,translate=4",
+                                               r->name);
     gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     const int code = gr_augmentation_check(ctx, s->augment) ? 0 : complain_of(ctx, command);
     gr_close(ctx);
@@ -353,17 +361,21 @@ static gr_optimizer *make_optimizer(const settings *s, gr_context *ctx, gr_modul
     const unsigned takes = optimizer_takes(s->optimizer);
     if (takes & TAKES_ADAM) {
         bool pytorch = s->adam_form && strcmp(s->adam_form, "pytorch") == 0;
-        gr_adam_args adam = {.epsilon = s->adam_epsilon, .form = pytorch ? GR_ADAM_PYTORCH : GR_ADAM_KERAS, .weight_decay = decay,
+        gr_adam_args adam = {.epsilon = s->adam_epsilon,
+                             .form = pytorch ? GR_ADAM_PYTORCH : GR_ADAM_KERAS,
+                             .weight_decay = decay,
                              .decoupled = strcmp(s->optimizer, "adamw") == 0};
         return gr_adam(ctx, net, &(gr_adam_options){.lr = s->lr, .adam = adam});
     }
     if (takes & TAKES_TRUST)
-        return gr_lars(ctx, net, &(gr_lars_options){s->lr, {.momentum = s->momentum.value, .weight_decay = decay,
-                                                            .trust = s->lars_trust}});
+        return gr_lars(
+            ctx, net,
+            &(gr_lars_options){s->lr, {.momentum = s->momentum.value, .weight_decay = decay, .trust = s->lars_trust}});
     if (takes & TAKES_GAMMA)
         return gr_prox(ctx, net, &(gr_prox_options){.lr = s->lr, .gamma = s->prox_gamma, .steps = (int)s->prox_steps});
-    return gr_sgd(ctx, net, &(gr_sgd_options){.lr = s->lr, .momentum = s->momentum.value, .nesterov = s->nesterov,
-                                              .weight_decay = decay});
+    return gr_sgd(
+        ctx, net,
+        &(gr_sgd_options){.lr = s->lr, .momentum = s->momentum.value, .nesterov = s->nesterov, .weight_decay = decay});
 }
 
 gr_optimizer *settings_optimizer(const settings *s, gr_context *ctx, gr_module *net)
@@ -397,6 +409,9 @@ gr_fit_options settings_fit(const settings *s, gr_batch_stage *stages)
                             .on_device = preload_is(s, "device"),
                             .noise_scale = s->noise_scale,
                             .sharpness = s->sharpness,
-                            .schedule = {.kind = lr_schedule_of(s->lr_schedule), .every = s->lr_every, .gamma = s->lr_gamma,
-                                         .lr_min = s->lr_min.value, .warm_up = s->warm_up}};
+                            .schedule = {.kind = lr_schedule_of(s->lr_schedule),
+                                         .every = s->lr_every,
+                                         .gamma = s->lr_gamma,
+                                         .lr_min = s->lr_min.value,
+                                         .warm_up = s->warm_up}};
 }

@@ -5,8 +5,8 @@
 #ifndef GRADUS_SETTINGS_H
 #define GRADUS_SETTINGS_H
 
-#include "terminal/options.h"
 #include "recipes/recipe.h"
+#include "terminal/options.h"
 
 typedef struct {
     /* the cell: what a sweep varies */
@@ -58,15 +58,15 @@ typedef struct {
 
 extern const option settings_cell[], settings_batches[], settings_protocol[], settings_machine[];
 
-#define OPTIMIZER_HELP                                                                                                       \
-    "sgd, momentum (sgd with 0.9 where the recipe has none), adam, adamw, lars, sam (momentum, sharpness-aware: two passes over "  \
+#define OPTIMIZER_HELP                                                                                                            \
+    "sgd, momentum (sgd with 0.9 where the recipe has none), adam, adamw, lars, sam (momentum, sharpness-aware: two passes over " \
     "each batch) or prox (conservative mini-batches: a few steps on each) (default: the recipe's)"
 
 enum { MAX_BATCH = 1 << 20, MAX_STAGES = 16 };
 
 /*
- * Checks what no single option can: two that exclude each other, one that means nothing without another (takes: what the
- * optimizers take, see optimizer_takes). Returns 0 or an exit code, complained of.
+ * Checks what no single option can: two that exclude each other, one that means nothing without another (takes: what
+ * the optimizers take, see optimizer_takes). Returns 0 or an exit code, complained of.
  */
 int settings_check(const settings *s, const recipe *r, const char *command, unsigned takes);
 

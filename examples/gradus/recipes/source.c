@@ -98,9 +98,10 @@ const char *source_cure(const recipe *r, char *text, size_t size)
 
 static int not_found(const recipe *r, const settings *s, const char *root, const char *command)
 {
-    const char *what = r->format == RECIPE_IMAGE_FOLDER ? "PetImages, the folders Cat and Dog, or kagglecatsanddogs_5340.zip"
-                       : r->format == RECIPE_IDX        ? "the folder of the set, or its train-images-idx3-ubyte.gz,"
-                                                        : "cifar-10-batches-bin or cifar-10-binary.tar.gz";
+    const char *what = r->format == RECIPE_IMAGE_FOLDER
+                           ? "PetImages, the folders Cat and Dog, or kagglecatsanddogs_5340.zip"
+                       : r->format == RECIPE_IDX ? "the folder of the set, or its train-images-idx3-ubyte.gz,"
+                                                 : "cifar-10-batches-bin or cifar-10-binary.tar.gz";
     char cure[512];
     return complain(GR_BAD_DATA, command,
                     "%s%s: %s; looked for %s there. %s; --data names another folder; --procedural does without",
@@ -173,7 +174,8 @@ static void tell_manifest(const source *data, const settings *s, const gr_datase
 }
 
 /* The pictures of a packed set have the size they were packed in. Returns 0 or an exit code, complained of. */
-static int check_packed(const recipe *r, const settings *s, const gr_dataset *set, const char *path, const char *command)
+static int check_packed(const recipe *r, const settings *s, const gr_dataset *set, const char *path,
+                        const char *command)
 {
     int64_t shape[3], wanted[3];
     source_shape(r, s, wanted);
@@ -182,13 +184,16 @@ static int check_packed(const recipe *r, const settings *s, const gr_dataset *se
         return complain(GR_USAGE, command, "--filter %s: %s is packed, its files were chosen then", s->filter, path);
     if (memcmp(shape, wanted, sizeof shape) != 0)
         return complain(GR_BAD_DATA, command,
-                        "%s holds pictures of %lldx%lldx%lld, %s is for %lldx%lldx%lld; pack it again with --size %lld", path,
-                        (long long)shape[0], (long long)shape[1], (long long)shape[2], r->name, (long long)wanted[0],
-                        (long long)wanted[1], (long long)wanted[2], (long long)wanted[0]);
+                        "%s holds pictures of %lldx%lldx%lld, %s is for %lldx%lldx%lld; pack it again with --size %lld",
+                        path, (long long)shape[0], (long long)shape[1], (long long)shape[2], r->name,
+                        (long long)wanted[0], (long long)wanted[1], (long long)wanted[2], (long long)wanted[0]);
     return 0;
 }
 
-/* Reads pictures of the recipe's size from a folder, an archive or a packed set. Returns 0 or an exit code, complained of. */
+/*
+ * Reads pictures of the recipe's size from a folder, an archive or a packed set. Returns 0 or an exit code, complained
+ * of.
+ */
 static int open_images(gr_context *ctx, const recipe *r, const settings *s, const char *path, const char *command,
                        source *data)
 {
@@ -206,10 +211,10 @@ static int open_images(gr_context *ctx, const recipe *r, const settings *s, cons
         return complain(GR_USAGE, command, "--preload none: a packed set is mapped, not decoded; leave the option out");
     if (s->filter)
         gr_filter_named(s->filter, &options.filter);
-    gr_dataset *set = packed ? gr_packed(ctx, path,
-                                         &(gr_packed_options){.per_class = options.per_class,
-                                                              .split_seed = options.split_seed})
-                             : gr_image_folder(ctx, path, &options);
+    gr_dataset *set =
+        packed ? gr_packed(ctx, path,
+                           &(gr_packed_options){.per_class = options.per_class, .split_seed = options.split_seed})
+               : gr_image_folder(ctx, path, &options);
     int code = packed && set ? check_packed(r, s, set, path, command) : 0;
     if (set && !code)
         tell_manifest(data, s, set, packed);
@@ -258,7 +263,8 @@ int source_open(gr_context *ctx, const recipe *r, const settings *s, const char 
 {
     char path[PATH_SIZE];
     if (preload_is(s, "none") && (s->procedural || r->format != RECIPE_IMAGE_FOLDER))
-        return complain(GR_USAGE, command, "--preload none is for folders and archives of pictures; this set is read as a whole");
+        return complain(GR_USAGE, command,
+                        "--preload none is for folders and archives of pictures; this set is read as a whole");
     bool table = r->format == RECIPE_TABLE; /* is drawn by formula whether that is asked for or not */
     *data = (source){.name = s->procedural && !table ? "procedural" : r->data};
     if (s->procedural || table) {

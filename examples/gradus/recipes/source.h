@@ -25,7 +25,10 @@ gr_dataset *source_built_in(gr_context *ctx, const recipe *r, const settings *s,
 /* Height, width and channels of the recipe's pictures, before any augmentation. */
 void source_shape(const recipe *r, const settings *s, int64_t shape[3]);
 
-/* Reads the recipe's data into ctx and augments it as the settings, which are complete, say, telling on stderr of files left out. Returns 0 or an exit code, complained of. */
+/*
+ * Reads the recipe's data into ctx and augments it as the settings, which are complete, say, telling on stderr of files
+ * left out. Returns 0 or an exit code, complained of.
+ */
 int source_open(gr_context *ctx, const recipe *r, const settings *s, const char *command, source *data);
 
 /* Refuses a batch that the training set cannot fill. Returns 0 or an exit code, complained of. */

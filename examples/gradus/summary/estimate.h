@@ -2,8 +2,8 @@
 #ifndef GRADUS_ESTIMATE_H
 #define GRADUS_ESTIMATE_H
 
-#include "sweep/journal.h"
 #include "recipes/settings.h"
+#include "sweep/journal.h"
 
 /* Time of an update at two batch sizes; a line through them serves the others. */
 typedef struct {

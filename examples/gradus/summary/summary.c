@@ -2,8 +2,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "train/row.h"
 #include "recipes/source.h"
+#include "train/row.h"
 
 enum { MAX_LAYERS = 64 };
 
@@ -12,12 +12,11 @@ static const option summary_options[] = {
      MAX_BATCH, NULL},
     {"optimizer", "NAME", OPTION_CHOICE, offsetof(settings, optimizer), "of the planned memory (default: the recipe's)",
      0, 0, optimizer_names},
-    {"resize", "SIDE", OPTION_COUNT, offsetof(settings, resize), "pictures of SIDE x SIDE (default: the recipe's size)", 1,
-     4096, NULL},
+    {"resize", "SIDE", OPTION_COUNT, offsetof(settings, resize), "pictures of SIDE x SIDE (default: the recipe's size)",
+     1, 4096, NULL},
     {"no-fusion", NULL, OPTION_FLAG, offsetof(settings, no_fusion), "build the network from single operations only", 0,
      0, NULL},
-    {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), DEVICE_HELP, 0, 0,
-     device_names},
+    {"device", "NAME", OPTION_CHOICE, offsetof(settings, device), DEVICE_HELP, 0, 0, device_names},
     {"precision", "NAME", OPTION_CHOICE, offsetof(settings, precision), PRECISION_HELP, 0, 0, precision_names},
     {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print one line of JSON", 0, 0, NULL},
     {0},
@@ -146,13 +145,13 @@ static void print_json(const gr_context *ctx, const recipe *r, const settings *s
     json_t *layers = json_array();
     for (int i = 0; i < m->n; i++)
         json_array_append_new(layers, row_as_json(&m->rows[i]));
-    json_t *o =
-        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "recipe", r->name, "layers",
-                  layers, "parameters", (json_int_t)m->total.parameters, "flops_forward", (json_int_t)m->total.flops_forward,
-                  "flops_backward", (json_int_t)m->total.flops_backward, "bytes_per_sample", (json_int_t)m->total.bytes,
-                  "optimizer", s->optimizer, "precision", gr_precision_name(ctx), "batch", (json_int_t)s->batch,
-                  "persistent_bytes", (json_int_t)m->memory.persistent_peak, "step_bytes", (json_int_t)m->memory.step_peak, "peak_bytes",
-                  (json_int_t)m->memory.peak, "version", gr_version());
+    json_t *o = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "recipe", r->name,
+                          "layers", layers, "parameters", (json_int_t)m->total.parameters, "flops_forward",
+                          (json_int_t)m->total.flops_forward, "flops_backward", (json_int_t)m->total.flops_backward,
+                          "bytes_per_sample", (json_int_t)m->total.bytes, "optimizer", s->optimizer, "precision",
+                          gr_precision_name(ctx), "batch", (json_int_t)s->batch, "persistent_bytes",
+                          (json_int_t)m->memory.persistent_peak, "step_bytes", (json_int_t)m->memory.step_peak,
+                          "peak_bytes", (json_int_t)m->memory.peak, "version", gr_version());
     json_dumpf(o, stdout, ROW_FORMAT);
     putchar('\n');
     json_decref(o);

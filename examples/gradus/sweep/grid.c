@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "terminal/options.h"
 #include "recipes/settings.h"
+#include "terminal/options.h"
 
 /* Takes the next entry of a comma list into word. False at the end. An entry that is too long comes out empty. */
 static bool next_word(const char **list, char word[32])

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/cell.h"
-#include "summary/estimate.h"
-#include "terminal/output.h"
-#include "sweep/plot.h"
-#include "terminal/progress.h"
-#include "train/row.h"
 #include "recipes/source.h"
+#include "summary/estimate.h"
+#include "sweep/cell.h"
+#include "sweep/plot.h"
+#include "terminal/output.h"
+#include "terminal/progress.h"
 #include "terminal/stop.h"
 #include "terminal/table.h"
+#include "train/row.h"
 
 typedef struct {
     const char *batch, *optimizer, *out;
@@ -24,7 +24,8 @@ static const option grid_options[] = {
     {"batch", "LIST", OPTION_TEXT, offsetof(sweep_settings, batch),
      "batch sizes, such as 16,32,64 (default: the recipe's)", 0, 0, NULL},
     {"optimizer", "LIST", OPTION_TEXT, offsetof(sweep_settings, optimizer),
-     "such as sgd,momentum,adam,adamw,lars,sam,prox; 'gradus train --help' tells them apart (default: the recipe's)", 0, 0, NULL},
+     "such as sgd,momentum,adam,adamw,lars,sam,prox; 'gradus train --help' tells them apart (default: the recipe's)", 0,
+     0, NULL},
     {"seeds", "N", OPTION_COUNT, offsetof(sweep_settings, seeds), "seeds 1 to N for every cell (default: 3)", 1, 10000,
      NULL},
     {0},
@@ -97,7 +98,7 @@ static json_t *identity(const sweep *w)
 {
     settings shared = w->base;
     settings_complete(&shared, w->recipe); /* --epochs 5 and nothing are the same where 5 is the recipe's choice */
-    shared.lr = w->base.lr; /* but each optimizer has its own usual numbers */
+    shared.lr = w->base.lr;                /* but each optimizer has its own usual numbers */
     shared.momentum = w->base.momentum;
     shared.nesterov = w->base.nesterov;
     shared.weight_decay = w->base.weight_decay;

@@ -313,8 +313,8 @@ void options_json(const option *options, const void *values, json_t *object)
         if (options->type == OPTION_FLAG)
             value = json_boolean(*(const bool *)p);
         else if (value_text(options, values, text, sizeof text))
-            value = options->type == OPTION_POSITIVE                                 ? json_real(*(const double *)p)
-                    : options->type == OPTION_AMOUNT                                 ? json_real(((const amount *)p)->value)
+            value = options->type == OPTION_POSITIVE ? json_real(*(const double *)p)
+                    : options->type == OPTION_AMOUNT ? json_real(((const amount *)p)->value)
                     : options->type == OPTION_COUNT || options->type == OPTION_BYTES ? json_integer(*(const int64_t *)p)
                                                                                      : json_string(text);
         json_object_set_new(object, options->name, value);

@@ -58,8 +58,8 @@ typedef enum {
 } options_end;
 
 /*
- * Reads argv[1..] into the groups' values. operand[0..]: what stands without dashes, NULL behind the last where there is
- * room (for as many as there may be).
+ * Reads argv[1..] into the groups' values. operand[0..]: what stands without dashes, NULL behind the last where there
+ * is room (for as many as there may be).
  */
 options_end options_parse(const command_text *command, const option_group *groups, int argc, char **argv,
                           const char **operand);
@@ -75,8 +75,8 @@ void options_json(const option *options, const void *values, json_t *object);
 
 /* What --filter takes, and what it says of it. */
 extern const char *const filter_names[];
-#define FILTER_HELP                                                                                                          \
-    "which files of an image folder are taken: decodable, none (all, and one that does not decode is an error), nonzero "    \
+#define FILTER_HELP                                                                                                       \
+    "which files of an image folder are taken: decodable, none (all, and one that does not decode is an error), nonzero " \
     "(not empty), or keras-jfif (JFIF near their beginning, as Keras' example) (default: decodable)"
 
 /* What --augment says of itself. */
@@ -88,9 +88,10 @@ extern const char *const filter_names[];
 
 /* What --device takes, and what it says of it. */
 extern const char *const device_names[];
-#define DEVICE_HELP "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
+#define DEVICE_HELP \
+    "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
 extern const char *const precision_names[];
-#define PRECISION_HELP                                                                                     \
+#define PRECISION_HELP                                                                                        \
     "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt " \
     "tf32 (floats, rounded to tf32 as tensor cores multiply them) or, on ref, fp64 (default: fp32, on ref fp64)"
 

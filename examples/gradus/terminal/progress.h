@@ -9,9 +9,9 @@
 
 typedef struct {
     bool terminal, colour;
-    int width;        /* columns */
-    bool line_open;   /* a redrawn line stands there */
-    double last_draw; /* seconds */
+    int width;          /* columns */
+    bool line_open;     /* a redrawn line stands there */
+    double last_draw;   /* seconds */
     double watch_every; /* seconds after which something else will be shown: no need to read it more often */
 } progress;
 

@@ -48,7 +48,10 @@ bool is_readable_file(const char *path);
 /* Path of a file that belongs to the program (NAME of scripts/ or examples/, installed under share/gradus). */
 bool find_companion(const char *folder, const char *name, char *path, size_t size);
 
-/* The Python to draw with, which must have matplotlib: $PYTHON, else the first of python3 and /usr/bin/python3. NULL: none. */
+/*
+ * The Python to draw with, which must have matplotlib: $PYTHON, else the first of python3 and /usr/bin/python3. NULL:
+ * none.
+ */
 const char *drawing_python(void);
 
 #endif

@@ -1,4 +1,7 @@
-/* gpu_watch.c - see gpu_watch.h. The few declarations of NVML used here are those of its API reference, version 2 entries. */
+/*
+ * gpu_watch.c - see gpu_watch.h. The few declarations of NVML used here are those of its API reference, version 2
+ * entries.
+ */
 #include "train/gpu_watch.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * gpu_watch.h - how busy a GPU is while a run goes on: what nvidia-smi shows, read through NVIDIA's management library (NVML),
- * which comes with the driver and is opened at run time.
+ * gpu_watch.h - how busy a GPU is while a run goes on: what nvidia-smi shows, read through NVIDIA's management library
+ * (NVML), which comes with the driver and is opened at run time.
  */
 #ifndef GRADUS_GPU_WATCH_H
 #define GRADUS_GPU_WATCH_H

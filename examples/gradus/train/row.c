@@ -173,7 +173,8 @@ static void put_run(json_t *row, const result *r)
     put_real(row, "warm_up", s->warm_up);
     put_text(row, "lr_rule", s->lr_rule ? s->lr_rule : "none");
     put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
-    put_real(row, "clip_norm", s->clip_norm > 0 ? s->clip_norm : NAN); /* null: not clipped; and so below, not of this optimizer */
+    put_real(row, "clip_norm",
+             s->clip_norm > 0 ? s->clip_norm : NAN); /* null: not clipped; and so below, not of this optimizer */
     put(row, "decay_weights_only", json_boolean(s->decay_weights_only));
     put_real(row, "lars_trust", s->lars_trust > 0 ? s->lars_trust : NAN);
     put_real(row, "sam_rho", s->sam_rho > 0 ? s->sam_rho : NAN);
@@ -201,7 +202,10 @@ static void put_measured(json_t *row, const result *r)
     put_scale(row, fit->loss_scale, fit->skipped, trained);
     put(row, "workers", json_integer(fit->workers));
     put(row, "prefetch", json_integer(fit->prefetch));
-    put_text(row, "preload", preload_is(r->settings, "none") ? "none" : preload_is(r->settings, "device") ? "device" : "ram");
+    put_text(row, "preload",
+             preload_is(r->settings, "none")     ? "none"
+             : preload_is(r->settings, "device") ? "device"
+                                                 : "ram");
     put_time_use(row, &fit->time);
     put_text(row, "bottleneck", r->bottleneck && *r->bottleneck ? r->bottleneck : NULL);
     const bool gpu = r->gpu.readings > 0;

@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-#include "train/gpu_watch.h"
 #include "recipes/settings.h"
+#include "train/gpu_watch.h"
 
 /* 15 digits: a decimal fraction such as 0.5825 stays what it is, and no float loses a bit. */
 #define ROW_FORMAT (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15))
@@ -19,10 +19,10 @@ typedef struct {
     const char *device, *isa, *precision;
     int threads;
     gr_fit_result fit;
-    json_t *history;    /* an array with an object per epoch; NULL: none */
-    json_t *time;       /* where an update's time goes; NULL: not asked for */
-    int64_t peak_bytes; /* 0: not known */
-    gpu_use gpu;        /* while training */
+    json_t *history;        /* an array with an object per epoch; NULL: none */
+    json_t *time;           /* where an update's time goes; NULL: not asked for */
+    int64_t peak_bytes;     /* 0: not known */
+    gpu_use gpu;            /* while training */
     const char *bottleneck; /* in words; NULL: not known */
     gr_code code;
     const char *error; /* what went wrong, where something did */

@@ -11,7 +11,9 @@
 
 typedef struct time_table time_table;
 
-/* Hooks into the trace of ctx. NULL: out of memory, complained of. Free with time_table_close when no more kernel runs. */
+/*
+ * Hooks into the trace of ctx. NULL: out of memory, complained of. Free with time_table_close when no more kernel runs.
+ */
 time_table *time_table_open(gr_context *ctx, const char *command);
 void time_table_close(time_table *t); /* NULL is fine */
 

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recipes/source.h"
 #include "terminal/output.h"
 #include "terminal/progress.h"
-#include "train/row.h"
-#include "recipes/source.h"
 #include "terminal/stop.h"
+#include "train/row.h"
 #include "train/time_table.h"
 #include "train/verdict.h"
 
@@ -25,8 +25,8 @@ static const option ask_options[] = {
 
 static const option evaluation_options[] = {
     {"no-evaluation", NULL, OPTION_FLAG, offsetof(settings, no_evaluation),
-     "train only: leave out the validation after every epoch and the test after the last, for runs of a few updates", 0, 0,
-     NULL},
+     "train only: leave out the validation after every epoch and the test after the last, for runs of a few updates", 0,
+     0, NULL},
     {0},
 };
 
@@ -35,8 +35,8 @@ static const option file_options[] = {
      0, 0, NULL},
     {"log-updates", "FILE", OPTION_TEXT, offsetof(settings, log_updates),
      "write one JSON line per update: its number and its loss", 0, 0, NULL},
-    {"time", NULL, OPTION_FLAG, offsetof(settings, time), "tell where the time of an update goes, by operation and pass",
-     0, 0, NULL},
+    {"time", NULL, OPTION_FLAG, offsetof(settings, time),
+     "tell where the time of an update goes, by operation and pass", 0, 0, NULL},
     {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print the result as one line of JSON", 0, 0, NULL},
     {0},
 };
@@ -149,9 +149,12 @@ static void fill_result(run *t)
     r->precision = gr_precision_name(t->ctx);
     r->peak_bytes = r->code == GR_NO_MEMORY ? 0 : gr_memory_use(t->ctx).peak;
     r->error = gr_error_text(t->ctx);
-    const verdict_facts facts = {.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), .apart = strcmp(gr_device_name(t->ctx), "cuda") == 0,
-                                 .workers = r->fit.workers, .prefetch = r->fit.prefetch,
-                                 .late = preload_is(r->settings, "none"), .on_device = preload_is(r->settings, "device")};
+    const verdict_facts facts = {.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN),
+                                 .apart = strcmp(gr_device_name(t->ctx), "cuda") == 0,
+                                 .workers = r->fit.workers,
+                                 .prefetch = r->fit.prefetch,
+                                 .late = preload_is(r->settings, "none"),
+                                 .on_device = preload_is(r->settings, "device")};
     r->bottleneck = verdict(&r->fit.time, &facts, t->bottleneck, sizeof t->bottleneck);
 }
 
@@ -162,7 +165,8 @@ static void print_metrics(const char *what, const gr_metrics *m)
     double p = m->accuracy;
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
            (long long)m->samples, 100 * sqrt(p * (1 - p) / (double)m->samples));
-    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall, 100 * m->f1);
+    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall,
+           100 * m->f1);
 }
 
 static void print_result(const result *r)

@@ -13,7 +13,10 @@ typedef struct {
     bool late, on_device;  /* --preload none, device */
 } verdict_facts;
 
-/* "62 % of the time waiting for decoding: --workers 4 or --preload ram". Returns text; "" when there is nothing to tell. */
+/*
+ * "62 % of the time waiting for decoding: --workers 4 or --preload ram". Returns text; "" when there is nothing to
+ * tell.
+ */
 const char *verdict(const gr_time_use *t, const verdict_facts *facts, char *text, size_t size);
 
 #endif

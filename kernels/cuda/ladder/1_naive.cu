@@ -1,8 +1,8 @@
 /*
  * 1_naive.cu - a thread for a result.
  *
- * Idea      c[i,j] = sum_l a[i,l] b[l,j] is m*n sums that need nothing of each other: a GPU has threads for all of them.
- *           Thread x of a block takes row x of a tile of 32 x 32, thread y column y, as one reads "i, j".
+ * Idea      c[i,j] = sum_l a[i,l] b[l,j] is m*n sums that need nothing of each other: a GPU has threads for all of
+ *           them. Thread x of a block takes row x of a tile of 32 x 32, thread y column y, as one reads "i, j".
  * Slow, because  the 32 lanes of a warp differ in x, so in i: at each step of l they read 32 rows of a, k floats apart.
  *           Memory comes in pieces of 32 bytes, and each lane fetches a piece of its own for 4 of them; the same for c.
  *           And for 2 operations a thread reads 8 bytes.
@@ -28,7 +28,8 @@ static __global__ void naive(float *c, const float *a, const float *b, int64_t m
     c[i * n + j] = sum;
 }
 
-extern "C" void GR_CUDA(ladder_naive)(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k, void *queue)
+extern "C" void GR_CUDA(ladder_naive)(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+                                      void *queue)
 {
     const int64_t tiles = (m + TILE - 1) / TILE * ((n + TILE - 1) / TILE);
     GR_LAUNCH(naive, (unsigned)tiles, dim3(TILE, TILE), 0, queue, c, a, b, m, n, k);

@@ -1,11 +1,14 @@
 /*
  * 4_register_tile.cu - a thread makes 16 results from what it reads.
  *
- * Changed   the tile is 64 x 64 for 256 threads, so each makes 4 x 4 results, 16 apart in both directions, in registers. At
- *           each l it reads 4 floats of a and 4 of b and multiplies each by each. k passes in steps of 16.
- * Faster, because  8 reads from shared memory now serve 16 multiply-adds: half a read each, where it was two. From global
+ * Changed   the tile is 64 x 64 for 256 threads, so each makes 4 x 4 results, 16 apart in both directions, in
+ *           registers. At each l it reads 4 floats of a and 4 of b and multiplies each by each. k passes in steps of
+ *           16.
+ * Faster, because  8 reads from shared memory now serve 16 multiply-adds: half a read each, where it was two. From
+ *                  global
  *           memory come 8 bytes for 128 operations. And the 16 sums do not wait for each other.
- * Slow still, because  all threads wait while a step's tiles come in; a read brings 4 bytes where it could bring 16. Both
+ * Slow still, because  all threads wait while a step's tiles come in; a read brings 4 bytes where it could bring 16.
+ *                      Both
  *           are mended in gemm_tile.cuh: the next step is on its way while this one is multiplied.
  * Launch    block of 256 threads for a tile of 64 x 64, the column tile fastest.
  * Shared    8 KiB. At one l a warp reads two floats of a, broadcast to 16 lanes each, and 16 neighbours of b.
@@ -16,7 +19,13 @@
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
 
-enum { TILE = 64, STEP = 16, SIDE = 16 /* threads along a side of the tile */, EACH = TILE / SIDE, THREADS = SIDE * SIDE };
+enum {
+    TILE = 64,
+    STEP = 16,
+    SIDE = 16 /* threads along a side of the tile */,
+    EACH = TILE / SIDE,
+    THREADS = SIDE * SIDE
+};
 
 /* Brings rows first_i on of a[m,k] and columns first_j on of b[k,n], depths step to step + STEP; 0 outside. */
 GR_DEVICE void load(float (*tile_a)[STEP], float (*tile_b)[TILE], const float *a, const float *b, int64_t m, int64_t n,

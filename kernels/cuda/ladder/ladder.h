@@ -1,13 +1,14 @@
 /*
- * ladder.h - one matrix product, written again and again, each time with one idea more: c[m,n] = a[m,k] b[k,n], row-major.
+ * ladder.h - one matrix product, written again and again, each time with one idea more: c[m,n] = a[m,k] b[k,n],
+ * row-major.
  *
  *   1_naive          a thread for a result, the way one first writes it
  *   2_coalesced      the same threads, turned so that neighbours read neighbours
  *   3_shared_tile    a block loads what its threads share once
  *   4_register_tile  a thread makes 16 results from what it reads
  *
- * Read them in this order, each against the one before. The next steps, 16-byte reads and two buffers, are gemm_tile.cuh,
- * which the operations use. For C and C++; no header of CUDA.
+ * Read them in this order, each against the one before. The next steps, 16-byte reads and two buffers, are
+ * gemm_tile.cuh, which the operations use. For C and C++; no header of CUDA.
  */
 #ifndef GRADUS_LADDER_H
 #define GRADUS_LADDER_H

@@ -1,4 +1,7 @@
-/* access.c - every access of a kernel comes through here: to shared memory, to a buffer, or to what is none of our business. */
+/*
+ * access.c - every access of a kernel comes through here: to shared memory, to a buffer, or to what is none of our
+ * business.
+ */
 #include <stdio.h>
 
 #include "kernels/simt/check/check.h"
@@ -32,7 +35,8 @@ void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a)
         gr__simt_report_bounds(m, a);
 }
 
-void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file, int line)
+void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file,
+                    int line)
 {
     gr__simt_check(m, &(gr__simt_access){t, p, bytes, write, false, gr__simt_site_of_line(m, file, line)});
 }

@@ -1,9 +1,10 @@
 /*
- * check.h - the check build: every load and store of a kernel is compared with a record of who touched the same bytes before.
+ * check.h - the check build: every load and store of a kernel is compared with a record of who touched the same bytes
+ * before.
  *
- * Time is kept by warp. A warp's clock advances when it synchronises; what it has seen of the other warps' clocks comes with
- * barriers. An access happened before another one if the later warp's knowledge of the earlier one's clock includes it;
- * lanes of one warp are ordered by __syncwarp only.
+ * Time is kept by warp. A warp's clock advances when it synchronises; what it has seen of the other warps' clocks comes
+ * with barriers. An access happened before another one if the later warp's knowledge of the earlier one's clock
+ * includes it; lanes of one warp are ordered by __syncwarp only.
  */
 #ifndef GRADUS_SIMT_CHECK_H
 #define GRADUS_SIMT_CHECK_H
@@ -68,8 +69,9 @@ void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__si
 void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
 
 /*
- * source.c: places in the source as small numbers, and their text "FILE:LINE". BY_LINE: the rest is a position in the table of
- * lines; otherwise a distance from the begin of the program or library that this is linked into, as the linker names it.
+ * source.c: places in the source as small numbers, and their text "FILE:LINE". BY_LINE: the rest is a position in the
+ * table of lines; otherwise a distance from the begin of the program or library that this is linked into, as the linker
+ * names it.
  */
 enum { GR__SIMT_BY_LINE = 1 << 26 };
 extern const char gr__simt_image_begin[] __asm__("__ehdr_start") GR__SIMT_HIDDEN;

@@ -1,9 +1,9 @@
 /*
  * count.c - what a kernel asks of the memories, warp by warp.
  *
- * Threads run one after another, so a warp's request is put together afterwards: the k-th access from one place in the source
- * by each lane since the warp last synchronised. Where lanes diverge in a loop, that can join accesses which the hardware
- * makes one after another.
+ * Threads run one after another, so a warp's request is put together afterwards: the k-th access from one place in the
+ * source by each lane since the warp last synchronised. Where lanes diverge in a loop, that can join accesses which the
+ * hardware makes one after another.
  */
 #include <stdlib.h>
 
@@ -144,7 +144,7 @@ void gr__simt_count_access(gr__simt_machine *m, const gr__simt_access *a, bool s
     q->address[lane] = (uintptr_t)a->p;
 }
 
-/* --- for others ------------------------------------------------------------------------------------------------------- */
+/* --- for others --------------------------------------------------------------------------------------------------- */
 
 bool gr__simt_count_begin(void)
 {

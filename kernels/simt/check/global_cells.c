@@ -1,10 +1,10 @@
 /*
- * global_cells.c - who touched which bytes of a registered buffer. Launches are ordered by their streams and events, the blocks
- * of a launch not at all, the threads of a block by their clocks.
+ * global_cells.c - who touched which bytes of a registered buffer. Launches are ordered by their streams and events,
+ * the blocks of a launch not at all, the threads of a block by their clocks.
  *
- * What is known is kept for 16 bytes as a whole, which most accesses fill, and for a word of them where a word or less was
- * touched alone: the last write and the last read. Neighbours narrower than a word may push each other's record out, which
- * hides a race but never invents one.
+ * What is known is kept for 16 bytes as a whole, which most accesses fill, and for a word of them where a word or less
+ * was touched alone: the last write and the last read. Neighbours narrower than a word may push each other's record
+ * out, which hides a race but never invents one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +84,8 @@ static void remember(const gr__simt_machine *m, cell *c, const gr__simt_access *
 }
 
 /*
- * An access to a whole chunk. What came before a write is forgotten: who comes after the write comes after that, too. Words
- * are looked at first: a kernel touched them, not a copy in a stream, and a report shall name its line.
+ * An access to a whole chunk. What came before a write is forgotten: who comes after the write comes after that, too.
+ * Words are looked at first: a kernel touched them, not a copy in a stream, and a report shall name its line.
  */
 static bool touch_chunk(gr__simt_machine *m, chunk *c, const cell *word, const gr__simt_access *a)
 {
@@ -100,7 +100,8 @@ static bool touch_chunk(gr__simt_machine *m, chunk *c, const cell *word, const g
     return true;
 }
 
-static bool touch_word(gr__simt_machine *m, chunk *c, cell *word, unsigned bit, const gr__simt_access *a, unsigned bytes)
+static bool touch_word(gr__simt_machine *m, chunk *c, cell *word, unsigned bit, const gr__simt_access *a,
+                       unsigned bytes)
 {
     if (!(c->words & bit))
         *word = (cell){0}, c->words |= bit;
@@ -154,7 +155,8 @@ void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, 
         blockIdx = (uint3){0, 0, 0};
         m->thread[0].number = m->thread[0].warp = 0;
         gr__simt_shadow_block(m);
-        gr__simt_check_buffer(m, b, &(gr__simt_access){&m->thread[0], p, bytes, write, false,
-                                                       gr__simt_site_of_line(m, "a copy in stream", m->queue.running)});
+        gr__simt_check_buffer(m, b,
+                              &(gr__simt_access){&m->thread[0], p, bytes, write, false,
+                                                 gr__simt_site_of_line(m, "a copy in stream", m->queue.running)});
     }
 }

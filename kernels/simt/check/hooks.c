@@ -1,6 +1,7 @@
 /*
- * hooks.c - what the compiler calls. The kernels are compiled with -fsanitize=thread,alignment,bounds, and instead of the
- * sanitizers' own libraries this file is linked: a call for each load and store, one for each misaligned pointer or bad index.
+ * hooks.c - what the compiler calls. The kernels are compiled with -fsanitize=thread,alignment,bounds, and instead of
+ * the sanitizers' own libraries this file is linked: a call for each load and store, one for each misaligned pointer or
+ * bad index.
  */
 #include <string.h>
 
@@ -15,7 +16,10 @@ static void __attribute__((noinline)) touch(const void *p, size_t bytes, bool wr
         gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc)});
 }
 
-/* Most accesses are to what would be registers, on the thread's own stack: they are let go without a look at the machine. */
+/*
+ * Most accesses are to what would be registers, on the thread's own stack: they are let go without a look at the
+ * machine.
+ */
 static inline void hook(const void *p, size_t bytes, bool write, const void *pc)
 {
     const char here = 0;
@@ -37,20 +41,20 @@ void __tsan_func_exit(void)
 {
 }
 
-#define HOOK(name, bytes, write) \
-    void name(void *p);          \
-    void name(void *p)           \
-    {                            \
+#define HOOK(name, bytes, write)   \
+    void name(void *p);            \
+    void name(void *p)             \
+    {                              \
         hook(p, bytes, write, PC); \
     }
-#define HOOKS(bytes)                                    \
-    HOOK(__tsan_read##bytes, bytes, false)              \
-    HOOK(__tsan_write##bytes, bytes, true)              \
-    HOOK(__tsan_unaligned_read##bytes, bytes, false)    \
-    HOOK(__tsan_unaligned_write##bytes, bytes, true)    \
-    HOOK(__tsan_volatile_read##bytes, bytes, false)     \
-    HOOK(__tsan_volatile_write##bytes, bytes, true)     \
-    HOOK(__tsan_read##bytes##_pc, bytes, false)         \
+#define HOOKS(bytes)                                 \
+    HOOK(__tsan_read##bytes, bytes, false)           \
+    HOOK(__tsan_write##bytes, bytes, true)           \
+    HOOK(__tsan_unaligned_read##bytes, bytes, false) \
+    HOOK(__tsan_unaligned_write##bytes, bytes, true) \
+    HOOK(__tsan_volatile_read##bytes, bytes, false)  \
+    HOOK(__tsan_volatile_write##bytes, bytes, true)  \
+    HOOK(__tsan_read##bytes##_pc, bytes, false)      \
     HOOK(__tsan_write##bytes##_pc, bytes, true)
 HOOKS(1)
 HOOKS(2)

@@ -1,8 +1,9 @@
 /*
- * shared_cells.c - who touched which bytes of the block's shared memory, and how that goes together with the next access.
+ * shared_cells.c - who touched which bytes of the block's shared memory, and how that goes together with the next
+ * access.
  *
- * Most accesses are of 16 bytes or of 4, so what is known is kept for 16 bytes as a whole, for a word of them where a word
- * was touched alone, for a byte where a byte was. An access is checked against all of these, and remembered in the
+ * Most accesses are of 16 bytes or of 4, so what is known is kept for 16 bytes as a whole, for a word of them where a
+ * word was touched alone, for a byte where a byte was. An access is checked against all of these, and remembered in the
  * largest that it fills. What comes before a write is forgotten: who comes after the write comes after that, too.
  */
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static inline part part_of(struct gr__simt_shadow *s, size_t first, size_t end)
                   end < begin + CHUNK ? end - begin : CHUNK};
 }
 
-/* --- checking ---------------------------------------------------------------------------------------------------------- */
+/* --- checking ----------------------------------------------------------------------------------------------------- */
 
 /* Whether an earlier access and this one are in no order and must be. */
 static bool collides(const gr__simt_machine *m, gr__simt_record r, const gr__simt_access *a)
@@ -95,7 +96,8 @@ static bool collides(const gr__simt_machine *m, gr__simt_record r, const gr__sim
 }
 
 /* The reason why this access to the cell is wrong, and the access it collides with; NULL: it is right. */
-static const char *find_fault(const gr__simt_machine *m, const cell *c, const gr__simt_access *a, const gr__simt_record **other)
+static const char *find_fault(const gr__simt_machine *m, const cell *c, const gr__simt_access *a,
+                              const gr__simt_record **other)
 {
     *other = &c->write;
     if (collides(m, c->write, a))
@@ -113,7 +115,8 @@ static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access
 {
     const gr__simt_record *other;
     if (c->write.epoch == UNDER_WAY) {
-        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a cp.async" : "read during a cp.async", &c->write);
+        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a cp.async" : "read during a cp.async",
+                               &c->write);
         return false;
     }
     const char *fault = find_fault(m, c, a, &other);
@@ -143,8 +146,8 @@ static bool check_word(gr__simt_machine *m, const part *p, size_t w, const gr__s
 }
 
 /*
- * Whether all of the chunk was written, and nothing of it since the block last met: then every thread may read it. A tile
- * that is filled once is read many times, and only the first read of each chunk is looked into.
+ * Whether all of the chunk was written, and nothing of it since the block last met: then every thread may read it. A
+ * tile that is filled once is read many times, and only the first read of each chunk is looked into.
  */
 static bool settle(const struct gr__simt_shadow *s, const part *p)
 {
@@ -171,7 +174,7 @@ static bool check_part(gr__simt_machine *m, const part *p, const gr__simt_access
     return right;
 }
 
-/* --- remembering ------------------------------------------------------------------------------------------------------- */
+/* --- remembering -------------------------------------------------------------------------------------------------- */
 
 static inline void remember(cell *c, bool write, gr__simt_record now)
 {
@@ -255,7 +258,8 @@ static void mark_copy(gr__simt_machine *m, const gr__simt_copy *c, uint32_t epoc
 {
     const size_t first = (size_t)(c->to - m->shared.memory);
     const part p = part_of(m->shadow, first, first + (size_t)c->size);
-    remember_part(m->shadow, &p, true, (gr__simt_record){.epoch = epoch, .site = gr__simt_site_of_line(m, c->file, c->line)});
+    remember_part(m->shadow, &p, true,
+                  (gr__simt_record){.epoch = epoch, .site = gr__simt_site_of_line(m, c->file, c->line)});
 }
 
 void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c)

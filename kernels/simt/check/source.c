@@ -1,6 +1,6 @@
 /*
- * source.c - from an instruction's address to a line of source, by addr2line: the check build is a tool for developers, and
- * where the compiler is, binutils are.
+ * source.c - from an instruction's address to a line of source, by addr2line: the check build is a tool for developers,
+ * and where the compiler is, binutils are.
  */
 #include <dlfcn.h>
 #include <elf.h>
