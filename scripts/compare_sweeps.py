@@ -7,17 +7,22 @@ Each LABEL is a line; its batch sizes may lie in several folders, as they do whe
 updates of every cell stand below the axis. --marks puts values of a table of published figures beside a line: diamonds, or
 crosses where a batch size has several. Writes NAME.svg, NAME.png and, as a table, NAME.md. The statistics are those of each
 sweep's summary.csv.
+
+Below the table, and on stdout, stand the differences between each two lines, paired by seed: a seed draws the initial weights
+at every batch size, so its runs are not independent. Within a seed the differences are averaged over the batch sizes; the
+interval is that of the seeds' means.
 """
 
 import argparse
+import itertools
 import json
+import math
 import pathlib
 import statistics
 import sys
 
+import plot_sweep as one  # first: it finds a Python with matplotlib
 import matplotlib.pyplot as plt
-
-import plot_sweep as one
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # after Okabe and Ito
 
@@ -61,6 +66,48 @@ def read_lines(arguments):
             sys.exit(f"compare_sweeps.py: --marks '{text}': " + ("no such series is published" if mine else f"no line {label}"))
         mine[0].marks += [r for r in found if int(r["batch"]) in mine[0].lines]
     return lines
+
+
+def student_t_975(df):
+    """The point that Student's t stays below with probability 0.975 (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+
+    def within(t):
+        angle = math.atan(t / math.sqrt(df))
+        term, total = (math.cos(angle) if df % 2 else 1), 0
+        for k in range(3 if df % 2 else 2, df + 1, 2):
+            total += term
+            term *= math.cos(angle) ** 2 * (k - 1) / k
+        return (angle + math.sin(angle) * total) / (math.pi / 2) if df % 2 else math.sin(angle) * total
+
+    low, high = 1.9, 12.8  # between the normal distribution's and that of one degree of freedom
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) < 0.95 else (low, middle)
+    return low
+
+
+def by_seed(a, b):
+    """What line a has more than line b, in points, {seed: mean over the batch sizes}. A batch size counts where every seed
+    that both lines have is done in both: else the seeds' means would be over different batch sizes."""
+    done = [{(int(c["seed"]), int(c["batch"])): 100 * float(c["test_accuracy"]) for c in line.cells if c["state"] == "done"}
+            for line in (a, b)]
+    seeds = sorted({seed for seed, _ in done[0]} & {seed for seed, _ in done[1]})
+    batches = [batch for batch in sorted(set(a.lines) & set(b.lines))
+               if all((seed, batch) in runs for seed in seeds for runs in done)]
+    return {seed: statistics.mean(done[0][seed, batch] - done[1][seed, batch] for batch in batches)
+            for seed in seeds} if batches else {}
+
+
+def tell_differences(lines):
+    text = []
+    for a, b in itertools.combinations(lines, 2):
+        means = list(by_seed(a, b).values())
+        if not means:
+            continue
+        half = student_t_975(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
+        text.append(f"{a.label} - {b.label}: {statistics.mean(means):.1f}" + ("" if half is None else f" +- {half:.1f}") +
+                    f" points ({len(means)} seed{'s' * (len(means) > 1)}: {', '.join(f'{m:.1f}' for m in means)})")
+    return text
 
 
 def draw_marks(ax, line):
@@ -111,7 +158,7 @@ def draw(lines, batches):
     return figure
 
 
-def write_table(path, lines, batches):
+def write_table(path, lines, batches, differences):
     head, rule = "| batch |", "|---:|"
     for line in lines:
         head += f" {line.label}: updates | accuracy |" + (" others |" if line.marks else "")
@@ -123,6 +170,8 @@ def write_table(path, lines, batches):
             row += f" {line.updates(batch)} | {one.ours_text(line.lines[batch]) if batch in line.lines else ''} |"
             row += f" {line.beside(batch)} |" if line.marks else ""
         text.append(row)
+    text += ["", "Differences, paired by seed, averaged over the batch sizes within a seed:", ""] if differences else []
+    text += [f"- {line}" for line in differences]
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
@@ -141,7 +190,9 @@ def main():
     figure = draw(lines, batches)
     figure.savefig(arguments.out.with_suffix(".svg"), metadata={"Date": None})
     figure.savefig(arguments.out.with_suffix(".png"), dpi=150)
-    write_table(arguments.out.with_suffix(".md"), lines, batches)
+    differences = tell_differences(lines)
+    write_table(arguments.out.with_suffix(".md"), lines, batches, differences)
+    print("\n".join(differences))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,29 @@ twice.
 import argparse
 import csv
 import json
+import os
 import pathlib
+import shutil
 import statistics
+import subprocess
 import sys
 
-import matplotlib
+
+def use_python_that_draws():
+    """Starts this script again under a Python that has matplotlib: $PYTHON, else the distribution's, which another
+    python3 may hide."""
+    chosen = os.environ.get("PYTHON")
+    for python in [chosen] if chosen else ["/usr/bin/python3"]:
+        found = shutil.which(python)
+        if found and subprocess.run([found, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+            os.execv(found, [found, *sys.argv])
+    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: no Python with matplotlib (apt install python3-matplotlib, or set PYTHON)")
+
+
+try:
+    import matplotlib
+except ImportError:
+    use_python_that_draws()
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -170,7 +188,10 @@ def describe(sweep, lines):
     length = f"{sweep['updates']} updates" if sweep["updates"] else f"{sweep['epochs']} epochs"
     runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
     seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
-    return f"{data}, {length}, {seeds}.\nLarge dots: means and 95 % intervals; small dots: runs."
+    dots = "Dots: one run each" if runs[-1] == 1 else "Large dots: means and 95 % intervals; small dots: runs"
+    if 1 == runs[0] < runs[-1]:
+        dots += "; one run has no interval"
+    return f"{data}, {length}, {seeds}.\n{dots}."
 
 
 def name_marks(sweep, published, keras):

@@ -10,7 +10,6 @@ import unittest
 from cli import Case
 
 
-
 def can_draw(python):
     return subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
 
@@ -103,6 +102,59 @@ class Plot(Case):
         svg = (self.folder / "both.svg").read_text()
         for words in ("augmented", "standard", "updates", "Lheureux"):
             self.assertIn(words, svg)
+
+    def runs(self, name, accuracies):
+        """The folder of a sweep with a run for each {(batch, seed): accuracy}; None: out of memory."""
+        folder = self.sweep(name, [(batch, 10, 0.5) for batch in sorted({batch for batch, _ in accuracies})])
+        (folder / "results.csv").write_text("optimizer,batch,seed,test_accuracy,state\n" + "".join(
+            f"adam,{batch},{seed},{'' if a is None else a},{'out of memory' if a is None else 'done'}\n"
+            for (batch, seed), a in accuracies.items()))
+        return folder
+
+    def test_differences_are_paired_by_seed(self):
+        """Two batch sizes share three seeds: that is three differences, not six."""
+        base = {(batch, seed): 0.5 for batch in (16, 32) for seed in (1, 2, 3)}
+        gains = {(16, 1): 0.03, (32, 1): 0.06, (16, 2): 0.0575, (32, 2): 0.0575, (16, 3): -0.02, (32, 3): 0.02}
+        a, b = self.runs("a", {k: base[k] + gains[k] for k in base}), self.runs("b", base)
+        process = self.compare(f"a={a}", f"b={b}")
+        self.assertEqual(process.stdout, "a - b: 3.4 +- 7.5 points (3 seeds: 4.5, 5.8, 0.0)\n")  # 4.302653 * 3.021 / sqrt(3)
+        self.assertIn("- a - b: 3.4 +- 7.5 points", (self.folder / "both.md").read_text())
+
+    def test_only_batch_sizes_that_every_seed_has_are_averaged(self):
+        a = self.runs("a", {(16, 1): 0.60, (32, 1): 0.70, (16, 2): 0.64, (32, 2): None})
+        b = self.runs("b", {(16, 1): 0.50, (32, 1): 0.50, (16, 2): 0.50, (32, 2): 0.50})
+        self.assertEqual(self.compare(f"a={a}", f"b={b}").stdout, "a - b: 12.0 +- 25.4 points (2 seeds: 10.0, 14.0)\n")
+        c = self.runs("c", {(64, 1): 0.60})
+        self.assertEqual(self.compare(f"a={a}", f"c={c}").stdout.strip(), "")
+
+    def test_the_caption_tells_how_many_runs_a_dot_is(self):
+        self.draw("PetImages")  # one or two
+        self.assertIn("one run has no interval", (self.folder / "accuracy.svg").read_text())
+        summary = self.folder / "summary.csv"
+        for now, caption in ((",1,0.60,,", "Dots: one run each."), (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
+            summary.write_text("optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
+                               f"sgd,16,375{now}0.0245\n")
+            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True, text=True)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertIn(caption, (self.folder / "accuracy.svg").read_text())
+
+    def test_a_python_that_draws_is_found(self):
+        """Under a Python without matplotlib, here one that is made not to see any, the scripts start again under another."""
+        (self.folder / "blind").mkdir()
+        (self.folder / "blind/matplotlib.py").write_text("raise ImportError\n")
+        self.draw("PetImages")
+        (self.folder / "accuracy.svg").unlink()
+        chooser = self.folder / "python"
+        chooser.write_text(f"#!/bin/sh\nunset PYTHONPATH\nexec {PYTHON} \"$@\"\n")
+        chooser.chmod(0o755)
+        words = [sys.executable, ROOT / "scripts/plot_sweep.py", self.folder]
+        blind = {**self.environment, "PYTHONPATH": str(self.folder / "blind")}
+        process = subprocess.run(words, env={**blind, "PYTHON": str(chooser)}, capture_output=True, text=True)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertTrue((self.folder / "accuracy.svg").exists())
+        process = subprocess.run(words, env={**blind, "PYTHON": "no-such-python"}, capture_output=True, text=True)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("plot_sweep.py: no Python with matplotlib", process.stderr)
 
     def test_what_cannot_be_compared(self):
         a, b = self.sweep("a", [(16, 375, 0.6)]), self.sweep("b", [(16, 375, 0.6)], data_hash="1" * 16)
