@@ -81,5 +81,5 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(avg_pool2d)
-FORWARD_OF_ELEMENTS(avg_pool2d)
-BACKWARD_OF_ELEMENTS(avg_pool2d)
+FORWARD_OF_ELEMENTS(avg_pool2d, forward)
+BACKWARD_OF_ELEMENTS(avg_pool2d, backward)

@@ -262,5 +262,5 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(batch_norm)
-FORWARD_OF_ELEMENTS(batch_norm)
-BACKWARD_OF_ELEMENTS(batch_norm)
+FORWARD_OF_ELEMENTS(batch_norm, forward)
+BACKWARD_OF_ELEMENTS(batch_norm, backward)

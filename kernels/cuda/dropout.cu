@@ -52,5 +52,5 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(dropout)
-FORWARD_OF_ELEMENTS(dropout)
-BACKWARD_OF_ELEMENTS(dropout)
+FORWARD_OF_ELEMENTS(dropout, forward)
+BACKWARD_OF_ELEMENTS(dropout, backward)

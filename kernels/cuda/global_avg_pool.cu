@@ -63,5 +63,5 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(global_avg_pool)
-FORWARD_OF_ELEMENTS(global_avg_pool)
-BACKWARD_OF_ELEMENTS(global_avg_pool)
+FORWARD_OF_ELEMENTS(global_avg_pool, forward)
+BACKWARD_OF_ELEMENTS(global_avg_pool, backward)

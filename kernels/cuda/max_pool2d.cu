@@ -119,5 +119,5 @@ template <class E> static void backward(const gr_call *call)
 }
 
 TAKES_HALVES(max_pool2d)
-FORWARD_OF_ELEMENTS(max_pool2d)
-BACKWARD_OF_ELEMENTS(max_pool2d)
+FORWARD_OF_ELEMENTS(max_pool2d, forward)
+BACKWARD_OF_ELEMENTS(max_pool2d, backward)

@@ -61,4 +61,4 @@ template <class E> static void forward(const gr_call *call)
 }
 
 TAKES_HALVES(normalise)
-FORWARD_OF_ELEMENTS(normalise)
+FORWARD_OF_ELEMENTS(normalise, forward)

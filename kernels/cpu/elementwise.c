@@ -1,4 +1,7 @@
-/* add.c - y = a + b or max(0, a + b); da = db = dY, with the ReLU only where y > 0. */
+/*
+ * elementwise.c - relu: y = max(0, x), dX = dY [y > 0]; and add: y = a + b or max(0, a + b), da = db = dY, with the
+ * ReLU only where y > 0.
+ */
 #include "kernels/cpu/elements.h"
 
 typedef struct {
@@ -9,6 +12,24 @@ typedef struct {
     bool accumulate[2];
 } plan;
 
+INLINE void rectify(const void *arg, int64_t i, int64_t n)
+{
+    const plan *f = arg;
+    vec_store_n(f->y + i, vec_relu(vec_load_n(f->a + i, n)), n);
+}
+
+static void relu_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    each_vector(rectify, f, f->count, chunk);
+}
+
+void GR_CPU(relu_forward)(const gr_call *call)
+{
+    plan f = {.count = call->in[0]->count, .a = gr__f32(call->in[0]), .y = gr__f32(call->out[0])};
+    gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), relu_chunk, &f);
+}
+
 INLINE void add(const void *arg, int64_t i, int64_t n)
 {
     const plan *f = arg;
@@ -16,7 +37,7 @@ INLINE void add(const void *arg, int64_t i, int64_t n)
     vec_store_n(f->y + i, f->relu ? vec_relu(sum) : sum, n);
 }
 
-static void forward_chunk(void *arg, int64_t chunk)
+static void add_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     each_vector(add, f, f->count, chunk);
@@ -30,7 +51,7 @@ void GR_CPU(add_forward)(const gr_call *call)
               .a = gr__f32(call->in[0]),
               .b = gr__f32(call->in[1]),
               .y = gr__f32(call->out[0])};
-    gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), forward_chunk, &f);
+    gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), add_chunk, &f);
 }
 
 INLINE void hand_on(const void *arg, int64_t i, int64_t n)
@@ -46,6 +67,17 @@ static void backward_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     each_vector(hand_on, f, f->count, chunk);
+}
+
+void GR_CPU(relu_backward)(const gr_call *call)
+{
+    plan f = {.count = call->in[0]->count,
+              .dy = gr__f32(call->d_out[0]),
+              .gate = gr__f32(call->out[0]),
+              .d = {gr__f32(call->d_in[0])},
+              .accumulate = {call->accumulate & 1}};
+    if (f.d[0])
+        gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), backward_chunk, &f);
 }
 
 void GR_CPU(add_backward)(const gr_call *call)

@@ -1,0 +1,209 @@
+/*
+ * elementwise.cu - operations that make each number of the numbers in the same place, on any shape.
+ *
+ *   relu              y = max(0, x)                     dX = dY [y > 0]
+ *   sigmoid           y = 1 / (1 + exp(-x))             dX = dY y (1 - y)
+ *   tanh              y = tanh(x)                       dX = dY (1 - y^2)
+ *   scale             y = factor x                      dX = factor dY
+ *   flatten, reshape  y = x, under another shape        dX = dY
+ *   add               y = a + b, or max(0, a + b)       da = db = dY, with the ReLU dY [y > 0]
+ *
+ * An operation of one number is two formulas and a line: y of x, dX of dY and of what the derivative is written in, y
+ * or x.
+ *
+ * Launch    a thread for four elements side by side, blocks of 256: a warp moves 512 bytes at a time. Backward of add
+ *           writes both gradients from one reading of dY.
+ * Limit     memory: each array is read or written once.
+ * NaN       stays NaN, on its way forward: v < 0 is false for it. In y it stops the gradient of a ReLU, as 0 does.
+ * Measured  not yet.
+ */
+#include "kernels/cuda/quad.cuh"
+
+/* --- of one number ------------------------------------------------------------------------------------------------ */
+
+/* y[count], x[count] */
+template <class E, float (*Y)(float)> static __global__ void each_forward(E *y, const E *x, int64_t count)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(x, i, count);
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] = Y(v.at[j]);
+        quad_store(y, i, count, v, false);
+    }
+}
+
+/* dx[count], dy[count], of[count]: x or y */
+template <class E, float (*DX)(float, float)>
+static __global__ void each_backward(E *dx, const E *dy, const E *of, int64_t count, bool accumulate)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(dy, i, count);
+        const quad at = quad_load(of, i, count);
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] = DX(v.at[j], at.at[j]);
+        quad_store(dx, i, count, v, accumulate);
+    }
+}
+
+template <float (*Y)(float), float (*DX)(float, float)> struct elementwise {
+    template <class E> static void forward(const gr_call *call)
+    {
+        const int64_t count = call->in[0]->count;
+        GR_LAUNCH((each_forward<E, Y>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue,
+                  elements<E>(call->out[0]), elements<E>(call->in[0]), count);
+    }
+
+    template <class E> static void backward(const gr_call *call, const gr_tensor *of)
+    {
+        const int64_t count = call->in[0]->count;
+        if (call->d_in[0])
+            GR_LAUNCH((each_backward<E, DX>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue,
+                      elements<E>(call->d_in[0]), elements<E>(call->d_out[0]), elements<E>(of), count,
+                      call->accumulate & 1);
+    }
+};
+
+/* The operation name of the formulas name_y and name_dx; of: out[0] where name_dx is a function of y, in[0] of x. */
+#define ELEMENTWISE(name, of)                                                     \
+    typedef elementwise<name##_y, name##_dx> name##_formulas;                     \
+    extern "C" void GR_CUDA(name##_forward)(const gr_call *call)                  \
+    {                                                                             \
+        FOR_ELEMENTS_OF(call->out[0], name##_formulas::forward, call);            \
+    }                                                                             \
+    extern "C" void GR_CUDA(name##_backward)(const gr_call *call)                 \
+    {                                                                             \
+        FOR_ELEMENTS_OF(call->out[0], name##_formulas::backward, call, call->of); \
+    }                                                                             \
+    TAKES_HALVES(name)
+
+GR_DEVICE float relu_y(float x)
+{
+    return x < 0 ? 0 : x;
+}
+GR_DEVICE float relu_dx(float dy, float y)
+{
+    return y > 0 ? dy : 0;
+}
+ELEMENTWISE(relu, out[0])
+
+/* exp(-x) is infinite below x = -88, and 1 / infinity the right 0; it never meets infinity / infinity. */
+GR_DEVICE float sigmoid_y(float x)
+{
+    return 1 / (1 + expf(-x));
+}
+GR_DEVICE float sigmoid_dx(float dy, float y)
+{
+    return dy * (y * (1 - y));
+}
+ELEMENTWISE(sigmoid, out[0])
+
+/* 1 - y^2 is taken as (1 - y)(1 + y), whose small factor is exact where y is near 1 or -1. */
+GR_DEVICE float tanh_y(float x)
+{
+    return tanhf(x);
+}
+GR_DEVICE float tanh_dx(float dy, float y)
+{
+    return dy * ((1 - y) * (1 + y));
+}
+ELEMENTWISE(tanh, out[0])
+
+/* --- products with a number, and copies --------------------------------------------------------------------------- */
+
+/* y[count], x[count] */
+template <class E> static __global__ void scale(E *y, const E *x, float factor, int64_t count, bool accumulate)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(x, i, count);
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] *= factor;
+        quad_store(y, i, count, v, accumulate);
+    }
+}
+
+template <class E> static void scale_forward(const gr_call *call, double factor)
+{
+    const int64_t count = call->in[0]->count;
+    GR_LAUNCH((scale<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              elements<E>(call->in[0]), (float)factor, count, false);
+}
+
+template <class E> static void scale_backward(const gr_call *call, double factor)
+{
+    const int64_t count = call->in[0]->count;
+    if (call->d_in[0])
+        GR_LAUNCH((scale<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->d_in[0]),
+                  elements<E>(call->d_out[0]), (float)factor, count, call->accumulate & 1);
+}
+
+/* The operation name: y = factor x. */
+#define SCALING(name, factor)                                        \
+    extern "C" void GR_CUDA(name##_forward)(const gr_call *call)     \
+    {                                                                \
+        FOR_ELEMENTS_OF(call->out[0], scale_forward, call, factor);  \
+    }                                                                \
+    extern "C" void GR_CUDA(name##_backward)(const gr_call *call)    \
+    {                                                                \
+        FOR_ELEMENTS_OF(call->out[0], scale_backward, call, factor); \
+    }                                                                \
+    TAKES_HALVES(name)
+
+SCALING(scale, ((const gr_factor_args *)call->options)->factor)
+SCALING(flatten, 1) /* the engine shares the storage instead wherever it can */
+SCALING(reshape, 1)
+
+/* --- sums ---------------------------------------------------------------------------------------------------------- */
+
+/* y[count], a[count], b[count] */
+template <class E> static __global__ void add(E *y, const E *a, const E *b, int64_t count, bool relu)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(a, i, count);
+        const quad other = quad_load(b, i, count);
+        for (int j = 0; j < QUAD; j++) {
+            v.at[j] += other.at[j];
+            v.at[j] = relu ? relu_y(v.at[j]) : v.at[j];
+        }
+        quad_store(y, i, count, v, false);
+    }
+}
+
+/* da[count] and db[count], each or NULL; y[count], NULL: no ReLU; dy[count] */
+template <class E>
+static __global__ void add_gradients(E *da, E *db, const E *y, const E *dy, int64_t count, bool accumulate_a,
+                                     bool accumulate_b)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(dy, i, count);
+        if (y) {
+            const quad result = quad_load(y, i, count);
+            for (int j = 0; j < QUAD; j++)
+                v.at[j] = relu_dx(v.at[j], result.at[j]);
+        }
+        if (da)
+            quad_store(da, i, count, v, accumulate_a);
+        if (db)
+            quad_store(db, i, count, v, accumulate_b);
+    }
+}
+
+template <class E> static void add_forward(const gr_call *call)
+{
+    const int64_t count = call->in[0]->count;
+    GR_LAUNCH((add<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              elements<E>(call->in[0]), elements<E>(call->in[1]), count, ((const gr_add_args *)call->options)->relu);
+}
+
+template <class E> static void add_backward(const gr_call *call)
+{
+    const int64_t count = call->in[0]->count;
+    const bool relu = ((const gr_add_args *)call->options)->relu;
+    if (call->d_in[0] || call->d_in[1])
+        GR_LAUNCH((add_gradients<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue,
+                  elements<E>(call->d_in[0]), elements<E>(call->d_in[1]), relu ? elements<E>(call->out[0]) : NULL,
+                  elements<E>(call->d_out[0]), count, call->accumulate & 1, call->accumulate >> 1 & 1);
+}
+
+TAKES_HALVES(add)
+FORWARD_OF_ELEMENTS(add, add_forward)
+BACKWARD_OF_ELEMENTS(add, add_backward)
