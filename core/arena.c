@@ -20,28 +20,28 @@ struct gr_arena {
     int n, capacity;
 };
 
-gr_arena *gr__arena_new(void)
+gr_arena *gr__arena_create(void)
 {
     return calloc(1, sizeof(gr_arena));
 }
 
-void gr__arena_free(gr_arena *a)
+void gr__arena_destroy(gr_arena *a)
 {
     if (!a)
         return;
-    gr__arena_drop(a);
+    gr__arena_drop_chunks(a);
     free(a->chunks);
     free(a);
 }
 
-void gr__arena_drop(gr_arena *a)
+void gr__arena_drop_chunks(gr_arena *a)
 {
     for (int i = 0; i < a->n; i++)
         free(a->chunks[i].used);
     a->n = 0;
 }
 
-bool gr__arena_add(gr_arena *a, void *base, int64_t size)
+bool gr__arena_add_chunk(gr_arena *a, void *base, int64_t size)
 {
     if (a->n == a->capacity) {
         int capacity = a->capacity ? 2 * a->capacity : 4;
@@ -103,7 +103,7 @@ static bool insert(chunk *c, int at, int64_t offset, int64_t size)
     return true;
 }
 
-bool gr__arena_take(gr_arena *a, size_t bytes, gr_block *block)
+bool gr__arena_alloc(gr_arena *a, size_t bytes, gr_block *block)
 {
     if (bytes > (size_t)INT64_MAX / 2)
         return false;
@@ -123,7 +123,7 @@ bool gr__arena_take(gr_arena *a, size_t bytes, gr_block *block)
     return false;
 }
 
-void gr__arena_give(gr_arena *a, const gr_block *block)
+void gr__arena_free(gr_arena *a, const gr_block *block)
 {
     chunk *c = &a->chunks[block->chunk];
     for (int i = 0; i < c->n; i++) {

@@ -1,9 +1,23 @@
 /*
  * arena.h - memory of one step: an offset allocator over a few big chunks of device memory.
  *
- * Blocks are placed first-fit, so offsets are a pure function of the sequence of takes and gives. A dry run makes the
- * same sequence over one endless chunk that has no memory behind it; the high-water mark it leaves is exactly what the
- * real step needs, and the real step's blocks get the same offsets every time.
+ *          0      256           1024   1280          2048          size       offset, bytes
+ *          +------+-------------+------+-------------+-------------+
+ *   chunk  | x    | conv1       |      | relu1       |             |
+ *          +------+-------------+------+-------------+-------------+
+ *                                 gap                ^ peak, the high-water mark
+ *
+ *   used   (0,256) (256,768) (1280,768)       offset and size in order, kept on the host
+ *
+ * A block goes into the first gap that is large enough, so offsets are a pure function of the sequence of allocations
+ * and frees. A dry run makes the same sequence over one endless chunk that has no memory behind it; the high-water mark
+ * it leaves is exactly what the real step needs, and the real step's blocks get the same offsets every time:
+ *
+ *   gr_plan_begin   plan:  [ conv1 | relu1 | ...  endless, no memory ]   peak 2048
+ *   gr_plan_end     arena: one chunk of 2048 bytes is taken from the device
+ *   each step       arena: the same blocks at the same addresses; gr_step_end empties it
+ *
+ * A step without a plan takes a chunk for every block that fits nowhere; gr_step_end joins them into one.
  */
 #ifndef GRADUS_ARENA_H
 #define GRADUS_ARENA_H
@@ -22,28 +36,28 @@ typedef struct {
 
 typedef struct gr_arena gr_arena;
 
-gr_arena *gr__arena_new(void);    /* NULL: the host is out of memory */
-void gr__arena_free(gr_arena *a); /* forgets the chunks; their memory belongs to the caller */
+gr_arena *gr__arena_create(void);    /* NULL: the host is out of memory */
+void gr__arena_destroy(gr_arena *a); /* forgets the chunks; their memory belongs to the caller */
 
 /* Adds a chunk of size bytes at base (NULL while planning). False: the host is out of memory. */
-bool gr__arena_add(gr_arena *a, void *base, int64_t size);
+bool gr__arena_add_chunk(gr_arena *a, void *base, int64_t size);
 int gr__arena_chunks(const gr_arena *a);
 void *gr__arena_base(const gr_arena *a, int chunk);
 int64_t gr__arena_chunk_size(const gr_arena *a, int chunk);
 
 /*
- * Takes bytes (rounded up to GR__ALIGN). Returns false when no chunk has a gap that large, with nothing changed, or
+ * Places bytes (rounded up to GR__ALIGN). Returns false when no chunk has a gap that large, with nothing changed, or
  * when the host is out of memory for the bookkeeping.
  */
-bool gr__arena_take(gr_arena *a, size_t bytes, gr_block *block);
-void gr__arena_give(gr_arena *a, const gr_block *block);
+bool gr__arena_alloc(gr_arena *a, size_t bytes, gr_block *block);
+void gr__arena_free(gr_arena *a, const gr_block *block);
 void *gr__arena_address(const gr_arena *a, const gr_block *block);
 
 /* Everything is free again; chunks stay. */
 void gr__arena_reset(gr_arena *a);
 
 /* All chunks are forgotten. */
-void gr__arena_drop(gr_arena *a);
+void gr__arena_drop_chunks(gr_arena *a);
 
 int64_t gr__arena_peak(const gr_arena *a); /* most bytes spanned since gr__arena_reset_peak, summed over chunks */
 void gr__arena_reset_peak(gr_arena *a);

@@ -3,28 +3,19 @@
 
 #include "core/context.h"
 #include "core/parallel.h"
+#include "core/precision.h"
 
 const char *gr_version(void)
 {
     return GR_VERSION;
 }
 
-/* Hands the end of the step state to the loss scaler, as a tensor. */
-static bool make_scaler(gr_context *ctx)
-{
-    char *state = ctx->device_state;
-    ctx->scaler = gr__tensor_over(ctx, GR_F32, 1, (int64_t[]){GR_SCALER_VALUES},
-                                  state ? state + offsetof(gr_step_state, loss_scale) : NULL);
-    ctx->state.loss_scale = GR__FIRST_LOSS_SCALE;
-    return ctx->scaler && gr__state_write(ctx) && (ctx->scaled = true);
-}
-
 /* The memory that every context needs on its device: the step state and the constant that starts a backward pass. */
 static bool set_up(gr_context *ctx)
 {
-    ctx->arena = gr__arena_new();
-    ctx->plan = gr__arena_new();
-    if (!ctx->arena || !ctx->plan || !gr__arena_add(ctx->plan, NULL, INT64_MAX / 2))
+    ctx->arena = gr__arena_create();
+    ctx->plan = gr__arena_create();
+    if (!ctx->arena || !ctx->plan || !gr__arena_add_chunk(ctx->plan, NULL, INT64_MAX / 2))
         return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the arenas of a context");
     if (!gr__persistent_alloc(ctx, sizeof(gr_step_state), "the step state", &ctx->device_state))
         return false;
@@ -33,7 +24,7 @@ static bool set_up(gr_context *ctx)
     float one = 1;
     double wide = 1;
     return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
-           (ctx->options.precision != GR_FP16 || make_scaler(ctx));
+           (ctx->options.precision != GR_FP16 || gr__scaler_open(ctx));
 }
 
 gr_context *gr__context_open(const gr_options *options, gr_device *device)
@@ -50,10 +41,7 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device)
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
-    ctx->compute = ctx->options.precision == GR_FP16       ? GR_F16
-                   : ctx->options.precision == GR_BFLOAT16 ? GR_BF16
-                   : device                                ? device->real
-                                                           : GR_F32;
+    ctx->compute = gr__policy_compute(ctx->options.precision, device ? device->real : GR_F32);
     if (device)
         set_up(ctx);
     return ctx;
@@ -107,8 +95,8 @@ int gr_close(gr_context *ctx)
         gr__persistent_free(ctx, ctx->device_state, sizeof(gr_step_state));
         ctx->device->close(ctx->device);
     }
-    gr__arena_free(ctx->arena);
-    gr__arena_free(ctx->plan);
+    gr__arena_destroy(ctx->arena);
+    gr__arena_destroy(ctx->plan);
     for (int i = 0; i < ctx->cap_headers; i++)
         free(ctx->headers[i]);
     for (int i = 0; i < ctx->cap_nodes; i++)

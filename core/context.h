@@ -5,16 +5,7 @@
 #define GRADUS_CONTEXT_H
 
 #include "core/device.h"
-
-/* One recorded operation. Its call keeps inputs and saved outputs alive until backward has passed. */
-typedef struct {
-    const gr_op *op;
-    gr_call call;
-    const char *module; /* whose forward made it; "" outside modules */
-    bool alias;         /* its output shares the storage of in[0] */
-    unsigned claimed;   /* bit i: the gradient of in[i] is computed and used up by the hook of gr__backward */
-    unsigned char args[GR_MAX_ARGS] __attribute__((aligned(16)));
-} gr_node;
+#include "core/tape.h"
 
 /* Something of a module above core that must be freed with the context. */
 typedef struct gr_owned {
@@ -23,12 +14,6 @@ typedef struct gr_owned {
     void (*destroy)(void *object);
 } gr_owned;
 
-/*
- * Micikevicius et al. 2018 and PyTorch's GradScaler begin here: too much for most models, and soon halved to what they
- * bear.
- */
-#define GR__FIRST_LOSS_SCALE 65536.0f
-
 struct gr_context {
     gr_options options;
     gr_device *device;
@@ -36,15 +21,14 @@ struct gr_context {
     char error[1024];
     const char *module; /* the module whose forward runs, for messages and the trace */
 
-    gr_arena *arena;    /* step memory */
-    gr_arena *plan;     /* its stand-in while planning */
-    bool planning;      /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
-    bool recording;     /* write the tape */
-    bool capturing;     /* the device writes a step down and does not do it: the step state on it stays as it is */
-    int64_t given_back; /* how often device memory was given back: addresses from before may be another's */
-    gr_type compute;    /* of activations: the device's real type, or a half */
-    bool scaled;        /* has a loss scaler: the end of the step state belongs to the device */
-    gr_tensor *scaler;  /* [GR_SCALER_VALUES], that end; NULL without a scaler */
+    gr_arena *arena;   /* step memory */
+    gr_arena *plan;    /* its stand-in while planning */
+    bool planning;     /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
+    bool recording;    /* write the tape */
+    bool capturing;    /* the device writes a step down and does not do it: the step state on it stays as it is */
+    int64_t frees;     /* how often device memory was freed: addresses from before may be another's */
+    gr_type compute;   /* of activations: the device's real type, or a half */
+    gr_tensor *scaler; /* [GR_SCALER_VALUES], the end of the step state, which is the device's; NULL: no loss scale */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
     gr_tensor **headers; /* tensor headers of the step, reused from step to step */
@@ -96,57 +80,20 @@ void gr__persistent_free(gr_context *ctx, void *p, size_t bytes);
 /* Sets the module that errors and trace name; returns the one before. */
 const char *gr__enter_module(gr_context *ctx, const char *name);
 
-/*
- * Backward with nodes that the caller takes over. Where node->claimed is not 0, no buffer is made for the gradients of
- * those slots and run(user, node, call) must do the node's whole backward pass instead of its kernel.
- */
-typedef struct {
-    void *user;
-    bool (*run)(void *user, gr_node *node, gr_call *call);
-} gr_backward_hook;
-bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook); /* hook may be NULL */
-
 /* Makes step memory hold at least bytes in one piece, for a step about to begin. False: recorded. */
 bool gr__step_reserve(gr_context *ctx, int64_t bytes);
-
-/*
- * Runs one pass of a call in which some tensors are halves on a kernel for floats: widened copies in step memory, cut
- * into slices of samples where the operation allows it, results rounded to the nearest. False: recorded.
- */
-bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass);
 
 /* Runs one pass of a call as it is, with its scratch. False: recorded. */
 bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass);
 
-/* y = x, each element rounded to y's type. False: recorded. */
-bool gr__convert(gr_context *ctx, gr_tensor *x, gr_tensor *y);
-
-/* t += s, of the same shape and type. False: recorded. */
-bool gr__add_to(gr_tensor *t, gr_tensor *s);
-
-/* The copy of a real tensor in the context's half type, made at its first use in a step. NULL: recorded. */
-gr_tensor *gr__half_copy(gr_tensor *t);
-
-/* Takes a block of step memory and tells where it lies (NULL while planning). False: recorded. */
-bool gr__step_take(gr_context *ctx, size_t bytes, gr_block *block, void **address);
-void gr__step_give(gr_context *ctx, const gr_block *block);
+/* Allocates a block of step memory and tells where it lies (NULL while planning). False: recorded. */
+bool gr__step_alloc(gr_context *ctx, size_t bytes, gr_block *block, void **address);
+void gr__step_free(gr_context *ctx, const gr_block *block);
 
 /* Forgets the tape and everything that lives for a step. */
 void gr__step_reset(gr_context *ctx);
 
 /* Grows *array (elements of size bytes) to hold at least need of them. False: recorded. */
 bool gr__grow(gr_context *ctx, void *array, int *capacity, int need, size_t size);
-
-/* The gradient of a leaf, made when it is not there. NULL: recorded. */
-gr_tensor *gr__leaf_gradient(gr_tensor *leaf);
-
-/* Appends a call that has run to the tape. False: recorded. */
-bool gr__tape_append(gr_build *build, bool alias);
-
-/* Forgets the tape. A micro-batch that has drawn random numbers is over with it, and the next one draws others. */
-void gr__tape_drop(gr_context *ctx);
-
-/* Tells the context that t is a leaf whose gradient gr_clear_gradients must mark empty. */
-bool gr__add_leaf(gr_context *ctx, gr_tensor *t);
 
 #endif

@@ -22,7 +22,6 @@ struct gr_device {
     const gr_kernel *kernels; /* by operation id */
     const gr_op *cast;        /* the operation that converts between floating-point types */
     const gr_probes *probes;
-    const struct gr_rung *ladder; /* NULL unless it runs CUDA kernels: kernels/cuda/ladder */
     struct gr_pool *pool;         /* NULL unless a CPU device */
     void *queue;                  /* NULL unless a GPU device */
     bool on_host;                 /* its memory is the host's: a tensor may be filled in place */

@@ -10,7 +10,7 @@ static void note_peak(gr_context *ctx)
 }
 
 /* Takes device memory within the limit. False: recorded. */
-static bool take(gr_context *ctx, int64_t bytes, const char *what, void **p)
+static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void **p)
 {
     *p = NULL;
     if (!gr_ok(ctx))
@@ -35,7 +35,7 @@ static bool take(gr_context *ctx, int64_t bytes, const char *what, void **p)
 
 bool gr__persistent_alloc(gr_context *ctx, size_t bytes, const char *what, void **p)
 {
-    if (!take(ctx, (int64_t)bytes, what, p))
+    if (!device_alloc(ctx, (int64_t)bytes, what, p))
         return false;
     ctx->persistent += (int64_t)bytes;
     note_peak(ctx);
@@ -46,7 +46,7 @@ void gr__persistent_free(gr_context *ctx, void *p, size_t bytes)
 {
     if (p)
         ctx->device->free(ctx->device, p, bytes);
-    ctx->given_back++;
+    ctx->frees++;
     ctx->persistent -= (int64_t)bytes;
 }
 
@@ -54,17 +54,17 @@ static void drop_chunks(gr_context *ctx)
 {
     for (int i = 0; i < gr__arena_chunks(ctx->arena); i++)
         ctx->device->free(ctx->device, gr__arena_base(ctx->arena, i), (size_t)gr__arena_chunk_size(ctx->arena, i));
-    gr__arena_drop(ctx->arena);
-    ctx->given_back++;
+    gr__arena_drop_chunks(ctx->arena);
+    ctx->frees++;
     ctx->step_bytes = 0;
 }
 
 static bool add_chunk(gr_context *ctx, int64_t bytes)
 {
     void *base;
-    if (!take(ctx, bytes, "this step", &base))
+    if (!device_alloc(ctx, bytes, "this step", &base))
         return false;
-    if (!ctx->options.plan_only && !gr__arena_add(ctx->arena, base, bytes)) {
+    if (!ctx->options.plan_only && !gr__arena_add_chunk(ctx->arena, base, bytes)) {
         ctx->device->free(ctx->device, base, (size_t)bytes);
         return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the step arena");
     }
@@ -87,27 +87,27 @@ bool gr__step_reserve(gr_context *ctx, int64_t bytes)
     return add_chunk(ctx, bytes);
 }
 
-bool gr__step_take(gr_context *ctx, size_t bytes, gr_block *block, void **address)
+bool gr__step_alloc(gr_context *ctx, size_t bytes, gr_block *block, void **address)
 {
     *address = NULL;
     *block = (gr_block){0};
     if (!gr_ok(ctx))
         return false;
     gr_arena *arena = ctx->planning ? ctx->plan : ctx->arena;
-    if (!gr__arena_take(arena, bytes, block)) {
+    if (!gr__arena_alloc(arena, bytes, block)) {
         /* A step without a plan: take what is missing now; gr_step_end joins the pieces for the next one. */
         int64_t size = ((int64_t)bytes / GR__ALIGN + 1) * GR__ALIGN;
         if (ctx->planning || bytes > (size_t)INT64_MAX / 2 || !add_chunk(ctx, size) ||
-            !gr__arena_take(arena, bytes, block))
+            !gr__arena_alloc(arena, bytes, block))
             return gr__fail(ctx, GR_NO_MEMORY, "out of memory: a tensor of %zu bytes cannot be placed", bytes);
     }
     *address = gr__arena_address(arena, block);
     return true;
 }
 
-void gr__step_give(gr_context *ctx, const gr_block *block)
+void gr__step_free(gr_context *ctx, const gr_block *block)
 {
-    gr__arena_give(ctx->planning ? ctx->plan : ctx->arena, block);
+    gr__arena_free(ctx->planning ? ctx->plan : ctx->arena, block);
 }
 
 void gr__step_reset(gr_context *ctx)
@@ -161,7 +161,7 @@ bool gr__state_write(gr_context *ctx)
 {
     if (ctx->options.plan_only || !ctx->device_state || ctx->capturing)
         return gr_ok(ctx);
-    const size_t bytes = ctx->scaled ? offsetof(gr_step_state, loss_scale) : sizeof ctx->state;
+    const size_t bytes = ctx->scaler ? offsetof(gr_step_state, loss_scale) : sizeof ctx->state;
     if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, bytes))
         return gr__device_failed(ctx, "the step state was written");
     return gr_ok(ctx);

@@ -7,7 +7,7 @@
 
 #include "core/clock.h"
 #include "core/context.h"
-#include "core/slab.h"
+#include "core/precision.h"
 
 bool gr__slot(const char *slots, int i, gr_slot *slot)
 {
@@ -36,24 +36,6 @@ int gr__slot_count(const char *slots)
     for (gr_slot slot; gr__slot(slots, n, &slot);)
         n++;
     return n;
-}
-
-static gr_type slot_type(const gr_context *ctx, const gr_slot *slot)
-{
-    return slot->type == 'u'   ? GR_U8
-           : slot->type == 'i' ? GR_I32
-           : slot->type == 'h' ? ctx->compute
-                               : ctx->device->real;
-}
-
-/* The type of an output that goes by its inputs: the half one if all that could be are. */
-static gr_type either_type(const gr_build *b)
-{
-    gr_slot slot;
-    for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++)
-        if (slot.type == 'e' && b->call.in[i] && b->call.in[i]->type != b->ctx->compute)
-            return b->ctx->device->real;
-    return b->ctx->compute;
 }
 
 /* "conv2d (conv1) x[2,8,8,3] w[4,3,3,3]" into text: the call as a message names it. */
@@ -86,12 +68,7 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...)
 /* One input against its slot. */
 static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 {
-    gr_type wanted = slot_type(b->ctx, slot);
-    const bool floating = wanted != GR_U8 && wanted != GR_I32;
-    if (gr__is_half(t) && floating && !slot->in_place && (slot->type == 'a' || t->type == b->ctx->compute))
-        wanted = t->type;
-    else if (slot->type == 'h')
-        wanted = b->ctx->device->real; /* narrow() will take a copy */
+    const gr_type wanted = gr__policy_input(b->ctx, slot, t);
     if (t->ctx != b->ctx)
         gr__op_fail(b, "%s belongs to another context", slot->name);
     else if (t->type != wanted)
@@ -100,27 +77,6 @@ static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
         gr__op_fail(b, "the storage of %s was given back: gr_backward releases activations, gr_step_end everything",
                     slot->name);
     return gr_ok(b->ctx);
-}
-
-/*
- * Halves in place of real inputs where the operation asks for them; no copy of what is about to change is kept. False:
- * recorded.
- */
-static bool narrow(gr_build *b)
-{
-    const unsigned rounds = b->ctx->device->kernels[b->op->id].rounds;
-    gr_slot slot;
-    for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++) {
-        gr_tensor *t = b->call.in[i];
-        const bool as_half = slot.type == 'h' && !(rounds >> i & 1);
-        if (t && slot.in_place)
-            t->half = NULL;
-        if (t && slot.in_place && t->slab)
-            t->slab->moved = true;
-        if (t && as_half && t->type != b->ctx->compute && !(b->call.in[i] = gr__half_copy(t)))
-            return false;
-    }
-    return true;
 }
 
 bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args, size_t args_size)
@@ -144,7 +100,9 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
     for (int i = 0; gr__slot(op->inputs, i, &slot); i++)
         if (in[i] && !fits(b, &slot, in[i]))
             return false;
-    return narrow(b);
+        else if (in[i] && slot.in_place)
+            gr__half_invalidate(in[i]);
+    return gr__cast_inputs(b);
 }
 
 void *gr__op_args(gr_build *b)
@@ -183,7 +141,7 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
         return false;
     if (slot_index > 0 && slot.optional && b->op->kind == GR_DIFF && !on_tape(b))
         return true;
-    return gr__op_output_as(b, slot_index, slot.type == 'e' ? either_type(b) : slot_type(b->ctx, &slot), ndim, shape);
+    return gr__op_output_as(b, slot_index, gr__policy_output(b, &slot), ndim, shape);
 }
 
 static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
@@ -216,33 +174,20 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};
-    if (bytes && !gr__step_take(ctx, bytes, &scratch, &exec.scratch))
+    if (bytes && !gr__step_alloc(ctx, bytes, &scratch, &exec.scratch))
         return false;
     if (!ctx->planning)
         (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
     if (bytes)
-        gr__step_give(ctx, &scratch);
+        gr__step_free(ctx, &scratch);
     call->exec = NULL;
     return true;
 }
 
-/* Whether only a kernel for floats could run the call although there are halves in it. */
-static bool wants_widening(const gr_kernel *kernel, const gr_op *op, const gr_call *call, gr_pass pass)
-{
-    bool halves = false;
-    for (int i = 0; i < call->n_in; i++)
-        halves |= gr__is_half(call->in[i]) || gr__is_half(call->d_in[i]);
-    for (int i = 0; i < call->n_out; i++)
-        halves |= gr__is_half(call->out[i]) || gr__is_half(call->d_out[i]);
-    gr_slot slot;
-    return halves && gr__slot(op->inputs, 0, &slot) && slot.type != 'a' &&
-           !(kernel->halves && kernel->halves(call, pass));
-}
-
 static bool run(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
-    return wants_widening(&ctx->device->kernels[op->id], op, call, pass) ? gr__run_widened(ctx, op, call, pass)
-                                                                         : gr__run_plain(ctx, op, call, pass);
+    return gr__policy_widens(ctx, op, call, pass) ? gr__run_widened(ctx, op, call, pass)
+                                                  : gr__run_plain(ctx, op, call, pass);
 }
 
 /* The kernel, timed, counted and reported. */

@@ -26,6 +26,28 @@ static void *at(const gr_tensor *t, int64_t i)
     return t->data ? (char *)t->data + (size_t)i * gr_type_size(t->type) : NULL;
 }
 
+gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape)
+{
+    gr_tensor *piece = slab ? gr__tensor_alias(slab, ndim, shape) : NULL;
+    if (!piece)
+        return NULL;
+    piece->data = at(slab, offset);
+    piece->slab = slab->slab;
+    return piece;
+}
+
+int64_t gr__slab_span(const gr_slab *slab, int first, int last)
+{
+    const gr_segment *a = &slab->segments[first], *b = &slab->segments[last - 1];
+    return b->offset + b->count - a->offset;
+}
+
+gr_tensor *gr__slab_gradients(gr_slab *slab, int first, int last)
+{
+    const int64_t count = gr__slab_span(slab, first, last);
+    return gr__slab_piece(slab->gradients, slab->segments[first].grad_offset, 1, &count);
+}
+
 /* Sizes and offsets; returns the length of the slab in elements. */
 static int64_t lay_out(gr_slab *slab, const int *ndim, const int64_t (*shape)[GR_MAX_DIMS])
 {
@@ -64,38 +86,6 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
     if (slab->values)
         slab->values->slab = slab; /* a step on the slab is a change of its parameters */
     return slab->values ? slab : NULL;
-}
-
-/* Copies of all parameters, yet without values. False: recorded. */
-static bool make_halves(gr_slab *slab)
-{
-    gr_context *ctx = slab->ctx;
-    gr_tensor *halves = gr__tensor_persistent(ctx, ctx->compute, 1, &slab->values->count);
-    for (int i = 0; halves && i < slab->n; i++) {
-        gr_segment *s = &slab->segments[i];
-        gr_tensor *half = gr__tensor_over(ctx, ctx->compute, s->value->ndim, s->value->shape, at(halves, s->offset));
-        if (!half)
-            return false;
-        half->master = s->value;
-        half->wants_grad = true;
-        s->value->half = half;
-    }
-    slab->halves = halves;
-    slab->moved = true;
-    return halves;
-}
-
-gr_tensor *gr__slab_half(gr_tensor *parameter)
-{
-    gr_slab *slab = parameter->slab;
-    gr_context *ctx = slab->ctx;
-    if (!slab->halves && !make_halves(slab))
-        return NULL;
-    gr_call call = {.n_in = 1, .n_out = 1, .in = {slab->values}, .out = {slab->halves}};
-    if (slab->moved && !gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD))
-        return NULL;
-    slab->moved = slab->moved && ctx->planning; /* a dry run casts nothing */
-    return parameter->half;
 }
 
 /* Gives every segment that needs a gradient its place; returns the length of the gradient slab in elements. */

@@ -1,7 +1,23 @@
 /*
  * slab.h - all parameters of a model in one piece of memory with a table of segments; their gradients likewise.
  *
- * An optimizer step, a norm, a cast or an all-reduce is one pass over a slab.
+ *   segments      0 conv1.weight      1 conv1.bias  2 fc.weight (no_gradient)          3 fc.bias
+ *
+ *                 0                   896           960                                2560      offset, elements
+ *                 +------------------++-----------++----------------------------------++--------++
+ *   values        | 864              || 32        || 1600                             || 10     ||   float masters
+ *                 +------------------++-----------++----------------------------------++--------++
+ *   halves        | the same places, under mixed precision: what convolutions and dense layers read |
+ *                 +------------------++-----------++----------------------------------++--------++
+ *   moments       | the same places, one such slab for each moment: they are the optimizer's       |
+ *                 +------------------++-----------++----------------------------------++--------++
+ *                 +------------------++-----------++--------++
+ *   gradients     | conv1.weight     || conv1.bias || fc.bias ||   without those whose update is fused with backward
+ *                 +------------------++-----------++--------++
+ *                 0                   896          960           grad_offset
+ *
+ * Segments begin at multiples of 64 elements; the gaps (drawn as ||) hold zeros and stay zeros. So an optimizer step, a
+ * norm, a cast or an all-reduce is one pass over a slab.
  */
 #ifndef GRADUS_SLAB_H
 #define GRADUS_SLAB_H
@@ -23,7 +39,7 @@ typedef struct gr_slab {
     gr_tensor *values;    /* 1-D, the whole slab; gaps between segments hold zeros */
     gr_tensor *gradients; /* 1-D, made at the first backward; NULL before */
     gr_tensor *halves;    /* 1-D, values in the context's half type, made at their first use; NULL before */
-    bool moved;           /* values have changed since halves were made from them */
+    bool halves_stale;    /* values have changed since halves were cast from them */
 } gr_slab;
 
 /* Lays n parameters of the given shapes out and allocates them, zero-filled. NULL: recorded. Owned by ctx. */
@@ -32,7 +48,13 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
 /* Makes (or enlarges) the gradient slab so that every segment that is not no_gradient has a place. Values are kept. */
 bool gr__slab_make_gradients(gr_slab *slab);
 
-/* The copy of a parameter in the context's half type; one cast brings all of the slab's up to date. NULL: recorded. */
-gr_tensor *gr__slab_half(gr_tensor *parameter);
+/* Elements from the start of segment first to the end of the one before last. */
+int64_t gr__slab_span(const gr_slab *slab, int first, int last);
+
+/* The gradients of segments first..last-1, which lie side by side, in one 1-D tensor of the step. NULL: recorded. */
+gr_tensor *gr__slab_gradients(gr_slab *slab, int first, int last);
+
+/* Elements from offset on of a 1-D slab, as a tensor of the step in the given shape. NULL: recorded. */
+gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * tape.c - reverse-mode differentiation. The forward pass appends nodes; the backward pass walks them from last to
- * first, which is already a topological order: no sort, no recursion.
+ * tape.c - reverse-mode differentiation; see tape.h.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/context.h"
+#include "core/precision.h"
 #include "core/slab.h"
 
 bool gr__add_leaf(gr_context *ctx, gr_tensor *t)
@@ -40,6 +40,15 @@ gr_tensor *gr__leaf_gradient(gr_tensor *leaf)
         leaf->grad = gr__tensor_persistent(leaf->ctx, leaf->type, leaf->ndim, leaf->shape);
     }
     return leaf->grad;
+}
+
+bool gr__add_to(gr_tensor *t, gr_tensor *s)
+{
+    gr_context *ctx = t->ctx;
+    if (gr__is_half(t))
+        return gr__half_add(t, s);
+    return ctx->planning || ctx->device->add(ctx->device, t->data, s->data, t->count) ||
+           gr__device_failed(ctx, "two gradients were added");
 }
 
 static gr_node *new_node(gr_context *ctx)
@@ -86,7 +95,7 @@ static gr_tensor *gradient_buffer(gr_tensor *t, gr_call *call, int slot)
 }
 
 /* Index of an earlier slot that is the same tensor, -1 if there is none. */
-static int twin(const gr_call *call, int slot)
+static int duplicate_of(const gr_call *call, int slot)
 {
     for (int i = 0; i < slot; i++)
         if (call->d_in[i] && gr__origin(call->in[i]) == gr__origin(call->in[slot]))
@@ -96,7 +105,7 @@ static int twin(const gr_call *call, int slot)
 
 /*
  * Sets d_in and accumulate. A tensor that stands in two slots of one call gets a buffer of its own for the second,
- * which add_twins adds afterwards: no kernel has to know that two of its gradients are one.
+ * which add_duplicates adds afterwards: no kernel has to know that two of its gradients are one.
  */
 static bool make_buffers(gr_node *node, gr_call *call)
 {
@@ -105,20 +114,20 @@ static bool make_buffers(gr_node *node, gr_call *call)
         gr_tensor *t = gr__origin(call->in[i]);
         if (!slot.grad || !t || !t->wants_grad || node->claimed >> i & 1)
             continue;
-        call->d_in[i] =
-            twin(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape) : gradient_buffer(t, call, i);
+        call->d_in[i] = duplicate_of(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape)
+                                                   : gradient_buffer(t, call, i);
         if (!call->d_in[i])
             return false;
     }
     return true;
 }
 
-static bool add_twins(gr_call *call)
+static bool add_duplicates(gr_call *call)
 {
     for (int i = 0; i < call->n_in; i++) {
         if (!call->d_in[i])
             continue;
-        int first = twin(call, i);
+        int first = duplicate_of(call, i);
         gr_tensor *t = gr__origin(call->in[i]);
         if (first < 0) {
             if (t->node < 0)
@@ -136,14 +145,14 @@ static bool add_twins(gr_call *call)
  * An alias hands its gradient through: the same storage under the input's shape. Not possible where the input has a
  * gradient already, is a leaf, or the storage is not the step's own; the kernel copies or adds then.
  */
-static bool hand_through(gr_node *node, gr_tensor *d_out)
+static bool pass_through(gr_node *node, gr_tensor *d_out)
 {
     gr_tensor *t = node->call.in[0];
     if (!node->alias || t->node < 0 || t->grad || d_out->lifetime != GR__STEP)
         return false;
     t->grad = gr__tensor_alias(d_out, t->ndim, t->shape);
     if (t->grad)
-        gr__bequeath(d_out, t->grad);
+        gr__transfer_storage(d_out, t->grad);
     return true;
 }
 
@@ -151,12 +160,12 @@ static bool differentiate(gr_context *ctx, gr_node *node, const gr_backward_hook
 {
     gr_call call = node->call;
     call.d_out[0] = call.out[0]->grad;
-    if (hand_through(node, call.d_out[0]))
+    if (pass_through(node, call.d_out[0]))
         return gr_ok(ctx);
     if (!make_buffers(node, &call))
         return false;
     bool done = node->claimed ? hook->run(hook->user, node, &call) : gr__run_kernel(ctx, node->op, &call, GR_BACKWARD);
-    return done && add_twins(&call);
+    return done && add_duplicates(&call);
 }
 
 /* What only this node's backward needed: its results and their gradient. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/context.h"
-#include "core/slab.h"
+#include "core/precision.h"
 
 static const struct {
     const char *name;
@@ -113,7 +113,7 @@ gr_tensor *gr__tensor_step(gr_context *ctx, gr_type type, int ndim, const int64_
         return NULL;
     describe(t, ctx, type, ndim, shape);
     t->lifetime = GR__STEP;
-    return gr__step_take(ctx, gr__bytes(t), &t->block, &t->data) ? t : NULL;
+    return gr__step_alloc(ctx, gr__bytes(t), &t->block, &t->data) ? t : NULL;
 }
 
 gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
@@ -129,23 +129,21 @@ gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
 
 void gr__release(gr_tensor *t)
 {
-    if (t && t->lifetime != GR__PERSISTENT && t->half && t->half_step == t->ctx->steps) {
-        gr__release(t->half);
-        t->half = NULL;
-    }
+    if (t && t->lifetime != GR__PERSISTENT)
+        gr__half_release(t);
     if (!t || t->lifetime != GR__STEP || !t->block.size)
         return;
-    gr__step_give(t->ctx, &t->block);
+    gr__step_free(t->ctx, &t->block);
     t->block.size = 0;
     t->data = NULL;
 }
 
-void gr__bequeath(gr_tensor *t, gr_tensor *heir)
+void gr__transfer_storage(gr_tensor *t, gr_tensor *alias)
 {
     if (t->lifetime != GR__STEP)
         return;
-    heir->lifetime = GR__STEP;
-    heir->block = t->block;
+    alias->lifetime = GR__STEP;
+    alias->block = t->block;
     t->lifetime = GR__ALIAS;
     t->block.size = 0;
 }
@@ -200,9 +198,7 @@ bool gr_upload(gr_tensor *t, const void *host)
 {
     if (!reachable(t))
         return false;
-    t->half = t->slab ? t->half : NULL;
-    if (t->slab)
-        t->slab->moved = true;
+    gr__half_invalidate(t);
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;

@@ -83,8 +83,8 @@ static inline bool gr__is_half(const gr_tensor *t)
 /* Gives the storage of a step tensor back before the step ends. NULL, aliases and persistent tensors are left alone. */
 void gr__release(gr_tensor *t);
 
-/* Makes heir, an alias of the step tensor t, the owner of its storage; t becomes the alias. */
-void gr__bequeath(gr_tensor *t, gr_tensor *heir);
+/* Makes alias, an alias of the step tensor t, the owner of its storage; t becomes the alias. */
+void gr__transfer_storage(gr_tensor *t, gr_tensor *alias);
 
 /* "[16,200,200,3]" into text. */
 void gr__shape_text(const gr_tensor *t, char *text, size_t size);

@@ -36,7 +36,7 @@ void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input)
     if (x->ctx->recording || x == input || x == y || !y)
         return;
     if (y->lifetime == GR__ALIAS)
-        gr__bequeath(x, y);
+        gr__transfer_storage(x, y);
     else
         gr__release(x);
 }

@@ -40,7 +40,7 @@ static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
     const gr_call *c = &node->call;
     if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !takes_halves(opt->ctx)))
         return false;
-    if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaled))
+    if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
         return false;
     return !c->in[X]->wants_grad ||
            c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
@@ -55,8 +55,7 @@ static void claim(gr_optimizer *opt)
         if (!can_fuse(opt, node))
             continue;
         gr_tensor *w = gr__origin(node->call.in[W]);
-        node->claimed = ctx->scaled ? 1u << W : 1u << X | 1u << W;
-        opt->fused[w->segment].claimed = true;
+        node->claimed = ctx->scaler ? 1u << W : 1u << X | 1u << W;
         if (!w->grad)
             w->slab->segments[w->segment].no_gradient = true;
     }
@@ -82,7 +81,7 @@ static gr_tensor *keep(gr_tensor *t)
     while (t->lifetime == GR__ALIAS && t->node >= 0 && ctx->nodes[t->node]->alias)
         t = ctx->nodes[t->node]->call.in[0];
     if (kept)
-        gr__bequeath(t, kept);
+        gr__transfer_storage(t, kept);
     return kept;
 }
 
@@ -105,7 +104,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
     gr_optimizer *opt = user;
     gr_tensor *x = call->in[X];
     const gr_dense_args *args = call->options;
-    if (opt->ctx->scaled)
+    if (opt->ctx->scaler)
         return postpone(opt, node, call);
     gr_dense_update update = {.x = x,
                               .dy = call->d_out[0],

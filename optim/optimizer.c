@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amp/scaler.h"
+#include "core/precision.h"
 #include "nn/module.h"
 
 static void destroy(void *object)
@@ -84,16 +86,6 @@ bool gr__may_fuse(const gr_optimizer *opt)
     return opt->class->dense_step && opt->clip == 0 && opt->rho == 0;
 }
 
-gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape)
-{
-    gr_tensor *piece = slab ? gr__tensor_alias(slab, ndim, shape) : NULL;
-    if (piece && piece->data)
-        piece->data = (char *)piece->data + (size_t)offset * gr_type_size(slab->type);
-    if (piece)
-        piece->slab = slab->slab;
-    return piece;
-}
-
 bool gr__update_begin(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
@@ -115,7 +107,7 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    slab->moved = true;                   /* a graph that is replayed does not pass where operations say so */
+    gr__half_invalidate(slab->values);    /* a graph that is replayed does not pass where operations say so */
     if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
         ctx->state.update++;
     return gr__state_write(ctx);
@@ -130,11 +122,10 @@ gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u)
     return opt->class->dense_step(opt, u, m);
 }
 
-/* Whether segment i waits for the optimizer. */
+/* Whether segment i waits for the optimizer: a fused update leaves no gradient. */
 static bool pending(const gr_optimizer *opt, int i)
 {
-    const gr_segment *s = &opt->net->parameters->slab->segments[i];
-    return !opt->fused[i].claimed && s->value->grad_written;
+    return opt->net->parameters->slab->segments[i].value->grad_written;
 }
 
 static bool is_vector(const gr_optimizer *opt, int i)
@@ -146,14 +137,13 @@ static bool is_vector(const gr_optimizer *opt, int i)
 static bool step_run(gr_optimizer *opt, int first, int last)
 {
     gr_slab *slab = opt->net->parameters->slab;
-    const gr_segment *a = &slab->segments[first], *b = &slab->segments[last - 1];
-    int64_t count = b->offset + b->count - a->offset;
-    gr_run run = {.p = gr__slab_piece(slab->values, a->offset, 1, &count),
-                  .g = gr__slab_piece(slab->gradients, a->grad_offset, 1, &count),
+    const int64_t offset = slab->segments[first].offset, count = gr__slab_span(slab, first, last);
+    gr_run run = {.p = gr__slab_piece(slab->values, offset, 1, &count),
+                  .g = gr__slab_gradients(slab, first, last),
                   .vectors = is_vector(opt, first),
                   .decays = !(opt->decay_weights_only && is_vector(opt, first))};
     for (int i = 0; i < opt->class->moments; i++)
-        run.m[i] = gr__slab_piece(opt->moments[i], a->offset, 1, &count);
+        run.m[i] = gr__slab_piece(opt->moments[i], offset, 1, &count);
     return opt->class->step(opt, &run);
 }
 
@@ -216,26 +206,14 @@ static bool climb(gr_optimizer *opt)
     return gr_sam_climb(slab->values, slab->gradients, gr__gradient_norm(opt), opt->saved, opt->rho);
 }
 
-/*
- * Takes the loss scale out of the gradients; an overflow, also in what one is yet to be made of, has the update
- * skipped.
- */
+/* An overflow, also in what a gradient is yet to be made of, has the update skipped. */
 static bool unscale(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
-    for (int i = 0; i < slab->n && gr_ok(opt->ctx); i++)
-        if (opt->fused[i].x)
-            gr_overflow(opt->fused[i].x, opt->ctx->scaler);
-    for (int i = 0, end; i < slab->n && gr_ok(opt->ctx); i = end + 1) {
-        for (end = i; end < slab->n && pending(opt, end);)
-            end++;
-        if (end == i)
-            continue;
-        const gr_segment *a = &slab->segments[i], *b = &slab->segments[end - 1];
-        const int64_t count = b->offset + b->count - a->offset;
-        gr_unscale(gr__slab_piece(slab->gradients, a->grad_offset, 1, &count), opt->ctx->scaler);
-    }
-    return gr_ok(opt->ctx);
+    bool good = true;
+    for (int i = 0; good && i < slab->n; i++)
+        good = !opt->fused[i].x || gr__scaler_inspect(opt->fused[i].x);
+    return good && gr__scaler_unscale(slab);
 }
 
 /*
@@ -246,10 +224,8 @@ static bool clip(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
     gr_tensor *norm = gr__gradient_norm(opt);
-    for (int i = 0; norm && i < slab->n; i++) {
-        const gr_segment *s = &slab->segments[i];
-        gr_clip_norm(gr__slab_piece(slab->gradients, s->grad_offset, 1, &s->count), norm, opt->clip);
-    }
+    for (int i = 0; norm && i < slab->n; i++)
+        gr_clip_norm(gr__slab_gradients(slab, i, i + 1), norm, opt->clip);
     return gr_ok(opt->ctx);
 }
 
@@ -259,7 +235,7 @@ static bool step_pass(gr_optimizer *opt)
     if (opt->rho > 0 && opt->pass > 0 &&
         !gr_sam_return(slab->values, opt->saved)) /* before an overflow of this pass can skip it */
         return false;
-    if (opt->ctx->scaled && !unscale(opt))
+    if (!unscale(opt))
         return false;
     if (opt->rho > 0 && opt->pass == 0)
         return climb(opt);
@@ -273,8 +249,7 @@ static void end_update(gr_optimizer *opt)
     if (statistics->moved)
         gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
     statistics->moved = false;
-    if (opt->ctx->scaled)
-        gr_loss_scale(opt->ctx->scaler, NULL);
+    gr__scaler_update(opt->ctx);
     opt->ctx->state.inv_weight = 0;
 }
 

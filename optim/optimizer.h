@@ -17,10 +17,9 @@ typedef struct {
     bool decays;                           /* weight decay applies */
 } gr_run;
 
-/* What becomes of the weights of a dense layer whose update is fused with its backward pass. */
+/* What a fused update of a dense layer's weights will be made of that waits for the end of the backward pass. */
 typedef struct {
-    bool claimed;          /* they are such weights */
-    gr_tensor *x, *dy, *y; /* what an update will be made of that waits for the end of the backward pass; y or NULL */
+    gr_tensor *x, *dy, *y; /* all NULL: there is none; y NULL: the layer does not end in ReLU */
 } gr_fused;
 
 /* What kinds of optimizers differ in. */
@@ -75,8 +74,5 @@ gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u);
 
 /* Whether a dense layer's update may be fused with its backward pass. */
 bool gr__may_fuse(const gr_optimizer *opt);
-
-/* Elements from offset on of a 1-D slab, as a tensor of the step in the given shape. NULL: recorded. */
-gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape);
 
 #endif

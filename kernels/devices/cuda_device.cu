@@ -9,7 +9,6 @@
 
 #include "kernels/cuda/add_to.h"
 #include "kernels/cuda/gpu.h"
-#include "kernels/cuda/ladder/ladder.h"
 #include "kernels/devices/staging.h"
 
 /* --- streams as staging.h wants them ------------------------------------------------------------------------------ */
@@ -291,7 +290,6 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->kernels = gr__cuda_kernels;
     d->cast = &gr__ops[GR_OP_cast];
     d->probes = &gr__cuda_probes;
-    d->ladder = gr__cuda_ladder;
     d->alloc = cuda_alloc;
     d->free = cuda_free;
     d->upload = cuda_upload;

@@ -2,13 +2,23 @@
  * ladder.c - runs a rung of kernels/cuda/ladder on a context's device, as a traced operation is run: timed and counted.
  */
 #include "kernels/cuda/ladder/ladder.h"
+
+#include <string.h>
+
 #include "core/clock.h"
 #include "core/context.h"
 #include "kernels/ops/ops.h"
 
+/* The rungs of a device that runs CUDA kernels; NULL for another. */
+static const gr_rung *rungs_of(const gr_context *ctx)
+{
+    const char *device = gr_device_name(ctx);
+    return !strcmp(device, "cuda") ? gr__cuda_ladder : !strcmp(device, "simt") ? gr__simt_ladder : NULL;
+}
+
 const char *gr_ladder_rung_name(const gr_context *ctx, int rung)
 {
-    const gr_rung *r = ctx && ctx->device ? ctx->device->ladder : NULL;
+    const gr_rung *r = rungs_of(ctx);
     for (int i = 0; r && r->name && i < rung; i++)
         r++;
     return r ? r->name : NULL;
@@ -41,7 +51,7 @@ bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, 
     if (d->count_begin)
         d->count_begin(d);
     event->begin = gr__seconds();
-    d->ladder[rung].run(c->data, a->data, b->data, m, n, k, d->queue);
+    rungs_of(ctx)[rung].run(c->data, a->data, b->data, m, n, k, d->queue);
     if (d->wait)
         d->wait(d);
     event->end = gr__seconds();

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/add_to.h"
-#include "kernels/cuda/ladder/ladder.h"
 #include "kernels/devices/staging.h"
 #include "kernels/ops/kernels.h"
 #include "kernels/simt/queue.h"
@@ -207,7 +206,6 @@ gr_device *gr__simt_device(const char **why)
                      .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels,
                      .probes = &probes,
-                     .ladder = gr__simt_ladder,
                      .alloc = simt_alloc,
                      .free = simt_free,
                      .upload = simt_upload,

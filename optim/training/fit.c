@@ -118,7 +118,7 @@ static bool open(gr_fit_run *f, const gr_split *split)
         .batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers, .prefetch = f->o->prefetch};
     if (!gr__evaluator_open(&f->val, f->net, split->val, &evaluation) ||
         !gr__evaluator_open(&f->test, f->net, split->test, &evaluation) ||
-        !gr__score_open(f->ctx, &f->score, f->ctx->scaled ? 2 : 1) || !gr__fit_plan(f))
+        !gr__score_open(f->ctx, &f->score, f->ctx->scaler ? 2 : 1) || !gr__fit_plan(f))
         return false;
     if (f->o->noise_scale && !gr__fit_check_noise(f))
         return false;

@@ -46,7 +46,7 @@ bool gr__fit_check_noise(const gr_fit_run *f)
                 "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale cannot be "
                 "measured with it",
                 gr_parameter_name(f->net, i));
-    if (f->ctx->scaled)
+    if (f->ctx->scaler)
         return gr__fail(
             f->ctx, GR_USAGE,
             "gr_fit: the noise scale compares gradients before and after the loss scale of fp16 is taken out; "

@@ -29,7 +29,7 @@ bool gr__fit_step(gr_fit_run *f, const gr_batch *piece, bool first_pass)
     if (piece->first)
         loss = gr_add_penalty(f->net, loss);
     if (first_pass && !gr_tally(f->score.total, loss, gr_accuracy(z, piece->y, piece->weight),
-                                &(gr_tally_args){.finite = f->ctx->scaled}))
+                                &(gr_tally_args){.finite = f->ctx->scaler != NULL}))
         return false;
     if (piece->first && piece->last)
         return gr_minimize(f->opt, loss);

@@ -46,7 +46,7 @@ void gr__fit_read_score(gr_fit_run *f)
 {
     if (!gr__score_read(&f->score))
         return;
-    const double with_loss = f->ctx->scaled ? f->score.sums[2] : (double)f->p.samples;
+    const double with_loss = f->ctx->scaler ? f->score.sums[2] : (double)f->p.samples;
     const gr_fit_reading now = {f->score.sums[0], f->score.sums[1], with_loss, f->p.samples};
     gr__fit_means(&f->last, &now, &f->p.loss, &f->p.accuracy);
     f->last = now;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/precision.h"
 #include "nn/module.h"
 
 static const void *address(const gr_tensor *t)
@@ -20,7 +21,7 @@ static gr_step_key key_of(const gr_optimizer *opt, const gr_batch *batch)
     key.y = address(batch->y);
     key.weight = address(batch->weight);
     key.rows = batch->n;
-    key.memory = opt->ctx->given_back;
+    key.memory = opt->ctx->frees;
     return key;
 }
 
@@ -49,7 +50,7 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     gr_context *ctx = opt->ctx;
     gr_device *d = ctx->device;
     const gr_step_state before = ctx->state;
-    opt->net->parameters->slab->moved = true; /* what an evaluation has cast must be cast again in every replay */
+    gr__half_invalidate(opt->net->parameters->slab->values); /* what evaluation has cast is cast in every replay */
     if (!d->capture_begin(d))
         return gr__device_failed(ctx,
                                  "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");

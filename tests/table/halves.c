@@ -140,7 +140,7 @@ static void set_up(half_trial *h, const row_call *shapes)
 /* The row's step state, the part included that belongs to the device. */
 static bool set_state(gr_context *ctx, const row *r)
 {
-    return front_state(ctx, r) && (!ctx->scaled || gr_upload(ctx->scaler, &r->state.loss_scale));
+    return front_state(ctx, r) && (!ctx->scaler || gr_upload(ctx->scaler, &r->state.loss_scale));
 }
 
 static void run(half_trial *h, gr_pass pass)

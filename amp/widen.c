@@ -1,13 +1,12 @@
 /*
- * widen.c - halves: copies of tensors in the context's half type, and any operation on halves by its kernel for floats.
+ * widen.c - any operation on halves by its kernel for floats.
  *
  * A call with halves in it runs as: widen what is read to floats, run the kernel for floats, round what it wrote. So
  * halves are stored, floats are summed, whatever the operation and the device. Where samples have nothing to do with
  * each other the call is cut into slices of a few samples: the floats stay in the caches, and no activation ever exists
  * in both types.
  */
-#include "core/context.h"
-#include "core/slab.h"
+#include "amp/cast.h"
 
 enum {
     SLICE_BYTES = 8 << 20, /* of floats in a slice, at least one sample */
@@ -34,27 +33,21 @@ typedef struct {
     int64_t samples, slice;
 } widened;
 
-bool gr__convert(gr_context *ctx, gr_tensor *x, gr_tensor *y)
-{
-    gr_call call = {.n_in = 1, .n_out = 1, .in = {x}, .out = {y}};
-    return gr__run_plain(ctx, ctx->device->cast, &call, GR_FORWARD);
-}
-
 /* y = x, real both, each element rounded to the half type. */
 static bool round_real(gr_context *ctx, const gr_tensor *x, const gr_tensor *y)
 {
     gr_tensor from = *x, to = *y, half = {.ctx = ctx, .type = ctx->compute};
     gr_block block;
-    if (!gr__step_take(ctx, PIECE * gr_type_size(half.type), &block, &half.data))
+    if (!gr__step_alloc(ctx, PIECE * gr_type_size(half.type), &block, &half.data))
         return false;
     bool good = true;
     for (int64_t left = x->count; good && left > 0; left -= PIECE) {
         from.count = to.count = half.count = left < PIECE ? left : PIECE;
-        good = gr__convert(ctx, &from, &half) && gr__convert(ctx, &half, &to);
+        good = gr__cast(ctx, &from, &half) && gr__cast(ctx, &half, &to);
         from.data = from.data ? (char *)from.data + PIECE * gr_type_size(from.type) : NULL;
         to.data = to.data ? (char *)to.data + PIECE * gr_type_size(to.type) : NULL;
     }
-    gr__step_give(ctx, &block);
+    gr__step_free(ctx, &block);
     return good;
 }
 
@@ -120,27 +113,27 @@ static gr_tensor part(const widened *w, const side *s, int64_t first)
     return t;
 }
 
-static bool take(widened *w)
+static bool alloc_floats(widened *w)
 {
     for (int i = 0; i < w->n; i++) {
         side *s = &w->sides[i];
         const int64_t count = s->samples ? s->t->count / w->samples * w->slice : s->t->count;
         if ((gr__is_half(s->t) || s->rounded) &&
-            !gr__step_take(w->ctx, (size_t)count * sizeof(float), &s->block, &s->floats))
+            !gr__step_alloc(w->ctx, (size_t)count * sizeof(float), &s->block, &s->floats))
             return false;
     }
     return true;
 }
 
-static void give(widened *w)
+static void free_floats(widened *w)
 {
     for (int i = 0; i < w->n; i++)
         if (w->sides[i].block.size)
-            gr__step_give(w->ctx, &w->sides[i].block);
+            gr__step_free(w->ctx, &w->sides[i].block);
 }
 
-/* Shows the kernel the slice that begins at sample first; widens what it reads, unless an earlier slice has. */
-static bool show(widened *w, int64_t first)
+/* Sets up the slice that begins at sample first: widens what the kernel reads, unless an earlier slice has. */
+static bool load_slice(widened *w, int64_t first)
 {
     for (int i = 0; i < w->n; i++) {
         side *s = &w->sides[i];
@@ -151,20 +144,20 @@ static bool show(widened *w, int64_t first)
         s->seen.type = w->ctx->device->real;
         s->seen.data = s->floats;
         const bool due = s->read && (s->samples || first == 0);
-        if (due && !(s->rounded ? round_real(w->ctx, &t, &s->seen) : gr__convert(w->ctx, &t, &s->seen)))
+        if (due && !(s->rounded ? round_real(w->ctx, &t, &s->seen) : gr__cast(w->ctx, &t, &s->seen)))
             return false;
     }
     return true;
 }
 
 /* Rounds what the kernel has written; what is a sum over the slices after the last one. */
-static bool round_off(widened *w, int64_t first)
+static bool store_slice(widened *w, int64_t first)
 {
     const bool last = first + w->slice >= w->samples;
     for (int i = 0; i < w->n; i++) {
         side *s = &w->sides[i];
         gr_tensor t = part(w, s, first);
-        if (gr__is_half(s->t) && s->written && (s->samples || last) && !gr__convert(w->ctx, &s->seen, &t))
+        if (gr__is_half(s->t) && s->written && (s->samples || last) && !gr__cast(w->ctx, &s->seen, &t))
             return false;
     }
     return true;
@@ -175,72 +168,11 @@ bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_p
     widened w = {.ctx = ctx, .op = op, .pass = pass, .call = *call, .samples = 1};
     collect(&w);
     w.slice = slice_of(&w);
-    bool good = take(&w);
+    bool good = alloc_floats(&w);
     for (int64_t first = 0; good && first < w.samples; first += w.slice) {
-        good = show(&w, first) && gr__run_plain(ctx, op, &w.call, pass) && round_off(&w, first);
+        good = load_slice(&w, first) && gr__run_plain(ctx, op, &w.call, pass) && store_slice(&w, first);
         w.call.accumulate |= w.whole;
     }
-    give(&w);
+    free_floats(&w);
     return good;
-}
-
-static bool half_by_letter(const gr_slot *slot)
-{
-    return slot->type == 'h' || slot->type == 'e';
-}
-
-/* Whether t, if it is there, is a half of the type where one is wanted, and none where not. */
-static bool is_wanted(const gr_tensor *t, bool half, gr_type type)
-{
-    return !t || (half ? t->type == type : !gr__is_half(t));
-}
-
-bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass)
-{
-    gr_slot slot;
-    const gr_type type = call->out[0]->type;
-    bool good = gr__is_half(call->out[0]);
-    for (int i = 0; good && gr__slot(op->inputs, i, &slot); i++) {
-        const bool half = half_by_letter(&slot), activation = slot.type == 'e' || slot.samples;
-        good = is_wanted(call->in[i], half, type);
-        if (pass == GR_BACKWARD)
-            good &= is_wanted(call->d_in[i], half && activation, type);
-    }
-    for (int i = 0; good && gr__slot(op->outputs, i, &slot); i++)
-        good = is_wanted(call->out[i], half_by_letter(&slot), type) &&
-               (pass == GR_FORWARD || is_wanted(call->d_out[i], half_by_letter(&slot), type));
-    return good;
-}
-
-bool gr__add_to(gr_tensor *t, gr_tensor *s)
-{
-    gr_context *ctx = t->ctx;
-    gr_device *d = ctx->device;
-    if (!gr__is_half(t))
-        return ctx->planning || d->add(d, t->data, s->data, t->count) ||
-               gr__device_failed(ctx, "two gradients were added");
-    gr_tensor *a = gr__tensor_step(ctx, d->real, t->ndim, t->shape),
-              *b = gr__tensor_step(ctx, d->real, t->ndim, t->shape);
-    const bool good =
-        a && b && gr__convert(ctx, t, a) && gr__convert(ctx, s, b) && gr__add_to(a, b) && gr__convert(ctx, a, t);
-    gr__release(a);
-    gr__release(b);
-    return good;
-}
-
-gr_tensor *gr__half_copy(gr_tensor *t)
-{
-    gr_context *ctx = t->ctx;
-    if (t->slab && t->slab->segments[t->segment].value == t)
-        return gr__slab_half(t);
-    if (t->half && t->half_step == ctx->steps)
-        return t->half;
-    gr_call call = {.n_in = 1, .n_out = 1, .in = {t}, .out = {gr__tensor_step(ctx, ctx->compute, t->ndim, t->shape)}};
-    if (!call.out[0] || !gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD))
-        return NULL;
-    t->half = call.out[0];
-    t->half_step = ctx->steps;
-    t->half->master = t;
-    t->half->wants_grad = t->wants_grad;
-    return t->half;
 }
