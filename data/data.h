@@ -103,7 +103,7 @@ gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width
 /*
  * A built-in set that is no images: n rows of real features, at least 2, in [-2, 2], of shape [1, features, 1]. Two
  * classes that alternate, told apart by the first two features; the formula and its limits stand in
- * data/formats/table.c.
+ * data/formats/synthetic_rows.c.
  */
 gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t seed);
 

@@ -7,11 +7,11 @@
 struct gr_ring {
     gr_ring_job job;
     pthread_mutex_t lock;
-    pthread_cond_t room;  /* there is a piece to fill, or the end */
-    pthread_cond_t full;  /* a slot has become full */
-    int64_t batch, piece; /* the next piece that nobody has taken */
-    int64_t given;        /* batches handed out; the last of them is still in use */
-    int64_t *left;        /* [slots] pieces that are not yet filled */
+    pthread_cond_t not_full;  /* there is a piece to fill, or the end */
+    pthread_cond_t not_empty; /* a slot has been filled */
+    int64_t batch, piece;     /* the next piece that nobody has taken */
+    int64_t consumed;         /* batches handed out; the last of them is still in use */
+    int64_t *missing;         /* [slots] pieces that are not yet filled */
     bool stop;
     int n_threads;
     pthread_t *threads;
@@ -20,16 +20,16 @@ struct gr_ring {
 /* Whether batch may be filled: its slot holds nothing that the consumer still wants. */
 static bool has_room(const gr_ring *r)
 {
-    return r->batch < r->given + r->job.slots - (r->given > 0);
+    return r->batch < r->consumed + r->job.slots - (r->consumed > 0);
 }
 
 /* Takes the next piece, preparing its slot where it is the first. The lock is held. */
-static void take(gr_ring *r, int *slot, int64_t *piece)
+static void next_piece(gr_ring *r, int *slot, int64_t *piece)
 {
     *slot = (int)(r->batch % r->job.slots);
     *piece = r->piece++;
     if (*piece == 0) {
-        r->left[*slot] = r->job.pieces;
+        r->missing[*slot] = r->job.pieces;
         r->job.prepare(r->job.user, *slot);
     }
     if (r->piece == r->job.pieces) {
@@ -46,15 +46,15 @@ static void *work(void *arg)
         int slot;
         int64_t piece;
         if (!has_room(r)) {
-            pthread_cond_wait(&r->room, &r->lock);
+            pthread_cond_wait(&r->not_full, &r->lock);
             continue;
         }
-        take(r, &slot, &piece);
+        next_piece(r, &slot, &piece);
         pthread_mutex_unlock(&r->lock);
         r->job.fill(r->job.user, slot, piece);
         pthread_mutex_lock(&r->lock);
-        if (--r->left[slot] == 0)
-            pthread_cond_signal(&r->full);
+        if (--r->missing[slot] == 0)
+            pthread_cond_signal(&r->not_empty);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -66,12 +66,12 @@ gr_ring *gr__ring_open(const gr_ring_job *job)
     if (!r)
         return NULL;
     *r = (gr_ring){.job = *job,
-                   .left = calloc((size_t)job->slots, sizeof *r->left),
+                   .missing = calloc((size_t)job->slots, sizeof *r->missing),
                    .threads = calloc((size_t)job->workers, sizeof *r->threads)};
     pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->room, NULL);
-    pthread_cond_init(&r->full, NULL);
-    while (r->left && r->threads && r->n_threads < job->workers &&
+    pthread_cond_init(&r->not_full, NULL);
+    pthread_cond_init(&r->not_empty, NULL);
+    while (r->missing && r->threads && r->n_threads < job->workers &&
            pthread_create(&r->threads[r->n_threads], NULL, work, r) == 0)
         r->n_threads++;
     if (r->n_threads == job->workers)
@@ -83,16 +83,16 @@ gr_ring *gr__ring_open(const gr_ring_job *job)
 /* Whether batch t has all its pieces. */
 static bool is_full(const gr_ring *r, int64_t t)
 {
-    return t < r->batch && r->left[t % r->job.slots] == 0;
+    return t < r->batch && r->missing[t % r->job.slots] == 0;
 }
 
 int gr__ring_next(gr_ring *r)
 {
     pthread_mutex_lock(&r->lock);
-    const int64_t t = r->given++;
-    pthread_cond_broadcast(&r->room);
+    const int64_t t = r->consumed++;
+    pthread_cond_broadcast(&r->not_full);
     while (!is_full(r, t))
-        pthread_cond_wait(&r->full, &r->lock);
+        pthread_cond_wait(&r->not_empty, &r->lock);
     pthread_mutex_unlock(&r->lock);
     return (int)(t % r->job.slots);
 }
@@ -103,14 +103,14 @@ void gr__ring_close(gr_ring *r)
         return;
     pthread_mutex_lock(&r->lock);
     r->stop = true;
-    pthread_cond_broadcast(&r->room);
+    pthread_cond_broadcast(&r->not_full);
     pthread_mutex_unlock(&r->lock);
     for (int i = 0; i < r->n_threads; i++)
         pthread_join(r->threads[i], NULL);
-    pthread_cond_destroy(&r->full);
-    pthread_cond_destroy(&r->room);
+    pthread_cond_destroy(&r->not_empty);
+    pthread_cond_destroy(&r->not_full);
     pthread_mutex_destroy(&r->lock);
     free(r->threads);
-    free(r->left);
+    free(r->missing);
     free(r);
 }

@@ -1,76 +1,155 @@
-/* fit.c - the training loop: epochs of updates, evaluation between them. */
+/*
+ * fit.c - the training loop: epochs of updates, evaluation between them.
+ *
+ *   fit_check.c   what is refused
+ *   stages.c      batch size and learning rate of every update
+ *   trainer.c     what an update computes; step_graph.c has the device repeat it
+ *   readings.c    what the host knows of it, and when a run has gone bad
+ *   evaluate.c    validation and test sets
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "amp/amp.h"
-#include "optim/training/fit.h"
+#include "core/clock.h"
+#include "nn/module.h"
+#include "optim/training/evaluate.h"
+#include "optim/training/fit_check.h"
+#include "optim/training/readings.h"
+#include "optim/training/stages.h"
+#include "optim/training/trainer.h"
 
-static bool done(const gr_fit_run *f)
+typedef struct {
+    gr_context *ctx;
+    const gr_fit_options *o;
+    gr_dataset *set; /* to train on */
+    gr_stages stages;
+    gr_trainer trainer;
+    gr_readings readings;
+    gr_evaluator val, test;
+    gr_reading epoch_begin;
+    double evaluating;        /* seconds */
+    gr_time_use closed;       /* what loaders that are closed had measured */
+    gr_time_use before_epoch; /* of the whole run, when the epoch began */
+    gr_progress p;
+    gr_fit_result result;
+} fit_run;
+
+static bool done(const fit_run *f)
 {
     bool by_updates = f->o->updates > 0 && f->p.update >= f->o->updates;
     bool by_epochs = f->o->epochs > 0 && f->result.epochs >= f->o->epochs;
     return by_updates || by_epochs || f->result.stopped || !gr_ok(f->ctx);
 }
 
-/* Where the time of the run has gone so far. */
-static gr_time_use time_use(const gr_fit_run *f)
+/* Adds what a loader has measured; its waiting and copying were counted as computing (of training or evaluation). */
+static void add_loader_time(gr_time_use *t, const gr_loader *loader, double *computing)
 {
-    gr_time_use t = f->earlier;
+    const gr_loader_time s = gr_loader_seconds(loader);
+    t->wait += s.wait;
+    t->copy += s.copy;
+    t->making += s.making;
+    t->reading += s.reading;
+    *computing -= s.wait + s.copy;
+}
+
+/* Where the time of the run has gone so far. */
+static gr_time_use time_use(const fit_run *f)
+{
+    gr_time_use t = f->closed;
     t.compute += f->p.seconds;
     t.evaluate += f->evaluating;
-    gr__time_add(&t, f->train, false);
-    gr__time_add(&t, f->val.loader, true);
-    gr__time_add(&t, f->test.loader, true);
+    add_loader_time(&t, f->trainer.loader, &t.compute);
+    add_loader_time(&t, f->val.loader, &t.evaluate);
+    add_loader_time(&t, f->test.loader, &t.evaluate);
     return t;
 }
 
+static gr_time_use time_since(const gr_time_use *now, const gr_time_use *then)
+{
+    return (gr_time_use){now->wait - then->wait,         now->copy - then->copy,     now->compute - then->compute,
+                         now->evaluate - then->evaluate, now->making - then->making, now->reading - then->reading};
+}
+
 /* Tells the caller; it may ask to stop. */
-static void report(gr_fit_run *f, bool epoch_end)
+static void report(fit_run *f, bool epoch_end)
 {
     const gr_time_use now = time_use(f);
-    f->p.time = gr__time_since(&now, &f->before_epoch);
+    f->p.time = time_since(&now, &f->before_epoch);
     f->p.epoch_end = epoch_end;
     if (f->o->report && !f->o->report(f->o->user, &f->p))
         f->result.stopped = true;
 }
 
-static void update(gr_fit_run *f, gr_batch *piece)
+/* The loss scale is stuck: runs a batch to find where the infinities come from, and ends the run. */
+static void explain_overflow(fit_run *f, const gr_batch *piece)
+{
+    char where[192];
+    gr__trainer_find_overflow(&f->trainer, piece, where, sizeof where);
+    gr__fail(f->ctx, GR_NUMERIC,
+             "the loss scale is stuck at %g: up to update %lld several in a row had infinities among their gradients, "
+             "which first "
+             "appear in %s; use a lower learning rate, bf16 or fp32",
+             f->p.loss_scale, (long long)f->p.update, *where ? where : "no operation when a batch is run again");
+}
+
+static void update(fit_run *f, gr_batch *piece)
 {
     double begin = gr__seconds();
-    if (f->stuck) {
-        gr__fit_explain_overflow(f, piece);
+    if (f->readings.stuck) {
+        explain_overflow(f, piece);
         return;
     }
-    if (gr__fit_has_schedule(f)) /* a constant rate is the caller's, who may set another between two updates */
-        f->opt->lr = gr__fit_lr(f, f->p.update);
-    f->p.samples += gr__fit_train(f, piece);
+    if (gr__stages_has_schedule(&f->stages)) /* a constant rate is the caller's, who may set another meanwhile */
+        f->trainer.opt->lr = gr__stages_lr(&f->stages, &f->p, f->result.epochs, f->p.update);
+    f->p.samples += gr__trainer_update(&f->trainer, piece);
     f->p.update++;
     f->p.batch_in_epoch++;
     f->p.fresh = false;
-    if (gr__fit_reading_due(f))
-        gr__fit_read_score(f);
+    if (gr__reading_due(&f->readings, &f->p))
+        gr__readings_read(&f->readings, &f->p);
     f->p.seconds += gr__seconds() - begin;
-    if (gr__fit_check_due(f))
-        gr__fit_check_loss(f);
+    if (gr__check_due(&f->readings, &f->p))
+        gr__readings_check(&f->readings, &f->p);
     if (gr_ok(f->ctx))
         report(f, false);
 }
 
-/* One epoch, or what is left of the updates. */
-static void epoch(gr_fit_run *f)
+/* The loader of a stage in place of the one before. False: recorded. */
+static bool open_loader(fit_run *f, gr_batch_stage stage)
 {
-    const gr_batch_stage *stage = gr__fit_stage_beginning(f, f->p.epoch);
-    if (stage && f->p.epoch > 0 && !gr__fit_open_train(f, stage)) /* the first one's is open */
+    gr_trainer *t = &f->trainer;
+    add_loader_time(&f->closed, t->loader, &f->closed.compute);
+    gr_loader_close(t->loader);
+    t->loader = gr_loader_open(f->set, &(gr_loader_options){.batch = stage.batch,
+                                                            .micro_batch = f->o->micro_batch,
+                                                            .shuffle = !f->o->no_shuffle,
+                                                            .last = f->o->last,
+                                                            .epoch = stage.epoch,
+                                                            .workers = f->o->workers,
+                                                            .prefetch = f->o->prefetch,
+                                                            .on_device = f->o->on_device});
+    f->p.batch = stage.batch;
+    f->p.batches = gr_loader_batches(t->loader);
+    return t->loader != NULL;
+}
+
+/* One epoch, or what is left of the updates. */
+static void epoch(fit_run *f)
+{
+    gr_batch_stage stage;
+    const bool begins = gr__stage_begins(&f->stages, f->p.epoch, &stage);
+    if (begins && f->p.epoch > 0 && !open_loader(f, stage)) /* the first one's is open */
         return;
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
-    f->epoch_begin = f->last;
+    f->epoch_begin = f->readings.last;
     f->before_epoch = time_use(f);
     gr_batch piece;
     while (!done(f)) {
         double begin = gr__seconds();
-        if (!gr_loader_next(f->train, &piece))
+        if (!gr_loader_next(f->trainer.loader, &piece))
             break;
         f->p.seconds += gr__seconds() - begin;
         update(f, &piece);
@@ -79,58 +158,88 @@ static void epoch(gr_fit_run *f)
     f->result.epochs += whole;
 }
 
-static void finish_epoch(gr_fit_run *f)
+static void evaluate(fit_run *f)
 {
-    if (f->last.samples < f->p.samples) { /* stopped within the epoch */
-        gr__fit_read_score(f);
-        gr__fit_check_loss(f);
-    }
-    gr__fit_means(&f->epoch_begin, &f->last, &f->p.loss, &f->p.accuracy);
-    f->p.fresh = true;
-    f->result.train_loss = f->p.loss;
-    f->result.train_accuracy = f->p.accuracy;
-    f->p.noise = gr_noise_read(&f->noise);
-    if (f->o->sharpness > 0)
-        f->p.sharp = gr_measure_sharpness(
-            f->net, f->set,
-            &(gr_sharpness_options){.epsilon = f->o->sharpness, .batch = gr_loader_micro_batch(f->train)});
     const double begin = gr__seconds();
     f->p.val = f->result.val = gr__evaluator_run(&f->val);
     if (f->o->test_each_epoch || done(f))
         f->p.test = f->result.test = gr__evaluator_run(&f->test);
     f->evaluating += gr__seconds() - begin;
+}
+
+static void finish_epoch(fit_run *f)
+{
+    if (f->readings.last.samples < f->p.samples) { /* stopped within the epoch */
+        gr__readings_read(&f->readings, &f->p);
+        gr__readings_check(&f->readings, &f->p);
+    }
+    gr__reading_means(&f->epoch_begin, &f->readings.last, &f->p.loss, &f->p.accuracy);
+    f->p.fresh = true;
+    f->result.train_loss = f->p.loss;
+    f->result.train_accuracy = f->p.accuracy;
+    f->p.noise = gr_noise_read(&f->trainer.meter.noise);
+    if (f->o->sharpness > 0)
+        f->p.sharp = gr_measure_sharpness(
+            f->trainer.net, f->set,
+            &(gr_sharpness_options){.epsilon = f->o->sharpness, .batch = gr_loader_micro_batch(f->trainer.loader)});
+    evaluate(f);
     if (gr_ok(f->ctx))
         report(f, true);
 }
 
+/* The shapes of one batch size: full batches, the short last one. */
+static bool plan_stage(fit_run *f, gr_batch_stage stage)
+{
+    const int64_t tail = f->o->last == GR_KEEP ? gr_dataset_size(f->set) % stage.batch : 0;
+    return open_loader(f, stage) && gr__trainer_plan(&f->trainer, stage.batch) &&
+           (tail == 0 || gr__trainer_plan(&f->trainer, tail));
+}
+
+/*
+ * Every shape that the run will meet, before the first update: those of each batch size, then evaluation. Running out
+ * of memory is known here or not at all. Leaves the first stage's loader open. False: recorded.
+ */
+static bool plan(fit_run *f)
+{
+    for (int i = gr__stage_count(&f->stages) - 1; i >= 0; i--)
+        if (!plan_stage(f, gr__stage(&f->stages, i)))
+            return false;
+    bool fits =
+        f->o->sharpness <= 0 || gr__trainer_plan_piece(&f->trainer, gr_loader_micro_batch(f->trainer.loader), false);
+    return fits && gr__evaluator_plan(&f->val) && gr__evaluator_plan(&f->test);
+}
+
+/* Evaluation sets, in batches that memory holds anyway. False: recorded. */
+static bool open_evaluators(fit_run *f, const gr_split *split)
+{
+    const int64_t batch = gr__stage(&f->stages, 0).batch,
+                  micro = f->o->micro_batch > 0 && f->o->micro_batch < batch ? f->o->micro_batch : batch;
+    const gr_loader_options options = {
+        .batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers, .prefetch = f->o->prefetch};
+    return gr__evaluator_open(&f->val, f->trainer.net, split->val, &options) &&
+           gr__evaluator_open(&f->test, f->trainer.net, split->test, &options);
+}
+
 /* Plans, and opens what the first epoch needs; false: recorded. */
-static bool open(gr_fit_run *f, const gr_split *split)
+static bool open(fit_run *f, const gr_split *split)
 {
     f->p = (gr_progress){
         .epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN}, .sharp = {NAN, NAN, NAN}};
     f->p.loss_scale = gr_loss_scaling(f->ctx).scale;
-    f->whole = (gr_batch_stage){0, f->o->batch};
-    f->stages = f->o->n_stages > 0 ? f->o->stages : &f->whole;
-    f->n_stages = f->o->n_stages > 0 ? f->o->n_stages : 1;
-    const int64_t batch = f->stages[0].batch,
-                  micro = f->o->micro_batch > 0 && f->o->micro_batch < batch ? f->o->micro_batch : batch;
-    const gr_loader_options evaluation = {
-        .batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers, .prefetch = f->o->prefetch};
-    if (!gr__evaluator_open(&f->val, f->net, split->val, &evaluation) ||
-        !gr__evaluator_open(&f->test, f->net, split->test, &evaluation) ||
-        !gr__score_open(f->ctx, &f->score, f->ctx->scaler ? 2 : 1) || !gr__fit_plan(f))
+    if (!open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
         return false;
-    if (f->o->noise_scale && !gr__fit_check_noise(f))
+    f->trainer.total = f->readings.score.total;
+    if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
         return false;
-    f->p.updates = f->o->updates > 0 ? f->o->updates : gr__fit_updates(f);
-    return isfinite(gr__fit_lr(f, f->p.updates - 1)) || /* the largest rate of a growing schedule */
+    f->p.updates = f->o->updates > 0 ? f->o->updates : gr__stages_updates(&f->stages);
+    return isfinite(gr__stages_lr(&f->stages, &f->p, 0, f->p.updates - 1)) || /* the largest of a growing schedule */
            gr__fail(f->ctx, GR_USAGE,
                     "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
                     f->o->schedule.gamma);
 }
 
-/* Gives a matrix that would go with its evaluator to the context. */
-static void keep(const gr_fit_run *f, gr_metrics *m)
+/* Makes the context own a matrix that would go with its evaluator. */
+static void copy_confusion(const fit_run *f, gr_metrics *m)
 {
     size_t bytes = (size_t)m->classes * (size_t)m->classes * sizeof(double);
     double *copy = m->confusion ? gr__calloc(f->ctx, 1, bytes) : NULL;
@@ -140,7 +249,7 @@ static void keep(const gr_fit_run *f, gr_metrics *m)
 }
 
 /* Completes the result and closes what open has opened. */
-static void finish(gr_fit_run *f)
+static void finish(fit_run *f)
 {
     f->result.updates = f->p.update;
     f->result.loss_scale = f->p.loss_scale;
@@ -148,34 +257,36 @@ static void finish(gr_fit_run *f)
     f->result.samples = f->p.samples;
     f->result.seconds = f->p.seconds;
     f->result.time = time_use(f);
-    f->result.workers = gr_loader_workers(f->train);
-    f->result.prefetch = f->result.workers ? gr_loader_prefetch(f->train) : 0;
-    keep(f, &f->result.val);
-    keep(f, &f->result.test);
-    gr__step_graphs_close(&f->graphs, f->ctx);
-    gr_loader_close(f->train);
+    f->result.workers = gr_loader_workers(f->trainer.loader);
+    f->result.prefetch = f->result.workers ? gr_loader_prefetch(f->trainer.loader) : 0;
+    copy_confusion(f, &f->result.val);
+    copy_confusion(f, &f->result.test);
+    gr__step_graphs_close(&f->trainer.graphs, f->ctx);
+    gr_loader_close(f->trainer.loader);
     gr__evaluator_close(&f->val);
     gr__evaluator_close(&f->test);
-    gr__score_close(f->ctx, &f->score);
+    gr__readings_close(&f->readings);
 }
 
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options)
 {
-    gr_fit_run f = {.net = net, .opt = opt, .o = options};
+    fit_run f = {.o = options};
     f.result.train_loss = f.result.train_accuracy = NAN;
     if (!net || !opt || !split.train || !options || !gr__fit_check(net->ctx, options))
         return f.result;
     f.ctx = net->ctx;
     f.set = split.train;
-    f.lr = opt->lr;
-    f.skipped = gr_loss_scaling(f.ctx).skipped;
+    f.stages =
+        (gr_stages){.o = options, .samples = gr_dataset_size(split.train), .lr = opt->lr, .whole = {0, options->batch}};
+    f.trainer = (gr_trainer){
+        .ctx = f.ctx, .net = net, .opt = opt, .no_graph = options->no_graph, .meter.on = options->noise_scale};
     if (open(&f, &split))
         while (!done(&f)) {
             epoch(&f);
             finish_epoch(&f);
         }
-    if (gr__fit_has_schedule(&f))
-        opt->lr = f.lr;
+    if (gr__stages_has_schedule(&f.stages))
+        opt->lr = f.stages.lr;
     finish(&f);
     return f.result;
 }

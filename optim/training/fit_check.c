@@ -1,7 +1,9 @@
-/* fit_check.c - options that no run can have. */
+/* fit_check.c - see fit_check.h. */
+#include "optim/training/fit_check.h"
+
 #include <math.h>
 
-#include "optim/training/fit.h"
+#include "nn/module.h"
 
 static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
 {
@@ -37,22 +39,22 @@ bool gr__fit_check(gr_context *ctx, const gr_fit_options *options)
     return check_numbers(ctx, options) && check_stages(ctx, options);
 }
 
-bool gr__fit_check_noise(const gr_fit_run *f)
+bool gr__fit_check_noise(const gr_module *net, const gr_loader *loader)
 {
-    for (int i = 0; i < gr_parameter_count(f->net); i++)
-        if (f->net->parameters->plans[i].l2 > 0)
+    for (int i = 0; i < gr_parameter_count(net); i++)
+        if (net->parameters->plans[i].l2 > 0)
             return gr__fail(
-                f->ctx, GR_USAGE,
+                net->ctx, GR_USAGE,
                 "gr_fit: the gradient of the penalty on %s is no mean over samples; the noise scale cannot be "
                 "measured with it",
-                gr_parameter_name(f->net, i));
-    if (f->ctx->scaler)
+                gr_parameter_name(net, i));
+    if (net->ctx->scaler)
         return gr__fail(
-            f->ctx, GR_USAGE,
+            net->ctx, GR_USAGE,
             "gr_fit: the noise scale compares gradients before and after the loss scale of fp16 is taken out; "
             "measure it in bf16 or fp32");
-    return gr_loader_micro_batch(f->train) < f->stages[0].batch ||
-           gr__fail(f->ctx, GR_USAGE,
+    return gr_loader_micro_batch(loader) < gr_loader_batch(loader) ||
+           gr__fail(net->ctx, GR_USAGE,
                     "gr_fit: the noise scale compares a micro-batch with its batch; give a micro_batch below %lld",
-                    (long long)f->stages[0].batch);
+                    (long long)gr_loader_batch(loader));
 }

@@ -1,6 +1,6 @@
 /*
- * table.c - two classes of rows of numbers: points on two arcs that reach into each other, each the other turned by
- * half a turn about the origin, and features that tell nothing beside them.
+ * synthetic_rows.c - two classes of rows of numbers: points on two arcs that reach into each other, each the other
+ * turned by half a turn about the origin, and features that tell nothing beside them.
  *
  * Sample i is of class i % 2, s = 1 for class 0 and -1 for class 1. With t uniform in [-1, 1) and e, f uniform in
  * [-0.35, 0.35), all drawn by Philox from (seed, i):
