@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fails when an include points the wrong way:
 #   core <- kernels <- nn, data, amp <- optim <- examples, tests
-# examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in kernels/devices/cuda_device.cu.
+# examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in kernels/devices/cuda_device.cu,
+# and in programs that are compiled by gradus-simt.
 # check_includes.sh [ROOT]; without ROOT it first proves on a planted mistake that it can fail.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +15,7 @@ allowed() {
         nn | data | amp) echo "core kernels" ;;
         optim) echo "core kernels nn data amp" ;;
         tests) echo "core kernels nn data amp optim examples gradus.h" ;;
-        examples) echo "gradus.h terminal recipes train sweep bench summary" ;; # the rooms of examples/gradus
+        examples) echo "gradus.h terminal recipes train sweep bench summary cuda puzzle" ;; # the rooms of examples/gradus
     esac
 }
 
@@ -25,7 +26,9 @@ check() { # ROOT
         while IFS=: read -r file line; do
             target=$(sed -E 's/^ *# *include *["<]([^">]+)[">].*/\1/' <<<"$line")
             top=${target%%/*}
+            case $file in "$root"/kernels/simt/cuda/* | "$root"/tests/cuda_programs/* | "$root"/examples/puzzles/*) continue ;; esac
             case $target in
+                cuda/*) ;;
                 cuda*.h | nv*.h | mma.h)
                     [[ $file == "$root"/kernels/cuda/* || $file == "$root"/kernels/devices/cuda_device.cu ]] || { echo "$file: $target: CUDA headers belong under kernels/cuda" >&2; bad=1; }
                     continue ;;

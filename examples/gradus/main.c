@@ -17,6 +17,7 @@ static const struct {
     {"summary", "layers, shapes, parameters, operations and memory of a recipe's network", summary_command},
     {"data", "look into data sets, check, pack and show them", data_command},
     {"bench", "every operation against the limits of this machine, across batch sizes", bench_command},
+    {"cuda", "run a CUDA program without a GPU, check it, count what it asks of the memories", cuda_command},
     {"doctor", "what this machine offers and what is missing", doctor_command},
 };
 

@@ -43,6 +43,7 @@ static void release(gr__simt_machine *m, int id)
     for (int i = 0; i < m->threads; i++)
         if (waits(&m->thread[i], id))
             warps |= 1u << m->thread[i].warp;
+    gr__simt_shadow_meets(m);
     gr__simt_order_warps(m, warps);
     gr__simt_count_barrier(m);
     m->barrier[id].arrived = 0;
@@ -70,6 +71,19 @@ void gr__simt_barrier(int id, int threads, const char *file, int line)
         release(m, id);
         gr__simt_let_others_go_first(m, file, line);
     }
+}
+
+/* Everybody's vote stands until the second barrier, which keeps the first to go on from voting anew. */
+int gr__simt_barrier_count(bool v, const char *file, int line)
+{
+    gr__simt_machine *m = gr__simt_now;
+    int count = 0;
+    m->current->vote = v;
+    gr__simt_barrier(0, 0, file, line);
+    for (int i = 0; i < m->threads; i++)
+        count += m->thread[i].vote;
+    gr__simt_barrier(0, 0, file, line);
+    return count;
 }
 
 void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t)

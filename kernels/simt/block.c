@@ -20,7 +20,7 @@ static void push(gr__simt_machine *m, const gr__simt_thread *t)
 static gr__simt_thread *pull(gr__simt_machine *m)
 {
     gr__simt_ring *r = &m->ring;
-    if (!r->count)
+    if (!r->count && !gr__simt_answer_lookers(m))
         return NULL;
     const unsigned first = r->head % GR__SIMT_THREADS;
     if (m->order == GR__SIMT_RANDOM) {
@@ -92,6 +92,17 @@ void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int lin
     gr__simt_suspend(m, GR__SIMT_READY, file, line);
 }
 
+bool gr__simt_in_kernel(void)
+{
+    return gr__simt_now && gr__simt_now->current;
+}
+
+void gr__simt_yield(const char *file, int line)
+{
+    push(gr__simt_now, gr__simt_now->current);
+    gr__simt_suspend(gr__simt_now, GR__SIMT_READY, file, line);
+}
+
 static void leave(gr__simt_machine *m, gr__simt_thread *t)
 {
     gr__simt_copies_at_exit(m, t);
@@ -152,7 +163,7 @@ static void set_up_threads(gr__simt_machine *m)
     for (int i = 0; i < m->threads; i++) {
         gr__simt_thread *t = &m->thread[i];
         t->state = GR__SIMT_NEW, t->fiber = NULL, t->file = NULL;
-        t->copy_count = t->groups = 0;
+        t->copy_count = t->groups = t->tries = 0;
     }
     m->ring.head = m->ring.count = 0;
     for (int i = 0; i < m->threads; i++)
@@ -185,6 +196,8 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
         go(m, &m->launcher, pull(m));
     if (!m->fault[0] && m->exited < m->threads)
         report_deadlock(m);
+    if (!m->fault[0])
+        gr__simt_shadow_meets(m);
     if (m->fault[0]) /* what the fibers were doing is dropped with them */
         m->fibers = m->idles = 0;
     m->threads = 0;

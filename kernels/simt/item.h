@@ -7,7 +7,14 @@
 #include "kernels/simt/machine.h"
 #include "kernels/simt/queue.h"
 
-typedef enum { GR__SIMT_LAUNCH, GR__SIMT_COPY, GR__SIMT_RECORD, GR__SIMT_WAIT } gr__simt_item_kind;
+typedef enum {
+    GR__SIMT_LAUNCH,
+    GR__SIMT_COPY,
+    GR__SIMT_FILL,
+    GR__SIMT_CALL,
+    GR__SIMT_RECORD,
+    GR__SIMT_WAIT
+} gr__simt_item_kind;
 
 typedef struct gr__simt_item {
     struct gr__simt_item *next;
@@ -16,6 +23,8 @@ typedef struct gr__simt_item {
     void *dst;
     const void *src;
     size_t bytes;
+    int value;            /* of a fill */
+    void (*call)(void *); /* with dst */
     gr__simt_event *event;
     uint64_t ticket;      /* of the event: which of its recordings */
     gr__simt_time queued; /* what the host had waited for when it queued this */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/simt/cuda/vector_types.h"
 #include "kernels/simt/half.h"
 #include "kernels/simt/simt.h"
 
@@ -23,38 +24,9 @@
 
 #define GR__HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* --- vector types ---------------------------------------------------------------------------------------------------- */
-
-struct dim3 {
-    unsigned x, y, z;
-    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-    dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-};
-
-#define GR__VECTOR2(T, name)        \
-    struct __align__(2 * sizeof(T)) name { \
-        T x, y;                     \
-    };                              \
-    static inline name make_##name(T x, T y) { return name{x, y}; }
-#define GR__VECTOR4(T, name)        \
-    struct __align__(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) name { \
-        T x, y, z, w;               \
-    };                              \
-    static inline name make_##name(T x, T y, T z, T w) { return name{x, y, z, w}; }
-GR__VECTOR2(float, float2)
-GR__VECTOR4(float, float4)
-GR__VECTOR2(int, int2)
-GR__VECTOR4(int, int4)
-GR__VECTOR2(unsigned, uint2)
-GR__VECTOR4(unsigned, uint4)
-GR__VECTOR2(unsigned char, uchar2)
-GR__VECTOR4(unsigned char, uchar4)
-GR__VECTOR2(double, double2)
-#undef GR__VECTOR2
-#undef GR__VECTOR4
-
 /* --- numbers --------------------------------------------------------------------------------------------------------- */
 
+#if !defined(GRADUS_SIMT_OWN_HALF) /* kernels/simt/cuda/cuda_fp16.h has more */
 struct __align__(2) half {
     uint16_t bits;
 };
@@ -67,6 +39,7 @@ static inline float __half2float(half h) { return gr__half_to_float(h.bits); }
 static inline half __float2half(float f) { return half{gr__float_to_half(f)}; }
 static inline float __bfloat162float(__nv_bfloat16 b) { return gr__bf16_to_float(b.bits); }
 static inline __nv_bfloat16 __float2bfloat16(float f) { return __nv_bfloat16{gr__float_to_bf16(f)}; }
+#endif
 
 static inline unsigned __float_as_uint(float f) { return gr__float_bits(f); }
 static inline float __uint_as_float(unsigned u) { return gr__float_of(u); }
@@ -95,6 +68,8 @@ GR__MIN_MAX(unsigned long)
 #undef GR__MIN_MAX
 static inline float min(float a, float b) { return fminf(a, b); }
 static inline float max(float a, float b) { return fmaxf(a, b); }
+static inline double min(double a, double b) { return fmin(a, b); }
+static inline double max(double a, double b) { return fmax(a, b); }
 
 template <class T> static inline T __ldg(const T *p) { return *p; }
 
@@ -185,17 +160,30 @@ GR__ATOMIC(int, atomicAdd, GR__SIMT_ADD)
 GR__ATOMIC(unsigned, atomicAdd, GR__SIMT_ADD)
 GR__ATOMIC(unsigned long long, atomicAdd, GR__SIMT_ADD)
 GR__ATOMIC(float, atomicAdd, GR__SIMT_ADD_FLOAT)
-GR__ATOMIC(int, atomicMin, GR__SIMT_SMALLER)
-GR__ATOMIC(int, atomicMax, GR__SIMT_LARGER)
-GR__ATOMIC(unsigned, atomicMin, GR__SIMT_SMALLER_UNSIGNED)
-GR__ATOMIC(unsigned, atomicMax, GR__SIMT_LARGER_UNSIGNED)
-GR__ATOMIC(unsigned, atomicAnd, GR__SIMT_AND)
-GR__ATOMIC(unsigned, atomicOr, GR__SIMT_OR)
-GR__ATOMIC(unsigned, atomicXor, GR__SIMT_XOR_BITS)
-GR__ATOMIC(int, atomicExch, GR__SIMT_EXCHANGE)
-GR__ATOMIC(unsigned, atomicExch, GR__SIMT_EXCHANGE)
+GR__ATOMIC(double, atomicAdd, GR__SIMT_ADD_FLOAT)
+GR__ATOMIC(unsigned, atomicInc, GR__SIMT_INCREMENT)
+GR__ATOMIC(unsigned, atomicDec, GR__SIMT_DECREMENT)
 GR__ATOMIC(float, atomicExch, GR__SIMT_EXCHANGE)
+#define GR__ATOMICS(T, smaller, larger)         \
+    GR__ATOMIC(T, atomicMin, smaller)           \
+    GR__ATOMIC(T, atomicMax, larger)            \
+    GR__ATOMIC(T, atomicAnd, GR__SIMT_AND)      \
+    GR__ATOMIC(T, atomicOr, GR__SIMT_OR)        \
+    GR__ATOMIC(T, atomicXor, GR__SIMT_XOR_BITS) \
+    GR__ATOMIC(T, atomicExch, GR__SIMT_EXCHANGE)
+GR__ATOMICS(int, GR__SIMT_SMALLER, GR__SIMT_LARGER)
+GR__ATOMICS(unsigned, GR__SIMT_SMALLER_UNSIGNED, GR__SIMT_LARGER_UNSIGNED)
+GR__ATOMICS(long long, GR__SIMT_SMALLER, GR__SIMT_LARGER)
+GR__ATOMICS(unsigned long long, GR__SIMT_SMALLER_UNSIGNED, GR__SIMT_LARGER_UNSIGNED)
+#undef GR__ATOMICS
 #undef GR__ATOMIC
+static inline int atomicSub(int *p, int v, GR__HERE) { return atomicAdd(p, -v, file, line); }
+static inline unsigned atomicSub(unsigned *p, unsigned v, GR__HERE) { return atomicAdd(p, 0u - v, file, line); }
+static inline unsigned long long atomicCAS(unsigned long long *p, unsigned long long expected, unsigned long long v,
+                                           GR__HERE)
+{
+    return gr__atomic(p, GR__SIMT_COMPARE_AND_SWAP, v, expected, file, line);
+}
 static inline int atomicCAS(int *p, int expected, int v, GR__HERE)
 {
     return gr__atomic(p, GR__SIMT_COMPARE_AND_SWAP, v, expected, file, line);
@@ -242,7 +230,7 @@ GR__MMA(gr_mma_tf32, GR__SIMT_MMA_TF32)
 
 /* --- launch ---------------------------------------------------------------------------------------------------------- */
 
-typedef void *cudaStream_t;
+typedef void *cudaStream_t; /* cuda_runtime_api.h says the same */
 
 template <class T> struct gr__as_is {
     typedef T type;

@@ -17,11 +17,13 @@ static void close_machine(void *machine)
     gr__simt_machine *m = machine;
     gr__simt_stacks_close(&m->stacks);
     if (m->shared.memory)
-        munmap(m->shared.memory, GR__SIMT_ARENA);
+        munmap(m->shared.memory, GR__SIMT_ARENA + GR__SIMT_SHARED_MAX);
     for (int i = 0; i < GR__SIMT_THREADS; i++)
         free(m->thread[i].copies);
-    for (int i = 0; i < m->memory.count; i++)
+    for (int i = 0; i < m->memory.count; i++) {
         gr__simt_shadow_forget(&m->memory.buffer[i]);
+        free(m->memory.buffer[i].written);
+    }
     free(m->memory.buffer);
     free(m->allowed);
     gr__simt_shadow_close(m);
@@ -61,12 +63,14 @@ gr__simt_machine *gr__simt_here(void)
     without_memory = true;
     if (!m)
         return NULL;
-    m->shared.memory = map(GR__SIMT_ARENA);
+    m->shared.memory = map(GR__SIMT_ARENA + GR__SIMT_SHARED_MAX);
     if (!m->shared.memory || !gr__simt_stacks_open(&m->stacks, GR__SIMT_THREADS)) {
         close_machine(m);
         return NULL;
     }
     without_memory = false;
+    /* behind the arena: the dynamic shared memory of a launch that gave none */
+    mprotect(m->shared.memory + GR__SIMT_ARENA, GR__SIMT_SHARED_MAX, PROT_NONE);
     read_environment(m);
     pthread_once(&key_made, make_key);
     pthread_setspecific(at_thread_end, m);
@@ -122,5 +126,10 @@ bool gr__simt_count_begin(void)
 gr__simt_counters gr__simt_count_end(void)
 {
     return (gr__simt_counters){0};
+}
+
+void gr__simt_count_lines(gr__simt_count_visit visit, void *data)
+{
+    (void)visit, (void)data;
 }
 #endif

@@ -29,6 +29,7 @@ typedef enum {
     GR__SIMT_RUNNING,
     GR__SIMT_AT_BARRIER,
     GR__SIMT_IN_COLLECTIVE,
+    GR__SIMT_LOOKING_ROUND, /* in gr__simt_active_lanes */
     GR__SIMT_EXITED,
 } gr__simt_state;
 
@@ -51,6 +52,9 @@ typedef struct {
     void *argument; /* what it brought to a collective */
     gr__simt_copy *copies;
     int copy_count, copy_room, groups; /* groups closed so far */
+    unsigned lanes;                    /* answer of gr__simt_active_lanes */
+    int tries;                         /* atomics in a row that changed nothing */
+    bool vote;                         /* what it brought to gr__simt_barrier_count */
 } gr__simt_thread;
 
 /* Lanes waiting for each other at one collective. */
@@ -107,7 +111,9 @@ typedef struct {
     const char *low;
     size_t bytes;
     void *shadow;
-    bool owned; /* by gr__simt_alloc */
+    unsigned char *written; /* a bit for each byte that holds something; NULL: all do */
+    const char *name;       /* NULL: "a device buffer" */
+    bool owned;             /* by gr__simt_alloc */
 } gr__simt_buffer;
 
 typedef struct {
@@ -164,6 +170,7 @@ typedef struct gr__simt_machine {
     char where[GR__SIMT_FAULT];
     struct gr__simt_shadow *shadow; /* check build */
     struct gr__simt_tally *tally;   /* check build, while it counts */
+    const char *counted_kernel;     /* whose accesses are being counted */
 } gr__simt_machine;
 
 /* machine.c: this OS thread's machine, made on first use; NULL: memory is out (a fault). gr__simt_now: NULL before. */
@@ -176,6 +183,10 @@ uint64_t gr__simt_random(gr__simt_machine *m);
  * launching function goes on after it. "; in KERNEL, block (x,y,z) thread (x,y,z)" is added.
  */
 void gr__simt_report(gr__simt_machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same in two steps: text that says where this is found, and its report later. */
+void gr__simt_compose(gr__simt_machine *m, char text[GR__SIMT_FAULT], const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void gr__simt_report_text(gr__simt_machine *m, const char *text);
 const char *gr__simt_short(const char *file); /* without the path of the source tree */
 void gr__simt_list_threads(gr__simt_machine *m, char *text, size_t room);
 
@@ -192,6 +203,9 @@ void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int lin
 void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
 void gr__simt_warp_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
 void gr__simt_copies_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
+
+/* warp.c: nobody can run: lets those go who look round for the lanes beside them. False: there are none. */
+bool gr__simt_answer_lookers(gr__simt_machine *m);
 
 /* matrix.c: collectives of a whole warp; lane[32]. */
 void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool transposed, const char *file, int line);

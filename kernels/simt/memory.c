@@ -41,6 +41,7 @@ gr__simt_buffer *gr__simt_find_buffer(gr__simt_machine *m, const void *p)
 static void drop(gr__simt_registry *r, int i)
 {
     gr__simt_shadow_forget(&r->buffer[i]);
+    free(r->buffer[i].written);
     r->count--;
     memmove(&r->buffer[i], &r->buffer[i + 1], (size_t)(r->count - i) * sizeof *r->buffer);
 }
@@ -77,6 +78,34 @@ bool gr__simt_register(const void *p, size_t bytes)
     return true;
 }
 
+bool gr__simt_expect_writes(const void *p)
+{
+    gr__simt_buffer *b = gr__simt_now ? gr__simt_find_buffer(gr__simt_now, p) : NULL;
+    if (b && !b->written && gr__simt_checks())
+        b->written = calloc(b->bytes / 8 + 1, 1);
+    return b && (b->written || !gr__simt_checks());
+}
+
+void gr__simt_written(const void *p, size_t bytes)
+{
+    const gr__simt_buffer *b = gr__simt_now ? gr__simt_find_buffer(gr__simt_now, p) : NULL;
+    if (!b || !b->written)
+        return;
+    const size_t first = (size_t)((const char *)p - b->low), most = b->bytes - first;
+    for (size_t i = first; i < first + (bytes < most ? bytes : most);) {
+        const bool whole = i % 8 == 0 && first + bytes - i >= 8;
+        b->written[i / 8] |= (unsigned char)(whole ? 0xFF : 1u << i % 8);
+        i += whole ? 8 : 1;
+    }
+}
+
+void gr__simt_call_it(const void *p, const char *name)
+{
+    gr__simt_buffer *b = gr__simt_now ? gr__simt_find_buffer(gr__simt_now, p) : NULL;
+    if (b)
+        b->name = name;
+}
+
 void gr__simt_set_strict(bool strict)
 {
     gr__simt_machine *m = gr__simt_here();
@@ -106,12 +135,25 @@ void gr__simt_name_address(gr__simt_machine *m, const void *address, char *text,
         name_shared(m, p, text + used, room - used);
         return;
     }
+    if ((size_t)(p - m->shared.memory) < GR__SIMT_ARENA + GR__SIMT_SHARED_MAX) {
+        snprintf(text, room, "the dynamic shared memory, of which the launch gave 0 bytes");
+        return;
+    }
     for (int i = 0; i < m->memory.count; i++) {
         const gr__simt_buffer *b = &m->memory.buffer[i];
         if (p >= b->low - NEAR && p < b->low + b->bytes + NEAR) {
-            snprintf(text, room, "a device buffer + %td bytes (of %zu)", p - b->low, b->bytes);
+            snprintf(text, room, "%s + %td bytes (of %zu)", b->name ? b->name : "a device buffer", p - b->low,
+                     b->bytes);
             return;
         }
     }
     snprintf(text, room, "%p, no device memory", address);
+}
+
+void gr__simt_name(const void *p, char *text, size_t room)
+{
+    if (gr__simt_now)
+        gr__simt_name_address(gr__simt_now, p, text, room);
+    else
+        snprintf(text, room, "%p", p);
 }

@@ -76,6 +76,26 @@ void gr__simt_stream_copy(gr__simt_stream *s, void *dst, const void *src, size_t
     gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_COPY, .dst = dst, .src = src, .bytes = bytes});
 }
 
+void gr__simt_stream_fill(gr__simt_stream *s, void *dst, int value, size_t bytes)
+{
+    gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_FILL, .dst = dst, .value = value, .bytes = bytes});
+}
+
+void gr__simt_stream_call(gr__simt_stream *s, void (*call)(void *), void *data)
+{
+    gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_CALL, .call = call, .dst = data});
+}
+
+bool gr__simt_stream_done(const gr__simt_stream *s)
+{
+    return !s->first;
+}
+
+bool gr__simt_event_done(const gr__simt_event *e)
+{
+    return e->done >= e->recorded;
+}
+
 void gr__simt_event_record(gr__simt_event *e, gr__simt_stream *s)
 {
     e->capture = gr__simt_capture_number(s);
@@ -129,6 +149,17 @@ static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
         gr__simt_touch_in_stream(m, i->dst, i->bytes, true);
         if (!m->fault[0])
             memcpy(i->dst, i->src, i->bytes);
+        break;
+    case GR__SIMT_FILL:
+        advance(m, s);
+        gr__simt_touch_in_stream(m, i->dst, i->bytes, true);
+        if (!m->fault[0])
+            memset(i->dst, i->value, i->bytes);
+        break;
+    case GR__SIMT_CALL:
+        gr__simt_touchable(false);
+        i->call(i->dst);
+        gr__simt_touchable(true);
         break;
     case GR__SIMT_RECORD:
         i->event->done = i->ticket;

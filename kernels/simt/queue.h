@@ -28,6 +28,14 @@ void gr__simt_stream_close(gr__simt_stream *s);
 /* dst[bytes] = src[bytes], in the stream; read when it runs. */
 void gr__simt_stream_copy(gr__simt_stream *s, void *dst, const void *src, size_t bytes);
 
+/* dst[bytes] = value, and call(data) on the host, in the stream. */
+void gr__simt_stream_fill(gr__simt_stream *s, void *dst, int value, size_t bytes);
+void gr__simt_stream_call(gr__simt_stream *s, void (*call)(void *), void *data);
+
+/* Whether all that was queued in the stream has been done; whether the event's work has. */
+bool gr__simt_stream_done(const gr__simt_stream *s);
+bool gr__simt_event_done(const gr__simt_event *e);
+
 /* Runs what is in the stream, and of the others at least what it waits for. */
 void gr__simt_stream_wait(gr__simt_stream *s);
 void gr__simt_wait_for_all(void);

@@ -32,25 +32,59 @@ static int name_length(const char *kernel)
     return (int)strlen(kernel) - 2 * (kernel[0] == '(');
 }
 
-void gr__simt_report(gr__simt_machine *m, const char *format, ...)
+/* The report, and in which kernel, block and thread. */
+static void compose(const gr__simt_machine *m, char text[GR__SIMT_FAULT], const char *format, va_list list)
 {
-    if (!m->fault[0]) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(m->fault, sizeof m->fault, format, list);
-        va_end(list);
-        if (m->launch)
-            add(m->fault, sizeof m->fault, "; in %.*s", name_length(m->launch->kernel), name_of(m->launch->kernel));
-        if (m->threads)
-            add(m->fault, sizeof m->fault, ", block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z);
-        if (m->current)
-            add(m->fault, sizeof m->fault, " thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z);
-    }
+    vsnprintf(text, GR__SIMT_FAULT, format, list);
+    if (m->launch)
+        add(text, GR__SIMT_FAULT, "; in %.*s", name_length(m->launch->kernel), name_of(m->launch->kernel));
+    if (m->threads)
+        add(text, GR__SIMT_FAULT, ", block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z);
+    if (m->current)
+        add(text, GR__SIMT_FAULT, " thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z);
+}
+
+/* Out of the kernel, if a thread of it runs. */
+static void abandon(gr__simt_machine *m)
+{
     if (m->current) {
         gr__simt_fiber *left = m->current->fiber;
         m->current = NULL;
         gr__simt_fiber_switch(left, &m->launcher);
     }
+}
+
+void gr__simt_compose(gr__simt_machine *m, char text[GR__SIMT_FAULT], const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    compose(m, text, format, list);
+    va_end(list);
+}
+
+void gr__simt_report(gr__simt_machine *m, const char *format, ...)
+{
+    if (!m->fault[0]) {
+        va_list list;
+        va_start(list, format);
+        compose(m, m->fault, format, list);
+        va_end(list);
+    }
+    abandon(m);
+}
+
+void gr__simt_report_text(gr__simt_machine *m, const char *text)
+{
+    if (!m->fault[0])
+        snprintf(m->fault, sizeof m->fault, "%s", text);
+    abandon(m);
+}
+
+void gr__simt_refuse(const char *what, const char *file, int line)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (m)
+        gr__simt_report(m, "%s; at %s:%d", what, gr__simt_short(file), line);
 }
 
 /* What a thread is doing and where, and whether two threads do the same. */
@@ -61,10 +95,11 @@ static bool same_place(const gr__simt_thread *a, const gr__simt_thread *b)
 
 static void describe(const gr__simt_thread *t, char *text, size_t room)
 {
-    static const char *const state[] = {"not started",    "can go on from",      "running",
-                                        "at the barrier", "in a warp operation", "exited"};
+    static const char *const state[] = {"not started",         "can go on from", "running", "at the barrier",
+                                        "in a warp operation", "looks round at", "exited"};
     add(text, room, "%s", state[t->state]);
-    if (t->state == GR__SIMT_READY || t->state == GR__SIMT_AT_BARRIER || t->state == GR__SIMT_IN_COLLECTIVE)
+    if (t->state == GR__SIMT_READY || t->state == GR__SIMT_AT_BARRIER || t->state == GR__SIMT_IN_COLLECTIVE ||
+        t->state == GR__SIMT_LOOKING_ROUND)
         add(text, room, " %s:%d", gr__simt_short(t->file), t->line);
 }
 

@@ -11,10 +11,13 @@
 bool gr__simt_shadow_launch(gr__simt_machine *m);
 void gr__simt_shadow_block(gr__simt_machine *m);
 
+/* All of the block's threads meet, or have ended. */
+void gr__simt_shadow_meets(gr__simt_machine *m);
+
 /* Thread t's access on behalf of file:line, made by the emulator. */
 void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file,
                     int line);
-void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line);
+void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, bool compares, const char *file, int line);
 
 /* A copy in a stream. */
 void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write);
@@ -45,14 +48,19 @@ static inline void gr__simt_shadow_block(gr__simt_machine *m)
 {
     (void)m;
 }
+static inline void gr__simt_shadow_meets(gr__simt_machine *m)
+{
+    (void)m;
+}
 static inline void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write,
                                   const char *file, int line)
 {
     (void)m, (void)t, (void)p, (void)bytes, (void)write, (void)file, (void)line;
 }
-static inline void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line)
+static inline void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, bool compares,
+                                         const char *file, int line)
 {
-    (void)m, (void)p, (void)bytes, (void)file, (void)line;
+    (void)m, (void)p, (void)bytes, (void)compares, (void)file, (void)line;
 }
 static inline void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)
 {

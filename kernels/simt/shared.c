@@ -71,3 +71,10 @@ void *gr__simt_dynamic_shared(const char *file, int line)
                         gr__simt_short(file), line);
     return m->shared.dynamic;
 }
+
+void *gr__simt_dynamic_shared_if_any(const char *file, int line)
+{
+    (void)file, (void)line;
+    gr__simt_machine *m = gr__simt_now;
+    return m->shared.dynamic ? m->shared.dynamic : m->shared.memory + GR__SIMT_ARENA;
+}

@@ -40,6 +40,16 @@ const char *gr__simt_where(void);
  */
 bool gr__simt_register(const void *p, size_t bytes);
 void gr__simt_forget(const void *p);
+
+/*
+ * A registered buffer that holds nothing yet: the check build reports reads of bytes that no kernel and no copy wrote.
+ * False: memory is out. gr__simt_written says that the host wrote some. gr__simt_call_it: its name in reports, which
+ * must live as long as the buffer.
+ */
+bool gr__simt_expect_writes(const void *p);
+void gr__simt_written(const void *p, size_t bytes);
+void gr__simt_call_it(const void *p, const char *name);
+void gr__simt_name(const void *p, char *text, size_t room); /* what lies there, as reports say it */
 void gr__simt_set_strict(bool strict);
 
 /*
@@ -68,6 +78,13 @@ typedef struct {
 } gr__simt_counters;
 bool gr__simt_count_begin(void);
 gr__simt_counters gr__simt_count_end(void);
+
+/*
+ * Before gr__simt_count_end: for each kernel and each line of source from which it touched memory, in no order, what
+ * was counted there. line: "FILE:LINE", or "" for all of the kernel, launches, threads and barriers too.
+ */
+typedef void (*gr__simt_count_visit)(const char *kernel, const char *line, const gr__simt_counters *c, void *data);
+void gr__simt_count_lines(gr__simt_count_visit visit, void *data);
 
 /* --- for language.h ----------------------------------------------------------------------------------------------- */
 
@@ -117,6 +134,9 @@ typedef struct {
 void *gr__simt_shared(const gr__simt_variable *v);
 void *gr__simt_dynamic_shared(const char *file, int line);
 
+/* The same for a kernel that may leave it alone: where the launch gave none, an address that nobody may touch. */
+void *gr__simt_dynamic_shared_if_any(const char *file, int line);
+
 /* barrier 0 is __syncthreads (threads 0: the whole block), 1 to 15 are named. */
 void gr__simt_barrier(int id, int threads, const char *file, int line);
 
@@ -129,6 +149,7 @@ typedef enum {
     GR__SIMT_SUM,
     GR__SIMT_MIN,
     GR__SIMT_MAX,
+    GR__SIMT_TOGETHER,
     GR__SIMT_LDMATRIX,
     GR__SIMT_LDMATRIX_TRANS,
     GR__SIMT_MMA_F16,
@@ -157,11 +178,29 @@ typedef struct {
     const uint32_t *a, *b;
 } gr__simt_mma;
 
+/* TOGETHER: work(all, mask) is done once, all[lane] being what each lane of the mask brought. */
+typedef struct gr__simt_together {
+    void (*work)(struct gr__simt_together *const all[32], unsigned mask);
+} gr__simt_together;
+
 /*
- * Waits for the lanes of mask; the last one to come does the work for all. argument: one of the structs above, NULL for
- * SYNC.
+ * Waits for the lanes of mask; the last one to come does the work for all. argument: one of the structs above (or one
+ * that begins with a gr__simt_together), NULL for SYNC.
  */
 void gr__simt_warp(unsigned mask, gr__simt_collective op, void *argument, const char *file, int line);
+
+/*
+ * The lanes of the warp that are at this place: those that come here before every other one waits or has left.
+ */
+unsigned gr__simt_active_lanes(const char *file, int line);
+
+/* A barrier of the whole block that tells for how many of its threads v is true. */
+int gr__simt_barrier_count(bool v, const char *file, int line);
+
+/* The thread whose turn it is: false outside of kernels. Lets the others of the block have their turns. */
+bool gr__simt_in_kernel(void);
+void gr__simt_refuse(const char *what, const char *file, int line); /* a fault: what the emulator does not have */
+void gr__simt_yield(const char *file, int line);
 
 typedef enum {
     GR__SIMT_ADD,
@@ -175,6 +214,8 @@ typedef enum {
     GR__SIMT_XOR_BITS,
     GR__SIMT_EXCHANGE,
     GR__SIMT_COMPARE_AND_SWAP,
+    GR__SIMT_INCREMENT, /* to 0 from value on */
+    GR__SIMT_DECREMENT, /* to value from 0, or from above it */
 } gr__simt_atomic_op;
 
 /* *p = op(*p, value) on 4 or 8 bytes; the old bits. COMPARE_AND_SWAP: *p = value where it was expected. */

@@ -74,6 +74,15 @@ static void do_vote(gr__simt_thread *lane, const gr__simt_gathering *g)
             ((gr__simt_vote *)lane[i].argument)->out = result;
 }
 
+static void do_together(gr__simt_thread *lane, const gr__simt_gathering *g)
+{
+    gr__simt_together *all[LANES] = {NULL};
+    for (int i = 0; i < LANES; i++)
+        if (g->mask >> i & 1)
+            all[i] = lane[i].argument;
+    all[__builtin_ctz(g->mask)]->work(all, g->mask);
+}
+
 static void execute(gr__simt_machine *m, gr__simt_thread *lane, const gr__simt_gathering *g)
 {
     if (g->op >= GR__SIMT_LDMATRIX && g->mask != ALL)
@@ -85,6 +94,9 @@ static void execute(gr__simt_machine *m, gr__simt_thread *lane, const gr__simt_g
         break;
     case GR__SIMT_SHUFFLE:
         do_shuffle(m, lane, g);
+        break;
+    case GR__SIMT_TOGETHER:
+        do_together(lane, g);
         break;
     case GR__SIMT_LDMATRIX:
     case GR__SIMT_LDMATRIX_TRANS:
@@ -171,4 +183,40 @@ void gr__simt_warp_at_exit(gr__simt_machine *m, const gr__simt_thread *t)
         if (w->gathering[i].mask >> t->lane & 1)
             gr__simt_report(m, "warp divergence: lane %d exits, while lanes 0x%08X wait for it at %s:%d", t->lane,
                             w->gathering[i].arrived, gr__simt_short(w->gathering[i].file), w->gathering[i].line);
+}
+
+/* --- who is here -------------------------------------------------------------------------------------------------- */
+
+unsigned gr__simt_active_lanes(const char *file, int line)
+{
+    gr__simt_machine *m = gr__simt_now;
+    gr__simt_suspend(m, GR__SIMT_LOOKING_ROUND, file, line);
+    return m->current->lanes;
+}
+
+/* Whether two threads look round at one place. */
+static bool look_together(const gr__simt_thread *a, const gr__simt_thread *b)
+{
+    return b->state == GR__SIMT_LOOKING_ROUND && a->warp == b->warp && a->line == b->line && !strcmp(a->file, b->file);
+}
+
+/* One group of each block at a time: those who look at other places may yet come to this one. */
+bool gr__simt_answer_lookers(gr__simt_machine *m)
+{
+    int first = 0;
+    while (first < m->threads && m->thread[first].state != GR__SIMT_LOOKING_ROUND)
+        first++;
+    if (first == m->threads)
+        return false;
+    unsigned lanes = 0;
+    gr__simt_thread *all = &m->thread[first - m->thread[first].lane], like = m->thread[first];
+    const int end = m->threads - (first - m->thread[first].lane);
+    for (int i = 0; i < LANES && i < end; i++)
+        lanes |= (unsigned)look_together(&like, &all[i]) << i;
+    for (int i = 0; i < LANES; i++)
+        if (lanes >> i & 1) {
+            all[i].lanes = lanes;
+            gr__simt_wake(m, &all[i]);
+        }
+    return true;
 }

@@ -18,6 +18,7 @@ int summary_command(int argc, char **argv);
 int data_command(int argc, char **argv);
 int data_show_command(int argc, char **argv); /* argv[0] is "show" */
 int bench_command(int argc, char **argv);
+int cuda_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 
 /* Prints "gradus COMMAND: message" on stderr and returns code. */

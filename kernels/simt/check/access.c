@@ -38,18 +38,19 @@ void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a)
 void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file,
                     int line)
 {
-    gr__simt_check(m, &(gr__simt_access){t, p, bytes, write, false, gr__simt_site_of_line(m, file, line)});
+    gr__simt_check(m, &(gr__simt_access){t, p, bytes, write, false, gr__simt_site_of_line(m, file, line), false});
 }
 
-void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, const char *file, int line)
+void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, bool compares, const char *file, int line)
 {
-    gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, true, true, gr__simt_site_of_line(m, file, line)});
+    gr__simt_check(
+        m, &(gr__simt_access){m->current, p, bytes, true, true, gr__simt_site_of_line(m, file, line), compares});
 }
 
-void gr__simt_report_access(gr__simt_machine *m, const gr__simt_access *a, const char *kind, const char *what,
-                            const gr__simt_record *other)
+static void describe(gr__simt_machine *m, const gr__simt_access *a, const gr__simt_record *other, char *text,
+                     size_t room)
 {
-    char address[160], here[256], there[256], end[320] = "";
+    char address[320], here[256], there[256], end[320] = "";
     gr__simt_name_address(m, a->p, address, sizeof address);
     gr__simt_site_text(m, a->site, here, sizeof here);
     if (other && other->epoch == 0xFFFFFFFF)
@@ -57,7 +58,30 @@ void gr__simt_report_access(gr__simt_machine *m, const gr__simt_access *a, const
     else if (other)
         snprintf(end, sizeof end, "; other access thread %d, %s", gr__simt_epoch_thread(other->epoch),
                  gr__simt_site_text(m, other->site, there, sizeof there));
-    gr__simt_report(m, "%s: %s on %s; this access %s%s", kind, what, address, here, end);
+    snprintf(text, room, "on %s; this access %s%s", address, here, end);
+}
+
+void gr__simt_report_access(gr__simt_machine *m, const gr__simt_access *a, const char *kind, const char *what,
+                            const gr__simt_record *other)
+{
+    char text[1024];
+    describe(m, a, other, text, sizeof text);
+    gr__simt_report(m, "%s: %s %s", kind, what, text);
+}
+
+void gr__simt_read_unwritten(gr__simt_machine *m, const gr__simt_access *a)
+{
+    char text[1024];
+    if (m->shadow->unwritten[0])
+        return;
+    describe(m, a, NULL, text, sizeof text);
+    gr__simt_compose(m, m->shadow->unwritten, "uninitialised: read %s", text);
+}
+
+void gr__simt_shadow_meets(gr__simt_machine *m)
+{
+    if (m->shadow && m->shadow->unwritten[0])
+        gr__simt_report_text(m, m->shadow->unwritten);
 }
 
 void gr__simt_report_bounds(gr__simt_machine *m, const gr__simt_access *a)

@@ -16,9 +16,10 @@ enum { GR__SIMT_CLOCK_BITS = 22, GR__SIMT_CLOCK_MAX = (1 << GR__SIMT_CLOCK_BITS)
 /* One access as a record: who, when, from where. epoch 0: none. */
 typedef struct {
     uint32_t epoch;     /* thread << GR__SIMT_CLOCK_BITS | its warp's clock */
-    uint32_t site : 27; /* see gr__simt_site_of_pc */
+    uint32_t site : 26; /* see gr__simt_site_of_pc */
     uint32_t bytes : 4; /* which of a word's bytes, in global memory */
     uint32_t atomic : 1;
+    uint32_t compares : 1; /* a compare-and-swap */
 } gr__simt_record;
 
 /* One access being checked. */
@@ -28,6 +29,7 @@ typedef struct {
     size_t bytes;
     bool write, atomic;
     uint32_t site;
+    bool compares;
 } gr__simt_access;
 
 struct gr__simt_shadow {
@@ -35,6 +37,7 @@ struct gr__simt_shadow {
     uint64_t period, began;                         /* times that all of a block met; when this block began */
     uint32_t block;                                 /* number of this block in its grid */
     struct gr__simt_cells *cells;                   /* shared_cells.c */
+    char unwritten[GR__SIMT_FAULT];                 /* report of a read of what nobody had written by then */
     struct {
         const char *file;
         int line;
@@ -73,7 +76,7 @@ void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
  * table of lines; otherwise a distance from the begin of the program or library that this is linked into, as the linker
  * names it.
  */
-enum { GR__SIMT_BY_LINE = 1 << 26 };
+enum { GR__SIMT_BY_LINE = 1 << 25 };
 extern const char gr__simt_image_begin[] __asm__("__ehdr_start") GR__SIMT_HIDDEN;
 static inline uint32_t gr__simt_site_of_pc(const void *pc)
 {
@@ -87,5 +90,11 @@ bool gr__simt_in_image(const void *p); /* the program's or library's own data */
 void gr__simt_report_access(gr__simt_machine *m, const gr__simt_access *a, const char *kind, const char *what,
                             const gr__simt_record *other);
 void gr__simt_report_bounds(gr__simt_machine *m, const gr__simt_access *a);
+
+/*
+ * A read of what nobody wrote is reported when the block meets next, or has ended: somebody may still write it, and
+ * then it is a race.
+ */
+void gr__simt_read_unwritten(gr__simt_machine *m, const gr__simt_access *a);
 
 #endif

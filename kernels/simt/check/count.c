@@ -6,6 +6,7 @@
  * hardware makes one after another.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/simt/check/check.h"
 
@@ -29,10 +30,54 @@ typedef struct {
     int open;
 } requests;
 
+/* What was counted for a place in the source of a kernel; site WHOLE: for the kernel. */
+#define WHOLE 0xFFFFFFFFu
+typedef struct {
+    const char *kernel;
+    uint32_t site;
+    gr__simt_counters counted;
+} part;
+
 struct gr__simt_tally {
     gr__simt_counters sum;
     requests *of_warp[GR__SIMT_WARPS];
+    part *part; /* a hash table of room places; kernel NULL: free */
+    size_t parts, room;
 };
+
+static size_t place_of(const part *table, size_t room, const char *kernel, uint32_t site)
+{
+    size_t i = (site * 0x9E3779B1u ^ (uintptr_t)kernel * 0xC2B2AE35u) % room;
+    while (table[i].kernel && (table[i].site != site || strcmp(table[i].kernel, kernel)))
+        i = (i + 1) % room;
+    return i;
+}
+
+static bool grow(struct gr__simt_tally *t)
+{
+    const size_t room = 2 * t->room + 256;
+    part *more = calloc(room, sizeof *more);
+    if (!more)
+        return false;
+    for (size_t i = 0; i < t->room; i++)
+        if (t->part[i].kernel)
+            more[place_of(more, room, t->part[i].kernel, t->part[i].site)] = t->part[i];
+    free(t->part);
+    t->part = more, t->room = room;
+    return true;
+}
+
+/* The counters of a place in a kernel; without memory those that are thrown away. */
+static gr__simt_counters *counters_of(struct gr__simt_tally *t, const char *kernel, uint32_t site)
+{
+    static __thread gr__simt_counters nowhere;
+    if (2 * t->parts >= t->room && !grow(t))
+        return &nowhere;
+    part *p = &t->part[place_of(t->part, t->room, kernel, site)];
+    t->parts += !p->kernel;
+    p->kernel = kernel, p->site = site;
+    return &p->counted;
+}
 
 static int distinct_words_of_bank(const uintptr_t *word, int words, unsigned bank)
 {
@@ -92,14 +137,30 @@ static void count_global(gr__simt_counters *sum, const request *r)
     sum->global_sectors += (uint64_t)sectors;
 }
 
+static void add(gr__simt_counters *to, const gr__simt_counters *c)
+{
+    to->shared_requests += c->shared_requests, to->bank_conflicts += c->bank_conflicts;
+    to->global_requests += c->global_requests, to->global_sectors += c->global_sectors;
+    to->lanes += c->lanes;
+}
+
+/* A request for the sum, its kernel and its line. */
+static void count(struct gr__simt_tally *t, const char *kernel, const request *r)
+{
+    gr__simt_counters one = {0};
+    (r->shared ? count_shared : count_global)(&one, r);
+    one.lanes = (uint64_t)__builtin_popcount(r->lanes);
+    add(&t->sum, &one);
+    add(counters_of(t, kernel, WHOLE), &one);
+    add(counters_of(t, kernel, r->site), &one);
+}
+
 /* Counts what was put together and begins anew. */
-static void flush(gr__simt_counters *sum, requests *r)
+static void flush(struct gr__simt_tally *t, const char *kernel, requests *r)
 {
     for (int i = 0; i < SLOTS && r->open; i++) {
-        if (r->slot[i].lanes && r->slot[i].k != SEEN) {
-            (r->slot[i].shared ? count_shared : count_global)(sum, &r->slot[i]);
-            sum->lanes += (uint64_t)__builtin_popcount(r->slot[i].lanes);
-        }
+        if (r->slot[i].lanes && r->slot[i].k != SEEN)
+            count(t, kernel, &r->slot[i]);
         r->slot[i].lanes = 0;
     }
     r->open = 0;
@@ -110,7 +171,7 @@ void gr__simt_count_flush(gr__simt_machine *m, unsigned warps)
     struct gr__simt_tally *t = m->tally;
     for (int w = 0; t && w < GR__SIMT_WARPS; w++)
         if ((warps >> w & 1) && t->of_warp[w])
-            flush(&t->sum, t->of_warp[w]);
+            flush(t, m->counted_kernel, t->of_warp[w]);
 }
 
 static request *find(requests *r, uint32_t site, uint32_t k)
@@ -160,6 +221,8 @@ void gr__simt_count_close(gr__simt_machine *m)
 {
     for (int w = 0; m->tally && w < GR__SIMT_WARPS; w++)
         free(m->tally->of_warp[w]);
+    if (m->tally)
+        free(m->tally->part);
     free(m->tally);
     m->tally = NULL;
 }
@@ -176,17 +239,39 @@ gr__simt_counters gr__simt_count_end(void)
     return sum;
 }
 
+void gr__simt_count_lines(gr__simt_count_visit visit, void *data)
+{
+    gr__simt_machine *m = gr__simt_now;
+    char text[512];
+    if (!m || !m->tally)
+        return;
+    gr__simt_count_flush(m, ~0u);
+    for (size_t i = 0; i < m->tally->room; i++) {
+        const part *p = &m->tally->part[i];
+        if (p->kernel)
+            visit(p->kernel, p->site == WHOLE ? "" : gr__simt_site_text(m, p->site, text, sizeof text), &p->counted,
+                  data);
+    }
+}
+
 void gr__simt_count_launch(gr__simt_machine *m)
 {
     const uint3 g = m->launch->grid, b = m->launch->block;
     if (!m->tally)
         return;
-    m->tally->sum.launches++;
-    m->tally->sum.threads += (uint64_t)g.x * g.y * g.z * b.x * b.y * b.z;
+    gr__simt_count_flush(m, ~0u); /* for the kernel before */
+    m->counted_kernel = m->launch->kernel;
+    gr__simt_counters *const both[] = {&m->tally->sum, counters_of(m->tally, m->counted_kernel, WHOLE)};
+    for (int i = 0; i < 2; i++) {
+        both[i]->launches++;
+        both[i]->threads += (uint64_t)g.x * g.y * g.z * b.x * b.y * b.z;
+    }
 }
 
 void gr__simt_count_barrier(gr__simt_machine *m)
 {
-    if (m->tally)
-        m->tally->sum.barriers++;
+    if (!m->tally)
+        return;
+    m->tally->sum.barriers++;
+    counters_of(m->tally, m->counted_kernel, WHOLE)->barriers++;
 }

@@ -62,8 +62,10 @@ static const char *collision(const gr__simt_machine *m, const trace *t, const gr
 /* bytes: those of the cell's words that are touched, of all its words the same. */
 static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access *a, unsigned bytes)
 {
-    const char *after_write = collision(m, &c->write, a, bytes);
-    const char *after_read = a->write && !after_write ? collision(m, &c->read, a, bytes) : NULL;
+    /* Who reads and then compares and swaps may read what is changing: the swap finds out. */
+    const bool tried = c->write.by.compares && !a->write;
+    const char *after_write = tried ? NULL : collision(m, &c->write, a, bytes);
+    const char *after_read = a->write && !a->compares && !after_write ? collision(m, &c->read, a, bytes) : NULL;
     char what[96];
     if (!after_write && !after_read)
         return true;
@@ -79,7 +81,7 @@ static void remember(const gr__simt_machine *m, cell *c, const gr__simt_access *
     const bool same_bytes = t->by.epoch && t->by.bytes & bytes;
     const bool several = same_bytes && same_launch(m, t) && t->block != m->shadow->block;
     const uint32_t stream = (uint32_t)m->queue.running;
-    const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic};
+    const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic, a->compares};
     *t = (trace){now, several ? SEVERAL : m->shadow->block, stream, m->queue.now.at[stream]};
 }
 
@@ -128,6 +130,19 @@ static bool touch_part(gr__simt_machine *m, const shadow *s, const gr__simt_acce
     return true;
 }
 
+/*
+ * Whether a kernel's access reads what nobody wrote. Bytes between a struct's members are written by nobody: it is
+ * enough that one byte of the access was.
+ */
+static bool unwritten(const gr__simt_buffer *b, const gr__simt_access *a)
+{
+    const size_t first = (size_t)(a->p - b->low);
+    for (size_t i = first; i < first + a->bytes; i++)
+        if (b->written[i / 8] >> i % 8 & 1)
+            return false;
+    return true;
+}
+
 void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a)
 {
     const size_t chunks = b->bytes / CHUNK + 1;
@@ -135,6 +150,10 @@ void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__si
         gr__simt_report_bounds(m, a);
         return;
     }
+    if (b->written && m->current && (!a->write || a->atomic) && unwritten(b, a))
+        gr__simt_read_unwritten(m, a);
+    if (b->written && a->write)
+        gr__simt_written(a->p, a->bytes);
     if (!b->shadow)
         b->shadow = calloc(chunks, sizeof(chunk) + WORDS * sizeof(cell));
     if (!b->shadow) {
@@ -157,6 +176,7 @@ void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, 
         gr__simt_shadow_block(m);
         gr__simt_check_buffer(m, b,
                               &(gr__simt_access){&m->thread[0], p, bytes, write, false,
-                                                 gr__simt_site_of_line(m, "a copy in stream", m->queue.running)});
+                                                 gr__simt_site_of_line(m, "a copy in stream", m->queue.running),
+                                                 false});
     }
 }

@@ -13,7 +13,7 @@ static void __attribute__((noinline)) touch(const void *p, size_t bytes, bool wr
 {
     gr__simt_machine *m = gr__simt_now;
     if (m && m->current && !gr__simt_on_stack(&m->stacks, p))
-        gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc)});
+        gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc), false});
 }
 
 /*

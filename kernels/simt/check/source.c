@@ -62,7 +62,8 @@ const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, s
     snprintf(command, sizeof command, "addr2line -e '%s' 0x%lx 2>/dev/null", path, address);
     FILE *f = popen(command, "r");
     if (f && fgets(command, sizeof command, f) && command[0] != '?') {
-        command[strcspn(command, " \n")] = '\0';
+        char *discriminator = strstr(command, " (discriminator");
+        command[discriminator ? (size_t)(discriminator - command) : strcspn(command, "\n")] = '\0';
         snprintf(text, room, "%s", gr__simt_short(command));
     }
     if (f)

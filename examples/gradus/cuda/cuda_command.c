@@ -1,0 +1,141 @@
+/*
+ * cuda_command.c - gradus cuda: a CUDA program without a GPU. It is compiled for the emulator (kernels/simt/compiler),
+ * run in its own process, and its exit code is ours: 7 when something was found wrong in it.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda/cuda_run.h"
+#include "terminal/options.h"
+
+typedef struct {
+    const char *order, *out, *break_at, *thread, *block;
+    int64_t seed;
+    bool check, counters, gdb;
+} cuda_settings;
+
+static const char *const orders[] = {"forward", "reverse", "random", NULL};
+
+static const option look_options[] = {
+    {"check", NULL, OPTION_FLAG, offsetof(cuda_settings, check),
+     "look at every access of every kernel: races, out of bounds, reads of what nobody wrote, memory never freed", 0, 0,
+     NULL},
+    {"counters", NULL, OPTION_FLAG, offsetof(cuda_settings, counters),
+     "count what each kernel and each line asks of the memories (stderr, at the end)", 0, 0, NULL},
+    {"order", "ORDER", OPTION_CHOICE, offsetof(cuda_settings, order),
+     "in which order threads take turns: forward, reverse or random (default: forward)", 0, 0, orders},
+    {"seed", "N", OPTION_COUNT, offsetof(cuda_settings, seed), "of the random order (default: 1)", 1, INT64_MAX, NULL},
+    {0},
+};
+
+static const option program_options[] = {
+    {"out", "PROGRAM", OPTION_TEXT, offsetof(cuda_settings, out), "keep the program there", 0, 0, NULL},
+    {"gdb", NULL, OPTION_FLAG, offsetof(cuda_settings, gdb), "run it in gdb, compiled for a debugger", 0, 0, NULL},
+    {"break", "LINE", OPTION_TEXT, offsetof(cuda_settings, break_at), "stop there (with --gdb): 14 or other.cu:14", 0,
+     0, NULL},
+    {"block", "X[,Y,Z]", OPTION_TEXT, offsetof(cuda_settings, block), "only in this block (default: the first to come)",
+     0, 0, NULL},
+    {"thread", "X[,Y,Z]", OPTION_TEXT, offsetof(cuda_settings, thread),
+     "only in this thread (default: the first to come)", 0, 0, NULL},
+    {0},
+};
+
+static const command_text cuda_text = {
+    .name = "cuda",
+    .usage = "cuda FILE.cu [options] [-- ARGUMENTS]",
+    .about =
+        "Compile a CUDA program with g++ and run it without a GPU. Its exit code is the program's, 7 when something "
+        "was found wrong in it. gradus-simt takes nvcc's place in Makefiles.",
+    .operand = "FILE.cu",
+    .operands = 8,
+    .examples = "cuda sum.cu\ncuda sum.cu --check\ncuda sum.cu --counters -- 1000\n"
+                "cuda sum.cu --gdb --break 14 --block 1 --thread 3",
+};
+
+/* "1,2" for threadIdx as a condition of gdb's: "threadIdx.x == 1 && threadIdx.y == 2". False: it is none. */
+static bool add_condition(char *text, size_t room, const char *variable, const char *numbers)
+{
+    const char *rest = numbers;
+    for (int i = 0; i < 3 && rest; i++) {
+        char *end;
+        const long n = strtol(rest, &end, 10);
+        const size_t used = strlen(text);
+        if (end == rest || n < 0 || (*end && *end != ','))
+            return false;
+        snprintf(text + used, room - used, "%s%s.%c == %ld", used ? " && " : "", variable, "xyz"[i], n);
+        rest = *end ? end + 1 : NULL;
+    }
+    return !rest;
+}
+
+/* What gdb is told first. Returns 0 or GR_USAGE. */
+static int breakpoint(const cuda_settings *s, const char *file, char text[1024])
+{
+    char condition[512] = "";
+    const char *base = strrchr(file, '/');
+    if ((s->block && !add_condition(condition, sizeof condition, "blockIdx", s->block)) ||
+        (s->thread && !add_condition(condition, sizeof condition, "threadIdx", s->thread)))
+        return complain(GR_USAGE, "cuda", "--block and --thread take one to three numbers: 1 or 1,0,2");
+    text[0] = '\0';
+    if (s->break_at)
+        snprintf(text, 1024, "break %s%s%s%s%s",
+                 strchr(s->break_at, ':') ? ""
+                 : base                   ? base + 1
+                                          : file,
+                 strchr(s->break_at, ':') ? "" : ":", s->break_at, *condition ? " if " : "", condition);
+    else if (*condition)
+        return complain(GR_USAGE, "cuda", "--block and --thread say where --break LINE stops: give a line, too");
+    return 0;
+}
+
+static void set_environment(const cuda_settings *s)
+{
+    char seed[32];
+    snprintf(seed, sizeof seed, "%lld", (long long)s->seed);
+    if (s->order)
+        setenv("GRADUS_SIMT_ORDER", s->order, 1);
+    if (s->seed)
+        setenv("GRADUS_SIMT_SEED", seed, 1);
+    if (s->counters)
+        setenv("GRADUS_SIMT_COUNTERS", "1", 1);
+}
+
+/* Compiles into folder or to --out, and runs. */
+static int compile_and_run(const cuda_settings *s, const char *const *files, const char *folder, char **arguments)
+{
+    char program[PATH_MAX], stop[1024];
+    const char *options[3] = {s->gdb ? "-O0" : "-O1", s->check || s->counters ? "--check" : NULL};
+    int code = breakpoint(s, files[0], stop);
+    if (code)
+        return code;
+    snprintf(program, sizeof program, "%s%s", s->out ? (strchr(s->out, '/') ? "" : "./") : folder,
+             s->out ? s->out : "/program");
+    code = cuda_compile(files, program, options);
+    if (code)
+        return code;
+    set_environment(s);
+    return s->gdb ? cuda_run_in_gdb(program, arguments, stop) : cuda_run(program, arguments);
+}
+
+int cuda_command(int argc, char **argv)
+{
+    cuda_settings s = {0};
+    const char *files[9] = {NULL};
+    char folder[1024];
+    int own = 1;
+    const option_group groups[] = {{"What is looked at", look_options, &s}, {"The program", program_options, &s}, {0}};
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    const options_end end = options_parse(&cuda_text, groups, own, argv, files);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (!files[0])
+        return complain(GR_USAGE, "cuda", "which program? gradus cuda FILE.cu");
+    if (!program_folder_make(folder, sizeof folder))
+        return complain(GR_IO_ERROR, "cuda", "no folder for the program can be made: %s; set TMPDIR", folder);
+    const int code = compile_and_run(&s, files, folder, argv + own + (own < argc));
+    program_folder_drop(folder);
+    return code;
+}

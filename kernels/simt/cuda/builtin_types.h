@@ -1,0 +1,2 @@
+/* builtin_types.h - what programs look for here is in cuda_runtime_api.h. */
+#include "kernels/simt/cuda/cuda_runtime_api.h"

@@ -1,0 +1,279 @@
+/*
+ * cuda_runtime.h - what nvcc's programs find without asking: the language (language.h, builtins.h), launches, and the
+ * runtime's functions with their callers' file and line. This is C++ for g++; kernels/simt/compiler translates before.
+ */
+#ifndef GRADUS_CUDA_RUNTIME_H
+#define GRADUS_CUDA_RUNTIME_H
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define GRADUS_SIMT_OWN_HALF
+#include "kernels/simt/cuda/cuda_runtime_api.h"
+#include "kernels/simt/language.h"
+
+#define __noinline__ __attribute__((noinline))
+#define __inline__ inline
+#define __managed__
+#define __grid_constant__
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#if defined(__CUDACC__)
+#undef __global__ /* the translator takes note of it */
+#define __CUDA_ARCH__ 800
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#endif
+
+#include "kernels/simt/cuda/builtins.h"
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+static inline gr__simt_config gr__configure(const char *kernel, dim3 grid, dim3 block, size_t bytes = 0,
+                                            cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__config(kernel, grid, block, bytes, stream, file, line);
+}
+
+template <class Closure> static inline void gr__run(gr__simt_config config, const Closure &closure)
+{
+    config.run = gr__run_closure<Closure>;
+    config.arguments = &closure;
+    config.arguments_bytes = sizeof closure;
+    gr__cuda_launch(&config);
+}
+
+/* kernel<<<...>>>(arguments): they are evaluated once, here, and every thread gets copies. */
+template <class Call> struct gr__launcher {
+    gr__simt_config config;
+    Call call;
+    template <class... A> void operator()(A... arguments) const
+    {
+        const Call &k = call;
+        gr__run(config, [=] { k(arguments...); });
+    }
+};
+template <class Call> static inline gr__launcher<Call> gr__launch_by(gr__simt_config config, Call call)
+{
+    return gr__launcher<Call>{config, call};
+}
+
+/* The same for arguments that need to know their types: NULL, {1, 2}. */
+template <class... P> struct gr__typed_launcher {
+    gr__simt_config config;
+    void (*kernel)(P...);
+    void operator()(P... arguments) const
+    {
+        void (*const k)(P...) = kernel;
+        gr__run(config, [=] { k(arguments...); });
+    }
+};
+template <class... P>
+static inline gr__typed_launcher<P...> gr__launch_typed(gr__simt_config config, void (*kernel)(P...))
+{
+    config.function = (const void *)kernel;
+    return gr__typed_launcher<P...>{config, kernel};
+}
+
+/* extern __shared__ outside of a function. */
+template <class T> struct gr__dynamic_array {
+    T *begin(GR__HERE) const { return (T *)gr__simt_dynamic_shared_if_any(file, line); }
+    operator T *() const { return begin(); }
+    template <class U> explicit operator U *() const { return (U *)begin(); }
+};
+
+/* The type at place N of a list. */
+template <size_t N, class First, class... Rest> struct gr__nth {
+    typedef typename gr__nth<N - 1, Rest...>::type type;
+};
+template <class First, class... Rest> struct gr__nth<0, First, Rest...> {
+    typedef First type;
+};
+
+/* Arguments by address. */
+template <class K> struct gr__unpack;
+template <class... P> struct gr__unpack<void (*)(P...)> {
+    template <class... A> static void call(gr__simt_config c, void (*kernel)(P...), void **arguments, A... have)
+    {
+        if constexpr (sizeof...(A) == sizeof...(P))
+            gr__launch_typed(c, kernel)(*have...);
+        else
+            call(c, kernel, arguments, have..., (typename gr__nth<sizeof...(A), P...>::type *)arguments[sizeof...(A)]);
+    }
+};
+
+template <class K>
+static inline cudaError_t cudaLaunchKernel(K *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes = 0,
+                                           cudaStream_t stream = 0, GR__HERE)
+{
+    gr__unpack<K *>::call(gr__config("cudaLaunchKernel", grid, block, bytes, stream, file, line), kernel, arguments);
+    return cudaPeekAtLastError();
+}
+
+template <class K>
+static inline cudaError_t cudaFuncSetAttribute(K *kernel, enum cudaFuncAttribute which, int value, GR__HERE)
+{
+    return which == cudaFuncAttributeMaxDynamicSharedMemorySize
+               ? gr__cuda_allow_shared((const void *)kernel, value, file, line)
+               : cudaSuccess;
+}
+template <class K> static inline cudaError_t cudaFuncSetCacheConfig(K *, enum cudaFuncCache) { return cudaSuccess; }
+template <class K> static inline cudaError_t cudaFuncSetSharedMemConfig(K *, enum cudaSharedMemConfig)
+{
+    return cudaSuccess;
+}
+template <class K> static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, K *)
+{
+    *a = {};
+    a->maxThreadsPerBlock = 1024, a->numRegs = 32, a->ptxVersion = a->binaryVersion = 80;
+    a->maxDynamicSharedSizeBytes = 48 * 1024;
+    return cudaSuccess;
+}
+
+/* As for a kernel of at most 32 registers: threads and shared memory of a multiprocessor set the limit. */
+template <class K>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K *, int threads, size_t bytes)
+{
+    const int by_threads = threads > 0 ? 2048 / threads : 0, by_memory = bytes ? (int)(164 * 1024 / bytes) : 32;
+    *blocks = min(min(by_threads, by_memory), 32);
+    return cudaSuccess;
+}
+template <class K>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, K *, size_t = 0, int limit = 0)
+{
+    *block = limit > 0 && limit < 1024 ? limit : 1024;
+    *grid = 2 * 108;
+    return cudaSuccess;
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+template <class T> static inline cudaError_t cudaMalloc(T **p, size_t bytes, GR__HERE)
+{
+    return gr__cuda_alloc((void **)p, bytes, cudaMemoryTypeDevice, file, line);
+}
+template <class T> static inline cudaError_t cudaMallocAsync(T **p, size_t bytes, cudaStream_t, GR__HERE)
+{
+    return gr__cuda_alloc((void **)p, bytes, cudaMemoryTypeDevice, file, line);
+}
+template <class T>
+static inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned = cudaMemAttachGlobal, GR__HERE)
+{
+    return gr__cuda_alloc((void **)p, bytes, cudaMemoryTypeManaged, file, line);
+}
+template <class T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0, GR__HERE)
+{
+    return gr__cuda_alloc((void **)p, bytes, cudaMemoryTypeHost, file, line);
+}
+template <class T> static inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned, GR__HERE)
+{
+    return gr__cuda_alloc((void **)p, bytes, cudaMemoryTypeHost, file, line);
+}
+template <class T, class H> static inline cudaError_t cudaHostGetDevicePointer(T **device, H *host, unsigned)
+{
+    *device = (T *)host;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaFree(void *p, GR__HERE) { return gr__cuda_free(p, file, line); }
+static inline cudaError_t cudaFreeAsync(void *p, cudaStream_t, GR__HERE) { return gr__cuda_free(p, file, line); }
+template <class T>
+static inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height, GR__HERE)
+{
+    *pitch = (width + 511) / 512 * 512;
+    return gr__cuda_alloc((void **)p, *pitch * height, cudaMemoryTypeDevice, file, line);
+}
+
+static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, GR__HERE)
+{
+    return gr__cuda_copy(to, from, bytes, kind, 0, true, file, line);
+}
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                          cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy(to, from, bytes, kind, stream, false, file, line);
+}
+static inline cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, GR__HERE)
+{
+    return gr__cuda_copy_rows(to, to_pitch, from, from_pitch, width, height, kind, file, line);
+}
+static inline cudaError_t cudaMemset(void *p, int value, size_t bytes, GR__HERE)
+{
+    return gr__cuda_fill(p, value, bytes, 0, file, line);
+}
+static inline cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_fill(p, value, bytes, stream, file, line);
+}
+template <class T> static inline cudaError_t cudaMemPrefetchAsync(const T *, size_t, int, cudaStream_t = 0)
+{
+    return cudaSuccess;
+}
+template <class T> static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T *, size_t = 0, unsigned = 0)
+{
+    return cudaSuccess;
+}
+
+/* Variables of the program: they lie in its own memory. */
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                                             enum cudaMemcpyKind = cudaMemcpyHostToDevice, GR__HERE)
+{
+    return gr__cuda_copy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault, 0, true, file, line);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset,
+                                                  enum cudaMemcpyKind, cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault, stream, false, file, line);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                               enum cudaMemcpyKind = cudaMemcpyDeviceToHost, GR__HERE)
+{
+    return gr__cuda_copy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault, 0, true, file, line);
+}
+template <class T> static inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
+{
+    *p = (void *)&symbol;
+    return cudaSuccess;
+}
+template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &)
+{
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+
+/* --- streams and events ------------------------------------------------------------------------------------------- */
+
+static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return cudaStreamCreate(stream); }
+static inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned, int)
+{
+    return cudaStreamCreate(stream);
+}
+static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0)
+{
+    return gr__cuda_wait_event(stream, event);
+}
+static inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data,
+                                                unsigned)
+{
+    return gr__cuda_callback(stream, function, data);
+}
+static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned) { return cudaEventCreate(event); }
+static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return cudaEventCreate(event); }
+static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0)
+{
+    return gr__cuda_record(event, stream);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, ...)
+{
+    *made = graph;
+    return cudaSuccess;
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* counters.h - tables of what the kernels asked of the memories, on stderr; and the line of a host's mistake. */
+#ifndef GRADUS_SIMT_RUNTIME_COUNTERS_H
+#define GRADUS_SIMT_RUNTIME_COUNTERS_H
+
+#include "kernels/simt/runtime/runtime.h"
+
+/* Prints what was counted since gr__simt_count_begin, if anything was. */
+void gr__cuda_print_counters(void) GR__HIDDEN;
+
+/* "  at FILE:LINE" for the instruction at which the signal's context stands, where it can be found out. */
+void gr__cuda_say_where(const void *context) GR__HIDDEN;
+
+#endif

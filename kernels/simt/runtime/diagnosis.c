@@ -1,0 +1,251 @@
+/*
+ * diagnosis.c - what was found, told to the learner on stderr with the lines of source that it speaks of; what is told
+ * when the program ends; and its exit code.
+ *
+ * In the environment, set by gradus cuda: GRADUS_SIMT_COUNTERS=1 counts and prints tables.
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/simt/runtime/counters.h"
+#include "kernels/simt/runtime/runtime.h"
+
+enum { LINE = 1024 };
+
+static int findings;         /* things told */
+static cudaError_t standing; /* of the kernel that broke a rule */
+
+/* --- telling ------------------------------------------------------------------------------------------------------ */
+
+/* Line number of file, without the blanks around it; false: not there. */
+static bool source_line(const char *file, int number, char text[LINE])
+{
+    FILE *f = fopen(file, "r");
+    bool there = false;
+    for (int i = 0; f && i < number; i++)
+        there = fgets(text, LINE, f);
+    if (f)
+        fclose(f);
+    if (!there)
+        return false;
+    text[strcspn(text, "\r\n")] = '\0';
+    const size_t blanks = strspn(text, " \t");
+    memmove(text, text + blanks, strlen(text + blanks) + 1);
+    return *text;
+}
+
+/* The path as seen from here. */
+static const char *near_path(const char *path)
+{
+    char here[LINE];
+    const size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return n && !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+/* One part of a report, on a line of its own; where it ends with FILE:LINE, the line of source behind it. */
+static void tell_part(const char *part, size_t length)
+{
+    char text[LINE], source[LINE];
+    snprintf(text, sizeof text, "%.*s", (int)length, part);
+    char *colon = strrchr(text, ':'), *space = strrchr(text, ' ');
+    const bool place = colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0' && space < colon;
+    if (!place) {
+        fprintf(stderr, "%s\n", text);
+        return;
+    }
+    char *file = space ? space + 1 : text;
+    /* a path may have blanks: the longest ending that is a file */
+    *colon = '\0';
+    for (char *p = text; p < file; p++)
+        if ((p == text || p[-1] == ' ') && !access(p, R_OK))
+            file = p;
+    const bool seen = source_line(file, atoi(colon + 1), source);
+    fprintf(stderr, "%.*s%s:%s", (int)(file - text), text, near_path(file), colon + 1);
+    fprintf(stderr, seen ? "    %s\n" : "\n", source);
+}
+
+void gr__cuda_tell_place(const char *place)
+{
+    fputs("  at ", stderr);
+    tell_part(place, strlen(place));
+}
+
+static const struct {
+    const char *begin, *hint;
+} hints[] = {
+    {"race: ", "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
+    {"barrier divergence",
+     "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
+    {"uninitialised", "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
+    {"out of bounds", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
+    {"deadlock", "look for threads that wait for others which left, or which wait elsewhere"},
+    {"launch: ", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
+    {"shared memory: ",
+     "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
+     "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
+    {"warp divergence", "all lanes of the mask must come to the same call"},
+};
+
+/* "A; B; C" on three lines, with a hint. */
+static void tell(const char *report)
+{
+    fflush(stdout);
+    findings++;
+    for (const char *part = report; *part;) {
+        const char *end = strstr(part, "; ");
+        const size_t length = end ? (size_t)(end - part) : strlen(part);
+        fputs(part == report ? "gradus: " : "  ", stderr);
+        tell_part(part, length);
+        part += length + (end ? 2 : 0);
+    }
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strncmp(report, hints[i].begin, strlen(hints[i].begin)))
+            fprintf(stderr, "  hint: %s\n", hints[i].hint);
+}
+
+void gr__cuda_find(const char *file, int line, const char *format, ...)
+{
+    char text[2 * LINE];
+    va_list list;
+    va_start(list, format);
+    const int n = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (n >= 0 && (size_t)n < sizeof text && file && *file)
+        snprintf(text + n, sizeof text - (size_t)n, "; at %s:%d", file, line);
+    tell(text);
+}
+
+/* What a program is told when it asks: by the kind of the fault. */
+static cudaError_t error_of(const char *fault)
+{
+    static const struct {
+        const char *begin;
+        cudaError_t error;
+    } kinds[] = {
+        {"out of bounds", cudaErrorIllegalAddress},   {"address", cudaErrorIllegalAddress},
+        {"misaligned", cudaErrorMisalignedAddress},   {"assertion", cudaErrorAssert},
+        {"launch", cudaErrorInvalidConfiguration},    {"shared memory", cudaErrorInvalidValue},
+        {"out of memory", cudaErrorMemoryAllocation},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strncmp(fault, kinds[i].begin, strlen(kinds[i].begin)))
+            return kinds[i].error;
+    return cudaErrorLaunchFailure;
+}
+
+/* A launch that is refused does not end the program's use of the device; what a kernel did wrong does. */
+cudaError_t gr__cuda_look(void)
+{
+    const char *fault = gr__simt_fault();
+    if (standing || !fault)
+        return standing;
+    const cudaError_t error = error_of(fault);
+    tell(fault);
+    gr__cuda_fails(error, NULL, 0);
+    if (error == cudaErrorInvalidConfiguration || !strstr(fault, ", block (")) {
+        gr__simt_clear_fault();
+        return cudaSuccess;
+    }
+    gr__cuda_asked(); /* it has been told */
+    return standing = error;
+}
+
+/* In a kernel assert says which thread it was. */
+void __assert_fail(const char *text, const char *file, unsigned line, const char *function)
+{
+    char report[LINE];
+    snprintf(report, sizeof report, "assertion failed: %s", text);
+    if (gr__simt_in_kernel())
+        gr__simt_refuse(report, file, (int)line);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, text);
+    abort();
+}
+
+/* --- the host's mistakes ------------------------------------------------------------------------------------------ */
+
+static void segment_fault(int number, siginfo_t *info, void *context)
+{
+    const char *p = info->si_addr;
+    gr__cuda_block *b = gr__cuda_find_block(p);
+    signal(number, SIG_DFL);
+    if (findings && !gr__simt_in_kernel()) { /* it went on without looking at errors */
+        fflush(stdout);
+        fprintf(stderr, "gradus: after that the program touched %p and crashed\n", info->si_addr);
+        fflush(NULL);
+        _exit(GR__EXIT_FOUND);
+    }
+    if (gr__simt_in_kernel()) {
+        char name[256];
+        gr__simt_name(p, name, sizeof name);
+        fflush(stdout);
+        fprintf(stderr,
+                "gradus: out of bounds: a kernel touched %s%s\n  hint: gradus cuda --check names the access; a local "
+                "array above 50 KB does this, too\n",
+                b && b->freed_file ? "freed memory: " : "", b && b->freed_file ? b->name : name);
+        gr__cuda_say_where(context);
+        fprintf(stderr, "  %s\n", gr__simt_where());
+        fflush(NULL);
+        _exit(GR__EXIT_FOUND);
+    }
+    if (b && b->type == cudaMemoryTypeDevice) {
+        fflush(stdout);
+        fprintf(stderr,
+                "gradus: wrong pointer: the host touched %s + %td bytes%s\n  hint: the host reads and writes its own "
+                "memory alone: cudaMemcpy brings it over\n",
+                b->name, p - b->p, b->freed_file ? ", which is freed" : "");
+        gr__cuda_say_where(context);
+        fflush(NULL);
+        _exit(GR__EXIT_FOUND);
+    }
+}
+
+static void listen_to_faults(void)
+{
+    static char stack[64 * 1024];
+    const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = segment_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&own, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* --- beginning and end -------------------------------------------------------------------------------------------- */
+
+static void at_end(void)
+{
+    const char *file;
+    int line;
+    gr__cuda_look();
+    const char *unread = gr__cuda_unread(&file, &line);
+    if (unread && !standing)
+        gr__cuda_find(file, line, "unread error: %s, and the program never asked (cudaGetLastError)", unread);
+    if (gr__simt_checks() && !standing)
+        gr__cuda_report_leaks();
+    gr__cuda_print_counters();
+    fflush(NULL);
+    if (findings)
+        _exit(GR__EXIT_FOUND);
+}
+
+void gr__cuda_start(void)
+{
+    static bool started;
+    if (started)
+        return;
+    started = true;
+    gr__simt_set_strict(true);
+    const char *count = getenv("GRADUS_SIMT_COUNTERS");
+    if (count && *count && strcmp(count, "0"))
+        gr__simt_count_begin();
+}
+
+/* Before main, so that it is the last to be called at the end. */
+static void __attribute__((constructor)) prepare(void)
+{
+    atexit(at_end);
+    listen_to_faults();
+}

@@ -1,0 +1,66 @@
+/* error.c - errors by their names, and the last one. */
+#include "kernels/simt/runtime/runtime.h"
+
+static struct {
+    cudaError_t error;
+    const char *file;
+    int line;
+    bool asked;
+} last;
+
+#define NAME(name, number, text) \
+    case name:                   \
+        return #name;
+#define TEXT(name, number, text) \
+    case name:                   \
+        return text;
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+        GR__CUDA_ERRORS(NAME)
+    }
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    switch (error) {
+        GR__CUDA_ERRORS(TEXT)
+    }
+    return "unrecognized error code";
+}
+
+cudaError_t gr__cuda_fails(cudaError_t error, const char *file, int line)
+{
+    if (error == cudaSuccess || error == cudaErrorNotReady)
+        return error;
+    last.error = error, last.file = file, last.line = line, last.asked = false;
+    return error;
+}
+
+void gr__cuda_asked(void)
+{
+    last.asked = true;
+}
+
+const char *gr__cuda_unread(const char **file, int *line)
+{
+    *file = last.file, *line = last.line;
+    return last.error != cudaSuccess && !last.asked ? cudaGetErrorString(last.error) : NULL;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    const cudaError_t found = gr__cuda_look();
+    gr__cuda_asked();
+    return found ? found : last.error;
+}
+
+/* What a kernel did wrong stays; what was refused is forgotten once it has been told. */
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t error = cudaPeekAtLastError();
+    last.error = cudaSuccess;
+    return error;
+}

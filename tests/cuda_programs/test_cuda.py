@@ -1,0 +1,223 @@
+"""gradus cuda and gradus-simt: programs/*.cu run as they should, or are told what is wrong with them and in which line."""
+
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+GRADUS = os.environ.get("GRADUS")  # the tool; where it is not built, gradus-simt alone is tested
+SIMT = os.environ["GRADUS_SIMT"]
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+HERE = re.compile(r"// HERE: (.*)")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradus cuda "))  # with a blank: paths may have some
+        for file in PROGRAMS.iterdir():
+            shutil.copy(file, self.folder)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def run_in(self, *words, expect=0, **more):
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, cwd=self.folder, timeout=120,
+                              env={**os.environ, **more})
+        self.assertEqual(done.returncode, expect, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def cuda(self, name, *options, expect=0, arguments=(), **more):
+        """Compiles and runs a program, by the tool where there is one."""
+        if GRADUS:
+            return self.run_in(GRADUS, "cuda", name, *options, "--", *arguments, expect=expect, **more)
+        check = [o for o in options if o == "--check"] + ["--check"] * ("--counters" in options)
+        self.run_in(SIMT, *check, "-o", "program", name)
+        if "--counters" in options:
+            more["GRADUS_SIMT_COUNTERS"] = "1"
+        return self.run_in("./program", *arguments, expect=expect, **more)
+
+
+class Right(Case):
+    def test_language(self):
+        done = self.cuda("language.cu", arguments=["one argument", "two"])
+        self.assertEqual(done.stdout, "all right\none argument\ntwo\n")
+        self.assertEqual(done.stderr, "")
+
+    def test_language_checked_in_every_order(self):
+        self.run_in(SIMT, "--check", "-o", "language", "language.cu")
+        for order in ("forward", "reverse", "random"):
+            done = self.run_in("./language", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="3")
+            self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), order)
+
+    def test_time(self):
+        """From the command to the output in at most 2 seconds of processor time."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cuda("race_missing_barrier.cu")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2)
+
+    def test_exit_code_is_the_programs(self):
+        (self.folder / "five.cu").write_text("int main() { return 5; }\n")
+        self.cuda("five.cu", expect=5)
+        (self.folder / "abort.cu").write_text("int main() { abort(); }\n")
+        self.cuda("abort.cu", expect=128 + 6 if GRADUS else -6)
+
+
+class Wrong(Case):
+    """Each program with a line // HERE: KIND is told of it, with file and line, and ends with 7."""
+
+    def test_all(self):
+        names = [p.name for p in sorted(PROGRAMS.glob("*.cu")) if HERE.search(p.read_text())]
+        self.assertGreater(len(names), 15)
+        for name in names:
+            with self.subTest(name):
+                self.look_at(name)
+
+    def look_at(self, name):
+        lines = (PROGRAMS / name).read_text().splitlines()
+        number, kind = next((i + 1, m[1]) for i, line in enumerate(lines) if (m := HERE.search(line)))
+        done = self.cuda(name, "--check", expect=7)
+        self.assertIn(f"gradus: {kind}", done.stderr)
+        self.assertIn(f"{name}:{number}", done.stderr)
+        self.assertIn(lines[number - 1].split("//")[0].strip(), done.stderr)  # the line itself is shown
+        if "// always" in lines:
+            done = self.cuda(name, expect=7)
+            self.assertIn("gradus: ", done.stderr)
+
+    def test_order_shows_in_the_result(self):
+        (self.folder / "order.cu").write_text("""
+__global__ void k() { printf("%d ", threadIdx.x); }
+int main() { k<<<1, 4>>>(); cudaDeviceSynchronize(); }
+""")
+        self.run_in(SIMT, "-o", "order", "order.cu")
+        self.assertEqual(self.run_in("./order", GRADUS_SIMT_ORDER="reverse").stdout, "3 2 1 0 ")
+
+
+class Compiling(Case):
+    def test_errors_speak_of_the_writers_lines(self):
+        (self.folder / "bad.cu").write_text("""#include <cuda_runtime.h>
+__global__ void k(float *x, int n)
+{
+    __shared__ float tile[32];
+    tile[0] = nowhere;
+}
+int main()
+{
+    int *p;
+    k<<<1, 32>>>(p, 3);
+    k<<<1, 32>>>(1);
+}
+""")
+        done = self.run_in(SIMT, "bad.cu", expect=1)
+        self.assertIn("bad.cu:5:", done.stderr)
+        self.assertIn("bad.cu:10:", done.stderr)
+        self.assertIn("bad.cu:11:", done.stderr)
+        for ours in ("gr__launcher", "simt/include", "translated.ii"):
+            self.assertNotIn(f"{ours}", "\n".join(l for l in done.stderr.splitlines() if ": error:" in l))
+        self.assertNotIn("/simt/", done.stderr)
+
+    def test_what_is_not_there_is_said(self):
+        (self.folder / "thrust.cu").write_text("#include <stdio.h>\n#include <thrust/sort.h>\nint main() {}\n")
+        done = self.run_in(SIMT, "thrust.cu", expect=1)
+        self.assertIn("thrust.cu:2: error: thrust/sort.h is not here", done.stderr)
+        self.assertIn("not Thrust", done.stderr)
+
+    def test_no_compiler(self):
+        done = self.run_in(SIMT, "leak.cu", expect=5, GRADUS_CXX="no-such-compiler")
+        self.assertIn("apt-get install g++", done.stderr)
+
+    def test_no_such_file(self):
+        done = self.run_in(SIMT, "nowhere.cu", expect=2)
+        self.assertIn("nowhere.cu: No such file", done.stderr)
+
+    def test_bad_launches_are_refused(self):
+        (self.folder / "bad.cu").write_text("int main()\n{\n    1 <<< 2;\n}\n")
+        self.assertIn("bad.cu:3: error: a launch is kernel<<<", self.run_in(SIMT, "bad.cu", expect=1).stderr)
+        (self.folder / "bad.cu").write_text("__shared__ float x[3];\nint main() {}\n")
+        self.assertIn("bad.cu:1: error: a __shared__ variable outside", self.run_in(SIMT, "bad.cu", expect=1).stderr)
+
+    def test_makefile(self):
+        """make NVCC=gradus-simt, with objects, a header, and nvcc's usual options."""
+        (self.folder / "twice.h").write_text("__device__ inline int twice(int x) { return FACTOR * x; }\nvoid launch(int *);\n")
+        (self.folder / "kernel.cu").write_text("""#include "twice.h"
+__global__ void k(int *x) { x[threadIdx.x] = twice(threadIdx.x); }
+void launch(int *x) { k<<<1, 32>>>(x); }
+""")
+        (self.folder / "main.cu").write_text("""#include "twice.h"
+int main() { int *x; cudaMallocManaged(&x, 128); launch(x); cudaDeviceSynchronize(); printf("%d\\n", x[5]); cudaFree(x); }
+""")
+        (self.folder / "Makefile").write_text("""FLAGS = -O3 -std=c++14 -arch=sm_70 -gencode arch=compute_80,code=sm_80 -lineinfo -Xcompiler -Wall,-Wextra -I. -DFACTOR=2
+program: main.o kernel.o
+\t$(NVCC) $(FLAGS) -o $@ $^ -lm
+%.o: %.cu twice.h
+\t$(NVCC) $(FLAGS) -c -o $@ $<
+""")
+        if not shutil.which("make"):
+            self.skipTest("no make")
+        self.run_in("make", f"NVCC={SIMT}")
+        self.assertEqual(self.run_in("./program").stdout, "10\n")
+
+
+class Counting(Case):
+    PROGRAM = """__global__ void columns(float *y, const float *x)
+{
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    y[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+int main()
+{
+    float *x, *y;
+    cudaMalloc(&x, 4096), cudaMalloc(&y, 4096);
+    cudaMemset(x, 0, 4096);
+    columns<<<1, dim3(32, 32)>>>(y, x);
+    cudaDeviceSynchronize();
+    cudaFree(x), cudaFree(y);
+}
+"""
+
+    def test_kernel_and_lines(self):
+        (self.folder / "columns.cu").write_text(self.PROGRAM)
+        rows = {line.split()[0]: line.split()[1:] for line in
+                self.cuda("columns.cu", "--counters").stderr.splitlines()}
+        # launches, threads, barriers, shared requests, conflicts each, global requests, sectors, each, lanes
+        self.assertEqual(rows["columns"], ["1", "1024", "1", "64", "15.50", "64", "256", "4.00", "32.0"])
+        self.assertEqual(rows["columns.cu:4"], ["32", "0.00", "32", "128", "4.00", "32.0"])
+        self.assertEqual(rows["columns.cu:6"], ["32", "31.00", "32", "128", "4.00", "32.0"])
+
+
+@unittest.skipUnless(GRADUS, "the tool is not built")
+class Tool(Case):
+    def test_debugger_stops_in_one_thread(self):
+        if not shutil.which("gdb"):
+            self.skipTest("no gdb")
+        (self.folder / "gdb.cu").write_text("""__global__ void k(int *x)
+{
+    int mine = 10 * threadIdx.x + blockIdx.x;
+    x[mine % 8] = 1;
+}
+int main() { int *x; cudaMallocManaged(&x, 32); k<<<2, 4>>>(x); cudaDeviceSynchronize(); cudaFree(x); }
+""")
+        done = subprocess.run([GRADUS, "cuda", "gdb.cu", "--gdb", "--break", "4", "--block", "1", "--thread", "3"],
+                              input="print mine\nkill\nquit\n", capture_output=True, text=True, cwd=self.folder, timeout=120)
+        if "ptrace" in done.stdout + done.stderr:
+            self.skipTest("gdb may not trace here")
+        self.assertIn("= 31", done.stdout, done.stderr)
+
+    def test_usage(self):
+        for words, says in (([], "which program"), (["--break", "3", "--block", "x", "leak.cu"], "--block"),
+                            (["leak.cu", "--thread", "1"], "--break LINE")):
+            self.assertIn(says, self.run_in(GRADUS, "cuda", *words, expect=2).stderr)
+
+    def test_program_is_kept(self):
+        self.cuda("language.cu", "--out", "kept")
+        self.assertEqual(self.run_in("./kept").stdout, "all right\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
