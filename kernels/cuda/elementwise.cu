@@ -73,8 +73,7 @@ template <float (*Y)(float), float (*DX)(float, float)> struct elementwise {
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call)                 \
     {                                                                             \
         FOR_ELEMENTS_OF(call->out[0], name##_formulas::backward, call, call->of); \
-    }                                                                             \
-    TAKES_HALVES(name)
+    }
 
 GR_DEVICE float relu_y(float x)
 {
@@ -145,8 +144,7 @@ template <class E> static void scale_backward(const gr_call *call, double factor
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call)    \
     {                                                                \
         FOR_ELEMENTS_OF(call->out[0], scale_backward, call, factor); \
-    }                                                                \
-    TAKES_HALVES(name)
+    }
 
 SCALING(scale, ((const gr_factor_args *)call->options)->factor)
 SCALING(flatten, 1) /* the engine shares the storage instead wherever it can */
@@ -204,6 +202,5 @@ template <class E> static void add_backward(const gr_call *call)
                   elements<E>(call->d_out[0]), count, call->accumulate & 1, call->accumulate >> 1 & 1);
 }
 
-TAKES_HALVES(add)
 FORWARD_OF_ELEMENTS(add, add_forward)
 BACKWARD_OF_ELEMENTS(add, add_backward)

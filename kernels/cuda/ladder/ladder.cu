@@ -1,4 +1,4 @@
-/* table.cu - the rungs of a device, from the lowest. */
+/* ladder.cu - the rungs of a device, from the lowest. */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
 
