@@ -43,7 +43,7 @@ USERS = {  # of files that are not named after their operation
 }
 
 
-OPERATIONS = set(re.findall(r"^GR_OP\((\w+),", open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
+OPERATIONS = set(re.findall(r"^GR_(?:OP|UNARY)\((\w+),", open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
 NO_KERNELS = ("kernels.c", "probes.c", "probes.cu", "add_to.cu", "add_to.h", "gpu.h", "hooks.h")
 
 

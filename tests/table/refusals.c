@@ -238,21 +238,6 @@ static void loss_scale_floor(gr_context *ctx)
     gr_loss_scale(vector(ctx, GR_SCALER_VALUES), &(gr_loss_scale_args){.floor = 8, .ceiling = 4});
 }
 
-static void relu_type(gr_context *ctx)
-{
-    gr_relu(labels(ctx, 3));
-}
-
-static void sigmoid_type(gr_context *ctx)
-{
-    gr_sigmoid(labels(ctx, 3));
-}
-
-static void tanh_type(gr_context *ctx)
-{
-    gr_tanh(labels(ctx, 3));
-}
-
 static void flatten_scalar(gr_context *ctx)
 {
     gr_flatten(real(ctx, 0, 0, 0, 0, 0));
@@ -517,6 +502,15 @@ static void dense_adam_moments(gr_context *ctx)
     gr_dense_adam(&update, matrix(ctx, 7, 4), matrix(ctx, 7, 3), NULL);
 }
 
+/* relu_type, sigmoid_type, ...: of each GR_UNARY in ops.def. */
+#define GR_OP(...)
+#define GR_UNARY(name, ...)                  \
+    static void name##_type(gr_context *ctx) \
+    {                                        \
+        gr_##name(labels(ctx, 3));           \
+    }
+#include "kernels/ops/ops.def"
+
 static const struct {
     void (*call)(gr_context *ctx);
     const char *op, *words; /* what the message must contain */
@@ -560,9 +554,9 @@ static const struct {
     {overflow_scaler, "overflow", "scaler has 4 elements, wanted are 5"},
     {unscale_scaler, "unscale", "scaler has 4 elements, wanted are 5"},
     {loss_scale_floor, "loss_scale", "floor 8, ceiling 4"},
-    {relu_type, "relu", "x has type i32"},
-    {sigmoid_type, "sigmoid", "x has type i32"},
-    {tanh_type, "tanh", "x has type i32"},
+#define GR_OP(...)
+#define GR_UNARY(name, ...) {name##_type, #name, "x has type i32"},
+#include "kernels/ops/ops.def"
     {flatten_scalar, "flatten", "no batch dimension"},
     {cast_integers, "cast", "to type i32; there are"},
     {dropout_everything, "dropout", "rate 1;"},
