@@ -4,6 +4,7 @@
  *   relu              y = max(0, x)                     dX = dY [y > 0]
  *   sigmoid           y = 1 / (1 + exp(-x))             dX = dY y (1 - y)
  *   tanh              y = tanh(x)                       dX = dY (1 - y^2)
+ *   gelu              y = x Phi(x)                      dX = dY (Phi(x) + x phi(x)), phi = Phi'
  *   scale             y = factor x                      dX = factor dY
  *   flatten, reshape  y = x, under another shape        dX = dY
  *   add               y = a + b, or max(0, a + b)       da = db = dY, with the ReLU dY [y > 0]
@@ -106,6 +107,23 @@ GR_DEVICE float tanh_dx(float dy, float y)
     return dy * ((1 - y) * (1 + y));
 }
 ELEMENTWISE(tanh, out[0])
+
+/* Phi(x), the normal distribution, by erfc: below 0 no 1 - erf loses digits. Its products with x are 0 where it is. */
+GR_DEVICE float normal(float x)
+{
+    return 0.5f * erfcf(-0.70710678f * x);
+}
+GR_DEVICE float gelu_y(float x)
+{
+    const float p = normal(x);
+    return p != 0 ? x * p : 0;
+}
+GR_DEVICE float gelu_dx(float dy, float x)
+{
+    const float density = 0.39894228f * expf(-0.5f * x * x);
+    return dy * (normal(x) + (density != 0 ? x * density : 0));
+}
+ELEMENTWISE(gelu, in[0])
 
 /* --- products with a number, and copies --------------------------------------------------------------------------- */
 
