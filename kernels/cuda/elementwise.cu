@@ -5,6 +5,7 @@
  *   sigmoid           y = 1 / (1 + exp(-x))             dX = dY y (1 - y)
  *   tanh              y = tanh(x)                       dX = dY (1 - y^2)
  *   gelu              y = x Phi(x)                      dX = dY (Phi(x) + x phi(x)), phi = Phi'
+ *   silu              y = x s, s = 1 / (1 + exp(-x))    dX = dY (s + x s (1 - s))
  *   scale             y = factor x                      dX = factor dY
  *   flatten, reshape  y = x, under another shape        dX = dY
  *   add               y = a + b, or max(0, a + b)       da = db = dY, with the ReLU dY [y > 0]
@@ -124,6 +125,19 @@ GR_DEVICE float gelu_dx(float dy, float x)
     return dy * (normal(x) + (density != 0 ? x * density : 0));
 }
 ELEMENTWISE(gelu, in[0])
+
+/* 1 - s is the sigmoid of -x, exact where s is near 1. Products with x are 0 where a factor is. */
+GR_DEVICE float silu_y(float x)
+{
+    const float s = sigmoid_y(x);
+    return s != 0 ? x * s : 0;
+}
+GR_DEVICE float silu_dx(float dy, float x)
+{
+    const float rest = sigmoid_y(-x);
+    return dy * (sigmoid_y(x) + (rest != 0 ? silu_y(x) * rest : 0));
+}
+ELEMENTWISE(silu, in[0])
 
 /* --- products with a number, and copies --------------------------------------------------------------------------- */
 

@@ -78,6 +78,19 @@ static wide gelu_dx(wide dy, wide x)
 }
 ELEMENTWISE(gelu, in[0])
 
+/* y = x s, dX = dY (s + x s (1 - s)), s the sigmoid of x, 1 - s that of -x. Products with x are 0 where a factor is. */
+static wide silu_y(wide x)
+{
+    const wide s = sigmoid_y(x);
+    return s != 0 ? x * s : 0;
+}
+static wide silu_dx(wide dy, wide x)
+{
+    const wide rest = sigmoid_y(-x);
+    return dy * (sigmoid_y(x) + (rest != 0 ? silu_y(x) * rest : 0));
+}
+ELEMENTWISE(silu, in[0])
+
 /* y = factor x, dX = factor dY */
 void GR_REF(scale_forward)(const gr_call *call)
 {
