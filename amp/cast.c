@@ -83,10 +83,9 @@ void gr__half_release(gr_tensor *t)
 bool gr__cast_inputs(gr_build *b)
 {
     const unsigned rounds = b->ctx->device->kernels[b->op->id].rounds;
-    gr_slot slot;
-    for (int i = 0; gr__slot(b->op->inputs, i, &slot); i++) {
+    for (int i = 0; i < b->op->n_in; i++) {
         gr_tensor *t = b->call.in[i];
-        const bool as_half = slot.type == 'h' && !(rounds >> i & 1);
+        const bool as_half = b->op->in[i].type == GR_SLOT_HALF && !(rounds >> i & 1);
         if (t && as_half && t->type != b->ctx->compute && !(b->call.in[i] = half_copy(t)))
             return false;
     }

@@ -68,17 +68,18 @@ static void collect(widened *w)
 {
     gr_call *c = &w->call;
     const bool forward = w->pass == GR_FORWARD;
-    gr_slot slot;
-    for (int i = 0; gr__slot(w->op->inputs, i, &slot); i++) {
-        side *s = add_side(w, &c->in[i], slot.samples, true, false);
+    for (int i = 0; i < w->op->n_in; i++) {
+        const bool samples = w->op->in[i].flags & GR_SLOT_SAMPLES;
+        side *s = add_side(w, &c->in[i], samples, true, false);
         if (s)
-            s->rounded = slot.type == 'h' && !gr__is_half(s->t);
-        add_side(w, &c->d_in[i], slot.samples, c->accumulate >> i & 1, true);
-        w->whole |= slot.samples ? 0 : 1u << i;
+            s->rounded = w->op->in[i].type == GR_SLOT_HALF && !gr__is_half(s->t);
+        add_side(w, &c->d_in[i], samples, c->accumulate >> i & 1, true);
+        w->whole |= samples ? 0 : 1u << i;
     }
-    for (int i = 0; gr__slot(w->op->outputs, i, &slot); i++) {
-        add_side(w, &c->out[i], slot.samples, !forward, forward);
-        add_side(w, &c->d_out[i], slot.samples, true, false);
+    for (int i = 0; i < w->op->n_out; i++) {
+        const bool samples = w->op->out[i].flags & GR_SLOT_SAMPLES;
+        add_side(w, &c->out[i], samples, !forward, forward);
+        add_side(w, &c->d_out[i], samples, true, false);
     }
 }
 

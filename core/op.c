@@ -9,47 +9,17 @@
 #include "core/context.h"
 #include "core/precision.h"
 
-bool gr__slot(const char *slots, int i, gr_slot *slot)
-{
-    const char *p = slots + strspn(slots, " ");
-    for (; i > 0 && *p; i--) {
-        p += strcspn(p, " ");
-        p += strspn(p, " ");
-    }
-    if (!*p)
-        return false;
-    size_t name = strcspn(p, ":");
-    *slot = (gr_slot){.type = p[name + 1]};
-    memcpy(slot->name, p, name < sizeof slot->name ? name : sizeof slot->name - 1);
-    for (p += name + 2; *p && *p != ' '; p++) {
-        slot->grad |= *p == '*';
-        slot->optional |= *p == '?';
-        slot->in_place |= *p == '&';
-        slot->samples |= *p == '#';
-    }
-    return true;
-}
-
-int gr__slot_count(const char *slots)
-{
-    int n = 0;
-    for (gr_slot slot; gr__slot(slots, n, &slot);)
-        n++;
-    return n;
-}
-
 /* "conv2d (conv1) x[2,8,8,3] w[4,3,3,3]" into text: the call as a message names it. */
 static void call_text(const gr_build *b, char *text, size_t size)
 {
     const char *module = b->ctx->module;
     size_t at = (size_t)snprintf(text, size, *module ? "%s (%s)" : "%s", b->op->name, module);
-    gr_slot slot;
-    for (int i = 0; gr__slot(b->op->inputs, i, &slot) && at < size; i++) {
+    for (int i = 0; i < b->op->n_in && at < size; i++) {
         if (!b->call.in[i])
             continue;
         char shape[96];
         gr__shape_text(b->call.in[i], shape, sizeof shape);
-        at += (size_t)snprintf(text + at, size - at, " %s%s", slot.name, shape);
+        at += (size_t)snprintf(text + at, size - at, " %s%s", b->op->in[i].name, shape);
     }
 }
 
@@ -79,28 +49,25 @@ static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
     return gr_ok(b->ctx);
 }
 
-bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args, size_t args_size)
+bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args)
 {
-    *b = (gr_build){.op = op};
-    gr_slot slot;
-    for (int i = 0; gr__slot(op->inputs, i, &slot); i++) {
-        if (!in[i] && !slot.optional)
+    *b = (gr_build){.op = op, .call = {.n_in = op->n_in, .n_out = op->n_out}};
+    for (int i = 0; i < op->n_in; i++) {
+        if (!in[i] && !(op->in[i].flags & GR_SLOT_OPTIONAL))
             return false;
         b->call.in[i] = in[i];
-        b->call.n_in = i + 1;
         if (in[i] && !b->ctx)
             b->ctx = in[i]->ctx;
     }
     if (!gr_ok(b->ctx))
         return false;
-    b->call.n_out = gr__slot_count(op->outputs);
-    if (args && args_size <= sizeof b->args)
-        memcpy(b->args, args, args_size);
+    if (args)
+        memcpy(b->args, args, op->args_size);
     b->call.options = b->args;
-    for (int i = 0; gr__slot(op->inputs, i, &slot); i++)
-        if (in[i] && !fits(b, &slot, in[i]))
+    for (int i = 0; i < op->n_in; i++)
+        if (in[i] && !fits(b, &op->in[i], in[i]))
             return false;
-        else if (in[i] && slot.in_place)
+        else if (in[i] && (op->in[i].flags & GR_SLOT_CHANGED))
             gr__half_invalidate(in[i]);
     return gr__cast_inputs(b);
 }
@@ -136,12 +103,10 @@ bool gr__op_output_as(gr_build *b, int slot, gr_type type, int ndim, const int64
 
 bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
 {
-    gr_slot slot;
-    if (!gr__slot(b->op->outputs, slot_index, &slot))
-        return false;
-    if (slot_index > 0 && slot.optional && b->op->kind == GR_DIFF && !on_tape(b))
+    const gr_slot *slot = &b->op->out[slot_index];
+    if ((slot->flags & GR_SLOT_TAPED) && !on_tape(b))
         return true;
-    return gr__op_output_as(b, slot_index, gr__policy_output(b, &slot), ndim, shape);
+    return gr__op_output_as(b, slot_index, gr__policy_output(b, slot), ndim, shape);
 }
 
 static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)

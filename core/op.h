@@ -1,7 +1,7 @@
 /*
  * op.h - the contract of an operation: what it is (gr_op), one call of it (gr_call), and how a front makes that call.
  *
- * A front (kernels/NAME.c) checks shapes and allocates, the engine runs the kernel and writes the tape, a kernel
+ * A front (kernels/ops) checks shapes and allocates, the engine runs the kernel and writes the tape, a kernel
  * computes. A kernel never allocates and never sees the context.
  */
 #ifndef GRADUS_OP_H
@@ -38,7 +38,7 @@ typedef struct gr_call {
 
 typedef enum { GR_FORWARD, GR_BACKWARD } gr_pass;
 
-/* Computes one pass of a call. Inputs, out[] (in backward) and d_out[] are read-only, slots marked & excepted. */
+/* Computes one pass of a call. Inputs, out[] (in backward) and d_out[] are read-only, CHANGED slots excepted. */
 typedef void (*gr_kernel_fn)(const gr_call *call);
 
 /* What a device offers for one operation. */
@@ -47,32 +47,46 @@ typedef struct {
     gr_kernel_fn backward;                                /* NULL unless DIFF */
     size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types, options and tf32; NULL: none */
     bool (*halves)(const gr_call *call, gr_pass pass); /* whether it takes the call's halves as they are; NULL: never */
-    unsigned rounds; /* bit i: it rounds a real in[i] where h stands to the half type as it reads it: no copy is made */
+    unsigned
+        rounds; /* bit i: it rounds a real in[i] where HALF stands to the half type as it reads it: no copy is made */
 } gr_kernel;
 
 typedef enum { GR_DIFF, GR_PURE, GR_UPDATE } gr_op_kind;
 
-/* One line of ops.def. */
+/* What a slot takes, see ops.def. */
+typedef enum { GR_SLOT_REAL, GR_SLOT_HALF, GR_SLOT_EITHER, GR_SLOT_FLOATING, GR_SLOT_U8, GR_SLOT_I32 } gr_slot_type;
+
+/* What is to be said of a slot, see ops.def. */
+enum {
+    GR_SLOT_GRAD = 1 << 0,
+    GR_SLOT_OPTIONAL = 1 << 1,
+    GR_SLOT_CHANGED = 1 << 2, /* in place */
+    GR_SLOT_REPLACED = GR_SLOT_CHANGED | 1 << 3,
+    GR_SLOT_TAPED = 1 << 4,
+    GR_SLOT_SAMPLES = 1 << 5,
+    GR_SLOT_SAVED = 1 << 6,
+    GR_SLOT_POSITIVE = 1 << 7,
+    GR_SLOT_PICKED = 1 << 8
+};
+
+/* One slot of an operation: an input or an output. */
+typedef struct {
+    const char *name; /* NULL behind the last */
+    gr_slot_type type;
+    unsigned flags;
+} gr_slot;
+
+/* One entry of ops.def. */
 typedef struct gr_op {
     int id; /* its position in ops.def */
     const char *name;
     gr_op_kind kind;
-    const char *inputs, *outputs; /* slots, see ops.def */
+    int n_in, n_out; /* slots */
+    gr_slot in[GR_MAX_IN + 1], out[GR_MAX_OUT + 1];
     const char *formula;
+    size_t args_size;                                   /* of its options */
     double (*flops)(const gr_call *call, gr_pass pass); /* floating-point operations; a multiply-add is two */
 } gr_op;
-
-/* One slot of an operation, read from ops.def's notation. */
-typedef struct {
-    char name[16];
-    char type; /* f real, h half, e either, u u8, i i32, a any floating-point type; see ops.def */
-    bool grad, optional, in_place;
-    bool samples; /* its first dimension counts samples that have nothing to do with each other */
-} gr_slot;
-
-/* Parses slot i of a slot list. False: there are fewer. */
-bool gr__slot(const char *slots, int i, gr_slot *slot);
-int gr__slot_count(const char *slots);
 
 /* --- for fronts --------------------------------------------------------------------------------------------------- */
 
@@ -85,11 +99,11 @@ typedef struct {
 } gr_build;
 
 /*
- * Starts a call with the operation's inputs (one per slot, NULL where absent) and a copy of its args (NULL: all zero;
- * size at most GR_MAX_ARGS). False, with nothing to undo, when a required input is NULL, the context has an error
- * standing, or - recorded as an error - contexts are mixed or types do not fit the slots.
+ * Starts a call with the operation's inputs (one per slot, NULL where absent) and a copy of its args (NULL: all zero).
+ * False, with nothing to undo, when a required input is NULL, the context has an error standing, or - recorded as an
+ * error - contexts are mixed or types do not fit the slots. Fronts call it by gr__begin, which knows the args' type.
  */
-bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args, size_t args_size);
+bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args);
 
 /* The args of the call being built, to be completed in place (defaults made explicit). */
 void *gr__op_args(gr_build *b);
@@ -100,7 +114,7 @@ uint32_t gr__op_draw(gr_build *b);
 /* Records a usage error "OP (MODULE) SHAPES: message" and returns NULL. The message says what is wrong and the cure. */
 gr_tensor *gr__op_fail(gr_build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Allocates output slot i. False when memory is out. A slot marked ? other than 0 is made only if a tape is kept. */
+/* Allocates output slot i. False when memory is out. A TAPED slot is made only if a tape is kept. */
 bool gr__op_output(gr_build *b, int slot, int ndim, const int64_t *shape);
 
 /* The same where the slot leaves the type open. */
@@ -116,7 +130,7 @@ gr_tensor *gr__op_run_alias(gr_build *b, int ndim, const int64_t *shape);
 
 /*
  * For gr_kernel.halves of a kernel that stores halves and computes in floats: whether the tensors of a call are what
- * ops.def's letters make of them under mixed precision. Slots h and e, and the gradients of activations there, are
+ * ops.def's types make of them under mixed precision. HALF and EITHER slots, and the gradients of activations there, are
  * halves of one type; all others are not.
  */
 bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass);

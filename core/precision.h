@@ -8,7 +8,7 @@
 
 #include "core/op.h"
 
-/* --- policy: what the letters of ops.def mean in a precision (amp/policy.c) --------------------------------------- */
+/* --- policy: what the types of ops.def mean in a precision (amp/policy.c) ----------------------------------------- */
 
 /* Type of activations in a precision, on a device whose parameters have type real. */
 gr_type gr__policy_compute(gr_precision precision, gr_type real);

@@ -109,10 +109,9 @@ static int duplicate_of(const gr_call *call, int slot)
  */
 static bool make_buffers(gr_node *node, gr_call *call)
 {
-    gr_slot slot;
-    for (int i = 0; gr__slot(node->op->inputs, i, &slot); i++) {
+    for (int i = 0; i < node->op->n_in; i++) {
         gr_tensor *t = gr__origin(call->in[i]);
-        if (!slot.grad || !t || !t->wants_grad || node->claimed >> i & 1)
+        if (!(node->op->in[i].flags & GR_SLOT_GRAD) || !t || !t->wants_grad || node->claimed >> i & 1)
             continue;
         call->d_in[i] = duplicate_of(call, i) >= 0 ? gr__tensor_step(t->ctx, t->type, t->ndim, t->shape)
                                                    : gradient_buffer(t, call, i);

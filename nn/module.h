@@ -97,9 +97,13 @@ const char *gr__own_name(const gr_module *m);
 /* Adds a parameter "NAME.what" to the list. False: recorded. */
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
-extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__relu_class, gr__sigmoid_class,
-    gr__tanh_class, gr__dropout_class, gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class,
-    gr__sequential_class, gr__residual_class;
+extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__dropout_class,
+    gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
+
+/* gr__relu_class, gr__sigmoid_class, ...: of each GR_UNARY in ops.def. */
+#define GR_OP(...)
+#define GR_UNARY(name, ...) extern const gr_module_class gr__##name##_class;
+#include "kernels/ops/ops.def"
 
 /* Batch normalisation of x, then + residual (or NULL), then ReLU if asked. */
 gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu);

@@ -67,6 +67,8 @@ gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *opt
 gr_module *gr_relu_layer(gr_context *ctx);
 gr_module *gr_sigmoid_layer(gr_context *ctx);
 gr_module *gr_tanh_layer(gr_context *ctx);
+gr_module *gr_gelu_layer(gr_context *ctx); /* exact, by erf */
+gr_module *gr_silu_layer(gr_context *ctx);
 
 /*
  * Dropout of a share rate, 0 to below 1, of the elements while the tape is on; nothing at all while it is off

@@ -1,4 +1,4 @@
-/* plain_layers.c - the layers without parameters: ReLU, sigmoid, tanh, dropout, flatten, poolings. */
+/* plain_layers.c - the layers without parameters: element-wise functions, dropout, flatten, poolings. */
 #include "nn/module.h"
 
 static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -7,23 +7,20 @@ static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
     return true;
 }
 
-static gr_tensor *relu(gr_module *m, gr_tensor *x)
-{
-    (void)m;
-    return gr_relu(x);
-}
-
-static gr_tensor *sigmoid(gr_module *m, gr_tensor *x)
-{
-    (void)m;
-    return gr_sigmoid(x);
-}
-
-static gr_tensor *hyperbolic_tangent(gr_module *m, gr_tensor *x)
-{
-    (void)m;
-    return gr_tanh(x);
-}
+/* gr_relu_layer, gr_sigmoid_layer, ...: of each GR_UNARY in ops.def, named as it is. */
+#define GR_OP(...)
+#define GR_UNARY(name, ...)                                                         \
+    static gr_tensor *name##_forward(gr_module *m, gr_tensor *x)                    \
+    {                                                                               \
+        (void)m;                                                                    \
+        return gr_##name(x);                                                        \
+    }                                                                               \
+    const gr_module_class gr__##name##_class = {#name, keep_shape, name##_forward}; \
+    gr_module *gr_##name##_layer(gr_context *ctx)                                   \
+    {                                                                               \
+        return gr__module_new(ctx, &gr__##name##_class);                            \
+    }
+#include "kernels/ops/ops.def"
 
 /* Evaluation, without a tape, drops nothing. */
 static gr_tensor *dropout(gr_module *m, gr_tensor *x)
@@ -82,27 +79,9 @@ static gr_tensor *global_pool(gr_module *m, gr_tensor *x)
 }
 
 const gr_module_class gr__global_avg_pool_class = {"avgpool", global_pool_shape, global_pool};
-const gr_module_class gr__relu_class = {"relu", keep_shape, relu};
-const gr_module_class gr__sigmoid_class = {"sigmoid", keep_shape, sigmoid};
-const gr_module_class gr__tanh_class = {"tanh", keep_shape, hyperbolic_tangent};
 const gr_module_class gr__dropout_class = {"dropout", keep_shape, dropout};
 const gr_module_class gr__flatten_class = {"flatten", flatten_shape, flatten};
 const gr_module_class gr__max_pool2d_class = {"pool", pool_shape, pool};
-
-gr_module *gr_relu_layer(gr_context *ctx)
-{
-    return gr__module_new(ctx, &gr__relu_class);
-}
-
-gr_module *gr_sigmoid_layer(gr_context *ctx)
-{
-    return gr__module_new(ctx, &gr__sigmoid_class);
-}
-
-gr_module *gr_tanh_layer(gr_context *ctx)
-{
-    return gr__module_new(ctx, &gr__tanh_class);
-}
 
 gr_module *gr_dropout_layer(gr_context *ctx, double rate)
 {

@@ -9,9 +9,8 @@ enum { SAMPLES = 2 }; /* in the dry step: batch normalisation refuses a single o
 static double backward_flops(const gr_node *node)
 {
     gr_call call = node->call;
-    gr_slot slot;
-    for (int i = 0; gr__slot(node->op->inputs, i, &slot); i++)
-        if (slot.grad && call.in[i] && call.in[i]->wants_grad)
+    for (int i = 0; i < node->op->n_in; i++)
+        if ((node->op->in[i].flags & GR_SLOT_GRAD) && call.in[i] && call.in[i]->wants_grad)
             call.d_in[i] = call.in[i];
     call.d_out[0] = call.out[0];
     return node->alias ? 0 : node->op->flops(&call, GR_BACKWARD);

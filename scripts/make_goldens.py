@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes tests/goldens: PyTorch's answers, in double, to the rows of tests/table/rows.def.
 
-    make_goldens.py            writes tests/goldens/OPERATION.safetensors
-    make_goldens.py --check    computes everything again and compares with what is there
+    make_goldens.py [OPERATION...]    writes tests/goldens/OPERATION.safetensors; of all without names
+    make_goldens.py --check           computes everything again and compares with what is there
 
 Needs PyTorch, numpy and safetensors. Inputs are drawn as tests/table/draw.c draws them, by Philox4x32-10 from the FNV-1a
 hash of the row's line, so a file holds nothing but results: outputs, gradients, and slots that an update has changed.
@@ -62,15 +62,23 @@ def fnv1a(text):
 # --- rows and slots ----------------------------------------------------------------------------------------------------
 
 class Slot:
-    def __init__(self, text):
-        self.name, kind = text.split(":")
-        self.type, self.grad, self.in_place = kind[0], "*" in kind, "&" in kind
+    def __init__(self, name, kind, flags):
+        self.name, self.type = name, kind
+        self.grad, self.in_place = "GRAD" in flags, "CHANGED" in flags or "REPLACED" in flags
+
+
+def read_slots(text):
+    return [Slot(*slot) for slot in re.findall(r'\{"(\w+)", (\w+), ([^}]*)\}', text)]
 
 
 def read_ops():
-    lines = re.findall(r'GR_OP\((\w+), (\w+), "([^"]*)", "([^"]*)"', OPS.read_text())
-    return {name: (kind, [Slot(s) for s in inputs.split()], [Slot(s) for s in outputs.split()])
-            for name, kind, inputs, outputs in lines}
+    """{name: (kind, inputs, outputs)} of ops.def."""
+    text = OPS.read_text()
+    ops = {name: (kind, read_slots(inputs), read_slots(outputs)) for name, kind, inputs, outputs in
+           re.findall(r"^GR_OP\((\w+), (\w+),\s*INPUTS \((.*?)\),\s*OUTPUTS \((.*?)\),\s*FORMULA", text, re.M | re.S)}
+    for name in re.findall(r"^GR_UNARY\((\w+),", text, re.M):
+        ops[name] = ("DIFF", [Slot("x", "EITHER", "GRAD")], [Slot("y", "EITHER", "")])
+    return ops
 
 
 class Row:
@@ -191,11 +199,11 @@ def draw_input(row, number, slot):
         return None
     shape = row.shapes[slot.name]
     count = int(np.prod(shape))
-    if row.op == "augment" and slot.type == "i":
+    if row.op == "augment" and slot.type == "I32":
         return map_numbers(row, number, count).reshape(shape)
-    if slot.type == "i":
+    if slot.type == "I32":
         return labels(row, number, count).reshape(shape)
-    if slot.type == "u":
+    if slot.type == "U8":
         return (draw_bits(row, number, count) & 255).astype(np.uint8).reshape(shape)
     if row.op == "max_pool2d" and not row.has("ties"):
         values = distinct(row, number, count)
@@ -385,9 +393,6 @@ DIFF = {
     "conv2d_relu_max_pool": lambda row, x, w, b: max_pool2d(row, F.relu(conv2d(row, x, w, b)), row.pair("pool", None), "pool_"),
     "dense": lambda row, x, w, b: relu_if(row, F.linear(x, w.T, b)),
     "batch_norm": batch_norm,
-    "relu": lambda row, x: F.relu(x),
-    "sigmoid": lambda row, x: torch.sigmoid(x),
-    "tanh": lambda row, x: torch.tanh(x),
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
     "dropout": dropout,
     "avg_pool2d": avg_pool2d,
@@ -416,7 +421,7 @@ def differentiate(row, tensors):
     for slot, t in zip(row.inputs, tensors):
         if slot.grad and t is not None:
             t.requires_grad_(True)
-    y = DIFF[row.op](row, *tensors)
+    y = DIFF[row.op](row, *tensors) if row.op in DIFF else getattr(F, row.op)(*tensors)  # of the same name there
     dy = torch.from_numpy(draw_uniform(row, DRAW_DY, y.numel()).reshape(y.shape).copy())
     (y * dy * row.number("loss_scale", 1)).sum().backward()
     results = {row.outputs[0].name: y.detach()}
@@ -606,10 +611,12 @@ def answers(row):
 
 # --- files -------------------------------------------------------------------------------------------------------------
 
-def make(ops):
-    """Contents of all files: {operation: {"row/slot": array}}."""
+def make(ops, names):
+    """Contents of the files of these operations, or of all: {operation: {"row/slot": array}}."""
     files = {}
     for row in read_rows(ops):
+        if names and row.op not in names:
+            continue
         for name, t in answers(row).items():
             files.setdefault(row.op, {})[f"{row.text}/{name}"] = np.ascontiguousarray(t.detach().numpy())
     return files
@@ -634,10 +641,11 @@ def check(files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the committed files, write nothing")
+    parser.add_argument("operations", nargs="*", metavar="OPERATION")
     options = parser.parse_args()
     check_philox()
     torch.set_num_threads(1)
-    files = make(read_ops())
+    files = make(read_ops(), options.operations)
     if options.check:
         bad = check(files)
         print(f"{sum(len(f) for f in files.values())} results, {bad} differ")

@@ -43,8 +43,8 @@ USERS = {  # of files that are not named after their operation
 }
 
 
-OPERATIONS = set(re.findall(r"^GR_OP\((\w+),", open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
-NO_KERNELS = ("table.c", "probes.c", "table.cu", "probes.cu", "add_to.cu", "add_to.h", "gpu.h")
+OPERATIONS = set(re.findall(r"^GR_(?:OP|UNARY)\((\w+),", open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
+NO_KERNELS = ("kernels.c", "probes.c", "probes.cu", "add_to.cu", "add_to.h", "gpu.h", "hooks.h")
 
 
 def is_cuda(path):

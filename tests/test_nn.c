@@ -43,6 +43,36 @@ static gr_module *model(gr_context *ctx)
     return net;
 }
 
+/* Each GR_UNARY of ops.def: its layer and itself. */
+static const struct {
+    gr_module *(*layer)(gr_context *ctx);
+    gr_tensor *(*op)(gr_tensor *x);
+} functions[] = {
+#define GR_OP(...)
+#define GR_UNARY(name, ...) {gr_##name##_layer, gr_##name},
+#include "kernels/ops/ops.def"
+};
+
+static void layers_of_functions(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+    const float x[COUNT] = {-2, -1, -0.5f, 0, 0.25f, 1, 2, 3};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        float layer[COUNT] = {0}, op[COUNT] = {0};
+        gr_context *ctx = gr_open(NULL);
+        gr_module *net =
+            gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 4}), functions[i].layer(ctx), NULL);
+        gr_tensor *in = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){2, 4});
+        gr_upload(in, x);
+        gr_download(gr_forward(net, in), layer);
+        gr_download(functions[i].op(gr_dense(in, gr_parameter(net, 0), gr_parameter(net, 1), NULL)), op);
+        assert_true(gr_ok(ctx) && (op[0] != 0 || op[1] != 0 || op[2] != 0 || op[3] != 0));
+        assert_memory_equal(layer, op, sizeof op);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+}
+
 static void names_in_layer_order(void **state)
 {
     (void)state;
@@ -266,13 +296,10 @@ static void bad_models_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_in_layer_order),
-        cmocka_unit_test(disk_order_is_pytorch),
-        cmocka_unit_test(wrong_weights_change_nothing),
-        cmocka_unit_test(first_values),
-        cmocka_unit_test(slices_do_not_show),
-        cmocka_unit_test(fusion_changes_nothing),
-        cmocka_unit_test(summary_of_the_published_network),
+        cmocka_unit_test(layers_of_functions),    cmocka_unit_test(names_in_layer_order),
+        cmocka_unit_test(disk_order_is_pytorch),  cmocka_unit_test(wrong_weights_change_nothing),
+        cmocka_unit_test(first_values),           cmocka_unit_test(slices_do_not_show),
+        cmocka_unit_test(fusion_changes_nothing), cmocka_unit_test(summary_of_the_published_network),
         cmocka_unit_test(bad_models_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -9,11 +9,18 @@
 
 #include "core/parallel.h"
 #include "kernels/cpu/simd.h"
-#include "kernels/ops/kernels.h"
+#include "kernels/ops/hooks.h"
 
 #define GR_CPU_JOIN(isa, name) gr__cpu_##isa##_##name
 #define GR_CPU_EXPAND(isa, name) GR_CPU_JOIN(isa, name)
 #define GR_CPU(name) GR_CPU_EXPAND(GR_ISA, name) /* GR_CPU(relu_forward): gr__cpu_avx512_relu_forward */
+
+/* What this folder defines. */
+#define GR_HOOK(name, hook) GR_DECLARE_##hook(GR_CPU(name##_##hook))
+#define GR_ROUNDS(name, slot)
+#include "kernels/cpu/hooks.def"
+#undef GR_HOOK
+#undef GR_ROUNDS
 
 /* Columns of a packed panel and of the register tile. */
 enum { PANEL = 2 * VL };

@@ -99,7 +99,11 @@ static void widen_block(job *j, int64_t first)
     gr_parallel_for(j->call->exec, ceil_div(j->w.shape[0], ROWS), widen_rows, j);
 }
 
-bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass)
+/*
+ * Where x is of halves all that the letters of ops.def say are, as the policy makes them. w may be either: floats are
+ * rounded as they are read.
+ */
+bool GR_CPU(dense_halves)(const gr_call *call, gr_pass pass)
 {
     (void)pass;
     return gr__is_half(call->in[0]);

@@ -40,12 +40,6 @@ INLINE int64_t half_block(int64_t in, int64_t floats)
     return min64(in, max64(GRAIN, BLOCK_FLOATS / floats / GRAIN * GRAIN));
 }
 
-/*
- * Whether x is of halves: then all that the letters of ops.def say are, as the policy makes them. w may be either:
- * floats are rounded as they are read. For dense, dense_sgd and dense_adam.
- */
-bool GR_CPU(dense_takes)(const gr_call *call, gr_pass pass);
-
 void GR_CPU(dense_half_forward)(const gr_call *call);
 void GR_CPU(dense_half_backward)(const gr_call *call);
 size_t GR_CPU(dense_half_scratch)(const gr_call *call, gr_pass pass);

@@ -134,3 +134,13 @@ size_t GR_CPU(dense_adam_scratch)(const gr_call *call, gr_pass pass)
     (void)pass;
     return scratch_of(call, DENSE_ADAM);
 }
+
+bool GR_CPU(dense_sgd_halves)(const gr_call *call, gr_pass pass)
+{
+    return GR_CPU(dense_halves)(call, pass);
+}
+
+bool GR_CPU(dense_adam_halves)(const gr_call *call, gr_pass pass)
+{
+    return GR_CPU(dense_halves)(call, pass);
+}

@@ -245,5 +245,4 @@ template <class E> static void forward(const gr_call *call)
     }
 }
 
-TAKES_HALVES(augment)
 FORWARD_OF_ELEMENTS(augment, forward)

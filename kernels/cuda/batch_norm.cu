@@ -261,6 +261,5 @@ template <class E> static void backward(const gr_call *call)
                        f.writer);
 }
 
-TAKES_HALVES(batch_norm)
 FORWARD_OF_ELEMENTS(batch_norm, forward)
 BACKWARD_OF_ELEMENTS(batch_norm, backward)

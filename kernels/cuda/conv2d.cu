@@ -68,5 +68,4 @@ template <class E> static void backward(const gr_call *call)
                     (add & 4) != 0);
 }
 
-TAKES_HALVES(conv2d)
 PRODUCTS_OF_ELEMENTS(conv2d)

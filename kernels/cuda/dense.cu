@@ -73,5 +73,4 @@ template <class E> static void backward(const gr_call *call)
                     (add & 4) != 0);
 }
 
-TAKES_HALVES(dense)
 PRODUCTS_OF_ELEMENTS(dense)

@@ -51,6 +51,5 @@ template <class E> static void backward(const gr_call *call)
         launch<E>(call, call->d_in[0], call->d_out[0], call->accumulate & 1);
 }
 
-TAKES_HALVES(dropout)
 FORWARD_OF_ELEMENTS(dropout, forward)
 BACKWARD_OF_ELEMENTS(dropout, backward)

@@ -197,8 +197,7 @@ template <class E> static inline E *elements(const gr_tensor *t)
                             : function<float>(__VA_ARGS__))
 
 /*
- * The entry points of an operation whose kernels take floats and halves: function<E>(call) for the E of the result; and
- * that it takes the halves that ops.def's letters make.
+ * The entry points of an operation whose kernels take floats and halves: function<E>(call) for the E of the result.
  */
 #define FORWARD_OF_ELEMENTS(name, function)                      \
     extern "C" void GR_CUDA(name##_forward)(const gr_call *call) \
@@ -209,11 +208,6 @@ template <class E> static inline E *elements(const gr_tensor *t)
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call) \
     {                                                             \
         FOR_ELEMENTS_OF(call->out[0], function, call);            \
-    }
-#define TAKES_HALVES(name)                                                    \
-    extern "C" bool GR_CUDA(name##_halves)(const gr_call *call, gr_pass pass) \
-    {                                                                         \
-        return gr__halves_by_letter(&gr__ops[GR_OP_##name], call, pass);      \
     }
 
 /*

@@ -4,6 +4,8 @@
  *   relu              y = max(0, x)                     dX = dY [y > 0]
  *   sigmoid           y = 1 / (1 + exp(-x))             dX = dY y (1 - y)
  *   tanh              y = tanh(x)                       dX = dY (1 - y^2)
+ *   gelu              y = x Phi(x)                      dX = dY (Phi(x) + x phi(x)), phi = Phi'
+ *   silu              y = x s, s = 1 / (1 + exp(-x))    dX = dY (s + x s (1 - s))
  *   scale             y = factor x                      dX = factor dY
  *   flatten, reshape  y = x, under another shape        dX = dY
  *   add               y = a + b, or max(0, a + b)       da = db = dY, with the ReLU dY [y > 0]
@@ -73,8 +75,7 @@ template <float (*Y)(float), float (*DX)(float, float)> struct elementwise {
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call)                 \
     {                                                                             \
         FOR_ELEMENTS_OF(call->out[0], name##_formulas::backward, call, call->of); \
-    }                                                                             \
-    TAKES_HALVES(name)
+    }
 
 GR_DEVICE float relu_y(float x)
 {
@@ -107,6 +108,36 @@ GR_DEVICE float tanh_dx(float dy, float y)
     return dy * ((1 - y) * (1 + y));
 }
 ELEMENTWISE(tanh, out[0])
+
+/* Phi(x), the normal distribution, by erfc: below 0 no 1 - erf loses digits. Its products with x are 0 where it is. */
+GR_DEVICE float normal(float x)
+{
+    return 0.5f * erfcf(-0.70710678f * x);
+}
+GR_DEVICE float gelu_y(float x)
+{
+    const float p = normal(x);
+    return p != 0 ? x * p : 0;
+}
+GR_DEVICE float gelu_dx(float dy, float x)
+{
+    const float density = 0.39894228f * expf(-0.5f * x * x);
+    return dy * (normal(x) + (density != 0 ? x * density : 0));
+}
+ELEMENTWISE(gelu, in[0])
+
+/* 1 - s is the sigmoid of -x, exact where s is near 1. Products with x are 0 where a factor is. */
+GR_DEVICE float silu_y(float x)
+{
+    const float s = sigmoid_y(x);
+    return s != 0 ? x * s : 0;
+}
+GR_DEVICE float silu_dx(float dy, float x)
+{
+    const float rest = sigmoid_y(-x);
+    return dy * (sigmoid_y(x) + (rest != 0 ? silu_y(x) * rest : 0));
+}
+ELEMENTWISE(silu, in[0])
 
 /* --- products with a number, and copies --------------------------------------------------------------------------- */
 
@@ -145,8 +176,7 @@ template <class E> static void scale_backward(const gr_call *call, double factor
     extern "C" void GR_CUDA(name##_backward)(const gr_call *call)    \
     {                                                                \
         FOR_ELEMENTS_OF(call->out[0], scale_backward, call, factor); \
-    }                                                                \
-    TAKES_HALVES(name)
+    }
 
 SCALING(scale, ((const gr_factor_args *)call->options)->factor)
 SCALING(flatten, 1) /* the engine shares the storage instead wherever it can */
@@ -204,6 +234,5 @@ template <class E> static void add_backward(const gr_call *call)
                   elements<E>(call->d_out[0]), count, call->accumulate & 1, call->accumulate >> 1 & 1);
 }
 
-TAKES_HALVES(add)
 FORWARD_OF_ELEMENTS(add, add_forward)
 BACKWARD_OF_ELEMENTS(add, add_backward)

@@ -62,6 +62,5 @@ template <class E> static void backward(const gr_call *call)
                        elements<E>(call->d_out[0]), m, call->accumulate & 1);
 }
 
-TAKES_HALVES(global_avg_pool)
 FORWARD_OF_ELEMENTS(global_avg_pool, forward)
 BACKWARD_OF_ELEMENTS(global_avg_pool, backward)

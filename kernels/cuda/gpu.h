@@ -210,8 +210,6 @@ GR_DEVICE float gr_bf16_float(uint16_t bits)
 /* The host waits until the stream has done everything. */
 #define GR_WAIT(stream) cudaStreamSynchronize((cudaStream_t)(stream))
 
-#define GR__CUDA_JOIN(op) gr__cuda_##op
-
 #else
 
 #include "kernels/simt/language.h"
@@ -241,14 +239,10 @@ GR_DEVICE uint32_t gr_tf32_bits(float v)
 {
     return isnan(v) ? 0x7FFFE000 : (__float_as_uint(v) + 0x1000) & 0xFFFFE000;
 }
-#define GR__CUDA_JOIN(op) gr__simt_##op
-
 #endif
 
-#define GR_CUDA(op) GR__CUDA_JOIN(op) /* GR_CUDA(relu_forward): the function that launches, on either device */
-
 extern "C" {
-#include "kernels/ops/kernels.h"
+#include "kernels/cuda/hooks.h"
 }
 
 #endif

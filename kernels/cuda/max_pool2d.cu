@@ -118,6 +118,5 @@ template <class E> static void backward(const gr_call *call)
                        elements<E>(call->d_out[0]), axis_down(&g), axis_across(&g), m, call->accumulate & 1);
 }
 
-TAKES_HALVES(max_pool2d)
 FORWARD_OF_ELEMENTS(max_pool2d, forward)
 BACKWARD_OF_ELEMENTS(max_pool2d, backward)

@@ -60,5 +60,4 @@ template <class E> static void forward(const gr_call *call)
               gr__u8(call->in[0]), a, (int)C, count);
 }
 
-TAKES_HALVES(normalise)
 FORWARD_OF_ELEMENTS(normalise, forward)

@@ -40,7 +40,7 @@ static bool check_args(gr_build *call, gr_augment_args *a, const gr_tensor *x)
 gr_tensor *gr_augment(gr_tensor *x, gr_tensor *map, const gr_augment_args *args)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_augment], (gr_tensor *[]){x, map}, args, sizeof *args))
+    if (!gr__begin(&call, augment, args, x, map))
         return NULL;
     gr_augment_args *a = gr__op_args(&call);
     if (!check_shapes(&call, x, map) || !check_args(&call, a, x))
@@ -48,10 +48,4 @@ gr_tensor *gr_augment(gr_tensor *x, gr_tensor *map, const gr_augment_args *args)
     if (!gr__op_output(&call, 0, 4, (int64_t[]){x->shape[0], a->size[0], a->size[1], x->shape[3]}))
         return NULL;
     return gr__op_run(&call);
-}
-
-double gr__augment_flops(const gr_call *call, gr_pass pass)
-{
-    (void)pass;
-    return 2.0 * (double)call->out[0]->count; /* of normalisation; the rest is integers */
 }

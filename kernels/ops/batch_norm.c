@@ -48,9 +48,8 @@ gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_ten
     gr_tensor *mean = running ? running->mean : NULL, *var = running ? running->var : NULL;
     if (batch)
         *batch = (gr_statistics){0};
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_batch_norm], (gr_tensor *[]){x, gamma, beta, residual, mean, var}, args,
-                      sizeof *args) ||
-        !check_shapes(&call) || !resolve(&call) || !gr__op_output(&call, 0, x->ndim, x->shape))
+    if (!gr__begin(&call, batch_norm, args, x, gamma, beta, residual, mean, var) || !check_shapes(&call) ||
+        !resolve(&call) || !gr__op_output(&call, 0, x->ndim, x->shape))
         return NULL;
     const int64_t *channels = &x->shape[x->ndim - 1];
     if (!running && (!gr__op_output(&call, 1, 1, channels) || !gr__op_output(&call, 2, 1, channels)))
@@ -70,4 +69,41 @@ double gr__batch_norm_flops(const gr_call *call, gr_pass pass)
         return count * ((own ? 6 : 2) + (call->in[3] ? 1 : 0) + (args->relu ? 1 : 0));
     const bool sums = call->d_in[1] || call->d_in[2] || (own && call->d_in[0]);
     return count * ((sums ? 4 : 0) + (call->d_in[0] ? (own ? 5 : 1) : 0) + (args->relu ? 1 : 0));
+}
+
+/*
+ * The running statistics' move towards those of a batch: next_mean, next_var, mean, var, batch_mean and batch_var, [C]
+ * each.
+ */
+static bool resolve_track(gr_build *b)
+{
+    gr_batch_norm_track_args *a = gr__op_args(b);
+    a->momentum = a->momentum != 0 ? a->momentum : 0.1;
+    if (!(a->momentum > 0 && a->momentum <= 1))
+        return gr__op_fail(b, "momentum %g; it must lie in (0, 1]", a->momentum);
+    return a->values >= 2 ||
+           gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
+}
+
+bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,
+                         const gr_batch_norm_track_args *args)
+{
+    gr_build call;
+    static const char *const names[] = {"next_mean", "next_var", "mean", "var", "batch_mean", "batch_var"};
+    if (!gr__begin(&call, batch_norm_track, args, next->mean, next->var, running->mean, running->var, batch->mean,
+                   batch->var) ||
+        !resolve_track(&call))
+        return false;
+    for (int i = 1; i < 6; i++)
+        if (!gr__check_same_count(&call, i, names[i]))
+            return false;
+    return gr__op_run(&call);
+}
+
+/* The last step of the running statistics: running = next over a whole slab, unless the update is skipped. */
+bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next)
+{
+    gr_build call;
+    return gr__begin(&call, batch_norm_commit, NULL, running, next) && gr__check_same_count(&call, 1, "next") &&
+           gr__op_run(&call);
 }

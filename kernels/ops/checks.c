@@ -18,12 +18,10 @@ bool gr__check_labels(gr_build *b)
 bool gr__check_same_shape(gr_build *b, int i, const char *name)
 {
     const gr_tensor *first = b->call.in[0], *t = b->call.in[i];
-    gr_slot slot;
-    gr__slot(b->op->inputs, 0, &slot);
     bool same = t->ndim == first->ndim;
     for (int d = 0; d < GR_MAX_DIMS; d++)
         same &= t->shape[d] == first->shape[d];
-    return same || gr__op_fail(b, "%s must have the shape of %s", name, slot.name);
+    return same || gr__op_fail(b, "%s must have the shape of %s", name, b->op->in[0].name);
 }
 
 bool gr__check_same_count(gr_build *b, int i, const char *name)

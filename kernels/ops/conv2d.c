@@ -9,7 +9,7 @@
 gr_tensor *gr_conv2d(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_conv2d_args *args)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_conv2d], (gr_tensor *[]){x, w, b}, args, sizeof *args))
+    if (!gr__begin(&call, conv2d, args, x, w, b))
         return NULL;
     gr_geometry g;
     if (!gr__conv2d_check(&call, &((gr_conv2d_args *)gr__op_args(&call))->window, &g))

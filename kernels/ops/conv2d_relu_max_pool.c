@@ -11,7 +11,7 @@ gr_tensor *gr_conv2d_relu_max_pool(gr_tensor *x, gr_tensor *w, gr_tensor *b, con
 {
     gr_build call;
     gr_geometry conv, pool;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_conv2d_relu_max_pool], (gr_tensor *[]){x, w, b}, args, sizeof *args))
+    if (!gr__begin(&call, conv2d_relu_max_pool, args, x, w, b))
         return NULL;
     gr_conv2d_relu_max_pool_args *a = gr__op_args(&call);
     if (!gr__conv2d_check(&call, &a->conv.window, &conv))

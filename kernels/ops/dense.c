@@ -9,7 +9,7 @@
 gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_args *args)
 {
     gr_build call;
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_dense], (gr_tensor *[]){x, w, b}, args, sizeof *args))
+    if (!gr__begin(&call, dense, args, x, w, b))
         return NULL;
     if (x->ndim != 2 || w->ndim != 2)
         return gr__op_fail(&call, "x must be rows [N,in] and w weights [in,out]; put gr_flatten before a dense layer");

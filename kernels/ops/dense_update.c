@@ -33,8 +33,7 @@ static gr_tensor *run(gr_build *call, const gr_dense_update *u)
 gr_tensor *gr_dense_sgd(const gr_dense_update *u)
 {
     gr_build call;
-    gr_tensor *in[] = {u->x, u->dy, u->w, u->y};
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_dense_sgd], in, NULL, 0) || !check(&call, u))
+    if (!gr__begin(&call, dense_sgd, NULL, u->x, u->dy, u->w, u->y) || !check(&call, u))
         return NULL;
     return run(&call, u);
 }
@@ -42,8 +41,7 @@ gr_tensor *gr_dense_sgd(const gr_dense_update *u)
 gr_tensor *gr_dense_adam(const gr_dense_update *u, gr_tensor *m, gr_tensor *v, const gr_adam_args *args)
 {
     gr_build call;
-    gr_tensor *in[] = {u->x, u->dy, u->w, u->y, m, v};
-    if (!gr__op_begin(&call, &gr__ops[GR_OP_dense_adam], in, args, sizeof *args) || !check(&call, u) ||
+    if (!gr__begin(&call, dense_adam, args, u->x, u->dy, u->w, u->y, m, v) || !check(&call, u) ||
         !gr__adam_resolve(&call))
         return NULL;
     if (m->count != u->w->count || v->count != u->w->count)
@@ -51,21 +49,9 @@ gr_tensor *gr_dense_adam(const gr_dense_update *u, gr_tensor *m, gr_tensor *v, c
     return run(&call, u);
 }
 
-/* The products of dW and, where it is wanted, of dX. */
-static double gradients(const gr_call *call)
+/* The products of dW and, where it is wanted, of dX; and the step of each weight. */
+double gr__dense_update_flops(const gr_call *call, double step)
 {
-    double products = 2.0 * (double)call->in[0]->shape[0] * (double)call->in[2]->count;
-    return call->out[0] ? 2 * products : products;
-}
-
-double gr__dense_sgd_flops(const gr_call *call, gr_pass pass)
-{
-    (void)pass;
-    return gradients(call) + 2.0 * (double)call->in[2]->count;
-}
-
-double gr__dense_adam_flops(const gr_call *call, gr_pass pass)
-{
-    (void)pass;
-    return gradients(call) + 12.0 * (double)call->in[2]->count;
+    const double weights = (double)call->in[2]->count, products = 2.0 * (double)call->in[0]->shape[0] * weights;
+    return (call->out[0] ? 2 * products : products) + step * weights;
 }

@@ -9,11 +9,6 @@
 #include "core/philox.h"
 #include "kernels/ops/kernels.h"
 
-typedef struct {
-    double rate;   /* share of the elements that becomes 0, from 0 to below 1 */
-    uint32_t draw; /* the number of the call within its micro-batch */
-} gr__dropout_args;
-
 /* The words of elements 4 block .. 4 block + 3. */
 static inline void gr__dropout_words(const gr_call *call, int64_t block, uint32_t words[4])
 {

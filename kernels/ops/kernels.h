@@ -9,18 +9,48 @@
 
 /* GR_OP_conv2d, GR_OP_max_pool2d, ... in the order of ops.def. */
 enum {
-#define GR_OP(name, kind, inputs, outputs, formula) GR_OP_##name,
+#define GR_OP(name, ...) GR_OP_##name,
 #include "kernels/ops/ops.def"
-#undef GR_OP
     GR_OP_COUNT
 };
 
 extern const gr_op gr__ops[GR_OP_COUNT];
 
-/* Floating-point operations of one call; each lives in its operation's front. */
-#define GR_OP(name, kind, inputs, outputs, formula) double gr__##name##_flops(const gr_call *call, gr_pass pass);
+/* Args that are no struct of ops.h: of operations without any, and of those whose fronts take them as parameters. */
+typedef struct {
+    char nothing;
+} gr_no_args;
+
+typedef struct {
+    double rate;   /* share of the elements that becomes 0, from 0 to below 1 */
+    uint32_t draw; /* the number of the call within its micro-batch */
+} gr__dropout_args;
+
+typedef struct {
+    bool f16, bf16; /* neither: the real type */
+} gr__cast_args;
+
+typedef struct {
+    int64_t shape[GR_MAX_DIMS]; /* 0 behind the last */
+} gr__reshape_args;
+
+/* gr__args_of_NAME: the type of an operation's args. */
+#define GR_OP(name, kind, inputs, outputs, formula, args, ...) typedef args gr__args_of_##name;
 #include "kernels/ops/ops.def"
-#undef GR_OP
+
+/*
+ * For fronts: gr__op_begin of operation name with its args, of their own type or NULL, and its inputs. Args of another
+ * type do not compile.
+ */
+#define gr__begin(build, name, args, ...) \
+    gr__op_begin(build, &gr__ops[GR_OP_##name], (gr_tensor *[]){__VA_ARGS__}, (const gr__args_of_##name *){args})
+
+/* Floating-point operations of the calls whose lines name a function; each lives with its front. */
+double gr__conv2d_flops(const gr_call *call, gr_pass pass);
+double gr__conv2d_relu_max_pool_flops(const gr_call *call, gr_pass pass);
+double gr__dense_flops(const gr_call *call, gr_pass pass);
+double gr__batch_norm_flops(const gr_call *call, gr_pass pass);
+double gr__dense_update_flops(const gr_call *call, double step); /* step: of the optimizer, for each weight */
 
 /* Kernel tables by operation id, one per reference type and per instruction set of the cpu device. */
 extern const gr_kernel gr__ref_f32_kernels[GR_OP_COUNT];

@@ -196,6 +196,8 @@ bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next);
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
 gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
+gr_tensor *gr_gelu(gr_tensor *x);    /* x Phi(x), Phi the normal distribution (Hendrycks, Gimpel 2016); exact, by erf */
+gr_tensor *gr_silu(gr_tensor *x);    /* x / (1 + exp(-x)), also called swish; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 
 /*

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "kernels/ops/kernels.h"
+#include "kernels/ops/hooks.h"
 
 typedef GR_REAL real; /* type of tensors */
 typedef double wide;  /* type of sums */
@@ -18,6 +18,11 @@ typedef double wide;  /* type of sums */
 #define GR_REF_JOIN(name, op) gr__ref_##name##_##op
 #define GR_REF_EXPAND(name, op) GR_REF_JOIN(name, op)
 #define GR_REF(op) GR_REF_EXPAND(GR_REAL_NAME, op) /* GR_REF(relu_forward): gr__ref_f64_relu_forward */
+
+/* Every operation's forward and, where it is DIFF, backward. */
+#define GR_HOOK(name, hook) GR_DECLARE_##hook(GR_REF(name##_##hook))
+#include "kernels/ops/passes.def"
+#undef GR_HOOK
 
 /* Elements of a tensor; NULL for an absent one. */
 static inline real *reals(const gr_tensor *t)

@@ -7,8 +7,9 @@ import unittest
 
 from cli import Case
 
-OPS = re.findall(r"^GR_OP\((\w+), (\w+),", (pathlib.Path(__file__).parents[2] / "kernels" / "ops.def").read_text(),
-                 re.MULTILINE)
+LIST = (pathlib.Path(__file__).parents[2] / "kernels/ops/ops.def").read_text()
+OPS = re.findall(r"^GR_OP\((\w+), (\w+),", LIST, re.MULTILINE)
+OPS += [(name, "DIFF") for name in re.findall(r"^GR_UNARY\((\w+),", LIST, re.MULTILINE)]
 KEYS = ("op case shapes batch pass device isa precision threads version ceiling_gflops ceiling_read_gbs "
         "ceiling_copy_gbs repeats ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples").split()
 
@@ -24,7 +25,7 @@ class List(Case):
                 cases[name] = []
         self.assertEqual(set(cases), {name for name, _ in OPS})
         missing = [name for name in cases if not any("[" in line for line in cases[name])]
-        self.assertEqual(missing, [], "add a line for each to the table in examples/gradus/bench/bench_cases.c")
+        self.assertEqual(missing, [], "add a case for each to its entry in kernels/ops/ops.def")
 
     def test_of_some(self):
         self.assertEqual(self.gradus("bench", "relu", "--list").out.splitlines()[0], "relu")

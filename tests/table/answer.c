@@ -10,7 +10,7 @@
 static gr_tensor *as_row(gr_tensor *t)
 {
     gr_build b;
-    if (!gr__op_begin(&b, &gr__ops[GR_OP_flatten], &t, NULL, 0))
+    if (!gr__begin(&b, flatten, NULL, t))
         return NULL;
     return gr__op_run_alias(&b, 2, (int64_t[]){1, t->count});
 }
@@ -59,9 +59,8 @@ bool answer_get(gr_context *ctx, const row *r, answer_fn compute, answer *a)
         a->value[trial_out(0)] = front_values(result);
     if (db)
         a->value[trial_out(1)] = front_values(db);
-    gr_slot slot;
-    for (int i = 0; gr__slot(r->op->inputs, i, &slot); i++)
-        if (slot.in_place)
+    for (int i = 0; i < r->op->n_in; i++)
+        if (r->op->in[i].flags & GR_SLOT_CHANGED)
             a->value[trial_in(i)] = front_values(in[i]);
     return r->op->kind != GR_DIFF || differentiate(r, result, in, a);
 }

@@ -22,8 +22,9 @@ void check_composition(const truth *t);
 void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda);
 
 /* Things that are not a row. Each returns the number of failures it printed. */
-int check_refusals(void); /* fronts refuse what does not fit, in words that help */
-int check_labels(void);   /* a label that is no class makes the loss NaN and counts as wrong */
-int check_twice(void);    /* one tensor in two places of the tape */
+int check_refusals(void);         /* fronts refuse what does not fit, in words that help */
+int check_labels(void);           /* a label that is no class makes the loss NaN and counts as wrong */
+int check_limits(const char *op); /* infinities and NaN through functions of one number; op NULL: of all */
+int check_twice(void);            /* one tensor in two places of the tape */
 
 #endif

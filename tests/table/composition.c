@@ -14,7 +14,9 @@
 static gr_tensor *conv2d_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
-    return gr_relu(gr_conv2d(in[0], in[1], in[2], &(gr_conv2d_args){.window = r->window}));
+    gr_conv2d_args args = *(const gr_conv2d_args *)r->args; /* those of the fused operation begin with them */
+    args.relu = false;
+    return gr_relu(gr_conv2d(in[0], in[1], in[2], &args));
 }
 
 static gr_tensor *dense_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -25,8 +27,7 @@ static gr_tensor *dense_then_relu(const row *r, gr_tensor *const *in, gr_tensor 
 
 static gr_tensor *conv2d_then_relu_then_max_pool(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
-    return gr_max_pool2d(conv2d_then_relu(r, in, db),
-                         &(gr_max_pool2d_args){.size = {r->size[0], r->size[1]}, .window = r->pool_window});
+    return gr_max_pool2d(conv2d_then_relu(r, in, db), &((const gr_conv2d_relu_max_pool_args *)r->args)->pool);
 }
 
 static gr_tensor *add_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -39,9 +40,11 @@ static gr_tensor *batch_norm_then_add_then_relu(const row *r, gr_tensor *const *
 {
     (void)db;
     gr_statistics running = {in[4], in[5]};
-    gr_tensor *y = gr_batch_norm(in[0], in[1], in[2], NULL, in[4] ? &running : NULL, &r->batch_norm, NULL);
+    gr_batch_norm_args args = *(const gr_batch_norm_args *)r->args;
+    args.relu = false;
+    gr_tensor *y = gr_batch_norm(in[0], in[1], in[2], NULL, in[4] ? &running : NULL, &args, NULL);
     y = in[3] ? gr_add(y, in[3], NULL) : y;
-    return r->relu ? gr_relu(y) : y;
+    return row_has(r, "relu") ? gr_relu(y) : y;
 }
 
 /* A copy of a tensor of the caller's as a leaf of the tape. */
@@ -82,8 +85,9 @@ static gr_tensor *dense_then_step(const row *r, gr_tensor *const *in, gr_tensor 
     bool good = gr_backward(answer_dot(gr_dense(x, w, b, NULL), dy));
     free(dy);
     good = good && unscaled(r, gr_grad(w));
-    good = good && (r->op->id == GR_OP_dense_sgd ? gr_sgd_step(in[W], gr_grad(w), NULL)
-                                                 : gr_adam_step(in[W], gr_grad(w), in[M], in[V], &r->adam));
+    good = good && (r->op->id == GR_OP_dense_sgd
+                        ? gr_sgd_step(in[W], gr_grad(w), NULL)
+                        : gr_adam_step(in[W], gr_grad(w), in[M], in[V], (const gr_adam_args *)r->args));
     if (!good)
         return NULL;
     double *values = front_values(gr_grad(b));
@@ -97,13 +101,13 @@ static answer_fn composition_of(const row *r)
 {
     switch (r->op->id) {
     case GR_OP_conv2d:
-        return r->relu ? conv2d_then_relu : NULL;
+        return row_has(r, "relu") ? conv2d_then_relu : NULL;
     case GR_OP_dense:
-        return r->relu ? dense_then_relu : NULL;
+        return row_has(r, "relu") ? dense_then_relu : NULL;
     case GR_OP_batch_norm:
-        return r->relu || r->ndim[3] >= 0 ? batch_norm_then_add_then_relu : NULL;
+        return row_has(r, "relu") || r->ndim[3] >= 0 ? batch_norm_then_add_then_relu : NULL;
     case GR_OP_add:
-        return r->relu ? add_then_relu : NULL;
+        return row_has(r, "relu") ? add_then_relu : NULL;
     case GR_OP_conv2d_relu_max_pool:
         return conv2d_then_relu_then_max_pool;
     case GR_OP_dense_sgd:

@@ -36,9 +36,8 @@ static void open_trial(const subject *s, trial *t)
 /* Whether a buffer holds a result of the pass. */
 static bool is_result(const trial *t, gr_pass pass, int buffer)
 {
-    gr_slot slot = {0};
     if (buffer < GR_MAX_IN)
-        return pass == GR_FORWARD && gr__slot(t->row->op->inputs, buffer, &slot) && slot.in_place;
+        return pass == GR_FORWARD && t->row->op->in[buffer].flags & GR_SLOT_CHANGED;
     if (buffer < trial_d_in(0))
         return pass == GR_FORWARD && t->call.out[buffer - trial_out(0)];
     return pass == GR_BACKWARD && buffer < TRIAL_D_OUT && t->call.d_in[buffer - trial_d_in(0)];
@@ -192,16 +191,15 @@ static bool nan_reaches(const row *r, int slot)
     if (r->op->id == GR_OP_sam_climb)
         return slot != 3;
     if (r->op->id == GR_OP_prox_step && r->skip)
-        return slot == (r->track.first ? 0 : 2);
-    if (r->op->id == GR_OP_prox_step && r->track.first)
+        return slot == (row_has(r, "first") ? 0 : 2);
+    if (r->op->id == GR_OP_prox_step && row_has(r, "first"))
         return slot != 2;
     if (r->op->id == GR_OP_batch_norm_track && slot < 4)
-        return r->track.first ? slot >= 2 : slot < 2;
-    gr_slot s = {0};
-    gr__slot(r->op->inputs, slot, &s);
-    if (!strcmp(s.name, "scaler") || (r->finite && !strcmp(s.name, "loss"))) /* never NaN; never added */
+        return row_has(r, "first") ? slot >= 2 : slot < 2;
+    const char *name = r->op->in[slot].name;
+    if (!strcmp(name, "scaler") || (row_has(r, "finite") && !strcmp(name, "loss"))) /* never NaN; never added */
         return false;
-    return r->op->id != GR_OP_accuracy && r->op->id != GR_OP_confusion && strcmp(s.name, "y");
+    return r->op->id != GR_OP_accuracy && r->op->id != GR_OP_confusion && strcmp(name, "y");
 }
 
 /* The result without the outputs that only a tape needs. */
@@ -258,7 +256,7 @@ void device_check_forward(const table_device *d, truth *truth, gr_pool *const po
     check_bits(&s, &t, GR_FORWARD);
     check_without_saved(&s, &t);
     check_skip(&s, &t);
-    for (int i = 0; i < GR_MAX_IN; i++)
+    for (int i = 0; i < s.row->op->n_in; i++)
         check_nan(&s, &t, GR_FORWARD, i, nan_reaches(s.row, i));
     trial_close(&t);
 }

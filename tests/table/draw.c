@@ -109,7 +109,8 @@ static int64_t label(const row *r, int slot, int64_t i, int64_t count)
 static double map_number(const row *r, int slot, int64_t n, int64_t k)
 {
     const int64_t side[2] = {r->shape[0][2], r->shape[0][1]}; /* of columns, of rows */
-    const int64_t seen[2] = {r->size[1] ? r->size[1] : side[0], r->size[0] ? r->size[0] : side[1]};
+    const int *size = ((const gr_augment_args *)r->args)->size;
+    const int64_t seen[2] = {size[1] ? size[1] : side[0], size[0] ? size[0] : side[1]};
     const double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)(n * GR_MAP + k)), mirror = n % 2 ? -1 : 1;
     if (k >= 6) /* top, left, bottom, right: from before the start to beyond the end */
         return floor((double)seen[k % 2 ? 0 : 1] * (k < 8 ? 0.5 + 0.75 * u : 0.75 + 0.5 * u));
@@ -143,23 +144,22 @@ static double map_element(const row *r, int slot, int64_t i)
 
 static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t count)
 {
-    if (r->op->id == GR_OP_augment && s->type == 'i')
+    if (r->op->id == GR_OP_augment && s->type == GR_SLOT_I32)
         return map_element(r, slot, i);
-    if (s->type == 'i' && r->op->id == GR_OP_gather) /* from just before the first picture to just behind the last */
+    if (s->type == GR_SLOT_I32 &&
+        r->op->id == GR_OP_gather) /* from just before the first picture to just behind the last */
         return (double)(bits(r, (uint32_t)slot, (uint64_t)i) % (uint64_t)(r->shape[0][0] + 2)) - 1;
-    if (s->type == 'i')
+    if (s->type == GR_SLOT_I32)
         return (double)label(r, slot, i, count);
-    if (s->type == 'u')
+    if (s->type == GR_SLOT_U8)
         return bits(r, (uint32_t)slot, (uint64_t)i) & 255;
     double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i);
     if (!strcmp(s->name, "weight")) /* some samples do not count */
         return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
     if (!strcmp(s->name, "norm"))
         return (u + 1.5) * r->scale;
-    if (!strcmp(s->name, "v") || !strcmp(s->name, "m")) {
-        bool velocity = r->op->id == GR_OP_momentum_step || r->op->id == GR_OP_lars_step;
-        return r->fresh ? 0 : s->name[0] == 'v' && !velocity ? u * 0.5 + 0.625 : u;
-    }
+    if (!strcmp(s->name, "v") || !strcmp(s->name, "m")) /* a moment, of Adam's the second a square */
+        return r->fresh ? 0 : s->flags & GR_SLOT_POSITIVE ? u * 0.5 + 0.625 : u;
     if (strlen(s->name) >= 3 && !strcmp(s->name + strlen(s->name) - 3, "var")) /* a variance */
         return u * 0.5 + 0.625;
     if (!strcmp(s->name, "y")) /* the result of a ReLU */
@@ -175,16 +175,14 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
 
 void draw_input(const row *r, int slot, int64_t count, double *values)
 {
-    gr_slot s = {0};
     if (recall(r, (uint32_t)slot, count, values))
         return;
-    gr__slot(r->op->inputs, slot, &s);
     if (r->op->id == GR_OP_max_pool2d && !r->ties)
         distinct(r, slot, count, values);
     else
         for (int64_t i = 0; i < count; i++)
-            values[i] = one(r, slot, &s, i, count);
+            values[i] = one(r, slot, &r->op->in[slot], i, count);
     for (int64_t i = 0; i < count; i++)
-        values[i] = s.type == 'i' ? values[i] : (double)(float)values[i];
+        values[i] = r->op->in[slot].type == GR_SLOT_I32 ? values[i] : (double)(float)values[i];
     remember(r, (uint32_t)slot, count, values);
 }

@@ -75,8 +75,8 @@ static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *s
     for (int p = 0; p < PATHS; p++)
         if (h->ctx[p])
             o.t[p] = gr__tensor_step(h->ctx[p],
-                                     slot->type == 'u'                        ? GR_U8
-                                     : slot->type == 'i'                      ? GR_I32
+                                     slot->type == GR_SLOT_U8                 ? GR_U8
+                                     : slot->type == GR_SLOT_I32              ? GR_I32
                                      : half && p > PLAIN && !(reals >> p & 1) ? h->type
                                                                               : gr_real(h->ctx[p]),
                                      shape->ndim, shape->shape);
@@ -85,7 +85,7 @@ static operand make(const half_trial *h, const gr_slot *slot, const gr_tensor *s
 
 static bool is_half(const gr_slot *slot)
 {
-    return slot->type == 'h' || slot->type == 'e';
+    return slot->type == GR_SLOT_HALF || slot->type == GR_SLOT_EITHER;
 }
 
 static void draw_into(const half_trial *h, const operand *o, uint32_t stream, int input)
@@ -112,20 +112,22 @@ static unsigned rounding(const half_trial *h, int i)
 /* All operands, and the calls that they make. Activations' gradients are halves, parameters' are not. */
 static void set_up(half_trial *h, const row_call *shapes)
 {
-    gr_slot slot;
-    for (int i = 0; gr__slot(h->r->op->inputs, i, &slot); i++) {
+    const gr_op *op = h->r->op;
+    for (int i = 0; i < op->n_in; i++) {
+        const gr_slot *slot = &op->in[i];
+        const bool samples = slot->flags & GR_SLOT_SAMPLES;
         if (!shapes->call.in[i])
             continue;
-        h->in[i] = make(h, &slot, &shapes->in[i], "", is_half(&slot), h->as_made ? 0 : rounding(h, i));
+        h->in[i] = make(h, slot, &shapes->in[i], "", is_half(slot), h->as_made ? 0 : rounding(h, i));
         draw_into(h, &h->in[i], 0, i);
-        if (slot.grad)
-            h->d_in[i] = make(h, &slot, &shapes->in[i], "d", slot.type == 'e' || (slot.type == 'h' && slot.samples), 0);
+        const bool half = slot->type == GR_SLOT_EITHER || (slot->type == GR_SLOT_HALF && samples);
+        if (slot->flags & GR_SLOT_GRAD)
+            h->d_in[i] = make(h, slot, &shapes->in[i], "d", half, 0);
     }
-    for (int i = 0; gr__slot(h->r->op->outputs, i, &slot); i++)
+    for (int i = 0; i < op->n_out; i++)
         if (shapes->call.out[i])
-            h->out[i] = make(h, &slot, &shapes->out[i], "", is_half(&slot), 0);
-    gr__slot(h->r->op->outputs, 0, &slot);
-    h->d_out = make(h, &slot, &shapes->out[0], "d", is_half(&slot), 0);
+            h->out[i] = make(h, &op->out[i], &shapes->out[i], "", is_half(&op->out[i]), 0);
+    h->d_out = make(h, &op->out[0], &shapes->out[0], "d", is_half(&op->out[0]), 0);
     draw_into(h, &h->d_out, DRAW_DY, -1);
     for (int p = 0; p < PATHS; p++) {
         gr_call *c = &h->call[p];
@@ -221,13 +223,12 @@ static void backward(half_trial *h, unsigned accumulate)
 static void check_way(half_trial *h, const row_call *shapes)
 {
     const gr_op *op = h->r->op;
-    gr_slot slot;
     set_up(h, shapes);
     run(h, GR_FORWARD);
     for (int i = 0; i < GR_MAX_OUT; i++)
         compare(h, &h->out[i], "forward");
-    for (int i = 0; gr__slot(op->inputs, i, &slot); i++)
-        if (slot.in_place)
+    for (int i = 0; i < op->n_in; i++)
+        if (op->in[i].flags & GR_SLOT_CHANGED)
             compare(h, &h->in[i], "forward");
     share_saved(h);
     if (op->kind == GR_DIFF) {
@@ -240,8 +241,7 @@ static void check_way(half_trial *h, const row_call *shapes)
 
 void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda)
 {
-    gr_slot slot;
-    if (!gr__slot(r->op->outputs, 0, &slot) || !is_half(&slot))
+    if (!r->op->n_out || !is_half(&r->op->out[0]))
         return;
     const bool asked[PATHS] = {true, true, ref, cpu, simt, cuda};
     for (int way = 0; way < 4; way++) {

@@ -205,6 +205,8 @@ int main(int argc, char **argv)
     bool whole = !s.list && !s.op && !s.n_words && !s.device;
     if (whole)
         failures += check_refusals() + check_twice();
+    if (whole || (s.op && !s.list && !s.n_words && !s.device))
+        failures += check_limits(s.op);
     if (whole || (s.op && !strcmp(s.op, "softmax_cross_entropy")))
         failures += check_labels();
     for (int i = 0; i < POOLS; i++)

@@ -13,36 +13,25 @@ typedef struct {
     const gr_op *op;
     int ndim[GR_MAX_IN]; /* by input slot; -1: absent */
     int64_t shape[GR_MAX_IN][GR_MAX_DIMS];
-    gr_window window, pool_window;
-    int size[2]; /* of the pooling window */
-    bool relu;
-    gr_adam_args adam;
-    gr_momentum_args momentum; /* its weight decay is that of the other steps too */
-    gr_normalise_args normalise;
-    int filter, fill; /* of augment: gr_resampling, gr_fill */
-    bool whole;       /* of augment: maps that move pixels onto pixels */
-    int resize[2];    /* of augment: maps that resize to so many rows and columns; 0: none */
-    int nearly;       /* of augment: and then this coefficient, counted from 1, is off by a quarter; 0: none */
-    gr_batch_norm_args batch_norm;
-    gr_batch_norm_track_args track;
-    double rate;                               /* of dropout */
-    bool second;                               /* of dropout: the second call of its micro-batch */
-    bool from_f16, from_bf16, to_f16, to_bf16; /* of cast; the real type without */
-    bool no_dx, no_db;                         /* of dense_sgd and dense_adam: not wanted */
-    gr_step_state state;                       /* what the kernels read */
-    int updates;                               /* how often the golden repeats an UPDATE; at least 1 */
-    double smoothing;
-    double factor; /* of scale and l2_penalty */
-    int to_dims;   /* of reshape: the new shape */
-    int64_t to[GR_MAX_DIMS];
-    bool ties;     /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
-    bool stray;    /* labels that are no class, too */
-    bool fresh;    /* Adam's moments are 0 */
-    bool skip;     /* the update is skipped */
+    _Alignas(16) unsigned char args[GR_MAX_ARGS]; /* of the operation, by the WORDS of its entry in ops.def */
+    gr_step_state state;                          /* what the kernels read */
+    bool whole;                                   /* of augment: maps that move pixels onto pixels */
+    int resize[2];            /* of augment: maps that resize to so many rows and columns; 0: none */
+    int nearly;               /* of augment: and then this coefficient, counted from 1, is off by a quarter; 0: none */
+    bool second;              /* of dropout: the second call of its micro-batch */
+    bool from_f16, from_bf16; /* of cast and overflow; the real type without */
+    bool no_dx, no_db;        /* of dense_sgd and dense_adam: not wanted */
+    int updates;              /* how often the golden repeats an UPDATE; at least 1 */
+    bool ties;                /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
+    bool stray;               /* labels that are no class, too */
+    bool fresh;               /* Adam's moments are 0 */
+    bool skip;                /* the update is skipped */
     bool overflow; /* an element in the middle of g of unscale or x of overflow, or the loss of tally, is infinite */
-    bool finite;   /* of tally */
     double scale;  /* of drawn inputs; 1 */
 } row;
+
+/* Whether a word stands in the line. */
+bool row_has(const row *r, const char *name);
 
 /* Reads a line. False: *why says what is wrong with it. */
 bool row_parse(const char *text, bool golden, row *r, const char **why);

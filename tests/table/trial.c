@@ -111,9 +111,10 @@ static gr_tensor *add_buffer(trial *t, int buffer, const gr_tensor *like, gr_typ
 }
 
 /* The type of a slot's tensor, or of its gradient's, where halves are to be of type half; GR_F32: there are none. */
-static gr_type by_letter(const gr_slot *slot, gr_type real, gr_type half, bool gradient)
+static gr_type by_type(const gr_slot *slot, gr_type real, gr_type half, bool gradient)
 {
-    const bool wanted = slot->type == 'e' || (slot->type == 'h' && (slot->samples || !gradient));
+    const bool wanted =
+        slot->type == GR_SLOT_EITHER || (slot->type == GR_SLOT_HALF && ((slot->flags & GR_SLOT_SAMPLES) || !gradient));
     return wanted && half != GR_F32 ? half : real;
 }
 
@@ -122,20 +123,20 @@ static void open_as(trial *t, const row *r, const row_call *shapes, gr_type real
     *t = (trial){.row = r, .shapes = *shapes, .state = r->state};
     t->call =
         (gr_call){.exec = &t->exec, .options = t->shapes.args, .n_in = shapes->call.n_in, .n_out = shapes->call.n_out};
-    gr_slot slot;
-    for (int i = 0; gr__slot(r->op->inputs, i, &slot); i++) {
+    for (int i = 0; i < r->op->n_in; i++) {
+        const gr_slot *slot = &r->op->in[i];
         const gr_tensor *like = shapes->call.in[i] ? &shapes->in[i] : NULL;
-        t->call.in[i] = add_buffer(t, trial_in(i), like, by_letter(&slot, real, half, false));
-        t->call.d_in[i] = slot.grad ? add_buffer(t, trial_d_in(i), like, by_letter(&slot, real, half, true)) : NULL;
+        t->call.in[i] = add_buffer(t, trial_in(i), like, by_type(slot, real, half, false));
+        t->call.d_in[i] =
+            slot->flags & GR_SLOT_GRAD ? add_buffer(t, trial_d_in(i), like, by_type(slot, real, half, true)) : NULL;
         if (like)
             trial_draw(t, trial_in(i));
     }
-    for (int i = 0; gr__slot(r->op->outputs, i, &slot); i++)
+    for (int i = 0; i < r->op->n_out; i++)
         t->call.out[i] = add_buffer(t, trial_out(i), shapes->call.out[i] ? &shapes->out[i] : NULL,
-                                    by_letter(&slot, real, half, false));
+                                    by_type(&r->op->out[i], real, half, false));
     if (r->op->kind == GR_DIFF) {
-        gr__slot(r->op->outputs, 0, &slot);
-        t->call.d_out[0] = add_buffer(t, TRIAL_D_OUT, &shapes->out[0], by_letter(&slot, real, half, true));
+        t->call.d_out[0] = add_buffer(t, TRIAL_D_OUT, &shapes->out[0], by_type(&r->op->out[0], real, half, true));
         trial_draw(t, TRIAL_D_OUT);
     }
 }
@@ -258,9 +259,8 @@ static size_t scratch_size(const trial *t, const gr_kernel *kernel, gr_pass pass
 /* Whether a pass may write buffer. */
 static bool writable(const trial *t, gr_pass pass, int buffer)
 {
-    gr_slot slot = {0};
     if (buffer < GR_MAX_IN)
-        return gr__slot(t->row->op->inputs, buffer, &slot) && slot.in_place;
+        return t->row->op->in[buffer].flags & GR_SLOT_CHANGED;
     if (buffer < trial_d_in(0))
         return pass == GR_FORWARD && t->call.out[buffer - trial_out(0)];
     return pass == GR_BACKWARD && buffer < TRIAL_D_OUT && t->call.d_in[buffer - trial_d_in(0)];

@@ -42,7 +42,7 @@ enum { TRIAL_D_OUT = TRIAL_SLOTS - 1 };
 
 /* Buffers for a row in f32 or f64: inputs and dY drawn, results and gradients filled with garbage. */
 void trial_open(trial *t, const row *r, const row_call *shapes, gr_type real);
-/* The same with halves where ops.def's letters have them under mixed precision, and floats elsewhere. */
+/* The same with halves where ops.def's types have them under mixed precision, and floats elsewhere. */
 void trial_open_halves(trial *t, const row *r, const row_call *shapes, gr_type half);
 void trial_close(trial *t);
 

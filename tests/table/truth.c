@@ -7,73 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/ops/notation.h"
 #include "tests/table/batch_norm_bound.h"
 #include "tests/table/report.h"
 
-/* How the magnitude of a pass's results is found. */
-typedef enum {
-    TERMS,    /* by the kernel itself on absolute inputs: sums of products */
-    ITSELF,   /* |truth|: no cancellation */
-    LOGITS,   /* by the size of the logits: losses */
-    CHANNELS, /* by the values of a channel: batch_norm */
-    SUMS      /* of a sum and what rounding took from it: by the sum */
-} magnitude_kind;
+/* How the magnitude of a pass's results is found, and c, forward and backward: as ops.def says. */
+typedef enum { TERMS, ITSELF, LOGITS, CHANNELS, SUMS } magnitude_kind;
 
-/*
- * c of forward and backward by operation; 0 where nothing rounds. A sum of K products in float has an error of about
- * eps/2 sqrt(K) times its magnitude, so c = 1 leaves a factor of two. exp and log of the C library and of the vector
- * kernels are good to 2 to 4 eps, which is what the larger figures stand for.
- */
 static const struct {
-    magnitude_kind forward;
-    double c_forward;
-    magnitude_kind backward;
-    double c_backward;
-} rules[GR_OP_COUNT] = {
-    [GR_OP_conv2d] = {TERMS, 1, TERMS, 1},
-    [GR_OP_max_pool2d] = {ITSELF, 0, TERMS, 1},
-    [GR_OP_conv2d_relu_max_pool] = {TERMS, 1, TERMS, 1},
-    [GR_OP_dense] = {TERMS, 1, TERMS, 1},
-    [GR_OP_batch_norm] = {CHANNELS, 4, CHANNELS, 4},
-    [GR_OP_relu] = {ITSELF, 0, ITSELF, 1},
-    [GR_OP_sigmoid] = {ITSELF, 4, ITSELF, 2},
-    [GR_OP_tanh] = {ITSELF, 4, ITSELF, 4},
-    [GR_OP_flatten] = {ITSELF, 0, ITSELF, 1},
-    [GR_OP_dropout] = {ITSELF, 2, ITSELF, 2},
-    [GR_OP_reshape] = {ITSELF, 0, ITSELF, 1},
-    [GR_OP_scale] = {ITSELF, 1, ITSELF, 1},
-    [GR_OP_l2_penalty] = {TERMS, 1, ITSELF, 2},
-    [GR_OP_sum] = {TERMS, 1, ITSELF, 0},
-    [GR_OP_mean] = {TERMS, 1, ITSELF, 0},
-    [GR_OP_global_norm] = {TERMS, 1, ITSELF, 0},
-    [GR_OP_add] = {TERMS, 1, ITSELF, 1},
-    [GR_OP_avg_pool2d] = {TERMS, 1, TERMS, 1},
-    [GR_OP_global_avg_pool] = {TERMS, 1, ITSELF, 2},
-    [GR_OP_softmax_cross_entropy] = {LOGITS, 4, ITSELF, 4},
-    [GR_OP_sigmoid_bce] = {LOGITS, 4, LOGITS, 4},
-    [GR_OP_normalise] = {TERMS, 2, ITSELF, 0},
-    [GR_OP_augment] = {TERMS, 2, ITSELF, 0},
-    [GR_OP_gather] = {ITSELF, 0, ITSELF, 0},
-    [GR_OP_cast] = {ITSELF, 0, ITSELF, 0},
-    [GR_OP_accuracy] = {ITSELF, 1, ITSELF, 0},
-    [GR_OP_confusion] = {ITSELF, 1, ITSELF, 0},
-    [GR_OP_tally] = {SUMS, 1, ITSELF, 0},
-    [GR_OP_sgd_step] = {TERMS, 1, ITSELF, 0},
-    [GR_OP_momentum_step] = {TERMS, 2, ITSELF, 0},
-    [GR_OP_adam_step] = {TERMS, 3, ITSELF, 0},
-    [GR_OP_lars_step] = {TERMS, 4, ITSELF, 0}, /* the ratio's roundings are part of every step */
-    [GR_OP_prox_step] = {TERMS, 2, ITSELF, 0},
-    [GR_OP_clip_norm] = {ITSELF, 3, ITSELF, 0},
-    [GR_OP_sam_climb] = {TERMS, 3, ITSELF, 0},
-    [GR_OP_sam_return] = {ITSELF, 0, ITSELF, 0},
-    [GR_OP_dense_sgd] = {TERMS, 1, ITSELF, 0},
-    [GR_OP_dense_adam] = {TERMS, 3, ITSELF, 0},
-    [GR_OP_batch_norm_track] = {TERMS, 4, ITSELF, 0},
-    [GR_OP_batch_norm_commit] = {ITSELF, 0, ITSELF, 0},
-    [GR_OP_unscale] = {ITSELF, 2, ITSELF, 0},
-    [GR_OP_overflow] = {ITSELF, 0, ITSELF, 0},
-    [GR_OP_loss_scale] = {ITSELF, 1, ITSELF, 0},
+    magnitude_kind kind;
+    double c;
+} rules[GR_OP_COUNT][2] = {
+#define GR_OP(name, kind, inputs, outputs, formula, args, words, calling, flops, error, ...) \
+    [GR_OP_##name] = GR_BRACES error,
+#include "kernels/ops/ops.def"
 };
+
+static double window_size(const int size[2])
+{
+    return size[0] * size[1];
+}
 
 /* K of each result. */
 static double terms(const row *r, const row_call *s, int buffer)
@@ -87,8 +40,9 @@ static double terms(const row *r, const row_call *s, int buffer)
                : dx ? (double)(w[0] * w[1] * w[2])
                     : (double)(y[0] * y[1] * y[2]);
     case GR_OP_max_pool2d:
+        return window_size(((const gr_max_pool2d_args *)r->args)->size);
     case GR_OP_avg_pool2d:
-        return r->size[0] * r->size[1];
+        return window_size(((const gr_avg_pool2d_args *)r->args)->size);
     case GR_OP_dense:
         return out ? (double)(w[0] + 1) : dx ? (double)w[1] : (double)x[0];
     case GR_OP_l2_penalty:
@@ -203,16 +157,17 @@ static void set_bounds(truth *t, const trial *absolute, int buffer, magnitude_ki
 /* Results of a pass: outputs and slots changed in place, or gradients. */
 static void set_all_bounds(truth *t, const trial *absolute, gr_pass pass)
 {
-    int id = t->run.row->op->id;
-    gr_slot slot;
+    const gr_op *op = t->run.row->op;
+    const magnitude_kind kind = rules[op->id][pass].kind;
+    const double c = rules[op->id][pass].c;
     for (int i = 0; pass == GR_FORWARD && i < t->run.call.n_out; i++)
         if (trial_count(&t->run, trial_out(i)))
-            set_bounds(t, absolute, trial_out(i), rules[id].forward, rules[id].c_forward);
-    for (int i = 0; gr__slot(t->run.row->op->inputs, i, &slot); i++) {
-        if (pass == GR_FORWARD && slot.in_place)
-            set_bounds(t, absolute, trial_in(i), rules[id].forward, rules[id].c_forward);
+            set_bounds(t, absolute, trial_out(i), kind, c);
+    for (int i = 0; i < op->n_in; i++) {
+        if (pass == GR_FORWARD && (op->in[i].flags & GR_SLOT_CHANGED))
+            set_bounds(t, absolute, trial_in(i), kind, c);
         if (pass == GR_BACKWARD && trial_count(&t->run, trial_d_in(i)))
-            set_bounds(t, absolute, trial_d_in(i), rules[id].backward, rules[id].c_backward);
+            set_bounds(t, absolute, trial_d_in(i), kind, c);
     }
 }
 
@@ -311,12 +266,10 @@ void truth_close(truth *t)
 const char *truth_name(const row *r, int buffer)
 {
     static char name[32];
-    gr_slot slot = {0};
-    if (buffer >= trial_out(0) && buffer < trial_d_in(0))
-        gr__slot(r->op->outputs, buffer - trial_out(0), &slot);
-    else
-        gr__slot(r->op->inputs, buffer < GR_MAX_IN ? buffer : buffer - trial_d_in(0), &slot);
-    snprintf(name, sizeof name, buffer >= trial_d_in(0) ? "d%s" : "%s", slot.name);
+    const bool output = buffer >= trial_out(0) && buffer < trial_d_in(0);
+    const gr_slot *slot =
+        output ? &r->op->out[buffer - trial_out(0)] : &r->op->in[buffer < GR_MAX_IN ? buffer : buffer - trial_d_in(0)];
+    snprintf(name, sizeof name, buffer >= trial_d_in(0) ? "d%s" : "%s", slot->name ? slot->name : "y");
     return name;
 }
 

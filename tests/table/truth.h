@@ -4,7 +4,7 @@
  *   |got - truth| <= c * eps * sqrt(K) * magnitude
  *
  * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for
- * each operation in truth.c, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they
+ * each operation in ops.def, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they
  * are multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the
  * same direction.
  */

@@ -79,7 +79,7 @@ typedef struct {
 
 static bool has_case(const char *op)
 {
-    for (const bench_case *c = bench_cases; c->op; c++)
+    for (const bench_case *c = bench_cases(); c->op; c++)
         if (strcmp(c->op, op) == 0)
             return true;
     return false;
@@ -139,7 +139,7 @@ static void list_cases(const char *const *operands)
         if (!chosen(operands, op))
             continue;
         printf("%s%s\n", op, has_case(op) ? "" : "\n  no shape yet");
-        for (const bench_case *c = bench_cases; c->op; c++)
+        for (const bench_case *c = bench_cases(); c->op; c++)
             if (strcmp(c->op, op) == 0)
                 printf("  %s: %s\n", c->about, bench_shapes(c, shapes, sizeof shapes));
     }
@@ -240,7 +240,7 @@ static void measure(bench_run *run, bench_line *line, const bench_answer *refere
 
 static void run_case(bench_run *run, const bench_case *c)
 {
-    bool batched = strstr(c->inputs, "[N");
+    bool batched = strstr(c->row, "[N");
     bench_answer reference = {0};
     int64_t known = 0;
     report_case(&run->report, c);
@@ -326,7 +326,7 @@ int bench_command(int argc, char **argv)
     if ((code = measure_machine(&run)) != 0)
         return code;
     report_machine(&run.report);
-    for (const bench_case *c = bench_cases; c->op; c++)
+    for (const bench_case *c = bench_cases(); c->op; c++)
         if (chosen(operands, c->op))
             run_case(&run, c);
     report_legend(&run.report);

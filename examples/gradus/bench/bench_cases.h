@@ -1,48 +1,52 @@
 /*
- * bench_cases.h - what gradus bench measures: at least one case of every operation, its shapes taken from the networks
- * of the recipes, with the batch size N left free.
+ * bench_cases.h - what gradus bench measures: the cases that kernels/ops/ops.def names, at least one of every
+ * operation, its shapes taken from the networks of the recipes, with the batch size N left free.
  */
 #ifndef GRADUS_BENCH_CASES_H
 #define GRADUS_BENCH_CASES_H
 
 #include "terminal/tool.h"
 
-enum { BENCH_INPUTS = 6 };
+enum { BENCH_INPUTS = 6, BENCH_ARGS = 128 /* bytes of an operation's args */ };
 
 typedef struct {
-    const char *op;
+    bool update;       /* changes state: its one pass is named so */
+    int id;            /* of the operation, as gr_op_name counts */
+    const char *op;    /* its name */
     const char *about; /* whose layer it is */
-    /*
-     * The tensors, a word each: NAME[SIZES] and
-     *   *  its gradient is wanted   &  it is changed in place       =  it is written, not read
-     *   ~  a gradient from outside  +  positive                     u  of bytes   a number: labels below it
-     *   ?  of it is read what the result holds
-     *   m  behind a number: maps of pictures of so many pixels a side, mirrored or not and moved by up to 4;  t  and turned
-     */
-    const char *inputs;
-    /* Calls the operation on them; the result, or the first one changed in place. NULL: failed. */
-    gr_tensor *(*call)(gr_tensor *const *in);
-    /* What the backward pass must read beside the gradient of the result, for GB/s. */
-    enum { READS_NOTHING, READS_INPUTS, READS_RESULT, READS_BOTH } reads;
+    const char *row;   /* see kernels/ops/notation.h */
 } bench_case;
 
-extern const bench_case bench_cases[]; /* ends with one whose op is NULL */
+/* All cases, by operation; the last is followed by one whose op is NULL. */
+const bench_case *bench_cases(void);
 
-/* One word of inputs. */
+/* One tensor of a case. */
 typedef struct {
-    char name[16];
-    int ndim;
+    const char *name;
+    int slot, ndim;
     int64_t shape[GR_MAX_DIMS];
-    bool has_batch; /* its first size is N */
-    bool gradient, changed, written, outside, positive, bytes, picked;
-    bool maps, turned;
-    int classes; /* of labels, 0: it holds none; of maps: pixels a side */
+    bool has_batch;                      /* its first size is N */
+    bool gradient, changed, written;     /* wanted; in place; written, not read */
+    bool outside;                        /* a gradient, or what becomes a factor of gradients */
+    bool positive, bytes, picked, saved; /* see ops.def */
+    bool maps, turned;                   /* maps of pictures, mirrored or not and moved by up to 4; turned, too */
+    int classes;                         /* of labels, 0: it holds none; of maps: pixels a side */
 } bench_input;
 
-/* Reads the words for a batch size; returns how many there are. */
-int bench_inputs(const bench_case *c, int64_t batch, bench_input inputs[BENCH_INPUTS]);
+/* A case at a batch size. */
+typedef struct {
+    int n;
+    bench_input inputs[BENCH_INPUTS];
+    bool saves_result;                           /* the backward pass reads the result */
+    _Alignas(16) unsigned char args[BENCH_ARGS]; /* of the operation */
+} bench_row;
 
-/* The tensors without their marks, "x[N,10] labels[N]", into text, which is returned. */
+bench_row bench_read(const bench_case *c, int64_t batch);
+
+/* Calls the operation on the row's inputs; the result, or the first one changed in place. NULL: ctx tells. */
+gr_tensor *bench_call(const bench_case *c, const bench_row *row, gr_context *ctx, gr_tensor *const *inputs);
+
+/* The tensors alone, "z[N,10] labels[N]", into text, which is returned. */
 const char *bench_shapes(const bench_case *c, char *text, size_t size);
 
 #endif

@@ -62,7 +62,7 @@ static void print_pass(const bench_report *r, const bench_line *line, const char
 
 static const char *pass_name(const bench_case *c, int pass)
 {
-    return pass == 1 ? "backward" : strpbrk(c->inputs, "&=") ? "update" : "forward";
+    return pass == 1 ? "backward" : c->update ? "update" : "forward";
 }
 
 static void print_line(const bench_report *r, const bench_line *line)

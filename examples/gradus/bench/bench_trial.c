@@ -109,8 +109,8 @@ static void set_learning_rate(gr_context *ctx)
 
 static bool make_inputs(bench_trial *t)
 {
-    for (int i = 0; i < t->n; i++) {
-        const bench_input *input = &t->inputs[i];
+    for (int i = 0; i < t->row.n; i++) {
+        const bench_input *input = &t->row.inputs[i];
         gr_type type = input->classes ? GR_I32 : input->bytes ? GR_U8 : gr_real(t->ctx);
         t->in[i] = input->gradient ? gr_variable(t->ctx, input->ndim, input->shape)
                                    : gr_tensor_new(t->ctx, type, input->ndim, input->shape);
@@ -121,16 +121,16 @@ static bool make_inputs(bench_trial *t)
 static bool fill_inputs(bench_trial *t)
 {
     bool done = true;
-    for (int i = 0; i < t->n && done; i++)
-        done = fill(t->in[i], &t->inputs[i], i, t->batch, t->period);
+    for (int i = 0; i < t->row.n && done; i++)
+        done = fill(t->in[i], &t->row.inputs[i], i, t->batch, t->period);
     bench_input dy = {.has_batch = gr_count(t->dy) > 1, .outside = true};
     return done && (!t->dy || fill(t->dy, &dy, BENCH_INPUTS, t->batch, t->period));
 }
 
 static bool wants_gradient(const bench_trial *t)
 {
-    for (int i = 0; i < t->n; i++)
-        if (t->inputs[i].gradient)
+    for (int i = 0; i < t->row.n; i++)
+        if (t->row.inputs[i].gradient)
             return true;
     return false;
 }
@@ -140,7 +140,7 @@ static void step(bench_trial *t)
 {
     t->now[0] = t->now[1] = t->flops[0] = t->flops[1] = 0;
     gr_clear_gradients(t->ctx);
-    t->result = t->c->call(t->in);
+    t->result = bench_call(t->c, &t->row, t->ctx, t->in);
     if (t->result && !t->dy && wants_gradient(t)) { /* the first time, between gr_plan_begin and gr_plan_end */
         int64_t shape[GR_MAX_DIMS];
         for (int i = 0; i < gr_ndim(t->result); i++)
@@ -154,7 +154,7 @@ static void step(bench_trial *t)
 bool bench_open(bench_trial *t, const bench_case *c, const gr_options *options, int64_t batch, int64_t period)
 {
     *t = (bench_trial){.c = c, .batch = batch, .period = period, .ctx = gr_open(options)};
-    t->n = bench_inputs(c, batch, t->inputs);
+    t->row = bench_read(c, batch);
     if (!make_inputs(t))
         return false;
     set_learning_rate(t->ctx);
@@ -179,7 +179,7 @@ static int64_t bytes_of(const gr_tensor *t)
 int64_t bench_staging(const bench_trial *t)
 {
     int64_t most = gr_count(t->dy);
-    for (int i = 0; i < t->n; i++)
+    for (int i = 0; i < t->row.n; i++)
         most = gr_count(t->in[i]) > most ? gr_count(t->in[i]) : most;
     return 2 * most * (int64_t)sizeof(double); /* a tensor as it is, and as double */
 }
@@ -188,8 +188,8 @@ int64_t bench_period(const bench_trial *planned)
 {
     const double most = 5e8, per_element = 10; /* operations; what an element costs beyond them */
     double work = planned->flops[0] + planned->flops[1] + per_element * (double)gr_count(planned->dy);
-    for (int i = 0; i < planned->n; i++)
-        work += planned->inputs[i].has_batch ? per_element * (double)gr_count(planned->in[i]) : 0;
+    for (int i = 0; i < planned->row.n; i++)
+        work += planned->row.inputs[i].has_batch ? per_element * (double)gr_count(planned->in[i]) : 0;
     int64_t period = planned->batch;
     while (period > 1 && (planned->batch % period || work * (double)period / (double)planned->batch > most))
         period--;
@@ -207,6 +207,9 @@ static double load(const void *values, gr_type type, int64_t i)
         return ((const float *)values)[i];
     case GR_I32:
         return ((const int32_t *)values)[i];
+    case GR_F16:
+    case GR_BF16:
+        return ((const uint16_t *)values)[i]; /* their bits: what is rounded is the same */
     default:
         return ((const uint8_t *)values)[i];
     }
@@ -221,7 +224,7 @@ static bool keep(bench_answer *a, const bench_trial *trial, const gr_tensor *t, 
     double *values = malloc((size_t)count * sizeof *values + 1);
     bool done = raw && values && gr_download(t, raw);
     for (int64_t i = 0; done && i < count; i++)
-        values[i] = load(raw, gr_type_of(t), i) - (key < 0 ? 0 : draw(&trial->inputs[key], key, i));
+        values[i] = load(raw, gr_type_of(t), i) - (key < 0 ? 0 : draw(&trial->row.inputs[key], key, i));
     free(raw);
     snprintf(a->parts[a->n].what, sizeof a->parts[a->n].what, "%s%s", what, name);
     a->parts[a->n].count = count;
@@ -235,14 +238,14 @@ bool bench_ask(bench_trial *t, bench_answer *answer)
     *answer = (bench_answer){0};
     step(t);
     bool outside = false, own = true, done = gr_ok(t->ctx); /* own: the result is no input */
-    for (int i = 0; i < t->n; i++) {
-        outside |= t->inputs[i].outside;
+    for (int i = 0; i < t->row.n; i++) {
+        outside |= t->row.inputs[i].outside;
         own &= t->result != t->in[i];
     }
     if (own && done)
         done = keep(answer, t, t->result, -1, outside, "the result", "");
-    for (int i = 0; i < t->n && done; i++) {
-        const bench_input *input = &t->inputs[i];
+    for (int i = 0; i < t->row.n && done; i++) {
+        const bench_input *input = &t->row.inputs[i];
         if (input->gradient)
             done = keep(answer, t, gr_grad(t->in[i]), -1, true, "the gradient of ", input->name);
         else if (input->changed)
@@ -314,15 +317,15 @@ static double quantile(const double *sorted, int n, double share)
 static void count_bytes(const bench_trial *t, const gr_tensor *result, bench_pass passes[2])
 {
     double out = (double)bytes_of(result);
-    bool own = true, backward_in = t->c->reads & READS_INPUTS, backward_out = t->c->reads & READS_RESULT;
-    passes[1].bytes_read = (double)bytes_of(t->dy) + backward_out * out;
-    for (int i = 0; i < t->n; i++) {
-        const bench_input *input = &t->inputs[i];
+    bool own = true;
+    passes[1].bytes_read = (double)bytes_of(t->dy) + t->row.saves_result * out;
+    for (int i = 0; i < t->row.n; i++) {
+        const bench_input *input = &t->row.inputs[i];
         double bytes = input->picked ? out : (double)bytes_of(t->in[i]);
         own &= result != t->in[i];
         passes[0].bytes_read += !input->written * bytes;
         passes[0].bytes_written += (input->changed || input->written) * bytes;
-        passes[1].bytes_read += backward_in * bytes;
+        passes[1].bytes_read += input->saved * bytes;
         passes[1].bytes_written += input->gradient * bytes;
     }
     passes[0].bytes_written += own * out;

@@ -19,8 +19,7 @@ typedef struct {
     gr_context *ctx;
     int64_t batch;
     int64_t period; /* samples that differ: sample n is as sample n mod period */
-    int n;
-    bench_input inputs[BENCH_INPUTS];
+    bench_row row;
     gr_tensor *in[BENCH_INPUTS];
     gr_tensor *dy;     /* the result's gradient, from outside; NULL: nothing is differentiated */
     gr_tensor *result; /* of the step that has run */

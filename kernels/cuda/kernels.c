@@ -1,0 +1,29 @@
+/* kernels.c - the table of the CUDA kernels, for the device cuda and for simt. */
+#include "kernels/cuda/hooks.h"
+
+/* name_letters(call, pass): whether the call has its halves where ops.def's letters say. */
+#define TAKES_LETTERS(name)                                              \
+    static bool name##_letters(const gr_call *call, gr_pass pass)        \
+    {                                                                    \
+        return gr__halves_by_letter(&gr__ops[GR_OP_##name], call, pass); \
+    }
+#define TAKES_DIFF(name) TAKES_LETTERS(name)
+#define TAKES_PURE(name) TAKES_LETTERS(name)
+#define TAKES_UPDATE(name)
+#define GR_OP(name, kind, ...) TAKES_##kind(name)
+#include "kernels/ops/ops.def"
+#undef GR_OP
+
+#define HALVES_DIFF(name) [GR_OP_##name].halves = name##_letters,
+#define HALVES_PURE(name) [GR_OP_##name].halves = name##_letters,
+#define HALVES_UPDATE(name)
+#pragma GCC diagnostic ignored "-Woverride-init" /* the rule first, then hooks.def's exceptions */
+const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
+#define GR_OP(name, kind, ...) HALVES_##kind(name)
+#include "kernels/ops/ops.def"
+#undef GR_OP
+#define GR_HOOK(name, hook) [GR_OP_##name].hook = GR_CUDA(name##_##hook),
+#include "kernels/cuda/hooks.def"
+#include "kernels/ops/passes.def"
+#undef GR_HOOK
+};
