@@ -15,6 +15,14 @@
 #define GR_CPU_EXPAND(isa, name) GR_CPU_JOIN(isa, name)
 #define GR_CPU(name) GR_CPU_EXPAND(GR_ISA, name) /* GR_CPU(relu_forward): gr__cpu_avx512_relu_forward */
 
+/* What a file here can define, by operation: a function of another name is a compiler's error. */
+#define GR_OP(name, kind, inputs, outputs, formula)                                         \
+    void GR_CPU(name##_forward)(const gr_call *), GR_CPU(name##_backward)(const gr_call *); \
+    size_t GR_CPU(name##_scratch)(const gr_call *, gr_pass);
+#include "kernels/ops/ops.def"
+#undef GR_OP
+bool GR_CPU(dense_takes)(const gr_call *, gr_pass);
+
 /* Columns of a packed panel and of the register tile. */
 enum { PANEL = 2 * VL };
 

@@ -1,43 +1,11 @@
 /* table.c - the tuned kernels of one instruction set by operation. Where there is no entry the reference serves. */
 #include "kernels/cpu/cpu.h"
 
-#define FORWARD(op) void GR_CPU(op##_forward)(const gr_call *);
-#define BACKWARD(op) void GR_CPU(op##_backward)(const gr_call *);
-#define SCRATCH(op) size_t GR_CPU(op##_scratch)(const gr_call *, gr_pass);
-/* clang-format off */
-FORWARD(conv2d) BACKWARD(conv2d) SCRATCH(conv2d)
-FORWARD(conv2d_relu_max_pool) BACKWARD(conv2d_relu_max_pool) SCRATCH(conv2d_relu_max_pool)
-FORWARD(dense) BACKWARD(dense) SCRATCH(dense)
-bool GR_CPU(dense_takes)(const gr_call *, gr_pass);
-FORWARD(dense_sgd) SCRATCH(dense_sgd)
-FORWARD(dense_adam) SCRATCH(dense_adam)
-FORWARD(max_pool2d) BACKWARD(max_pool2d)
-FORWARD(batch_norm) BACKWARD(batch_norm) SCRATCH(batch_norm)
-FORWARD(add) BACKWARD(add)
-FORWARD(global_avg_pool) BACKWARD(global_avg_pool)
-FORWARD(relu) BACKWARD(relu)
-FORWARD(dropout) BACKWARD(dropout)
-FORWARD(normalise)
-FORWARD(augment)
-FORWARD(sgd_step)
-FORWARD(momentum_step)
-FORWARD(adam_step)
-FORWARD(global_norm) SCRATCH(global_norm)
-FORWARD(lars_step) SCRATCH(lars_step)
-FORWARD(prox_step)
-FORWARD(sam_climb)
-FORWARD(unscale) SCRATCH(unscale)
-FORWARD(overflow) SCRATCH(overflow)
-FORWARD(cast)
-    /* clang-format on */
-
-    /*
-     * Weights are rounded wherever they are read: far fewer than activations, and a copy would be as large as half a
-     * model.
-     */
-    enum {
-        FILTERS = 1 << 1
-    };
+/*
+ * Weights are rounded wherever they are read: far fewer than activations, and a copy would be as large as half a
+ * model.
+ */
+enum { FILTERS = 1 << 1 };
 
 const gr_kernel GR_CPU(kernels)[GR_OP_COUNT] = {
     [GR_OP_conv2d] = {GR_CPU(conv2d_forward), GR_CPU(conv2d_backward), GR_CPU(conv2d_scratch), NULL, FILTERS},

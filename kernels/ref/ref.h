@@ -19,6 +19,12 @@ typedef double wide;  /* type of sums */
 #define GR_REF_EXPAND(name, op) GR_REF_JOIN(name, op)
 #define GR_REF(op) GR_REF_EXPAND(GR_REAL_NAME, op) /* GR_REF(relu_forward): gr__ref_f64_relu_forward */
 
+/* What a file here can define, by operation: a function of another name is a compiler's error. */
+#define GR_OP(name, kind, inputs, outputs, formula) \
+    void GR_REF(name##_forward)(const gr_call *), GR_REF(name##_backward)(const gr_call *);
+#include "kernels/ops/ops.def"
+#undef GR_OP
+
 /* Elements of a tensor; NULL for an absent one. */
 static inline real *reals(const gr_tensor *t)
 {

@@ -1,13 +1,6 @@
 /* table.c - the reference kernels by operation, generated from ops.def. */
 #include "kernels/ref/ref.h"
 
-#define DECLARE_DIFF(name) void GR_REF(name##_forward)(const gr_call *), GR_REF(name##_backward)(const gr_call *);
-#define DECLARE_PURE(name) void GR_REF(name##_forward)(const gr_call *);
-#define DECLARE_UPDATE(name) void GR_REF(name##_forward)(const gr_call *);
-#define GR_OP(name, kind, inputs, outputs, formula) DECLARE_##kind(name)
-#include "kernels/ops/ops.def"
-#undef GR_OP
-
 #define ENTRY_DIFF(name)                                      \
     {                                                         \
         GR_REF(name##_forward), GR_REF(name##_backward), NULL \
