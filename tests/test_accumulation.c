@@ -183,9 +183,8 @@ static void fit(int64_t micro, gr_last_batch last, int kind, trained *t)
                                   : gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
     gr_set_sam(opt, kind == 1 ? 0.1 : 0);
     gr_set_clip(opt, kind == 2 ? 0.2 : 0);
-    gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-    t->result =
-        gr_fit(net, opt, split, &(gr_fit_options){.batch = 20, .micro_batch = micro, .epochs = 2, .last = last});
+    gr_split part = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+    t->result = gr_fit(net, opt, part, &(gr_fit_options){.batch = 20, .micro_batch = micro, .epochs = 2, .last = last});
     t->count = 0;
     for (int i = 0; i < gr_parameter_count(net); t->count += gr_count(gr_parameter(net, i)), i++)
         assert_true(gr_download(gr_parameter(net, i), t->weights + t->count));
@@ -278,9 +277,9 @@ static void stages_are_checked(void **state)
     gr_context *ctx = gr_open(NULL);
     gr_module *net = penalised(ctx);
     gr_optimizer *opt = gr_sgd(ctx, net, NULL);
-    gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+    gr_split part = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        gr_fit(net, opt, split, &bad[i]);
+        gr_fit(net, opt, part, &bad[i]);
         assert_int_equal(gr_error_code(ctx), GR_USAGE);
         assert_non_null(strstr(gr_error_text(ctx), "stages"));
         gr_clear_error(ctx);

@@ -215,13 +215,13 @@ static void missing_parts(void **state)
     }
 }
 
-static gr_decoded read_and_decode(const char *path, gr_picture *picture, char reason[GR__REASON_SIZE])
+static gr_decoded read_and_decode(const char *path, gr_picture *out, char why[GR__REASON_SIZE])
 {
     uint8_t *bytes;
     size_t size;
-    gr_decoded result = gr__read_file(path, &bytes, &size, reason);
+    gr_decoded result = gr__read_file(path, &bytes, &size, why);
     if (result == GR__DECODED)
-        result = gr__decode_bytes(bytes, size, picture, reason);
+        result = gr__decode_bytes(bytes, size, out, why);
     free(bytes);
     return result;
 }

@@ -5,6 +5,7 @@
  * Files come from strangers. What a decoder may take is bounded before it starts: bytes of the file, pixels, and bytes
  * of any one of its buffers, which a PNG of one pixel and a few kilobytes could otherwise blow up to gigabytes.
  */
+#include "data/data.h"
 #include "data/decoding/image.h"
 
 #include <errno.h>

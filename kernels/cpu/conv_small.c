@@ -49,13 +49,13 @@ static taps taps_turned(int64_t i, int64_t stride, int64_t pad, int64_t taps_of_
     return (taps){count, tap, stride, at, -1};
 }
 
-void small_sweep_plan(small_sweep *s, scratch *scratch)
+void small_sweep_plan(small_sweep *s, scratch *room)
 {
     const gr_geometry *g = &s->g;
     const int64_t pixels = s->turned ? g->p * g->q : g->h * g->w, rows = s->turned ? g->h : g->p;
     s->pitch = s->depth + APART;
     s->groups = conv_groups(g->n, pixels * s->pitch);
-    s->pixels = scratch_take(scratch, s->groups.at_once * s->groups.most * pixels * s->pitch);
+    s->pixels = scratch_take(room, s->groups.at_once * s->groups.most * pixels * s->pitch);
     s->splits = min64(rows, ceil_div(16, s->groups.at_once * ceil_div(s->channels, PANEL)));
 }
 

@@ -14,7 +14,7 @@ static span part_channels(const small_grad_w *f, int64_t part)
     return part_of(f->g.c, part, f->parts);
 }
 
-void small_grad_w_plan(small_grad_w *f, scratch *scratch)
+void small_grad_w_plan(small_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->k, PANEL);
@@ -23,8 +23,8 @@ void small_grad_w_plan(small_grad_w *f, scratch *scratch)
     f->groups = conv_groups(g->n, f->parts * TILE_ROWS * g->h * f->row_places + f->panels * PANEL * g->p * g->q);
     f->x_floats = f->groups.most * g->h * f->row_places * TILE_ROWS;
     f->dz_floats = f->groups.most * g->p * g->q * PANEL;
-    f->x_parts = scratch_take(scratch, f->groups.at_once * f->parts * f->x_floats);
-    f->dz_panels = scratch_take(scratch, f->groups.at_once * f->panels * f->dz_floats);
+    f->x_parts = scratch_take(room, f->groups.at_once * f->parts * f->x_floats);
+    f->dz_panels = scratch_take(room, f->groups.at_once * f->panels * f->dz_floats);
 }
 
 /*

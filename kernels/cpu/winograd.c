@@ -102,7 +102,7 @@ void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bo
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
 
-void winograd_sweep_plan(winograd_sweep *s, scratch *scratch)
+void winograd_sweep_plan(winograd_sweep *s, scratch *room)
 {
     s->tiles = winograd_tiles_of(s->n, s->p, s->q);
     s->block = (s->depth + s->channels > 256 ? 2 : 4) * TILE_ROWS;
@@ -111,8 +111,8 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *scratch)
     s->out_pitch = s->channels + APART;
     const int64_t floats = PLACES * s->block * (s->in_pitch + s->out_pitch);
     s->chunks = conv_chunks(s->blocks, floats);
-    s->w = scratch_take(scratch, PLACES * round_up(s->channels, PANEL) * s->depth);
-    s->products = scratch_take(scratch, s->chunks * floats);
+    s->w = scratch_take(room, PLACES * round_up(s->channels, PANEL) * s->depth);
+    s->products = scratch_take(room, s->chunks * floats);
 }
 
 /* products[place][tile][channels] = inputs[place][tile][depth] w[place][depth][channels] */

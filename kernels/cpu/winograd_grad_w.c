@@ -13,7 +13,7 @@ enum {
     SHARE = 8               /* tiles that a chunk transforms */
 };
 
-void winograd_grad_w_plan(winograd_grad_w *f, scratch *scratch)
+void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->k, PANEL);
@@ -21,9 +21,9 @@ void winograd_grad_w_plan(winograd_grad_w *f, scratch *scratch)
     f->tiles = winograd_tiles_of(g->n, g->p, g->q);
     const int64_t floats = PLACES * (f->parts * TILE_ROWS + f->panels * PANEL);
     f->at_once = min64(f->tiles.count, max64(HELD_TILES, HELD_BYTES / (int64_t)sizeof(float) / floats));
-    f->inputs = scratch_take(scratch, PLACES * f->parts * f->at_once * TILE_ROWS);
-    f->outputs = scratch_take(scratch, PLACES * f->panels * f->at_once * PANEL);
-    f->sums = scratch_take(scratch, PLACES * f->panels * g->c * PANEL);
+    f->inputs = scratch_take(room, PLACES * f->parts * f->at_once * TILE_ROWS);
+    f->outputs = scratch_take(room, PLACES * f->panels * f->at_once * PANEL);
+    f->sums = scratch_take(room, PLACES * f->panels * g->c * PANEL);
 }
 
 static span part_channels(const winograd_grad_w *f, int64_t part)

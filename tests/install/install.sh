@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# install.sh BUILD_FOLDER - installs, then builds and runs a small program by pkg-config, by CMake and as C++; the library's
-# exported symbols must be exactly the functions of its one header.
+# install.sh BUILD_FOLDER SOURCE_FOLDER - installs, then builds and runs a small program by pkg-config, by CMake, as C++ and with
+# the static library; the library's exported symbols must be exactly the functions of its one header. Then a project of its own
+# takes the sources in by add_subdirectory: it is configured, and its flags stay its own.
 set -euo pipefail
-build=$1
+build=$1 source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
 
-for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py share/gradus/compare_sweeps.py; do
+for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py share/gradus/compare_sweeps.py share/doc/gradus/examples/cifar10.c; do
     [ -e "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
-library=$(find "$prefix" -name 'libgradus.so.0')
-[ -n "$library" ] || { echo "install: libgradus.so.0 is missing" >&2; exit 1; }
-readelf -d "$library" | grep -q 'SONAME.*libgradus.so.0' || { echo "install: wrong soname" >&2; exit 1; }
+version=$("$prefix/bin/gradus" --version | grep -oE '[0-9.]+' | head -1)
+soname=libgradus.so.${version%.*}
+library=$(find "$prefix" -name "$soname")
+[ -n "$library" ] || { echo "install: $soname is missing" >&2; exit 1; }
+readelf -d "$library" | grep -q "SONAME.*\[$soname\]" || { echo "install: wrong soname" >&2; exit 1; }
 if grep -q '#include "' "$prefix/include/gradus.h"; then
     echo "install: gradus.h includes other files of its own" >&2
     exit 1
@@ -50,14 +53,47 @@ c++ -Wall -Werror "$work/use.cpp" $(pkg-config --cflags --libs gradus) -o "$work
 cat >"$work/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(use LANGUAGES C)
-find_package(Gradus 0.1 REQUIRED)
-add_executable(by_cmake use.c)
-target_link_libraries(by_cmake PRIVATE Gradus::gradus)
+find_package(Gradus REQUIRED COMPONENTS static)
+foreach(library gradus gradus_static)
+  add_executable(by_${library} use.c)
+  target_link_libraries(by_${library} PRIVATE Gradus::${library})
+endforeach()
+# an example as it is installed
+add_executable(cifar10 ${CMAKE_PREFIX_PATH}/share/doc/gradus/examples/cifar10.c)
+target_link_libraries(cifar10 PRIVATE Gradus::gradus m)
 CMAKE
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/build" >/dev/null
-for program in "$work/by_pkg_config" "$work/by_cpp" "$work/build/by_cmake"; do
-    [ "$("$program")" = "$("$prefix/bin/gradus" --version | grep -oE '[0-9.]+' | head -1) 10" ] ||
-        { echo "install: ${program##*/} printed $("$program")" >&2; exit 1; }
+for program in "$work/by_pkg_config" "$work/by_cpp" "$work/build/by_gradus" "$work/build/by_gradus_static"; do
+    [ "$("$program")" = "$version 10" ] || { echo "install: ${program##*/} printed $("$program")" >&2; exit 1; }
 done
+if readelf -d "$work/build/by_gradus_static" | grep -q libgradus; then
+    echo "install: the program with the static library needs the shared one" >&2
+    exit 1
+fi
+
+# As a part of another project: not built here, which would take as long as a build takes.
+mkdir "$work/host"
+cp "$work/use.c" "$work/host"
+cat >"$work/host/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(host LANGUAGES C CXX)
+add_subdirectory($source gradus EXCLUDE_FROM_ALL)
+add_executable(use use.c)
+target_link_libraries(use PRIVATE Gradus::gradus)
+install(TARGETS use)
+CMAKE
+cmake -S "$work/host" -B "$work/host/build" -G Ninja -DGRADUS_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug >/dev/null
+commands=$(ninja -C "$work/host/build" -t commands use.c^ 2>/dev/null || ninja -C "$work/host/build" -t commands CMakeFiles/use.dir/use.c.o)
+own=$(grep 'use\.c' <<<"$commands")
+if grep -qE -- '-Werror|-Wall|_GNU_SOURCE|-O2' <<<"$own"; then
+    echo "install: add_subdirectory leaks flags: $own" >&2
+    exit 1
+fi
+ninja -C "$work/host/build" CMakeFiles/use.dir/use.c.o >/dev/null # sees gradus.h, which is made before
+ninja -C "$work/host/build" -t inputs use | grep -q 'libgradus\.so' || { echo "install: add_subdirectory does not link" >&2; exit 1; }
+if ninja -C "$work/host/build" -t targets all | grep -qE 'gradus_tool|test_tape'; then
+    echo "install: add_subdirectory brings the tool or the tests" >&2
+    exit 1
+fi
 echo "installed library, header and packages work"

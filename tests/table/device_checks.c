@@ -18,11 +18,11 @@ typedef struct {
     exactness exact;
 } subject;
 
-static subject subject_of(const table_device *d, truth *t, gr_pool *const pools[POOLS])
+static subject subject_of(const table_device *d, truth *o, gr_pool *const pools[POOLS])
 {
-    const row *r = t->run.row;
+    const row *r = o->run.row;
     const exactness exact = {d->real == GR_F64 ? DBL_EPSILON : (double)FLT_EPSILON, d->tf32 ? 0x1p-11 : 0, 1};
-    return (subject){d, t, r, &d->kernels[r->op->id], pools, exact};
+    return (subject){d, o, r, &d->kernels[r->op->id], pools, exact};
 }
 
 static void open_trial(const subject *s, trial *t)
@@ -246,9 +246,9 @@ static void check_skip(const subject *s, trial *t)
             report_failure(s->row, s->device->name, "skip: %s was changed", truth_name(s->row, i));
 }
 
-void device_check_forward(const table_device *d, truth *truth, gr_pool *const pools[POOLS])
+void device_check_forward(const table_device *d, truth *o, gr_pool *const pools[POOLS])
 {
-    const subject s = subject_of(d, truth, pools);
+    const subject s = subject_of(d, o, pools);
     trial t;
     open_trial(&s, &t);
     run(&s, &t, GR_FORWARD, 0, "forward");
@@ -279,11 +279,11 @@ static void check_slots(const subject *s, trial *t, unsigned mask, int absent, c
         t->call.d_in[absent] = kept;
 }
 
-void device_check_backward(const table_device *d, truth *truth, gr_pool *const pools[POOLS])
+void device_check_backward(const table_device *d, truth *o, gr_pool *const pools[POOLS])
 {
     static const char *const absent[GR_MAX_IN] = {"backward without d_in[0]", "backward without d_in[1]",
                                                   "backward without d_in[2]"};
-    const subject s = subject_of(d, truth, pools);
+    const subject s = subject_of(d, o, pools);
     trial t;
     open_trial(&s, &t);
     unsigned all = 0;

@@ -36,41 +36,41 @@ static double difference(trial *t, const gr_kernel *kernel, int slot, int64_t i,
 }
 
 /* The largest result: its rounding is what limits a difference. */
-static double largest(const truth *truth)
+static double largest(const truth *o)
 {
     double most = 1;
-    for (int64_t i = 0; i < trial_count(&truth->run, trial_out(0)); i++)
-        most = fmax(most, fabs(trial_get(&truth->run, trial_out(0), i)));
+    for (int64_t i = 0; i < trial_count(&o->run, trial_out(0)); i++)
+        most = fmax(most, fabs(trial_get(&o->run, trial_out(0), i)));
     return most;
 }
 
-static void check_slot(const truth *truth, trial *t, int slot, double *scratch)
+static void check_slot(const truth *o, trial *t, int slot, double *scratch)
 {
-    const gr_kernel *kernel = &gr__ref_f64_kernels[truth->run.row->op->id];
-    const double scale = largest(truth);
+    const gr_kernel *kernel = &gr__ref_f64_kernels[o->run.row->op->id];
+    const double scale = largest(o);
     for (int64_t i = 0; i < trial_count(t, slot); i++) {
         double numeric = difference(t, kernel, slot, i, scratch) * t->state.loss_scale;
-        double analytic = trial_get(&truth->run, trial_d_in(slot), i);
-        if (fabs(numeric - analytic) <= TOLERANCE * (scale + truth->magnitude[trial_d_in(slot)][i]))
+        double analytic = trial_get(&o->run, trial_d_in(slot), i);
+        if (fabs(numeric - analytic) <= TOLERANCE * (scale + o->magnitude[trial_d_in(slot)][i]))
             continue;
-        report_failure(truth->run.row, "ref-f64", "%s[%lld] is %.9g, by central differences %.9g",
-                       truth_name(truth->run.row, trial_d_in(slot)), (long long)i, analytic, numeric);
+        report_failure(o->run.row, "ref-f64", "%s[%lld] is %.9g, by central differences %.9g",
+                       truth_name(o->run.row, trial_d_in(slot)), (long long)i, analytic, numeric);
         return;
     }
 }
 
-void check_differences(const truth *truth)
+void check_differences(const truth *o)
 {
-    const row *r = truth->run.row;
+    const row *r = o->run.row;
     if (r->op->kind != GR_DIFF || r->ties || !r->golden)
         return;
     trial t;
-    trial_open(&t, r, &truth->run.shapes, GR_F64);
+    trial_open(&t, r, &o->run.shapes, GR_F64);
     t.exec = (gr_exec){.state = &t.state};
     double *scratch = calloc((size_t)trial_count(&t, trial_out(0)) + 1, sizeof *scratch);
     for (int i = 0; i < GR_MAX_IN; i++)
         if (t.call.d_in[i])
-            check_slot(truth, &t, i, scratch);
+            check_slot(o, &t, i, scratch);
     free(scratch);
     trial_close(&t);
 }

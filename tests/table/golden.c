@@ -20,10 +20,10 @@ static double times(const row *r)
     return TIMES * r->updates * (softmax ? 1 + r->scale : 1);
 }
 
-static const gr_saved_tensor *find(const gr_safetensors *file, const char *row, const char *slot)
+static const gr_saved_tensor *find(const gr_safetensors *file, const char *of, const char *slot)
 {
     char name[sizeof file->tensors->name];
-    snprintf(name, sizeof name, "%s/%s", row, slot);
+    snprintf(name, sizeof name, "%s/%s", of, slot);
     for (int i = 0; i < file->n; i++)
         if (!strcmp(file->tensors[i].name, name))
             return &file->tensors[i];

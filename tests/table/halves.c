@@ -165,26 +165,26 @@ static void compare(const half_trial *h, const operand *o, const char *check)
 {
     if (!o->t[TRUTH] || o->t[TRUTH]->type != GR_F64)
         return;
-    double *truth = front_values(o->t[TRUTH]), *plain = front_values(o->t[PLAIN]), most = 0;
+    double *exact = front_values(o->t[TRUTH]), *plain = front_values(o->t[PLAIN]), most = 0;
     const int64_t count = o->t[TRUTH]->count;
     for (int64_t i = 0; i < count; i++)
-        most = fmax(most, fabs(truth[i]));
+        most = fmax(most, fabs(exact[i]));
     for (int p = REF; p < PATHS; p++) {
         double *got = o->t[p] ? front_values(o->t[p]) : NULL;
         for (int64_t i = 0; got && i < count; i++) {
             const double at_best = o->half ? rounded(h->type, plain[i]) : plain[i];
             /* sums of floats in another order differ by the size of their terms, not by that of what is left of them */
             const double allowed =
-                2 * fabs(at_best - truth[i]) + (o->half ? ulp(h->type, truth[i]) : 0) + 8 * FLT_EPSILON * most;
-            if (fabs(got[i] - truth[i]) <= allowed || !isfinite(at_best))
+                2 * fabs(at_best - exact[i]) + (o->half ? ulp(h->type, exact[i]) : 0) + 8 * FLT_EPSILON * most;
+            if (fabs(got[i] - exact[i]) <= allowed || !isfinite(at_best))
                 continue;
-            report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the truth %.9g, plain %.9g", check,
-                           gr_type_name(h->type), o->name, (long long)i, got[i], truth[i], at_best);
+            report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the exact %.9g, plain %.9g", check,
+                           gr_type_name(h->type), o->name, (long long)i, got[i], exact[i], at_best);
             break;
         }
         free(got);
     }
-    free(truth);
+    free(exact);
     free(plain);
 }
 

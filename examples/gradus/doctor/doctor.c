@@ -151,14 +151,14 @@ static void look_at_data(report *r, const char *root_option)
     const char *root = source_root(&(settings){.data = root_option});
     fact(r, "data_root", root);
     for (const char *const *name = recipe_names; *name; name++) {
-        const recipe *recipe = recipe_find(*name, "doctor");
+        const recipe *wants = recipe_find(*name, "doctor");
         char path[4096], words[512], cure[8800];
-        if (json_object_get(r->facts, recipe->data)) /* another recipe's too */
+        if (json_object_get(r->facts, wants->data)) /* another recipe's too */
             continue;
-        bool found = source_find(recipe, root, path, sizeof path);
-        fact(r, recipe->data, found ? path : "not found");
-        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", recipe->data, root,
-                 source_cure(recipe, words, sizeof words));
+        bool found = source_find(wants, root, path, sizeof path);
+        fact(r, wants->data, found ? path : "not found");
+        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", wants->data, root,
+                 source_cure(wants, words, sizeof words));
         if (!found)
             missing(r, cure);
     }

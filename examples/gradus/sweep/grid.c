@@ -19,9 +19,9 @@ static bool next_word(const char **list, char word[32])
     return true;
 }
 
-static int refuse(const char *option, const char *word, const char *why)
+static int refuse(const char *name, const char *word, const char *why)
 {
-    return complain(GR_USAGE, "sweep", "--%s: \"%s\" %s", option, word, why);
+    return complain(GR_USAGE, "sweep", "--%s: \"%s\" %s", name, word, why);
 }
 
 static int add_batch(grid *g, const char *word)

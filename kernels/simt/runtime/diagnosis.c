@@ -155,6 +155,7 @@ cudaError_t gr__cuda_look(void)
 }
 
 /* In a kernel assert says which thread it was. */
+void __assert_fail(const char *text, const char *file, unsigned line, const char *function); /* NDEBUG hides it */
 void __assert_fail(const char *text, const char *file, unsigned line, const char *function)
 {
     char report[LINE];
