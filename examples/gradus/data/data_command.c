@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "data/data_parts.h"
 #include "settings/choices.h"
 #include "sources/format.h"
+#include "sources/parts.h"
 #include "terminal/output.h"
 #include "terminal/system.h"
 #include "terminal/text.h"

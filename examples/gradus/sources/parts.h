@@ -1,6 +1,6 @@
-/* data_parts.h - gradus data check of a set that brings its own parts, such as CIFAR-10's files. */
-#ifndef GRADUS_DATA_PARTS_H
-#define GRADUS_DATA_PARTS_H
+/* parts.h - gradus data check of a set that brings its own parts, such as CIFAR-10's files. */
+#ifndef GRADUS_PARTS_H
+#define GRADUS_PARTS_H
 
 #include "sources/format.h"
 

@@ -1,5 +1,5 @@
-/* data_parts.c - see data_parts.h. */
-#include "data/data_parts.h"
+/* parts.c - see parts.h. */
+#include "sources/parts.h"
 
 #include <jansson.h>
 
