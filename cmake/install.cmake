@@ -7,6 +7,7 @@ install(FILES ${one_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(GRADUS_PROGRAMS)
   install(TARGETS gradus_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/install/share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # man pages, completion
   install(FILES examples/published.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
   install(PROGRAMS scripts/plot_sweep.py scripts/compare_sweeps.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
 endif()

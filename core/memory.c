@@ -1,4 +1,6 @@
 /* memory.c - the two lifetimes of device memory, the dry run, and the limit over both. */
+#include <stdio.h>
+
 #include "core/context.h"
 
 static void note_peak(gr_context *ctx)
@@ -9,6 +11,18 @@ static void note_peak(gr_context *ctx)
         ctx->peak = ctx->persistent + ctx->step_bytes;
 }
 
+/* "1.50 GiB", "812 KiB" into text, which is returned. */
+static const char *size_text(int64_t bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double size = (double)bytes;
+    int unit = 0;
+    for (; size >= 1024 && unit < 4; unit++)
+        size /= 1024;
+    snprintf(text, 32, "%.*f %s", unit == 0 ? 0 : size < 10 ? 2 : size < 100 ? 1 : 0, size, units[unit]);
+    return text;
+}
+
 /* Takes device memory within the limit. False: recorded. */
 static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void **p)
 {
@@ -16,20 +30,19 @@ static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void 
     if (!gr_ok(ctx))
         return false;
     int64_t in_use = ctx->persistent + ctx->step_bytes, limit = ctx->options.memory_limit;
+    char text[3][32];
     if (limit > 0 && bytes > limit - in_use)
         return gr__fail(
             ctx, GR_NO_MEMORY,
-            "out of memory: %s needs %lld bytes, but %lld of the memory limit of %lld are taken; use a smaller "
-            "batch or a higher limit",
-            what, (long long)bytes, (long long)in_use, (long long)limit);
+            "out of memory: %s needs %s, but %s of the memory limit of %s are taken; use a smaller batch or a higher limit",
+            what, size_text(bytes, text[0]), size_text(in_use, text[1]), size_text(limit, text[2]));
     if (ctx->options.plan_only)
         return true;
     *p = ctx->device->alloc(ctx->device, (size_t)bytes);
     if (!*p)
-        return gr__fail(
-            ctx, GR_NO_MEMORY,
-            "out of memory: %s needs %lld bytes and the device %s gives no more (%lld in use); use a smaller batch",
-            what, (long long)bytes, ctx->device->name, (long long)in_use);
+        return gr__fail(ctx, GR_NO_MEMORY,
+                        "out of memory: %s needs %s and the device %s gives no more (%s in use); use a smaller batch",
+                        what, size_text(bytes, text[0]), ctx->device->name, size_text(in_use, text[1]));
     return true;
 }
 

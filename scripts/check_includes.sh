@@ -15,7 +15,7 @@ allowed() {
         nn | data | amp) echo "core kernels" ;;
         optim) echo "core kernels nn data amp" ;;
         tests) echo "core kernels nn data amp optim examples gradus.h" ;;
-        examples) echo "gradus.h terminal recipes train sweep bench summary cuda puzzle" ;; # the rooms of examples/gradus
+        examples) echo "gradus.h terminal recipes settings sources train sweep bench summary manual cuda puzzle" ;; # the rooms of examples/gradus
     esac
 }
 

@@ -39,9 +39,6 @@ from matplotlib import ticker
 
 INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
-COLOURS = {"sgd": "#0072b2", "adam": "#d55e00", "momentum": "#56b4e9", "adamw": "#e69f00", "lars": "#009e73",
-           "sam": "#cc79a7", "prox": "#8b6f00"}  # told apart by colour-blind readers too (after Okabe and Ito)
-NAMES = {"sgd": "SGD", "adam": "Adam", "momentum": "momentum", "adamw": "AdamW", "lars": "LARS", "sam": "SAM", "prox": "prox"}
 TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
 # Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {
@@ -71,6 +68,12 @@ def is_of(row, optimizer):
     return row["series"].lower() in (optimizer, "tensorflow")
 
 
+def look(sweep, optimizer):
+    """Name and colour of an optimizer in pictures, as the sweep has them from the program's table."""
+    known = sweep.get("optimizers", {}).get(optimizer.lower(), {})
+    return known.get("label", optimizer), known.get("colour", INK)
+
+
 def chance(sweep):
     return 50 if sweep["data"] == "procedural" or sweep["recipe"] in TWO_CLASSES else 10
 
@@ -93,15 +96,15 @@ def draw_line(ax, lines, cells, colour, aside):
     return y[-1] if mine else None
 
 
-def draw_ours(ax, lines, cells):
+def draw_ours(ax, sweep, lines, cells):
     optimizers = list(dict.fromkeys(r["optimizer"] for r in lines))
     ends = []
     for i, optimizer in enumerate(optimizers):
-        colour = COLOURS.get(optimizer, INK)
+        label, colour = look(sweep, optimizer)
         last = draw_line(ax, [r for r in lines if r["optimizer"] == optimizer],
                          [c for c in cells if c["optimizer"] == optimizer], colour, spread(i, len(optimizers)))
         if last is not None:
-            ends.append((last, NAMES.get(optimizer, optimizer), colour))
+            ends.append((last, label, colour))
     return ends
 
 
@@ -116,9 +119,9 @@ def label_ends(ax, ends):
                     fontweight="bold", va="center", ha="left", annotation_clip=False)
 
 
-def draw_published(ax, published):
+def draw_published(ax, sweep, published):
     for r in published:
-        at, colour = (float(r["batch"]), float(r["value"])), COLOURS.get(r["series"].lower(), INK)
+        at, colour = (float(r["batch"]), float(r["value"])), look(sweep, r["series"])[1]
         ax.plot(*at, marker="D", markersize=8.5, color=colour, markerfacecolor="white", markeredgewidth=1.8,
                 linestyle="none", zorder=4)
         about = "about " if r["approximate"] == "1" else ""
@@ -127,10 +130,10 @@ def draw_published(ax, published):
                         va="center", color=colour, bbox=HALO, zorder=5)
 
 
-def draw_keras(ax, keras):
+def draw_keras(ax, sweep, keras):
     for r in keras:
         ax.plot(float(r["batch"]) * spread(3, 4), float(r["value"]), marker="x", markersize=5.5, markeredgewidth=1.3,
-                color=COLOURS.get(r["series"].lower(), INK), linestyle="none", zorder=4)
+                color=look(sweep, r["series"])[1], linestyle="none", zorder=4)
 
 
 def draw_chance(ax, level):
@@ -218,9 +221,9 @@ def draw(sweep, lines, cells, published, keras):
     set_style()
     figure, ax = plt.subplots(figsize=(8.4, 5.2))
     set_axes(ax, lines, published)
-    ends = draw_ours(ax, lines, cells) + draw_chance(ax, chance(sweep))
-    draw_published(ax, published)
-    draw_keras(ax, keras)
+    ends = draw_ours(ax, sweep, lines, cells) + draw_chance(ax, chance(sweep))
+    draw_published(ax, sweep, published)
+    draw_keras(ax, sweep, keras)
     cut = set_height(ax, chance(sweep), lines, cells, published + keras)
     draw_set_error(ax, lines, sweep["test_samples"])
     label_ends(ax, ends)

@@ -6,75 +6,43 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "terminal/tool.h"
+#include "commands.h"
+#include "terminal/help.h"
 
-static const struct {
-    const char *name, *about;
-    command_run run;
-} commands[] = {
-    {"train", "train one network of a published experiment", train_command},
-    {"sweep", "train a whole grid: batch sizes x optimizers x seeds", sweep_command},
-    {"summary", "layers, shapes, parameters, operations and memory of a recipe's network", summary_command},
-    {"data", "look into data sets, check, pack and show them", data_command},
-    {"bench", "every operation against the limits of this machine, across batch sizes", bench_command},
-    {"cuda", "run a CUDA program without a GPU, check it, count what it asks of the memories", cuda_command},
-    {"doctor", "what this machine offers and what is missing", doctor_command},
-};
-
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-static void print_help(FILE *f)
+static bool is_help(const char *word)
 {
-    fprintf(f, "Usage: gradus COMMAND [options]\n\n"
-               "Training of published experiments from scratch, with the evidence.\n\nCommands\n");
-    for (int i = 0; i < COMMANDS; i++)
-        fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].about);
-    fprintf(
-        f,
-        "  %-9s this text, or that of a command: gradus help train\n"
-        "\n'gradus COMMAND --help' lists a command's options; 'gradus --version' tells the version.\n"
-        "\nExit codes: 0 done, 1 some cells of a sweep failed, 2 usage, 3 bad data or file, 4 out of memory,\n"
-        "5 input or output failed, 6 numbers went bad, 7 device fault or wrong result,\n75 stopped by a signal.\n\nExamples\n"
-        "  gradus train cats-vs-dogs --procedural --updates 20\n"
-        "  gradus sweep cats-vs-dogs --data ~/datasets --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out "
-        "runs\n",
-        "help");
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static int run_command(int argc, char **argv)
+/* gradus help, or of the command in argv. */
+static int help(int argc, char **argv)
 {
-    const char *names[COMMANDS + 2] = {[COMMANDS] = "help"};
-    for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(argv[0], commands[i].name) == 0)
-            return commands[i].run(argc, argv);
-        names[i] = commands[i].name;
+    int words;
+    if (argc == 0 || is_help(argv[0])) {
+        commands_print_help(stdout);
+        return 0;
     }
-    const char *near = nearest(argv[0], names);
-    complain(GR_USAGE, "", "there is no command \"%s\"%s%s%s", argv[0], near ? "; did you mean " : "", near ? near : "",
-             near ? "?" : "");
-    fprintf(stderr, "See 'gradus help'.\n");
-    return GR_USAGE;
+    const gradus_command *c = command_find(argc, argv, &words);
+    if (c)
+        help_print(c);
+    return c ? 0 : GR_USAGE;
 }
 
 static int dispatch(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : NULL;
-    if (!word) {
-        print_help(stderr);
+    int words;
+    if (argc < 2) {
+        commands_print_help(stderr);
         return GR_USAGE;
     }
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0) {
         printf("gradus %s\n", gr_version());
         return 0;
     }
-    bool help = strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-    if (help && argc > 2 && strcmp(argv[2], "help") != 0)
-        return run_command(2, (char *[]){argv[2], "--help", NULL});
-    if (help) {
-        print_help(stdout);
-        return 0;
-    }
-    return run_command(argc - 1, argv + 1);
+    if (is_help(argv[1]))
+        return help(argc - 2, argv + 2);
+    const gradus_command *c = command_find(argc - 1, argv + 1, &words);
+    return c ? c->run(argc - words, argv + words) : GR_USAGE;
 }
 
 int main(int argc, char **argv)

@@ -58,6 +58,14 @@ static const struct {
 
 enum { SETS = sizeof instruction_sets / sizeof *instruction_sets };
 
+const char *gr_isa(int i)
+{
+    for (int set = SETS - 1; set >= 0; set--)
+        if (instruction_sets[set].supported() && i-- == 0)
+            return instruction_sets[set].name;
+    return NULL;
+}
+
 /* Index of the set to use, by GRADUS_CPU or by what the processor has; -1: *why says what is wrong. */
 static int choose(const char **why)
 {

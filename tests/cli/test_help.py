@@ -4,7 +4,8 @@ import unittest
 
 from cli import Case
 
-COMMANDS = ["train", "sweep", "summary", "data", "bench", "doctor"]
+COMMANDS = ["train", "sweep", "summary", "data", "data show", "bench", "cuda", "doctor", "man", "completion"]
+WIDTH = 80
 
 
 class Help(Case):
@@ -16,6 +17,15 @@ class Help(Case):
         self.assertEqual(text, self.gradus("--help").out)
         for name in COMMANDS:
             self.assertIn(f"  {name} ", text)
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), WIDTH)
+
+    def test_help_of_help(self):
+        for words in (["help", "--help"], ["help", "help"], ["help", "-h"], ["--help", "help"]):
+            self.assertEqual(self.gradus(*words).out, self.gradus("help").out)
+        self.assertTrue(self.gradus("help", "data", "show").out.startswith("Usage: gradus data show RECIPE"))
+        self.assertTrue(self.gradus("help", "data", "check").out.startswith("Usage: gradus data check PATH"))
+        self.refused(2, "help", "trian", names=["did you mean train?"])
 
     def test_nothing_asked_is_a_usage_error(self):
         result = self.gradus(expect=2)
@@ -25,14 +35,23 @@ class Help(Case):
     def test_every_command_has_help(self):
         for name in COMMANDS:
             with self.subTest(name):
-                result = self.gradus(name, "--help")
+                result = self.gradus(*name.split(), "--help")
                 self.assertEqual(result.err, "")
                 self.assertTrue(result.out.startswith(f"Usage: gradus {name}"))
                 self.assertIn(f"Examples\n  gradus {name}", result.out)
-                self.assertEqual(result.out, self.gradus("help", name).out)
-                for line in result.out.split("\nExamples")[0].splitlines():
-                    self.assertLessEqual(len(line), 80)
+                self.assertEqual(result.out, self.gradus("help", *name.split()).out)
+                for line in result.out.splitlines():
+                    self.assertLessEqual(len(line), WIDTH)
                     self.assertEqual(line, line.rstrip())
+
+    def test_long_examples_are_commands_still(self):
+        """Lines that end in a backslash go on: what a shell makes of them is one command of this program."""
+        text = self.gradus("sweep", "--help").out.split("\nExamples\n")[1]
+        commands = text.replace("\\\n", " ").splitlines()
+        self.assertIn("\\\n", text)
+        for command in commands:
+            self.assertEqual(command.split()[:2], ["gradus", "sweep"])
+        self.assertIn("--seeds 5 --out runs", " ".join(commands[0].split()))
 
     def test_train_help_has_the_documented_options(self):
         text = self.gradus("train", "--help").out
@@ -42,7 +61,9 @@ class Help(Case):
             self.assertIn(f"  --{name}", text)
 
     def test_recipes_are_listed_and_explained(self):
-        names = [line.split()[0] for line in self.gradus("train", "--list").out.splitlines()]
+        lines = self.gradus("train", "--list").out.splitlines()
+        self.assertLessEqual(max(map(len, lines)), WIDTH)
+        names = [line.split()[0] for line in lines]
         self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "keras-mlp", "mnist-mlp", "fashion-mlp",
                                  "resnet18-cifar", "resnet18-article"])
         text = " ".join(self.gradus("train", "cats-vs-dogs", "--explain").out.split())
@@ -61,6 +82,8 @@ class Help(Case):
                              (["train", "cifar10-cnn", "--bacth", "3"], "did you mean --batch?"),
                              (["train", "cifar10-cnn", "--optimizer", "admm"], "did you mean adam?"),
                              (["sweep", "cifar10-cnn", "--optimizer", "sgd,addam"], "did you mean adam?"),
+                             (["train", "cifar10-cnn", "--device", "gpu"], "did you mean cuda?"),
+                             (["bench", "relu", "--device", "gpu"], "did you mean cuda?"),
                              (["train", "cifar10-cnn", "--last-batch", "dropp"], "did you mean drop?")):
             with self.subTest(words):
                 self.refused(2, *words, names=[guess])

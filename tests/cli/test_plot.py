@@ -22,7 +22,8 @@ class Plot(Case):
     def draw(self, data, recipe="cats-vs-dogs"):
         """A sweep's folder written by hand, drawn."""
         identity = {"recipe": recipe, "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
-                    "epochs": 5, "updates": None}
+                    "epochs": 5, "updates": None, "optimizers": {"sgd": {"label": "SGD", "colour": "#0072b2"},
+                                                                 "adam": {"label": "Adam", "colour": "#d55e00"}}}
         (self.folder / "sweep.json").write_text(json.dumps(identity))
         (self.folder / "summary.csv").write_text(
             "optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
@@ -38,7 +39,7 @@ class Plot(Case):
         self.assertEqual(process.returncode, 0, process.stderr)
         svg = (self.folder / "accuracy.svg").read_text()
         for words in ("cats-vs-dogs", "PetImages", "SGD", "Adam", "about 62 %", "about 67 %", "Lheureux", "chance",
-                      "standard error", "batch size"):
+                      "standard error", "batch size", "#0072b2", "#d55e00"):
             self.assertIn(words, svg)
         self.assertTrue((self.folder / "accuracy.png").read_bytes().startswith(b"\x89PNG"))
 

@@ -37,6 +37,19 @@ class Idx(Case):
                   for d in "abc"}
         self.assertEqual(len(hashes), 1)
 
+    def test_data_check_reads_them(self):
+        idx(self.folder / "d/MNIST", 40)
+        found = json.loads(self.gradus("data", "check", "d/MNIST", "--json").out)
+        row = self.gradus("train", "mnist-mlp", "--data", "d", "--updates", 1, "--json").row()
+        self.assertEqual((found["format"], found["train"], found["test"], found["shape"]), ("MNIST's files", 40, 20, [28, 28, 1]))
+        self.assertEqual((found["data_hash"], found["classes"]["3"]), (row["data_hash"], {"train": 4, "test": 2}))
+        text = self.gradus("data", "check", "d/MNIST").out
+        self.assertIn("class 9                    4 and 2 images\n", text)
+        self.refused(2, "data", "pack", "d/MNIST", "m.grd", names=["nothing to pack"])
+        self.refused(2, "data", "check", "d/MNIST", "--size", 8, names=["--size"])
+        (self.folder / "d/MNIST/t10k-labels-idx1-ubyte.gz").unlink()
+        self.refused(3, "data", "check", "d/MNIST", names=["t10k-labels-idx1-ubyte"])
+
     def test_one_set_does_not_stand_for_the_other(self):
         idx(self.folder / "d/MNIST", 40)
         self.refused(3, "train", "fashion-mlp", "--data", "d", names=["FashionMNIST", "train-images-idx3-ubyte.gz"])

@@ -43,16 +43,32 @@ class Summary(Case):
         self.refused(2, "summary", "cifar10-cnn", "--batch", "0", names=["--batch"])
 
 
+    def test_fits_a_terminal(self):
+        for recipe in ("resnet18-cifar", "cats-vs-dogs"):
+            text = self.gradus("summary", recipe).out
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            self.assertRegex(text, r"total .* (KiB|MiB)\n")
+
+
 class Doctor(Case):
+    def test_fits_a_terminal(self):
+        for data in ("nowhere", "."):
+            self.assertLessEqual(max(map(len, self.gradus("doctor", "--data", data).out.splitlines())), 80)
+
     def test_names_what_is_missing_and_the_cure(self):
         text = self.gradus("doctor", PYTHON="no-such-python").out
         for words in ("version", "instruction set used", "threads", "memory", "scripts/get_data.sh cifar10",
                       "scripts/get_data.sh cats-vs-dogs", "no Python with matplotlib"):
-            self.assertIn(words, text)
+            self.assertIn(words, " ".join(text.split()))
 
     def test_json(self):
         facts = json.loads(self.gradus("doctor", "--json").out)
-        self.assertIn(facts["instruction_set_used"], facts["instruction_sets"].split())
+        sets = facts["instruction_sets"].split()
+        self.assertEqual(sets, ["plain", "avx2", "avx512"][:len(sets)])
+        self.assertEqual(facts["instruction_set_used"], sets[-1])
+        for name in sets:  # each can be forced, and does not change what is there
+            forced = json.loads(self.gradus("doctor", "--json", GRADUS_CPU=name).out)
+            self.assertEqual((forced["instruction_set_used"], forced["instruction_sets"].split()), (name, sets))
         self.assertGreaterEqual(int(facts["threads"]), 1)
         self.assertIsInstance(facts["missing"], list)
 

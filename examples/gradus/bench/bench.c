@@ -4,8 +4,12 @@
 
 #include "bench/bench_ladder.h"
 #include "bench/bench_report.h"
-#include "terminal/options.h"
+#include "commands.h"
+#include "settings/choices.h"
 #include "terminal/progress.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
+#include "terminal/values.h"
 #include "train/row.h"
 
 enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
@@ -17,10 +21,11 @@ enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
  */
 static const double tolerance = 1e-4, tolerance_tf32 = 1e-3;
 
-static const char *const float_precisions[] = {"fp32", "tf32", NULL};
+static const precision_choice float_precisions[] = {{"fp32", GR_FP32}, {"tf32", GR_TF32}, {NULL, GR_PRECISION_DEFAULT}};
 
 typedef struct {
-    const char *batches, *device, *precision;
+    const char *batches;
+    choice device, precision;
     int64_t threads, memory_limit;
     double seconds;
     bool list, json, counters, ladder;
@@ -29,40 +34,26 @@ typedef struct {
 #define AT(field) offsetof(bench_settings, field)
 
 static const option bench_options[] = {
-    {"batch", "LIST", OPTION_TEXT, AT(batches), "batch sizes (default: 4,16,64,256,1024)", 0, 0, NULL},
-    {"device", "NAME", OPTION_CHOICE, AT(device), DEVICE_HELP, 0, 0, device_names},
-    {"precision", "NAME", OPTION_CHOICE, AT(precision),
-     "fp32, or on cuda and simt tf32: products of floats, rounded as tensor cores multiply them (default: fp32, on ref "
-     "fp64)",
-     0, 0, float_precisions},
-    {"threads", "N", OPTION_COUNT, AT(threads), "(default: all this process may use)", 1, 1024, NULL},
-    {"seconds", "X", OPTION_POSITIVE, AT(seconds),
-     "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)", 0, 0,
-     NULL},
-    {"memory-limit", "BYTES", OPTION_BYTES, AT(memory_limit),
-     "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)", 0, 0, NULL},
-    {"list", NULL, OPTION_FLAG, AT(list), "name the operations and the shapes they are measured with", 0, 0, NULL},
-    {"counters", NULL, OPTION_FLAG, AT(counters),
-     "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses", 0, 0,
-     NULL},
-    {"ladder", NULL, OPTION_FLAG, AT(ladder),
-     "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on --device cuda, counters "
-     "on simt",
-     0, 0, NULL},
-    {"json", NULL, OPTION_FLAG, AT(json), "print a line of JSON for every measurement", 0, 0, NULL},
+    TEXT_OPTION("batch", "LIST", AT(batches), "batch sizes (default: 4,16,64,256,1024)"),
+    CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
+    CHOICE_OPTION("precision", "NAME", AT(precision), float_precisions,
+                  "fp32, or on cuda and simt tf32: products of floats, rounded as tensor cores multiply them "
+                  "(default: fp32, on ref fp64)"),
+    COUNT_OPTION("threads", "N", AT(threads), 1, 1024, "(default: all this process may use)"),
+    POSITIVE_OPTION(
+        "seconds", "X", AT(seconds),
+        "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)"),
+    BYTES_OPTION("memory-limit", AT(memory_limit),
+                 "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)"),
+    FLAG_OPTION("list", AT(list), "name the operations and the shapes they are measured with"),
+    FLAG_OPTION(
+        "counters", AT(counters),
+        "in place of times: what CUDA kernels ask for, counted by --device simt in the build that checks accesses"),
+    FLAG_OPTION("ladder", AT(ladder),
+                "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on "
+                "--device cuda, counters on simt"),
+    FLAG_OPTION("json", AT(json), "print a line of JSON for every measurement"),
     {0},
-};
-
-static const command_text bench_text = {
-    .name = "bench",
-    .usage = "bench [OP...] [options]\nbench --list\nbench gemm --ladder --device cuda|simt",
-    .operand = "OP",
-    .operands = MAX_OPERANDS,
-    .about =
-        "Measure operations (default: all), forward and backward, at several batch sizes, beside what this machine "
-        "allows. A result is compared with the reference first; one that is wrong is not timed, and the exit code is "
-        "7.",
-    .examples = "bench conv2d dense --batch 16,128\nbench --threads 1\nbench relu --json",
 };
 
 /* A run of the command. */
@@ -104,7 +95,7 @@ static int check_operands(const char *const *operands)
         int i = 0;
         while (names[i] && strcmp(names[i], *operands) != 0)
             i++;
-        const char *near = nearest(*operands, names);
+        const char *near = nearest(*operands, (name_list)NAMES(names));
         if (!names[i])
             return complain(GR_USAGE, "bench", "there is no operation \"%s\"%s%s%s; gradus bench --list names them",
                             *operands, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -117,18 +108,13 @@ static int check_operands(const char *const *operands)
 static int parse_batches(const char *list, bench_run *run)
 {
     char word[32];
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        if (length >= sizeof word || !parse_count(word, 1, 1 << 20, &run->batches[run->n_batches++]))
-            return complain(GR_USAGE, "bench",
-                            "--batch: \"%s\" is no whole number from 1 to 1048576; give a list such as 16,128", word);
-        at += length;
-        if (!*at)
-            return 0;
-        if (run->n_batches == MAX_BATCHES)
-            return complain(GR_USAGE, "bench", "--batch: more than %d of them", MAX_BATCHES);
-    }
+    run->n_batches = parse_counts(list, 1, 1 << 20, run->batches, MAX_BATCHES, word);
+    if (run->n_batches == -1)
+        return complain(GR_USAGE, "bench",
+                        "--batch: \"%s\" is no whole number from 1 to 1048576; give a list such as 16,128", word);
+    if (run->n_batches == -2)
+        return complain(GR_USAGE, "bench", "--batch: more than %d of them", MAX_BATCHES);
+    return 0;
 }
 
 static void list_cases(const char *const *operands)
@@ -149,14 +135,18 @@ static void list_cases(const char *const *operands)
 
 static bool in_tf32(const bench_run *run)
 {
-    return run->s->precision && strcmp(run->s->precision, "tf32") == 0;
+    const choice *p = &run->s->precision;
+    return p->given && float_precisions[p->value].precision == GR_TF32;
 }
 
 static gr_options context_options(const bench_run *run, bool plan_only)
 {
-    const gr_precision precision = in_tf32(run) ? GR_TF32 : run->s->precision ? GR_FP32 : GR_PRECISION_DEFAULT;
-    return (gr_options){
-        .device = run->s->device, .threads = (int)run->s->threads, .precision = precision, .plan_only = plan_only};
+    const choice *p = &run->s->precision, *device = &run->s->device;
+    const gr_precision precision = p->given ? float_precisions[p->value].precision : GR_PRECISION_DEFAULT;
+    return (gr_options){.device = device->given ? device_names[device->value] : NULL,
+                        .threads = (int)run->s->threads,
+                        .precision = precision,
+                        .plan_only = plan_only};
 }
 
 /* Records what stands in the trial's context (or that the host is out of memory) and why the line has no numbers. */
@@ -265,8 +255,8 @@ static int measure_machine(bench_run *run)
     if (run->s->counters && gr_ok(ctx) && !gr_counts(ctx)) {
         gr_close(ctx);
         return complain(GR_USAGE, "bench",
-                        "--counters: only --device simt counts, in the build that checks every access: "
-                        "cmake --preset check && cmake --build --preset check, then build/check/gradus");
+                        "--counters: only --device simt counts, in the build that checks every access: cmake "
+                        "--preset check && cmake --build --preset check, then build/check/gradus");
     }
     if (!run->s->counters)
         run->report.ceilings = gr_measure_ceilings(ctx);
@@ -292,7 +282,7 @@ static int run_ladder(const bench_run *run, const char *const *operands)
 {
     const bench_settings *s = run->s;
     if (!operands[0] || strcmp(operands[0], "gemm") != 0 || operands[1] || s->batches || s->counters || s->list ||
-        s->precision)
+        s->precision.given)
         return complain(GR_USAGE, "bench",
                         "--ladder is of the product of matrices and has shapes of its own: gradus bench gemm "
                         "--ladder, with --device, --seconds, --memory-limit and --json");
@@ -301,12 +291,11 @@ static int run_ladder(const bench_run *run, const char *const *operands)
     return bench_ladder(&options, s->seconds, s->json);
 }
 
-int bench_command(int argc, char **argv)
+static int run_bench(int argc, char **argv)
 {
     bench_settings s = {.seconds = 0.2};
-    const option_group groups[] = {{"Options", bench_options, &s}, {0}};
     const char *operands[MAX_OPERANDS + 1] = {NULL};
-    options_end end = options_parse(&bench_text, groups, argc, argv, operands);
+    options_end end = options_parse(&bench_command, &s, argc, argv, operands);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     bench_run run = {.s = &s, .report = {.json = s.json, .counters = s.counters}, .progress = progress_open()};
@@ -332,3 +321,26 @@ int bench_command(int argc, char **argv)
     report_legend(&run.report);
     return run.code;
 }
+
+static const char *operand_name(int i)
+{
+    return i < gr_op_count() ? gr_op_name(i) : NULL;
+}
+
+static const option_group groups[] = {{"Options", bench_options, NULL, 0}, {0}};
+
+const gradus_command bench_command = {
+    .name = "bench",
+    .purpose = "operations against the limits of this machine, across batch sizes",
+    .usage = "bench [OP...] [options]\nbench --list\nbench gemm --ladder --device cuda|simt",
+    .operand = "OP",
+    .operands = MAX_OPERANDS,
+    .operand_name = operand_name,
+    .about =
+        "Measure operations (default: all), forward and backward, at several batch sizes, beside what this machine "
+        "allows. A result is compared with the reference first; one that is wrong is not timed, and the exit code is "
+        "7.",
+    .examples = "bench conv2d dense --batch 16,128\nbench --threads 1\nbench relu --json",
+    .groups = groups,
+    .run = run_bench,
+};

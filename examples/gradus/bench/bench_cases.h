@@ -5,7 +5,9 @@
 #ifndef GRADUS_BENCH_CASES_H
 #define GRADUS_BENCH_CASES_H
 
-#include "terminal/tool.h"
+#include <stdio.h>
+
+#include "gradus.h"
 
 enum { BENCH_INPUTS = 6, BENCH_ARGS = 128 /* bytes of an operation's args */ };
 

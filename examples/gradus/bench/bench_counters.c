@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "terminal/tool.h"
+#include "terminal/text.h"
 
 static double per(int64_t a, int64_t b)
 {

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "bench/bench_counters.h"
+#include "terminal/complain.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
 #include "train/row.h"
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/bench_counters.h"
+#include "terminal/text.h"
 #include "train/row.h"
 
 /* --- for people --------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/system.h"
+
 /* --- inputs ------------------------------------------------------------------------------------------------------- */
 
 /* 64 bits that look random, a function of i alone: the finaliser of splitmix64 (Steele, Lea and Flood 2014). */

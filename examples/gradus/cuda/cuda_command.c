@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "cuda/cuda_run.h"
-#include "terminal/options.h"
 
 typedef struct {
-    const char *order, *out, *break_at, *thread, *block;
+    choice order;
+    const char *out, *break_at, *thread, *block;
     int64_t seed;
     bool check, counters, gdb;
 } cuda_settings;
@@ -19,39 +20,25 @@ typedef struct {
 static const char *const orders[] = {"forward", "reverse", "random", NULL};
 
 static const option look_options[] = {
-    {"check", NULL, OPTION_FLAG, offsetof(cuda_settings, check),
-     "look at every access of every kernel: races, out of bounds, reads of what nobody wrote, memory never freed", 0, 0,
-     NULL},
-    {"counters", NULL, OPTION_FLAG, offsetof(cuda_settings, counters),
-     "count what each kernel and each line asks of the memories (stderr, at the end)", 0, 0, NULL},
-    {"order", "ORDER", OPTION_CHOICE, offsetof(cuda_settings, order),
-     "in which order threads take turns: forward, reverse or random (default: forward)", 0, 0, orders},
-    {"seed", "N", OPTION_COUNT, offsetof(cuda_settings, seed), "of the random order (default: 1)", 1, INT64_MAX, NULL},
+    FLAG_OPTION(
+        "check", offsetof(cuda_settings, check),
+        "look at every access of every kernel: races, out of bounds, reads of what nobody wrote, memory never freed"),
+    FLAG_OPTION("counters", offsetof(cuda_settings, counters),
+                "count what each kernel and each line asks of the memories (stderr, at the end)"),
+    CHOICE_OPTION("order", "ORDER", offsetof(cuda_settings, order), orders,
+                  "in which order threads take turns: forward, reverse or random (default: forward)"),
+    COUNT_OPTION("seed", "N", offsetof(cuda_settings, seed), 1, INT64_MAX, "of the random order (default: 1)"),
     {0},
 };
 
 static const option program_options[] = {
-    {"out", "PROGRAM", OPTION_TEXT, offsetof(cuda_settings, out), "keep the program there", 0, 0, NULL},
-    {"gdb", NULL, OPTION_FLAG, offsetof(cuda_settings, gdb), "run it in gdb, compiled for a debugger", 0, 0, NULL},
-    {"break", "LINE", OPTION_TEXT, offsetof(cuda_settings, break_at), "stop there (with --gdb): 14 or other.cu:14", 0,
-     0, NULL},
-    {"block", "X[,Y,Z]", OPTION_TEXT, offsetof(cuda_settings, block), "only in this block (default: the first to come)",
-     0, 0, NULL},
-    {"thread", "X[,Y,Z]", OPTION_TEXT, offsetof(cuda_settings, thread),
-     "only in this thread (default: the first to come)", 0, 0, NULL},
+    TEXT_OPTION("out", "PROGRAM", offsetof(cuda_settings, out), "keep the program there"),
+    FLAG_OPTION("gdb", offsetof(cuda_settings, gdb), "run it in gdb, compiled for a debugger"),
+    TEXT_OPTION("break", "LINE", offsetof(cuda_settings, break_at), "stop there (with --gdb): 14 or other.cu:14"),
+    TEXT_OPTION("block", "X[,Y,Z]", offsetof(cuda_settings, block), "only in this block (default: the first to come)"),
+    TEXT_OPTION("thread", "X[,Y,Z]", offsetof(cuda_settings, thread),
+                "only in this thread (default: the first to come)"),
     {0},
-};
-
-static const command_text cuda_text = {
-    .name = "cuda",
-    .usage = "cuda FILE.cu [options] [-- ARGUMENTS]",
-    .about =
-        "Compile a CUDA program with g++ and run it without a GPU. Its exit code is the program's, 7 when something "
-        "was found wrong in it. gradus-simt takes nvcc's place in Makefiles.",
-    .operand = "FILE.cu",
-    .operands = 8,
-    .examples = "cuda sum.cu\ncuda sum.cu --check\ncuda sum.cu --counters -- 1000\n"
-                "cuda sum.cu --gdb --break 14 --block 1 --thread 3",
 };
 
 /* "1,2" for threadIdx as a condition of gdb's: "threadIdx.x == 1 && threadIdx.y == 2". False: it is none. */
@@ -94,8 +81,8 @@ static void set_environment(const cuda_settings *s)
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%lld", (long long)s->seed);
-    if (s->order)
-        setenv("GRADUS_SIMT_ORDER", s->order, 1);
+    if (s->order.given)
+        setenv("GRADUS_SIMT_ORDER", orders[s->order.value], 1);
     if (s->seed)
         setenv("GRADUS_SIMT_SEED", seed, 1);
     if (s->counters)
@@ -119,16 +106,15 @@ static int compile_and_run(const cuda_settings *s, const char *const *files, con
     return s->gdb ? cuda_run_in_gdb(program, arguments, stop) : cuda_run(program, arguments);
 }
 
-int cuda_command(int argc, char **argv)
+static int run_cuda_command(int argc, char **argv)
 {
     cuda_settings s = {0};
     const char *files[9] = {NULL};
     char folder[1024];
     int own = 1;
-    const option_group groups[] = {{"What is looked at", look_options, &s}, {"The program", program_options, &s}, {0}};
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
-    const options_end end = options_parse(&cuda_text, groups, own, argv, files);
+    const options_end end = options_parse(&cuda_command, &s, own, argv, files);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!files[0])
@@ -139,3 +125,21 @@ int cuda_command(int argc, char **argv)
     program_folder_drop(folder);
     return code;
 }
+
+static const option_group groups[] = {
+    {"What is looked at", look_options, NULL, 0}, {"The program", program_options, NULL, 0}, {0}};
+
+const gradus_command cuda_command = {
+    .name = "cuda",
+    .purpose = "run a CUDA program without a GPU, check it, count what it asks of memory",
+    .usage = "cuda FILE.cu [options] [-- ARGUMENTS]",
+    .about =
+        "Compile a CUDA program with g++ and run it without a GPU. Its exit code is the program's, 7 when something "
+        "was found wrong in it. gradus-simt takes nvcc's place in Makefiles.",
+    .operand = "FILE.cu",
+    .operands = 8,
+    .examples = "cuda sum.cu\ncuda sum.cu --check\ncuda sum.cu --counters -- 1000\n"
+                "cuda sum.cu --gdb --break 14 --block 1 --thread 3",
+    .groups = groups,
+    .run = run_cuda_command,
+};

@@ -2,6 +2,7 @@
 #include "cuda/cuda_run.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 #ifndef GRADUS_TOOL_CUDA_RUN_H
 #define GRADUS_TOOL_CUDA_RUN_H
 
-#include "terminal/tool.h"
+#include "terminal/complain.h"
 
 /* A new folder for a program that nobody keeps, with path[room]; and its end, with the file PROGRAM_NAME in it. */
 #define PROGRAM_NAME "program"

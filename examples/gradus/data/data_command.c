@@ -2,44 +2,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipes/source.h"
+#include "commands.h"
+#include "settings/choices.h"
+#include "sources/format.h"
+#include "sources/parts.h"
 #include "terminal/output.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
 
 typedef struct {
-    const char *filter, *manifest;
+    choice filter;
+    const char *manifest;
     int64_t size, threads;
     bool json;
 } data_settings;
 
 static const option data_options[] = {
-    {"filter", "NAME", OPTION_CHOICE, offsetof(data_settings, filter), FILTER_HELP, 0, 0, filter_names},
-    {"size", "SIDE", OPTION_COUNT, offsetof(data_settings, size),
-     "resize pictures of folders and archives to SIDE x SIDE, as training does (default of pack: 200)", 1, 4096, NULL},
-    {"manifest", "FILE", OPTION_TEXT, offsetof(data_settings, manifest),
-     "write which files were taken, a line of name, bytes and CRC-32 each; sha256sum of it is the hash shown", 0, 0,
-     NULL},
-    {"threads", "N", OPTION_COUNT, offsetof(data_settings, threads), "(default: all this process may use)", 1, 1024,
-     NULL},
-    {"json", NULL, OPTION_FLAG, offsetof(data_settings, json), "print what was found as one line of JSON", 0, 0, NULL},
+    CHOICE_OPTION("filter", "NAME", offsetof(data_settings, filter), filter_names, FILTER_HELP),
+    COUNT_OPTION("size", "SIDE", offsetof(data_settings, size), 1, 4096,
+                 "resize pictures of folders and archives to SIDE x SIDE, as training does (default of pack: 200)"),
+    TEXT_OPTION(
+        "manifest", "FILE", offsetof(data_settings, manifest),
+        "write which files were taken, a line of name, bytes and CRC-32 each; sha256sum of it is the hash shown"),
+    COUNT_OPTION("threads", "N", offsetof(data_settings, threads), 1, 1024, "(default: all this process may use)"),
+    FLAG_OPTION("json", offsetof(data_settings, json), "print what was found as one line of JSON"),
     {0},
-};
-
-static const command_text data_text = {
-    .name = "data",
-    .usage =
-        "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]\n",
-    .about =
-        "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, read "
-        "as "
-        "it is, or a packed set. check reads every file and tells what is in it, what would be left out and why. pack "
-        "decodes and resizes once, for --data OUT.grd. show draws what training sees of a recipe's pictures; see "
-        "'gradus data "
-        "show --help'.",
-    .operand = "check, pack or show, and paths",
-    .operands = 3,
-    .examples = "data check datasets/PetImages --filter keras-jfif\n"
-                "data pack kagglecatsanddogs_5340.zip pets.grd --size 200\n"
-                "train cats-vs-dogs --data pets.grd\n",
 };
 
 /* What is said of a set while it is read. */
@@ -87,7 +74,7 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
     json_object_set_new(o, "classes", classes);
     json_object_set_new(o, "shape",
                         json_pack("[I, I, I]", (json_int_t)shape[0], (json_int_t)shape[1], (json_int_t)shape[2]));
-    json_object_set_new(o, "filter", packed ? json_null() : json_string(s->filter));
+    json_object_set_new(o, "filter", packed ? json_null() : json_string(filter_names[s->filter.value]));
     json_object_set_new(o, "left_out", packed ? json_null() : json_integer(l->left_out));
     json_object_set_new(o, "manifest_sha256",
                         *gr_dataset_manifest(set) ? json_string(gr_dataset_manifest(set)) : json_null());
@@ -107,8 +94,8 @@ static void print_text(const gr_dataset *set, const data_settings *s, const list
         printf("class %-20s %s images\n", gr_dataset_class_name(set, c),
                thousands_text(images_of_class(set, c), number));
     if (!packed)
-        printf("filter %-19s %s files taken, %lld left out\n", s->filter, thousands_text(l->taken, number),
-               (long long)l->left_out);
+        printf("filter %-19s %s files taken, %lld left out\n", filter_names[s->filter.value],
+               thousands_text(l->taken, number), (long long)l->left_out);
     if (*gr_dataset_manifest(set))
         printf("manifest sha256            %s\n", gr_dataset_manifest(set));
     if (packed || s->size) {
@@ -121,24 +108,34 @@ static void print_text(const gr_dataset *set, const data_settings *s, const list
            thousands_text((int64_t)((double)gr_dataset_size(set) / seconds), rate));
 }
 
-static bool is_packed(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".grd") == 0;
-}
-
 /*
  * Reads the set at path. Pictures of files become 1 x 1 where nobody asks for them: the rest of the work is the same.
  */
 static gr_dataset *read_set(gr_context *ctx, const char *path, const data_settings *s, listener *l)
 {
-    if (is_packed(path))
+    if (ends_in(path, ".grd"))
         return gr_packed(ctx, path, NULL);
     int side = s->size ? (int)s->size : 1;
-    gr_image_options options = {
-        .height = side, .width = side, .allow_bad = 1, .skipped = hear_skipped, .taken = hear_taken, .user = l};
-    gr_filter_named(s->filter, &options.filter);
+    gr_image_options options = {.height = side,
+                                .width = side,
+                                .allow_bad = 1,
+                                .skipped = hear_skipped,
+                                .taken = hear_taken,
+                                .user = l,
+                                .filter = (gr_filter)s->filter.value};
     return gr_image_folder(ctx, path, &options);
+}
+
+/* A set that brings its own parts: there is nothing to choose, and nothing to pack. */
+static int look_at_parts(gr_context *ctx, const format *f, const char *path, bool pack, const data_settings *s)
+{
+    if (pack)
+        return complain(GR_USAGE, "data", "%s is %s, read as quickly as a packed set; there is nothing to pack", path,
+                        f->name);
+    if (s->filter.given || s->size || s->manifest)
+        return complain(GR_USAGE, "data", "%s is %s: --filter, --size and --manifest are for folders of pictures", path,
+                        f->name);
+    return parts_check(ctx, f, path, s->json);
 }
 
 /* Both verbs: reads the set, writes the packed one to out unless that is NULL, and tells. Returns the exit code. */
@@ -151,7 +148,7 @@ static int look(gr_context *ctx, const char *path, const char *out, const data_s
         return complain_of(ctx, "data");
     if (l->manifest.file && output_commit(&l->manifest, "data"))
         return GR_IO_ERROR;
-    (s->json ? print_json : print_text)(set, s, l, is_packed(path), seconds);
+    (s->json ? print_json : print_text)(set, s, l, ends_in(path, ".grd"), seconds);
     return 0;
 }
 
@@ -163,47 +160,72 @@ static int check_words(const char *const words[3], const data_settings *s)
     if (!words[0])
         return complain(GR_USAGE, "data", "say what to do: check, pack or show; see 'gradus data --help'");
     if (!check && !pack) {
-        const char *near = nearest(words[0], names);
+        const char *near = nearest(words[0], (name_list)NAMES(names));
         return complain(GR_USAGE, "data", "there is no \"%s\"; it is check, pack or show%s%s%s", words[0],
                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (!words[1])
         return complain(GR_USAGE, "data", "%s wants the path of a data set", words[0]);
-    if (pack && (!words[2] || !is_packed(words[2])))
+    if (pack && (!words[2] || !ends_in(words[2], ".grd")))
         return complain(GR_USAGE, "data", "pack wants a path to write to that ends in .grd, behind the data set's%s%s",
                         words[2] ? ", not " : "", words[2] ? words[2] : "");
     if (check && words[2])
         return complain(GR_USAGE, "data", "check takes one path; what is %s?", words[2]);
-    if (is_packed(words[1]) && (pack || s->filter || s->size || s->manifest))
+    if (ends_in(words[1], ".grd") && (pack || s->filter.given || s->size || s->manifest))
         return complain(GR_USAGE, "data", "%s is packed: its files, filter and size were chosen when that was done; %s",
                         words[1], pack ? "pack the folder or archive it was made of" : "leave the options out");
     return 0;
 }
 
-int data_command(int argc, char **argv)
+static int run_data(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "show") == 0)
-        return data_show_command(argc - 1, argv + 1);
     data_settings s = {0};
-    const option_group groups[] = {{"Options", data_options, &s}, {0}};
     const char *words[3] = {0};
-    options_end end = options_parse(&data_text, groups, argc, argv, words);
+    options_end end = options_parse(&data_command, &s, argc, argv, words);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     int code = check_words(words, &s);
     if (code)
         return code;
     bool pack = strcmp(words[0], "pack") == 0;
-    s.filter = s.filter ? s.filter : gr_filter_name(GR_FILTER_DECODABLE);
-    s.size = s.size || !pack ? s.size : 200;
+    s.size = s.size || !pack || parts_format(words[1]) ? s.size : 200;
     listener l = {.quiet = s.json};
-    if (pack && output_check(words[2], "data"))
+    const format *parts = parts_format(words[1]);
+    if (!parts && pack && output_check(words[2], "data"))
         return GR_IO_ERROR;
-    if (s.manifest && output_open(&l.manifest, s.manifest, "data"))
+    if (!parts && s.manifest && output_open(&l.manifest, s.manifest, "data"))
         return GR_IO_ERROR;
     gr_context *ctx = gr_open(&(gr_options){.threads = (int)s.threads});
-    code = ctx ? look(ctx, words[1], pack ? words[2] : NULL, &s, &l) : complain(GR_NO_MEMORY, "data", "out of memory");
+    code = !ctx    ? complain(GR_NO_MEMORY, "data", "out of memory")
+           : parts ? look_at_parts(ctx, parts, words[1], pack, &s)
+                   : look(ctx, words[1], pack ? words[2] : NULL, &s, &l);
     output_drop(&l.manifest);
     gr_close(ctx);
     return code;
 }
+
+static const char *verb(int i)
+{
+    static const char *const verbs[] = {"check", "pack", "show", NULL};
+    return verbs[i];
+}
+
+static const option_group groups[] = {{"Options", data_options, NULL, 0}, {0}};
+
+const gradus_command data_command = {
+    .name = "data",
+    .purpose = "look into data sets, check and pack them",
+    .usage = "data check PATH [options]\ndata pack PATH OUT.grd [options]\ndata show RECIPE --out SHEET.png [options]",
+    .about = "Looks into data sets and packs them. PATH is a folder of class folders, a .zip, .tar or .tar.gz of them, "
+             "read as it is, a packed set, or the files of CIFAR-10 or MNIST. check reads every file and tells what "
+             "is in it, what would be left out and why. pack decodes and resizes once, for --data OUT.grd. show "
+             "draws what training sees of a recipe's pictures; see 'gradus data show --help'.",
+    .operand = "check, pack or show, and paths",
+    .operands = 3,
+    .operand_name = verb,
+    .examples = "data check datasets/PetImages --filter keras-jfif\n"
+                "data pack kagglecatsanddogs_5340.zip pets.grd --size 200\n"
+                "train cats-vs-dogs --data pets.grd",
+    .groups = groups,
+    .run = run_data,
+};

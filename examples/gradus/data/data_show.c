@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipes/source.h"
+#include "commands.h"
+#include "settings/check.h"
+#include "sources/format.h"
+#include "sources/source.h"
 #include "terminal/output.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -23,33 +26,19 @@ typedef struct {
 } show_settings;
 
 static const option show_options[] = {
-    {"out", "FILE", OPTION_TEXT, offsetof(show_settings, out), "write the sheet there (PNG)", 0, 0, NULL},
-    {"samples", "N", OPTION_COUNT, offsetof(show_settings, samples), "rows: the first N samples (default: 8)", 1, 64,
-     NULL},
-    {"epochs", "N", OPTION_COUNT, offsetof(show_settings, epochs), "columns beside the original (default: 8)", 1, 64,
-     NULL},
-    {"augment", "PLAN", OPTION_TEXT, offsetof(show_settings, run.augment), AUGMENT_HELP, 0, 0, NULL},
-    {"resize", "SIDE", OPTION_COUNT, offsetof(show_settings, run.resize),
-     "resize the pictures to SIDE x SIDE by nearest neighbour first (default: the recipe's size)", 1, 4096, NULL},
-    {"seed", "N", OPTION_COUNT, offsetof(show_settings, run.seed), "as of a run (default: 1)", 0, INT64_MAX, NULL},
-    {"split-seed", "N", OPTION_COUNT, offsetof(show_settings, run.split_seed), "as of a run", 1, INT64_MAX, NULL},
-    {"filter", "NAME", OPTION_CHOICE, offsetof(show_settings, run.filter), FILTER_HELP, 0, 0, filter_names},
-    {"data", "PATH", OPTION_TEXT, offsetof(show_settings, run.data),
-     "where the data sets are, or the set (default: $GRADUS_DATA, else ./datasets)", 0, 0, NULL},
-    {"procedural", NULL, OPTION_FLAG, offsetof(show_settings, run.procedural),
-     "built-in pictures drawn by formula instead", 0, 0, NULL},
+    TEXT_OPTION("out", "FILE", offsetof(show_settings, out), "write the sheet there (PNG)"),
+    COUNT_OPTION("samples", "N", offsetof(show_settings, samples), 1, 64, "rows: the first N samples (default: 8)"),
+    COUNT_OPTION("epochs", "N", offsetof(show_settings, epochs), 1, 64, "columns beside the original (default: 8)"),
+    TEXT_OPTION("augment", "PLAN", offsetof(show_settings, run.augment), AUGMENT_HELP),
+    COUNT_OPTION("resize", "SIDE", offsetof(show_settings, run.resize), 1, 4096,
+                 "resize the pictures to SIDE x SIDE by nearest neighbour first (default: the recipe's size)"),
+    COUNT_OPTION("seed", "N", offsetof(show_settings, run.seed), 0, INT64_MAX, "as of a run (default: 1)"),
+    COUNT_OPTION("split-seed", "N", offsetof(show_settings, run.split_seed), 1, INT64_MAX, "as of a run"),
+    CHOICE_OPTION("filter", "NAME", offsetof(show_settings, run.filter), filter_names, FILTER_HELP),
+    TEXT_OPTION("data", "PATH", offsetof(show_settings, run.data),
+                "where the data sets are, or the set (default: $GRADUS_DATA, else ./datasets)"),
+    FLAG_OPTION("procedural", offsetof(show_settings, run.procedural), "built-in pictures drawn by formula instead"),
     {0},
-};
-
-static const command_text show_text = {
-    .name = "data show",
-    .usage = "data show RECIPE --out SHEET.png [options]\n",
-    .about = "Draws a contact sheet of the training pictures: a row for each sample, first as it is, then as training "
-             "sees it "
-             "in epoch 1, 2, ... of a run with this seed. A cutout has the colour that is 0 to the network.",
-    .operand = "RECIPE",
-    .examples = "data show resnet18-cifar --out sheet.png\n"
-                "data show cats-vs-dogs --augment flip,rotate=15,scale=0.8..1.2,fill=reflect --out sheet.png\n",
 };
 
 /* The sheet, RGB. */
@@ -120,13 +109,12 @@ static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t 
 }
 
 /* One column of the set as it is, then one for each epoch. */
-static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, const show_settings *o, const recipe *r,
-                       sheet *s)
+static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, const resolved *run, sheet *s)
 {
-    const int64_t first = gr_augmentation_doubles(o->run.augment) ? gr_dataset_size(plain) : 0;
-    bool good = show_epoch(ctx, plain, 0, 0, 0, &r->normalise, s);
+    const int64_t first = gr_augmentation_doubles(run->augment) ? gr_dataset_size(plain) : 0;
+    bool good = show_epoch(ctx, plain, 0, 0, 0, &run->recipe->normalise, s);
     for (int64_t column = 1; good && column < s->columns; column++)
-        good = show_epoch(ctx, set, first, column - 1, column, &r->normalise, s);
+        good = show_epoch(ctx, set, first, column - 1, column, &run->recipe->normalise, s);
     return good;
 }
 
@@ -150,15 +138,15 @@ static int write_sheet(const sheet *s, const char *path)
 }
 
 /* Reads the data and draws. Returns 0 or an exit code, complained of. */
-static int show(gr_context *ctx, const recipe *r, const show_settings *o)
+static int show(gr_context *ctx, const show_settings *o, const resolved *run)
 {
-    settings plain_run = o->run;
+    resolved plain_run = *run;
     plain_run.augment = "none";
     source data;
-    int code = source_open(ctx, r, &plain_run, "data show", &data);
+    int code = source_open(ctx, &plain_run, "data show", &data);
     if (code)
         return code;
-    gr_dataset *plain = data.split.train, *set = gr_augmented(plain, o->run.augment);
+    gr_dataset *plain = data.split.train, *set = gr_augmented(plain, run->augment);
     int64_t before[3], after[3];
     gr_dataset_shape(plain, before);
     gr_dataset_shape(set, after);
@@ -170,20 +158,19 @@ static int show(gr_context *ctx, const recipe *r, const show_settings *o)
     if (!sheet_open(&s, o->samples < n ? o->samples : n, o->epochs + 1, cell))
         code = complain(GR_NO_MEMORY, "data show", "out of memory for the sheet; ask for fewer --samples or --epochs");
     else
-        code = fill_sheet(ctx, plain, set, o, r, &s) ? write_sheet(&s, o->out) : complain_of(ctx, "data show");
+        code = fill_sheet(ctx, plain, set, run, &s) ? write_sheet(&s, o->out) : complain_of(ctx, "data show");
     if (code == 0)
         printf("%s: %lld samples of %s, as they are and in %lld epochs of \"%s\", seed %lld\n", o->out,
-               (long long)s.rows, data.name, (long long)o->epochs, o->run.augment, (long long)o->run.seed);
+               (long long)s.rows, data.name, (long long)o->epochs, run->augment, (long long)run->asked.seed);
     sheet_close(&s);
     return code;
 }
 
-int data_show_command(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
     show_settings o = {.run = {.seed = 1}, .samples = 8, .epochs = 8};
-    const option_group groups[] = {{"Options", show_options, &o}, {0}};
     const char *name;
-    options_end end = options_parse(&show_text, groups, argc, argv, &name);
+    options_end end = options_parse(&data_show_command, &o, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     const recipe *r = recipe_find(name, "data show");
@@ -191,17 +178,33 @@ int data_show_command(int argc, char **argv)
         return GR_USAGE;
     if (!o.out)
         return complain(GR_USAGE, "data show", "where to? --out SHEET.png");
-    const size_t length = strlen(o.out);
-    if (length < 5 || strcmp(o.out + length - 4, ".png") != 0)
+    if (!ends_in(o.out, ".png"))
         return complain(GR_USAGE, "data show", "--out %s: the sheet is a PNG; give it a name that ends in .png", o.out);
-    if (r->format == RECIPE_TABLE)
+    if (r->format->features)
         return complain(GR_USAGE, "data show", "%s has rows of features, no pictures", r->name);
-    settings_complete(&o.run, r);
-    int code = settings_check(&o.run, r, "data show", ~0u);
+    const optimizer_set used = settings_optimizers(&o.run, r);
+    int code = settings_check(&o.run, r, "data show", &used);
     if (code || (code = output_check(o.out, "data show")))
         return code;
-    gr_context *ctx = gr_open(&(gr_options){.seed = (uint64_t)o.run.seed});
-    code = ctx ? show(ctx, r, &o) : complain(GR_NO_MEMORY, "data show", "out of memory");
+    const resolved run = settings_resolve(&o.run, r);
+    gr_context *ctx = gr_open(&(gr_options){.seed = (uint64_t)run.asked.seed});
+    code = ctx ? show(ctx, &o, &run) : complain(GR_NO_MEMORY, "data show", "out of memory");
     gr_close(ctx);
     return code;
 }
+
+static const option_group groups[] = {{"Options", show_options, NULL, 0}, {0}};
+
+const gradus_command data_show_command = {
+    .name = "data show",
+    .purpose = "a sheet of the pictures as training sees them",
+    .usage = "data show RECIPE --out SHEET.png [options]",
+    .about = "Draws a contact sheet of the training pictures: a row for each sample, first as it is, then as training "
+             "sees it in epoch 1, 2, ... of a run with this seed. A cutout has the colour that is 0 to the network.",
+    .operand = "RECIPE",
+    .operand_name = recipe_name,
+    .examples = "data show resnet18-cifar --out sheet.png\n"
+                "data show cats-vs-dogs --augment flip,rotate=15,scale=0.8..1.2,fill=reflect --out sheet.png",
+    .groups = groups,
+    .run = run_show,
+};

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipes/source.h"
+#include "commands.h"
+#include "sources/format.h"
+#include "sources/source.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
 #include "train/row.h"
 
 typedef struct {
@@ -13,17 +17,10 @@ typedef struct {
 } doctor_settings;
 
 static const option doctor_options[] = {
-    {"data", "FOLDER", OPTION_TEXT, offsetof(doctor_settings, data),
-     "where to look for data sets (default: $GRADUS_DATA, else ./datasets)", 0, 0, NULL},
-    {"json", NULL, OPTION_FLAG, offsetof(doctor_settings, json), "print one line of JSON", 0, 0, NULL},
+    TEXT_OPTION("data", "FOLDER", offsetof(doctor_settings, data),
+                "where to look for data sets (default: $GRADUS_DATA, else ./datasets)"),
+    FLAG_OPTION("json", offsetof(doctor_settings, json), "print one line of JSON"),
     {0},
-};
-
-static const command_text doctor_text = {
-    .name = "doctor",
-    .usage = "doctor [options]",
-    .about = "Tell what this machine offers Gradus and what is missing. Nothing is changed.",
-    .examples = "doctor\ndoctor --data ~/datasets --json",
 };
 
 /* What has been found so far: values by name, and the cures of what is missing. */
@@ -76,24 +73,11 @@ static void look_at_program(report *r)
 #endif
 }
 
-/* The instruction sets whose kernels run here: those that a context can be forced to. */
 static void look_at_instruction_sets(report *r)
 {
-    static const char *const sets[] = {"plain", "avx2", "avx512"};
-    const char *forced = getenv("GRADUS_CPU");
-    char *kept = forced ? strdup(forced) : NULL, text[64] = "";
-    for (int i = 0; i < 3; i++) {
-        setenv("GRADUS_CPU", sets[i], 1);
-        gr_context *ctx = gr_open(&(gr_options){.threads = 1});
-        if (gr_ok(ctx))
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "", sets[i]);
-        gr_close(ctx);
-    }
-    if (kept)
-        setenv("GRADUS_CPU", kept, 1);
-    else
-        unsetenv("GRADUS_CPU");
-    free(kept);
+    char text[64] = "";
+    for (int i = 0; gr_isa(i); i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", gr_isa(i));
     fact(r, "instruction_sets", text);
 }
 
@@ -146,21 +130,22 @@ static void look_at_memory(report *r)
                    "/sys/kernel/mm/transparent_hugepage/enabled (as root)");
 }
 
-static void look_at_data(report *r, const char *root_option)
+static void look_at_data(report *r, const char *data_option)
 {
-    const char *root = source_root(&(settings){.data = root_option});
+    const char *root = source_root(data_option);
     fact(r, "data_root", root);
-    for (const char *const *name = recipe_names; *name; name++) {
-        const recipe *wants = recipe_find(*name, "doctor");
-        char path[4096], words[512], cure[8800];
-        if (json_object_get(r->facts, wants->data)) /* another recipe's too */
+    for (const recipe *known = recipes; known->name; known++) {
+        char path[PATH_SIZE], words[512], cure[8800];
+        const format *f = known->format;
+        if (json_object_get(r->facts, known->data)) /* another recipe's too */
             continue;
-        bool found = source_find(wants, root, path, sizeof path);
-        fact(r, wants->data, found ? path : "not found");
-        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", wants->data, root,
-                 source_cure(wants, words, sizeof words));
-        if (!found)
-            missing(r, cure);
+        bool found = f->find(known, root, path, sizeof path);
+        fact(r, known->data, found ? path : "not found");
+        if (found)
+            continue;
+        f->cure(known, words, sizeof words);
+        snprintf(cure, sizeof cure, "no %s below %s: %s; --data names another folder", known->data, root, words);
+        missing(r, cure);
     }
 }
 
@@ -179,6 +164,7 @@ static void look_at_python(report *r)
 
 static void print_report(const report *r)
 {
+    enum { COLUMN = 27 };
     const char *name;
     json_t *value;
     json_object_foreach(r->facts, name, value)
@@ -187,23 +173,24 @@ static void print_report(const report *r)
         snprintf(words, sizeof words, "%s", name);
         for (char *c = words; *c; c++)
             *c = *c == '_' ? ' ' : *c;
-        printf("%-26s %s\n", words, json_string_value(value));
+        printf("%-26s ", words);
+        print_wrapped(stdout, json_string_value(value), COLUMN, COLUMN);
     }
     size_t i;
     json_array_foreach(r->cures, i, value)
     {
-        printf("%s  - %s\n", i == 0 ? "\nMissing\n" : "", json_string_value(value));
+        printf("%s  - ", i == 0 ? "\nMissing\n" : "");
+        print_wrapped(stdout, json_string_value(value), 4, 4);
     }
     if (json_array_size(r->cures) == 0)
         printf("\nNothing is missing.\n");
 }
 
-int doctor_command(int argc, char **argv)
+static int run_doctor(int argc, char **argv)
 {
     doctor_settings s = {0};
-    const option_group groups[] = {{"Options", doctor_options, &s}, {0}};
     const char *operand;
-    options_end end = options_parse(&doctor_text, groups, argc, argv, &operand);
+    options_end end = options_parse(&doctor_command, &s, argc, argv, &operand);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     report r = {json_object(), json_array()};
@@ -224,3 +211,15 @@ int doctor_command(int argc, char **argv)
     json_decref(r.cures);
     return 0;
 }
+
+static const option_group groups[] = {{"Options", doctor_options, NULL, 0}, {0}};
+
+const gradus_command doctor_command = {
+    .name = "doctor",
+    .purpose = "what this machine offers and what is missing",
+    .usage = "doctor [options]",
+    .about = "Tell what this machine offers Gradus and what is missing. Nothing is changed.",
+    .examples = "doctor\ndoctor --data ~/datasets --json",
+    .groups = groups,
+    .run = run_doctor,
+};

@@ -3,20 +3,17 @@
 
 #include <string.h>
 
-const char *const optimizer_names[] = {"sgd", "momentum", "adam", "adamw", "lars", "sam", "prox", NULL};
-const char *const lr_schedule_names[] = {
-    [GR_CONSTANT] = "constant", [GR_COSINE] = "cosine",         [GR_STEPS] = "steps",
-    [GR_LINEAR] = "linear",     [GR_TRIANGULAR] = "triangular", NULL};
-const char *const lr_rule_names[] = {[GR_LR_NONE] = "none", [GR_LR_LINEAR] = "linear", [GR_LR_SQRT] = "sqrt", NULL};
-const char *const last_batch_names[] = {
-    [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
+#include "terminal/complain.h"
+#include "terminal/names.h"
+#include "terminal/text.h"
 
 const recipe *recipe_find(const char *name, const char *command)
 {
-    for (const recipe *r = recipes; name && r->name; r++)
-        if (strcmp(r->name, name) == 0)
-            return r;
-    const char *near = name ? nearest(name, recipe_names) : NULL;
+    const name_list names = NAMES(recipes);
+    const int place = name ? name_find(names, name) : -1;
+    if (place >= 0)
+        return &recipes[place];
+    const char *near = name ? nearest(name, names) : NULL;
     if (!name)
         complain(GR_USAGE, command, "which recipe? 'gradus train --list' shows them");
     else if (near)
@@ -26,75 +23,25 @@ const recipe *recipe_find(const char *name, const char *command)
     return NULL;
 }
 
-int recipe_channels(const recipe *r)
-{
-    return r->format == RECIPE_IDX || r->format == RECIPE_TABLE ? 1 : 3;
-}
-
-/* What the recipe itself has for sgd or adam. */
-static recipe_optimizer own(const recipe *r, const char *name)
+const recipe_optimizer *recipe_optimizer_named(const recipe *r, const char *name)
 {
     int i = 0;
     while (i + 1 < RECIPE_OPTIMIZERS && strcmp(r->optimizers[i].name, name) != 0)
         i++;
-    return r->optimizers[i];
+    return &r->optimizers[i];
 }
 
-recipe_optimizer recipe_optimizer_of(const recipe *r, const char *name)
+const double *recipe_number(const recipe_optimizer *o, const char *parameter)
 {
-    if (strcmp(name, "sgd") == 0 || strcmp(name, "adam") == 0)
-        return own(r, name);
-    recipe_optimizer o = own(r, strcmp(name, "adamw") == 0 ? "adam" : "sgd");
-    o.name = name;
-    if (strcmp(name, "adamw") == 0) {
-        o.weight_decay = 0.01; /* PyTorch's default */
-    } else if (strcmp(name, "prox") == 0) {
-        o.momentum = o.weight_decay = 0;
-        o.nesterov = false;
-    } else {
-        o.momentum = o.momentum > 0 ? o.momentum : 0.9;
-    }
-    if (strcmp(name, "lars") == 0) {
-        o.lr = 1; /* its rates are relative to the weights, not to the network */
-        o.nesterov = false;
-    }
-    return o;
+    for (const recipe_setting *n = o->numbers; n->parameter; n++)
+        if (strcmp(n->parameter, parameter) == 0)
+            return &n->value;
+    return NULL;
 }
 
-/* Place of a name in a list; 0 for none, or one that the list lacks. */
-static int place_of(const char *name, const char *const *names)
+const char *recipe_name(int i)
 {
-    for (int i = 0; name && names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return 0;
-}
-
-unsigned optimizer_takes(const char *name)
-{
-    static const unsigned takes[] = {TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY,
-                                     TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY,
-                                     TAKES_ADAM | TAKES_DECAY,
-                                     TAKES_ADAM | TAKES_DECAY,
-                                     TAKES_MOMENTUM | TAKES_DECAY | TAKES_TRUST,
-                                     TAKES_MOMENTUM | TAKES_NESTEROV | TAKES_DECAY | TAKES_RHO,
-                                     TAKES_GAMMA};
-    return takes[place_of(name, optimizer_names)];
-}
-
-gr_last_batch last_batch_of(const char *name)
-{
-    return (gr_last_batch)place_of(name, last_batch_names);
-}
-
-gr_schedule_kind lr_schedule_of(const char *name)
-{
-    return (gr_schedule_kind)place_of(name, lr_schedule_names);
-}
-
-gr_lr_rule lr_rule_of(const char *name)
-{
-    return (gr_lr_rule)place_of(name, lr_rule_names);
+    return recipes[i].name;
 }
 
 void recipe_list(void)
@@ -103,12 +50,18 @@ void recipe_list(void)
         printf("%-16s %s\n", r->name, r->title);
 }
 
-void recipe_print_oddities(const recipe *r, FILE *f)
+static void print_oddity(const char *line, FILE *f)
 {
-    for (const char *const *line = r->oddities; *line; line++) {
-        fprintf(f, "  - ");
-        print_wrapped(f, *line, 4, 4);
-    }
+    fprintf(f, "  - ");
+    print_wrapped(f, line, 4, 4);
+}
+
+void recipe_print_oddities(const recipe *r, bool by_updates, FILE *f)
+{
+    for (const char *const *line = r->oddities; *line; line++)
+        print_oddity(*line, f);
+    if (r->unequal_updates && !by_updates)
+        print_oddity(r->unequal_updates, f);
 }
 
 void recipe_explain(const recipe *r)
@@ -119,5 +72,5 @@ void recipe_explain(const recipe *r)
         print_wrapped(stdout, *line, 2, 13);
     }
     printf("\nWhat is odd or silent in the publication\n");
-    recipe_print_oddities(r, stdout);
+    recipe_print_oddities(r, false, stdout);
 }

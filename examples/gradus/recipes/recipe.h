@@ -7,26 +7,33 @@
 
 #include <stdio.h>
 
-#include "terminal/tool.h"
+#include "gradus.h"
+
+typedef struct format format; /* sources/format.h: what its data lie in */
 
 /* Samples per class of each part; all zero: the data set brings its own parts. */
 typedef struct {
     int64_t train, val, test;
 } recipe_split;
 
+/* A recipe's value for a parameter of settings/optimizers.h. */
 typedef struct {
-    const char *name; /* "adam" */
-    double lr;        /* of this recipe, as what follows */
-    double momentum;  /* of sgd */
-    bool nesterov;
-    double weight_decay;
+    const char *parameter;
+    double value;
+} recipe_setting;
+
+/* What a recipe has for an optimizer; the others take theirs from the one that they are like. */
+typedef struct {
+    const char *name; /* "sgd", "adam" */
+    double lr;
+    recipe_setting numbers[4]; /* ends with one without a name */
 } recipe_optimizer;
 
 enum { RECIPE_OPTIMIZERS = 2 };
 
 typedef struct {
     const char *name, *title, *source;
-    enum { RECIPE_IMAGE_FOLDER, RECIPE_CIFAR10, RECIPE_IDX, RECIPE_TABLE } format;
+    const format *format;
     const char *data;            /* the data set's name, as rows show it */
     const char *download;        /* what scripts/get_data.sh calls it; NULL: it does not know it */
     int height, width;           /* of the pictures as the network sees them; of a table, 1 and its features */
@@ -38,51 +45,33 @@ typedef struct {
     gr_module *(*net)(gr_context *ctx);
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
-    const char *lr_schedule; /* one of lr_schedule_names; NULL: constant */
-    int64_t batch, epochs;   /* the usual ones */
-    const char *last_batch;
+    gr_schedule_kind lr_schedule;
+    int64_t batch, epochs; /* the usual ones */
+    gr_last_batch last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
     const char *words[8];                       /* the recipe told, ends with NULL */
     const char *oddities[10];                   /* ends with NULL */
+    const char *unequal_updates; /* what epochs hide, and how many updates they are; NULL: nothing to tell */
 } recipe;
 
-extern const recipe recipes[];                /* ends with one without a name */
-extern const char *const recipe_names[];      /* ends with NULL */
-extern const char *const optimizer_names[];   /* ends with NULL */
-extern const char *const lr_schedule_names[]; /* in the order of gr_schedule_kind, ends with NULL */
-extern const char *const lr_rule_names[];     /* in the order of gr_lr_rule, ends with NULL */
-extern const char *const last_batch_names[];  /* in the order of gr_last_batch, ends with NULL */
+extern const recipe recipes[]; /* ends with one without a name */
 
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
 const recipe *recipe_find(const char *name, const char *command);
 
-/* Channels of the pictures. */
-int recipe_channels(const recipe *r);
+/* What it has for sgd or adam. */
+const recipe_optimizer *recipe_optimizer_named(const recipe *r, const char *name);
 
-/*
- * The recipe's numbers for an optimizer of optimizer_names. Recipes have sgd and adam; the others take their rates from
- * these: momentum and sam are sgd with momentum, 0.9 where the recipe has none.
- */
-recipe_optimizer recipe_optimizer_of(const recipe *r, const char *name);
+/* Its value for a parameter; NULL: it has none. */
+const double *recipe_number(const recipe_optimizer *o, const char *parameter);
 
-/* Which settings mean something to an optimizer. */
-enum {
-    TAKES_MOMENTUM = 1,
-    TAKES_NESTEROV = 2,
-    TAKES_DECAY = 4,
-    TAKES_ADAM = 8,
-    TAKES_TRUST = 16,
-    TAKES_RHO = 32,
-    TAKES_GAMMA = 64
-};
-unsigned optimizer_takes(const char *name);
-
-gr_last_batch last_batch_of(const char *name);
-gr_schedule_kind lr_schedule_of(const char *name); /* NULL: constant */
-gr_lr_rule lr_rule_of(const char *name);
+/* Name of recipe i; NULL behind the last. */
+const char *recipe_name(int i);
 
 void recipe_list(void);
 void recipe_explain(const recipe *r);
-void recipe_print_oddities(const recipe *r, FILE *f);
+
+/* What to keep in mind of results; by_updates: of runs of as many updates each. */
+void recipe_print_oddities(const recipe *r, bool by_updates, FILE *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* recipes.c - the published experiments. */
 #include "recipes/recipe.h"
 
-const char *const recipe_names[] = {"cats-vs-dogs", "cifar10-cnn",    "keras-mlp",        "mnist-mlp",
-                                    "fashion-mlp",  "resnet18-cifar", "resnet18-article", NULL};
+#include "sources/format.h"
 
 static gr_module *resnet18_of_10(gr_context *ctx)
 {
@@ -17,9 +16,9 @@ static gr_module *resnet18_cifar_of_10(gr_context *ctx)
 const recipe recipes[] = {
     {
         .name = "cats-vs-dogs",
-        .title = "cats against dogs from 1,200 photographs: accuracy against batch size, SGD and Adam",
+        .title = "cats against dogs from 1,200 photographs, with SGD and Adam",
         .source = "Lheureux, Paperspace blog",
-        .format = RECIPE_IMAGE_FOLDER,
+        .format = &image_folder_format,
         .data = "PetImages",
         .download = "cats-vs-dogs",
         .height = 200,
@@ -29,41 +28,43 @@ const recipe recipes[] = {
         .published_augment = "double,resize=250,crop=200@0:0,filter=bicubic-resize",
         .net = gr_cats_vs_dogs_net,
         .optimizer = "sgd",
-        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
         .epochs = 5,
-        .last_batch = "drop",
+        .last_batch = GR_DROP,
         .grid_batches = "16,32,64,128",
         .grid_optimizers = "sgd,adam",
         .words =
             {"data       200x200x3, nearest-neighbour resize, x/255; per class, in numeric file order, 600 pictures "
              "for training, 200 for validation, 200 for the test",
-             "model      Conv 32 3x3 same ReLU - MaxPool 2 - Flatten - Dense 128 ReLU - Dense 1; he_uniform, the last "
-             "layer glorot_uniform, zero biases",
+             "model      Conv 32 3x3 same ReLU - MaxPool 2 - Flatten - Dense 128 ReLU - Dense 1; he_uniform, the "
+             "last layer glorot_uniform, zero biases",
              "loss       binary cross-entropy of the logit",
              "optimizer  SGD 0.01 without momentum (Keras' default) or Adam 0.001 (Keras' form, epsilon 1e-7)",
              "schedule   5 epochs, shuffled each epoch, the last short batch dropped",
-             "augmented  (--augment published) training and validation pictures twice: as they are, and enlarged to 250x250 "
-             "(bicubic) and cut to their top left 200x200"},
+             "augmented  (--augment published) training and validation pictures twice: as they are, and enlarged to "
+             "250x250 (bicubic) and cut to their top left 200x200"},
         .oddities =
-            {"The article's augmentation is one fixed copy of each picture, the same in every epoch, so its larger set also makes "
-             "twice as many updates. --augment flip,rotate=15 and the like are drawn anew each epoch and add none.",
+            {"The article's augmentation is one fixed copy of each picture, the same in every epoch, so its "
+             "larger set also makes twice as many updates. --augment flip,rotate=15 and the like are drawn anew each "
+             "epoch and add none.",
              "The article validates on its training set; its validation pictures are never looked at. Here they are "
              "kept apart and looked at after every epoch.",
              "It re-saves the resized pictures as JPEG before training. That second loss of detail is left out here.",
              "It takes the files in the order of its file system, which cannot be recovered. Here the order is "
              "numeric; --split-seed draws another one.",
              "It takes n // batch steps an epoch, so up to a batch less one of the pictures is unused in each epoch.",
-             "A larger batch means fewer updates: 375 at batch size 16, 45 at 128, in 5 epochs. What looks like an "
-             "effect of the batch size is in part one of the number of updates; --updates makes them equal.",
              "The test set has 400 pictures: at 60 % its own standard error is 2.4 points. Differences below that "
              "say nothing, and the article reports one run of each."},
+        .unequal_updates =
+            "A larger batch means fewer updates: 375 at batch size 16, 45 at 128, in 5 epochs. What looks like an "
+            "effect of the batch size is in part one of the number of updates; --updates makes them equal.",
     },
     {
         .name = "cifar10-cnn",
         .title = "the TensorFlow tutorial's convolutional network on CIFAR-10",
         .source = "TensorFlow tutorial \"Convolutional Neural Network\"",
-        .format = RECIPE_CIFAR10,
+        .format = &cifar10_format,
         .data = "CIFAR-10",
         .download = "cifar10",
         .height = 32,
@@ -71,10 +72,10 @@ const recipe recipes[] = {
         .procedural = {1000, 0, 200},
         .net = gr_cifar10_cnn,
         .optimizer = "adam",
-        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
         .epochs = 10,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "16,32,64,128,256,512,1024",
         .grid_optimizers = "adam",
         .words =
@@ -88,14 +89,14 @@ const recipe recipes[] = {
             {"The tutorial gives its test set as validation data and reports its last epoch: there is no third part, "
              "so nothing may be chosen by these numbers.",
              "The thesis whose accuracies are shown beside ours names neither its network nor its optimizer nor its "
-             "learning rate: its values are context, not a target.",
-             "A larger batch means fewer updates: 15,630 at batch size 32, 3,910 at 128, in 10 epochs."},
+             "learning rate: its values are context, not a target."},
+        .unequal_updates = "A larger batch means fewer updates: 15,630 at batch size 32, 3,910 at 128, in 10 epochs.",
     },
     {
         .name = "keras-mlp",
-        .title = "a small dense network on a table of two classes, after a Keras lesson on the batch size",
+        .title = "a small dense network on a table of two classes",
         .source = "deeplizard, \"Batch Size in a Neural Network explained\"",
-        .format = RECIPE_TABLE,
+        .format = &table_format,
         .data = "two-arcs",
         .height = 1,
         .width = 2,
@@ -103,43 +104,43 @@ const recipe recipes[] = {
         .procedural = {500, 100, 500},
         .net = gr_keras_mlp,
         .optimizer = "adam",
-        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 10,
         .epochs = 20,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "1,10,20,50,100",
         .grid_optimizers = "adam",
         .words =
             {"data       built in, drawn by formula: rows of 2 features, points on two noisy arcs that reach into each "
-             "other; per class 500 rows for training, 100 for validation, 500 for the test. The best possible rule is "
-             "right on about 96 %, the best straight line on about 88 %",
+             "other; per class 500 rows for training, 100 for validation, 500 for the test. The best possible rule "
+             "is right on about 96 %, the best straight line on about 88 %",
              "model      Dense 16 ReLU - Dense 32 ReLU, L2 0.01 - Dense 2; glorot_uniform, zero biases",
-             "loss       softmax cross-entropy of the 2 logits, plus 0.01 times the sum of the squares of the weights of the "
-             "layer of 32 (Keras' l2)",
+             "loss       softmax cross-entropy of the 2 logits, plus 0.01 times the sum of the squares of the "
+             "weights of the layer of 32 (Keras' l2)",
              "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
              "schedule   20 epochs, shuffled each epoch, batch size 10, the last short batch kept"},
         .oddities =
             {"The publication gives neither data nor loss nor optimizer: all three are ours, and its numbers cannot be "
              "compared.",
-             "It puts a sigmoid on each of the 2 outputs. A row has exactly one class, so ours compares the logits by "
-             "softmax; which of the two is larger, and so the accuracy, is the same as with sigmoids.",
+             "It puts a sigmoid on each of the 2 outputs. A row has exactly one class, so ours compares the logits "
+             "by softmax; which of the two is larger, and so the accuracy, is the same as with sigmoids.",
              "The L2 penalty is part of every loss that is told, of validation and test too, as in Keras."},
     },
     {
         .name = "mnist-mlp",
-        .title = "one hidden layer on MNIST's digits, after the TensorFlow quickstart",
+        .title = "one hidden layer on MNIST's digits",
         .source = "TensorFlow \"quickstart for beginners\"",
-        .format = RECIPE_IDX,
+        .format = &idx_format,
         .data = "MNIST",
         .height = 28,
         .width = 28,
         .procedural = {1000, 0, 200},
         .net = gr_mnist_mlp,
         .optimizer = "adam",
-        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
         .epochs = 5,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "16,32,64,128,256,512,1024",
         .grid_optimizers = "adam",
         .words = {"data       28x28x1, x/255; 60,000 pictures for training, 10,000 for the test, none for validation",
@@ -149,24 +150,24 @@ const recipe recipes[] = {
                   "schedule   5 epochs, shuffled each epoch, the last short batch kept"},
         .oddities =
             {"The quickstart drops out 20 % of the hidden units while it trains. Here nothing is dropped, so that this "
-             "recipe and fashion-mlp differ in their data alone.",
-             "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs."},
+             "recipe and fashion-mlp differ in their data alone."},
+        .unequal_updates = "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs.",
     },
     {
         .name = "fashion-mlp",
         .title = "the TensorFlow tutorial's dense network on Fashion-MNIST",
         .source = "TensorFlow tutorial \"Basic classification\"",
-        .format = RECIPE_IDX,
+        .format = &idx_format,
         .data = "FashionMNIST",
         .height = 28,
         .width = 28,
         .procedural = {1000, 0, 200},
         .net = gr_mnist_mlp,
         .optimizer = "adam",
-        .optimizers = {{"sgd", 0.01}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
         .epochs = 5,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "16,32,64,128,256,512,1024",
         .grid_optimizers = "adam",
         .words = {"data       28x28x1, x/255; 60,000 pictures for training, 10,000 for the test, none for validation",
@@ -175,15 +176,15 @@ const recipe recipes[] = {
                   "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
                   "schedule   5 epochs, shuffled each epoch, the last short batch kept"},
         .oddities =
-            {"The tutorial trains for 10 epochs. Here it is 5, as for mnist-mlp; --epochs 10 is the tutorial's.",
-             "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs."},
+            {"The tutorial trains for 10 epochs. Here it is 5, as for mnist-mlp; --epochs 10 is the tutorial's."},
+        .unequal_updates = "A larger batch means fewer updates: 9,375 at batch size 32, 2,345 at 128, in 5 epochs.",
     },
     {
         .name = "resnet18-cifar",
         .title = "ResNet-18 for 32x32 pictures on CIFAR-10",
         .source =
             "He, Zhang, Ren, Sun, \"Deep residual learning for image recognition\"; the stem and rates are custom",
-        .format = RECIPE_CIFAR10,
+        .format = &cifar10_format,
         .data = "CIFAR-10",
         .download = "cifar10",
         .height = 32,
@@ -193,11 +194,12 @@ const recipe recipes[] = {
         .augment = "translate=4,flip",
         .net = resnet18_cifar_of_10,
         .optimizer = "sgd",
-        .optimizers = {{"sgd", 0.1, .momentum = 0.9, .nesterov = true, .weight_decay = 5e-4}, {"adam", 0.001}},
-        .lr_schedule = "cosine",
+        .optimizers = {{"sgd", 0.1, {{"momentum", 0.9}, {"nesterov", 1}, {"weight-decay", 5e-4}}},
+                       {"adam", 0.001, {{0}}}},
+        .lr_schedule = GR_COSINE,
         .batch = 128,
         .epochs = 30,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "32,128,512",
         .grid_optimizers = "sgd",
         .words =
@@ -216,9 +218,9 @@ const recipe recipes[] = {
     },
     {
         .name = "resnet18-article",
-        .title = "ResNet-18 on CIFAR-10 as the PyTorch profiler's tutorial steps it",
+        .title = "ResNet-18 on CIFAR-10 as the PyTorch profiler's tutorial has it",
         .source = "PyTorch tutorial \"PyTorch Profiler With TensorBoard\" and an article after it",
-        .format = RECIPE_CIFAR10,
+        .format = &cifar10_format,
         .data = "CIFAR-10",
         .download = "cifar10",
         .height = 32,
@@ -227,10 +229,10 @@ const recipe recipes[] = {
         .procedural = {1000, 0, 200},
         .net = resnet18_of_10,
         .optimizer = "sgd",
-        .optimizers = {{"sgd", 0.001, .momentum = 0.9}, {"adam", 0.001}},
+        .optimizers = {{"sgd", 0.001, {{"momentum", 0.9}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
         .epochs = 1,
-        .last_batch = "keep",
+        .last_batch = GR_KEEP,
         .grid_batches = "4,16,32,64",
         .grid_optimizers = "sgd",
         .words = {"data       32x32x3, (x/255 - 0.5) / 0.5; --resize 224 for the size that the tutorial resizes to",

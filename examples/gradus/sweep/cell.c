@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "terminal/complain.h"
 #include "terminal/stop.h"
+#include "terminal/system.h"
 
 /* What comes through one pipe, cut into lines. */
 typedef struct {

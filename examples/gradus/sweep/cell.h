@@ -2,7 +2,7 @@
 #ifndef GRADUS_CELL_H
 #define GRADUS_CELL_H
 
-#include "terminal/tool.h"
+#include "terminal/complain.h"
 
 typedef struct {
     int code;           /* exit code; 0 with signal */

@@ -1,23 +1,8 @@
 /* grid.c - see grid.h. */
 #include "sweep/grid.h"
 
-#include <string.h>
-
-#include "recipes/settings.h"
-#include "terminal/options.h"
-
-/* Takes the next entry of a comma list into word. False at the end. An entry that is too long comes out empty. */
-static bool next_word(const char **list, char word[32])
-{
-    if (!*list)
-        return false;
-    size_t length = strcspn(*list, ",");
-    bool fits = length < 32;
-    memcpy(word, *list, fits ? length : 0);
-    word[fits ? length : 0] = '\0';
-    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
-    return true;
-}
+#include "terminal/complain.h"
+#include "terminal/values.h"
 
 static int refuse(const char *name, const char *word, const char *why)
 {
@@ -38,60 +23,61 @@ static int add_batch(grid *g, const char *word)
     return 0;
 }
 
-static bool grid_has(const grid *g, const char *optimizer)
-{
-    for (int i = 0; i < g->n_optimizers; i++)
-        if (strcmp(g->optimizers[i], optimizer) == 0)
-            return true;
-    return false;
-}
-
 static int add_optimizer(grid *g, const char *word)
 {
-    const char *name = NULL;
-    for (const char *const *known = optimizer_names; *known; known++)
-        if (strcmp(*known, word) == 0)
-            name = *known;
-    const char *near = nearest(word, optimizer_names);
-    if (!name && near)
+    const name_list names = NAMES(optimizers);
+    const int place = name_find(names, word);
+    const char *near = nearest(word, names);
+    char all[256];
+    if (place < 0 && near)
         return complain(GR_USAGE, "sweep", "--optimizer: \"%s\" is not known; did you mean %s?", word, near);
-    if (!name)
-        return refuse("optimizer", word, "is not known; there are sgd, momentum, adam, adamw, lars, sam and prox");
-    if (grid_has(g, name))
-        return refuse("optimizer", word, "stands there twice");
-    g->optimizers[g->n_optimizers++] = name;
+    if (place < 0)
+        return complain(GR_USAGE, "sweep", "--optimizer: \"%s\" is not known; there are %s", word,
+                        names_text(names, all, sizeof all));
+    for (int i = 0; i < g->optimizers.n; i++)
+        if (g->optimizers.list[i] == &optimizers[place])
+            return refuse("optimizer", word, "stands there twice");
+    g->optimizers.list[g->optimizers.n++] = &optimizers[place];
     return 0;
 }
 
-int grid_parse(const char *batches, const char *optimizers, int64_t seeds, grid *g)
+int grid_parse(const char *batches, const char *names, int64_t seeds, grid *g)
 {
     char word[32];
     int code = 0;
     *g = (grid){.n_seeds = (int)seeds};
-    while (code == 0 && next_word(&batches, word))
+    while (code == 0 && next_entry(&batches, word))
         code = add_batch(g, word);
-    while (code == 0 && next_word(&optimizers, word))
+    while (code == 0 && next_entry(&names, word))
         code = add_optimizer(g, word);
     return code;
 }
 
 int grid_count(const grid *g)
 {
-    return g->n_batches * g->n_optimizers * g->n_seeds;
+    return g->n_batches * g->optimizers.n * g->n_seeds;
 }
 
 cell grid_cell(const grid *g, int i)
 {
-    int per_optimizer = g->n_batches, per_seed = g->n_batches * g->n_optimizers;
+    int per_optimizer = g->n_batches, per_seed = g->n_batches * g->optimizers.n;
     return (cell){.seed = 1 + i / per_seed,
-                  .optimizer = g->optimizers[i % per_seed / per_optimizer],
+                  .optimizer = g->optimizers.list[i % per_seed / per_optimizer],
                   .batch = g->batches[i % per_optimizer]};
 }
 
-unsigned grid_takes(const grid *g)
+settings grid_settings(const settings *shared, const cell *c)
 {
-    unsigned takes = 0;
-    for (int i = 0; i < g->n_optimizers; i++)
-        takes |= optimizer_takes(g->optimizers[i]);
-    return takes;
+    settings s = *shared;
+    s.batch = c->batch;
+    s.optimizer = (choice){true, (int)(c->optimizer - optimizers)};
+    s.seed = c->seed;
+    settings_keep(&s, c->optimizer);
+    return s;
+}
+
+resolved grid_resolve(const settings *shared, const recipe *r, const cell *c)
+{
+    const settings s = grid_settings(shared, c);
+    return settings_resolve(&s, r);
 }

@@ -23,12 +23,6 @@ static int io_error(const char *path, const char *what)
     return complain(GR_IO_ERROR, "sweep", "%s %s: %s", path, what, strerror(errno));
 }
 
-const char *row_text(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
 /* --- the lock ----------------------------------------------------------------------------------------------------- */
 
 int journal_lock(journal *j, const char *folder)
@@ -84,13 +78,14 @@ static int compare_identity(const journal *j, json_t *before, json_t *now)
     json_t *value;
     json_object_foreach(now, key, value)
     {
-        if (!json_equal(value, json_object_get(before, key)))
-            return differs(j, key, json_object_get(before, key), value);
+        const json_t *was = json_object_get(before, key);
+        if (was ? !json_equal(value, was) : !json_is_null(value)) /* an option that is new since then was not given */
+            return differs(j, key, was, value);
     }
     return 0;
 }
 
-static int check_identity(const journal *j, json_t *identity)
+static int check_identity(const journal *j, json_t *identity, json_t *notes)
 {
     char path[PATH_SIZE], rows[PATH_SIZE];
     path_of(j, "sweep.json", path);
@@ -109,7 +104,10 @@ static int check_identity(const journal *j, json_t *identity)
     int code = output_open(&out, path, "sweep");
     if (code)
         return code;
-    json_dumpf(identity, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    json_t *all = json_copy(identity);
+    json_object_update(all, notes);
+    json_dumpf(all, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    json_decref(all);
     fputc('\n', out.file);
     return output_commit(&out, "sweep");
 }
@@ -177,10 +175,10 @@ static int read_rows(journal *j, const json_t *identity, const char *path)
     return ftruncate(j->file, whole) == 0 && fsync(j->file) == 0 ? 0 : io_error(path, "cannot be written");
 }
 
-int journal_open(journal *j, json_t *identity)
+int journal_open(journal *j, json_t *identity, json_t *notes)
 {
     char path[PATH_SIZE];
-    int code = check_identity(j, identity);
+    int code = check_identity(j, identity, notes);
     if (code)
         return code;
     j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -193,7 +191,7 @@ json_t *journal_find(const journal *j, const cell *c)
         json_t *row = json_array_get(j->rows, i);
         if (json_integer_value(json_object_get(row, "batch")) == c->batch &&
             json_integer_value(json_object_get(row, "seed")) == c->seed &&
-            strcmp(row_text(row, "optimizer"), c->optimizer) == 0)
+            strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0)
             return row;
     }
     return NULL;

@@ -21,8 +21,11 @@ typedef struct {
 /* Makes the folder and takes its lock. Returns 0 or an exit code, complained of. */
 int journal_lock(journal *j, const char *folder);
 
-/* Compares or writes sweep.json and reads the rows. Returns 0 or an exit code, complained of. */
-int journal_open(journal *j, json_t *identity);
+/*
+ * Compares sweep.json with identity, or writes it, with notes that are not compared, and reads the rows. Returns 0 or
+ * an exit code, complained of.
+ */
+int journal_open(journal *j, json_t *identity, json_t *notes);
 
 /* The last row of a cell; NULL: none. Owned by the journal. */
 json_t *journal_find(const journal *j, const cell *c);
@@ -35,8 +38,5 @@ int journal_append(journal *j, json_t *row);
 
 /* Lets go of the folder; one in which nothing has been written goes away. */
 void journal_close(journal *j);
-
-/* The text under key; "" where there is none. */
-const char *row_text(const json_t *row, const char *key);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "terminal/tool.h"
+#include "terminal/system.h"
 
 enum { PATH_SIZE = 2048 };
 

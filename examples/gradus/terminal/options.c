@@ -1,78 +1,22 @@
 /* options.c - see options.h. */
 #include "terminal/options.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAMES = 64, HELP_COLUMN = 25 };
+#include "terminal/help.h"
+#include "terminal/values.h"
 
-const char *const filter_names[] = {"decodable", "none", "nonzero", "keras-jfif", NULL};
-const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
-const char *const precision_names[] = {"fp32", "fp64", "fp16", "bf16", "tf32", NULL}; /* as gr_precision from 1 on */
+enum { MAX_NAMES = 96 };
+
+const option *options_of(const option_group *group)
+{
+    return group->made ? group->made() : group->options;
+}
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-bool parse_count(const char *text, int64_t low, int64_t high, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    bool plain = isdigit((unsigned char)text[0]) || text[0] == '-'; /* strtoll would also take blanks and a plus */
-    if (!plain || *end || errno || n < low || n > high)
-        return false;
-    *value = n;
-    return true;
-}
-
-static bool parse_amount(const char *text, amount *a)
-{
-    char *end;
-    a->value = strtod(text, &end);
-    a->given = (isdigit((unsigned char)text[0]) || text[0] == '.') && !*end && isfinite(a->value);
-    return a->given;
-}
-
-static bool parse_positive(const char *text, double *value)
-{
-    amount a;
-    bool good = parse_amount(text, &a) && a.value > 0;
-    *value = a.value;
-    return good;
-}
-
-static bool parse_bytes(const char *text, int64_t *value)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    double number = strtod(text, &end);
-    if (!isdigit((unsigned char)text[0]) || end == text)
-        return false;
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (unit) {
-        number = ldexp(number, 10 * (int)(unit - units + 1));
-        end++;
-    }
-    if (*end || !isfinite(number) || number < 1 || number > 9e18)
-        return false;
-    *value = (int64_t)number;
-    return true;
-}
-
-static bool one_of(const char *text, const char *const *choices, const char **value)
-{
-    for (; *choices; choices++) {
-        if (strcmp(text, *choices) == 0) {
-            *value = *choices;
-            return true;
-        }
-    }
-    return false;
-}
-
+/* What the type of an option wants. */
 static void expected(const option *o, char *text, size_t size)
 {
     if (o->type == OPTION_TEXT)
@@ -89,173 +33,160 @@ static void expected(const option *o, char *text, size_t size)
         snprintf(text, size, "must be a number of bytes such as 800000000, 512M or 1.5G");
     else {
         int length = snprintf(text, size, "must be one of");
-        for (const char *const *c = o->choices; *c; c++)
-            length += snprintf(text + length, size - (size_t)length, " %s", *c);
+        for (int i = 0; name_at(o->names, i); i++)
+            length += snprintf(text + length, size - (size_t)length, " %s", name_at(o->names, i));
     }
 }
 
-static bool set_value(const command_text *command, const option *o, void *values, const char *text)
+static bool read_choice(const char *text, name_list names, choice *c)
 {
-    void *p = (char *)values + o->offset;
-    bool good = false;
+    int place = name_find(names, text);
+    *c = (choice){place >= 0, place >= 0 ? place : 0};
+    return c->given;
+}
+
+/* False: text is no value of this option. */
+static bool read_value(const option *o, const char *text, option_value *v)
+{
     switch (o->type) {
     case OPTION_FLAG:
-        *(bool *)p = good = true;
-        break;
+        return v->flag = true;
     case OPTION_TEXT:
-        *(const char **)p = text;
-        good = *text != '\0';
-        break;
+        v->text = text;
+        return *text != '\0';
     case OPTION_CHOICE:
-        good = one_of(text, o->choices, p);
-        break;
+        return read_choice(text, o->names, &v->choice);
     case OPTION_COUNT:
-        good = parse_count(text, o->low, o->high, p);
-        break;
+        return parse_count(text, o->low, o->high, &v->count);
     case OPTION_POSITIVE:
-        good = parse_positive(text, p);
-        break;
+        return parse_positive(text, &v->positive);
     case OPTION_AMOUNT:
-        good = parse_amount(text, p);
-        break;
+        return parse_amount(text, &v->amount);
     case OPTION_BYTES:
-        good = parse_bytes(text, p);
-        break;
+        return parse_bytes(text, &v->count);
     }
-    if (good)
+    return false;
+}
+
+/* Settings lie in their struct as the type that they are. */
+static size_t size_of(option_type type)
+{
+    static const size_t sizes[] = {
+        [OPTION_FLAG] = sizeof(bool),     [OPTION_TEXT] = sizeof(const char *), [OPTION_CHOICE] = sizeof(choice),
+        [OPTION_COUNT] = sizeof(int64_t), [OPTION_POSITIVE] = sizeof(double),   [OPTION_AMOUNT] = sizeof(amount),
+        [OPTION_BYTES] = sizeof(int64_t)};
+    return sizes[type];
+}
+
+static option_value value_of(const option *o, const void *values)
+{
+    option_value v = {0};
+    memcpy(&v, (const char *)values + o->offset, size_of(o->type));
+    return v;
+}
+
+void option_forget(const option *o, void *values)
+{
+    memset((char *)values + o->offset, 0, size_of(o->type));
+}
+
+static bool set_value(const gradus_command *c, const option *o, void *values, const char *text)
+{
+    option_value v = {0};
+    if (read_value(o, text, &v)) {
+        memcpy((char *)values + o->offset, &v, size_of(o->type));
         return true;
+    }
     char what[256];
     expected(o, what, sizeof what);
-    const char *near = o->type == OPTION_CHOICE ? nearest(text, o->choices) : NULL;
-    complain(GR_USAGE, command->name, "--%s \"%s\": it %s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
+    const char *near = o->type == OPTION_CHOICE ? nearest(text, o->names) : NULL;
+    complain(GR_USAGE, c->name, "--%s \"%s\": it %s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
              near ? near : "", near ? "?" : "");
     return false;
 }
 
-/* --- help --------------------------------------------------------------------------------------------------------- */
-
-/* The lines of text, first before the first one and rest before the others. */
-static void print_lines(const char *text, const char *first, const char *rest)
-{
-    for (const char *prefix = first; *text; prefix = rest) {
-        int length = (int)strcspn(text, "\n");
-        printf("%sgradus %.*s\n", prefix, length, text);
-        text += length + (text[length] == '\n');
-    }
-}
-
-static void print_option(const option *o)
-{
-    char left[64];
-    int length =
-        snprintf(left, sizeof left, "  --%s%s%s", o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
-    printf("%s", left);
-    if (length >= HELP_COLUMN - 1)
-        printf("\n%*s", HELP_COLUMN, "");
-    else
-        printf("%*s", HELP_COLUMN - length, "");
-    print_wrapped(stdout, o->help, HELP_COLUMN, HELP_COLUMN);
-}
-
-static void print_help(const command_text *command, const option_group *groups)
-{
-    print_lines(command->usage, "Usage: ", "       ");
-    putchar('\n');
-    print_wrapped(stdout, command->about, 0, 0);
-    for (; groups->title; groups++) {
-        printf("\n%s\n", groups->title);
-        for (const option *o = groups->options; o->name; o++)
-            print_option(o);
-    }
-    printf("\nExamples\n");
-    print_lines(command->examples, "  ", "  ");
-}
-
 /* --- parsing ------------------------------------------------------------------------------------------------------ */
 
-static const option *find(const option_group *groups, const char *name, size_t length, void **values)
+/* The option of that name; *values becomes the struct that it lies in. */
+static const option *find(const gradus_command *c, const char *name, size_t length, void **values)
 {
-    for (; groups->title; groups++) {
-        for (const option *o = groups->options; o->name; o++) {
+    for (const option_group *g = c->groups; g->title; g++)
+        for (const option *o = options_of(g); o->name; o++)
             if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
-                *values = groups->values;
+                *values = (char *)*values + g->base;
                 return o;
             }
-        }
-    }
     return NULL;
 }
 
-static options_end refuse(const command_text *command)
+static options_end refuse(const gradus_command *c)
 {
-    fprintf(stderr, "See 'gradus %s --help'.\n", command->name);
+    fprintf(stderr, "See 'gradus %s --help'.\n", c->name);
     return OPTIONS_REFUSED;
 }
 
-static options_end unknown(const command_text *command, const option_group *groups, const char *name, int length)
+static options_end unknown(const gradus_command *c, const char *name, int length)
 {
     const char *names[MAX_NAMES + 1] = {"help"};
     int n = 1;
-    for (; groups->title; groups++)
-        for (const option *o = groups->options; o->name && n < MAX_NAMES; o++)
+    for (const option_group *g = c->groups; g->title; g++)
+        for (const option *o = options_of(g); o->name && n < MAX_NAMES; o++)
             names[n++] = o->name;
     char word[64];
     snprintf(word, sizeof word, "%.*s", length, name);
-    const char *near = nearest(word, names);
-    complain(GR_USAGE, command->name, "there is no option --%s%s%s%s", word, near ? "; did you mean --" : "",
+    const char *near = nearest(word, (name_list)NAMES(names));
+    complain(GR_USAGE, c->name, "there is no option --%s%s%s%s", word, near ? "; did you mean --" : "",
              near ? near : "", near ? "?" : "");
-    return refuse(command);
+    return refuse(c);
 }
 
 /* One "--name", "--name=value" or "--name value" at argv[*i]. */
-static options_end parse_option(const command_text *command, const option_group *groups, int argc, char **argv, int *i)
+static options_end parse_option(const gradus_command *c, void *values, int argc, char **argv, int *i)
 {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    void *values;
-    const option *o = find(groups, name, length, &values);
+    const option *o = find(c, name, length, &values);
     if (!o)
-        return unknown(command, groups, name, (int)length);
+        return unknown(c, name, (int)length);
     const char *text = equals ? equals + 1 : NULL;
     if (o->type == OPTION_FLAG && text) {
-        complain(GR_USAGE, command->name, "--%s takes no value, \"%s\" was given", o->name, text);
-        return refuse(command);
+        complain(GR_USAGE, c->name, "--%s takes no value, \"%s\" was given", o->name, text);
+        return refuse(c);
     }
     if (o->type != OPTION_FLAG && !text) {
         if (*i + 1 >= argc) {
-            complain(GR_USAGE, command->name, "--%s needs a value: --%s %s", o->name, o->name, o->metavar);
-            return refuse(command);
+            complain(GR_USAGE, c->name, "--%s needs a value: --%s %s", o->name, o->name, o->metavar);
+            return refuse(c);
         }
         text = argv[++*i];
     }
-    return set_value(command, o, values, text) ? OPTIONS_GOOD : refuse(command);
+    return set_value(c, o, values, text) ? OPTIONS_GOOD : refuse(c);
 }
 
-options_end options_parse(const command_text *command, const option_group *groups, int argc, char **argv,
-                          const char **operand)
+options_end options_parse(const gradus_command *c, void *values, int argc, char **argv, const char **operand)
 {
-    int most = !command->operand ? 0 : command->operands ? command->operands : 1, n = 0;
+    int most = !c->operand ? 0 : c->operands ? c->operands : 1, n = 0;
     for (int i = 0; i < most || i == 0; i++)
         operand[i] = NULL;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help(command, groups);
+            help_print(c);
             return OPTIONS_HELPED;
         }
         if (word[0] == '-' && word[1] == '-') {
-            options_end end = parse_option(command, groups, argc, argv, &i);
+            options_end end = parse_option(c, values, argc, argv, &i);
             if (end != OPTIONS_GOOD)
                 return end;
         } else if (word[0] == '-') {
-            complain(GR_USAGE, command->name, "there is no option %s; options begin with two dashes", word);
-            return refuse(command);
+            complain(GR_USAGE, c->name, "there is no option %s; options begin with two dashes", word);
+            return refuse(c);
         } else if (n == most) {
-            complain(GR_USAGE, command->name, "\"%s\": %s", word,
+            complain(GR_USAGE, c->name, "\"%s\": %s", word,
                      most == 1  ? "one recipe at a time"
                      : most > 1 ? "that is one too many"
                                 : "nothing but options is expected here");
-            return refuse(command);
+            return refuse(c);
         } else {
             operand[n++] = word;
         }
@@ -265,28 +196,40 @@ options_end options_parse(const command_text *command, const option_group *group
 
 /* --- and back ----------------------------------------------------------------------------------------------------- */
 
-/* The setting as text that set_value reads as the same value. False: it was not given. */
-static bool value_text(const option *o, const void *values, char *text, size_t size)
+amount option_number(const option *o, const void *values)
 {
-    const void *p = (const char *)values + o->offset;
+    const option_value v = value_of(o, values);
     switch (o->type) {
     case OPTION_FLAG:
-        return *(const bool *)p;
-    case OPTION_TEXT:
+        return (amount){v.flag, v.flag};
     case OPTION_CHOICE:
-        return *(const char *const *)p && snprintf(text, size, "%s", *(const char *const *)p) < (int)size;
+        return (amount){v.choice.given, v.choice.value};
+    case OPTION_POSITIVE:
+        return (amount){v.positive > 0, v.positive};
+    case OPTION_AMOUNT:
+        return v.amount;
     case OPTION_COUNT:
     case OPTION_BYTES:
-        snprintf(text, size, "%lld", (long long)*(const int64_t *)p);
-        return *(const int64_t *)p != 0;
-    case OPTION_POSITIVE:
-        snprintf(text, size, "%.17g", *(const double *)p);
-        return *(const double *)p != 0;
-    case OPTION_AMOUNT:
-        snprintf(text, size, "%.17g", ((const amount *)p)->value);
-        return ((const amount *)p)->given;
+        return (amount){v.count != 0, (double)v.count};
+    case OPTION_TEXT:
+        break;
     }
-    return false;
+    return (amount){0};
+}
+
+/* The setting as text that read_value reads as the same value. False: it was not given. */
+static bool value_text(const option *o, const void *values, char *text, size_t size)
+{
+    const option_value v = value_of(o, values);
+    if (o->type == OPTION_TEXT)
+        return v.text && snprintf(text, size, "%s", v.text) < (int)size;
+    if (o->type == OPTION_CHOICE)
+        snprintf(text, size, "%s", name_at(o->names, v.choice.value));
+    else if (o->type == OPTION_COUNT || o->type == OPTION_BYTES)
+        snprintf(text, size, "%lld", (long long)v.count);
+    else
+        snprintf(text, size, "%.17g", option_number(o, values).value);
+    return option_number(o, values).given;
 }
 
 bool options_unparse(const option *options, const void *values, char **argv, int *argc, int max)
@@ -306,17 +249,16 @@ bool options_unparse(const option *options, const void *values, char **argv, int
 
 void options_json(const option *options, const void *values, json_t *object)
 {
-    for (; options->name; options++) {
-        const void *p = (const char *)values + options->offset;
+    for (const option *o = options; o->name; o++) {
+        const option_value v = value_of(o, values);
         char text[4096];
         json_t *value = json_null();
-        if (options->type == OPTION_FLAG)
-            value = json_boolean(*(const bool *)p);
-        else if (value_text(options, values, text, sizeof text))
-            value = options->type == OPTION_POSITIVE ? json_real(*(const double *)p)
-                    : options->type == OPTION_AMOUNT ? json_real(((const amount *)p)->value)
-                    : options->type == OPTION_COUNT || options->type == OPTION_BYTES ? json_integer(*(const int64_t *)p)
-                                                                                     : json_string(text);
-        json_object_set_new(object, options->name, value);
+        if (o->type == OPTION_FLAG)
+            value = json_boolean(v.flag);
+        else if (value_text(o, values, text, sizeof text))
+            value = o->type == OPTION_POSITIVE || o->type == OPTION_AMOUNT ? json_real(option_number(o, values).value)
+                    : o->type == OPTION_COUNT || o->type == OPTION_BYTES   ? json_integer(v.count)
+                                                                           : json_string(text);
+        json_object_set_new(object, o->name, value);
     }
 }

@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "terminal/complain.h"
+#include "terminal/system.h"
+
 /* Something else than a file must not be renamed over: /dev/null would be gone. */
 static bool is_special(const char *path)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "terminal/tool.h"
+#include "terminal/complain.h"
 
 typedef struct {
     char path[3072], temporary[3136];

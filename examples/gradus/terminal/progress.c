@@ -9,6 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "terminal/system.h"
+#include "terminal/text.h"
+
 static const double redraw_after = 0.1, plain_line_after = 15; /* seconds */
 
 static int terminal_width(void)

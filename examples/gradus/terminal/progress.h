@@ -5,7 +5,7 @@
 #ifndef GRADUS_PROGRESS_H
 #define GRADUS_PROGRESS_H
 
-#include "terminal/tool.h"
+#include "gradus.h"
 
 typedef struct {
     bool terminal, colour;

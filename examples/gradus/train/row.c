@@ -2,73 +2,8 @@
 #include "train/row.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-
-const char *const row_keys[] = {"recipe",
-                                "data",
-                                "data_hash",
-                                "device",
-                                "isa",
-                                "threads",
-                                "precision",
-                                "optimizer",
-                                "lr",
-                                "momentum",
-                                "nesterov",
-                                "weight_decay",
-                                "lr_schedule",
-                                "lr_every",
-                                "lr_gamma",
-                                "augment",
-                                "batch",
-                                "micro_batch",
-                                "accumulate",
-                                "batch_schedule",
-                                "lr_min",
-                                "warm_up",
-                                "lr_rule",
-                                "base_batch",
-                                "clip_norm",
-                                "decay_weights_only",
-                                "lars_trust",
-                                "sam_rho",
-                                "prox_gamma",
-                                "prox_steps",
-                                "seed",
-                                "epochs",
-                                "updates",
-                                "samples",
-                                "train_loss",
-                                "train_accuracy",
-                                "val_loss",
-                                "val_accuracy",
-                                "test_loss",
-                                "test_accuracy",
-                                "val_precision",
-                                "val_recall",
-                                "val_f1",
-                                "test_precision",
-                                "test_recall",
-                                "test_f1",
-                                "seconds",
-                                "samples_per_second",
-                                "peak_bytes",
-                                "loss_scale",
-                                "skipped_updates",
-                                "workers",
-                                "prefetch",
-                                "preload",
-                                "waiting",
-                                "copying",
-                                "computing",
-                                "evaluating",
-                                "bottleneck",
-                                "gpu_utilisation",
-                                "gpu_memory_bytes",
-                                "gpu_power",
-                                "state",
-                                "version",
-                                NULL};
 
 const char *row_state(gr_code code)
 {
@@ -145,42 +80,88 @@ static void put_time_use(json_t *row, const gr_time_use *t)
     put_real(row, "evaluating", t->evaluate / whole);
 }
 
+/* "weight-decay" is the key "weight_decay". */
+static const char *key_of(const char *option_name, char key[64])
+{
+    snprintf(key, 64, "%s", option_name);
+    for (char *c = key; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    return key;
+}
+
+/*
+ * What another optimizer takes is 0 where 0 is a choice of its own (an amount, a flag), else null, as is a usual
+ * value.
+ */
+static json_t *parameter_value(const option *o, bool taken, double x)
+{
+    const json_int_t whole = (json_int_t)x;
+    switch (o->type) {
+    case OPTION_FLAG:
+        return json_boolean(x > 0);
+    case OPTION_AMOUNT:
+        return json_real(x);
+    case OPTION_CHOICE:
+        return taken ? json_string(name_at(o->names, (int)whole)) : NULL;
+    case OPTION_COUNT:
+        return x > 0 ? json_integer(whole) : NULL;
+    default:
+        return x > 0 ? json_real(x) : NULL;
+    }
+}
+
+/* Parameters that several optimizers share, or those of one alone. */
+static void put_parameters(json_t *row, const resolved *s, bool shared)
+{
+    char key[64];
+    for (const option *o = parameter_options(); o->name; o++) {
+        const int place = optimizer_takes(s->optimizer, o->name);
+        if ((optimizers_taking(o->name) > 1) == shared)
+            put(row, key_of(o->name, key), parameter_value(o, place >= 0, place >= 0 ? s->parameters[place] : 0));
+    }
+}
+
+static void put_schedule(json_t *row, const resolved *s)
+{
+    put_text(row, "lr_schedule", lr_schedule_names[s->schedule.kind]);
+    put(row, "lr_every",
+        s->schedule.every ? json_integer(s->schedule.every) : NULL); /* null: not a schedule of steps */
+    put_real(row, "lr_gamma", s->schedule.gamma > 0 ? s->schedule.gamma : NAN);
+}
+
+static void put_batch(json_t *row, const resolved *s)
+{
+    const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
+    put(row, "batch", json_integer(s->batch));
+    put(row, "micro_batch", json_integer(micro));
+    put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
+    put_text(row, "batch_schedule", s->asked.batch_schedule); /* null: one batch size */
+}
+
 static void put_run(json_t *row, const result *r)
 {
-    const settings *s = r->settings;
-    put_text(row, "recipe", r->recipe->name);
+    const resolved *s = r->run;
+    put_text(row, "recipe", s->recipe->name);
     put_text(row, "data", r->data);
     put_text(row, "data_hash", r->data_hash && *r->data_hash ? r->data_hash : NULL);
     put_text(row, "device", r->device);
     put_text(row, "isa", r->isa);
     put(row, "threads", r->threads > 0 ? json_integer(r->threads) : NULL);
     put_text(row, "precision", r->precision);
-    put_text(row, "optimizer", s->optimizer);
+    put_text(row, "optimizer", s->optimizer->name);
     put_real(row, "lr", s->lr);
-    put_real(row, "momentum", s->momentum.value);
-    put(row, "nesterov", json_boolean(s->nesterov));
-    put_real(row, "weight_decay", s->weight_decay.value);
-    put_text(row, "lr_schedule", s->lr_schedule);
-    put(row, "lr_every", s->lr_every ? json_integer(s->lr_every) : NULL); /* null: not a schedule of steps */
-    put_real(row, "lr_gamma", s->lr_gamma > 0 ? s->lr_gamma : NAN);
+    put_parameters(row, s, true);
+    put_schedule(row, s);
     put_text(row, "augment", s->augment);
-    put(row, "batch", json_integer(s->batch));
-    const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
-    put(row, "micro_batch", json_integer(micro));
-    put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
-    put_text(row, "batch_schedule", s->batch_schedule); /* null: one batch size */
-    put_real(row, "lr_min", s->lr_min.value);
-    put_real(row, "warm_up", s->warm_up);
-    put_text(row, "lr_rule", s->lr_rule ? s->lr_rule : "none");
+    put_batch(row, s);
+    put_real(row, "lr_min", s->schedule.lr_min);
+    put_real(row, "warm_up", s->schedule.warm_up);
+    put_text(row, "lr_rule", lr_rule_names[s->asked.lr_rule.value]);
     put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
-    put_real(row, "clip_norm",
-             s->clip_norm > 0 ? s->clip_norm : NAN); /* null: not clipped; and so below, not of this optimizer */
-    put(row, "decay_weights_only", json_boolean(s->decay_weights_only));
-    put_real(row, "lars_trust", s->lars_trust > 0 ? s->lars_trust : NAN);
-    put_real(row, "sam_rho", s->sam_rho > 0 ? s->sam_rho : NAN);
-    put_real(row, "prox_gamma", s->prox_gamma > 0 ? s->prox_gamma : NAN);
-    put(row, "prox_steps", s->prox_steps ? json_integer(s->prox_steps) : NULL);
-    put(row, "seed", json_integer(s->seed));
+    put_real(row, "clip_norm", s->asked.clip_norm > 0 ? s->asked.clip_norm : NAN); /* null: not clipped */
+    put(row, "decay_weights_only", json_boolean(s->asked.decay_weights_only));
+    put_parameters(row, s, false);
+    put(row, "seed", json_integer(s->asked.seed));
 }
 
 static void put_measured(json_t *row, const result *r)
@@ -202,10 +183,7 @@ static void put_measured(json_t *row, const result *r)
     put_scale(row, fit->loss_scale, fit->skipped, trained);
     put(row, "workers", json_integer(fit->workers));
     put(row, "prefetch", json_integer(fit->prefetch));
-    put_text(row, "preload",
-             preload_is(r->settings, "none")     ? "none"
-             : preload_is(r->settings, "device") ? "device"
-                                                 : "ram");
+    put_text(row, "preload", preload_names[resolved_preload(r->run)]);
     put_time_use(row, &fit->time);
     put_text(row, "bottleneck", r->bottleneck && *r->bottleneck ? r->bottleneck : NULL);
     const bool gpu = r->gpu.readings > 0;
@@ -249,4 +227,24 @@ json_t *row_epoch(const gr_progress *p)
     put_scale(epoch, p->loss_scale, p->skipped, true);
     put_time_use(epoch, &p->time);
     return epoch;
+}
+
+json_t *row_columns(void)
+{
+    const resolved run = settings_resolve(&(settings){0}, &recipes[0]);
+    json_t *row = row_json(&(result){.run = &run}), *columns = json_array(), *value;
+    const char *key;
+    json_object_foreach(row, key, value)
+    {
+        if (strcmp(key, "history") != 0 && !strstr(key, "_confusion"))
+            json_array_append_new(columns, json_string(key));
+    }
+    json_decref(row);
+    return columns;
+}
+
+const char *row_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
 }

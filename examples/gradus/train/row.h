@@ -6,15 +6,14 @@
 
 #include <jansson.h>
 
-#include "recipes/settings.h"
+#include "settings/resolved.h"
 #include "train/gpu_watch.h"
 
 /* 15 digits: a decimal fraction such as 0.5825 stays what it is, and no float loses a bit. */
 #define ROW_FORMAT (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15))
 
 typedef struct {
-    const recipe *recipe;
-    const settings *settings;
+    const resolved *run;
     const char *data, *data_hash; /* NULL where the run did not get so far */
     const char *device, *isa, *precision;
     int threads;
@@ -37,7 +36,10 @@ json_t *row_json(const result *r);
 /* One element of history. */
 json_t *row_epoch(const gr_progress *p);
 
-/* The keys of a row but history, in order; ends with NULL: the columns of results.csv. */
-extern const char *const row_keys[];
+/* The keys of every row whose values are no lists, in order: the columns of results.csv. An array, a new reference. */
+json_t *row_columns(void);
+
+/* The text under key; "" where there is none. */
+const char *row_text(const json_t *row, const char *key);
 
 #endif

@@ -4,53 +4,45 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recipes/source.h"
+#include "commands.h"
+#include "settings/check.h"
+#include "sources/source.h"
 #include "terminal/output.h"
 #include "terminal/progress.h"
 #include "terminal/stop.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
 #include "train/row.h"
-#include "train/time_table.h"
+#include "train/time_watch.h"
 #include "train/verdict.h"
 
 typedef struct {
+    settings run;
     bool list, explain;
 } train_asks;
 
+#define RUN(field) offsetof(train_asks, run.field)
+
 static const option ask_options[] = {
-    {"list", NULL, OPTION_FLAG, offsetof(train_asks, list), "name the recipes", 0, 0, NULL},
-    {"explain", NULL, OPTION_FLAG, offsetof(train_asks, explain),
-     "tell what the recipe does and what is odd about its publication", 0, 0, NULL},
+    FLAG_OPTION("list", offsetof(train_asks, list), "name the recipes"),
+    FLAG_OPTION("explain", offsetof(train_asks, explain),
+                "tell what the recipe does and what is odd about its publication"),
     {0},
 };
 
 static const option evaluation_options[] = {
-    {"no-evaluation", NULL, OPTION_FLAG, offsetof(settings, no_evaluation),
-     "train only: leave out the validation after every epoch and the test after the last, for runs of a few updates", 0,
-     0, NULL},
+    FLAG_OPTION("no-evaluation", RUN(no_evaluation),
+                "train only: leave out the validation after every epoch and the test after the last, for runs of a "
+                "few updates"),
     {0},
 };
 
 static const option file_options[] = {
-    {"save-weights", "FILE", OPTION_TEXT, offsetof(settings, save_weights), "write the trained weights (safetensors)",
-     0, 0, NULL},
-    {"log-updates", "FILE", OPTION_TEXT, offsetof(settings, log_updates),
-     "write one JSON line per update: its number and its loss", 0, 0, NULL},
-    {"time", NULL, OPTION_FLAG, offsetof(settings, time),
-     "tell where the time of an update goes, by operation and pass", 0, 0, NULL},
-    {"json", NULL, OPTION_FLAG, offsetof(settings, json), "print the result as one line of JSON", 0, 0, NULL},
+    TEXT_OPTION("save-weights", "FILE", RUN(save_weights), "write the trained weights (safetensors)"),
+    TEXT_OPTION("log-updates", "FILE", RUN(log_updates), "write one JSON line per update: its number and its loss"),
+    FLAG_OPTION("time", RUN(time), "tell where the time of an update goes, by operation and pass"),
+    FLAG_OPTION("json", RUN(json), "print the result as one line of JSON"),
     {0},
-};
-
-static const command_text train_text = {
-    .name = "train",
-    .usage = "train RECIPE [options]\ntrain --list",
-    .operand = "RECIPE",
-    .about =
-        "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
-        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75.",
-    .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
-                "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
-                "train cats-vs-dogs --explain",
 };
 
 /* One run, from the settings to its result. */
@@ -61,7 +53,7 @@ typedef struct {
     output log;
     progress progress;
     char bottleneck[256];
-    time_table *times; /* NULL: not asked for */
+    time_watch *times; /* NULL: not asked for */
 } run;
 
 /* --- during training ---------------------------------------------------------------------------------------------- */
@@ -69,14 +61,14 @@ typedef struct {
 static bool on_report(void *user, const gr_progress *p)
 {
     run *t = user;
-    time_table_end(t->times, !p->epoch_end);
+    time_watch_end(t->times, !p->epoch_end);
     if (p->epoch_end)
         json_array_append_new(t->result.history, row_epoch(p));
     else if (t->log.file) /* every update is read then */
         fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
                 gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
     progress_fit(&t->progress, p);
-    time_table_begin(t->times);
+    time_watch_begin(t->times);
     return !stop_asked();
 }
 
@@ -91,51 +83,50 @@ static int check_outputs(const settings *s)
 }
 
 /* Reads the data and trains. Returns 0 or an exit code, complained of. */
-static int train(run *t, const recipe *r, const settings *s)
+static int train(run *t, const resolved *s)
 {
-    t->ctx = settings_open(s, false);
+    t->ctx = resolved_open(s, false);
     if (!gr_ok(t->ctx))
         return complain_of(t->ctx, "train");
-    int code = source_open(t->ctx, r, s, "train", &t->data);
+    int code = source_open(t->ctx, s, "train", &t->data);
     if (code == 0)
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
     if (code)
         return code;
-    gr_module *net = r->net(t->ctx);
+    gr_module *net = s->recipe->net(t->ctx);
     int64_t shape[3];
     gr_dataset_shape(t->data.split.train, shape);
     gr_module_build(net, 3, shape);
-    if (s->init_weights)
-        gr_load_weights(net, s->init_weights);
-    gr_optimizer *opt = settings_optimizer(s, t->ctx, net);
+    if (s->asked.init_weights)
+        gr_load_weights(net, s->asked.init_weights);
+    gr_optimizer *opt = resolved_optimizer(s, t->ctx, net);
     if (!gr_ok(t->ctx))
         return complain_of(t->ctx, "train");
 
-    if (s->time && !(t->times = time_table_open(t->ctx, "train")))
+    if (s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
         return GR_NO_MEMORY;
     stop_at_next_chance();
-    if (s->log_updates && (code = output_open(&t->log, s->log_updates, "train")) != 0)
+    if (s->asked.log_updates && (code = output_open(&t->log, s->asked.log_updates, "train")) != 0)
         return code;
-    gr_batch_stage stages[MAX_STAGES];
-    gr_fit_options fit = settings_fit(s, stages);
-    time_table_begin(t->times);
-    fit.metrics_every = s->log_updates ? 1 : 0;
+    gr_fit_options fit = resolved_fit(s);
+    time_watch_begin(t->times);
+    fit.metrics_every = s->asked.log_updates ? 1 : 0;
     fit.watch_every = t->progress.watch_every;
     fit.report = on_report;
     fit.user = t;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
     gr_split parts = t->data.split;
-    if (s->no_evaluation)
+    if (s->asked.no_evaluation)
         parts.val = parts.test = NULL;
     t->result.fit = gr_fit(net, opt, parts, &fit);
     t->result.gpu = gpu_watch_end(watch);
     progress_clear(&t->progress);
-    if (s->save_weights)
-        gr_save_weights(net, s->save_weights);
+    if (s->asked.save_weights)
+        gr_save_weights(net, s->asked.save_weights);
     if (!gr_ok(t->ctx))
         return complain_of(t->ctx, "train");
-    return s->log_updates ? output_commit(&t->log, "train") : 0;
+    return s->asked.log_updates ? output_commit(&t->log, "train") : 0;
 }
 
 static void fill_result(run *t)
@@ -153,8 +144,8 @@ static void fill_result(run *t)
                                  .apart = strcmp(gr_device_name(t->ctx), "cuda") == 0,
                                  .workers = r->fit.workers,
                                  .prefetch = r->fit.prefetch,
-                                 .late = preload_is(r->settings, "none"),
-                                 .on_device = preload_is(r->settings, "device")};
+                                 .late = resolved_preload(r->run) == PRELOAD_NONE,
+                                 .on_device = resolved_preload(r->run) == PRELOAD_DEVICE};
     r->bottleneck = verdict(&r->fit.time, &facts, t->bottleneck, sizeof t->bottleneck);
 }
 
@@ -171,11 +162,11 @@ static void print_metrics(const char *what, const gr_metrics *m)
 
 static void print_result(const result *r)
 {
-    const settings *s = r->settings;
+    const resolved *s = r->run;
     const gr_fit_result *fit = &r->fit;
     char time[32], peak[32];
-    printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", r->recipe->name, r->data, s->optimizer, s->lr,
-           (long long)s->batch, (long long)s->seed, row_state(r->code));
+    printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", s->recipe->name, r->data, s->optimizer->name, s->lr,
+           (long long)s->batch, (long long)s->asked.seed, row_state(r->code));
     if (fit->loss_scale != 1)
         printf("  %-11s %g at the end, %lld update%s skipped\n", "loss scale", fit->loss_scale, (long long)fit->skipped,
                fit->skipped == 1 ? "" : "s");
@@ -196,22 +187,22 @@ static void print(const run *t)
 {
     const result *r = &t->result;
     bool finished = r->code == GR_OK || r->code == GR_STOPPED;
-    if (r->settings->json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
+    if (r->run->asked.json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
         json_t *row = row_json(r);
         json_dumpf(row, stdout, ROW_FORMAT);
         putchar('\n');
         json_decref(row);
-    } else if (!r->settings->json && finished) {
+    } else if (!r->run->asked.json && finished) {
         print_result(r);
         if (t->times)
-            time_table_print(t->times, stdout);
+            time_watch_print(t->times, stdout);
     }
 }
 
-static int run_recipe(const recipe *r, const settings *s)
+static int run_recipe(const resolved *s)
 {
-    run t = {.result = {.recipe = r, .settings = s, .history = json_array()}, .progress = progress_open()};
-    int code = train(&t, r, s);
+    run t = {.result = {.run = s, .history = json_array()}, .progress = progress_open()};
+    int code = train(&t, s);
     if (code == 0 && t.result.fit.stopped) {
         code = GR_STOPPED;
         fprintf(stderr, "gradus train: stopped by a signal at update %lld\n", (long long)t.result.fit.updates);
@@ -219,29 +210,21 @@ static int run_recipe(const recipe *r, const settings *s)
     output_drop(&t.log);
     t.result.code = (gr_code)code;
     fill_result(&t);
-    t.result.time = t.times ? time_table_json(t.times) : NULL;
+    t.result.time = t.times ? time_watch_json(t.times) : NULL;
     print(&t);
     json_decref(t.result.time);
     json_decref(t.result.history);
-    time_table_close(t.times);
+    time_watch_close(t.times);
     gr_close(t.ctx);
     return code;
 }
 
-int train_command(int argc, char **argv)
+static int run_train(int argc, char **argv)
 {
-    settings s = {.seed = 1};
-    train_asks asks = {0};
-    const option_group groups[] = {{"The run", settings_cell, &s},
-                                   {"Updates that --batch alone does not tell", settings_batches, &s},
-                                   {"The protocol", settings_protocol, &s},
-                                   {"The machine", settings_machine, &s},
-                                   {"Evaluation", evaluation_options, &s},
-                                   {"Output", file_options, &s},
-                                   {"Instead of training", ask_options, &asks},
-                                   {0}};
+    train_asks asks = {.run = {.seed = 1}};
+    const settings *s = &asks.run;
     const char *name;
-    options_end end = options_parse(&train_text, groups, argc, argv, &name);
+    options_end end = options_parse(&train_command, &asks, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (asks.list) {
@@ -255,17 +238,42 @@ int train_command(int argc, char **argv)
         recipe_explain(r);
         return 0;
     }
-    if (s.accumulate && (s.micro_batch || s.batch_schedule))
-        return complain(GR_USAGE, "train", "--accumulate and --%s exclude each other; give one of them",
-                        s.micro_batch ? "micro-batch" : "batch-schedule");
-    if (s.batch && s.batch_schedule)
-        return complain(GR_USAGE, "train", "--batch and --batch-schedule exclude each other; give one of them");
-    settings_complete(&s, r);
     stop_catch();
-    int code = settings_check(&s, r, "train", optimizer_takes(s.optimizer));
+    const optimizer_set used = settings_optimizers(s, r);
+    int code = settings_check(s, r, "train", &used);
     if (code == 0)
-        code = settings_check_inputs(&s, "train");
+        code = settings_check_inputs(s, "train");
     if (code == 0)
-        code = check_outputs(&s);
-    return code ? code : run_recipe(r, &s);
+        code = check_outputs(s);
+    const resolved whole = code == 0 ? settings_resolve(s, r) : (resolved){0};
+    return code ? code : run_recipe(&whole);
 }
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+static const option_group groups[] = {
+    CELL_GROUP("The run", offsetof(train_asks, run)),
+    SETTINGS_GROUP("Updates that --batch alone does not tell", settings_batches, offsetof(train_asks, run)),
+    SETTINGS_GROUP("The protocol", settings_protocol, offsetof(train_asks, run)),
+    PARAMETERS_GROUP("The optimizer", offsetof(train_asks, run)),
+    SETTINGS_GROUP("The machine", settings_machine, offsetof(train_asks, run)),
+    {"Evaluation", evaluation_options, NULL, 0},
+    {"Output", file_options, NULL, 0},
+    {"Instead of training", ask_options, NULL, 0},
+    {0}};
+
+const gradus_command train_command = {
+    .name = "train",
+    .purpose = "train one network of a published experiment",
+    .usage = "train RECIPE [options]\ntrain --list",
+    .operand = "RECIPE",
+    .operand_name = recipe_name,
+    .about =
+        "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
+        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75.",
+    .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
+                "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
+                "train cats-vs-dogs --explain",
+    .groups = groups,
+    .run = run_train,
+};

@@ -1,8 +1,11 @@
-/* time_table.c - see time_table.h. */
-#include "train/time_table.h"
+/* time_watch.c - see time_watch.h. */
+#include "train/time_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "terminal/complain.h"
+#include "terminal/system.h"
 
 enum { LINES = 96, UPDATES = 512 }; /* operation and pass together; updates kept: the last ones */
 
@@ -16,7 +19,7 @@ typedef struct {
     part operation[LINES];
 } update_time;
 
-struct time_table {
+struct time_watch {
     struct {
         const char *op, *pass;
     } names[LINES];
@@ -29,7 +32,7 @@ struct time_table {
 };
 
 /* The line of an operation and pass; -1: there are too many, it will be found under "host". */
-static int line_of(time_table *t, const char *op, const char *pass)
+static int line_of(time_watch *t, const char *op, const char *pass)
 {
     for (int i = 0; i < t->lines; i++)
         if (strcmp(t->names[i].op, op) == 0 && strcmp(t->names[i].pass, pass) == 0)
@@ -43,7 +46,7 @@ static int line_of(time_table *t, const char *op, const char *pass)
 
 static void on_kernel(void *user, const gr_trace_event *e)
 {
-    time_table *t = user;
+    time_watch *t = user;
     int line = line_of(t, e->op, e->pass);
     if (t->now.loader == 0)
         t->now.loader = e->begin - t->begin;
@@ -55,9 +58,9 @@ static void on_kernel(void *user, const gr_trace_event *e)
     p->calls++;
 }
 
-time_table *time_table_open(gr_context *ctx, const char *command)
+time_watch *time_watch_open(gr_context *ctx, const char *command)
 {
-    time_table *t = calloc(1, sizeof *t);
+    time_watch *t = calloc(1, sizeof *t);
     if (!t)
         complain(GR_NO_MEMORY, command, "out of host memory for the times of updates");
     else
@@ -65,12 +68,12 @@ time_table *time_table_open(gr_context *ctx, const char *command)
     return t;
 }
 
-void time_table_close(time_table *t)
+void time_watch_close(time_watch *t)
 {
     free(t);
 }
 
-void time_table_begin(time_table *t)
+void time_watch_begin(time_watch *t)
 {
     if (!t)
         return;
@@ -78,7 +81,7 @@ void time_table_begin(time_table *t)
     t->begin = now_seconds();
 }
 
-void time_table_end(time_table *t, bool counts)
+void time_watch_end(time_watch *t, bool counts)
 {
     if (!t || !counts)
         return;
@@ -100,7 +103,7 @@ static int by_seconds(const void *a, const void *b)
  * The mean of the middle half of the updates by their time. Like a median it does not see what disturbed a few of them,
  * but unlike medians its parts add up to the whole.
  */
-static update_time typical(const time_table *t)
+static update_time typical(const time_watch *t)
 {
     const update_time *sorted[UPDATES];
     int n = t->count < UPDATES ? (int)t->count : UPDATES, first = n / 4, last = n - n / 4;
@@ -122,7 +125,7 @@ static update_time typical(const time_table *t)
 }
 
 /* The engine between the kernels: the tape, the plan of memory, adding two gradients, reading the loss. */
-static double host_seconds(const time_table *t, const update_time *u)
+static double host_seconds(const time_watch *t, const update_time *u)
 {
     double seconds = u->seconds - u->loader;
     for (int i = 0; i < t->lines; i++)
@@ -131,7 +134,7 @@ static double host_seconds(const time_table *t, const update_time *u)
 }
 
 /* Lines of the table, the longest time first; those of no update (evaluation) are left out. Returns how many. */
-static int order(const time_table *t, const update_time *u, int line[LINES])
+static int order(const time_watch *t, const update_time *u, int line[LINES])
 {
     int n = 0;
     for (int i = 0; i < t->lines; i++) {
@@ -155,7 +158,7 @@ static void print_rest(FILE *f, const char *name, const char *what, double secon
     fprintf(f, "  %-22s %-16s %9.3f %6.1f %%\n", name, what, 1e3 * seconds, 100 * seconds / whole);
 }
 
-void time_table_print(const time_table *t, FILE *f)
+void time_watch_print(const time_watch *t, FILE *f)
 {
     if (t->count == 0) {
         fprintf(f, "\nNo times: the first update warms up, and there was no other.\n");
@@ -175,7 +178,7 @@ void time_table_print(const time_table *t, FILE *f)
     print_rest(f, "whole update", "", u.seconds, u.seconds);
 }
 
-json_t *time_table_json(const time_table *t)
+json_t *time_watch_json(const time_watch *t)
 {
     if (t->count == 0)
         return json_null();

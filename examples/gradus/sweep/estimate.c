@@ -1,10 +1,11 @@
 /* estimate.c - see estimate.h. */
-#include "summary/estimate.h"
+#include "sweep/estimate.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "recipes/source.h"
+#include "sources/source.h"
+#include "train/row.h"
 
 /* Samples per second of the cells of this optimizer and batch size that are done; 0: there are none. */
 static double measured_rate(const journal *j, const cell *c)
@@ -15,7 +16,7 @@ static double measured_rate(const journal *j, const cell *c)
     json_t *row;
     json_array_foreach(j->rows, i, row)
     {
-        bool same = strcmp(row_text(row, "optimizer"), c->optimizer) == 0 &&
+        bool same = strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0 &&
                     json_integer_value(json_object_get(row, "batch")) == c->batch;
         double rate = json_number_value(json_object_get(row, "samples_per_second"));
         if (same && rate > 0) {
@@ -27,19 +28,14 @@ static double measured_rate(const journal *j, const cell *c)
 }
 
 /* Seconds per update with pictures drawn by formula: one update to warm up, two that count. NAN: it did not work. */
-static double try_out(const estimate *e, const char *optimizer, int64_t batch)
+static double try_out(const estimate *e, const optimizer *o, int64_t batch)
 {
-    settings s = *e->settings;
-    s.batch = batch;
-    s.optimizer = optimizer;
-    s.seed = 1;
-    settings_complete(&s, e->recipe);
-    gr_context *ctx = settings_open(&s, false);
+    const resolved s = grid_resolve(e->settings, e->recipe, &(cell){.optimizer = o, .batch = batch, .seed = 1});
+    gr_context *ctx = resolved_open(&s, false);
     gr_module *net = e->recipe->net(ctx);
-    gr_optimizer *opt = settings_optimizer(&s, ctx, net);
-    gr_split split = {.train = gr_augmented(source_built_in(ctx, e->recipe, &s, 2 * batch, 0), s.augment)};
-    gr_batch_stage stages[MAX_STAGES];
-    gr_fit_options fit = settings_fit(&s, stages);
+    gr_optimizer *opt = resolved_optimizer(&s, ctx, net);
+    gr_split split = {.train = gr_augmented(source_built_in(ctx, &s, 2 * batch, 0), s.augment)};
+    gr_fit_options fit = resolved_fit(&s);
     fit.n_stages = 0;
     fit.sharpness = 0;
     double seconds = 0;
@@ -52,14 +48,14 @@ static double try_out(const estimate *e, const char *optimizer, int64_t batch)
 }
 
 /* The smallest and largest batch size of an optimizer's cells that nothing is known of. False: there are none. */
-static bool unknown_batches(const grid *g, const journal *j, const char *optimizer, int64_t batch[2])
+static bool unknown_batches(const grid *g, const journal *j, const optimizer *o, int64_t batch[2])
 {
     enum { LARGEST = 64 }; /* beyond it the time per sample hardly changes any more, and trying takes long */
     batch[0] = LARGEST;
     batch[1] = 0;
     for (int i = 0; i < grid_count(g); i++) {
         cell c = grid_cell(g, i);
-        if (strcmp(c.optimizer, optimizer) != 0 || !journal_lacks(j, &c) || measured_rate(j, &c) > 0)
+        if (c.optimizer != o || !journal_lacks(j, &c) || measured_rate(j, &c) > 0)
             continue;
         int64_t b = c.batch < LARGEST ? c.batch : LARGEST;
         batch[0] = b < batch[0] ? b : batch[0];
@@ -71,14 +67,14 @@ static bool unknown_batches(const grid *g, const journal *j, const char *optimiz
 bool estimate_probe(estimate *e, const grid *g, const journal *j)
 {
     bool any = false;
-    for (int o = 0; o < g->n_optimizers; o++) {
+    for (int o = 0; o < g->optimizers.n; o++) {
         probe *p = &e->probes[o];
-        if (!unknown_batches(g, j, g->optimizers[o], p->batch))
+        if (!unknown_batches(g, j, g->optimizers.list[o], p->batch))
             continue;
         any = true;
         for (int i = 0; i < 2; i++)
             p->seconds[i] =
-                i == 1 && p->batch[1] == p->batch[0] ? p->seconds[0] : try_out(e, g->optimizers[o], p->batch[i]);
+                i == 1 && p->batch[1] == p->batch[0] ? p->seconds[0] : try_out(e, g->optimizers.list[o], p->batch[i]);
     }
     return any;
 }
@@ -89,7 +85,7 @@ static double seconds_per_update(const estimate *e, const grid *g, const journal
     if (rate > 0)
         return batch / rate;
     int o = 0;
-    while (strcmp(g->optimizers[o], c->optimizer) != 0)
+    while (g->optimizers.list[o] != c->optimizer)
         o++;
     const probe *p = &e->probes[o];
     if (p->batch[0] == p->batch[1])
@@ -100,13 +96,11 @@ static double seconds_per_update(const estimate *e, const grid *g, const journal
 
 double estimate_cell(const estimate *e, const grid *g, const journal *j, const cell *c)
 {
-    const settings *s = e->settings;
-    const char *policy = s->last_batch ? s->last_batch : e->recipe->last_batch;
-    bool drop = last_batch_of(policy) == GR_DROP;
-    int64_t per_epoch = (e->train + (drop ? 0 : c->batch - 1)) / c->batch;
-    int64_t epochs = s->epochs ? s->epochs : e->recipe->epochs, updates = epochs * per_epoch;
-    if (s->updates > 0) {
-        updates = s->updates;
+    const resolved s = grid_resolve(e->settings, e->recipe, c);
+    int64_t per_epoch = (e->train + (s.last_batch == GR_DROP ? 0 : c->batch - 1)) / c->batch;
+    int64_t epochs = s.epochs, updates = epochs * per_epoch;
+    if (s.updates > 0) {
+        updates = s.updates;
         epochs = updates / (per_epoch > 0 ? per_epoch : 1);
     }
     double update = seconds_per_update(e, g, j, c);

@@ -2,7 +2,7 @@
 #ifndef GRADUS_ESTIMATE_H
 #define GRADUS_ESTIMATE_H
 
-#include "recipes/settings.h"
+#include "settings/resolved.h"
 #include "sweep/journal.h"
 
 /* Time of an update at two batch sizes; a line through them serves the others. */

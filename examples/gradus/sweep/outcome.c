@@ -1,15 +1,16 @@
-/* table.c - see table.h. */
-#include "terminal/table.h"
+/* outcome.c - see outcome.h. */
+#include "sweep/outcome.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/text.h"
 #include "train/row.h"
 
 /* --- drawing it up ------------------------------------------------------------------------------------------------ */
 
-static void add_cell(table_line *line, const json_t *row)
+static void add_cell(outcome_line *line, const json_t *row)
 {
     const char *state = row_text(row, "state");
     line->runs++;
@@ -25,25 +26,27 @@ static void add_cell(table_line *line, const json_t *row)
     sample_add(&line->peak, json_number_value(json_object_get(row, "peak_bytes")));
 }
 
-table table_make(const recipe *r, const char *data, int64_t test_samples, const grid *g, const journal *j)
+bool outcome_fill(outcome *t, const grid *g, const journal *j)
 {
-    table t = {.recipe = r, .data = data, .test_samples = test_samples, .n = g->n_optimizers * g->n_batches};
-    t.lines = calloc((size_t)t.n, sizeof *t.lines);
-    for (int i = 0; t.lines && i < grid_count(g); i++) {
+    t->n = g->optimizers.n * g->n_batches;
+    t->lines = calloc((size_t)t->n, sizeof *t->lines);
+    if (!t->lines)
+        return false;
+    for (int i = 0; i < grid_count(g); i++) {
         cell c = grid_cell(g, i);
-        table_line *line = &t.lines[i % t.n];
-        line->optimizer = c.optimizer;
+        outcome_line *line = &t->lines[i % t->n];
+        line->optimizer = c.optimizer->name;
         line->batch = c.batch;
         json_t *row = journal_find(j, &c);
         if (row)
             add_cell(line, row);
     }
-    for (int i = 0; t.lines && i < t.n; i++)
-        t.lines[i].set_error = share_error(t.lines[i].accuracy.mean, (double)test_samples);
-    return t;
+    for (int i = 0; i < t->n; i++)
+        t->lines[i].set_error = share_error(t->lines[i].accuracy.mean, (double)t->test_samples);
+    return true;
 }
 
-void table_free(table *t)
+void outcome_free(outcome *t)
 {
     free(t->lines);
     t->lines = NULL;
@@ -52,7 +55,7 @@ void table_free(table *t)
 /* --- for people --------------------------------------------------------------------------------------------------- */
 
 /* What became of the cells that are not done: "1 out of memory, 2 failed". */
-static const char *troubles(const table_line *line, char text[96])
+static const char *troubles(const outcome_line *line, char text[96])
 {
     const struct {
         int n;
@@ -68,35 +71,42 @@ static const char *troubles(const table_line *line, char text[96])
     return text;
 }
 
-static void print_line(const table_line *line, FILE *f)
+static void print_line(const outcome_line *line, FILE *f)
 {
     char half[32] = "", peak[32], trouble[96];
     troubles(line, trouble);
     fprintf(f, "%-10s %6lld", line->optimizer, (long long)line->batch);
     if (line->done == 0) {
-        fprintf(f, "        -     -  %s\n", *trouble ? trouble : "not run");
+        fprintf(f, "        -    -  %s\n", *trouble ? trouble : "not run");
         return;
     }
     if (line->done > 1)
         snprintf(half, sizeof half, "+- %.1f", 100 * sample_half_width(&line->accuracy));
-    fprintf(f, " %8lld %5d  %5.1f %-8s %9.1f %11.0f %12s%s%s\n", (long long)line->updates, line->done,
-            100 * line->accuracy.mean, half, 100 * line->set_error, line->rate.mean, bytes_text(line->peak.mean, peak),
-            *trouble ? "  " : "", trouble);
+    fprintf(f, " %8lld %4d  %5.1f %-8s %9.1f %10.0f %10s\n", (long long)line->updates, line->done,
+            100 * line->accuracy.mean, half, 100 * line->set_error, line->rate.mean, bytes_text(line->peak.mean, peak));
+    if (*trouble)
+        fprintf(f, "%17s  and %s\n", "", trouble);
 }
 
-void table_print(const table *t, FILE *f)
+void outcome_print(const outcome *t, FILE *f)
 {
+    char note[256];
     fprintf(f, "%s on %s\n\n", t->recipe->name,
             strcmp(t->data, "procedural") == 0 ? "built-in procedural pictures, not the real data" : t->data);
-    fprintf(f, "optimizer   batch  updates  runs  test accuracy  set error   samples/s  peak memory\n");
+    fprintf(f, "optimizer   batch  updates runs  test accuracy  set error  samples/s     memory\n");
     for (int i = 0; i < t->n; i++)
         print_line(&t->lines[i], f);
-    fprintf(f,
-            "\ntest accuracy: mean over the runs (seeds) in %%, +- the 95 %% interval of that mean (Student's t)\n"
-            "set error: standard error in points that comes from the test set's size alone (%lld samples)\n"
-            "\nTo keep in mind\n",
-            (long long)t->test_samples);
-    recipe_print_oddities(t->recipe, f);
+    snprintf(note, sizeof note,
+             "set error: standard error in points that comes from the test set's size alone (%lld samples)",
+             (long long)t->test_samples);
+    fputc('\n', f);
+    print_wrapped(f,
+                  "test accuracy: mean over the runs (seeds) in %, +- the 95 % interval of that mean (Student's t); "
+                  "memory: its peak",
+                  0, 0);
+    print_wrapped(f, note, 0, 0);
+    fprintf(f, "\nTo keep in mind\n");
+    recipe_print_oddities(t->recipe, t->by_updates, f);
 }
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
@@ -106,7 +116,7 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *line_json(const table_line *line)
+static json_t *line_json(const outcome_line *line)
 {
     bool any = line->done > 0;
     json_t *o = json_object();
@@ -126,7 +136,7 @@ static json_t *line_json(const table_line *line)
     return o;
 }
 
-void table_print_json(const table *t, FILE *f)
+void outcome_print_json(const outcome *t, FILE *f)
 {
     json_t *lines = json_array();
     for (int i = 0; i < t->n; i++)
@@ -164,7 +174,7 @@ static void write_field(FILE *f, const json_t *value, bool first)
         json_dumpf(value, f, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
-void table_write_csv(const table *t, FILE *f)
+void outcome_write_csv(const outcome *t, FILE *f)
 {
     for (int i = 0; i < t->n; i++) {
         json_t *line = line_json(&t->lines[i]), *value;
@@ -191,15 +201,23 @@ void table_write_csv(const table *t, FILE *f)
 
 void cells_write_csv(const grid *g, const journal *j, FILE *f)
 {
-    for (int k = 0; row_keys[k]; k++)
-        fprintf(f, "%s%s", k ? "," : "", row_keys[k]);
+    json_t *columns = row_columns(), *key;
+    size_t k;
+    json_array_foreach(columns, k, key)
+    {
+        fprintf(f, "%s%s", k ? "," : "", json_string_value(key));
+    }
     fputc('\n', f);
     for (int i = 0; i < grid_count(g); i++) {
         cell c = grid_cell(g, i);
         json_t *row = journal_find(j, &c);
-        for (int k = 0; row && row_keys[k]; k++)
-            write_field(f, json_object_get(row, row_keys[k]), k == 0);
-        if (row)
-            fputc('\n', f);
+        if (!row)
+            continue;
+        json_array_foreach(columns, k, key)
+        {
+            write_field(f, json_object_get(row, json_string_value(key)), k == 0);
+        }
+        fputc('\n', f);
     }
+    json_decref(columns);
 }

@@ -1,6 +1,6 @@
-/* table.h - what a sweep says: per optimizer and batch size, means over seeds with what is known of their error. */
-#ifndef GRADUS_TABLE_H
-#define GRADUS_TABLE_H
+/* outcome.h - what a sweep says: per optimizer and batch size, means over seeds with what is known of their error. */
+#ifndef GRADUS_OUTCOME_H
+#define GRADUS_OUTCOME_H
 
 #include <stdio.h>
 
@@ -14,27 +14,28 @@ typedef struct {
     int runs, done, out_of_memory, went_bad, failed;
     sample accuracy, rate, peak; /* of the cells that are done; accuracy of the test set, a fraction */
     double set_error;            /* the test set's own standard error at that accuracy */
-} table_line;
+} outcome_line;
 
 typedef struct {
     const recipe *recipe;
     const char *data;
     int64_t test_samples;
+    bool by_updates; /* all cells make as many updates */
     int n;
-    table_line *lines;
-} table;
+    outcome_line *lines;
+} outcome;
 
-/* Draws up the table of a grid. lines NULL: out of memory. Free with table_free. */
-table table_make(const recipe *r, const char *data, int64_t test_samples, const grid *g, const journal *j);
-void table_free(table *t);
+/* Fills in the lines of a grid, all else being known. False: out of memory. Free with outcome_free. */
+bool outcome_fill(outcome *t, const grid *g, const journal *j);
+void outcome_free(outcome *t);
 
-void table_print(const table *t, FILE *f);
+void outcome_print(const outcome *t, FILE *f);
 
 /* One object: recipe, data, test_samples and the lines. */
-void table_print_json(const table *t, FILE *f);
+void outcome_print_json(const outcome *t, FILE *f);
 
 /* summary.csv: a line per optimizer and batch size. */
-void table_write_csv(const table *t, FILE *f);
+void outcome_write_csv(const outcome *t, FILE *f);
 
 /* results.csv: a line per cell of the grid that has a row, with the keys of a row as columns. */
 void cells_write_csv(const grid *g, const journal *j, FILE *f);

@@ -1,0 +1,21 @@
+/* commands.h - the commands of the program; each is described where it lives. */
+#ifndef GRADUS_COMMANDS_H
+#define GRADUS_COMMANDS_H
+
+#include "terminal/options.h"
+
+extern const gradus_command train_command, sweep_command, summary_command, data_command, data_show_command,
+    bench_command, cuda_command, doctor_command, man_command, completion_command;
+
+extern const gradus_command *const commands[]; /* all of them, as help lists them; ends with NULL */
+
+/*
+ * The command that argv begins with, of one word or two ("data show"); *words: how many. NULL: there is none of that
+ * name, complained of.
+ */
+const gradus_command *command_find(int argc, char **argv, int *words);
+
+/* What --help says of the program. */
+void commands_print_help(FILE *f);
+
+#endif

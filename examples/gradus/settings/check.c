@@ -1,0 +1,162 @@
+/* check.c - see check.h. */
+#include "settings/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "settings/resolved.h"
+#include "sources/format.h"
+#include "terminal/complain.h"
+#include "terminal/system.h"
+
+optimizer_set settings_optimizers(const settings *s, const recipe *r)
+{
+    return (optimizer_set){{s->optimizer.given ? &optimizers[s->optimizer.value] : optimizer_named(r->optimizer)}, 1};
+}
+
+/* --- optimizers --------------------------------------------------------------------------------------------------- */
+
+static bool any_takes(const optimizer_set *used, const char *name)
+{
+    for (int i = 0; i < used->n; i++)
+        if (optimizer_takes(used->list[i], name) >= 0)
+            return true;
+    return false;
+}
+
+/* An option that is given although no optimizer takes it. */
+static int check_taken(const settings *s, const char *command, const optimizer_set *used)
+{
+    char text[256];
+    for (const option *o = parameter_options(); o->name; o++) {
+        if (!option_number(o, s->parameters).given || any_takes(used, o->name))
+            continue;
+        if (used->n == 1)
+            return complain(GR_USAGE, command, "--%s is for %s; %s does not take it", o->name,
+                            optimizers_with(o->name, text), used->list[0]->name);
+        return complain(GR_USAGE, command, "--%s is for %s; none of them is asked for", o->name,
+                        optimizers_with(o->name, text));
+    }
+    return 0;
+}
+
+/* A parameter that is given with a value that cannot be, or without the one that it needs beside it. */
+static int check_parameter(const settings *s, const recipe *r, const char *command, const optimizer *used,
+                           const parameter *p)
+{
+    const int place = parameter_place(p->name);
+    const amount given = option_number(&parameter_options()[place], s->parameters);
+    double values[OPTIMIZER_PARAMETERS];
+    if (given.given && p->below > 0 && given.value >= p->below)
+        return complain(GR_USAGE, command, "--%s %g: it must be below %g", p->name, given.value, p->below);
+    if (!given.given || !p->beside)
+        return 0;
+    resolve_parameters(s, r, used, values);
+    return values[optimizer_takes(used, p->beside)] > 0
+               ? 0
+               : complain(GR_USAGE, command, "--%s needs a --%s, such as 0.9", p->name, p->beside);
+}
+
+static int check_optimizers(const settings *s, const recipe *r, const char *command, const optimizer_set *used)
+{
+    int code = check_taken(s, command, used);
+    for (int i = 0; i < used->n; i++)
+        for (const optimizer_parameter *own = used->list[i]->parameters; code == 0 && own->parameter; own++)
+            code = check_parameter(s, r, command, used->list[i], own->parameter);
+    return code;
+}
+
+void settings_keep(settings *s, const optimizer *o)
+{
+    for (const option *p = parameter_options(); p->name; p++)
+        if (optimizer_takes(o, p->name) < 0)
+            option_forget(p, s->parameters);
+}
+
+/* --- the course of the run ---------------------------------------------------------------------------------------- */
+
+static int check_schedules(const settings *s, const recipe *r, const char *command)
+{
+    const gr_schedule_kind kind = s->lr_schedule.given ? (gr_schedule_kind)s->lr_schedule.value : r->lr_schedule;
+    if (s->lr_every && kind != GR_STEPS && kind != GR_TRIANGULAR)
+        return complain(GR_USAGE, command, "--lr-every is for --lr-schedule steps or triangular");
+    if (s->lr_gamma > 0 && kind != GR_STEPS)
+        return complain(GR_USAGE, command, "--lr-gamma is for --lr-schedule steps");
+    if (s->lr_min.given && (kind == GR_STEPS || kind == GR_CONSTANT))
+        return complain(GR_USAGE, command, "--lr-min is for --lr-schedule cosine, linear or triangular");
+    if (s->base_batch && !s->lr_rule.given)
+        return complain(GR_USAGE, command, "--base-batch is for --lr-rule linear or sqrt");
+    return 0;
+}
+
+static int check_batches(const settings *s, const char *command)
+{
+    gr_batch_stage stages[MAX_STAGES];
+    if (s->accumulate && (s->micro_batch || s->batch_schedule))
+        return complain(GR_USAGE, command, "--accumulate and --%s exclude each other; give one of them",
+                        s->micro_batch ? "micro-batch" : "batch-schedule");
+    if (!s->batch_schedule)
+        return 0;
+    if (s->batch)
+        return complain(GR_USAGE, command, "--batch and --batch-schedule exclude each other; give one of them");
+    if (read_stages(s->batch_schedule, stages) == 0)
+        return complain(
+            GR_USAGE, command,
+            "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than the one before, "
+            "at most %d, such as 0:64,30:320,60:1600",
+            s->batch_schedule, MAX_STAGES);
+    return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates")
+                      : 0;
+}
+
+/* --- data --------------------------------------------------------------------------------------------------------- */
+
+/* A plan that makes sense by itself; whether its crops fit is seen when the pictures are there. */
+static int check_augment(const settings *s, const recipe *r, const char *command)
+{
+    if (!s->augment || strcmp(s->augment, "none") == 0)
+        return 0;
+    if (r->format->features)
+        return complain(GR_USAGE, command, "--augment is for pictures; %s has rows of features", r->name);
+    if (strcmp(s->augment, "published") == 0)
+        return r->published_augment ? 0
+                                    : complain(GR_USAGE, command,
+                                               "--augment published: %s has no published augmentation; give a plan, "
+                                               "such as flip,translate=4",
+                                               r->name);
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
+    const int code = gr_augmentation_check(ctx, s->augment) ? 0 : complain_of(ctx, command);
+    gr_close(ctx);
+    return code;
+}
+
+static int check_data(const settings *s, const recipe *r, const char *command)
+{
+    if (s->data && s->procedural)
+        return complain(GR_USAGE, command, "--data and --procedural exclude each other; give one of them");
+    if (s->filter.given && !r->format->files)
+        return complain(GR_USAGE, command, "--filter is for folders of images; %s reads none", r->name);
+    if (s->resize && r->format->features)
+        return complain(GR_USAGE, command, "--resize is for pictures; %s has rows of features", r->name);
+    return check_augment(s, r, command);
+}
+
+int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used)
+{
+    if (s->epochs && s->updates)
+        return complain(GR_USAGE, command, "--epochs and --updates exclude each other; give one of them");
+    int code = check_batches(s, command);
+    if (code == 0)
+        code = check_optimizers(s, r, command, used);
+    if (code == 0)
+        code = check_schedules(s, r, command);
+    return code ? code : check_data(s, r, command);
+}
+
+int settings_check_inputs(const settings *s, const char *command)
+{
+    if (s->init_weights && !is_readable_file(s->init_weights))
+        return complain(GR_BAD_DATA, command, "--init-weights %s: %s", s->init_weights,
+                        is_folder(s->init_weights) ? "it is a folder" : strerror(errno));
+    return 0;
+}

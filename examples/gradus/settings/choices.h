@@ -1,0 +1,42 @@
+/* choices.h - the names behind options that take one of several, and what such an option says of itself. */
+#ifndef GRADUS_CHOICES_H
+#define GRADUS_CHOICES_H
+
+#include "gradus.h"
+
+/* In the order of their enumerations; all end with NULL. */
+extern const char *const filter_names[];      /* of gr_filter */
+extern const char *const lr_schedule_names[]; /* of gr_schedule_kind */
+extern const char *const lr_rule_names[];     /* of gr_lr_rule */
+extern const char *const last_batch_names[];  /* of gr_last_batch */
+
+/* Where the pictures are kept. */
+typedef enum { PRELOAD_RAM = 0, PRELOAD_NONE, PRELOAD_DEVICE } preload;
+extern const char *const preload_names[];
+
+extern const char *const device_names[]; /* as gr_open takes them; the first is the usual one */
+
+typedef struct {
+    const char *name;
+    gr_precision precision;
+} precision_choice;
+extern const precision_choice precisions[];
+
+#define FILTER_HELP                                                                                               \
+    "which files of an image folder are taken: decodable, none (all, and one that does not decode is an error), " \
+    "nonzero (not empty), or keras-jfif (JFIF near their beginning, as Keras' example) (default: decodable)"
+
+#define AUGMENT_HELP                                                                                                \
+    "what training sees of the pictures: words with commas between them, in the order in which they happen: flip "  \
+    "(=alternate, =always), translate=4, rotate=15, shear=10, scale=0.9..1.1, resize=250, crop=200 (@center, "      \
+    "@ROW:COLUMN), cutout=16, fill=zero|edge|reflect, filter=nearest|bilinear|bicubic|bicubic-resize, double (the " \
+    "set twice: as it is, and augmented); or published, the recipe's article's own, or none (default: the recipe's)"
+
+#define DEVICE_HELP \
+    "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
+
+#define PRECISION_HELP                                                                                        \
+    "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt " \
+    "tf32 (floats, rounded to tf32 as tensor cores multiply them) or, on ref, fp64 (default: fp32, on ref fp64)"
+
+#endif

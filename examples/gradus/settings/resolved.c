@@ -1,0 +1,172 @@
+/* resolved.c - see resolved.h. */
+#include "settings/resolved.h"
+
+#include <string.h>
+
+#include "settings/check.h"
+#include "terminal/values.h"
+
+/* --- batches ------------------------------------------------------------------------------------------------------ */
+
+/* "30:320" */
+static bool read_stage(char *word, gr_batch_stage *stage)
+{
+    char *colon = strchr(word, ':');
+    if (!colon)
+        return false;
+    *colon = '\0';
+    return parse_count(word, 0, 1000000, &stage->epoch) && parse_count(colon + 1, 1, MAX_BATCH, &stage->batch);
+}
+
+int read_stages(const char *text, gr_batch_stage *stages)
+{
+    char word[32];
+    int n = 0;
+    while (next_entry(&text, word)) {
+        if (n == MAX_STAGES || !read_stage(word, &stages[n]))
+            return 0;
+        if (n == 0 ? stages[0].epoch != 0 : stages[n].epoch <= stages[n - 1].epoch)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static void resolve_batch(resolved *s)
+{
+    const settings *asked = &s->asked;
+    if (asked->batch_schedule)
+        s->n_stages = read_stages(asked->batch_schedule, s->stages);
+    s->batch = s->n_stages > 0 ? s->stages[0].batch : asked->batch ? asked->batch : s->recipe->batch;
+    s->micro_batch = asked->micro_batch;
+    if (asked->accumulate > 0) {
+        s->micro_batch = s->batch;
+        s->batch *= asked->accumulate;
+    }
+    if (asked->noise_scale && s->micro_batch == 0)
+        s->micro_batch = (s->batch + 1) / 2;
+}
+
+/* --- the optimizer ------------------------------------------------------------------------------------------------ */
+
+static amount asked_for(const settings *asked, const char *name)
+{
+    return option_number(&parameter_options()[parameter_place(name)], asked->parameters);
+}
+
+void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o, double values[OPTIMIZER_PARAMETERS])
+{
+    const recipe_optimizer *of_recipe = recipe_optimizer_named(r, o->like);
+    for (int i = 0; o->parameters[i].parameter; i++) {
+        const parameter *p = o->parameters[i].parameter;
+        const amount given = asked_for(asked, p->name);
+        const double *number = recipe_number(of_recipe, p->name);
+        /* a momentum of the user's own comes without the recipe's Nesterov */
+        const bool bare = p->beside && asked_for(asked, p->beside).given;
+        values[i] = given.given ? given.value : bare ? 0 : number ? *number : o->parameters[i].usual;
+    }
+}
+
+static void resolve_optimizer(resolved *s)
+{
+    const optimizer *o = s->optimizer = settings_optimizers(&s->asked, s->recipe).list[0];
+    const double usual = o->lr > 0 ? o->lr : recipe_optimizer_named(s->recipe, o->like)->lr;
+    s->lr = s->asked.lr > 0 ? s->asked.lr : usual;
+    s->base_batch = s->asked.base_batch;
+    if (s->asked.lr_rule.given)
+        s->lr = gr_lr_for_batch((gr_lr_rule)s->asked.lr_rule.value, s->lr, s->batch, s->base_batch);
+    resolve_parameters(&s->asked, s->recipe, o, s->parameters);
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static choice usual_choice(choice asked, int usual)
+{
+    return (choice){true, asked.given ? asked.value : usual};
+}
+
+settings settings_shared(const settings *asked, const recipe *r)
+{
+    settings s = *asked;
+    s.lr_schedule = usual_choice(s.lr_schedule, (int)r->lr_schedule);
+    const gr_schedule_kind kind = (gr_schedule_kind)s.lr_schedule.value;
+    if (s.lr_every == 0 && (kind == GR_STEPS || kind == GR_TRIANGULAR))
+        s.lr_every = kind == GR_STEPS ? 30 : 2;
+    if (s.lr_gamma == 0 && kind == GR_STEPS)
+        s.lr_gamma = 0.1;
+    if (s.base_batch == 0 && s.lr_rule.given)
+        s.base_batch = 32;
+    if (s.epochs == 0 && s.updates == 0)
+        s.epochs = r->epochs;
+    s.last_batch = usual_choice(s.last_batch, (int)r->last_batch);
+    if (!s.augment)
+        s.augment = r->augment ? r->augment : "none";
+    if (strcmp(s.augment, "published") == 0 && r->published_augment)
+        s.augment = r->published_augment;
+    return s;
+}
+
+resolved settings_resolve(const settings *asked, const recipe *r)
+{
+    resolved s = {.recipe = r, .asked = settings_shared(asked, r)};
+    resolve_batch(&s);
+    resolve_optimizer(&s);
+    s.epochs = s.asked.epochs;
+    s.updates = s.asked.updates;
+    s.schedule = (gr_schedule){.kind = (gr_schedule_kind)s.asked.lr_schedule.value,
+                               .every = s.asked.lr_every,
+                               .gamma = s.asked.lr_gamma,
+                               .lr_min = s.asked.lr_min.value,
+                               .warm_up = s.asked.warm_up};
+    s.last_batch = (gr_last_batch)s.asked.last_batch.value;
+    s.augment = s.asked.augment;
+    return s;
+}
+
+/* --- what is made of it ------------------------------------------------------------------------------------------- */
+
+gr_context *resolved_open(const resolved *s, bool plan_only)
+{
+    const settings *asked = &s->asked;
+    return gr_open(&(gr_options){.device = asked->device.given ? device_names[asked->device.value] : NULL,
+                                 .seed = (uint64_t)asked->seed,
+                                 .threads = (int)asked->threads,
+                                 .memory_limit = asked->memory_limit,
+                                 .precision = asked->precision.given ? precisions[asked->precision.value].precision
+                                                                     : GR_PRECISION_DEFAULT,
+                                 .plan_only = plan_only,
+                                 .no_fusion = asked->no_fusion});
+}
+
+gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)
+{
+    gr_optimizer *opt = s->optimizer->make(ctx, net, s->lr, s->parameters);
+    gr_set_clip(opt, s->asked.clip_norm);
+    gr_set_decay_weights_only(opt, s->asked.decay_weights_only);
+    return opt;
+}
+
+preload resolved_preload(const resolved *s)
+{
+    return (preload)s->asked.preload.value;
+}
+
+gr_fit_options resolved_fit(const resolved *s)
+{
+    const settings *asked = &s->asked;
+    return (gr_fit_options){.batch = s->batch,
+                            .micro_batch = s->micro_batch,
+                            .stages = s->stages,
+                            .n_stages = s->n_stages,
+                            .epochs = s->epochs,
+                            .updates = s->updates,
+                            .last = s->last_batch,
+                            .no_shuffle = asked->no_shuffle,
+                            .no_graph = asked->no_graph,
+                            .workers = (int)asked->workers,
+                            .prefetch = (int)asked->prefetch,
+                            .on_device = resolved_preload(s) == PRELOAD_DEVICE,
+                            .noise_scale = asked->noise_scale,
+                            .sharpness = asked->sharpness,
+                            .schedule = s->schedule};
+}

@@ -1,0 +1,54 @@
+/*
+ * resolved.h - a run as it will be: what was asked for, and the recipe's and the methods' choices for all that was left
+ * open. Made once, of settings that are checked, and never changed.
+ */
+#ifndef GRADUS_RESOLVED_H
+#define GRADUS_RESOLVED_H
+
+#include "recipes/recipe.h"
+#include "settings/settings.h"
+
+enum { MAX_STAGES = 16 };
+
+typedef struct {
+    const recipe *recipe;
+    settings asked; /* for what needs no choice: seeds, files, the machine */
+    const optimizer *optimizer;
+    double lr;                               /* for the batch size */
+    double parameters[OPTIMIZER_PARAMETERS]; /* of the optimizer, in its own order */
+    int64_t batch, micro_batch;              /* samples of an update; in memory at a time, 0: all */
+    gr_batch_stage stages[MAX_STAGES];
+    int n_stages;            /* 0: one batch size */
+    int64_t base_batch;      /* 0: the rate is for any batch size */
+    int64_t epochs, updates; /* one of them is 0 */
+    gr_schedule schedule;
+    gr_last_batch last_batch;
+    const char *augment; /* a plan, or "none" */
+} resolved;
+
+resolved settings_resolve(const settings *asked, const recipe *r);
+
+/*
+ * What was asked for, with the recipe's choices where all optimizers share them: what the cells of a sweep have
+ * in common.
+ */
+settings settings_shared(const settings *asked, const recipe *r);
+
+/* The values of an optimizer's parameters, in its own order: the user's, else the recipe's, else the usual ones. */
+void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o,
+                        double values[OPTIMIZER_PARAMETERS]);
+
+/* "0:64,30:320": returns how many stages there are, at most MAX_STAGES; 0 where text is none. */
+int read_stages(const char *text, gr_batch_stage *stages);
+
+/* The context and optimizer of a run. NULL: the context tells, or there is none. */
+gr_context *resolved_open(const resolved *s, bool plan_only);
+gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net);
+
+/* The options of its training, which live as long as s. */
+gr_fit_options resolved_fit(const resolved *s);
+
+/* Where the pictures are kept. */
+preload resolved_preload(const resolved *s);
+
+#endif

@@ -1,0 +1,113 @@
+/* settings.c - the options behind settings.h. */
+#include "settings/settings.h"
+
+#define AT(field) offsetof(settings, field)
+
+const option *settings_cell(void)
+{
+    static option options[] = {
+        COUNT_OPTION("batch", "N", AT(batch), 1, MAX_BATCH, "samples per update (default: the recipe's)"),
+        CHOICE_OPTION("optimizer", "NAME", AT(optimizer), optimizers, NULL),
+        COUNT_OPTION("seed", "N", AT(seed), 0, INT64_MAX,
+                     "draws the initial weights and the order of the samples (default: 1)"),
+        {0},
+    };
+    options[1].help = optimizer_help();
+    return options;
+}
+
+const option settings_batches[] = {
+    TEXT_OPTION("batch-schedule", "LIST", AT(batch_schedule),
+                "batch sizes by epoch, such as 0:64,30:320,60:1600: the batch grows where the rate would fall"),
+    COUNT_OPTION(
+        "accumulate", "K", AT(accumulate), 1, 65536,
+        "an update is made of K micro-batches of --batch samples: its batch size is K times as large, its memory is "
+        "not"),
+    {0},
+};
+
+const option settings_protocol[] = {
+    COUNT_OPTION(
+        "micro-batch", "N", AT(micro_batch), 1, MAX_BATCH,
+        "the most samples in memory at a time; a larger batch is taken in pieces whose gradients add up to its own "
+        "(batch normalisation sees each piece alone)"),
+    POSITIVE_OPTION("lr", "X", AT(lr), "learning rate (default: the recipe's for the optimizer)"),
+    FLAG_OPTION("decay-weights-only", AT(decay_weights_only),
+                "no weight decay on biases and on batch normalisation's scales and shifts"),
+    POSITIVE_OPTION("clip-norm", "X", AT(clip_norm),
+                    "scale the gradients down to this norm, all together, where it is larger"),
+    CHOICE_OPTION(
+        "lr-schedule", "NAME", AT(lr_schedule), lr_schedule_names,
+        "how the learning rate goes on: constant, cosine or linear (to --lr-min at the end of the run), steps, or "
+        "triangular (from --lr-min up and down) (default: the recipe's)"),
+    AMOUNT_OPTION("lr-min", "X", AT(lr_min), "with cosine, linear and triangular: the lowest rate (default: 0)"),
+    COUNT_OPTION(
+        "lr-every", "EPOCHS", AT(lr_every), 1, 1000000,
+        "with steps: epochs between two of them (default: 30); with triangular: epochs up, and down (default: 2)"),
+    POSITIVE_OPTION("lr-gamma", "X", AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)"),
+    POSITIVE_OPTION("warm-up", "EPOCHS", AT(warm_up),
+                    "epochs, whole or not, in which the rate first grows in a straight line"),
+    CHOICE_OPTION(
+        "lr-rule", "RULE", AT(lr_rule), lr_rule_names,
+        "what the batch size does to the rate: none, linear (in proportion) or sqrt (to its root) (default: none)"),
+    COUNT_OPTION("base-batch", "N", AT(base_batch), 1, MAX_BATCH,
+                 "with --lr-rule: the batch size that --lr is for (default: 32)"),
+    FLAG_OPTION(
+        "noise-scale", AT(noise_scale),
+        "measure the gradient noise scale and put it in every epoch's line (without --micro-batch in two halves of a "
+        "batch)"),
+    POSITIVE_OPTION(
+        "sharpness", "EPSILON", AT(sharpness),
+        "measure after every epoch how much the training loss can rise within EPSILON of each weight (usual: 1e-3): "
+        "eleven more passes"),
+    COUNT_OPTION("epochs", "N", AT(epochs), 1, 1000000, "passes over the training set (default: the recipe's)"),
+    COUNT_OPTION("updates", "N", AT(updates), 1, INT64_MAX / 2, "stop after so many updates instead"),
+    CHOICE_OPTION(
+        "last-batch", "POLICY", AT(last_batch), last_batch_names,
+        "what becomes of a short last batch: keep, drop, pad (with samples of weight 0) or wrap (from the epoch's "
+        "start) (default: the recipe's)"),
+    FLAG_OPTION("no-shuffle", AT(no_shuffle), "take the samples in the data set's order, every epoch"),
+    FLAG_OPTION("no-fusion", AT(no_fusion), "build the network from single operations only"),
+    COUNT_OPTION("split-seed", "N", AT(split_seed), 1, INT64_MAX,
+                 "permute the files before they are split (default: numeric file order)"),
+    CHOICE_OPTION("filter", "NAME", AT(filter), filter_names, FILTER_HELP),
+    COUNT_OPTION("resize", "SIDE", AT(resize), 1, 4096,
+                 "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)"),
+    TEXT_OPTION("augment", "PLAN", AT(augment), AUGMENT_HELP),
+    TEXT_OPTION("init-weights", "FILE", AT(init_weights), "start from these weights (safetensors)"),
+    CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
+    CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
+    BYTES_OPTION("memory-limit", AT(memory_limit),
+                 "the most that tensors may take together, such as 512M or 2G (default: none)"),
+    {0},
+};
+
+const option settings_machine[] = {
+    TEXT_OPTION(
+        "data", "PATH", AT(data),
+        "where the data sets are; or the set itself: a folder, an archive as it was fetched, a packed set (.grd) "
+        "(default: $GRADUS_DATA, else ./datasets)"),
+    FLAG_OPTION(
+        "procedural", AT(procedural),
+        "train on built-in pictures drawn by formula instead: two classes, no download, never mixed up with the real "
+        "data"),
+    COUNT_OPTION("threads", "N", AT(threads), 1, 1024,
+                 "the results do not depend on it (default, and at most: all this process may use)"),
+    COUNT_OPTION(
+        "workers", "N", AT(workers), 1, GR_MAX_WORKERS,
+        "threads that make batches ahead of the training; the batches are the same (default: up to 8 where a GPU "
+        "computes, else none: the training's own threads make each batch when it is its turn)"),
+    COUNT_OPTION("prefetch", "N", AT(prefetch), 1, GR_MAX_PREFETCH,
+                 "batches that the workers may be ahead (default: 2)"),
+    CHOICE_OPTION(
+        "preload", "WHERE", AT(preload), preload_names,
+        "where the pictures are kept: none (only the list of files; each is decoded when a batch wants it), ram, or "
+        "device (batches are then made there, of indices) (default: ram)"),
+    BYTES_OPTION("preload-limit", AT(preload_limit),
+                 "the most that the pictures of a folder or an archive may take in ram (default: three quarters of "
+                 "the machine's memory)"),
+    FLAG_OPTION(
+        "no-graph", AT(no_graph),
+        "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)"),
+    {0},
+};

@@ -1,0 +1,68 @@
+/*
+ * settings.h - a run in three steps. What was asked for (settings) is read from the command line and never changed; it
+ * is checked (check.h); with the recipe's and the methods' choices for all that was left open it becomes the run that
+ * is made (resolved.h). The options stand in tables by what they do, so that commands share them.
+ */
+#ifndef GRADUS_SETTINGS_H
+#define GRADUS_SETTINGS_H
+
+#include "settings/choices.h"
+#include "settings/optimizer_options.h"
+
+/* What was asked for. Zero: it was not. */
+typedef struct {
+    /* the cell: what a sweep varies */
+    int64_t batch, accumulate;
+    choice optimizer;
+    int64_t seed;
+    /* the protocol: what all cells of a sweep share */
+    double lr;
+    option_value parameters[MAX_PARAMETERS]; /* of optimizers, in the order of parameter_options */
+    int64_t micro_batch;
+    const char *batch_schedule;
+    double clip_norm;
+    bool decay_weights_only;
+    bool noise_scale;
+    double sharpness;
+    choice lr_schedule;
+    int64_t lr_every;
+    double lr_gamma;
+    amount lr_min;
+    double warm_up;
+    choice lr_rule;
+    int64_t base_batch;
+    int64_t epochs, updates;
+    choice last_batch;
+    bool no_shuffle, no_fusion;
+    int64_t split_seed;
+    choice filter;
+    int64_t resize;
+    const char *augment;
+    const char *init_weights;
+    choice device, precision;
+    int64_t memory_limit;
+    /* the machine: what must not change a result */
+    const char *data;
+    bool procedural, no_graph;
+    int64_t threads;
+    int64_t workers, prefetch;
+    choice preload;
+    int64_t preload_limit;
+    /* where it goes */
+    const char *save_weights, *log_updates;
+    bool json, time, no_evaluation;
+} settings;
+
+enum { MAX_BATCH = 1 << 20 };
+
+extern const option settings_batches[], settings_protocol[], settings_machine[];
+const option *settings_cell(void);
+
+/* Groups of a command's options that are settings at base in its struct; of the cell, and of all optimizers. */
+/* clang-format off */
+#define SETTINGS_GROUP(title, table, base) {title, table, NULL, base}
+#define CELL_GROUP(title, base) {title, NULL, settings_cell, base}
+#define PARAMETERS_GROUP(title, base) {title, NULL, parameter_options, (base) + offsetof(settings, parameters)}
+/* clang-format on */
+
+#endif

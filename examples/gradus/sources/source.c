@@ -1,0 +1,145 @@
+/* source.c - see source.h. */
+#include "sources/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources/format.h"
+#include "terminal/complain.h"
+#include "terminal/system.h"
+
+const char *source_root(const char *data_option)
+{
+    const char *root = getenv("GRADUS_DATA");
+    return data_option ? data_option : root && *root ? root : "datasets";
+}
+
+static int not_found(const resolved *s, const char *root, const char *command)
+{
+    const format *f = s->recipe->format;
+    char cure[512];
+    f->cure(s->recipe, cure, sizeof cure);
+    return complain(GR_BAD_DATA, command,
+                    "%s%s: %s; looked for %s there. %s; --data names another folder; --procedural does without",
+                    s->asked.data ? "--data " : "", root,
+                    is_folder(root) || is_readable_file(root) ? "no such data" : "no such folder", f->wanted, cure);
+}
+
+void source_hash(const gr_split *split, char hash[17])
+{
+    gr_dataset *parts[] = {split->train, split->val, split->test};
+    uint64_t sum = 14695981039346656037u; /* FNV-1a, 64 bits */
+    for (int i = 0; i < 3; i++) {
+        char text[17] = "-";
+        if (parts[i])
+            gr_dataset_hash(parts[i], text);
+        if (!text[0]) { /* decoded late: that would be one more pass over all files */
+            hash[0] = '\0';
+            return;
+        }
+        for (const char *c = text; *c; c++)
+            sum = (sum ^ (unsigned char)*c) * 1099511628211u;
+    }
+    snprintf(hash, 17, "%016llx", (unsigned long long)sum);
+}
+
+int64_t source_per_class(const recipe_split *split)
+{
+    return split->train + split->val + split->test;
+}
+
+gr_split source_split(gr_dataset *set, const recipe_split *split)
+{
+    return gr_split_per_class(set, split->train, split->val, split->test);
+}
+
+void source_shape(const resolved *s, int64_t shape[3])
+{
+    shape[0] = s->asked.resize ? s->asked.resize : s->recipe->height;
+    shape[1] = s->asked.resize ? s->asked.resize : s->recipe->width;
+    shape[2] = s->recipe->format->channels;
+}
+
+gr_dataset *source_built_in(gr_context *ctx, const resolved *s, int64_t n, uint64_t seed)
+{
+    int64_t shape[3];
+    source_shape(s, shape);
+    if (s->recipe->format->features)
+        return gr_table_classes(ctx, n, s->recipe->width, seed);
+    return (shape[2] == 1 ? gr_procedural_grey : gr_procedural)(ctx, n, (int)shape[0], (int)shape[1], seed);
+}
+
+void source_draw(gr_context *ctx, const resolved *s, source *data)
+{
+    const recipe_split *split = &s->recipe->procedural;
+    gr_dataset *set = source_built_in(ctx, s, 2 * source_per_class(split), (uint64_t)s->asked.split_seed);
+    data->split = source_split(set, split);
+}
+
+/* Size and scale of the recipe's pictures on every part. */
+static void prepare_parts(const resolved *s, const gr_split *split)
+{
+    gr_dataset *parts[] = {split->train, split->val, split->test};
+    for (int i = 0; i < 3; i++) {
+        if (s->asked.resize)
+            gr_dataset_resize(parts[i], (int)s->asked.resize, (int)s->asked.resize);
+        if (s->recipe->normalise.std[0] > 0)
+            gr_dataset_normalise(parts[i], &s->recipe->normalise);
+    }
+}
+
+/* Training sees the plan; validation too where the plan doubles it, as published; else only sizes follow. */
+static void augment_parts(const char *plan, gr_split *split)
+{
+    split->val = (gr_augmentation_doubles(plan) ? gr_augmented : gr_augmented_for_evaluation)(split->val, plan);
+    split->test = gr_augmented_for_evaluation(split->test, plan);
+    split->train = gr_augmented(split->train, plan);
+}
+
+/* Reads what the format finds, or draws what stands in for it. Returns 0 or an exit code, complained of. */
+static int read_source(gr_context *ctx, const resolved *s, const char *command, bool drawn, char path[PATH_SIZE],
+                       source *data)
+{
+    const format *f = s->recipe->format;
+    if (drawn) {
+        source_draw(ctx, s, data);
+        return 0;
+    }
+    const char *root = source_root(s->asked.data);
+    return f->find(s->recipe, root, path, PATH_SIZE) ? f->open(ctx, s, path, command, data)
+                                                     : not_found(s, root, command);
+}
+
+int source_open(gr_context *ctx, const resolved *s, const char *command, source *data)
+{
+    char path[PATH_SIZE];
+    const format *f = s->recipe->format;
+    const bool drawn =
+        s->asked.procedural && !f->features; /* rows of features are drawn either way, and not another set */
+    if (resolved_preload(s) == PRELOAD_NONE && (s->asked.procedural || !f->files))
+        return complain(GR_USAGE, command,
+                        "--preload none is for folders and archives of pictures; this set is read as a whole");
+    *data = (source){.name = drawn ? "procedural" : s->recipe->data};
+    int code = read_source(ctx, s, command, drawn, path, data);
+    if (code)
+        return code;
+    prepare_parts(s, &data->split);
+    if (!gr_ok(ctx))
+        return complain_of(ctx, command);
+    source_hash(&data->split, data->hash);
+    code = f->check && !drawn ? f->check(s, data->split.train, path, command) : 0;
+    if (code)
+        return code;
+    augment_parts(s->augment, &data->split);
+    return gr_ok(ctx) ? 0 : complain_of(ctx, command);
+}
+
+int source_check_batch(const source *data, int64_t batch, gr_last_batch last, const char *command)
+{
+    int64_t n = gr_dataset_size(data->split.train);
+    if (batch <= n || last == GR_PAD)
+        return 0;
+    return complain(GR_USAGE, command, "--batch %lld: the training set has only %lld samples", (long long)batch,
+                    (long long)n);
+}

@@ -1,0 +1,40 @@
+/* source.h - from a run and a data root to the pictures it trains on. */
+#ifndef GRADUS_SOURCE_H
+#define GRADUS_SOURCE_H
+
+#include "settings/resolved.h"
+
+typedef struct source {
+    const char *name; /* of the data set: "PetImages", "CIFAR-10", ... or "procedural" */
+    char hash[17];    /* 16 hex digits over all parts; "": not known, pictures are decoded late */
+    gr_split split;
+} source;
+
+/* --data, else $GRADUS_DATA, else ./datasets. */
+const char *source_root(const char *data_option);
+
+/* n samples drawn by formula, of the shape and the number of classes that stand in for the recipe's. NULL: in ctx. */
+gr_dataset *source_built_in(gr_context *ctx, const resolved *s, int64_t n, uint64_t seed);
+
+/* The recipe's built-in samples, split, into data. */
+void source_draw(gr_context *ctx, const resolved *s, source *data);
+
+/* Height, width and channels of the run's pictures, before any augmentation. */
+void source_shape(const resolved *s, int64_t shape[3]);
+
+int64_t source_per_class(const recipe_split *split);
+gr_split source_split(gr_dataset *set, const recipe_split *split);
+
+/*
+ * Reads the run's data into ctx and augments them, telling on stderr of files left out. Returns 0 or an exit code,
+ * complained of.
+ */
+int source_open(gr_context *ctx, const resolved *s, const char *command, source *data);
+
+/* Hash over the hashes of all parts, or "" where one is not known. */
+void source_hash(const gr_split *split, char hash[17]);
+
+/* Refuses a batch that the training set cannot fill. Returns 0 or an exit code, complained of. */
+int source_check_batch(const source *data, int64_t batch, gr_last_batch last, const char *command);
+
+#endif

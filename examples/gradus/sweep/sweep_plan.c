@@ -1,0 +1,98 @@
+/* sweep_plan.c - what a sweep does before its first cell: reads the data, opens its folder, tells what is to come. */
+#include <math.h>
+#include <string.h>
+
+#include "sources/source.h"
+#include "sweep/sweep.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
+
+int sweep_look_at_data(sweep *w)
+{
+    const cell first = grid_cell(&w->grid, 0);
+    const resolved s = grid_resolve(&w->asked.shared, w->recipe, &first);
+    double begin = now_seconds();
+    gr_context *ctx = gr_open(&(gr_options){.threads = (int)s.asked.threads});
+    source data;
+    int code = source_open(ctx, &s, "sweep", &data);
+    for (int i = 0; code == 0 && i < w->grid.n_batches; i++)
+        code = source_check_batch(&data, w->grid.batches[i], s.last_batch, "sweep");
+    w->data = data.name;
+    memcpy(w->data_hash, data.hash, sizeof data.hash);
+    w->estimate = (estimate){.recipe = w->recipe,
+                             .settings = &w->asked.shared,
+                             .train = gr_dataset_size(data.split.train),
+                             .val = gr_dataset_size(data.split.val),
+                             .test = gr_dataset_size(data.split.test),
+                             .read_seconds = now_seconds() - begin};
+    gr_close(ctx);
+    return code;
+}
+
+/* What all cells of a folder must share: --epochs 5 and nothing are the same where 5 is the recipe's choice. */
+static json_t *identity(const sweep *w)
+{
+    const settings shared = settings_shared(&w->asked.shared, w->recipe);
+    json_t *o = json_object();
+    json_object_set_new(o, "recipe", json_string(w->recipe->name));
+    json_object_set_new(o, "data", json_string(w->data));
+    json_object_set_new(o, "data_hash", json_string(w->data_hash));
+    json_object_set_new(o, "test_samples", json_integer(w->estimate.test));
+    json_object_set_new(o, "version", json_string(gr_version()));
+    options_json(settings_protocol, &shared, o);
+    options_json(parameter_options(), shared.parameters, o); /* as given: each optimizer has its own usual numbers */
+    return o;
+}
+
+/* For pictures: how the optimizers look in them. */
+static json_t *notes(void)
+{
+    json_t *looks = json_object();
+    for (const optimizer *o = optimizers; o->name; o++)
+        json_object_set_new(looks, o->name, json_pack("{s:s, s:s}", "label", o->label, "colour", o->colour));
+    return json_pack("{s:o}", "optimizers", looks);
+}
+
+int sweep_open_journal(sweep *w)
+{
+    json_t *o = identity(w), *n = notes();
+    int code = journal_open(&w->journal, o, n);
+    json_decref(o);
+    json_decref(n);
+    return code;
+}
+
+double sweep_expected_left(const sweep *w)
+{
+    double sum = 0;
+    for (int i = 0; i < grid_count(&w->grid); i++) {
+        cell c = grid_cell(&w->grid, i);
+        if (journal_lacks(&w->journal, &c))
+            sum += w->expected[i];
+    }
+    /* if the cells so far took longer than was expected of them, so will the others */
+    return w->expected_done > 0 ? sum * w->actual_done / w->expected_done : sum;
+}
+
+void sweep_print_plan(sweep *w)
+{
+    const grid *g = &w->grid;
+    int count = grid_count(g);
+    char time[32];
+    fprintf(stderr, "%s on %s: %d cell%s = %d batch size%s x %d optimizer%s x %d seed%s, %d to run\n", w->recipe->name,
+            w->data, count, count == 1 ? "" : "s", g->n_batches, g->n_batches == 1 ? "" : "s", g->optimizers.n,
+            g->optimizers.n == 1 ? "" : "s", g->n_seeds, g->n_seeds == 1 ? "" : "s", w->cells);
+    if (w->cells == 0)
+        return;
+    bool probed = estimate_probe(&w->estimate, g, &w->journal);
+    for (int i = 0; i < count; i++) {
+        cell c = grid_cell(g, i);
+        w->expected[i] = estimate_cell(&w->estimate, g, &w->journal, &c);
+    }
+    double left = sweep_expected_left(w);
+    if (isfinite(left))
+        fprintf(stderr, "expected time: about %s, judged by %s\n", duration_text(left, time),
+                probed ? "a few updates tried out" : "the cells that are done");
+    else
+        fprintf(stderr, "expected time: not known, not every batch size could be tried out\n");
+}

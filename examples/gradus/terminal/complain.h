@@ -1,0 +1,15 @@
+/* complain.h - what the program says when something is wrong, and the exit codes that go with it. */
+#ifndef GRADUS_COMPLAIN_H
+#define GRADUS_COMPLAIN_H
+
+#include "gradus.h"
+
+enum { TOOL_CELLS_FAILED = 1 }; /* exit code of a sweep some of whose cells failed; all others are a gr_code */
+
+/* Prints "gradus COMMAND: message" on stderr and returns code. */
+int complain(gr_code code, const char *command, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for the error that stands in ctx. */
+int complain_of(const gr_context *ctx, const char *command);
+
+#endif

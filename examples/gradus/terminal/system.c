@@ -1,0 +1,97 @@
+/* system.c - see system.h. */
+#include "terminal/system.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The number behind key (NULL: the first) in a file of the system; -1: there is none. */
+static int64_t system_number(const char *path, const char *key)
+{
+    char line[256];
+    long long number = -1;
+    FILE *f = fopen(path, "r");
+    while (f && number < 0 && fgets(line, sizeof line, f))
+        if (!key || strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + (key ? strlen(key) : 0), "%lld", &number);
+    if (f)
+        fclose(f);
+    return number;
+}
+
+int64_t memory_available(void)
+{
+    int64_t kibibytes = system_number("/proc/meminfo", "MemAvailable:");
+    int64_t most = system_number("/sys/fs/cgroup/memory.max", NULL);
+    int64_t taken = system_number("/sys/fs/cgroup/memory.current", NULL);
+    int64_t machine = kibibytes >= 0 ? 1024 * kibibytes : INT64_MAX;
+    int64_t container = most >= 0 && taken >= 0 ? most - taken : INT64_MAX;
+    return machine < container ? machine : container;
+}
+
+bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+bool is_readable_file(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) && access(path, R_OK) == 0;
+}
+
+bool find_companion(const char *folder, const char *name, char *path, size_t size)
+{
+    char here[1024]; /* folder of the running program: PREFIX/bin, or build/PRESET below the sources */
+    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+    char *slash = length > 0 ? (here[length] = '\0', strrchr(here, '/')) : NULL;
+    if (!slash)
+        return false;
+    *slash = '\0';
+    snprintf(path, size, "%s/../share/gradus/%s", here, name);
+    if (is_readable_file(path))
+        return true;
+    snprintf(path, size, "%s/../../%s/%s", here, folder, name);
+    if (is_readable_file(path))
+        return true;
+    snprintf(path, size, "%s/%s", folder, name); /* run from the top of the sources, built elsewhere */
+    return is_readable_file(path);
+}
+
+/* Whether a command starts and has matplotlib. */
+static bool can_draw(const char *python)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        execlp(python, python, "-c", "import matplotlib", (char *)NULL);
+        _exit(1);
+    }
+    int status = 1;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+const char *drawing_python(void)
+{
+    const char *chosen = getenv("PYTHON");
+    if (chosen && *chosen)
+        return can_draw(chosen) ? chosen : NULL;
+    /* The distribution's matplotlib belongs to its own Python, which another python3 may hide. */
+    return can_draw("python3") ? "python3" : can_draw("/usr/bin/python3") ? "/usr/bin/python3" : NULL;
+}

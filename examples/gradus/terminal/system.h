@@ -1,0 +1,26 @@
+/* system.h - what the program asks of the machine around it. */
+#ifndef GRADUS_SYSTEM_H
+#define GRADUS_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+double now_seconds(void); /* on a clock that only goes forward */
+
+int64_t memory_available(void); /* bytes that programs can still take; INT64_MAX: not known */
+
+/* True when path is a folder, or a file that can be read. */
+bool is_folder(const char *path);
+bool is_readable_file(const char *path);
+
+/* Path of a file that belongs to the program (NAME of scripts/ or examples/, installed under share/gradus). */
+bool find_companion(const char *folder, const char *name, char *path, size_t size);
+
+/*
+ * The Python to draw with, which must have matplotlib: $PYTHON, else the first of python3 and /usr/bin/python3. NULL:
+ * none.
+ */
+const char *drawing_python(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* text.h - numbers for people, and lines that fit a terminal. */
+#ifndef GRADUS_TEXT_H
+#define GRADUS_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { TERMINAL_WIDTH = 80 };
+
+/* "1.50 GiB", "12.3 s", "4 min 10 s", "40,961,153" into text, which is returned. */
+const char *bytes_text(double bytes, char text[32]);
+const char *duration_text(double seconds, char text[32]);
+const char *thousands_text(int64_t n, char text[32]);
+
+/* Prints text and a line end, broken between words; the first line begins at column, the others at indent. */
+void print_wrapped(FILE *f, const char *text, int column, int indent);
+
+/*
+ * Prints a command with its words, such as "sweep R --out O", behind indent blanks and "gradus "; where it is too long
+ * its lines end in a backslash, before an option, as a shell takes them.
+ */
+void print_command(FILE *f, const char *words, int indent);
+
+#endif

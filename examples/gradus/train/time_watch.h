@@ -1,0 +1,32 @@
+/*
+ * time_watch.h - where the time of an update goes: by operation and pass, from the trace, with what is left named, so
+ * that the lines add up to the whole.
+ */
+#ifndef GRADUS_TIME_WATCH_H
+#define GRADUS_TIME_WATCH_H
+
+#include <jansson.h>
+
+#include "gradus.h"
+
+typedef struct time_watch time_watch;
+
+/*
+ * Hooks into the trace of ctx. NULL: out of memory, complained of. Free with time_watch_close when no more kernel runs.
+ */
+time_watch *time_watch_open(gr_context *ctx, const char *command);
+void time_watch_close(time_watch *t); /* NULL is fine */
+
+/*
+ * An update begins: all that happens from here to the end belongs to it. It counts unless it was something else
+ * (evaluation) or the first one, which warms up. NULL is fine.
+ */
+void time_watch_begin(time_watch *t);
+void time_watch_end(time_watch *t, bool counts);
+
+void time_watch_print(const time_watch *t, FILE *f);
+
+/* {"updates", "ms", "operations": [{"op", "pass", "calls", "ms", "share", "gflops"}], "loader_ms", "host_ms"}. */
+json_t *time_watch_json(const time_watch *t);
+
+#endif
