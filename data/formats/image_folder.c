@@ -15,7 +15,7 @@
 #include "core/philox.h"
 #include "data/formats/files.h"
 #include "data/formats/filter.h"
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 /* What became of a file that was tried. */
 typedef struct {

@@ -19,7 +19,7 @@
 
 #include "core/philox.h"
 #include "data/dataset.h"
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 enum {
     MAX_SIDE = 16384,
