@@ -107,7 +107,7 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    gr__half_invalidate(slab->values);    /* a graph that is replayed does not pass where operations say so */
+    ctx->mixed->invalidate(slab->values); /* a graph that is replayed does not pass where operations say so */
     if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
         ctx->state.update++;
     return gr__state_write(ctx);

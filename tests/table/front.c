@@ -7,6 +7,7 @@
 
 #include "core/context.h"
 #include "core/half.h"
+#include "core/precision.h"
 #include "tests/table/draw.h"
 
 static gr_tensor *call_conv2d(const row *r, gr_tensor *const *in, gr_tensor *db)
@@ -396,7 +397,7 @@ static gr_context *open_spy(void)
     gr_device *device = gr__ref_device(GR_F64, &why);
     if (device)
         device->kernels = spies;
-    return gr__context_open(NULL, device);
+    return gr__context_open(NULL, device, &gr__mixed_precision);
 }
 
 static void note(gr_tensor *copy, gr_tensor **slot, gr_tensor *t)
