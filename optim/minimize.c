@@ -35,10 +35,10 @@ static bool takes_halves(const gr_context *ctx)
     return ctx->device->kernels[GR_OP_dense_sgd].halves && ctx->device->kernels[GR_OP_dense_adam].halves;
 }
 
-static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
+static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
 {
     const gr_call *c = &node->call;
-    if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !takes_halves(opt->ctx)))
+    if (node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !halves))
         return false;
     if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
         return false;
@@ -50,9 +50,10 @@ static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
 static void claim(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    for (int i = 0; i < ctx->n_nodes; i++) {
+    const bool halves = takes_halves(ctx);
+    for (int i = 0; i < ctx->n_nodes && gr__may_fuse(opt); i++) {
         gr_node *node = ctx->nodes[i];
-        if (!can_fuse(opt, node))
+        if (!can_fuse(opt, node, halves))
             continue;
         gr_tensor *w = gr__origin(node->call.in[W]);
         node->claimed = ctx->scaler ? 1u << W : 1u << X | 1u << W;
