@@ -63,7 +63,7 @@ static void claim(gr_optimizer *opt)
 }
 
 /* dx becomes, or is added to, the gradient of x. */
-static bool deliver(gr_tensor *x, gr_tensor *dx)
+static bool accumulate_dx(gr_tensor *x, gr_tensor *dx)
 {
     if (!x->grad) {
         x->grad = dx;
@@ -75,7 +75,7 @@ static bool deliver(gr_tensor *x, gr_tensor *dx)
 }
 
 /* A name under which t's storage stays until the step ends, whatever the nodes that made it release. NULL: recorded. */
-static gr_tensor *keep(gr_tensor *t)
+static gr_tensor *retain(gr_tensor *t)
 {
     const gr_context *ctx = t->ctx;
     gr_tensor *kept = gr__tensor_alias(t, t->ndim, t->shape);
@@ -87,15 +87,15 @@ static gr_tensor *keep(gr_tensor *t)
 }
 
 /* The gradients of x and the bias; what the update will need is kept. */
-static bool postpone(gr_optimizer *opt, gr_node *node, gr_call *call)
+static bool defer_update(gr_optimizer *opt, gr_node *node, gr_call *call)
 {
     const gr_dense_args *args = call->options;
     gr_fused *f = &opt->fused[gr__origin(call->in[W])->segment];
     if (!gr__run_kernel(opt->ctx, node->op, call, GR_BACKWARD))
         return false;
-    f->x = keep(call->in[X]);
-    f->dy = keep(call->d_out[0]);
-    f->y = args->relu ? keep(call->out[0]) : NULL;
+    f->x = retain(call->in[X]);
+    f->dy = retain(call->d_out[0]);
+    f->y = args->relu ? retain(call->out[0]) : NULL;
     return gr_ok(opt->ctx);
 }
 
@@ -106,7 +106,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
     gr_tensor *x = call->in[X];
     const gr_dense_args *args = call->options;
     if (opt->ctx->scaler)
-        return postpone(opt, node, call);
+        return defer_update(opt, node, call);
     gr_dense_update update = {.x = x,
                               .dy = call->d_out[0],
                               .w = gr__origin(call->in[W]),
@@ -114,7 +114,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
                               .db = call->d_in[B],
                               .want_dx = x->wants_grad};
     gr_tensor *dx = gr__dense_step(opt, &update);
-    return dx && (!x->wants_grad || deliver(x, dx));
+    return dx && (!x->wants_grad || accumulate_dx(x, dx));
 }
 
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)

@@ -251,9 +251,9 @@ static bool step_pass(gr_optimizer *opt)
 static void end_update(gr_optimizer *opt)
 {
     gr_parameters *statistics = opt->net->parameters->statistics;
-    if (statistics->moved)
+    if (statistics->pending)
         gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
-    statistics->moved = false;
+    statistics->pending = false;
     gr__scaler_update(opt->ctx);
     opt->ctx->state.inv_weight = 0;
 }
@@ -262,7 +262,7 @@ bool gr__update_finish(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
     opt->pass = step_pass(opt) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
-    opt->net->parameters->statistics->still = opt->pass > 0;
+    opt->net->parameters->statistics->frozen = opt->pass > 0;
     if (opt->pass == 0)
         end_update(opt);
     gr_clear_gradients(ctx);
