@@ -4,6 +4,7 @@
  * that an operation reads as halves gets a copy for the step.
  */
 #include "amp/cast.h"
+#include "amp/mixed.h"
 #include "core/slab.h"
 
 bool gr__cast(gr_context *ctx, gr_tensor *x, gr_tensor *y)

@@ -5,7 +5,6 @@
 #define GRADUS_CAST_H
 
 #include "core/context.h"
-#include "core/precision.h"
 
 /* y = x, each element rounded to y's type. False: recorded. */
 bool gr__cast(gr_context *ctx, gr_tensor *x, gr_tensor *y);

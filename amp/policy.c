@@ -9,8 +9,8 @@
  *   REAL       always real: sums, statistics    real                           real
  *   U8, I32    bytes, 32-bit integers
  */
+#include "amp/mixed.h"
 #include "core/context.h"
-#include "core/precision.h"
 
 gr_type gr__policy_compute(gr_precision precision, gr_type real)
 {

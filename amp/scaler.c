@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "amp/amp.h"
-#include "core/precision.h"
+#include "amp/mixed.h"
 #include "kernels/ops/ops.h"
 
 /*

@@ -7,6 +7,7 @@
  * in both types.
  */
 #include "amp/cast.h"
+#include "amp/mixed.h"
 
 enum {
     SLICE_BYTES = 8 << 20, /* of floats in a slice, at least one sample */

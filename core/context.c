@@ -24,10 +24,10 @@ static bool set_up(gr_context *ctx)
     float one = 1;
     double wide = 1;
     return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
-           (ctx->options.precision != GR_FP16 || gr__scaler_open(ctx));
+           (ctx->options.precision != GR_FP16 || ctx->mixed->open_scaler(ctx));
 }
 
-gr_context *gr__context_open(const gr_options *options, gr_device *device)
+gr_context *gr__context_open(const gr_options *options, gr_device *device, const gr_mixed_precision *mixed)
 {
     gr_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) {
@@ -38,10 +38,11 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device)
     if (options)
         ctx->options = *options;
     ctx->device = device;
+    ctx->mixed = mixed;
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
-    ctx->compute = gr__policy_compute(ctx->options.precision, device ? device->real : GR_F32);
+    ctx->compute = mixed->compute(ctx->options.precision, device ? device->real : GR_F32);
     if (device)
         set_up(ctx);
     return ctx;

@@ -21,13 +21,14 @@ struct gr_context {
     char error[1024];
     const char *module; /* the module whose forward runs, for messages and the trace */
 
-    gr_arena *arena;   /* step memory */
-    gr_arena *plan;    /* its stand-in while planning */
-    bool planning;     /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
-    bool recording;    /* write the tape */
-    bool capturing;    /* the device writes a step down and does not do it: the step state on it stays as it is */
-    int64_t frees;     /* how often device memory was freed: addresses from before may be another's */
-    gr_type compute;   /* of activations: the device's real type, or a half */
+    gr_arena *arena; /* step memory */
+    gr_arena *plan;  /* its stand-in while planning */
+    bool planning;   /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
+    bool recording;  /* write the tape */
+    bool capturing;  /* the device writes a step down and does not do it: the step state on it stays as it is */
+    int64_t frees;   /* how often device memory was freed: addresses from before may be another's */
+    const struct gr_mixed_precision *mixed; /* the answers to precision.h */
+    gr_type compute;                        /* of activations: the device's real type, or a half */
     gr_tensor *scaler; /* [GR_SCALER_VALUES], the end of the step state, which is the device's; NULL: no loss scale */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 

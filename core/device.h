@@ -22,12 +22,12 @@ struct gr_device {
     const gr_kernel *kernels; /* by operation id */
     const gr_op *cast;        /* the operation that converts between floating-point types */
     const gr_probes *probes;
-    struct gr_pool *pool;         /* NULL unless a CPU device */
-    void *queue;                  /* NULL unless a GPU device */
-    bool on_host;                 /* its memory is the host's: a tensor may be filled in place */
-    bool reads_host;              /* its kernels may read any memory of the host's */
-    bool without_bf16;            /* it cannot multiply bf16 */
-    bool tf32;                    /* it can multiply tf32 factors: gr_exec.tf32 */
+    struct gr_pool *pool; /* NULL unless a CPU device */
+    void *queue;          /* NULL unless a GPU device */
+    bool on_host;         /* its memory is the host's: a tensor may be filled in place */
+    bool reads_host;      /* its kernels may read any memory of the host's */
+    bool without_bf16;    /* it cannot multiply bf16 */
+    bool tf32;            /* it can multiply tf32 factors: gr_exec.tf32 */
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);
@@ -53,7 +53,12 @@ struct gr_device {
     gr_counters (*count_end)(gr_device *d);
 };
 
-/* Opens a context on a device that the caller has made; takes it over. device NULL: the context carries the error. */
-gr_context *gr__context_open(const gr_options *options, gr_device *device);
+struct gr_mixed_precision;
+
+/*
+ * Opens a context on a device that the caller has made; takes it over. device NULL: the context carries the error.
+ * mixed: &gr__mixed_precision of precision.h.
+ */
+gr_context *gr__context_open(const gr_options *options, gr_device *device, const struct gr_mixed_precision *mixed);
 
 #endif

@@ -38,7 +38,7 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...)
 /* One input against its slot. */
 static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 {
-    const gr_type wanted = gr__policy_input(b->ctx, slot, t);
+    const gr_type wanted = b->ctx->mixed->input(b->ctx, slot, t);
     if (t->ctx != b->ctx)
         gr__op_fail(b, "%s belongs to another context", slot->name);
     else if (t->type != wanted)
@@ -68,8 +68,8 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
         if (in[i] && !fits(b, &op->in[i], in[i]))
             return false;
         else if (in[i] && (op->in[i].flags & GR_SLOT_CHANGED))
-            gr__half_invalidate(in[i]);
-    return gr__cast_inputs(b);
+            b->ctx->mixed->invalidate(in[i]);
+    return b->ctx->mixed->cast_inputs(b);
 }
 
 void *gr__op_args(gr_build *b)
@@ -106,7 +106,7 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
     const gr_slot *slot = &b->op->out[slot_index];
     if ((slot->flags & GR_SLOT_TAPED) && !on_tape(b))
         return true;
-    return gr__op_output_as(b, slot_index, gr__policy_output(b, slot), ndim, shape);
+    return gr__op_output_as(b, slot_index, b->ctx->mixed->output(b, slot), ndim, shape);
 }
 
 static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
@@ -151,8 +151,8 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
 
 static bool run(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
-    return gr__policy_widens(ctx, op, call, pass) ? gr__run_widened(ctx, op, call, pass)
-                                                  : gr__run_plain(ctx, op, call, pass);
+    return ctx->mixed->widens(ctx, op, call, pass) ? ctx->mixed->run_widened(ctx, op, call, pass)
+                                                   : gr__run_plain(ctx, op, call, pass);
 }
 
 /* The kernel, timed, counted and reported. */

@@ -38,7 +38,7 @@ struct gr_pool {
     int spins;
 };
 
-static void pause_briefly(void)
+static void cpu_relax(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -78,7 +78,7 @@ static void wait_for(gr_pool *pool, condition holds, unsigned seen)
     for (int i = 0; i < pool->spins; i++) {
         if (holds(pool, seen))
             return;
-        pause_briefly();
+        cpu_relax();
     }
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->asleep, 1); /* before the last look: whoever makes it true sees us, or we see it */
@@ -89,7 +89,7 @@ static void wait_for(gr_pool *pool, condition holds, unsigned seen)
 }
 
 /* Wakes sleepers, if there are any: no system call while everybody spins. */
-static void wake_sleepers(gr_pool *pool)
+static void wake_workers(gr_pool *pool)
 {
     if (atomic_load(&pool->asleep) == 0)
         return;
@@ -108,7 +108,7 @@ static void *work(void *arg)
             return NULL;
         run_share(pool, w->index);
         if (atomic_fetch_sub(&pool->unfinished, 1) == 1)
-            wake_sleepers(pool);
+            wake_workers(pool);
     }
 }
 
@@ -116,7 +116,7 @@ static void start_round(gr_pool *pool)
 {
     atomic_store(&pool->unfinished, pool->threads - 1);
     atomic_fetch_add(&pool->round, 1);
-    wake_sleepers(pool);
+    wake_workers(pool);
 }
 
 gr_pool *gr__pool_open(int threads)

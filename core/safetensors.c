@@ -19,14 +19,14 @@ static const char *const dtypes[GR_TYPE_COUNT] = {
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static bool broken(gr_context *ctx, const char *path, const char *rule)
+static bool invalid_file(gr_context *ctx, const char *path, const char *rule)
 {
     return gr__fail(ctx, GR_BAD_DATA, "%s: not a sound safetensors file: %s; the file is damaged or of another kind",
                     path, rule);
 }
 
 /* The whole file into memory. */
-static bool slurp(gr_context *ctx, const char *path, gr_safetensors *file)
+static bool read_file(gr_context *ctx, const char *path, gr_safetensors *file)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
@@ -147,7 +147,7 @@ bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *fil
     *file = (gr_safetensors){0};
     const char *rule = NULL;
     json_t *header = NULL;
-    if (!slurp(ctx, path, file))
+    if (!read_file(ctx, path, file))
         goto fail;
     const char *bytes = file->bytes;
     uint64_t length = file->size >= LENGTH_BYTES ? little_endian_u64(file->bytes) : 0;
@@ -175,7 +175,7 @@ bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *fil
 fail:
     json_decref(header);
     gr__safetensors_free(file);
-    return broken(ctx, path, rule ? rule : "");
+    return invalid_file(ctx, path, rule ? rule : "");
 }
 
 void gr__safetensors_free(gr_safetensors *file)

@@ -101,7 +101,7 @@ static int64_t lay_out_gradients(gr_slab *slab)
 }
 
 /* Copies the gradients that hold values from the old slab to their new places, which are zero. */
-static bool carry_over(gr_slab *slab, const gr_tensor *old, const int64_t *old_offset)
+static bool copy_gradients(gr_slab *slab, const gr_tensor *old, const int64_t *old_offset)
 {
     gr_device *d = slab->ctx->device;
     bool copied = true;
@@ -114,7 +114,7 @@ static bool carry_over(gr_slab *slab, const gr_tensor *old, const int64_t *old_o
 }
 
 /* Points each parameter at its gradient. */
-static bool attach(gr_slab *slab)
+static bool bind_gradients(gr_slab *slab)
 {
     for (int i = 0; i < slab->n; i++) {
         gr_segment *s = &slab->segments[i];
@@ -149,7 +149,7 @@ bool gr__slab_make_gradients(gr_slab *slab)
         slab->gradients = made;
     for (int i = 0; i < slab->n && !made; i++)
         slab->segments[i].grad_offset = old_offset[i];
-    bool done = made && carry_over(slab, old, old_offset) && attach(slab);
+    bool done = made && copy_gradients(slab, old, old_offset) && bind_gradients(slab);
     if (done && old) { /* its header stays until gr_close, its memory need not */
         gr__persistent_free(slab->ctx, old->data, gr__bytes(old));
         old->data = NULL;

@@ -130,7 +130,7 @@ gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
 void gr__release(gr_tensor *t)
 {
     if (t && t->lifetime != GR__PERSISTENT)
-        gr__half_release(t);
+        t->ctx->mixed->release(t);
     if (!t || t->lifetime != GR__STEP || !t->block.size)
         return;
     gr__step_free(t->ctx, &t->block);
@@ -198,7 +198,7 @@ bool gr_upload(gr_tensor *t, const void *host)
 {
     if (!reachable(t))
         return false;
-    gr__half_invalidate(t);
+    t->ctx->mixed->invalidate(t);
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;

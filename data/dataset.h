@@ -7,7 +7,7 @@
 #include "core/context.h"
 #include "data/data.h"
 #include "data/decoding/image.h"
-#include "data/formats/sha256.h"
+#include "data/sha256.h"
 
 /* Where pictures come from that are not kept in memory. Its functions may be called by several threads at a time. */
 typedef struct gr_image_source {

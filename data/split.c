@@ -28,7 +28,7 @@ static void count_classes(const gr_dataset *set, int64_t *have)
  * Deals the samples of each class out in the set's order. A part takes its classes in turn (cat, dog, cat, dog, ...),
  * so that a batch without shuffling is a mixture too. seen[]: zeros, one for each class.
  */
-static void deal(const gr_dataset *set, const int64_t size[PARTS], int64_t *seen, int64_t *picks[PARTS])
+static void distribute(const gr_dataset *set, const int64_t size[PARTS], int64_t *seen, int64_t *picks[PARTS])
 {
     for (int64_t i = 0; i < set->n; i++) {
         int label = gr_dataset_label(set, i);
@@ -71,7 +71,7 @@ gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t
     for (int p = 0; p < PARTS && enough; p++)
         enough = (picks[p] = gr__host_alloc(set->ctx, size[p] * classes, sizeof *picks[p], "the samples of a split"));
     if (enough) {
-        deal(set, size, seen, picks);
+        distribute(set, size, seen, picks);
         for (int p = 0; p < PARTS; p++)
             *part[p] = gr__dataset_subset(set, picks[p], size[p] * classes);
     }

@@ -15,7 +15,7 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
     var.place = &m->running.var;
     var.next = &m->next.var;
     m->statistics = list->statistics;
-    m->moved_in = -1;
+    m->updated_in = -1;
     return gr__declare(m, list, "weight", &weight) && gr__declare(m, list, "bias", &bias) &&
            gr__declare(m, list->statistics, "running_mean", &mean) &&
            gr__declare(m, list->statistics, "running_var", &var);
@@ -26,10 +26,10 @@ static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
 {
     gr_batch_norm_track_args args = {.momentum = m->batch_norm.momentum,
                                      .values = x->count / m->weight->count,
-                                     .first = m->moved_in != m->ctx->state.update};
+                                     .first = m->updated_in != m->ctx->state.update};
     if (!m->ctx->planning)
-        m->moved_in = m->ctx->state.update;
-    m->statistics->moved = true;
+        m->updated_in = m->ctx->state.update;
+    m->statistics->pending = true;
     return gr_batch_norm_track(&m->next, &m->running, batch, &args);
 }
 
@@ -40,7 +40,7 @@ gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, b
         return gr_batch_norm(x, m->weight, m->bias, residual, &m->running, &args, NULL);
     gr_statistics batch;
     gr_tensor *y = gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &batch);
-    return y && (m->statistics->still || track(m, x, &batch)) ? y : NULL;
+    return y && (m->statistics->frozen || track(m, x, &batch)) ? y : NULL;
 }
 
 static gr_tensor *forward(gr_module *m, gr_tensor *x)

@@ -41,8 +41,8 @@ typedef struct gr_parameters {
     gr_features input;                /* of parameters: what the model was built for */
     struct gr_parameters *statistics; /* of parameters: the running statistics */
     gr_slab *next;                    /* of statistics: their values after the update under way, */
-    bool moved;                       /* which a forward pass has begun */
-    bool still;                       /* of statistics: forward passes leave them alone */
+    bool pending;                     /* which a forward pass has begun */
+    bool frozen;                      /* of statistics: forward passes leave them alone */
 } gr_parameters;
 
 typedef struct {
@@ -74,7 +74,7 @@ struct gr_module {
     gr_tensor *weight, *bias;    /* of conv, dense and batch norm; bias NULL without one */
     gr_statistics running, next; /* of batch norm */
     gr_parameters *statistics;   /* of batch norm: those of the whole model */
-    int64_t moved_in;            /* of batch norm: the update in which next last moved */
+    int64_t updated_in;          /* of batch norm: the update in which next last moved */
 
     gr_module **children; /* of a sequential; body and shortcut (or NULL) of a residual block */
     int n_children;

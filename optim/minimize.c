@@ -35,10 +35,10 @@ static bool takes_halves(const gr_context *ctx)
     return ctx->device->kernels[GR_OP_dense_sgd].halves && ctx->device->kernels[GR_OP_dense_adam].halves;
 }
 
-static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
+static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
 {
     const gr_call *c = &node->call;
-    if (!gr__may_fuse(opt) || node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !takes_halves(opt->ctx)))
+    if (node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !halves))
         return false;
     if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
         return false;
@@ -50,9 +50,10 @@ static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
 static void claim(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    for (int i = 0; i < ctx->n_nodes; i++) {
+    const bool halves = takes_halves(ctx);
+    for (int i = 0; i < ctx->n_nodes && gr__may_fuse(opt); i++) {
         gr_node *node = ctx->nodes[i];
-        if (!can_fuse(opt, node))
+        if (!can_fuse(opt, node, halves))
             continue;
         gr_tensor *w = gr__origin(node->call.in[W]);
         node->claimed = ctx->scaler ? 1u << W : 1u << X | 1u << W;
@@ -62,7 +63,7 @@ static void claim(gr_optimizer *opt)
 }
 
 /* dx becomes, or is added to, the gradient of x. */
-static bool deliver(gr_tensor *x, gr_tensor *dx)
+static bool accumulate_dx(gr_tensor *x, gr_tensor *dx)
 {
     if (!x->grad) {
         x->grad = dx;
@@ -74,7 +75,7 @@ static bool deliver(gr_tensor *x, gr_tensor *dx)
 }
 
 /* A name under which t's storage stays until the step ends, whatever the nodes that made it release. NULL: recorded. */
-static gr_tensor *keep(gr_tensor *t)
+static gr_tensor *retain(gr_tensor *t)
 {
     const gr_context *ctx = t->ctx;
     gr_tensor *kept = gr__tensor_alias(t, t->ndim, t->shape);
@@ -86,15 +87,15 @@ static gr_tensor *keep(gr_tensor *t)
 }
 
 /* The gradients of x and the bias; what the update will need is kept. */
-static bool postpone(gr_optimizer *opt, gr_node *node, gr_call *call)
+static bool defer_update(gr_optimizer *opt, gr_node *node, gr_call *call)
 {
     const gr_dense_args *args = call->options;
     gr_fused *f = &opt->fused[gr__origin(call->in[W])->segment];
     if (!gr__run_kernel(opt->ctx, node->op, call, GR_BACKWARD))
         return false;
-    f->x = keep(call->in[X]);
-    f->dy = keep(call->d_out[0]);
-    f->y = args->relu ? keep(call->out[0]) : NULL;
+    f->x = retain(call->in[X]);
+    f->dy = retain(call->d_out[0]);
+    f->y = args->relu ? retain(call->out[0]) : NULL;
     return gr_ok(opt->ctx);
 }
 
@@ -105,7 +106,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
     gr_tensor *x = call->in[X];
     const gr_dense_args *args = call->options;
     if (opt->ctx->scaler)
-        return postpone(opt, node, call);
+        return defer_update(opt, node, call);
     gr_dense_update update = {.x = x,
                               .dy = call->d_out[0],
                               .w = gr__origin(call->in[W]),
@@ -113,7 +114,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
                               .db = call->d_in[B],
                               .want_dx = x->wants_grad};
     gr_tensor *dx = gr__dense_step(opt, &update);
-    return dx && (!x->wants_grad || deliver(x, dx));
+    return dx && (!x->wants_grad || accumulate_dx(x, dx));
 }
 
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)

@@ -107,7 +107,7 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    gr__half_invalidate(slab->values);    /* a graph that is replayed does not pass where operations say so */
+    ctx->mixed->invalidate(slab->values); /* a graph that is replayed does not pass where operations say so */
     if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
         ctx->state.update++;
     return gr__state_write(ctx);
@@ -137,11 +137,12 @@ static bool is_vector(const gr_optimizer *opt, int i)
 static bool step_run(gr_optimizer *opt, int first, int last)
 {
     gr_slab *slab = opt->net->parameters->slab;
+    const bool vectors = is_vector(opt, first);
     const int64_t offset = slab->segments[first].offset, count = gr__slab_span(slab, first, last);
     gr_run run = {.p = gr__slab_piece(slab->values, offset, 1, &count),
                   .g = gr__slab_gradients(slab, first, last),
-                  .vectors = is_vector(opt, first),
-                  .decays = !(opt->decay_weights_only && is_vector(opt, first))};
+                  .vectors = vectors,
+                  .decays = !(opt->decay_weights_only && vectors)};
     for (int i = 0; i < opt->class->moments; i++)
         run.m[i] = gr__slab_piece(opt->moments[i], offset, 1, &count);
     return opt->class->step(opt, &run);
@@ -159,29 +160,32 @@ static int run_end(const gr_optimizer *opt, int first)
 
 static bool step_all(gr_optimizer *opt)
 {
-    int n = opt->net->parameters->slab->n;
-    for (int i = 0; i < n && gr_ok(opt->ctx);) {
+    const int n = opt->net->parameters->slab->n;
+    bool good = true;
+    for (int i = 0; good && i < n;) {
         if (!pending(opt, i)) {
             i++;
             continue;
         }
-        int end = run_end(opt, i);
-        step_run(opt, i, end);
+        const int end = run_end(opt, i);
+        good = step_run(opt, i, end);
         i = end;
     }
-    return gr_ok(opt->ctx);
+    return good;
 }
 
 /* The updates that have waited for the end of the backward pass. */
 static bool step_postponed(gr_optimizer *opt)
 {
     const gr_slab *slab = opt->net->parameters->slab;
-    for (int i = 0; i < slab->n && gr_ok(opt->ctx); i++) {
+    bool good = true;
+    for (int i = 0; good && i < slab->n; i++) {
         const gr_fused *f = &opt->fused[i];
         if (f->x)
-            gr__dense_step(opt, &(gr_dense_update){.x = f->x, .dy = f->dy, .w = slab->segments[i].value, .y = f->y});
+            good = gr__dense_step(opt,
+                                  &(gr_dense_update){.x = f->x, .dy = f->dy, .w = slab->segments[i].value, .y = f->y});
     }
-    return gr_ok(opt->ctx);
+    return good;
 }
 
 gr_tensor *gr__gradient_norm(gr_optimizer *opt)
@@ -224,9 +228,10 @@ static bool clip(gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
     gr_tensor *norm = gr__gradient_norm(opt);
-    for (int i = 0; norm && i < slab->n; i++)
-        gr_clip_norm(gr__slab_gradients(slab, i, i + 1), norm, opt->clip);
-    return gr_ok(opt->ctx);
+    bool good = norm;
+    for (int i = 0; good && i < slab->n; i++)
+        good = gr_clip_norm(gr__slab_gradients(slab, i, i + 1), norm, opt->clip);
+    return good;
 }
 
 static bool step_pass(gr_optimizer *opt)
@@ -246,9 +251,9 @@ static bool step_pass(gr_optimizer *opt)
 static void end_update(gr_optimizer *opt)
 {
     gr_parameters *statistics = opt->net->parameters->statistics;
-    if (statistics->moved)
+    if (statistics->pending)
         gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
-    statistics->moved = false;
+    statistics->pending = false;
     gr__scaler_update(opt->ctx);
     opt->ctx->state.inv_weight = 0;
 }
@@ -256,9 +261,8 @@ static void end_update(gr_optimizer *opt)
 bool gr__update_finish(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    step_pass(opt);
-    opt->pass = gr_ok(ctx) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
-    opt->net->parameters->statistics->still = opt->pass > 0;
+    opt->pass = step_pass(opt) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
+    opt->net->parameters->statistics->frozen = opt->pass > 0;
     if (opt->pass == 0)
         end_update(opt);
     gr_clear_gradients(ctx);

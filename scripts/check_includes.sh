@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Fails when an include points the wrong way:
+# Fails when an include points the wrong way. Between the folders:
 #   core <- kernels <- nn, data, amp <- optim <- examples, tests
+# and between the rooms inside a folder:
+#   kernels  ops <- ref, cpu;  ops, simt <- cuda;  ops, simt, cuda <- devices;  other folders enter by ops alone
+#   nn       nn <- nn/zoo
+#   data     decoding <- data (sets) <- formats, augmentation;  decoding, data, augmentation <- loading
+#   optim    optim (optimizers, schedules) <- training
 # examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in kernels/devices/cuda_device.cu,
-# and in programs that are compiled by gradus-simt.
-# check_includes.sh [ROOT]; without ROOT it first proves on a planted mistake that it can fail.
+# and in programs that are compiled by gradus-simt. The list of operations, ops.def, is there for whoever lists.
+# check_includes.sh [ROOT]; without ROOT it first proves on planted mistakes that it can fail.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -19,12 +24,36 @@ allowed() {
     esac
 }
 
+# Rooms of its own folder whose headers a room may include beside its own.
+open_to() {
+    case $1 in
+        kernels/ref | kernels/cpu) echo "kernels/ops" ;;
+        kernels/cuda) echo "kernels/ops kernels/simt" ;;
+        kernels/devices) echo "kernels/ops kernels/simt kernels/cuda" ;;
+        nn/zoo) echo "nn" ;;
+        data) echo "data/decoding" ;;
+        data/formats | data/augmentation) echo "data data/decoding" ;;
+        data/loading) echo "data data/decoding data/augmentation" ;;
+        optim/training) echo "optim" ;;
+        *) echo "" ;;
+    esac
+}
+
+# The room of a path below the root: kernels/simt/check/a.c is in kernels/simt.
+room_of() {
+    case $1 in
+        kernels/*/* | nn/*/* | data/*/* | optim/*/*) local rest=${1#*/}; echo "${1%%/*}/${rest%%/*}" ;;
+        *) echo "${1%%/*}" ;;
+    esac
+}
+
 check() { # ROOT
-    local root=$1 bad=0 folder file line target top
+    local root=$1 bad=0 folder file line target top room other
     for folder in core kernels nn data amp optim examples tests; do
         [ -d "$root/$folder" ] || continue
         while IFS=: read -r file line; do
-            target=$(sed -E 's/^ *# *include *["<]([^">]+)[">].*/\1/' <<<"$line")
+            target=${line#*[\"<]}
+            target=${target%%[\">]*}
             top=${target%%/*}
             case $file in "$root"/kernels/simt/cuda/* | "$root"/tests/cuda_programs/* | "$root"/examples/puzzles/*) continue ;; esac
             case $target in
@@ -35,10 +64,20 @@ check() { # ROOT
             esac
             case $line in *\<*) continue ;; esac
             [ "$target" = "$top" ] && [ "$target" != gradus.h ] && continue # beside the file
-            [ "$top" = "$folder" ] && continue
-            [[ $target == kernels/ops/notation.h || $target == kernels/ops/ops.def ]] && continue # the list, for whoever lists
-            if [[ " $(allowed "$folder") " != *" $top "* ]]; then
+            [[ $target == kernels/ops/notation.h || $target == kernels/ops/ops.def ]] && continue
+            room=$(room_of "${file#"$root"/}")
+            other=$(room_of "$target")
+            [ "$target" = "$folder/$folder.h" ] && continue # what a folder shows the world, its rooms may see
+            if [ "$top" = "$folder" ]; then
+                if [ "$other" != "$room" ] && [[ " $(open_to "$room") " != *" $other "* ]]; then
+                    echo "$file: includes $target; $room may include of its folder only: $room $(open_to "$room")" >&2
+                    bad=1
+                fi
+            elif [[ " $(allowed "$folder") " != *" $top "* ]]; then
                 echo "$file: includes $target; $folder may include only: $folder $(allowed "$folder")" >&2
+                bad=1
+            elif [ "$top" = kernels ] && [ "$other" != kernels/ops ] && [ "$folder" != tests ]; then
+                echo "$file: includes $target; the way into kernels is kernels/ops" >&2
                 bad=1
             fi
         done < <(grep -rEH '^ *# *include' "$root/$folder" --include='*.[ch]' --include='*.cu' --include='*.cuh' | sed -E 's/:([0-9]+:)?/:/' || true)
@@ -52,11 +91,28 @@ if [ $# -eq 1 ]; then
 fi
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
-mkdir -p "$planted/core" "$planted/nn" "$planted/examples"
-echo '#include "nn/nn.h"' >"$planted/core/a.c"
-echo '#include <cuda_runtime.h>' >"$planted/nn/b.c"
-echo '#include "core/tensor.h"' >"$planted/examples/c.c"
+plant() { # FILE INCLUDE
+    mkdir -p "$planted/$(dirname "$1")"
+    echo "#include $2" >"$planted/$1"
+}
+plant core/a.c '"nn/nn.h"'
+plant nn/b.c '<cuda_runtime.h>'
+plant examples/c.c '"core/tensor.h"'
+plant kernels/ops/d.c '"kernels/cpu/cpu.h"'
+plant kernels/cpu/e.c '"kernels/ref/ref.h"'
+plant kernels/simt/check/f.c '"kernels/ops/kernels.h"'
+plant nn/g.c '"nn/zoo/zoo.h"'
+plant data/decoding/h.c '"data/dataset.h"'
+plant data/formats/i.c '"data/loading/ring.h"'
+plant data/j.c '"data/formats/tar.h"'
+plant optim/k.c '"optim/training/trainer.h"'
+plant amp/l.c '"kernels/cpu/cpu.h"'
 found=$(check "$planted" 2>&1 | wc -l || true)
-[ "$found" -eq 3 ] || { echo "check_includes.sh: found $found of 3 planted mistakes" >&2; exit 1; }
+[ "$found" -eq 12 ] || { echo "check_includes.sh: found $found of 12 planted mistakes" >&2; exit 1; }
+plant_good=$planted/good
+mkdir -p "$plant_good/data/loading" "$plant_good/optim/training"
+echo '#include "data/augmentation/augment.h"' >"$plant_good/data/loading/a.c"
+echo '#include "optim/optimizer.h"' >"$plant_good/optim/training/b.c"
+check "$plant_good"
 check "$here"
 echo "includes point one way"

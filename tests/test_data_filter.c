@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "data/data.h"
-#include "data/formats/sha256.h"
+#include "data/sha256.h"
 #include "test_data_files.h"
 
 static char root[TEST_PATH], told[4096], lines[4096];

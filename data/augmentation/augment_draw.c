@@ -45,7 +45,7 @@ static int64_t roll_whole(const dice *d, int i, int64_t low, int64_t high)
 }
 
 /* The point that b sends to where m sends on: m after b. */
-static affine after(const affine *m, const affine *b)
+static affine compose(const affine *m, const affine *b)
 {
     const double *p = m->a, *q = b->a;
     return (affine){{p[0] * q[0] + p[1] * q[3], p[0] * q[1] + p[1] * q[4], p[0] * q[2] + p[1] * q[5] + p[2],
@@ -144,7 +144,7 @@ void gr__plan_draw(const gr__plan *plan, const gr__plan_key *key, const int64_t 
     affine m = shift(0, 0);
     for (int i = 0; i < plan->n; i++) {
         const affine back = inverse(&plan->steps[i], &(dice){key, i}, size);
-        m = after(&m, &back);
+        m = compose(&m, &back);
     }
     write_map(&m, plan->filter == GR_NEAREST, map);
     const dice cut = {key, GR__PLAN_STEPS};

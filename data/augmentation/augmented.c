@@ -49,7 +49,7 @@ static gr_dataset *with_plan(gr_dataset *set, const gr__plan *plan)
     return view;
 }
 
-static gr_dataset *augmented(gr_dataset *set, const char *text, bool still)
+static gr_dataset *augmented(gr_dataset *set, const char *text, bool for_evaluation)
 {
     gr__plan plan;
     if (!set || !gr_ok(set->ctx) || !gr_augmentation_check(set->ctx, text))
@@ -60,7 +60,7 @@ static gr_dataset *augmented(gr_dataset *set, const char *text, bool still)
     }
     char reason[GR__PLAN_REASON];
     gr__plan_parse(text, &plan, reason);
-    if (still)
+    if (for_evaluation)
         plan = gr__plan_still(&plan);
     return plan.n || plan.cutout || plan.doubled ? with_plan(set, &plan) : set;
 }

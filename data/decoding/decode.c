@@ -36,7 +36,7 @@ static _Thread_local bool over_limit;
  * The most that a picture honestly needs: 8 bytes a pixel (RGBA of 16 bits, or less for a JPEG, whose sides are rounded
  * up to at most 64 pixels) or the file's own bytes, doubled because buffers grow so, and the decoder's own state.
  */
-static size_t honest_need(gr_frame frame, size_t file)
+static size_t plausible_size(gr_frame frame, size_t file)
 {
     return (size_t)((frame.width + 64) * (frame.height + 64)) * 16 + 2 * file + (64 << 10);
 }
@@ -88,7 +88,7 @@ static gr_decoded decode_checked(const char *format, const uint8_t *bytes, size_
 {
     int width, height, channels;
     over_limit = false;
-    buffer_limit = honest_need(frame, size);
+    buffer_limit = plausible_size(frame, size);
     uint8_t *rgb = stbi_load_from_memory(bytes, (int)size, &width, &height, &channels, 3);
     if (rgb) {
         *picture = (gr_picture){.height = height, .width = width, .rgb = rgb};

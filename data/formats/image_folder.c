@@ -15,7 +15,7 @@
 #include "core/philox.h"
 #include "data/formats/files.h"
 #include "data/formats/filter.h"
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 /* What became of a file that was tried. */
 typedef struct {
@@ -281,7 +281,7 @@ static bool check_result(const gr_reader *r)
 }
 
 /* Brings the classes together where one has got fewer images than it has room for, and writes the labels. */
-static void close_up(gr_reader *r)
+static void compact(gr_reader *r)
 {
     int64_t n = 0;
     for (int c = 0; c < r->files.listing.n; c++) {
@@ -322,7 +322,7 @@ static bool read_images(gr_reader *r, const char *root)
     report(r);
     if (!check_result(r))
         return false;
-    close_up(r);
+    compact(r);
     if (!note_places(r))
         return false;
     if (r->options->decode_late)

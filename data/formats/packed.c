@@ -19,7 +19,7 @@
 
 #include "core/philox.h"
 #include "data/dataset.h"
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 enum {
     MAX_SIDE = 16384,
@@ -268,7 +268,7 @@ static bool pick_class(gr_context *ctx, const gr_images *images, int c, const gr
     return true;
 }
 
-static gr_dataset *pick(gr_context *ctx, gr_dataset *set, const gr_packed_options *options)
+static gr_dataset *select_samples(gr_context *ctx, gr_dataset *set, const gr_packed_options *options)
 {
     const gr_images *images = set->images;
     int64_t *picks = gr__host_alloc(ctx, images->n, sizeof *picks, "the samples of a packed set");
@@ -310,5 +310,5 @@ gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options
     }
     gr_dataset *set = gr__dataset_own(ctx, u.images);
     bool whole = !options || (!options->per_class && !options->split_seed);
-    return set && !whole ? pick(ctx, set, options) : set;
+    return set && !whole ? select_samples(ctx, set, options) : set;
 }

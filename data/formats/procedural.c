@@ -7,7 +7,7 @@
  */
 #include "core/philox.h"
 #include "data/dataset.h"
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 enum { CLASSES = 2, COLOURS = 3, NOISE = 16 /* draws from here on are for the noise, those below for the picture */ };
 

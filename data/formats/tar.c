@@ -88,7 +88,7 @@ static int64_t get(gr_tar *tar, void *p, int64_t n)
     return have;
 }
 
-static bool get_all(gr_tar *tar, void *p, int64_t n)
+static bool read_exactly(gr_tar *tar, void *p, int64_t n)
 {
     int64_t got = get(tar, p, n);
     return got == n || (got >= 0 && fail(tar, "it is cut short"));
@@ -99,7 +99,7 @@ static bool skip(gr_tar *tar, int64_t n)
     unsigned char waste[8 * BLOCK];
     for (int64_t part; n > 0; n -= part) {
         part = n < (int64_t)sizeof waste ? n : (int64_t)sizeof waste;
-        if (!get_all(tar, waste, part))
+        if (!read_exactly(tar, waste, part))
             return false;
     }
     return true;
@@ -165,7 +165,7 @@ int gr__tar_step(gr_tar *tar, char name[GR__TAR_NAME], int64_t *size, char *type
     if (tar->fault[0] || !skip(tar, tar->left + tar->padding))
         return -1;
     tar->left = tar->padding = 0;
-    if (!get_all(tar, header, BLOCK))
+    if (!read_exactly(tar, header, BLOCK))
         return -1;
     if (is_zero(header))
         return finish(tar);
@@ -195,7 +195,7 @@ bool gr__tar_read(gr_tar *tar, void *p, int64_t n)
 {
     if (tar->fault[0] || n > tar->left)
         return fail(tar, "a file in it is shorter than it should be");
-    if (!get_all(tar, p, n))
+    if (!read_exactly(tar, p, n))
         return false;
     tar->left -= n;
     return true;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 enum { CHUNK_BYTES = 4 << 20 }; /* decoded or copied at a time, on the way to the device */
 

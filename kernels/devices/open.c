@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/precision.h"
 #include "kernels/ops/kernels.h"
 
 enum { MAX_THREADS = 1024 };
@@ -53,7 +54,7 @@ gr_context *gr_open(const gr_options *options)
     const char *name = o.device ? o.device : "cpu", *why;
     o.device = NULL; /* the string is the caller's; gr_device_name tells it from now on */
     gr_device *device = open_device(&o, name, &why);
-    gr_context *ctx = gr__context_open(&o, device);
+    gr_context *ctx = gr__context_open(&o, device, &gr__mixed_precision);
     if (ctx && !device)
         gr__fail(ctx, why ? GR_USAGE : GR_NO_MEMORY, "device %s: %s", name,
                  why ? why : "the host is out of memory or threads; close programs or ask for fewer threads");

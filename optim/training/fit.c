@@ -221,7 +221,7 @@ static bool open_evaluators(fit_run *f, const gr_split *split)
 }
 
 /* Plans, and opens what the first epoch needs; false: recorded. */
-static bool open(fit_run *f, const gr_split *split)
+static bool open_run(fit_run *f, const gr_split *split)
 {
     f->p = (gr_progress){
         .epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN}, .sharp = {NAN, NAN, NAN}};
@@ -249,7 +249,7 @@ static void copy_confusion(const fit_run *f, gr_metrics *m)
 }
 
 /* Completes the result and closes what open has opened. */
-static void finish(fit_run *f)
+static void close_run(fit_run *f)
 {
     f->result.updates = f->p.update;
     f->result.loss_scale = f->p.loss_scale;
@@ -280,13 +280,13 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
         (gr_stages){.o = options, .samples = gr_dataset_size(split.train), .lr = opt->lr, .whole = {0, options->batch}};
     f.trainer = (gr_trainer){
         .ctx = f.ctx, .net = net, .opt = opt, .no_graph = options->no_graph, .meter.on = options->noise_scale};
-    if (open(&f, &split))
+    if (open_run(&f, &split))
         while (!done(&f)) {
             epoch(&f);
             finish_epoch(&f);
         }
     if (gr__stages_has_schedule(&f.stages))
         opt->lr = f.stages.lr;
-    finish(&f);
+    close_run(&f);
     return f.result;
 }

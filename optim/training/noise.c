@@ -3,9 +3,9 @@
  * appendix A.1). The expected square of the norm of a batch's gradient is |G|^2 + tr(Sigma) / B: two batch sizes give
  * both unknowns, each without bias. Their ratio would have one, so numerator and denominator are smoothed on their own.
  */
-#include <math.h>
+#include "optim/training/noise.h"
 
-#include "optim/optim.h"
+#include <math.h>
 
 static const double KEEP = 0.99; /* of the running means, at each update */
 
@@ -24,4 +24,25 @@ gr_noise_scale gr_noise_read(const gr_noise *n)
     return (gr_noise_scale){.gradient = n->gradient_sum / n->weight,
                             .noise = n->noise_sum / n->weight,
                             .scale = n->noise_sum / n->gradient_sum};
+}
+
+/*
+ * The gradient's norm behind the first piece and behind the last. Losses are divided by the whole batch's weight, so
+ * that the first piece's own gradient is larger by the ratio of the two.
+ */
+bool gr__noise_measure(gr_noise_meter *m, gr_optimizer *opt, const gr_batch *piece)
+{
+    if (!m->on || (!piece->first && !piece->last))
+        return true;
+    gr_tensor *norm = gr__gradient_norm(opt);
+    if (opt->ctx->planning || !norm)
+        return norm;
+    const double weight = 1 / opt->ctx->state.inv_weight, value = gr_item(norm);
+    if (piece->first) {
+        m->first_samples = (double)piece->samples;
+        m->first_norm = value * weight / m->first_samples;
+    } else {
+        gr_noise_add(&m->noise, m->first_norm, m->first_samples, value, weight);
+    }
+    return true;
 }

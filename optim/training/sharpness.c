@@ -30,7 +30,7 @@ static double *real_at(const probe *p, double *to)
 }
 
 /* Puts the weights at centre + offset. */
-static bool move(const probe *p)
+static bool set_weights(const probe *p)
 {
     for (int64_t i = 0; i < p->count; i++) {
         const double w = p->centre[i] + p->offset[i];
@@ -59,7 +59,7 @@ static bool read_gradient(const probe *p)
 }
 
 /* Loss over the whole set where the weights are now, and its gradient. NAN: recorded. */
-static double look(const probe *p)
+static double loss_and_gradient(const probe *p)
 {
     double loss = 0;
     gr_batch piece = {0};
@@ -75,7 +75,7 @@ static double look(const probe *p)
 }
 
 /* Step k: towards the corner of the box where the tangent is highest. */
-static void climb(const probe *p, int k)
+static void frank_wolfe_step(const probe *p, int k)
 {
     const double share = 2 / (double)(k + 2);
     for (int64_t i = 0; i < p->count; i++) {
@@ -87,18 +87,18 @@ static void climb(const probe *p, int k)
 
 static gr_sharpness maximise(const probe *p, int steps)
 {
-    gr_sharpness s = {.loss = look(p)};
+    gr_sharpness s = {.loss = loss_and_gradient(p)};
     s.worst = s.loss;
     for (int k = 0; k < steps && gr_ok(p->ctx); k++) {
-        climb(p, k);
-        if (move(p))
-            s.worst = fmax(s.worst, look(p));
+        frank_wolfe_step(p, k);
+        if (set_weights(p))
+            s.worst = fmax(s.worst, loss_and_gradient(p));
     }
     s.sharpness = 100 * (s.worst - s.loss) / (1 + s.loss);
     return s;
 }
 
-static bool open(probe *p, gr_dataset *set, int64_t batch)
+static bool open_probe(probe *p, gr_dataset *set, int64_t batch)
 {
     const size_t n = (size_t)p->count;
     p->centre = gr__calloc(p->ctx, n, sizeof *p->centre);
@@ -112,7 +112,7 @@ static bool open(probe *p, gr_dataset *set, int64_t batch)
     return true;
 }
 
-static void close(probe *p)
+static void close_probe(probe *p)
 {
     gr_loader_close(p->loader);
     free(p->centre);
@@ -125,14 +125,14 @@ static void close(probe *p)
 static gr_sharpness measure(probe *p, int steps)
 {
     gr_parameters *statistics = p->net->parameters->statistics;
-    const bool recorded = gr_record(p->ctx, true), still = statistics->still;
+    const bool recorded = gr_record(p->ctx, true), frozen = statistics->frozen;
     const int64_t draws = p->ctx->state.draws;
-    statistics->still = true;
+    statistics->frozen = true;
     gr_sharpness s = maximise(p, steps);
     for (int64_t i = 0; i < p->count; i++)
         p->offset[i] = 0;
-    move(p);
-    statistics->still = still;
+    set_weights(p);
+    statistics->frozen = frozen;
     gr_clear_gradients(p->ctx);
     gr_record(p->ctx, recorded);
     p->ctx->state.draws = draws;
@@ -158,7 +158,7 @@ gr_sharpness gr_measure_sharpness(gr_module *net, gr_dataset *set, const gr_shar
                .slab = net->parameters->slab,
                .epsilon = o.epsilon > 0 ? o.epsilon : 1e-3,
                .count = net->parameters->slab->values->count};
-    gr_sharpness s = open(&p, set, o.batch > 0 ? o.batch : 64) ? measure(&p, o.steps > 0 ? o.steps : 10) : none;
-    close(&p);
+    gr_sharpness s = open_probe(&p, set, o.batch > 0 ? o.batch : 64) ? measure(&p, o.steps > 0 ? o.steps : 10) : none;
+    close_probe(&p);
     return gr_ok(net->ctx) ? s : none;
 }

@@ -6,28 +6,6 @@
 #include "amp/overflow.h"
 
 /*
- * The gradient's norm behind the first piece and behind the last. Losses are divided by the whole batch's weight, so
- * that the first piece's own gradient is larger by the ratio of the two.
- */
-static bool measure_noise(gr_trainer *t, const gr_batch *piece)
-{
-    gr_noise_meter *m = &t->meter;
-    if (!m->on || (!piece->first && !piece->last))
-        return true;
-    gr_tensor *norm = gr__gradient_norm(t->opt);
-    if (t->ctx->planning || !norm)
-        return norm;
-    const double weight = 1 / t->ctx->state.inv_weight, value = gr_item(norm);
-    if (piece->first) {
-        m->first_samples = (double)piece->samples;
-        m->first_norm = value * weight / m->first_samples;
-    } else {
-        gr_noise_add(&m->noise, m->first_norm, m->first_samples, value, weight);
-    }
-    return true;
-}
-
-/*
  * One pass over a piece, and the optimizer's step behind the last one. Losses are shares of the whole batch's:
  * gradients and sums of the pieces add up, and the penalty comes once. False: recorded.
  */
@@ -41,7 +19,7 @@ static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
         return false;
     if (piece->first && piece->last)
         return gr_minimize(t->opt, loss);
-    bool good = gr_backward(loss) && (!first_pass || measure_noise(t, piece));
+    bool good = gr_backward(loss) && (!first_pass || gr__noise_measure(&t->meter, t->opt, piece));
     return good && (!piece->last || gr_optimizer_step(t->opt));
 }
 

@@ -9,14 +9,8 @@
 #define GRADUS_TRAINER_H
 
 #include "optim/optimizer.h"
+#include "optim/training/noise.h"
 #include "optim/training/step_graph.h"
-
-/* The gradient noise scale as it is measured: in updates of several pieces. */
-typedef struct {
-    bool on;
-    double first_norm, first_samples; /* of the first piece of the batch under way */
-    gr_noise noise;
-} gr_noise_meter;
 
 typedef struct {
     gr_context *ctx;

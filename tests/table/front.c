@@ -7,6 +7,7 @@
 
 #include "core/context.h"
 #include "core/half.h"
+#include "core/precision.h"
 #include "kernels/ops/notation.h"
 #include "tests/table/draw.h"
 
@@ -117,7 +118,7 @@ static gr_context *open_spy(void)
     gr_device *device = gr__ref_device(GR_F64, &why);
     if (device)
         device->kernels = spies;
-    return gr__context_open(NULL, device);
+    return gr__context_open(NULL, device, &gr__mixed_precision);
 }
 
 static void note(gr_tensor *copy, gr_tensor **slot, gr_tensor *t)

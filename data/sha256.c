@@ -1,5 +1,5 @@
 /* sha256.c - see sha256.h; names as in FIPS 180-4, section 6.2. */
-#include "data/formats/sha256.h"
+#include "data/sha256.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* workers.c - a pool of threads, borrowed or opened. */
-#include "data/loading/workers.h"
+#include "data/workers.h"
 
 bool gr__workers_open(gr_context *ctx, gr_workers *workers)
 {
