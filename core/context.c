@@ -33,7 +33,7 @@ static bool set_up(gr_context *ctx)
     float one = 1;
     double wide = 1;
     return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
-           (ctx->options.precision != GR_FP16 || make_scaler(ctx));
+           (ctx->options.precision != GR_PRECISION_FP16 || make_scaler(ctx));
 }
 
 gr_context *gr__context_open(const gr_options *options, gr_device *device)
@@ -50,10 +50,10 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device)
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
-    ctx->compute = ctx->options.precision == GR_FP16       ? GR_F16
-                   : ctx->options.precision == GR_BFLOAT16 ? GR_BF16
-                   : device                                ? device->real
-                                                           : GR_F32;
+    ctx->compute = ctx->options.precision == GR_PRECISION_FP16   ? GR_F16
+                   : ctx->options.precision == GR_PRECISION_BF16 ? GR_BF16
+                   : device                                      ? device->real
+                                                                 : GR_F32;
     if (device)
         set_up(ctx);
     return ctx;
@@ -109,8 +109,8 @@ int gr_close(gr_context *ctx)
     }
     gr__arena_free(ctx->arena);
     gr__arena_free(ctx->plan);
-    for (int i = 0; i < ctx->cap_headers; i++)
-        free(ctx->headers[i]);
+    gr__handles_close(&ctx->handles);
+    gr__handles_close(&ctx->step_handles);
     for (int i = 0; i < ctx->cap_nodes; i++)
         free(ctx->nodes[i]);
     free(ctx->headers);
@@ -143,7 +143,7 @@ uint64_t gr_seed(const gr_context *ctx)
 const char *gr_precision_name(const gr_context *ctx)
 {
     const gr_type compute = gr_compute_type(ctx);
-    if (ctx && ctx->options.precision == GR_TF32)
+    if (ctx && ctx->options.precision == GR_PRECISION_TF32)
         return "tf32";
     return compute == GR_F16 ? "fp16" : compute == GR_BF16 ? "bf16" : compute == GR_F64 ? "fp64" : "fp32";
 }

@@ -128,7 +128,7 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
     *b = (gr_build){.op = op};
     gr_slot slot;
     for (int i = 0; gr__slot(op->inputs, i, &slot); i++) {
-        if (!in[i] && !slot.optional)
+        if (in[i] ? !gr__alive(in[i], op->name) : !slot.optional)
             return false;
         b->call.in[i] = in[i];
         b->call.n_in = i + 1;
@@ -212,7 +212,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     gr_exec exec = {.pool = ctx->device->pool,
                     .queue = ctx->device->queue,
                     .state = ctx->device_state,
-                    .tf32 = ctx->options.precision == GR_TF32};
+                    .tf32 = ctx->options.precision == GR_PRECISION_TF32};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};

@@ -11,9 +11,9 @@ cmake --install "$build" --prefix "$prefix" >/dev/null
 for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py share/gradus/compare_sweeps.py; do
     [ -e "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
-library=$(find "$prefix" -name 'libgradus.so.0')
-[ -n "$library" ] || { echo "install: libgradus.so.0 is missing" >&2; exit 1; }
-readelf -d "$library" | grep -q 'SONAME.*libgradus.so.0' || { echo "install: wrong soname" >&2; exit 1; }
+library=$(find "$prefix" -name 'libgradus.so.0.2')
+[ -n "$library" ] || { echo "install: libgradus.so.0.2 is missing" >&2; exit 1; }
+readelf -d "$library" | grep -q 'SONAME.*\[libgradus.so.0.2\].2' || { echo "install: wrong soname" >&2; exit 1; }
 if grep -q '#include "' "$prefix/include/gradus.h"; then
     echo "install: gradus.h includes other files of its own" >&2
     exit 1
@@ -50,7 +50,7 @@ c++ -Wall -Werror "$work/use.cpp" $(pkg-config --cflags --libs gradus) -o "$work
 cat >"$work/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(use LANGUAGES C)
-find_package(Gradus 0.1 REQUIRED)
+find_package(Gradus 0.2 REQUIRED)
 add_executable(by_cmake use.c)
 target_link_libraries(by_cmake PRIVATE Gradus::gradus)
 CMAKE

@@ -154,7 +154,7 @@ static bool in_tf32(const bench_run *run)
 
 static gr_options context_options(const bench_run *run, bool plan_only)
 {
-    const gr_precision precision = in_tf32(run) ? GR_TF32 : run->s->precision ? GR_FP32 : GR_PRECISION_DEFAULT;
+    const gr_precision precision = in_tf32(run) ? GR_PRECISION_TF32 : run->s->precision ? GR_PRECISION_FP32 : GR_PRECISION_DEFAULT;
     return (gr_options){
         .device = run->s->device, .threads = (int)run->s->threads, .precision = precision, .plan_only = plan_only};
 }

@@ -9,7 +9,7 @@ static gr_precision precision_of(const char *name)
     int i = 0;
     while (name && strcmp(name, precision_names[i]))
         i++;
-    return name ? (gr_precision)(GR_FP32 + i) : GR_PRECISION_DEFAULT;
+    return name ? (gr_precision)(GR_PRECISION_FP32 + i) : GR_PRECISION_DEFAULT;
 }
 
 static const char *const preload_names[] = {"ram", "none", "device", NULL};
