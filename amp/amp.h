@@ -22,7 +22,7 @@ typedef struct {
     bool stuck;      /* several updates one after the other overflowed although the scale was at its floor of 1 */
 } gr_scaling;
 
-/* The loss scale of a context with GR_FP16 as it is now. Waits for the device. */
+/* The loss scale of a context with GR_PRECISION_FP16 as it is now. Waits for the device. */
 gr_scaling gr_loss_scaling(const gr_context *ctx);
 
 /* Sets the scale of the coming updates, a positive power of two at most 2^24. False: recorded. */

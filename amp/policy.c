@@ -2,7 +2,7 @@
  * policy.c - which tensors are halves. ops.def gives every slot of an operation a type, once for every device; here is
  * what the types mean in a precision.
  *
- *   type       a tensor in that slot is         under GR_FP16, GR_BFLOAT16     otherwise
+ *   type       a tensor in that slot is         under fp16 and bf16            otherwise
  *   HALF       read or written as a half        half (a float is cast first)   real
  *   EITHER     whatever its inputs are          half or real                   real
  *   FLOATING   of any floating-point type       as it is                       as it is
@@ -14,7 +14,7 @@
 
 gr_type gr__policy_compute(gr_precision precision, gr_type real)
 {
-    return precision == GR_FP16 ? GR_F16 : precision == GR_BFLOAT16 ? GR_BF16 : real;
+    return precision == GR_PRECISION_FP16 ? GR_F16 : precision == GR_PRECISION_BF16 ? GR_BF16 : real;
 }
 
 static gr_type slot_type(const gr_context *ctx, const gr_slot *slot)

@@ -48,7 +48,8 @@ bool gr_set_loss_scale(gr_context *ctx, double scale)
     if (!gr_ok(ctx))
         return false;
     if (!ctx->scaler)
-        return gr__fail(ctx, GR_USAGE, "gr_set_loss_scale: there is a loss scale only with the precision GR_FP16");
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_set_loss_scale: there is a loss scale only with the precision GR_PRECISION_FP16");
     if (!(scale > 0 && scale <= 0x1p24) || frexp(scale, &exponent) != 0.5)
         return gr__fail(ctx, GR_USAGE, "gr_set_loss_scale: %g; it must be a power of two, at most 2^24", scale);
     float scaler[GR_SCALER_VALUES];

@@ -24,7 +24,7 @@ static bool set_up(gr_context *ctx)
     float one = 1;
     double wide = 1;
     return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
-           (ctx->options.precision != GR_FP16 || ctx->mixed->open_scaler(ctx));
+           (ctx->options.precision != GR_PRECISION_FP16 || ctx->mixed->open_scaler(ctx));
 }
 
 gr_context *gr__context_open(const gr_options *options, gr_device *device, const gr_mixed_precision *mixed)
@@ -98,8 +98,8 @@ int gr_close(gr_context *ctx)
     }
     gr__arena_destroy(ctx->arena);
     gr__arena_destroy(ctx->plan);
-    for (int i = 0; i < ctx->cap_headers; i++)
-        free(ctx->headers[i]);
+    gr__handles_close(&ctx->handles);
+    gr__handles_close(&ctx->step_handles);
     for (int i = 0; i < ctx->cap_nodes; i++)
         free(ctx->nodes[i]);
     free(ctx->headers);
@@ -132,7 +132,7 @@ uint64_t gr_seed(const gr_context *ctx)
 const char *gr_precision_name(const gr_context *ctx)
 {
     const gr_type compute = gr_compute_type(ctx);
-    if (ctx && ctx->options.precision == GR_TF32)
+    if (ctx && ctx->options.precision == GR_PRECISION_TF32)
         return "tf32";
     return compute == GR_F16 ? "fp16" : compute == GR_BF16 ? "bf16" : compute == GR_F64 ? "fp64" : "fp32";
 }

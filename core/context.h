@@ -5,6 +5,7 @@
 #define GRADUS_CONTEXT_H
 
 #include "core/device.h"
+#include "core/handles.h"
 #include "core/tape.h"
 
 /* Something of a module above core that must be freed with the context. */
@@ -32,7 +33,8 @@ struct gr_context {
     gr_tensor *scaler; /* [GR_SCALER_VALUES], the end of the step state, which is the device's; NULL: no loss scale */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
-    gr_tensor **headers; /* tensor headers of the step, reused from step to step */
+    gr_handles handles, step_handles; /* headers of persistent tensors, and of the step's */
+    gr_tensor **headers;              /* of the step */
     int n_headers, cap_headers;
     gr_node **nodes; /* the tape; nodes are kept for reuse */
     int n_nodes, cap_nodes;

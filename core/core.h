@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define GR_VERSION "0.1.0"
+#define GR_VERSION "0.2.0"
 #define GR_MAX_DIMS 4 /* a tensor has 0 (scalar) to 4 dimensions */
 
 typedef struct gr_context gr_context;
@@ -36,18 +36,27 @@ typedef enum {
     GR_STOPPED = 75      /* stopped by a signal after saving; run again to go on */
 } gr_code;
 
-typedef enum { GR_F32 = 0, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TYPE_COUNT } gr_type;
+typedef enum { GR_F32 = 1, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TYPE_COUNT } gr_type;
 
 /*
- * Arithmetic of a context. GR_FP64 is for proofs and runs on the device "ref" only. GR_FP16 and GR_BFLOAT16 are mixed:
- * activations, their gradients and the weights that convolutions and dense layers read are halves, sums and everything
- * else are floats; kernels/ops/ops.def says which tensors of which operation. GR_FP16 comes with a loss scale, see
- * gr_loss_scale.
+ * Arithmetic of a context. FP64 is for proofs and runs on the device "ref" only. FP16 and BF16 are mixed: activations,
+ * their gradients and the weights that convolutions and dense layers read are halves, sums and everything else are
+ * floats; kernels/ops/ops.def says which tensors of which operation. FP16 comes with a loss scale, see
+ * gr_loss_scaling.
  *
- * GR_TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction)
- * where they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".
+ * TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction) where
+ * they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".
+ *
+ * No value is also one of gr_type: gr_open refuses GR_BF16, gr_tensor_new refuses GR_PRECISION_BF16.
  */
-typedef enum { GR_PRECISION_DEFAULT = 0, GR_FP32, GR_FP64, GR_FP16, GR_BFLOAT16, GR_TF32 } gr_precision;
+typedef enum {
+    GR_PRECISION_DEFAULT = 0, /* fp32, and fp64 on ref */
+    GR_PRECISION_FP32 = 101,
+    GR_PRECISION_FP64,
+    GR_PRECISION_FP16,
+    GR_PRECISION_BF16,
+    GR_PRECISION_TF32
+} gr_precision;
 
 typedef struct {
     const char *device;     /* "cpu" (default), "cuda", "simt" (the CUDA kernels on a CPU) or "ref" (plain loops) */
@@ -143,7 +152,10 @@ bool gr_backward_from(gr_tensor *y, gr_tensor *dy);
 /* Marks every gradient empty: the next gr_backward overwrites. gr_optimizer_step does this itself. */
 void gr_clear_gradients(gr_context *ctx);
 
-/* Ends a step: everything that operations returned since the last call is gone. */
+/*
+ * Ends a step: everything that operations returned since the last call is gone. Whatever is handed such a tensor later
+ * refuses it (GR_USAGE), however much later. The context must still be open.
+ */
 void gr_step_end(gr_context *ctx);
 
 /* Off: operations leave no trace on the tape and keep nothing for a backward pass (evaluation). Returns what it was. */

@@ -126,6 +126,8 @@ void gr__step_free(gr_context *ctx, const gr_block *block)
 void gr__step_reset(gr_context *ctx)
 {
     gr__tape_drop(ctx);
+    for (int i = 0; i < ctx->n_headers; i++)
+        gr__handle_free(&ctx->step_handles, ctx->headers[i]);
     ctx->n_headers = 0;
     ctx->steps++;
     gr__arena_reset(ctx->arena);

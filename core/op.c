@@ -53,7 +53,7 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
 {
     *b = (gr_build){.op = op, .call = {.n_in = op->n_in, .n_out = op->n_out}};
     for (int i = 0; i < op->n_in; i++) {
-        if (!in[i] && !(op->in[i].flags & GR_SLOT_OPTIONAL))
+        if (in[i] ? !gr__alive(in[i], op->name) : !(op->in[i].flags & GR_SLOT_OPTIONAL))
             return false;
         b->call.in[i] = in[i];
         if (in[i] && !b->ctx)
@@ -135,7 +135,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     gr_exec exec = {.pool = ctx->device->pool,
                     .queue = ctx->device->queue,
                     .state = ctx->device_state,
-                    .tf32 = ctx->options.precision == GR_TF32};
+                    .tf32 = ctx->options.precision == GR_PRECISION_TF32};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};

@@ -80,7 +80,7 @@ static const char *read_entry(const char *name, json_t *entry, const char *data,
         return "a tensor's name is longer than 127 bytes";
     snprintf(t->name, sizeof t->name, "%s", name);
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    int type = 0;
+    int type = GR_F32;
     while (type < GR_TYPE_COUNT && (!dtype || strcmp(dtype, dtypes[type])))
         type++;
     if (type == GR_TYPE_COUNT)

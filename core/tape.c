@@ -19,7 +19,7 @@ bool gr__add_leaf(gr_context *ctx, gr_tensor *t)
 
 gr_tensor *gr_grad(const gr_tensor *t)
 {
-    return t && t->grad_written ? t->grad : NULL;
+    return gr__alive(t, "gr_grad") && t->grad_written ? t->grad : NULL;
 }
 
 void gr_clear_gradients(gr_context *ctx)
@@ -191,6 +191,17 @@ void gr__tape_drop(gr_context *ctx)
     gr__state_write(ctx);
 }
 
+/* Makes y, which outlives the backward pass, the owner of its storage where it only shares it. */
+static void own_storage(gr_tensor *y)
+{
+    const gr_context *ctx = y->ctx;
+    gr_tensor *t = y;
+    while (t->lifetime == GR__ALIAS && t->node >= 0 && ctx->nodes[t->node]->alias)
+        t = ctx->nodes[t->node]->call.in[0];
+    if (t != y)
+        gr__bequeath(t, y);
+}
+
 /* Walks the tape from y, whose gradient is dy, back to the leaves. */
 static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 {
@@ -199,6 +210,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         return gr__fail(ctx, GR_USAGE,
                         "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
                         "parameter, was made while recording was off, or was differentiated before");
+    own_storage(y);
     y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
         gr_node *node = ctx->nodes[i];
@@ -214,7 +226,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 
 bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook)
 {
-    gr_context *ctx = loss ? loss->ctx : NULL;
+    gr_context *ctx = gr__alive(loss, "gr_backward") ? loss->ctx : NULL;
     if (!gr_ok(ctx))
         return false;
     if (loss->count != 1)
@@ -232,7 +244,7 @@ bool gr_backward(gr_tensor *loss)
 
 bool gr_backward_from(gr_tensor *y, gr_tensor *dy)
 {
-    gr_context *ctx = y && dy ? y->ctx : NULL;
+    gr_context *ctx = gr__alive(y, "gr_backward_from") && gr__alive(dy, "gr_backward_from") ? y->ctx : NULL;
     if (!gr_ok(ctx))
         return false;
     bool same = dy->ctx == ctx && dy->type == y->type && dy->ndim == y->ndim;

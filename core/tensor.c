@@ -14,14 +14,19 @@ static const struct {
 } types[GR_TYPE_COUNT] = {[GR_F32] = {"f32", 4}, [GR_F64] = {"f64", 8}, [GR_F16] = {"f16", 2}, [GR_BF16] = {"bf16", 2},
                           [GR_U8] = {"u8", 1},   [GR_I32] = {"i32", 4}, [GR_I64] = {"i64", 8}};
 
+static bool is_type(gr_type type)
+{
+    return type >= GR_F32 && type < GR_TYPE_COUNT;
+}
+
 const char *gr_type_name(gr_type type)
 {
-    return (unsigned)type < GR_TYPE_COUNT ? types[type].name : "?";
+    return is_type(type) ? types[type].name : "?";
 }
 
 size_t gr_type_size(gr_type type)
 {
-    return (unsigned)type < GR_TYPE_COUNT ? types[type].size : 0;
+    return is_type(type) ? types[type].size : 0;
 }
 
 void gr__shape_text(const gr_tensor *t, char *text, size_t size)
@@ -35,8 +40,9 @@ void gr__shape_text(const gr_tensor *t, char *text, size_t size)
 
 bool gr__shape_check(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
 {
-    if ((unsigned)type >= GR_TYPE_COUNT)
-        return gr__fail(ctx, GR_USAGE, "a tensor cannot have type number %d", (int)type);
+    if (!is_type(type))
+        return gr__fail(ctx, GR_USAGE, "a tensor cannot have type number %d; types are GR_F32, GR_F16, GR_I32, ...",
+                        (int)type);
     if (ndim < 0 || ndim > GR_MAX_DIMS)
         return gr__fail(ctx, GR_USAGE, "a tensor has 0 to %d dimensions, not %d", GR_MAX_DIMS, ndim);
     int64_t bytes = (int64_t)gr_type_size(type);
@@ -67,12 +73,12 @@ static void destroy_persistent(void *object)
     gr_tensor *t = object;
     if (t->block.size) /* otherwise the storage is somebody else's */
         gr__persistent_free(t->ctx, t->data, gr__bytes(t));
-    free(t);
+    gr__handle_free(&t->ctx->handles, t);
 }
 
 gr_tensor *gr__tensor_over(gr_context *ctx, gr_type type, int ndim, const int64_t *shape, void *data)
 {
-    gr_tensor *t = gr__calloc(ctx, 1, sizeof *t);
+    gr_tensor *t = gr__handle_new(ctx, &ctx->handles);
     if (!t)
         return NULL;
     describe(t, ctx, type, ndim, shape);
@@ -90,20 +96,15 @@ gr_tensor *gr__tensor_persistent(gr_context *ctx, gr_type type, int ndim, const 
     return t;
 }
 
-/* A header from the step's pool. */
+/* A header until the step ends. */
 static gr_tensor *step_header(gr_context *ctx)
 {
-    int before = ctx->cap_headers;
     if (!gr__grow(ctx, &ctx->headers, &ctx->cap_headers, ctx->n_headers + 1, sizeof *ctx->headers))
         return NULL;
-    for (int i = before; i < ctx->cap_headers; i++)
-        ctx->headers[i] = NULL;
-    gr_tensor **slot = &ctx->headers[ctx->n_headers];
-    if (!*slot)
-        *slot = gr__calloc(ctx, 1, sizeof **slot);
-    if (*slot)
-        ctx->n_headers++;
-    return *slot;
+    gr_tensor *t = gr__handle_new(ctx, &ctx->step_handles);
+    if (t)
+        ctx->headers[ctx->n_headers++] = t;
+    return t;
 }
 
 gr_tensor *gr__tensor_step(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
@@ -131,6 +132,8 @@ void gr__release(gr_tensor *t)
 {
     if (t && t->lifetime != GR__PERSISTENT)
         t->ctx->mixed->release(t);
+    if (t && t->lifetime == GR__ALIAS) /* whoever owns the storage may give it back any time */
+        t->data = NULL;
     if (!t || t->lifetime != GR__STEP || !t->block.size)
         return;
     gr__step_free(t->ctx, &t->block);
@@ -163,40 +166,47 @@ gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape)
 
 gr_type gr_type_of(const gr_tensor *t)
 {
-    return t ? t->type : GR_F32;
+    return gr__alive(t, "gr_type_of") ? t->type : GR_F32;
 }
 
 int gr_ndim(const gr_tensor *t)
 {
-    return t ? t->ndim : 0;
+    return gr__alive(t, "gr_ndim") ? t->ndim : 0;
 }
 
 int64_t gr_dim(const gr_tensor *t, int i)
 {
-    return t && i >= 0 && i < t->ndim ? t->shape[i] : 0;
+    return gr__alive(t, "gr_dim") && i >= 0 && i < t->ndim ? t->shape[i] : 0;
 }
 
 int64_t gr_count(const gr_tensor *t)
 {
-    return t ? t->count : 0;
+    return gr__alive(t, "gr_count") ? t->count : 0;
 }
 
-/* Whether t has storage to copy to or from now. */
-static bool reachable(const gr_tensor *t)
+/* Whether t has storage that the function named can copy to or from now. */
+static bool reachable(const gr_tensor *t, const char *function)
 {
-    if (!t || !gr_ok(t->ctx))
+    if (!gr__alive(t, function) || !gr_ok(t->ctx))
         return false;
     if (t->data || t->ctx->planning)
         return true;
     return gr__fail(
         t->ctx, GR_USAGE,
-        "a tensor was read or written after its storage was given back; after gr_backward only the loss and the "
-        "gradients may be read, after gr_step_end only variables and parameters");
+        "%s: the storage of the tensor was given back: after gr_backward only the loss and the gradients may be read",
+        function);
+}
+
+/* Whether the caller gave memory to copy to or from. */
+static bool is_given(const gr_tensor *t, const void *host, const char *function)
+{
+    return host || gr__fail(t->ctx, GR_USAGE, "%s: host is NULL; it must be an array of %lld elements of type %s",
+                            function, (long long)t->count, gr_type_name(t->type));
 }
 
 bool gr_upload(gr_tensor *t, const void *host)
 {
-    if (!reachable(t))
+    if (!reachable(t, "gr_upload") || !is_given(t, host, "gr_upload"))
         return false;
     t->ctx->mixed->invalidate(t);
     if (!t->data)
@@ -205,17 +215,22 @@ bool gr_upload(gr_tensor *t, const void *host)
     return d->upload(d, t->data, host, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied to it");
 }
 
-bool gr_download(const gr_tensor *t, void *host)
+static bool download(const gr_tensor *t, void *host, const char *function)
 {
-    if (!reachable(t) || !t->data)
+    if (!reachable(t, function) || !is_given(t, host, function) || !t->data)
         return false;
     gr_device *d = t->ctx->device;
     return d->download(d, host, t->data, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied from it");
 }
 
+bool gr_download(const gr_tensor *t, void *host)
+{
+    return download(t, host, "gr_download");
+}
+
 double gr_item(const gr_tensor *t)
 {
-    if (!t || !gr_ok(t->ctx))
+    if (!gr__alive(t, "gr_item") || !gr_ok(t->ctx))
         return NAN;
     if (t->count != 1) {
         char shape[96];
@@ -229,7 +244,7 @@ double gr_item(const gr_tensor *t)
         int32_t i32;
         uint8_t u8;
     } value;
-    if (!gr_download(t, &value))
+    if (!download(t, &value, "gr_item"))
         return NAN;
     switch (t->type) {
     case GR_F32:

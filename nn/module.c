@@ -142,7 +142,7 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
 
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x)
 {
-    if (!net || !x || !gr_ok(net->ctx))
+    if (!net || !gr__alive(x, "gr_forward") || !gr_ok(net->ctx))
         return NULL;
     if (!net->parameters && !gr_module_build(net, x->ndim - 1, x->shape + 1))
         return NULL;

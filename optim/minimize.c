@@ -119,7 +119,7 @@ static bool run(void *user, gr_node *node, gr_call *call)
 
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)
 {
-    if (!opt || !loss || !gr__update_begin(opt))
+    if (!opt || !gr__alive(loss, "gr_minimize") || !gr__update_begin(opt))
         return false;
     claim(opt);
     return gr__backward(loss, &(gr_backward_hook){.user = opt, .run = run}) && gr__update_finish(opt);

@@ -154,15 +154,16 @@ static double distance(session a, session b)
 
 static double epsilon(gr_precision precision)
 {
-    return precision == GR_FP16 ? 0x1p-10 : 0x1p-7;
+    return precision == GR_PRECISION_FP16 ? 0x1p-10 : 0x1p-7;
 }
 
 /* Halves train as floats do: other roundings, all of them, the same course. They are not floats in disguise, either. */
 static void halves_follow_floats(void **state)
 {
     (void)state;
-    for (gr_precision half = GR_FP16; half <= GR_BFLOAT16; half++) {
-        const double d = distance(open_session("cpu", half, MOMENTUM), open_session("cpu", GR_FP32, MOMENTUM));
+    for (gr_precision half = GR_PRECISION_FP16; half <= GR_PRECISION_BF16; half++) {
+        const double d =
+            distance(open_session("cpu", half, MOMENTUM), open_session("cpu", GR_PRECISION_FP32, MOMENTUM));
         assert_true(d > epsilon(half) / 64);
         assert_true(d < 2 * epsilon(half));
     }
@@ -172,15 +173,15 @@ static void halves_follow_floats(void **state)
 static void simt_follows_cpu(void **state)
 {
     (void)state;
-    assert_true(distance(open_session("simt", GR_FP16, ADAM), open_session("cpu", GR_FP16, ADAM)) <
-                epsilon(GR_FP16) / 2);
+    assert_true(distance(open_session("simt", GR_PRECISION_FP16, ADAM), open_session("cpu", GR_PRECISION_FP16, ADAM)) <
+                epsilon(GR_PRECISION_FP16) / 2);
 }
 
 /* ref in floats, with double sums. */
 static void cpu_follows_ref(void **state)
 {
     (void)state;
-    for (gr_precision half = GR_FP16; half <= GR_BFLOAT16; half++)
+    for (gr_precision half = GR_PRECISION_FP16; half <= GR_PRECISION_BF16; half++)
         assert_true(distance(open_session("ref", half, MOMENTUM), open_session("cpu", half, MOMENTUM)) <
                     epsilon(half) / 2);
 }
@@ -219,7 +220,7 @@ static void factors_are_rounded_to_tf32(void **state)
 {
     (void)state;
     const float tie = 1 + 0x1p-11f, above = 1 + 0x1p-10f, near = 1 + 0x1.fp-12f, odd = 3 + 0x1p-22f;
-    gr_context *tf32 = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32});
+    gr_context *tf32 = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_TF32});
     gr_context *fp32 = gr_open(&(gr_options){.device = "simt"});
     assert_string_equal(gr_precision_name(tf32), "tf32");
     assert_string_equal(gr_precision_name(fp32), "fp32");
@@ -243,7 +244,7 @@ static void what_is_not_finite_stays_so_in_tf32(void **state)
     const uint32_t bits = 0x7F800001;
     float nan;
     memcpy(&nan, &bits, sizeof nan);
-    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32});
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_TF32});
     for (int op = 0; op < 3; op++) {
         assert_true(isnan(multiplied(ctx, op, nan, 1, 1).y));
         assert_true(isnan(multiplied(ctx, op, 1, nan, 1).y));
@@ -260,14 +261,14 @@ static void tf32_is_refused_where_there_is_none(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        gr_context *ctx = gr_open(&(gr_options){.device = i ? "ref" : "cpu", .precision = GR_TF32});
+        gr_context *ctx = gr_open(&(gr_options){.device = i ? "ref" : "cpu", .precision = GR_PRECISION_TF32});
         assert_int_equal(gr_error_code(ctx), GR_USAGE);
         assert_non_null(strstr(gr_error_text(ctx), "tf32"));
         assert_non_null(strstr(gr_error_text(ctx), "use fp32, or the device cuda"));
         gr_close(ctx);
     }
-    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_TF32 + 1});
-    assert_non_null(strstr(gr_error_text(ctx), "GR_TF32"));
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_TF32 + 1});
+    assert_non_null(strstr(gr_error_text(ctx), "GR_PRECISION_TF32"));
     assert_int_equal(gr_close(ctx), GR_USAGE);
 }
 
@@ -275,7 +276,8 @@ static void tf32_is_refused_where_there_is_none(void **state)
 static void tf32_follows_floats(void **state)
 {
     (void)state;
-    const double d = distance(open_session("simt", GR_TF32, ADAM), open_session("cpu", GR_FP32, ADAM));
+    const double d =
+        distance(open_session("simt", GR_PRECISION_TF32, ADAM), open_session("cpu", GR_PRECISION_FP32, ADAM));
     assert_true(d > 0x1p-10 / 64);
     assert_true(d < 0x1p-10);
 }
@@ -284,7 +286,7 @@ static void tf32_follows_floats(void **state)
 static void types_are_the_policy(void **state)
 {
     (void)state;
-    session s = open_session("cpu", GR_BFLOAT16, MOMENTUM);
+    session s = open_session("cpu", GR_PRECISION_BF16, MOMENTUM);
     gr_batch batch;
     assert_true(next_batch(&s, &batch));
     gr_tensor *z = gr_forward(s.net, batch.x), *loss = gr_loss(z, &batch);
@@ -310,7 +312,7 @@ static void count_casts(void *user, const gr_trace_event *event)
 static void weights_are_rounded_as_they_are_read(void **state)
 {
     (void)state;
-    session s = open_session("cpu", GR_FP16, SGD);
+    session s = open_session("cpu", GR_PRECISION_FP16, SGD);
     int casts = 0;
     gr_trace(s.ctx, count_casts, &casts);
     update(&s);
@@ -325,7 +327,7 @@ static void weights_are_rounded_as_they_are_read(void **state)
 static void each_tensor_is_cast_once_a_step(void **state)
 {
     (void)state;
-    session s = open_session("simt", GR_FP16, MOMENTUM);
+    session s = open_session("simt", GR_PRECISION_FP16, MOMENTUM);
     int casts = 0;
     gr_trace(s.ctx, count_casts, &casts);
     update(&s);
@@ -347,7 +349,7 @@ static void each_tensor_is_cast_once_a_step(void **state)
 static void uploaded_weights_are_cast_again(void **state)
 {
     (void)state;
-    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_FP16});
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_FP16});
     gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 1, .no_bias = true}), NULL);
     gr_tensor *x = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){1, 1});
     assert_true(gr_upload(x, &(float){2}));
@@ -367,7 +369,7 @@ static void uploaded_weights_are_cast_again(void **state)
 static void gradients_of_shared_halves_add_up(void **state)
 {
     (void)state;
-    gr_context *ctx = gr_open(&(gr_options){.precision = GR_BFLOAT16});
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_PRECISION_BF16});
     gr_tensor *x = gr_variable(ctx, 2, (int64_t[]){1, 1}), *w = gr_variable(ctx, 2, (int64_t[]){1, 1});
     assert_true(gr_upload(x, &(float){3}) && gr_upload(w, &(float){0.5f}));
     gr_tensor *h = gr_dense(x, w, NULL, NULL), *y = gr_add(h, h, NULL), *z = gr_dense(y, w, NULL, NULL);
@@ -380,7 +382,7 @@ static void gradients_of_shared_halves_add_up(void **state)
 /* Two epochs on simt with an evaluation between them, which casts the weights; the losses of their evaluations. */
 static void fit_with_evaluation(bool no_graph, float *weight, gr_fit_result *result)
 {
-    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_FP16, .seed = 3});
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_FP16, .seed = 3});
     gr_module *net =
         gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, 4, 4, 1), .val = gr_procedural(ctx, BATCH, 4, 4, 2)};
@@ -411,7 +413,7 @@ static void overflow_skips_the_update(void **state)
 {
     (void)state;
     for (kind k = 0; k < PROX; k++) {
-        session s = open_session("cpu", GR_FP16, k);
+        session s = open_session("cpu", GR_PRECISION_FP16, k);
         assert_true(gr_loss_scaling(s.ctx).scale == 65536);
         gr_set_loss_scale(s.ctx, 1024);
         update(&s);
@@ -475,7 +477,7 @@ static void fused_updates_are_the_same(void **state)
     const struct {
         gr_precision precision;
         double bound;
-    } cases[] = {{GR_FP16, 1e-6}, {GR_BFLOAT16, 0x1p-6}};
+    } cases[] = {{GR_PRECISION_FP16, 1e-6}, {GR_PRECISION_BF16, 0x1p-6}};
     for (int i = 0; i < 2; i++)
         for (kind k = SGD; k <= ADAM; k++) {
             int64_t n, m;
@@ -497,7 +499,7 @@ static void hidden_infinity_skips_the_update(void **state)
 {
     (void)state;
     for (kind k = MOMENTUM; k <= ADAM; k++) {
-        gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16, .seed = 3});
+        gr_context *ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16, .seed = 3});
         gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = 3}), gr_relu_layer(ctx),
                                        gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
         session s = {.ctx = ctx, .net = net, .opt = optimizer_of(ctx, net, k)};
@@ -528,7 +530,7 @@ static void overflow_takes_all_steps_back(void **state)
 {
     (void)state;
     for (int bad = 0; bad < 3; bad++) {
-        session s = open_session("cpu", GR_FP16, PROX);
+        session s = open_session("cpu", GR_PRECISION_FP16, PROX);
         gr_set_loss_scale(s.ctx, 1024);
         update(&s);
         int64_t n, m;
@@ -554,7 +556,7 @@ static void overflow_takes_all_steps_back(void **state)
 static void only_that_update_is_skipped(void **state)
 {
     (void)state;
-    session with = open_session("cpu", GR_FP16, ADAM), without = open_session("cpu", GR_FP16, ADAM);
+    session with = open_session("cpu", GR_PRECISION_FP16, ADAM), without = open_session("cpu", GR_PRECISION_FP16, ADAM);
     gr_batch skipped;
     for (int i = 0; i < 4; i++) {
         gr_set_loss_scale(with.ctx, i == 2 ? 0x1p24 : 1024);
@@ -578,12 +580,12 @@ static void only_that_update_is_skipped(void **state)
 static void only_fp16_is_scaled(void **state)
 {
     (void)state;
-    gr_context *ctx = gr_open(&(gr_options){.precision = GR_BFLOAT16});
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_PRECISION_BF16});
     assert_true(gr_loss_scaling(ctx).scale == 1);
     assert_false(gr_set_loss_scale(ctx, 2));
-    assert_non_null(strstr(gr_error_text(ctx), "GR_FP16"));
+    assert_non_null(strstr(gr_error_text(ctx), "GR_PRECISION_FP16"));
     assert_int_equal(gr_close(ctx), GR_USAGE);
-    ctx = gr_open(&(gr_options){.precision = GR_FP16});
+    ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16});
     assert_false(gr_set_loss_scale(ctx, 3));
     assert_int_equal(gr_close(ctx), GR_USAGE);
 }
@@ -606,7 +608,7 @@ static void spoil(gr_module *net)
 static void stuck_scale_stops_and_names_the_layer(void **state)
 {
     (void)state;
-    gr_context *ctx = gr_open(&(gr_options){.precision = GR_FP16, .seed = 3});
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16, .seed = 3});
     const gr_conv2d_options conv = {.filters = 6, .kernel = 3, .init = GR_HE_UNIFORM};
     gr_module *net = gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_relu_layer(ctx), gr_conv2d_layer(ctx, &conv),
                                    gr_relu_layer(ctx), gr_flatten_layer(ctx),
@@ -654,8 +656,8 @@ static void halves_need_less_memory(void **state)
                  {gr_cats_vs_dogs_net, 200, 32, 0.9},
                  {gr_cats_vs_dogs_net, 200, 128, 0.7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const double fp32 = (double)peak(cases[i].model, cases[i].side, GR_FP32, cases[i].batch);
-        for (gr_precision half = GR_FP16; half <= GR_BFLOAT16; half++)
+        const double fp32 = (double)peak(cases[i].model, cases[i].side, GR_PRECISION_FP32, cases[i].batch);
+        for (gr_precision half = GR_PRECISION_FP16; half <= GR_PRECISION_BF16; half++)
             assert_true((double)peak(cases[i].model, cases[i].side, half, cases[i].batch) < cases[i].most * fp32);
     }
 }

@@ -33,7 +33,7 @@ static void every_device_has_limits(void **state)
     (void)state;
     is_plausible(measured(&(gr_options){.device = "cpu", .threads = 3}));
     is_plausible(measured(&(gr_options){.device = "ref"}));
-    is_plausible(measured(&(gr_options){.device = "ref", .precision = GR_FP32}));
+    is_plausible(measured(&(gr_options){.device = "ref", .precision = GR_PRECISION_FP32}));
 }
 
 /* The widest vectors do more at once: measured on one thread, in turns, the best of two each. */

@@ -238,7 +238,7 @@ static void noise_scale_is_refused(void **state)
     gr_fit(penalised, opt, split, &(gr_fit_options){.batch = 8, .micro_batch = 4, .epochs = 1, .noise_scale = true});
     assert_non_null(strstr(gr_error_text(ctx), "penalty on dense1.weight"));
     gr_close(ctx);
-    ctx = gr_open(&(gr_options){.precision = GR_FP16});
+    ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16});
     net = linear_net(ctx);
     split.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
     gr_fit(net, gr_sgd(ctx, net, NULL), split,

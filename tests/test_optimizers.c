@@ -301,7 +301,7 @@ static void an_overflow_leaves_no_trace(void **state)
     (void)state;
     const char *const names[] = {"momentum", "adamw", "lars", "clip", "sam", "sam_adam", "prox"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        setting s = {.ctx = gr_open(&(gr_options){.precision = GR_FP16})};
+        setting s = {.ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16})};
         double before[WEIGHTS], after[WEIGHTS], next[WEIGHTS], rows[ROWS * FEATURES];
         s.net = network(s.ctx);
         s.x = gr_tensor_new(s.ctx, gr_real(s.ctx), 2, (int64_t[]){ROWS, FEATURES});

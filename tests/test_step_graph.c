@@ -156,7 +156,7 @@ static void same_bits(void **state)
 static void same_bits_in_mixed_precision(void **state)
 {
     (void)state;
-    compare((choice){.precision = GR_FP16}, 2, UPDATES - 2);
+    compare((choice){.precision = GR_PRECISION_FP16}, 2, UPDATES - 2);
 }
 
 /* A whole set at once: the step's memory moves, and with it all that the graphs know of. */
@@ -221,7 +221,7 @@ static void not_while_traced(void **state)
 {
     (void)state;
     int seen = 0;
-    gr_context *ctx = open_counting(GR_FP32);
+    gr_context *ctx = open_counting(GR_PRECISION_FP32);
     gr_module *net = make_net(ctx);
     gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
     gr_trace(ctx, count_events, &seen);

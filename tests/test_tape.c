@@ -349,7 +349,7 @@ static void unknown_devices_are_named(void **state)
     gr_clear_error(ctx); /* no device will come of it */
     assert_false(gr_ok(ctx));
     assert_int_equal(gr_close(ctx), GR_USAGE);
-    ctx = gr_open(&(gr_options){.device = "cpu", .precision = GR_FP64});
+    ctx = gr_open(&(gr_options){.device = "cpu", .precision = GR_PRECISION_FP64});
     assert_int_equal(gr_error_code(ctx), GR_USAGE);
     gr_close(ctx);
 }

@@ -11,14 +11,19 @@ enum { MAX_THREADS = 1024 };
 static gr_device *open_cuda(gr_precision precision, const char **why)
 {
     gr_device *device = gr__cuda_device(why);
-    if (device && precision == GR_BFLOAT16 && device->without_bf16)
+    if (device && precision == GR_PRECISION_BF16 && device->without_bf16)
         *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
-    else if (device && precision == GR_TF32 && !device->tf32)
+    else if (device && precision == GR_PRECISION_TF32 && !device->tf32)
         *why = "its tensor cores know no tf32, which begins with compute capability 8.0; use fp16 or fp32";
     else
         return device;
     device->close(device);
     return NULL;
+}
+
+static bool is_precision(gr_precision p)
+{
+    return p == GR_PRECISION_DEFAULT || (p >= GR_PRECISION_FP32 && p <= GR_PRECISION_TF32);
 }
 
 /* The device; NULL as in kernels.h. */
@@ -29,12 +34,13 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
         *why =
             "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
-    else if ((unsigned)o->precision > GR_TF32)
-        *why = "there is no such precision; there are GR_FP32, GR_FP16, GR_BFLOAT16, on the devices cuda and simt "
-               "GR_TF32, and on the device ref GR_FP64";
-    else if (!ref && o->precision == GR_FP64)
+    else if (!is_precision(o->precision))
+        *why = "gr_options.precision is no gr_precision (GR_F32, GR_BF16 and the like are types of tensors); there are "
+               "GR_PRECISION_FP32, GR_PRECISION_FP16, GR_PRECISION_BF16, on the devices cuda and simt "
+               "GR_PRECISION_TF32, and on the device ref GR_PRECISION_FP64";
+    else if (!ref && o->precision == GR_PRECISION_FP64)
         *why = "it computes in fp32; for fp64 use the device ref";
-    else if (!simt && !cuda && o->precision == GR_TF32)
+    else if (!simt && !cuda && o->precision == GR_PRECISION_TF32)
         *why = "tf32 is for tensor cores, and it has none; use fp32, or the device cuda, or simt, which emulates them";
     else if (o->threads < 0 || o->threads > MAX_THREADS)
         *why = "threads must be 0 (all that this process may use) to 1024";
@@ -44,7 +50,7 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
         return gr__simt_device(why);
     if (cuda)
         return open_cuda(o->precision, why);
-    const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_FP64;
+    const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_PRECISION_FP64;
     return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
 }
 

@@ -55,7 +55,7 @@ c++ -Wall -Werror "$work/use.cpp" $(pkg-config --cflags --libs gradus) -o "$work
 cat >"$work/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(use LANGUAGES C)
-find_package(Gradus REQUIRED COMPONENTS static)
+find_package(Gradus 0.2 REQUIRED COMPONENTS static)
 foreach(library gradus gradus_static)
   add_executable(by_${library} use.c)
   target_link_libraries(by_${library} PRIVATE Gradus::${library})

@@ -44,10 +44,10 @@ static double rounded(gr_type type, double v)
 static gr_context *context(int path, gr_type type)
 {
     static gr_context *opened[2][PATHS];
-    const gr_precision precision = path == TRUTH    ? GR_FP64
-                                   : path == PLAIN  ? GR_FP32
-                                   : type == GR_F16 ? GR_FP16
-                                                    : GR_BFLOAT16;
+    const gr_precision precision = path == TRUTH    ? GR_PRECISION_FP64
+                                   : path == PLAIN  ? GR_PRECISION_FP32
+                                   : type == GR_F16 ? GR_PRECISION_FP16
+                                                    : GR_PRECISION_BF16;
     gr_context **ctx = &opened[type == GR_BF16][path];
     if (!*ctx)
         *ctx = gr_open(&(gr_options){.device = device_names[path], .precision = precision});

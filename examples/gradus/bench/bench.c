@@ -21,7 +21,8 @@ enum { MAX_OPERANDS = 64, MAX_BATCHES = 32 };
  */
 static const double tolerance = 1e-4, tolerance_tf32 = 1e-3;
 
-static const precision_choice float_precisions[] = {{"fp32", GR_FP32}, {"tf32", GR_TF32}, {NULL, GR_PRECISION_DEFAULT}};
+static const precision_choice float_precisions[] = {
+    {"fp32", GR_PRECISION_FP32}, {"tf32", GR_PRECISION_TF32}, {NULL, GR_PRECISION_DEFAULT}};
 
 typedef struct {
     const char *batches;
@@ -136,7 +137,7 @@ static void list_cases(const char *const *operands)
 static bool in_tf32(const bench_run *run)
 {
     const choice *p = &run->s->precision;
-    return p->given && float_precisions[p->value].precision == GR_TF32;
+    return p->given && float_precisions[p->value].precision == GR_PRECISION_TF32;
 }
 
 static gr_options context_options(const bench_run *run, bool plan_only)

@@ -14,5 +14,6 @@ const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
 const char *const preload_names[] = {[PRELOAD_RAM] = "ram", [PRELOAD_NONE] = "none", [PRELOAD_DEVICE] = "device", NULL};
 const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
-const precision_choice precisions[] = {{"fp32", GR_FP32},     {"fp64", GR_FP64}, {"fp16", GR_FP16},
-                                       {"bf16", GR_BFLOAT16}, {"tf32", GR_TF32}, {NULL, GR_PRECISION_DEFAULT}};
+const precision_choice precisions[] = {{"fp32", GR_PRECISION_FP32}, {"fp64", GR_PRECISION_FP64},
+                                       {"fp16", GR_PRECISION_FP16}, {"bf16", GR_PRECISION_BF16},
+                                       {"tf32", GR_PRECISION_TF32}, {NULL, GR_PRECISION_DEFAULT}};
