@@ -55,7 +55,7 @@ check() { # ROOT
             target=${line#*[\"<]}
             target=${target%%[\">]*}
             top=${target%%/*}
-            case $file in "$root"/kernels/simt/cuda/* | "$root"/tests/cuda_programs/* | "$root"/examples/puzzles/*) continue ;; esac
+            case $file in "$root"/kernels/simt/cuda/* | "$root"/tests/cuda_programs/* | "$root"/tests/ptx/* | "$root"/examples/puzzles/*) continue ;; esac
             case $target in
                 cuda/*) ;;
                 cuda*.h | nv*.h | mma.h)
