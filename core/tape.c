@@ -199,7 +199,7 @@ static void own_storage(gr_tensor *y)
     while (t->lifetime == GR__ALIAS && t->node >= 0 && ctx->nodes[t->node]->alias)
         t = ctx->nodes[t->node]->call.in[0];
     if (t != y)
-        gr__bequeath(t, y);
+        gr__transfer_storage(t, y);
 }
 
 /* Walks the tape from y, whose gradient is dy, back to the leaves. */
