@@ -139,13 +139,14 @@ void gr__simt_name_address(gr__simt_machine *m, const void *address, char *text,
         snprintf(text, room, "the dynamic shared memory, of which the launch gave 0 bytes");
         return;
     }
-    for (int i = 0; i < m->memory.count; i++) {
-        const gr__simt_buffer *b = &m->memory.buffer[i];
-        if (p >= b->low - NEAR && p < b->low + b->bytes + NEAR) {
-            snprintf(text, room, "%s + %td bytes (of %zu)", b->name ? b->name : "a device buffer", p - b->low,
-                     b->bytes);
-            return;
-        }
+    const gr__simt_buffer *b = gr__simt_find_buffer(m, p);
+    for (int i = 0; !b && i < m->memory.count; i++) { /* beside one */
+        const gr__simt_buffer *near = &m->memory.buffer[i];
+        b = p >= near->low - NEAR && p < near->low + near->bytes + NEAR ? near : NULL;
+    }
+    if (b) {
+        snprintf(text, room, "%s + %td bytes (of %zu)", b->name ? b->name : "a device buffer", p - b->low, b->bytes);
+        return;
     }
     snprintf(text, room, "%p, no device memory", address);
 }

@@ -34,7 +34,7 @@ COLLECTIONS = [
 ]
 SEVERAL_FILES = re.compile(r"_nvrtc/|Drv/|DrvRuntime/|MMAP/|_kernel\.cu$|mergeSort/|simpleIPC|simpleMPI|simpleCUDA2GL|DynlinkJIT|"
                            r"cudaOpenMP|commonKernels")
-WRONG = re.compile(r"Test(ing)? (FAILED|failed)|Result = FAIL|mismatch|don't match|do not match|Error: ?\d|FAILED", re.I)
+WRONG = re.compile(r"Test(ing)? (FAILED|failed)|Result = FAIL|mismatch|don't match|do not match|FAILED", re.I)
 
 
 def programs(folder):

@@ -158,7 +158,7 @@ static int config_end(const tokens *t, int i)
     return gr__token_is(t, i, ">>>") ? i : t->count;
 }
 
-/* Whether one of the arguments from the ( at i has no type of its own: NULL, 0, {...}. */
+/* Whether one of the arguments from the ( at i has no type of its own: NULL, {...}. */
 static bool wants_types(const tokens *t, int i)
 {
     const int close = gr__token_partner(t, i);
@@ -167,7 +167,7 @@ static bool wants_types(const tokens *t, int i)
         const bool last = gr__token_is(t, k + 1, ",") || k + 1 == close;
         if (first && gr__token_is(t, k, "{"))
             return true;
-        if (first && last && (gr__token_is(t, k, "0") || gr__token_is(t, k, "__null") || gr__token_is(t, k, "nullptr")))
+        if (first && last && gr__token_is(t, k, "__null"))
             return true;
         if (gr__token_is(t, k, "(") || gr__token_is(t, k, "["))
             k = gr__token_partner(t, k);

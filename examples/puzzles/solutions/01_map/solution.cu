@@ -1,0 +1,5 @@
+__global__ void map(float *y, const float *x)
+{
+    const int i = threadIdx.x;
+    y[i] = x[i] + 10;
+}

@@ -1,0 +1,9 @@
+// told: out of bounds
+__global__ void reverse(float *y, const float *x)
+{
+    __shared__ float tile[64];
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    y[i] = tile[64 - threadIdx.x];
+}
