@@ -72,6 +72,11 @@ bool table_device_here(const table_device *d)
     return !d->supported || d->supported();
 }
 
+bool table_device_takes(const table_device *d, gr_type half)
+{
+    return half != GR_BF16 || !d->memory || !d->memory()->without_bf16;
+}
+
 bool table_device_watches(const table_device *d, const row *r)
 {
 #if defined(__SANITIZE_ADDRESS__)

@@ -25,6 +25,8 @@ extern const int table_device_count;
 /* NULL: there is none of this name. */
 const table_device *table_device_find(const char *name);
 bool table_device_here(const table_device *d);
+/* Whether its kernels multiply this type of halves; GPUs before compute capability 8.0 have no bf16. */
+bool table_device_takes(const table_device *d, gr_type half);
 
 /*
  * Whether checks that change nothing but values are left out: of large rows on the emulator, in the builds that watch

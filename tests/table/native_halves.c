@@ -217,7 +217,7 @@ void device_check_halves(const table_device *d, const truth *t)
     const row *r = t->run.row;
     const gr_kernel *kernel = &d->kernels[r->op->id];
     for (int type = 0; kernel->halves && type < 2; type++) {
-        if (!r->golden && r->hash % 2 != (unsigned)type)
+        if ((!r->golden && r->hash % 2 != (unsigned)type) || !table_device_takes(d, type ? GR_BF16 : GR_F16))
             continue;
         pair p;
         pair_open(&p, d, t, type ? GR_BF16 : GR_F16);
