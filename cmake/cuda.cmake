@@ -1,8 +1,8 @@
 # Decides whether the device cuda is built, and for which GPUs: sets gradus_with_cuda.
 #
-# AUTO: where a GPU and nvcc are present. nvcc alone is no reason: a build for nobody's GPU takes minutes. ON: always. The
-# architecture is that of the GPU at hand; without one, those of learners' GPUs, of Ampere and of Hopper, and PTX for later
-# ones. CMAKE_CUDA_ARCHITECTURES has the last word.
+# AUTO: where a GPU and nvcc are present. nvcc alone is no reason: a build for nobody's GPU takes minutes. ON: always.
+# The architecture is that of the GPU at hand; without one, those of learners' GPUs, of Ampere and of Hopper, and PTX
+# for later ones. CMAKE_CUDA_ARCHITECTURES has the last word.
 set(GRADUS_CUDA AUTO CACHE STRING "Build the device cuda: AUTO (where there is a GPU and nvcc), ON or OFF")
 set(gradus_with_cuda OFF)
 
@@ -47,7 +47,8 @@ if(CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -lineinfo -DNDEBUG")
   set(gradus_with_cuda ON)
 elseif(GRADUS_CUDA STREQUAL ON)
-  message(FATAL_ERROR "GRADUS_CUDA=ON, but there is no nvcc: install the CUDA toolkit or put nvcc into PATH (or CUDACXX)")
+  message(FATAL_ERROR "GRADUS_CUDA=ON, but there is no nvcc: install the CUDA toolkit, "
+                      "or put nvcc into PATH (or CUDACXX)")
 else()
   message(STATUS "A GPU is here, but no nvcc: the device cuda is not built (put nvcc into PATH, or set CUDACXX)")
 endif()

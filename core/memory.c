@@ -34,7 +34,8 @@ static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void 
     if (limit > 0 && bytes > limit - in_use)
         return gr__fail(
             ctx, GR_NO_MEMORY,
-            "out of memory: %s needs %s, but %s of the memory limit of %s are taken; use a smaller batch or a higher limit",
+            "out of memory: %s needs %s, but %s of the memory limit of %s are taken; use a smaller batch or a "
+            "higher limit",
             what, size_text(bytes, text[0]), size_text(in_use, text[1]), size_text(limit, text[2]));
     if (ctx->options.plan_only)
         return true;

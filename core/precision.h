@@ -1,7 +1,7 @@
 /*
  * precision.h - what core/ asks of mixed precision. The engine runs calls of operations; which tensors of a call are
- * halves, where the halves of a float tensor come from and how a kernel for floats runs on halves is answered by a table
- * of functions that a context is opened with: core/ calls nothing above it by name.
+ * halves, where the halves of a float tensor come from and how a kernel for floats runs on halves is answered by a
+ * table of functions that a context is opened with: core/ calls nothing above it by name.
  */
 #ifndef GRADUS_PRECISION_H
 #define GRADUS_PRECISION_H

@@ -17,6 +17,11 @@ download() { # URL FILE BYTES
     if [ -f "$2" ] && [ "$(stat -c %s "$2")" -eq "$3" ]; then
         return
     fi
+    if ! curl --silent --fail --location --head --max-time 10 --output /dev/null "$1"; then
+        echo "get_data: no network here, or $(cut -d/ -f3 <<<"$1") does not answer: put the archive at $2 by other means" >&2
+        exit 5
+    fi
+    mkdir -p "$folder"
     echo "get_data: $1 ($3 bytes) -> $2" >&2
     if ! curl --fail --location --connect-timeout 20 --retry 3 --continue-at - --output "$2" "$1"; then
         echo "get_data: the download failed; run the same command again to go on where it stopped" >&2
@@ -32,7 +37,6 @@ download() { # URL FILE BYTES
 case $1 in
     cifar10) # Krizhevsky, "Learning multiple layers of features from tiny images", 2009
         file=$folder/cifar-10-binary.tar.gz
-        mkdir -p "$folder"
         [ -f "$folder/cifar-10-batches-bin/test_batch.bin" ] && { echo "get_data: $folder/cifar-10-batches-bin is there"; exit 0; }
         download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz "$file" 170052171
         if ! echo "c32a1d4ab5d03f1284b67883e8d87530  $file" | md5sum --check --quiet; then
@@ -42,7 +46,6 @@ case $1 in
         echo "get_data: $file is complete; gradus reads it as it is" ;;
     cats-vs-dogs) # Microsoft's PetImages, the archive "kagglecatsanddogs_5340"
         file=$folder/kagglecatsanddogs_5340.zip
-        mkdir -p "$folder"
         [ -d "$folder/PetImages/Dog" ] && { echo "get_data: $folder/PetImages is there"; exit 0; }
         download https://download.microsoft.com/download/3/E/1/3E1C3F21-ECDB-4869-8368-6DEBA77B919F/kagglecatsanddogs_5340.zip \
             "$file" 824887076

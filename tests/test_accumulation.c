@@ -116,10 +116,10 @@ static void compare(gr_context *ctx, gr_module *net, int side, const split *s, d
             largest = fmax(largest, fabs(whole[i]));
         for (int64_t i = 0; i < count; i++)
             if (!(fabs(pieces[i] - whole[i]) <= tolerance * largest))
-                fail_msg(
-                    "set %lld, batch %lld in pieces of %lld, policy %d: gradient %lld is %.17g, not %.17g (largest %.3g)",
-                    (long long)s->set, (long long)s->batch, (long long)s->micro, (int)s->last, (long long)i, pieces[i],
-                    whole[i], largest);
+                fail_msg("set %lld, batch %lld in pieces of %lld, policy %d: gradient %lld is %.17g, not %.17g "
+                         "(largest %.3g)",
+                         (long long)s->set, (long long)s->batch, (long long)s->micro, (int)s->last, (long long)i,
+                         pieces[i], whole[i], largest);
         free(whole);
         free(pieces);
     }

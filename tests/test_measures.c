@@ -118,7 +118,8 @@ static bool note_noise(void *user, const gr_progress *p)
     return true;
 }
 
-/* gr_fit, at a rate that leaves the weights alone, finds what all samples' gradients say. Drawing without putting back takes
+/* gr_fit, at a rate that leaves the weights alone, finds what all samples' gradients say. Drawing without putting back
+   takes
    tr(Sigma) / N off |G|^2. */
 static void noise_scale_in_fit(void **state)
 {

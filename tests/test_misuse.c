@@ -1,4 +1,7 @@
-/* test_misuse.c - programs that are wrong: each mistake gets a message that names it, nothing crashes, nothing is guessed. */
+/*
+ * test_misuse.c - programs that are wrong: each mistake gets a message that names it, nothing crashes, nothing is
+ * guessed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

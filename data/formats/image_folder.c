@@ -93,8 +93,8 @@ static bool check_room(const gr_reader *r, int64_t rows)
     return need <= limit ||
            gr__fail(
                r->ctx, GR_NO_MEMORY,
-               "%lld images of %d x %d need %.2f GiB when they are preloaded, allowed are %.2f; preload none (they are decoded "
-               "when they are wanted), take fewer or smaller ones, or allow more",
+               "%lld images of %d x %d need %.2f GiB when they are preloaded, allowed are %.2f; preload none (they are "
+               "decoded when they are wanted), take fewer or smaller ones, or allow more",
                (long long)rows, r->options->height, r->options->width, need / 0x1p30, limit / 0x1p30);
 }
 

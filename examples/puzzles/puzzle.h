@@ -11,7 +11,10 @@
 static int gr__puzzle_mistakes;
 
 /* Small whole numbers that look like chance: sums of them are exact. */
-static inline float number(int i) { return (float)((unsigned)(i + 1) * 2654435761u >> 29); }
+static inline float number(int i)
+{
+    return (float)((unsigned)(i + 1) * 2654435761u >> 29);
+}
 
 /* count numbers on the device, other ones for another seed; and space for as many that holds nothing yet. */
 static inline std::vector<float> numbers(int count, int seed = 0)

@@ -13,7 +13,8 @@
  *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch;
  *                at most 1024 blocks, at least eight rows for a thread
  *             2  eight channels to a block: the chunks put together
- *             3  y, or dX and dresidual: each thread has its channels' numbers in registers and goes down at least four rows
+ *             3  y, or dX and dresidual: each thread has its channels' numbers in registers and goes down at least four
+ *                rows
  *           With m and v given, forward is the third alone, and backward too where no dgamma or dbeta is wanted.
  * Order     in a thread row by row, then the block's rows in a tree; the chunks likewise. Means and deviations are
  *           Welford's and Chan's (moments.cuh): one reading of x, and no difference of large sums.

@@ -3,7 +3,8 @@
  * m, v [in,out], y[N,out] where the layer ended in ReLU.
  *
  *   dz = dY [y > 0] where y is given, else dY
- *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j] / S
+ *   dX[n,i] = sum_j dz[n,j] w[i,j]     db[j] = sum_n dz[n,j]     then w, m, v by adam.cuh with g = sum_n x[n,i] dz[n,j]
+ *                                      / S
  *
  * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *

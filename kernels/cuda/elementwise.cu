@@ -182,7 +182,7 @@ SCALING(scale, ((const gr_factor_args *)call->options)->factor)
 SCALING(flatten, 1) /* the engine shares the storage instead wherever it can */
 SCALING(reshape, 1)
 
-/* --- sums ---------------------------------------------------------------------------------------------------------- */
+/* --- sums ---------------------------------------------------------------------------------------------------- */
 
 /* y[count], a[count], b[count] */
 template <class E> static __global__ void add(E *y, const E *a, const E *b, int64_t count, bool relu)

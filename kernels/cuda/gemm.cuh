@@ -1,7 +1,8 @@
 /*
  * gemm.cuh - c[m,n] = sum_k a(m,k) b(k,n): tiles, splits of k, and what becomes of the sums.
  *
- *   gemm       block (split, row tile, column tile), the column tile fastest; writes results or, where k is split, partials
+ *   gemm       block (split, row tile, column tile), the column tile fastest; writes results or, where k is split,
+ *              partials
  *   gemm_join  thread (quad of results, 8 shares of the splits): adds each share in order, then the 8 shares in order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with

@@ -1,7 +1,8 @@
 /*
  * gpu.h - the one header of every .cu file: CUDA C as two compilers understand it.
  *
- *   nvcc         thin wrappers, one per instruction, around what CUDA C cannot say itself. All inline PTX of Gradus is here.
+ *   nvcc         thin wrappers, one per instruction, around what CUDA C cannot say itself. All inline PTX of Gradus is
+ *                here.
  *   g++, clang++ the same names from kernels/simt/language.h, which run the kernel on a CPU.
  *
  * Rules for kernels:

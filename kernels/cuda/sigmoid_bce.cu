@@ -1,7 +1,8 @@
 /*
  * sigmoid_bce.cu - the two-class loss from logits; t is the label, W the weight of the update.
  *
- *   loss  = sum_n weight[n] (max(z, 0) - z t + log(1 + exp(-|z|))) / W     = -t log s - (1 - t) log(1 - s), s = sigmoid(z)
+ *   loss  = sum_n weight[n] (max(z, 0) - z t + log(1 + exp(-|z|))) / W     = -t log s - (1 - t) log(1 - s), s =
+ *         sigmoid(z)
  *   dZ[n] = dL loss_scale weight[n] / W (sigmoid(z) - t)
  *
  * Launch    forward: a thread for each sample, blocks of 256, at most 1024 of them, which leave their sums in scratch;

@@ -32,8 +32,8 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"), cuda = !strcmp(name, "cuda");
     *why = NULL;
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
-        *why =
-            "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref (plain loops)";
+        *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref "
+               "(plain loops)";
     else if (!is_precision(o->precision))
         *why = "gr_options.precision is no gr_precision (GR_F32, GR_BF16 and the like are types of tensors); there are "
                "GR_PRECISION_FP32, GR_PRECISION_FP16, GR_PRECISION_BF16, on the devices cuda and simt "

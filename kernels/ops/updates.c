@@ -26,8 +26,8 @@ static bool check_momentum(gr_build *b)
 bool gr_momentum_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_momentum_args *args)
 {
     gr_build call;
-    return gr__begin(&call, momentum_step, args, p, g, v) && check_momentum(&call) && gr__check_same_count(&call, 1, "g") &&
-           gr__check_same_count(&call, 2, "v") && gr__op_run(&call);
+    return gr__begin(&call, momentum_step, args, p, g, v) && check_momentum(&call) &&
+           gr__check_same_count(&call, 1, "g") && gr__check_same_count(&call, 2, "v") && gr__op_run(&call);
 }
 
 /*
@@ -113,8 +113,8 @@ bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit)
 }
 
 /*
- * The first half of sharpness-aware minimisation (Foret, Kleiner, Mobahi, Neyshabur 2021, equation 2 with p = 2): norm, a
- * scalar, is that of all gradients together.
+ * The first half of sharpness-aware minimisation (Foret, Kleiner, Mobahi, Neyshabur 2021, equation 2 with p = 2):
+ * norm, a scalar, is that of all gradients together.
  */
 bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved, double rho)
 {

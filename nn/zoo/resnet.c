@@ -18,8 +18,12 @@
 static gr_module *conv(gr_context *ctx, int filters, int kernel, int stride)
 {
     const int pad = kernel / 2;
-    return gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = filters, .kernel = kernel, .stride = stride,
-                                                     .padding = GR_EXPLICIT, .pad = {pad, pad, pad, pad}, .no_bias = true,
+    return gr_conv2d_layer(ctx, &(gr_conv2d_options){.filters = filters,
+                                                     .kernel = kernel,
+                                                     .stride = stride,
+                                                     .padding = GR_EXPLICIT,
+                                                     .pad = {pad, pad, pad, pad},
+                                                     .no_bias = true,
                                                      .init = GR_KAIMING_NORMAL});
 }
 
@@ -49,7 +53,8 @@ static gr_module *fc(gr_context *ctx, int classes)
 
 gr_module *gr_resnet18(gr_context *ctx, int classes)
 {
-    const gr_max_pool2d_args pool = {.size = {3, 3}, .window = {.stride = {2, 2}, .padding = GR_EXPLICIT, .pad = {1, 1, 1, 1}}};
+    const gr_max_pool2d_args pool = {.size = {3, 3},
+                                     .window = {.stride = {2, 2}, .padding = GR_EXPLICIT, .pad = {1, 1, 1, 1}}};
     return gr_sequential(ctx, conv(ctx, 64, 7, 2), bn(ctx), gr_relu_layer(ctx), gr_max_pool2d_window_layer(ctx, &pool),
                          layer(ctx, "layer1", 64, 1), layer(ctx, "layer2", 128, 2), layer(ctx, "layer3", 256, 2),
                          layer(ctx, "layer4", 512, 2), gr_global_avg_pool_layer(ctx), fc(ctx, classes), NULL);

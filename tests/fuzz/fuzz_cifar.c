@@ -2,7 +2,8 @@
  * fuzz_cifar.c - the reader of CIFAR-10, told that a file holds 2 records. The first byte of an input says what
  * follows:
  *   even       an archive as it is
- *   1 mod 4    members of an archive that is made of them, 4 bytes each: which file, the labels of its records, its size
+ *   1 mod 4    members of an archive that is made of them, 4 bytes each: which file, the labels of its records, its
+ *              size
  *   3 mod 4    the same as a folder; only the last of several files of a name counts
  */
 #include "data/formats/cifar10.h"

@@ -124,8 +124,10 @@ __global__ void tensor(float *d, const half *a, const half *b)
 
 __global__ void mathematics(float *out, float x)
 {
-    out[0] = __expf(x) - expf(x), out[1] = rsqrtf(4), out[2] = fmaf(2, 3, 4), out[3] = __popc(255) + __clz(1) + __ffs(8);
-    out[4] = max(3, 4) + min(2.0f, 1.0f) + max(1u, 2u), out[5] = __float2int_rn(2.5f), out[6] = __int_as_float(0x3f800000);
+    out[0] = __expf(x) - expf(x), out[1] = rsqrtf(4), out[2] = fmaf(2, 3, 4);
+    out[3] = __popc(255) + __clz(1) + __ffs(8);
+    out[4] = max(3, 4) + min(2.0f, 1.0f) + max(1u, 2u);
+    out[5] = __float2int_rn(2.5f), out[6] = __int_as_float(0x3f800000);
     out[7] = factor[1] + __fdividef(6, 3) + saturate_like(7);
 }
 

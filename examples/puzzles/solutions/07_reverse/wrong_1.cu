@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void reverse(float *y, const float *x)
 {
     __shared__ float tile[64];

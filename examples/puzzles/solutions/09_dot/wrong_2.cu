@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void dot(float *sum, const float *x, const float *y, int n)
 {
     __shared__ float part[128];

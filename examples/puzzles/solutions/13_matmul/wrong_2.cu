@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 enum { SIDE = 64, TILE = 16 };
 
 __global__ void matmul(float *c, const float *a, const float *b)

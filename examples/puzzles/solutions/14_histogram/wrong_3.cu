@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void histogram(int *bins, const unsigned char *x, int n)
 {
     __shared__ int mine[8];

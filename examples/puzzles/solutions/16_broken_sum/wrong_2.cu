@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void sums(float *out, const float *x)
 {
     __shared__ float part[256];

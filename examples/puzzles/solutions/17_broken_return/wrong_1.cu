@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void reverse(float *y, const float *x, int n)
 {
     __shared__ float tile[64];

@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void find_largest(int *largest, const int *x, int n)
 {
     __shared__ int part[64];

@@ -1,4 +1,4 @@
-// told: race: 
+// told: race:
 __global__ void smooth(float *y, const float *x, int rows, int columns)
 {
     const int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,0 +1,166 @@
+"""The tables of docs/results against the rows of examples/results and examples/published.csv that they came from."""
+
+import csv
+import math
+import re
+import statistics
+import unittest
+
+import pages
+
+T95 = {1: 12.70620, 2: 4.302653, 3: 3.182446, 4: 2.776445}  # Student's t at 97.5 % by degrees of freedom
+
+
+def rows_of(name):
+    with open(pages.ROOT / f"examples/{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def interval(values):
+    """95 % interval of a mean, half of its width."""
+    return T95[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values))
+
+
+class Words(tuple):
+    """What a cell may say: numbers and their digits. A number half-way between two texts may be either."""
+
+    def __str__(self):
+        return " +- ".join(f"{value:,.{digits}f}" for value, digits in self)
+
+    def match(self, cell):
+        numbers = [float(text.replace(",", "")) for text in cell.split(" +- ") if text]
+        return len(numbers) == len(self) and all(abs(number - value) <= 0.5 * 10.0 ** -digits + 1e-9
+                                                 for number, (value, digits) in zip(numbers, self))
+
+
+def mean_words(values, digits=1):
+    """A mean; of several values with its interval."""
+    words = [(statistics.mean(values), digits)]
+    return Words(words + [(interval(values), digits)] if len(values) > 1 else words)
+
+
+def mean_of(values, digits):
+    return Words([(statistics.mean(values), digits)])
+
+
+def percent(row):
+    return 100 * float(row["test_accuracy"])
+
+
+def chosen(rows, **wanted):
+    return [row for row in rows if all(row[key] == str(value) for key, value in wanted.items())]
+
+
+def accuracy(**wanted):
+    """A cell: test accuracy of a batch size in %, mean and interval over the seeds."""
+    return lambda rows, batch: mean_words([percent(row) for row in chosen(rows, batch=batch, **wanted)])
+
+
+def loss(**wanted):
+    return lambda rows, batch: mean_of([float(row["train_loss"]) for row in chosen(rows, batch=batch, **wanted)], 3)
+
+
+def updates(**wanted):
+    def cell(rows, batch):
+        counts = {int(row["updates"]) for row in chosen(rows, batch=batch, **wanted)}
+        return Words((count, 0) for count in counts)
+    return cell
+
+
+def published(digits, *quantities, **wanted):
+    """A cell of another's value or mean of values; empty where there is none."""
+    def cell(_, batch):
+        rows = [row for row in chosen(rows_of("published"), batch=batch, **wanted) if row["quantity"] in quantities]
+        values = [float(row["value"]) for row in rows]
+        return mean_of(values, digits) if values else Words()
+    return cell
+
+
+def tables(page):
+    """Every table: its header's cells and its rows' cells."""
+    text = (pages.ROOT / "docs/results" / page).read_text()
+    for block in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()]
+        yield lines[0], lines[2:]
+
+
+def keras(series, digits=1):
+    recipe = "keras cifar10-cnn" if digits == 2 else "keras cats-vs-dogs"
+    return published(digits, "test_accuracy_percent", experiment=recipe, series=series)
+
+
+TEXT = None  # a cell that no row holds
+OPTIMIZERS = [accuracy(optimizer=name) for name in ("sgd", "momentum", "adam", "lars", "sam", "prox")]
+LARGE = ("sgd", "momentum", "sam", "prox")
+TABLES = [  # page, rows, a function for each column after the batch size
+    ("cats-vs-dogs.md", "cats-vs-dogs",
+     [updates(optimizer="sgd"), accuracy(optimizer="sgd"), TEXT, keras("SGD"),
+      accuracy(optimizer="adam"), TEXT, keras("Adam")]),
+    ("augmentation.md", "cats-vs-dogs-augmentation",
+     [updates(line="augmented"), accuracy(line="augmented"), TEXT, accuracy(line="as many updates"),
+      updates(line="standard"), accuracy(line="standard"), keras("Adam")]),
+    ("cifar10.md", "cifar10-cnn",
+     [updates(), accuracy(),
+      published(2, "accuracy_after_10_epochs_percent", experiment="thesis", series="TensorFlow"), keras("Adam", 2)]),
+    ("large-batches.md", "cats-vs-dogs-optimizers", [updates(optimizer="sgd"), *OPTIMIZERS]),
+    ("large-batches.md", "cats-vs-dogs-large-batches",
+     [updates(optimizer="sgd"), *[accuracy(optimizer=name) for name in LARGE],
+      *[loss(optimizer=name) for name in LARGE]]),
+]
+
+
+class Tables(pages.PagesCase):
+    def test_every_cell_is_what_the_rows_say(self):
+        seen, wrong = {}, []
+        for page, source, columns in TABLES:
+            header, lines = list(tables(page))[seen.setdefault(page, 0)]
+            seen[page] += 1
+            rows = rows_of(f"results/{source}")
+            self.assertEqual({line[0] for line in lines}, {row["batch"] for row in rows}, page)
+            for line in lines:
+                for title, cell, column in zip(header[1:], line[1:], columns, strict=True):
+                    if column is not TEXT and not column(rows, line[0]).match(cell):
+                        wrong.append(f"{page}, {title} at {line[0]}: {cell}, the rows say {column(rows, line[0])}")
+        self.complain(wrong)
+
+    def test_half_precision(self):
+        rows, wrong = rows_of("results/half-precision"), []
+        (_, lines), = tables("half-precision.md")
+        for line, recipe in zip(lines, ("cats-vs-dogs", "cifar10-cnn"), strict=True):
+            of = {kind: {row["seed"]: percent(row) for row in chosen(rows, recipe=recipe, precision=kind)}
+                  for kind in ("fp32", "fp16", "bf16")}
+            cells = [mean_words(list(of[kind].values())) for kind in of]
+            cells += [mean_words([of[kind][seed] - of["fp32"][seed] for seed in of["fp32"]])
+                      for kind in ("fp16", "bf16")]
+            wrong += [f"{line[0]}: {cell}, the rows say {expected}"
+                      for cell, expected in zip(line[1:], cells, strict=True) if not expected.match(cell)]
+        self.complain(wrong)
+
+    def test_differences_paired_by_seed(self):
+        """Batch sizes are averaged within a seed before an interval is drawn."""
+        def difference(source, key, a, b):
+            rows = rows_of(f"results/{source}")
+
+            def of(kind, seed):
+                return statistics.mean(percent(row) for row in chosen(rows, **{key: kind}, seed=seed))
+            return mean_words([of(a, seed) - of(b, seed) for seed in (1, 2, 3)])
+        text = {page: re.sub(r"\s+", " ", (pages.ROOT / "docs/results" / page).read_text())
+                for page in ("augmentation.md", "large-batches.md")}
+        said = r"(-?[\d.]+ \+- [\d.]+)"
+        augmentation = ("augmentation.md", "cats-vs-dogs-augmentation", "line")
+        large = ("large-batches.md", "cats-vs-dogs-large-batches", "optimizer")
+        for (page, source, key), a, b, words in (
+                (augmentation, "augmented", "standard", f"augmented is {said} points above standard,"),
+                (augmentation, "as many updates", "standard", f"as many updates {said} above standard,"),
+                (augmentation, "augmented", "as many updates", f"augmented {said} above standard with"),
+                (large, "prox", "sgd", f"it is {said} points above `sgd`, by"),
+                (large, "prox", "momentum", f"and {said} above `momentum`"),
+                (large, "sam", "sgd", f"it is {said} points above `sgd`: it")):
+            found = re.search(words, text[page])
+            self.assertTrue(found, f"{page}: {words}")
+            expected = difference(source, key, a, b)
+            self.assertTrue(expected.match(found[1]), f"{page}: {a} - {b}: {found[1]}, the rows say {expected}")
+
+
+if __name__ == "__main__":
+    unittest.main()
