@@ -2,13 +2,13 @@
 #include "amp/mixed.h"
 
 const gr_mixed_precision gr__mixed_precision = {
-    .compute = gr__policy_compute,
-    .input = gr__policy_input,
-    .output = gr__policy_output,
+    .compute_type = gr__policy_compute,
+    .input_type = gr__policy_input,
+    .output_type = gr__policy_output,
     .cast_inputs = gr__cast_inputs,
-    .invalidate = gr__half_invalidate,
-    .release = gr__half_release,
-    .add = gr__half_add,
+    .invalidate_half = gr__half_invalidate,
+    .release_half = gr__half_release,
+    .add_halves = gr__half_add,
     .widens = gr__policy_widens,
     .run_widened = gr__run_widened,
     .open_scaler = gr__scaler_open,

@@ -42,7 +42,7 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device, const
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
-    ctx->compute = mixed->compute(ctx->options.precision, device ? device->real : GR_F32);
+    ctx->compute = mixed->compute_type(ctx->options.precision, device ? device->real : GR_F32);
     if (device)
         set_up(ctx);
     return ctx;

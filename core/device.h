@@ -31,17 +31,17 @@ struct gr_device {
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);
-    bool (*upload)(gr_device *d, void *dst, const void *src, size_t bytes);   /* host to device, in order */
-    bool (*download)(gr_device *d, void *dst, const void *src, size_t bytes); /* device to host, waits */
-    bool (*add)(gr_device *d, void *dst, const void *src, int64_t count);     /* dst += src, real elements */
+    bool (*upload)(gr_device *d, void *dst, const void *src, size_t bytes);    /* host to device, in order */
+    bool (*download)(gr_device *d, void *dst, const void *src, size_t bytes);  /* device to host, waits */
+    bool (*add_real)(gr_device *d, void *dst, const void *src, int64_t count); /* dst += src, real elements */
     /* NULL on devices whose kernels have returned when they are done: */
     bool (*wait)(gr_device *d);         /* until all that was asked for is done */
     const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */
     void (*close)(gr_device *d);
 
     /*
-     * NULL unless what kernels and add are asked for can be written down, not done, and be done later as a whole, any
-     * number of times, with the same addresses and arguments. In between uploads and downloads fail.
+     * NULL unless what kernels and add_real are asked for can be written down, not done, and be done later as a whole,
+     * any number of times, with the same addresses and arguments. In between uploads and downloads fail.
      */
     bool (*capture_begin)(gr_device *d);
     void *(*capture_end)(gr_device *d); /* the graph; NULL: it failed */

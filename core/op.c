@@ -38,7 +38,7 @@ gr_tensor *gr__op_fail(gr_build *b, const char *format, ...)
 /* One input against its slot. */
 static bool fits(gr_build *b, const gr_slot *slot, const gr_tensor *t)
 {
-    const gr_type wanted = b->ctx->mixed->input(b->ctx, slot, t);
+    const gr_type wanted = b->ctx->mixed->input_type(b->ctx, slot, t);
     if (t->ctx != b->ctx)
         gr__op_fail(b, "%s belongs to another context", slot->name);
     else if (t->type != wanted)
@@ -68,7 +68,7 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
         if (in[i] && !fits(b, &op->in[i], in[i]))
             return false;
         else if (in[i] && (op->in[i].flags & GR_SLOT_CHANGED))
-            b->ctx->mixed->invalidate(in[i]);
+            b->ctx->mixed->invalidate_half(in[i]);
     return b->ctx->mixed->cast_inputs(b);
 }
 
@@ -106,7 +106,7 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
     const gr_slot *slot = &b->op->out[slot_index];
     if ((slot->flags & GR_SLOT_TAPED) && !on_tape(b))
         return true;
-    return gr__op_output_as(b, slot_index, b->ctx->mixed->output(b, slot), ndim, shape);
+    return gr__op_output_as(b, slot_index, b->ctx->mixed->output_type(b, slot), ndim, shape);
 }
 
 static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)

@@ -12,13 +12,13 @@ typedef struct gr_mixed_precision {
     /* --- policy: what the types of ops.def mean in a precision --- */
 
     /* Type of activations in a precision, on a device whose parameters have type real. */
-    gr_type (*compute)(gr_precision precision, gr_type real);
+    gr_type (*compute_type)(gr_precision precision, gr_type real);
 
     /* The type that t must have to be given for an input slot. A float tensor may stand where a half is read. */
-    gr_type (*input)(const gr_context *ctx, const gr_slot *slot, const gr_tensor *t);
+    gr_type (*input_type)(const gr_context *ctx, const gr_slot *slot, const gr_tensor *t);
 
     /* The type of an output slot of a call whose inputs are there. */
-    gr_type (*output)(const gr_build *b, const gr_slot *slot);
+    gr_type (*output_type)(const gr_build *b, const gr_slot *slot);
 
     /* --- half copies of float tensors --- */
 
@@ -26,13 +26,13 @@ typedef struct gr_mixed_precision {
     bool (*cast_inputs)(gr_build *b);
 
     /* The values of t are about to change: copies made of it before are out of date. */
-    void (*invalidate)(gr_tensor *t);
+    void (*invalidate_half)(gr_tensor *t);
 
     /* Releases the copy of a step tensor that is itself being released. */
-    void (*release)(gr_tensor *t);
+    void (*release_half)(gr_tensor *t);
 
     /* t += s, both of the same half type and shape, summed in floats. False: recorded. */
-    bool (*add)(gr_tensor *t, gr_tensor *s);
+    bool (*add_halves)(gr_tensor *t, gr_tensor *s);
 
     /* --- halves on kernels for floats --- */
 

@@ -108,7 +108,7 @@ static bool copy_gradients(gr_slab *slab, const gr_tensor *old, const int64_t *o
     for (int i = 0; i < slab->n && old && old->data; i++) {
         gr_segment *s = &slab->segments[i];
         if (old_offset[i] >= 0 && s->value->grad_written)
-            copied &= d->add(d, at(slab->gradients, s->grad_offset), at(old, old_offset[i]), s->count);
+            copied &= d->add_real(d, at(slab->gradients, s->grad_offset), at(old, old_offset[i]), s->count);
     }
     return copied || gr__device_failed(slab->ctx, "gradients were moved");
 }

@@ -46,8 +46,8 @@ bool gr__add_to(gr_tensor *t, gr_tensor *s)
 {
     gr_context *ctx = t->ctx;
     if (gr__is_half(t))
-        return ctx->mixed->add(t, s);
-    return ctx->planning || ctx->device->add(ctx->device, t->data, s->data, t->count) ||
+        return ctx->mixed->add_halves(t, s);
+    return ctx->planning || ctx->device->add_real(ctx->device, t->data, s->data, t->count) ||
            gr__device_failed(ctx, "two gradients were added");
 }
 

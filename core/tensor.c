@@ -131,7 +131,7 @@ gr_tensor *gr__tensor_alias(gr_tensor *t, int ndim, const int64_t *shape)
 void gr__release(gr_tensor *t)
 {
     if (t && t->lifetime != GR__PERSISTENT)
-        t->ctx->mixed->release(t);
+        t->ctx->mixed->release_half(t);
     if (t && t->lifetime == GR__ALIAS) /* whoever owns the storage may give it back any time */
         t->data = NULL;
     if (!t || t->lifetime != GR__STEP || !t->block.size)
@@ -208,7 +208,7 @@ bool gr_upload(gr_tensor *t, const void *host)
 {
     if (!reachable(t, "gr_upload") || !is_given(t, host, "gr_upload"))
         return false;
-    t->ctx->mixed->invalidate(t);
+    t->ctx->mixed->invalidate_half(t);
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;

@@ -15,7 +15,7 @@ static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, g
     return gr_dense_adam(update, m[0], m[1], &opt->adam);
 }
 
-static const gr_optimizer_class adam_class = {.moments = 2, .step = step, .dense_step = dense_step};
+static const gr_optimizer_class adam_class = {.moments = 2, .step_run = step, .dense_step = dense_step};
 
 static bool check(gr_context *ctx, const gr_adam_args *a)
 {

@@ -15,7 +15,7 @@ static bool step(gr_optimizer *opt, const gr_run *run)
                            : gr_sgd_step(run->p, run->g, NULL);
 }
 
-static const gr_optimizer_class lars_class = {.moments = 1, .by_segment = true, .step = step};
+static const gr_optimizer_class lars_class = {.moments = 1, .by_segment = true, .step_run = step};
 
 static bool check(gr_context *ctx, const gr_lars_args *a)
 {

@@ -107,8 +107,8 @@ bool gr__update_begin(gr_optimizer *opt)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
     ctx->state.lr = opt->lr;
-    ctx->mixed->invalidate(slab->values); /* a graph that is replayed does not pass where operations say so */
-    if (!ctx->planning && opt->pass == 0) /* a dry run is no update */
+    ctx->mixed->invalidate_half(slab->values); /* a graph that is replayed does not pass where operations say so */
+    if (!ctx->planning && opt->pass == 0)      /* a dry run is no update */
         ctx->state.update++;
     return gr__state_write(ctx);
 }
@@ -145,7 +145,7 @@ static bool step_run(gr_optimizer *opt, int first, int last)
                   .decays = !(opt->decay_weights_only && vectors)};
     for (int i = 0; i < opt->class->moments; i++)
         run.m[i] = gr__slab_piece(opt->moments[i], offset, 1, &count);
-    return opt->class->step(opt, &run);
+    return opt->class->step_run(opt, &run);
 }
 
 /* Behind the last segment of the run that begins with segment first. */

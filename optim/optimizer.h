@@ -27,7 +27,7 @@ typedef struct {
     int moments;     /* slabs of state it keeps beside the parameters */
     bool by_segment; /* a run is one parameter */
     /* One update of a run. */
-    bool (*step)(gr_optimizer *opt, const gr_run *run);
+    bool (*step_run)(gr_optimizer *opt, const gr_run *run);
     /* The same fused with a dense layer's backward pass; returns as gr_dense_sgd does. NULL: there is none. */
     gr_tensor *(*dense_step)(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m);
 } gr_optimizer_class;

@@ -12,7 +12,7 @@ static bool step(gr_optimizer *opt, const gr_run *run)
     return gr_prox_step(run->p, run->g, run->m[0], &(gr_prox_args){.gamma = opt->gamma, .first = opt->pass == 0});
 }
 
-static const gr_optimizer_class prox_class = {.moments = 1, .step = step};
+static const gr_optimizer_class prox_class = {.moments = 1, .step_run = step};
 
 gr_optimizer *gr_prox(gr_context *ctx, gr_module *net, const gr_prox_options *options)
 {

@@ -22,9 +22,9 @@ static bool momentum_step(gr_optimizer *opt, const gr_run *run)
 }
 
 /* There is no dense layer's update fused with momentum or decay: what is trained so here has small ones. */
-static const gr_optimizer_class bare_class = {.moments = 0, .step = plain_step, .dense_step = dense_step};
-static const gr_optimizer_class decay_class = {.moments = 0, .step = plain_step};
-static const gr_optimizer_class momentum_class = {.moments = 1, .step = momentum_step};
+static const gr_optimizer_class bare_class = {.moments = 0, .step_run = plain_step, .dense_step = dense_step};
+static const gr_optimizer_class decay_class = {.moments = 0, .step_run = plain_step};
+static const gr_optimizer_class momentum_class = {.moments = 1, .step_run = momentum_step};
 
 static bool check(gr_context *ctx, const gr_sgd_options *o)
 {

@@ -294,7 +294,7 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->free = cuda_free;
     d->upload = cuda_upload;
     d->download = cuda_download;
-    d->add = cuda_add;
+    d->add_real = cuda_add;
     d->wait = cuda_wait;
     d->fault = cuda_fault;
     d->close = cuda_close;

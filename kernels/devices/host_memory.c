@@ -49,6 +49,6 @@ void gr__use_host_memory(gr_device *d)
     d->free = host_free;
     d->upload = host_copy;
     d->download = host_copy;
-    d->add = host_add;
+    d->add_real = host_add;
     d->on_host = true;
 }

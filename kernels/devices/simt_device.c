@@ -210,7 +210,7 @@ gr_device *gr__simt_device(const char **why)
                      .free = simt_free,
                      .upload = simt_upload,
                      .download = simt_download,
-                     .add = simt_add,
+                     .add_real = simt_add,
                      .wait = simt_wait,
                      .fault = simt_fault,
                      .close = simt_close,

@@ -50,7 +50,8 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     gr_context *ctx = opt->ctx;
     gr_device *d = ctx->device;
     const gr_step_state before = ctx->state;
-    ctx->mixed->invalidate(opt->net->parameters->slab->values); /* what evaluation has cast is cast in every replay */
+    ctx->mixed->invalidate_half(
+        opt->net->parameters->slab->values); /* what evaluation has cast is cast in every replay */
     if (!d->capture_begin(d))
         return gr__device_failed(ctx,
                                  "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");
