@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -23,6 +24,13 @@ ROW_KEYS = ("recipe data data_hash device isa threads precision optimizer lr mom
             "version history val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
 TIMINGS = {"seconds", "samples_per_second", "history", "threads", "workers", "prefetch", "preload", "bottleneck"} | SHARES
+
+
+def commands():
+    """What gradus help lists, without help itself."""
+    text = subprocess.run([GRADUS, "help"], capture_output=True, text=True).stdout
+    listed = re.findall(r"^  ([a-z]+(?: show)?) ", text.split("Commands\n")[1].split("\n\n")[0], re.M)
+    return [name.strip() for name in listed if name.strip() != "help"]
 
 
 class Result:
