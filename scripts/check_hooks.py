@@ -9,10 +9,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SLIPS = [  # file, in the object of, what is written wrong and how, what the compiler or nm must say of it ("": all is well)
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forward", ""),  # no slip: the compiler is content
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forwards", "cast_forwards"),
-    ("kernels/cpu/unscale.c", "plain", "unscale_scratch", "unscale_scrach", "unscale_scrach"),
+    ("kernels/cpu/loss_scaling.c", "plain", "unscale_scratch", "unscale_scrach", "unscale_scrach"),
     ("kernels/cpu/dense_half.c", "plain", "dense_halves", "dense_takes", "dense_takes"),
     ("kernels/ref/elementwise.c", "f64", "(add_backward)", "(add_bakward)", "add_bakward"),
-    ("kernels/cuda/adam_step.cu", "simt", "(adam_step_scratch)", "(adam_step_scrach)", "adam_step_scrach"),
+    ("kernels/cuda/updates.cu", "simt", "(adam_step_scratch)", "(adam_step_scrach)", "adam_step_scrach"),
     ("kernels/cuda/conv2d_relu_max_pool.cu", "simt", "_halves)", "_half)", "conv2d_relu_max_pool_half"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(casts, forward)", "GR_OP_casts"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(cast, forwards)", "GR_DECLARE_forwards"),

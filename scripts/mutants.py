@@ -26,20 +26,10 @@ OPERATORS = [  # what is looked for, what stands there afterwards
     (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"\bsqrtf?\(", "fabs("), (r"\bvec_sqrt\(", "("), (r" \|\| ", " && "), (r" && ", " || "),
 ]
 LONGEST, LONGEST_QUICK = 150, 40  # seconds of processor time that the rows of one operation may take on all devices, on one
-CONVOLUTIONS = ["conv2d", "conv2d_relu_max_pool"]
-UPDATES = ["dense_sgd", "dense_adam"]
-USERS = {  # of files that are not named after their operation
-    "adam": ["adam_step", "dense_adam"], "conv": CONVOLUTIONS, "conv_grad_w": CONVOLUTIONS, "conv_grad_x": CONVOLUTIONS,
-    "conv_small": CONVOLUTIONS, "conv_small_grad_w": CONVOLUTIONS, "winograd": ["conv2d"],
-    "winograd_grad_w": ["conv2d"],
-    "cpu": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"], "dense_backward": ["dense"] + UPDATES,
-    "dense_update": UPDATES, "pooling": ["max_pool2d", "conv2d_relu_max_pool"],
-    "ref": ["conv2d", "softmax_cross_entropy", "dense", "adam_step"], "sweep": CONVOLUTIONS, "transpose": ["dense"] + UPDATES,
-    "squares": ["global_norm", "lars_step"], "tile": ["dense", "conv2d"] + UPDATES, "class_of": ["accuracy", "confusion"],
-    "cast": ["cast", "dense"], "dense_half": ["dense"] + UPDATES,
-    "elements": ["add", "lars_step", "momentum_step", "prox_step", "sam_climb", "sgd_step"],
-    "augment_resize": ["augment"],
-    "simd": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
+FEW = {  # of headers that nearly every file includes: the operations that are looked at
+    "kernels/cpu/cpu.h": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"],
+    "kernels/cpu/simd.h": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
+    "kernels/ref/ref.h": ["conv2d", "softmax_cross_entropy", "dense", "adam_step", "global_norm", "cast"],
 }
 
 
@@ -93,18 +83,21 @@ def sample(items, n):
     return sorted(sorted(items, key=lambda m: hashlib.sha256(repr(m[2:]).encode()).digest())[:n])
 
 
-def users(path):
-    """The files of path's folder that are compiled from it: itself, or all that include it."""
-    if path.endswith((".c", ".cu")):
-        return {path}
-    folder, found = os.path.dirname(path), {path}
+def including(folder, found):
+    """Names of the folder's files that are in found, or include one that is, or one that includes one ..."""
     names = [f for f in os.listdir(os.path.join(ROOT, folder)) if os.path.isfile(os.path.join(ROOT, folder, f))]
     texts = {f"{folder}/{f}": open(os.path.join(ROOT, folder, f)).read() for f in names}
     while True:
         more = {f for f, text in texts.items() if any(f'#include "{h}"' in text for h in found)} | found
         if more == found:
-            return {f for f in found if f.endswith((".c", ".cu"))}
+            return found
         found = more
+
+
+def users(path):
+    """The files of path's folder that are compiled from it: itself, or all that include it."""
+    found = {path} if path.endswith((".c", ".cu")) else including(os.path.dirname(path), {path})
+    return {f for f in found if f.endswith((".c", ".cu"))}
 
 
 class Build:
@@ -146,6 +139,32 @@ class Build:
                 return None
         return found
 
+    def defined(self, path):
+        """Operations one of whose hooks (kernels/ops/hooks.h) the object of a file defines; of a header, the objects of its users."""
+        found = set()
+        for entry in self.commands:
+            if os.path.relpath(entry["file"], ROOT) in users(path):
+                made = os.path.join(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
+                names = subprocess.run(["nm", "--defined-only", made], text=True, capture_output=True, check=True).stdout
+                hooks = re.findall(r" T gr__(?:ref_f64|cpu_plain|simt)_(\w+)_(?:forward|backward|scratch|halves)$", names, re.MULTILINE)
+                found |= set(hooks) & OPERATIONS
+        return found
+
+    def operations(self, path, function="file"):
+        """Operations whose rows may notice a change of that function: its own if it is named after one of the file, else all of the
+        file; of a file that serves others, conv_grad_w.c, those of the files that include its header, and so on."""
+        if path in FEW:
+            return FEW[path]
+        looked, found = {path}, self.defined(path)
+        while not found:
+            headers = {os.path.splitext(f)[0] + ".h" for f in looked if f.endswith(".c")}
+            more = including(os.path.dirname(path), looked | {h for h in headers if os.path.exists(os.path.join(ROOT, h))})
+            if more == looked:
+                sys.exit(f"mutants.py: no operation uses {path}; is the build of today?")
+            looked, found = more, set().union(*(self.defined(f) for f in more))
+        named = [o for o in found if function == o or function.startswith(o + "_")]
+        return sorted([max(named, key=len)] if named and path.endswith((".c", ".cu")) else found)
+
     def same_code(self, path, objects):
         """Whether objects are what the compiler makes of the unbroken file."""
         if path not in self.unbroken:
@@ -172,7 +191,7 @@ class Build:
         if key not in self.checked:
             listed = subprocess.run([self.table, "--list", "--small"] + rows, capture_output=True, text=True)
             if listed.returncode != 0 or not listed.stdout.strip():
-                sys.exit(f"mutants.py: the table has no small rows for {key}: is USERS complete?")
+                sys.exit(f"mutants.py: the table has no small rows for {key}")
             if subprocess.run([self.table, "--small"] + rows, capture_output=True).returncode != 0:
                 sys.exit(f"mutants.py: {self.table} --small {key} fails without a mutant; build it anew")
             if self.checking:
@@ -193,7 +212,7 @@ class Build:
         return True
 
     def outcome(self, mutant):
-        path, number, _, changed, _ = mutant
+        path, number, _, changed, function = mutant
         lines = open(os.path.join(ROOT, path)).read().split("\n")
         lines[number] = changed
         for quick in (False,) if is_cuda(path) else (True, False) if self.checking else (True,):
@@ -204,18 +223,15 @@ class Build:
                 if not quick and self.same_code(path, objects):
                     return "are the same machine code"
                 program = self.program(objects, folder)
-                if not all(self.unnoticed(program, rows, folder, quick) for rows in self.rows(path, quick)):
+                if not all(self.unnoticed(program, rows, folder, quick) for rows in self.rows(path, quick, function)):
                     return "killed"
         return self.checking.outcome(mutant) if self.checking else "survived"
 
-    def rows(self, path, quick):
+    def rows(self, path, quick, function="file"):
         """Arguments for the table: the operations that use path, one after the other, on one device or on all that run it."""
-        name = os.path.basename(path).rsplit(".", 1)[0]
-        if is_cuda(path):
-            names = {os.path.basename(user).rsplit(".", 1)[0] for user in users(path)}
-            return [["--device", "simt", "--op", operation] for operation in sorted(names & OPERATIONS)]
-        device = ["--device", self.device[os.path.dirname(path)]] if quick else ["--host"]
-        return [device + ["--op", operation] for operation in USERS.get(name, [name])]
+        host = ["--device", self.device[os.path.dirname(path)]] if quick and not is_cuda(path) else ["--host"]
+        device = ["--device", "simt"] if is_cuda(path) else host
+        return [device + ["--op", operation] for operation in self.operations(path, function)]
 
 
 def sources(folders):
@@ -225,14 +241,27 @@ def sources(folders):
                 yield f"{folder}/{name}"
 
 
+def check_equivalent(equivalent):
+    """An entry that names no mutant any more would hide nothing, and later perhaps a fault."""
+    names = {name_of(m) for path in sources(("kernels/ref", "kernels/cpu", "kernels/cuda")) for m in mutants(path)}
+    lost = sorted(equivalent - names)
+    if lost:
+        sys.exit("".join(f"no such mutant: {name}\n" for name in lost) + f"mutants.py: {len(lost)} entries of {os.path.relpath(EQUIVALENT, ROOT)} "
+                 "follow no line any more: mend or remove them")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", nargs="?", type=int, const=24, metavar="N")
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("--cuda", action="store_true", help="mutants of kernels/cuda, on the emulator")
+    parser.add_argument("--check", action="store_true", help="only look whether each entry of equivalent_mutants.txt names a mutant")
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
     equivalent = {line.split(" # ")[0].strip() for line in open(EQUIVALENT)}
+    check_equivalent(equivalent)
+    if options.check:
+        return
     folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu")
     found = [list(mutants(path)) for path in options.files or sources(folders)]
     everything = [m for some in found for m in some]

@@ -26,7 +26,9 @@ template <class E> static inline size_t conv_dx_scratch(const gr_geometry *g, in
     for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
         for (int j = 0; j < phases_along(g->s, g->stride_w); j++) {
             const conv_phase f = conv_phase_of(g, i, j);
-            bytes = larger(bytes, gemm_scratch<E>(g->n * f.rows * f.columns, g->c, (int64_t)f.taps_r * f.taps_s * K));
+            const int64_t pixels = g->n * f.rows * f.columns;
+            if (pixels > 0)
+                bytes = larger(bytes, gemm_scratch<E>(pixels, g->c, (int64_t)f.taps_r * f.taps_s * K));
         }
     return bytes;
 }

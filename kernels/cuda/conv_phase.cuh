@@ -6,7 +6,8 @@
  *   p = h' + reach - i      first_r = (first_h + pad) mod stride      reach = (first_h + pad) div stride
  * and likewise along the columns: without gaps, as with stride 1. Each pair of remainders, a phase, is one product
  *   m = (n, h', w')   n = c   k = (i, j, k):   a = dz[n, p, q, k]   b = w[k, r, s, c]
- * With stride 1 there is one phase. Where the stride is longer than the filter, some pixels belong to none and get 0.
+ * With stride 1 there is one phase. Where the stride is longer than the filter, some pixels belong to none and get 0;
+ * where an image is shorter than the stride, some phases have no pixels, and are no product.
  */
 #ifndef GRADUS_CONV_PHASE_CUH
 #define GRADUS_CONV_PHASE_CUH

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "core/half.h"
 #include "kernels/ops/hooks.h"
 
 typedef GR_REAL real; /* type of tensors */
@@ -53,12 +54,23 @@ static inline wide relu(wide v)
     return v < 0 ? 0 : v;
 }
 
-/* Weight of sample n in the loss of the whole update. */
-static inline wide sample_weight(const gr_call *call, int64_t n)
+/* sum_i x[i]^2 */
+static inline wide sum_of_squares(const gr_tensor *x)
 {
-    const real *weight = reals(call->in[2]);
-    double inv = call->exec->state->inv_weight;
-    return (weight ? (wide)weight[n] : 1) * (inv > 0 ? inv : 1.0 / (double)call->in[0]->shape[0]);
+    wide sum = 0;
+    for (int64_t i = 0; i < x->count; i++)
+        sum += (wide)reals(x)[i] * (wide)reals(x)[i];
+    return sum;
+}
+
+/* Element i of a tensor of floating-point numbers of any type. */
+static inline double number_at(const gr_tensor *t, int64_t i)
+{
+    if (t->type == GR_F16)
+        return gr__f16_value(((const uint16_t *)t->data)[i]);
+    if (t->type == GR_BF16)
+        return gr__bf16_value(((const uint16_t *)t->data)[i]);
+    return (double)reals(t)[i];
 }
 
 #endif

@@ -1,0 +1,187 @@
+/*
+ * windows.c - poolings, a vector of channels at a time.
+ *
+ * max_pool2d: forward takes rows of outputs as chunks. Backward takes blocks of channels of an image: its windows are
+ * visited in order, so gradients that meet in one element are added in a fixed order.
+ *
+ * global_avg_pool: the mean of each channel of an image, one image a chunk.
+ */
+#include "kernels/cpu/pooling.h"
+
+enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward */ };
+
+typedef struct {
+    gr_geometry g;
+    int64_t units, chunks, channel_blocks;
+    const float *x;  /* [N,H,W,C] */
+    float *y;        /* [N,P,Q,C] */
+    uint8_t *argmax; /* [N,P,Q,C] or NULL */
+    const float *dy; /* [N,P,Q,C] */
+    float *dx;       /* [N,H,W,C] */
+    bool accumulate;
+} max_plan;
+
+static max_plan max_plan_of(const gr_call *call)
+{
+    const gr_max_pool2d_args *args = call->options;
+    return (max_plan){.g = gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true),
+                      .x = gr__f32(call->in[0]),
+                      .y = gr__f32(call->out[0]),
+                      .argmax = gr__u8(call->out[1]),
+                      .dy = gr__f32(call->d_out[0]),
+                      .dx = gr__f32(call->d_in[0]),
+                      .accumulate = call->accumulate & 1};
+}
+
+/* One output pixel: taps u x v of its window. */
+static void pool_pixel(const max_plan *f, int64_t n, int64_t p, int64_t q, span u, span v)
+{
+    const gr_geometry *g = &f->g;
+    const int64_t h = p * g->stride_h - g->pad_top, w = q * g->stride_w - g->pad_left;
+    const int64_t at = ((n * g->p + p) * g->q + q) * g->c;
+    for (int64_t c = 0; c < g->c; c += VL) {
+        const int64_t width = min64(VL, g->c - c);
+        best b = {vec_all(-INFINITY), ivec_all(NOWHERE)};
+        for (int64_t r = u.begin; r < u.end; r++)
+            for (int64_t s = v.begin; s < v.end; s++) {
+                const vec x = vec_load_n(f->x + ((n * g->h + h + r) * g->w + w + s) * g->c + c, width);
+                if (r == u.begin && s == v.begin)
+                    b = (best){x, ivec_all((int)(r * g->s + s))}; /* wins even if it is -infinity */
+                else
+                    compete(&b, x, (int)(r * g->s + s));
+            }
+        write_best(&b, f->y + at + c, f->argmax ? f->argmax + at + c : NULL, width);
+    }
+}
+
+static void max_chunk(void *arg, int64_t chunk)
+{
+    const max_plan *f = arg;
+    const gr_geometry *g = &f->g;
+    const span units = part_of(f->units, chunk, f->chunks);
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        const int64_t n = unit / g->p, p = unit % g->p;
+        const span u = taps_inside(p, g->stride_h, g->pad_top, g->r, g->h);
+        for (int64_t q = 0; q < g->q; q++)
+            pool_pixel(f, n, p, q, u, taps_inside(q, g->stride_w, g->pad_left, g->s, g->w));
+    }
+}
+
+void GR_CPU(max_pool2d_forward)(const gr_call *call)
+{
+    max_plan f = max_plan_of(call);
+    f.units = f.g.n * f.g.p;
+    f.chunks = min64(f.units, CHUNKS);
+    gr_parallel_for(call->exec, f.chunks, max_chunk, &f);
+}
+
+/* Hands one output pixel's dY on to the element that won, for channels [c, c + width). */
+static void unpool(const max_plan *f, int64_t n, int64_t p, int64_t q, int64_t c, int64_t width)
+{
+    const gr_geometry *g = &f->g;
+    const int64_t at = ((n * g->p + p) * g->q + q) * g->c + c;
+    const span u = taps_inside(p, g->stride_h, g->pad_top, g->r, g->h);
+    const span v = taps_inside(q, g->stride_w, g->pad_left, g->s, g->w);
+    uint8_t places[VL] = {0};
+    memcpy(places, f->argmax + at, (size_t)width);
+    const ivec place = ivec_from_bytes(places);
+    const vec dy = vec_load_n(f->dy + at, width);
+    for (int64_t r = u.begin; r < u.end; r++)
+        for (int64_t s = v.begin; s < v.end; s++) {
+            const int64_t h = p * g->stride_h - g->pad_top + r, w = q * g->stride_w - g->pad_left + s;
+            float *dx = f->dx + ((n * g->h + h) * g->w + w) * g->c + c;
+            const vec share = vec_select(ivec_equal(place, (int)(r * g->s + s)), dy, (vec){0});
+            vec_store_n(dx, vec_load_n(dx, width) + share, width);
+        }
+}
+
+static void unpool_chunk(void *arg, int64_t chunk)
+{
+    const max_plan *f = arg;
+    const gr_geometry *g = &f->g;
+    const int64_t n = chunk / f->channel_blocks, first = chunk % f->channel_blocks * CHANNELS;
+    const int64_t end = min64(g->c, first + CHANNELS);
+    for (int64_t i = 0; !f->accumulate && i < g->h * g->w; i++)
+        memset(f->dx + (n * g->h * g->w + i) * g->c + first, 0, (size_t)(end - first) * sizeof *f->dx);
+    for (int64_t p = 0; p < g->p; p++)
+        for (int64_t q = 0; q < g->q; q++)
+            for (int64_t c = first; c < end; c += VL)
+                unpool(f, n, p, q, c, min64(VL, end - c));
+}
+
+void GR_CPU(max_pool2d_backward)(const gr_call *call)
+{
+    max_plan f = max_plan_of(call);
+    f.channel_blocks = ceil_div(f.g.c, CHANNELS);
+    if (f.dx)
+        gr_parallel_for(call->exec, f.g.n * f.channel_blocks, unpool_chunk, &f);
+}
+
+typedef struct {
+    int64_t P, C;        /* pixels of an image, channels */
+    const float *x, *dy; /* [N,P,C], [N,C] */
+    float *y, *dx;       /* [N,C], [N,P,C] */
+    bool accumulate;
+} mean_plan;
+
+static mean_plan mean_plan_of(const gr_call *call)
+{
+    const int64_t *shape = call->in[0]->shape;
+    return (mean_plan){.P = shape[1] * shape[2],
+                       .C = shape[3],
+                       .x = gr__f32(call->in[0]),
+                       .y = gr__f32(call->out[0]),
+                       .dy = gr__f32(call->d_out[0]),
+                       .dx = gr__f32(call->d_in[0]),
+                       .accumulate = call->accumulate & 1};
+}
+
+INLINE void mean(const mean_plan *f, int64_t n, int64_t c, int64_t width)
+{
+    vec sum = {0};
+    for (int64_t i = 0; i < f->P; i++)
+        sum += vec_load_n(f->x + (n * f->P + i) * f->C + c, width);
+    vec_store_n(f->y + n * f->C + c, sum / (float)f->P, width);
+}
+
+static void mean_image(void *arg, int64_t n)
+{
+    const mean_plan *f = arg;
+    int64_t c = 0;
+    for (; c + VL <= f->C; c += VL)
+        mean(f, n, c, VL);
+    if (c < f->C)
+        mean(f, n, c, f->C - c);
+}
+
+void GR_CPU(global_avg_pool_forward)(const gr_call *call)
+{
+    mean_plan f = mean_plan_of(call);
+    gr_parallel_for(call->exec, call->in[0]->shape[0], mean_image, &f);
+}
+
+INLINE void spread(const mean_plan *f, int64_t n, int64_t c, int64_t width)
+{
+    const vec share = vec_load_n(f->dy + n * f->C + c, width) / (float)f->P;
+    for (int64_t i = 0; i < f->P; i++) {
+        float *dx = f->dx + (n * f->P + i) * f->C + c;
+        vec_store_n(dx, f->accumulate ? vec_load_n(dx, width) + share : share, width);
+    }
+}
+
+static void spread_image(void *arg, int64_t n)
+{
+    const mean_plan *f = arg;
+    int64_t c = 0;
+    for (; c + VL <= f->C; c += VL)
+        spread(f, n, c, VL);
+    if (c < f->C)
+        spread(f, n, c, f->C - c);
+}
+
+void GR_CPU(global_avg_pool_backward)(const gr_call *call)
+{
+    mean_plan f = mean_plan_of(call);
+    if (f.dx)
+        gr_parallel_for(call->exec, call->in[0]->shape[0], spread_image, &f);
+}
