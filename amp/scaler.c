@@ -8,7 +8,7 @@
 
 #include "amp/amp.h"
 #include "amp/mixed.h"
-#include "kernels/ops/ops.h"
+#include "kernels/ops/updates.h"
 
 /*
  * Micikevicius et al. 2018 and PyTorch's GradScaler begin here: too much for most models, and soon halved to what they
@@ -37,7 +37,7 @@ gr_scaling gr_loss_scaling(const gr_context *ctx)
     if (!gr_ok(ctx) || !ctx->scaler || !ctx->scaler->data || !gr_download(ctx->scaler, scaler))
         return s;
     s.scale = (double)scaler[GR_SCALER_SCALE];
-    s.skipped = (int64_t)scaler[GR_SCALER_SKIPPED];
+    s.skipped = (int64_t)((double)scaler[GR_SCALER_SKIPPED] + ctx->other_skips);
     s.stuck = scaler[GR_SCALER_FLOORED] >= STUCK;
     return s;
 }

@@ -30,7 +30,9 @@ struct gr_context {
     int64_t frees;   /* how often device memory was freed: addresses from before may be another's */
     const struct gr_mixed_precision *mixed; /* the answers to precision.h */
     gr_type compute;                        /* of activations: the device's real type, or a half */
-    gr_tensor *scaler; /* [GR_SCALER_VALUES], the end of the step state, which is the device's; NULL: no loss scale */
+    gr_tensor *scaler;  /* [GR_SCALER_VALUES], the end of the step state, which is the device's; NULL: no loss scale */
+    float *skips;       /* whose count of skipped updates the step state holds: an optimizer's; NULL: nobody's yet */
+    double other_skips; /* skipped updates of all others */
     int64_t persistent, persistent_peak, step_bytes, step_peak, peak; /* bytes; step_bytes: held by the step arena */
 
     gr_handles handles, step_handles; /* headers of persistent tensors, and of the step's */

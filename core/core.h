@@ -19,6 +19,12 @@ extern "C" {
 #endif
 
 #define GR_VERSION "0.2.0"
+/*
+ * Numbers in options: 0, which is what a field holds that a program leaves out, means the usual value that stands at the
+ * field. Where that is not 0 and a real zero makes sense, GR_ZERO says so: .beta1 = GR_ZERO.
+ */
+#define GR_ZERO (-0.0)
+
 #define GR_MAX_DIMS 4 /* a tensor has 0 (scalar) to 4 dimensions */
 
 typedef struct gr_context gr_context;
@@ -117,7 +123,10 @@ size_t gr_type_size(gr_type type);      /* bytes of one element */
 /* A tensor that lives until gr_close, filled with zeros. shape has ndim entries, each at least 1. Owned by ctx. */
 gr_tensor *gr_tensor_new(gr_context *ctx, gr_type type, int ndim, const int64_t *shape);
 
-/* The same, of type gr_real(ctx), with a gradient that gr_backward fills: a leaf of the tape. */
+/*
+ * The same, of type gr_real(ctx), with a gradient that gr_backward fills: a leaf of the tape. gr_variables
+ * gives it to an optimizer.
+ */
 gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape);
 
 gr_type gr_type_of(const gr_tensor *t);
@@ -149,7 +158,10 @@ bool gr_backward(gr_tensor *loss);
  */
 bool gr_backward_from(gr_tensor *y, gr_tensor *dy);
 
-/* Marks every gradient empty: the next gr_backward overwrites. gr_optimizer_step does this itself. */
+/*
+ * Marks every gradient of ctx empty: the next gr_backward overwrites. gr_optimizer_step does so for its own model's; the
+ * gradients of other models, and of variables that no optimizer has, stay until this.
+ */
 void gr_clear_gradients(gr_context *ctx);
 
 /*

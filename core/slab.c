@@ -158,3 +158,36 @@ bool gr__slab_make_gradients(gr_slab *slab)
     free(old_offset);
     return done;
 }
+
+void gr__slab_clear_gradients(gr_slab *slab)
+{
+    for (int i = 0; i < slab->n; i++)
+        slab->segments[i].value->grad_written = false;
+}
+
+/* The elements of t, by way of the host. */
+static bool move_elements(const gr_tensor *t, gr_tensor *to)
+{
+    if (!t->data)
+        return gr_ok(t->ctx); /* a dry run holds no values */
+    void *host = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(t->type));
+    const bool moved = host && gr_download(t, host) && gr_upload(to, host);
+    free(host);
+    return moved;
+}
+
+bool gr__slab_adopt(gr_slab *slab, int i, gr_tensor *t)
+{
+    gr_segment *s = &slab->segments[i];
+    if (!move_elements(t, s->value))
+        return false;
+    gr__persistent_free(slab->ctx, t->data, gr__bytes(t));
+    t->data = s->value->data;
+    t->block.size = 0;
+    t->grad = NULL; /* what it had is no part of the slab of gradients */
+    t->grad_written = false;
+    t->slab = slab;
+    t->segment = i;
+    s->value = t;
+    return true;
+}

@@ -57,4 +57,13 @@ gr_tensor *gr__slab_gradients(gr_slab *slab, int first, int last);
 /* Elements from offset on of a 1-D slab, as a tensor of the step in the given shape. NULL: recorded. */
 gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape);
 
+/* Marks the gradients of these parameters empty. */
+void gr__slab_clear_gradients(gr_slab *slab);
+
+/*
+ * Makes t, a tensor with storage of its own and the shape of segment i, that segment's value: its elements move into
+ * the slab. False: recorded.
+ */
+bool gr__slab_adopt(gr_slab *slab, int i, gr_tensor *t);
+
 #endif

@@ -45,6 +45,9 @@ bool gr__shape_check(gr_context *ctx, gr_type type, int ndim, const int64_t *sha
                         (int)type);
     if (ndim < 0 || ndim > GR_MAX_DIMS)
         return gr__fail(ctx, GR_USAGE, "a tensor has 0 to %d dimensions, not %d", GR_MAX_DIMS, ndim);
+    if (ndim > 0 && !shape)
+        return gr__fail(ctx, GR_USAGE, "the shape of a tensor is NULL; it has a number for each of %d dimensions",
+                        ndim);
     int64_t bytes = (int64_t)gr_type_size(type);
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 1)

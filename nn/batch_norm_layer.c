@@ -26,9 +26,9 @@ static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
 {
     gr_batch_norm_track_args args = {.momentum = m->batch_norm.momentum,
                                      .values = x->count / m->weight->count,
-                                     .first = m->updated_in != m->ctx->state.update};
+                                     .first = m->updated_in != m->statistics->updates};
     if (!m->ctx->planning)
-        m->updated_in = m->ctx->state.update;
+        m->updated_in = m->statistics->updates;
     m->statistics->pending = true;
     return gr_batch_norm_track(&m->next, &m->running, batch, &args);
 }
@@ -57,7 +57,7 @@ gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *opt
         return NULL;
     if (!isfinite(o.epsilon) || o.epsilon < 0 || !(o.momentum >= 0 && o.momentum <= 1)) {
         gr__fail(ctx, GR_USAGE,
-                 "gr_batch_norm_layer: epsilon %g, momentum %g; epsilon is positive, momentum lies in (0, 1]",
+                 "gr_batch_norm_layer: epsilon %g, momentum %g; epsilon is positive, momentum lies in [0, 1]",
                  o.epsilon, o.momentum);
         return NULL;
     }

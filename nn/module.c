@@ -38,6 +38,8 @@ gr_module *gr_named(gr_module *m, const char *name)
 {
     if (!m)
         return NULL;
+    if (!name)
+        name = "";
     if (strlen(name) >= sizeof m->given || strchr(name, '.') || !*name) {
         gr__fail(m->ctx, GR_USAGE, "gr_named: \"%s\"; a name has 1 to %zu characters and no dot", name,
                  sizeof m->given - 1);
@@ -51,6 +53,22 @@ void gr__name_module(gr_module *m, const gr_module *parent, const char *proposed
 {
     const char *own = *m->given ? m->given : proposed;
     snprintf(m->name, sizeof m->name, *parent->name ? "%s.%s" : "%s%s", parent->name, own);
+}
+
+const char *gr__kind(const gr_module *m)
+{
+    return m->class == &gr__own_class ? m->own.kind : m->class->kind;
+}
+
+bool gr__place(gr_module *m, const char *function)
+{
+    if (m->placed || m->parameters)
+        return gr__fail(
+            m->ctx, GR_USAGE,
+            "%s: a layer (%s) that stands in another model already, or is built as one; make a new one for each place",
+            function, gr__kind(m));
+    m->placed = true;
+    return true;
 }
 
 const char *gr__own_name(const gr_module *m)
@@ -76,8 +94,7 @@ gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, cons
     return gr__geometry(&image, r, s, window, stride_is_size);
 }
 
-/* Memory for the declared parameters; NULL: recorded. */
-static gr_slab *lay_out(gr_context *ctx, const gr_parameters *list)
+gr_slab *gr__lay_out(gr_context *ctx, const gr_parameters *list)
 {
     gr_slab *slab = NULL;
     int *ndim = gr__calloc(ctx, (size_t)list->n + 1, sizeof *ndim);
@@ -97,7 +114,9 @@ static gr_slab *lay_out(gr_context *ctx, const gr_parameters *list)
 /* Memory for the declared parameters, and their first values. */
 static bool draw(gr_context *ctx, gr_parameters *list)
 {
-    list->slab = lay_out(ctx, list);
+    if (list->n == 0) /* a model without parameters */
+        return gr_ok(ctx);
+    list->slab = gr__lay_out(ctx, list);
     for (int i = 0; list->slab && i < list->n; i++) {
         *list->plans[i].place = list->slab->segments[i].value;
         if (!gr__initialise(ctx, &list->plans[i], i, list->slab->segments[i].value))
@@ -110,11 +129,19 @@ static bool draw(gr_context *ctx, gr_parameters *list)
 static bool draw_statistics(gr_context *ctx, gr_parameters *list)
 {
     if (list->n == 0)
-        return true;
-    list->next = lay_out(ctx, list);
+        return gr_ok(ctx);
+    list->next = gr__lay_out(ctx, list);
     for (int i = 0; list->next && i < list->n; i++)
         *list->plans[i].next = list->next->segments[i].value;
     return list->next && draw(ctx, list);
+}
+
+bool gr__parameters_new(gr_module *m)
+{
+    m->parameters = gr__calloc(m->ctx, 1, sizeof *m->parameters);
+    if (m->parameters)
+        m->parameters->statistics = gr__calloc(m->ctx, 1, sizeof *m->parameters);
+    return gr_ok(m->ctx);
 }
 
 bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
@@ -125,15 +152,20 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
     if (net->parameters)
         return gr__fail(ctx, GR_USAGE,
                         "gr_module_build: the model is built already; make another one for another input shape");
+    if (net->placed)
+        return gr__fail(ctx, GR_USAGE, "gr_module_build: %s is a part of another model; build that one", net->name);
+    if (!shape)
+        return gr__fail(ctx, GR_USAGE, "gr_module_build: shape is NULL; it has a number for each of %d dimensions",
+                        ndim);
     if (ndim != 1 && ndim != 3)
         return gr__fail(ctx, GR_USAGE, "gr_module_build: a sample has 1 (features) or 3 (H, W, C) dimensions, not %d",
                         ndim);
     gr_features features = {.ndim = ndim};
     for (int i = 0; i < ndim; i++)
         features.dim[i] = shape[i];
-    gr_parameters *list = net->parameters = gr__calloc(ctx, 1, sizeof *list);
-    if (!list || !(list->statistics = gr__calloc(ctx, 1, sizeof *list)))
+    if (!gr__parameters_new(net))
         return false;
+    gr_parameters *list = net->parameters;
     list->input = features;
     if (net->n_children)
         net->name[0] = '\0'; /* the whole has no name: its parts are conv1, not net1.conv1 */

@@ -17,7 +17,7 @@ typedef struct {
 } gr_features;
 
 /* What a parameter is for: decides its place on disk. */
-typedef enum { GR__FILTERS, GR__DENSE_WEIGHT, GR__VECTOR } gr_parameter_role;
+typedef enum { GR__FILTERS, GR__DENSE_WEIGHT, GR__VECTOR, GR__PLAIN } gr_parameter_role;
 
 /* A parameter as its layer declares it. */
 typedef struct {
@@ -43,6 +43,7 @@ typedef struct gr_parameters {
     gr_slab *next;                    /* of statistics: their values after the update under way, */
     bool pending;                     /* which a forward pass has begun */
     bool frozen;                      /* of statistics: forward passes leave them alone */
+    int64_t updates;                  /* of statistics: updates of the model that have begun */
 } gr_parameters;
 
 typedef struct {
@@ -59,6 +60,16 @@ typedef struct {
     char name[96]; /* "conv1+relu1+pool1" */
 } gr_stage;
 
+/* What a layer of a program's own has. */
+typedef struct {
+    gr_module_options options;
+    char kind[16];
+    int n; /* variables declared */
+    gr_tensor *variables[GR_MAX_VARIABLES];
+    gr_parameters *list; /* where they are declared; NULL but in build */
+    gr_features output;  /* of one sample, as build announced it */
+} gr_own_layer;
+
 struct gr_module {
     gr_context *ctx;
     const gr_module_class *class;
@@ -70,12 +81,14 @@ struct gr_module {
         gr_batch_norm_options batch_norm;
         gr_max_pool2d_args pool;
         double rate; /* of dropout */
+        gr_own_layer own;
     };
     gr_tensor *weight, *bias;    /* of conv, dense and batch norm; bias NULL without one */
     gr_statistics running, next; /* of batch norm */
     gr_parameters *statistics;   /* of batch norm: those of the whole model */
-    int64_t updated_in;          /* of batch norm: the update in which next last moved */
+    int64_t updated_in;          /* of batch norm: the update of its model in which next last moved */
 
+    bool placed;          /* stands in another module */
     gr_module **children; /* of a sequential; body and shortcut (or NULL) of a residual block */
     int n_children;
     bool numbered; /* a sequential within another: its layers are called 0, 1, ... */
@@ -91,14 +104,27 @@ gr_module *gr__module_new(gr_context *ctx, const gr_module_class *class);
 /* Names m as a part of parent: its given name or else the one proposed, behind parent's. */
 void gr__name_module(gr_module *m, const gr_module *parent, const char *proposed);
 
+/* First part of a module's name: "conv". */
+const char *gr__kind(const gr_module *m);
+
+/* Notes that m is a part of a module made by the function named. False, recorded: it is one of another already. */
+bool gr__place(gr_module *m, const char *function);
+
 /* The last part of a module's name. */
 const char *gr__own_name(const gr_module *m);
+
+/* Makes m a root, with lists of parameters and statistics that are empty. False: recorded. */
+bool gr__parameters_new(gr_module *m);
+
+/* Memory for the declared parameters; NULL: recorded. */
+gr_slab *gr__lay_out(gr_context *ctx, const gr_parameters *list);
 
 /* Adds a parameter "NAME.what" to the list. False: recorded. */
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
 extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__dropout_class,
-    gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class;
+    gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class,
+    gr__own_class, gr__variables_class;
 
 /* gr__relu_class, gr__sigmoid_class, ...: of each GR_UNARY in ops.def. */
 #define GR_OP(...)

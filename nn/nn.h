@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
     double epsilon;  /* 0: 1e-5 */
-    double momentum; /* weight of a batch in the running statistics; 0: 0.1, PyTorch's */
+    double momentum; /* weight of a batch in the running statistics; 0: 0.1, PyTorch's; GR_ZERO: 0 */
 } gr_batch_norm_options;
 
 /* Layers. Each returns NULL with a sticky error on a bad option. */
@@ -90,6 +90,58 @@ gr_module *gr_sequential(gr_context *ctx, ...);
  * where it ends in batch normalisation, that, the addition and the ReLU run as one operation.
  */
 gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut);
+
+/* --- layers of a program's own ------------------------------------------------------------------------------------ */
+
+enum { GR_MAX_VARIABLES = 8 }; /* that one layer of a program's own may declare */
+
+/* Shape of one sample. */
+typedef struct {
+    int ndim; /* 1 (features) to 3 (H, W, C) */
+    int64_t dim[3];
+} gr_sample_shape;
+
+/* A parameter of a layer of a program's own. On disk it lies as in memory. */
+typedef struct {
+    const char *name; /* "weight": 1 to 31 characters, no dot. Copied */
+    int ndim;
+    int64_t shape[GR_MAX_DIMS];
+    gr_init init;
+    int64_t fan_in, fan_out; /* for init; 0: of [in,out] in and out, of [K,R,S,C] R*S*C and R*S*K, of [n] 1 and n */
+    double l2;               /* as in gr_dense_options */
+} gr_variable_options;
+
+typedef struct {
+    const char *kind; /* first part of its name: "scale" gives scale1, scale2, ...; 1 to 15 characters. Copied */
+    /*
+     * Is told the shape of a sample of the layer's input, writes that of its output in its place and declares the
+     * layer's variables by gr_module_declare. False: the model cannot be built. NULL: the shape stays, no variables.
+     */
+    bool (*build)(gr_module *m, gr_sample_shape *shape);
+    /* The layer's answer y[N, ...] to x[N, ...], made by operations. NULL, with gr_module_fail: it cannot be made. */
+    gr_tensor *(*forward)(gr_module *m, gr_tensor *x);
+    void *user; /* for gr_module_user: the caller's, to live as long as the model is used */
+} gr_module_options;
+
+/* A layer of a program's own, for gr_sequential or by itself. examples/custom_layer.c is one. */
+gr_module *gr_module_new(gr_context *ctx, const gr_module_options *options);
+
+/* In build: declares the layer's next variable, number 0, 1, ... False: recorded. */
+bool gr_module_declare(gr_module *m, const gr_variable_options *variable);
+
+/* In forward: variable number i, which belongs to the model. NULL: recorded. */
+gr_tensor *gr_module_variable(const gr_module *m, int i);
+void *gr_module_user(const gr_module *m);
+
+/* In build and forward: records a usage error "NAME: message". Always false. */
+bool gr_module_fail(gr_module *m, const char *message);
+
+/*
+ * A model made of variables (gr_variable) alone: an optimizer can train them, gr_save_weights writes them. Their values
+ * and handles stay, gradients they had are gone. names, or NULL: "variable1", ... To be called between steps: before
+ * the first operation or after gr_step_end. It has no gr_forward.
+ */
+gr_module *gr_variables(gr_context *ctx, int n, gr_tensor *const *variables, const char *const *names);
 
 /* Gives a part of a model a name of its own ("fc", "layer1") in place of kind and count; returns it. */
 gr_module *gr_named(gr_module *m, const char *name);

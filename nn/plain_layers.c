@@ -116,7 +116,7 @@ gr_module *gr_max_pool2d_window_layer(gr_context *ctx, const gr_max_pool2d_args 
 {
     if (!gr_ok(ctx))
         return NULL;
-    const int *size = args->size;
+    const int *size = args ? args->size : (int[2]){0};
     if (size[0] < 1 || size[1] < 1 || size[0] > 255 / size[1]) {
         gr__fail(ctx, GR_USAGE, "gr_max_pool2d_layer: a window of %d x %d; it must have 1 to 255 elements", size[0],
                  size[1]);

@@ -91,6 +91,8 @@ gr_module *gr_residual(gr_context *ctx, gr_module *body, gr_module *shortcut)
                  "gr_residual: body and shortcut must be sequentials; wrap a single layer in gr_sequential");
         return NULL;
     }
+    if (!gr__place(body, "gr_residual") || (shortcut && !gr__place(shortcut, "gr_residual")))
+        return NULL;
     gr_module *m = gr__module_new(ctx, &gr__residual_class);
     if (!m)
         return NULL;

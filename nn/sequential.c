@@ -14,9 +14,9 @@ static void name_child(gr_module *m, int i)
     gr_module *child = m->children[i];
     int number = m->numbered ? i : 1;
     for (int j = 0; !m->numbered && j < i; j++)
-        number += m->children[j]->class == child->class;
+        number += !strcmp(gr__kind(m->children[j]), gr__kind(child));
     char name[32];
-    snprintf(name, sizeof name, "%s%d", m->numbered ? "" : child->class->kind, number);
+    snprintf(name, sizeof name, "%s%d", m->numbered ? "" : gr__kind(child), number);
     gr__name_module(child, m, name);
     child->numbered = child->class == &gr__sequential_class;
 }
@@ -71,6 +71,8 @@ gr_module *gr_sequential(gr_context *ctx, ...)
     va_start(layers, ctx);
     for (gr_module *layer; (layer = va_arg(layers, gr_module *));) {
         if (!gr__grow(ctx, &m->children, &capacity, m->n_children + 1, sizeof *m->children))
+            break;
+        if (!gr__place(layer, "gr_sequential"))
             break;
         m->children[m->n_children++] = layer;
     }

@@ -6,10 +6,12 @@
 #include "core/safetensors.h"
 #include "nn/module.h"
 
-static bool is_built(gr_module *net, const char *what)
+static bool is_ready(gr_module *net, const char *path, const char *what)
 {
     if (!net || !gr_ok(net->ctx))
         return false;
+    if (!path)
+        return gr__fail(net->ctx, GR_USAGE, "%s: the path is NULL", what);
     return gr_parameter_count(net) > 0 ||
            gr__fail(net->ctx, GR_USAGE, "%s: the model has no parameters yet; call gr_module_build first", what);
 }
@@ -50,7 +52,7 @@ static float *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t)
 
 bool gr_save_weights(gr_module *net, const char *path)
 {
-    if (!is_built(net, "gr_save_weights"))
+    if (!is_ready(net, path, "gr_save_weights"))
         return false;
     int n = stored_count(net);
     gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
@@ -155,7 +157,7 @@ static bool load_one(const gr_parameter_plan *plan, const gr_saved_tensor *saved
 bool gr_load_weights(gr_module *net, const char *path)
 {
     gr_safetensors file;
-    if (!is_built(net, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
+    if (!is_ready(net, path, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
         return false;
     bool good = check_all(net, path, &file); /* everything is checked before anything is changed */
     for (int i = 0; good && i < stored_count(net); i++)

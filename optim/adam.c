@@ -32,7 +32,7 @@ gr_optimizer *gr_adam(gr_context *ctx, gr_module *net, const gr_adam_options *op
     gr_adam_options o = options ? *options : (gr_adam_options){0};
     if (!gr_ok(ctx) || !check(ctx, &o.adam))
         return NULL;
-    gr_optimizer *opt = gr__optimizer_new(ctx, net, &adam_class, o.lr != 0 ? o.lr : 0.001);
+    gr_optimizer *opt = gr__optimizer_new(ctx, net, &adam_class, gr__or(o.lr, 0.001));
     if (opt)
         opt->adam = o.adam;
     return opt;

@@ -23,9 +23,10 @@ static bool check(gr_context *ctx, const gr_lars_args *a)
         return gr__fail(ctx, GR_USAGE, "gr_lars: momentum %g; it lies in [0, 1)", a->momentum);
     bool good = a->weight_decay >= 0 && isfinite(a->weight_decay) && a->trust >= 0 && isfinite(a->trust) &&
                 a->epsilon >= 0 && isfinite(a->epsilon);
-    return good || gr__fail(ctx, GR_USAGE,
-                            "gr_lars: weight decay %g, trust %g, epsilon %g; all are positive, or 0 for the default",
-                            a->weight_decay, a->trust, a->epsilon);
+    return good ||
+           gr__fail(ctx, GR_USAGE,
+                    "gr_lars: weight decay %g, trust %g, epsilon %g; none is negative, and 0 means the usual one",
+                    a->weight_decay, a->trust, a->epsilon);
 }
 
 gr_optimizer *gr_lars(gr_context *ctx, gr_module *net, const gr_lars_options *options)
@@ -33,7 +34,7 @@ gr_optimizer *gr_lars(gr_context *ctx, gr_module *net, const gr_lars_options *op
     gr_lars_options o = options ? *options : (gr_lars_options){0};
     if (!gr_ok(ctx) || !check(ctx, &o.lars))
         return NULL;
-    gr_optimizer *opt = gr__optimizer_new(ctx, net, &lars_class, o.lr != 0 ? o.lr : 1);
+    gr_optimizer *opt = gr__optimizer_new(ctx, net, &lars_class, gr__or(o.lr, 1));
     if (opt)
         opt->lars = o.lars;
     return opt;

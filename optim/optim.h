@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     double lr;    /* 0: 0.01 */
-    double gamma; /* weight of the distance from where the update began; 0: 1 */
+    double gamma; /* weight of the distance from where the update began; 0: 1; GR_ZERO: 0 */
     int steps;    /* on each batch; 0: 5 */
 } gr_prox_options;
 
@@ -77,6 +77,12 @@ bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 /* The loss that fits a model's answer z: sigmoid_bce for one logit, softmax_cross_entropy for more. */
 gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch);
 
+/*
+ * A loss of a program's own from a model's answer, made by operations: a mean over the samples of the update, as
+ * gr_loss's is (sum over the rows of weight times loss, divided by the weight of the update). NULL on error.
+ */
+typedef gr_tensor *(*gr_loss_function)(void *user, gr_tensor *z, const gr_batch *batch);
+
 typedef struct {
     double loss, accuracy;        /* means over the samples, the loss with gr_add_penalty; NAN when there were none */
     double precision, recall, f1; /* of the second of two classes; of more, the plain mean over those that occur */
@@ -111,9 +117,11 @@ gr_noise_scale gr_noise_read(const gr_noise *n);
  * is left as it was. Batch normalisation works by each batch's statistics, as in training.
  */
 typedef struct {
-    double epsilon; /* 0: 1e-3 */
-    int steps;      /* of the search; 0: 10 */
-    int64_t batch;  /* rows at a time; 0: 64 */
+    double epsilon;        /* 0: 1e-3 */
+    int steps;             /* of the search; 0: 10 */
+    int64_t batch;         /* rows at a time; 0: 64 */
+    gr_loss_function loss; /* in place of gr_loss; NULL: that */
+    void *user;            /* for loss */
 } gr_sharpness_options;
 typedef struct {
     double loss, worst; /* at the weights, and the largest that was found */
@@ -165,7 +173,7 @@ typedef struct {
     gr_schedule_kind kind;
     double lr_min; /* COSINE, LINEAR, TRIANGULAR */
     int64_t every; /* epochs; STEPS: 0: 30; TRIANGULAR: 0: 2 */
-    double gamma;  /* STEPS: 0: 0.1 */
+    double gamma;  /* STEPS: 0: 0.1; GR_ZERO: 0 */
     double
         warm_up; /* epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's
                        own course begins behind them */
@@ -218,8 +226,10 @@ typedef struct {
     double watch_every;    /* and whenever so many seconds have passed since the last reading; 0: never */
     int workers, prefetch; /* of the loaders: see gr_loader_options */
     bool on_device;        /* likewise, for the training set */
+    gr_loss_function
+        loss; /* in place of gr_loss, in training and in evaluation; NULL: that. Accuracy is of the labels all the same */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
-    void *user;
+    void *user;                                       /* for loss and report */
 } gr_fit_options;
 
 /* How a run ended. */

@@ -22,9 +22,16 @@ static bool check_lr(gr_context *ctx, double lr)
            gr__fail(ctx, GR_USAGE, "a learning rate of %g; it must be a positive number", lr);
 }
 
+static bool check_net(gr_context *ctx, const gr_module *net)
+{
+    if (!net)
+        return gr__fail(ctx, GR_USAGE, "an optimizer wants a model; this one is NULL");
+    return net->ctx == ctx || gr__fail(ctx, GR_USAGE, "an optimizer belongs to its model's context; this is another");
+}
+
 gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimizer_class *class, double lr)
 {
-    if (!gr_ok(ctx) || !net || !check_lr(ctx, lr))
+    if (!gr_ok(ctx) || !check_net(ctx, net) || !check_lr(ctx, lr))
         return NULL;
     gr_optimizer *opt = gr__calloc(ctx, 1, sizeof *opt);
     if (!opt)
@@ -86,10 +93,45 @@ bool gr__may_fuse(const gr_optimizer *opt)
     return opt->class->dense_step && opt->clip == 0 && opt->rho == 0;
 }
 
+/*
+ * The scale belongs to all that is trained in a context. How many updates were skipped does not: it is taken off the
+ * number of the update, from which Adam corrects its moments.
+ */
+bool gr__take_turn(gr_optimizer *opt)
+{
+    gr_context *ctx = opt->ctx;
+    float scaler[GR_SCALER_VALUES];
+    if (!ctx->scaler || ctx->skips == &opt->skips || ctx->planning)
+        return gr_ok(ctx);
+    if (ctx->skips) {
+        if (!gr_download(ctx->scaler, scaler))
+            return false;
+        *ctx->skips = scaler[GR_SCALER_SKIPPED];
+        ctx->other_skips += (double)*ctx->skips - (double)opt->skips;
+        scaler[GR_SCALER_SKIPPED] = opt->skips;
+        if (!gr_upload(ctx->scaler, scaler))
+            return false;
+    }
+    ctx->skips = &opt->skips;
+    return true;
+}
+
+/* The numbers that the device is shown in this pass. */
+static void number(gr_optimizer *opt)
+{
+    gr_context *ctx = opt->ctx;
+    if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */
+        opt->updates++;
+        opt->net->parameters->statistics->updates++;
+    }
+    ctx->state.update = opt->updates;
+    ctx->state.lr = opt->lr;
+}
+
 bool gr__update_begin(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    if (!gr_ok(ctx))
+    if (!gr_ok(ctx) || !gr__take_turn(opt))
         return false;
     if (gr_parameter_count(opt->net) == 0)
         return gr__fail(ctx, GR_USAGE,
@@ -106,10 +148,8 @@ bool gr__update_begin(gr_optimizer *opt)
     if (!opt->fused)
         return false;
     memset(opt->fused, 0, (size_t)slab->n * sizeof *opt->fused);
-    ctx->state.lr = opt->lr;
     ctx->mixed->invalidate_half(slab->values); /* a graph that is replayed does not pass where operations say so */
-    if (!ctx->planning && opt->pass == 0)      /* a dry run is no update */
-        ctx->state.update++;
+    number(opt);
     return gr__state_write(ctx);
 }
 
@@ -265,7 +305,7 @@ bool gr__update_finish(gr_optimizer *opt)
     opt->net->parameters->statistics->frozen = opt->pass > 0;
     if (opt->pass == 0)
         end_update(opt);
-    gr_clear_gradients(ctx);
+    gr__slab_clear_gradients(opt->net->parameters->slab);
     return gr__state_write(ctx);
 }
 

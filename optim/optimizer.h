@@ -6,6 +6,8 @@
 
 #include "core/context.h"
 #include "core/slab.h"
+#include "core/zero.h"
+#include "kernels/ops/updates.h"
 #include "optim/optim.h"
 
 enum { GR__MAX_MOMENTS = 2 };
@@ -47,6 +49,8 @@ struct gr_optimizer {
     double rho;                          /* of sharpness-aware minimisation; 0: none */
     gr_tensor *saved;                    /* the weights before the climb */
     int pass;                            /* of this update, from 0 */
+    int64_t updates;                     /* begun so far */
+    float skips;                         /* of them skipped, while the step state counts another optimizer's */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out as the slab of parameters; made at the first update */
     gr_fused *fused;                     /* by segment, of this backward pass */
 };
@@ -55,14 +59,20 @@ struct gr_optimizer {
 gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimizer_class *class, double lr);
 
 /*
+ * Has the step state count the skipped updates of this optimizer. Waits for the device where it has counted another's.
+ * False: recorded.
+ */
+bool gr__take_turn(gr_optimizer *opt);
+
+/*
  * Makes what the first update needs, counts the update at its first pass and shows its numbers to the device. False:
  * recorded.
  */
 bool gr__update_begin(gr_optimizer *opt);
 
 /*
- * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks all gradients
- * empty. The last pass ends the update.
+ * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks the model's
+ * gradients empty. The last pass ends the update.
  */
 bool gr__update_finish(gr_optimizer *opt);
 

@@ -24,9 +24,9 @@ gr_optimizer *gr_prox(gr_context *ctx, gr_module *net, const gr_prox_options *op
                  o.steps);
         return NULL;
     }
-    gr_optimizer *opt = gr__optimizer_new(ctx, net, &prox_class, o.lr != 0 ? o.lr : 0.01);
+    gr_optimizer *opt = gr__optimizer_new(ctx, net, &prox_class, gr__or(o.lr, 0.01));
     if (opt) {
-        opt->gamma = o.gamma != 0 ? o.gamma : 1;
+        opt->gamma = gr__or(o.gamma, 1);
         opt->inner = o.steps != 0 ? o.steps : 5;
     }
     return opt;

@@ -1,6 +1,7 @@
 /* schedule.c - the learning rate as a function of the update, and of the batch size. */
 #include <math.h>
 
+#include "core/zero.h"
 #include "optim/optim.h"
 
 /* The part of a schedule behind its warm-up; update, of so many, counts from there. */
@@ -13,8 +14,7 @@ static double after_warm_up(const gr_schedule *s, double lr, double update, doub
     case GR_LINEAR:
         return s->lr_min + span * (1 - update / updates);
     case GR_STEPS:
-        return lr *
-               pow(s->gamma > 0 ? s->gamma : 0.1, floor(update / ((double)(s->every > 0 ? s->every : 30) * per_epoch)));
+        return lr * pow(gr__or(s->gamma, 0.1), floor(update / ((double)(s->every > 0 ? s->every : 30) * per_epoch)));
     case GR_TRIANGULAR: {
         const double half = (double)(s->every > 0 ? s->every : 2) * per_epoch, place = fmod(update, 2 * half);
         return s->lr_min + span * (1 - fabs(place / half - 1));

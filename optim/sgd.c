@@ -45,7 +45,7 @@ gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *opti
     const gr_optimizer_class *class = o.momentum > 0       ? &momentum_class
                                       : o.weight_decay > 0 ? &decay_class
                                                            : &bare_class;
-    gr_optimizer *opt = gr__optimizer_new(ctx, net, class, o.lr != 0 ? o.lr : 0.01); /* Keras' default */
+    gr_optimizer *opt = gr__optimizer_new(ctx, net, class, gr__or(o.lr, 0.01)); /* Keras' default */
     if (opt)
         opt->sgd = (gr_momentum_args){.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};
     return opt;

@@ -16,6 +16,7 @@
 
 #include "core/philox.h"
 #include "kernels/cuda/ladder/ladder.h"
+#include "kernels/ops/updates.h"
 
 enum { GUARD = 64 }; /* elements before and behind each array; those of c must stay as they are */
 

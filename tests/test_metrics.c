@@ -10,6 +10,7 @@
 
 #include "core/context.h"
 #include "gradus.h"
+#include "kernels/ops/updates.h"
 #include "optim/training/evaluate.h"
 
 static void near(double got, double want)

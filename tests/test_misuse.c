@@ -155,12 +155,278 @@ static void batches_of_a_closed_loader(void **state)
     gr_close(ctx);
 }
 
+/* --- a program that is wrong everywhere ---------------------------------------------------------------------------- */
+
+typedef struct {
+    gr_context *ctx, *other;
+    gr_module *net; /* two features to one logit, built */
+    gr_optimizer *opt;
+    gr_dataset *set;
+    gr_tensor *v, *x, *integers; /* a variable [4], rows [3,2], i32 [2] */
+} program;
+
+static program open_program(void)
+{
+    program p = {.ctx = open_as("cpu", 0), .other = open_as("cpu", 0)};
+    p.net = gr_sequential(p.ctx, gr_dense_layer(p.ctx, &(gr_dense_options){.units = 1}), NULL);
+    assert_true(gr_module_build(p.net, 1, (int64_t[]){2}));
+    p.opt = gr_sgd(p.ctx, p.net, NULL);
+    p.set = gr_procedural(p.ctx, 8, 4, 4, 1);
+    p.v = gr_variable(p.ctx, 1, (int64_t[]){4});
+    p.x = gr_tensor_new(p.ctx, GR_F32, 2, (int64_t[]){3, 2});
+    p.integers = gr_tensor_new(p.ctx, GR_I32, 1, (int64_t[]){2});
+    return p;
+}
+
+/* Each calls one function wrongly. What is returned is of no interest: the context has the message. */
+static void negative_shape(program *p)
+{
+    gr_tensor_new(p->ctx, GR_F32, 1, (int64_t[]){-1});
+}
+
+static void too_many_dimensions(program *p)
+{
+    gr_variable(p->ctx, 5, (int64_t[]){1, 1, 1, 1, 1});
+}
+
+static void no_shape(program *p)
+{
+    gr_tensor_new(p->ctx, GR_F32, 2, NULL);
+}
+
+static void upload_of_nothing(program *p)
+{
+    gr_upload(p->v, NULL);
+}
+
+static void download_to_nowhere(program *p)
+{
+    gr_download(p->v, NULL);
+}
+
+static void item_of_many(program *p)
+{
+    gr_item(p->v);
+}
+
+static void backward_from_a_constant(program *p)
+{
+    gr_backward(gr_tensor_new(p->ctx, GR_F32, 0, NULL));
+}
+
+static void backward_twice(program *p)
+{
+    gr_tensor *loss = gr_l2_penalty(gr_relu(p->v), 1);
+    gr_backward(loss);
+    gr_backward(loss);
+}
+
+static void other_context(program *p)
+{
+    gr_add(p->v, gr_variable(p->other, 1, (int64_t[]){4}), NULL);
+}
+
+static void another_types(program *p)
+{
+    gr_relu(p->integers);
+}
+
+static void another_shape(program *p)
+{
+    gr_dense(p->x, gr_tensor_new(p->ctx, GR_F32, 2, (int64_t[]){3, 3}), NULL, NULL);
+}
+
+static void rows_for_images(program *p)
+{
+    gr_conv2d(p->x, p->x, NULL, NULL);
+}
+
+static void no_window(program *p)
+{
+    gr_max_pool2d(gr_tensor_new(p->ctx, GR_F32, 4, (int64_t[]){1, 4, 4, 1}), NULL);
+}
+
+static void no_units(program *p)
+{
+    gr_dense_layer(p->ctx, NULL);
+}
+
+static void one_layer_twice(program *p)
+{
+    gr_module *relu = gr_relu_layer(p->ctx);
+    gr_sequential(p->ctx, relu, relu, NULL);
+}
+
+static void a_name_with_a_dot(program *p)
+{
+    gr_named(p->net, "a.b");
+}
+
+static void no_name(program *p)
+{
+    gr_named(p->net, NULL);
+}
+
+static void built_twice(program *p)
+{
+    gr_module_build(p->net, 1, (int64_t[]){2});
+}
+
+static void update_before_build(program *p)
+{
+    gr_module *net = gr_sequential(p->ctx, gr_dense_layer(p->ctx, &(gr_dense_options){.units = 1}), NULL);
+    gr_optimizer_step(gr_adam(p->ctx, net, NULL));
+}
+
+static void rate_below_zero(program *p)
+{
+    gr_set_lr(p->opt, -1);
+}
+
+static void rate_of_zero(program *p)
+{
+    gr_sgd(p->ctx, p->net, &(gr_sgd_options){.lr = GR_ZERO});
+}
+
+static void optimizer_without_a_model(program *p)
+{
+    gr_adam(p->ctx, NULL, NULL);
+}
+
+static void optimizer_of_another_context(program *p)
+{
+    gr_adam(p->other, p->net, NULL);
+    if (!gr_ok(p->other)) /* it is that one's error: pass it on */
+        gr__fail(p->ctx, GR_USAGE, "%s", gr_error_text(p->other));
+}
+
+static void beta_of_one(program *p)
+{
+    gr_adam(p->ctx, p->net, &(gr_adam_options){.adam = {.beta1 = 1}});
+}
+
+static void batch_of_none(program *p)
+{
+    gr_loader_open(p->set, &(gr_loader_options){.batch = 0});
+}
+
+static void loader_without_options(program *p)
+{
+    gr_loader_open(p->set, NULL);
+}
+
+static void fit_without_an_end(program *p)
+{
+    gr_fit(p->net, p->opt, (gr_split){.train = p->set}, &(gr_fit_options){.batch = 4});
+}
+
+static void fit_without_data(program *p)
+{
+    gr_fit(p->net, p->opt, (gr_split){0}, &(gr_fit_options){.batch = 4, .epochs = 1});
+}
+
+static void too_large_a_split(program *p)
+{
+    gr_split_per_class(p->set, 100, 0, 0);
+}
+
+static void weights_without_a_path(program *p)
+{
+    gr_save_weights(p->net, NULL);
+}
+
+static void half_a_scale(program *p)
+{
+    gr_set_loss_scale(p->ctx, 2);
+}
+
+static void dropout_of_all(program *p)
+{
+    gr_dropout(p->x, 1);
+}
+
+static void twenty_functions_and_more(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*call)(program *p);
+        const char *says;
+    } wrong[] = {
+        {negative_shape, "dimension 0"},
+        {too_many_dimensions, "0 to 4 dimensions"},
+        {no_shape, "shape"},
+        {upload_of_nothing, "gr_upload"},
+        {download_to_nowhere, "gr_download"},
+        {item_of_many, "gr_item"},
+        {backward_from_a_constant, "gr_backward"},
+        {backward_twice, "differentiated before"},
+        {other_context, "another context"},
+        {another_types, "type i32"},
+        {another_shape, "dense"},
+        {rows_for_images, "conv2d"},
+        {no_window, "max_pool2d"},
+        {no_units, "gr_dense_layer"},
+        {one_layer_twice, "gr_sequential"},
+        {a_name_with_a_dot, "gr_named"},
+        {no_name, "gr_named"},
+        {built_twice, "gr_module_build"},
+        {update_before_build, "no parameters"},
+        {rate_below_zero, "learning rate"},
+        {rate_of_zero, "learning rate"},
+        {optimizer_without_a_model, "model"},
+        {optimizer_of_another_context, "context"},
+        {beta_of_one, "beta1"},
+        {batch_of_none, "batch"},
+        {loader_without_options, "batch"},
+        {fit_without_an_end, "gr_fit"},
+        {fit_without_data, "gr_fit"},
+        {too_large_a_split, "100"},
+        {weights_without_a_path, "gr_save_weights"},
+        {half_a_scale, "gr_set_loss_scale"},
+        {dropout_of_all, "dropout"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        program p = open_program();
+        assert_true(gr_ok(p.ctx));
+        wrong[i].call(&p);
+        if (gr_ok(p.ctx) || !strstr(gr_error_text(p.ctx), wrong[i].says))
+            fail_msg("mistake %zu: \"%s\" does not say \"%s\"", i, gr_error_text(p.ctx), wrong[i].says);
+        gr_close(p.ctx);
+        gr_close(p.other);
+    }
+}
+
+/* A zero that is meant. */
+static void zeros_that_mean_zero(void **state)
+{
+    (void)state;
+    float weights[2][2];
+    for (int k = 0; k < 2; k++) { /* beta1 and beta2 0: every step is lr, up or down */
+        program p = open_program();
+        gr_adam_options o = {.lr = 0.5, .adam = {.beta1 = k ? GR_ZERO : 0, .beta2 = k ? GR_ZERO : 0}};
+        gr_optimizer *adam = gr_adam(p.ctx, p.net, &o);
+        gr_tensor *w = gr_parameter(p.net, 0);
+        assert_true(gr_upload(w, (float[]){1, -3}));
+        for (int u = 0; u < 2; u++)
+            assert_true(gr_backward(gr_l2_penalty(w, 1)) && gr_optimizer_step(adam));
+        assert_true(gr_download(w, weights[k]));
+        assert_int_equal(gr_close(p.ctx) + gr_close(p.other), 0);
+    }
+    assert_float_equal(weights[1][1], -2, 1e-5);
+    assert_float_not_equal(weights[0][1], weights[1][1], 1e-5);
+    gr_schedule steps = {.kind = GR_STEPS, .every = 1, .gamma = GR_ZERO};
+    assert_true(gr_scheduled_lr(&steps, 1, 0, 4, 1) == 1 && gr_scheduled_lr(&steps, 1, 1, 4, 1) == 0);
+    steps.gamma = 0;
+    assert_float_equal(gr_scheduled_lr(&steps, 1, 1, 4, 1), 0.1, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(precisions_are_no_types),    cmocka_unit_test(tensors_of_a_step_that_is_over),
         cmocka_unit_test(headers_never_come_twice),   cmocka_unit_test(shared_storage_after_backward),
-        cmocka_unit_test(batches_of_a_closed_loader),
+        cmocka_unit_test(batches_of_a_closed_loader), cmocka_unit_test(twenty_functions_and_more),
+        cmocka_unit_test(zeros_that_mean_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "core/clock.h"
 #include "core/context.h"
-#include "kernels/ops/ops.h"
+#include "kernels/ops/updates.h"
 
 /* The rungs of a device that runs CUDA kernels; NULL for another. */
 static const gr_rung *rungs_of(const gr_context *ctx)

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "core/zero.h"
 #include "kernels/ops/kernels.h"
 
 static bool check_vector(gr_build *b, int slot, const char *name, int64_t channels)
@@ -37,7 +38,7 @@ static bool check_shapes(gr_build *b)
 static bool resolve(gr_build *b)
 {
     gr_batch_norm_args *a = gr__op_args(b);
-    a->epsilon = a->epsilon != 0 ? a->epsilon : 1e-5;
+    a->epsilon = gr__or(a->epsilon, 1e-5);
     return (a->epsilon > 0 && isfinite(a->epsilon)) || gr__op_fail(b, "epsilon %g; it must be positive", a->epsilon);
 }
 
@@ -78,9 +79,9 @@ double gr__batch_norm_flops(const gr_call *call, gr_pass pass)
 static bool resolve_track(gr_build *b)
 {
     gr_batch_norm_track_args *a = gr__op_args(b);
-    a->momentum = a->momentum != 0 ? a->momentum : 0.1;
-    if (!(a->momentum > 0 && a->momentum <= 1))
-        return gr__op_fail(b, "momentum %g; it must lie in (0, 1]", a->momentum);
+    a->momentum = gr__or(a->momentum, 0.1);
+    if (!(a->momentum >= 0 && a->momentum <= 1))
+        return gr__op_fail(b, "momentum %g; it must lie in [0, 1]", a->momentum);
     return a->values >= 2 ||
            gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
 }

@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "kernels/ops/ops.h"
+#include "kernels/ops/updates.h"
 
 /* GR_OP_conv2d, GR_OP_max_pool2d, ... in the order of ops.def. */
 enum {

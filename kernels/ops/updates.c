@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/zero.h"
 #include "kernels/ops/kernels.h"
 
 /* Stochastic gradient descent: p -= lr (g + decay p). */
@@ -37,16 +38,16 @@ bool gr_momentum_step(gr_tensor *p, gr_tensor *g, gr_tensor *v, const gr_momentu
 bool gr__adam_resolve(gr_build *b)
 {
     gr_adam_args *a = gr__op_args(b);
-    a->beta1 = a->beta1 != 0 ? a->beta1 : 0.9;
-    a->beta2 = a->beta2 != 0 ? a->beta2 : 0.999;
-    a->epsilon = a->epsilon != 0 ? a->epsilon : a->form == GR_ADAM_PYTORCH ? 1e-8 : 1e-7;
+    a->beta1 = gr__or(a->beta1, 0.9);
+    a->beta2 = gr__or(a->beta2, 0.999);
+    a->epsilon = gr__or(a->epsilon, a->form == GR_ADAM_PYTORCH ? 1e-8 : 1e-7);
     if ((unsigned)a->form > GR_ADAM_PYTORCH)
         return gr__op_fail(b, "form %d; there are GR_ADAM_KERAS and GR_ADAM_PYTORCH", (int)a->form);
     if (!gr__check_decay(b, a->weight_decay))
         return false;
-    if (a->beta1 > 0 && a->beta1 < 1 && a->beta2 > 0 && a->beta2 < 1 && a->epsilon > 0 && isfinite(a->epsilon))
+    if (a->beta1 >= 0 && a->beta1 < 1 && a->beta2 >= 0 && a->beta2 < 1 && a->epsilon > 0 && isfinite(a->epsilon))
         return true;
-    return gr__op_fail(b, "beta1 %g, beta2 %g, epsilon %g; betas lie between 0 and 1, epsilon is positive", a->beta1,
+    return gr__op_fail(b, "beta1 %g, beta2 %g, epsilon %g; betas lie in [0, 1), epsilon is positive", a->beta1,
                        a->beta2, a->epsilon);
 }
 
@@ -67,8 +68,8 @@ bool gr_adam_step(gr_tensor *p, gr_tensor *g, gr_tensor *m, gr_tensor *v, const 
 static bool resolve_lars(gr_build *b)
 {
     gr_lars_args *a = gr__op_args(b);
-    a->trust = a->trust != 0 ? a->trust : 0.001;
-    a->epsilon = a->epsilon != 0 ? a->epsilon : 1e-9;
+    a->trust = gr__or(a->trust, 0.001);
+    a->epsilon = gr__or(a->epsilon, 1e-9);
     if (!(a->momentum >= 0 && a->momentum < 1))
         return gr__op_fail(b, "momentum %g; it lies in [0, 1)", a->momentum);
     if (!(a->trust > 0 && isfinite(a->trust) && a->epsilon > 0 && isfinite(a->epsilon)))

@@ -11,6 +11,20 @@ gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
                              : gr_softmax_cross_entropy(z, batch->y, batch->weight);
 }
 
+gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch)
+{
+    if (!z || !function)
+        return gr_loss(z, batch);
+    gr_context *ctx = z->ctx;
+    gr_tensor *loss = function(user, z, batch);
+    if (!loss)
+        gr__fail(ctx, GR_USAGE, "the program's own loss function gave NULL");
+    else if (gr__alive(loss, "the program's own loss function") && loss->count != 1)
+        gr__fail(ctx, GR_USAGE, "the program's own loss function gave %lld numbers; a loss is one",
+                 (long long)loss->count);
+    return gr_ok(ctx) ? loss : NULL;
+}
+
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options)
 {
     gr_loader_options cut = *options;
@@ -37,7 +51,7 @@ static bool add_batch(gr_evaluator *e, const gr_batch *batch)
         e->classes = (int)gr_dim(counts, 0);
         gr__score_open(e->net->ctx, &e->score, gr_count(counts));
     }
-    return gr_tally(e->score.total, gr_add_penalty(e->net, gr_loss(z, batch)), counts, NULL);
+    return gr_tally(e->score.total, gr_add_penalty(e->net, gr__loss_by(e->loss, e->user, z, batch)), counts, NULL);
 }
 
 static bool plan_batch(gr_evaluator *e, int64_t n)

@@ -179,9 +179,11 @@ static void finish_epoch(fit_run *f)
     f->result.train_accuracy = f->p.accuracy;
     f->p.noise = gr_noise_read(&f->trainer.meter.noise);
     if (f->o->sharpness > 0)
-        f->p.sharp = gr_measure_sharpness(
-            f->trainer.net, f->set,
-            &(gr_sharpness_options){.epsilon = f->o->sharpness, .batch = gr_loader_micro_batch(f->trainer.loader)});
+        f->p.sharp = gr_measure_sharpness(f->trainer.net, f->set,
+                                          &(gr_sharpness_options){.epsilon = f->o->sharpness,
+                                                                  .batch = gr_loader_micro_batch(f->trainer.loader),
+                                                                  .loss = f->o->loss,
+                                                                  .user = f->o->user});
     evaluate(f);
     if (gr_ok(f->ctx))
         report(f, true);
@@ -216,8 +218,12 @@ static bool open_evaluators(fit_run *f, const gr_split *split)
                   micro = f->o->micro_batch > 0 && f->o->micro_batch < batch ? f->o->micro_batch : batch;
     const gr_loader_options options = {
         .batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers, .prefetch = f->o->prefetch};
-    return gr__evaluator_open(&f->val, f->trainer.net, split->val, &options) &&
-           gr__evaluator_open(&f->test, f->trainer.net, split->test, &options);
+    if (!gr__evaluator_open(&f->val, f->trainer.net, split->val, &options) ||
+        !gr__evaluator_open(&f->test, f->trainer.net, split->test, &options))
+        return false;
+    f->val.loss = f->test.loss = f->o->loss;
+    f->val.user = f->test.user = f->o->user;
+    return true;
 }
 
 /* Plans, and opens what the first epoch needs; false: recorded. */
@@ -272,14 +278,19 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
 {
     fit_run f = {.o = options};
     f.result.train_loss = f.result.train_accuracy = NAN;
-    if (!net || !opt || !split.train || !options || !gr__fit_check(net->ctx, options))
+    if (!gr__fit_check(net, opt, &split, options))
         return f.result;
     f.ctx = net->ctx;
     f.set = split.train;
     f.stages =
         (gr_stages){.o = options, .samples = gr_dataset_size(split.train), .lr = opt->lr, .whole = {0, options->batch}};
-    f.trainer = (gr_trainer){
-        .ctx = f.ctx, .net = net, .opt = opt, .no_graph = options->no_graph, .meter.on = options->noise_scale};
+    f.trainer = (gr_trainer){.ctx = f.ctx,
+                             .net = net,
+                             .opt = opt,
+                             .no_graph = options->no_graph,
+                             .loss = options->loss,
+                             .user = options->user,
+                             .meter.on = options->noise_scale};
     if (open_run(&f, &split))
         while (!done(&f)) {
             epoch(&f);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "nn/module.h"
+#include "optim/optimizer.h"
 
 static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
 {
@@ -34,8 +35,18 @@ static bool check_stages(gr_context *ctx, const gr_fit_options *o)
                             "before, and the run ends by epochs");
 }
 
-bool gr__fit_check(gr_context *ctx, const gr_fit_options *options)
+bool gr__fit_check(const gr_module *net, const gr_optimizer *opt, const gr_split *split, const gr_fit_options *options)
 {
+    gr_context *ctx = net ? net->ctx : NULL;
+    if (!gr_ok(ctx))
+        return false;
+    if (!opt || !split->train || !options)
+        return gr__fail(ctx, GR_USAGE, "gr_fit: %s is NULL",
+                        !opt            ? "the optimizer"
+                        : !split->train ? "the part to train on"
+                                        : "what options points to");
+    if (opt->net != net)
+        return gr__fail(ctx, GR_USAGE, "gr_fit: the optimizer is another model's");
     return check_numbers(ctx, options) && check_stages(ctx, options);
 }
 

@@ -4,8 +4,8 @@
 
 #include "optim/optim.h"
 
-/* Whether a run can have these options. False: recorded. */
-bool gr__fit_check(gr_context *ctx, const gr_fit_options *options);
+/* Whether there can be a run of these. False: recorded, unless there is no model to record it with. */
+bool gr__fit_check(const gr_module *net, const gr_optimizer *opt, const gr_split *split, const gr_fit_options *options);
 
 /* Whether the noise scale can be measured of this model with batches of this loader. False: recorded. */
 bool gr__fit_check_noise(const gr_module *net, const gr_loader *loader);

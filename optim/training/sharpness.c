@@ -7,14 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/zero.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
+#include "optim/training/evaluate.h"
 
 typedef struct {
     gr_context *ctx;
     gr_module *net;
     gr_slab *slab;
     gr_loader *loader;
+    const gr_sharpness_options *options;
     double epsilon;
     int64_t count;           /* elements of the slab */
     double *centre, *offset; /* [count]: the weights, and how far from them the loss is looked at */
@@ -63,9 +66,9 @@ static double loss_and_gradient(const probe *p)
 {
     double loss = 0;
     gr_batch piece = {0};
-    gr_clear_gradients(p->ctx);
+    gr__slab_clear_gradients(p->slab);
     while (gr_ok(p->ctx) && gr_loader_next(p->loader, &piece)) {
-        gr_tensor *l = gr_loss(gr_forward(p->net, piece.x), &piece);
+        gr_tensor *l = gr__loss_by(p->options->loss, p->options->user, gr_forward(p->net, piece.x), &piece);
         l = piece.first ? gr_add_penalty(p->net, l) : l;
         loss += gr_item(l);
         gr_backward(l);
@@ -133,7 +136,7 @@ static gr_sharpness measure(probe *p, int steps)
         p->offset[i] = 0;
     set_weights(p);
     statistics->frozen = frozen;
-    gr_clear_gradients(p->ctx);
+    gr__slab_clear_gradients(p->slab);
     gr_record(p->ctx, recorded);
     p->ctx->state.draws = draws;
     gr_set_update_weight(p->ctx, 0);
@@ -155,8 +158,9 @@ gr_sharpness gr_measure_sharpness(gr_module *net, gr_dataset *set, const gr_shar
     }
     probe p = {.ctx = net->ctx,
                .net = net,
+               .options = &o,
                .slab = net->parameters->slab,
-               .epsilon = o.epsilon > 0 ? o.epsilon : 1e-3,
+               .epsilon = gr__or(o.epsilon, 1e-3),
                .count = net->parameters->slab->values->count};
     gr_sharpness s = open_probe(&p, set, o.batch > 0 ? o.batch : 64) ? measure(&p, o.steps > 0 ? o.steps : 10) : none;
     close_probe(&p);

@@ -17,6 +17,8 @@ static gr_step_key key_of(const gr_optimizer *opt, const gr_batch *batch)
     memset(&key, 0, sizeof key); /* keys are compared as bytes */
     memcpy(&key.opt, opt, sizeof key.opt);
     key.opt.lr = 0;
+    key.opt.updates = 0;
+    key.opt.skips = 0;
     key.x = address(batch->x);
     key.y = address(batch->y);
     key.weight = address(batch->weight);
@@ -50,6 +52,7 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     gr_context *ctx = opt->ctx;
     gr_device *d = ctx->device;
     const gr_step_state before = ctx->state;
+    const int64_t updates = opt->updates;
     ctx->mixed->invalidate_half(
         opt->net->parameters->slab->values); /* what evaluation has cast is cast in every replay */
     if (!d->capture_begin(d))
@@ -61,6 +64,7 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     e->graph = d->capture_end(d);
     e->draws = ctx->state.draws - before.draws;
     ctx->state = before;
+    opt->updates = updates;
     if (done && !e->graph)
         gr__device_failed(ctx, "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");
     return done && e->graph;
@@ -83,6 +87,8 @@ static bool replay(gr_step_graph *e, gr_optimizer *opt)
 bool gr__step_graphs_run(gr_step_graphs *g, gr_optimizer *opt, const gr_batch *batch,
                          bool (*step)(void *user, const gr_batch *batch), void *user)
 {
+    if (!gr__take_turn(opt))
+        return false;
     const gr_step_key key = key_of(opt, batch);
     bool fresh;
     gr_step_graph *e = find(g, opt->ctx, &key, &fresh);

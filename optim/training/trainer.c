@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "amp/overflow.h"
+#include "optim/training/evaluate.h"
 
 /*
  * One pass over a piece, and the optimizer's step behind the last one. Losses are shares of the whole batch's:
@@ -11,7 +12,7 @@
  */
 static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
 {
-    gr_tensor *z = gr_forward(t->net, piece->x), *loss = gr_loss(z, piece);
+    gr_tensor *z = gr_forward(t->net, piece->x), *loss = gr__loss_by(t->loss, t->user, z, piece);
     if (piece->first)
         loss = gr_add_penalty(t->net, loss);
     if (first_pass && !gr_tally(t->total, loss, gr_accuracy(z, piece->y, piece->weight),
@@ -85,7 +86,7 @@ void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text,
 {
     gr_overflow_watch watch;
     gr__overflow_watch_begin(t->ctx, &watch);
-    gr_backward(gr_add_penalty(t->net, gr_loss(gr_forward(t->net, piece->x), piece)));
+    gr_backward(gr_add_penalty(t->net, gr__loss_by(t->loss, t->user, gr_forward(t->net, piece->x), piece)));
     gr__overflow_watch_end(t->ctx);
     snprintf(text, size, "%s", watch.where);
 }

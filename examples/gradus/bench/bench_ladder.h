@@ -9,6 +9,8 @@
 
 #include <gradus.h>
 
+#include "kernels/ops/updates.h"
+
 /*
  * Checks and measures every rung on the options' device: times beside the ceiling on a GPU, counters where they are
  * counted. Repeats for so many seconds. Returns 0 or an exit code, complained of.
