@@ -15,7 +15,7 @@ Two kinds of survivors are no fault: those that the compiler makes the same mach
 them), and those listed in tests/table/equivalent_mutants.txt, each with the reason why nobody can see it. Any other survivor
 makes the exit code 1. --sample takes N of them all (default 24), the same ones every time.
 """
-import argparse, concurrent.futures, hashlib, json, os, re, resource, shlex, subprocess, sys, tempfile
+import argparse, concurrent.futures, functools, hashlib, json, os, re, resource, shlex, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EQUIVALENT = os.path.join(ROOT, "tests/table/equivalent_mutants.txt")
@@ -139,29 +139,32 @@ class Build:
                 return None
         return found
 
-    def defined(self, path):
-        """Operations one of whose hooks (kernels/ops/hooks.h) the object of a file defines; of a header, the objects of its users."""
-        found = set()
+    @functools.lru_cache(None)
+    def symbols(self, path):
+        """(defined, wanted): functions of one target that the object of a file has, and that it takes from others; of a header, those
+        of its users."""
+        lines = []
         for entry in self.commands:
             if os.path.relpath(entry["file"], ROOT) in users(path):
                 made = os.path.join(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
-                names = subprocess.run(["nm", "--defined-only", made], text=True, capture_output=True, check=True).stdout
-                hooks = re.findall(r" T gr__(?:ref_f64|cpu_plain|simt)_(\w+)_(?:forward|backward|scratch|halves)$", names, re.MULTILINE)
-                found |= set(hooks) & OPERATIONS
-        return found
+                lines += subprocess.run(["nm", made], text=True, capture_output=True, check=True).stdout.splitlines()
+        found = [re.search(r" ([TU]) gr__(?:ref_f64|cpu_plain|simt)_(\w+)$", line) for line in lines]
+        return [{f[2] for f in found if f and f[1] == kind} for kind in "TU"]
 
     def operations(self, path, function="file"):
-        """Operations whose rows may notice a change of that function: its own if it is named after one of the file, else all of the
-        file; of a file that serves others, conv_grad_w.c, those of the files that include its header, and so on."""
+        """Operations whose rows may notice a change of that function: its own if it is named after one, else all of which the file
+        defines a hook (kernels/ops/hooks.h), or a file that calls it, or one that calls that."""
         if path in FEW:
             return FEW[path]
-        looked, found = {path}, self.defined(path)
-        while not found:
-            headers = {os.path.splitext(f)[0] + ".h" for f in looked if f.endswith(".c")}
-            more = including(os.path.dirname(path), looked | {h for h in headers if os.path.exists(os.path.join(ROOT, h))})
-            if more == looked:
-                sys.exit(f"mutants.py: no operation uses {path}; is the build of today?")
-            looked, found = more, set().union(*(self.defined(f) for f in more))
+        callers = {f: self.symbols(f) for f in sources([os.path.dirname(path)]) if f.endswith((".c", ".cu"))}
+        defined, before = self.symbols(path)[0], set()
+        while defined != before:
+            before = defined
+            defined = defined.union(*(has for has, wants in callers.values() if wants & defined))
+        hooks = (re.fullmatch(r"(\w+)_(?:forward|backward|scratch|halves)", name) for name in defined)
+        found = {h[1] for h in hooks if h} & OPERATIONS
+        if not found:
+            sys.exit(f"mutants.py: no operation uses {path}; is the build of today?")
         named = [o for o in found if function == o or function.startswith(o + "_")]
         return sorted([max(named, key=len)] if named and path.endswith((".c", ".cu")) else found)
 
