@@ -20,8 +20,8 @@ extern "C" {
 
 #define GR_VERSION "0.2.0"
 /*
- * Numbers in options: 0, which is what a field holds that a program leaves out, means the usual value that stands at the
- * field. Where that is not 0 and a real zero makes sense, GR_ZERO says so: .beta1 = GR_ZERO.
+ * Numbers in options: 0, which is what a field holds that a program leaves out, means the usual value that stands at
+ * the field. Where that is not 0 and a real zero makes sense, GR_ZERO says so: .beta1 = GR_ZERO.
  */
 #define GR_ZERO (-0.0)
 
@@ -159,8 +159,8 @@ bool gr_backward(gr_tensor *loss);
 bool gr_backward_from(gr_tensor *y, gr_tensor *dy);
 
 /*
- * Marks every gradient of ctx empty: the next gr_backward overwrites. gr_optimizer_step does so for its own model's; the
- * gradients of other models, and of variables that no optimizer has, stay until this.
+ * Marks every gradient of ctx empty: the next gr_backward overwrites. gr_optimizer_step does so for its own model's;
+ * the gradients of other models, and of variables that no optimizer has, stay until this.
  */
 void gr_clear_gradients(gr_context *ctx);
 

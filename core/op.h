@@ -101,7 +101,8 @@ typedef struct {
 /*
  * Starts a call with the operation's inputs (one per slot, NULL where absent) and a copy of its args (NULL: all zero).
  * False, with nothing to undo, when a required input is NULL, the context has an error standing, or - recorded as an
- * error - a tensor is gone, contexts are mixed or types do not fit the slots. Fronts call it by gr__begin, which knows the args' type.
+ * error - a tensor is gone, contexts are mixed or types do not fit the slots. Fronts call it by gr__begin, which knows
+ * the args' type.
  */
 bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void *args);
 

@@ -34,7 +34,7 @@ static gr_module *network(gr_context *ctx)
                          gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
 }
 
-/* Half the cross-entropy, half a pull of the answers towards 0: any operations will do, as long as a number comes out. */
+/* Half the cross-entropy, half a pull of the answers towards 0: any operations will do that end in a number. */
 static gr_tensor *loss(void *user, gr_tensor *z, const gr_batch *batch)
 {
     const double *pull = user;

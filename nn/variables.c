@@ -67,9 +67,9 @@ gr_module *gr_variables(gr_context *ctx, int n, gr_tensor *const *variables, con
     if (!gr_ok(ctx))
         return NULL;
     if (n < 1 || !variables || ctx->n_headers > 0) {
-        gr__fail(
-            ctx, GR_USAGE,
-            "gr_variables: it wants at least 1 variable, and to be called before the first operation of a step or after gr_step_end");
+        gr__fail(ctx, GR_USAGE,
+                 "gr_variables: it wants at least 1 variable, and to be called before the first operation of a step or "
+                 "after gr_step_end");
         return NULL;
     }
     gr_module *m = gr__module_new(ctx, &gr__variables_class);

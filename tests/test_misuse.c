@@ -155,7 +155,7 @@ static void batches_of_a_closed_loader(void **state)
     gr_close(ctx);
 }
 
-/* --- a program that is wrong everywhere ---------------------------------------------------------------------------- */
+/* --- a program that is wrong everywhere --------------------------------------------------------------------------- */
 
 typedef struct {
     gr_context *ctx, *other;

@@ -1,6 +1,6 @@
 /*
- * test_two_models.c - two models and two optimizers in one context: nothing of one reaches the other. What they learn has
- * the bits of two contexts.
+ * test_two_models.c - two models and two optimizers in one context: nothing of one reaches the other. What they learn
+ * has the bits of two contexts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -41,8 +41,7 @@ typedef struct {
 } gr_batch_norm_track_args;
 
 typedef struct {
-    bool
-        finite; /* a loss that is infinite or NaN is not added; a last row of total sums the weights of those that are */
+    bool finite; /* a loss that is not finite is not added; a last row of total sums the weights of those that are */
 } gr_tally_args;
 
 typedef struct {

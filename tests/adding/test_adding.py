@@ -100,7 +100,7 @@ class Tree:
         mine = [str(new) for made, new in self.objects.items() if made not in words]
         words = [str(self.objects[w]) if w in self.objects else w for w in words]
         words[words.index("tests/table/test_table")] = str(program)
-        at = next(i for i, w in enumerate(words) if w.endswith("libgradus_static.a"))
+        at = next(i for i, w in enumerate(words) if w.endswith("libgradus.a"))
         done = subprocess.run(words[:at] + mine + words[at:], cwd=BUILD, capture_output=True, text=True)
         return program, done.stderr if done.returncode else ""
 
