@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <map>
+#include <vector>
 
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/operations.h"
@@ -18,6 +19,13 @@ namespace ptx
 static std::map<u64, region *> &regions()
 {
     static auto *all = new std::map<u64, region *>;
+    return *all;
+}
+
+/* The empty ones: still pointed at, freed by nobody. */
+static std::vector<region *> &gone()
+{
+    static auto *all = new std::vector<region *>;
     return *all;
 }
 
@@ -46,6 +54,7 @@ bool region_remove(void *begin)
     if (r->cells)
         munmap(r->cells, cells_bytes(r->end - r->begin) + 1);
     *r = {0, 0, nullptr};
+    gone().push_back(r);
     regions().erase(at);
     return true;
 }

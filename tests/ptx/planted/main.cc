@@ -143,16 +143,15 @@ static std::string outcome(const slip &s, bool right)
     std::string words;
     try {
         ptx::module m(text_of(s, right ? s.right : s.wrong));
-        ptx::program *p = ptx::decode(&m, "slip");
+        const std::unique_ptr<ptx::program> p(ptx::decode(&m, "slip"));
         ptx::launch l;
         void *const arguments[] = {out, in};
         l.grid.x = n.blocks;
         l.block.x = n.threads;
         l.dynamic_shared = n.bytes;
         l.parameters = (const char *)arguments;
-        ptx::run(p, l);
+        ptx::run(p.get(), l);
         words = out[s.element] == s.value ? "right" : "result: " + std::to_string(out[s.element]);
-        delete p;
     } catch (const std::exception &e) {
         words = e.what();
     }
