@@ -181,7 +181,9 @@ class Build:
         """The table with these objects instead of the library's."""
         program = os.path.join(folder, "table")
         link = self.link.replace("-o tests/table/test_table", f"-o {program}", 1)
-        link = link.replace("libgradus_static.a", " ".join(objects.values()) + " libgradus_static.a", 1)
+        link, library = re.subn(r" (?=\S*libgradus\.a\b)", " " + " ".join(objects.values()) + " ", link, count=1)
+        if not library:
+            sys.exit("mutants.py: the table's link command names no libgradus.a: mutants would not be in it")
         done = subprocess.run(link, shell=True, cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"mutants.py: the table does not link: {done.stderr}")
