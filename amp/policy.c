@@ -71,7 +71,7 @@ static bool is_wanted(const gr_tensor *t, bool half, gr_type type)
     return !t || (half ? t->type == type : !gr__is_half(t));
 }
 
-bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass)
+bool gr__halves_by_type(const gr_op *op, const gr_call *call, gr_pass pass)
 {
     const gr_type type = call->out[0]->type;
     bool good = gr__is_half(call->out[0]);

@@ -134,7 +134,7 @@ gr_tensor *gr__op_run_alias(gr_build *b, int ndim, const int64_t *shape);
  * ops.def's types make of them under mixed precision. HALF and EITHER slots, and the gradients of activations there,
  * are halves of one type; all others are not.
  */
-bool gr__halves_by_letter(const gr_op *op, const gr_call *call, gr_pass pass);
+bool gr__halves_by_type(const gr_op *op, const gr_call *call, gr_pass pass);
 
 /* --- for the engine and for tests --------------------------------------------------------------------------------- */
 

@@ -100,7 +100,7 @@ static void widen_block(job *j, int64_t first)
 }
 
 /*
- * Where x is of halves all that the letters of ops.def say are, as the policy makes them. w may be either: floats are
+ * Where x is of halves all that the slots of ops.def say are, as the policy makes them. w may be either: floats are
  * rounded as they are read.
  */
 bool GR_CPU(dense_halves)(const gr_call *call, gr_pass pass)

@@ -195,7 +195,7 @@ extern "C" bool GR_CUDA(conv2d_relu_max_pool_halves)(const gr_call *call, gr_pas
 {
     const gr_geometry pool = shapes_of(call).pool;
     const bool apart = pool.stride_h >= pool.r && pool.stride_w >= pool.s;
-    return (pass == GR_FORWARD || apart) && gr__halves_by_letter(&gr__ops[GR_OP_conv2d_relu_max_pool], call, pass);
+    return (pass == GR_FORWARD || apart) && gr__halves_by_type(&gr__ops[GR_OP_conv2d_relu_max_pool], call, pass);
 }
 
 PRODUCTS_OF_ELEMENTS(conv2d_relu_max_pool)
