@@ -40,6 +40,7 @@ from matplotlib import ticker
 INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
 TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
+FEWEST = 3  # runs for an interval in a picture: from two, Student's t makes it 12.7 standard errors to either side
 # Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {
     "cats-vs-dogs": ("cats-vs-dogs optimizers", "test_accuracy_percent", "article", 5),
@@ -83,16 +84,25 @@ def spread(i, n):
     return 2 ** (min(0.07, 0.3 / n) * (i - (n - 1) / 2))
 
 
+def half_width(line):
+    """Half of a mean's 95 % interval, in points; 0 where there are too few runs for one."""
+    return 100 * float(line["half_width_95"] or 0) if int(line["done"]) >= FEWEST else 0
+
+
 def draw_line(ax, lines, cells, colour, aside):
     """Means and intervals of lines, and the runs they are of, a little aside. The last mean, None where there is none."""
     runs = [c for c in cells if c["state"] == "done" and c["test_accuracy"]]
-    ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs], s=13,
-               color=colour, alpha=0.3, linewidths=0, zorder=2)
+    few = all(int(r["done"]) < FEWEST for r in lines)
+    ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs],
+               s=22 if few else 13, color=colour, alpha=0.6 if few else 0.3, linewidths=0, zorder=2)
     mine = sorted((r for r in lines if r["test_accuracy"]), key=lambda r: int(r["batch"]))
     x = [int(r["batch"]) * aside for r in mine]
     y = [100 * float(r["test_accuracy"]) for r in mine]
-    half = [100 * float(r["half_width_95"] or 0) for r in mine]
-    ax.errorbar(x, y, yerr=half, color=colour, marker="o", markersize=6, linewidth=1.8, elinewidth=1.4, capsize=3, zorder=3)
+    ax.plot(x, y, color=colour, marker="o", markersize=6, linewidth=1.8, zorder=3)
+    bars = [(*at, half_width(r)) for *at, r in zip(x, y, mine) if half_width(r)]
+    if bars:
+        x_bar, y_bar, half = zip(*bars)
+        ax.errorbar(x_bar, y_bar, yerr=half, color=colour, linestyle="none", elinewidth=1.4, capsize=3, zorder=3)
     return y[-1] if mine else None
 
 
@@ -142,12 +152,11 @@ def draw_chance(ax, level):
 
 
 def set_height(ax, level, lines, cells, published):
-    """Room for every run and published value, and for intervals of up to ten points beyond them: from two runs alone an
+    """Room for every run and published value, and for intervals of up to ten points beyond them: from three runs an
     interval can be wider than 0 to 100 %. True when some go on outside the picture."""
     runs = [100 * float(c["test_accuracy"]) for c in cells if c["state"] == "done" and c["test_accuracy"]]
     points = runs + [float(r["value"]) for r in published] + [level]
-    bars = [100 * (float(r["test_accuracy"]) + sign * float(r["half_width_95"] or 0))
-            for r in lines if r["test_accuracy"] for sign in (-1, 1)]
+    bars = [100 * float(r["test_accuracy"]) + sign * half_width(r) for r in lines if r["test_accuracy"] for sign in (-1, 1)]
     low = max(min(bars), min(points) - 10, 0)
     high = min(max(bars), max(points) + 10, 100)
     low, high = min(low, min(points)), max(high, max(points))
@@ -191,9 +200,13 @@ def describe(sweep, lines):
     length = f"{sweep['updates']} updates" if sweep["updates"] else f"{sweep['epochs']} epochs"
     runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
     seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
-    dots = "Dots: one run each" if runs[-1] == 1 else "Large dots: means and 95 % intervals; small dots: runs"
-    if 1 == runs[0] < runs[-1]:
-        dots += "; one run has no interval"
+    if runs[-1] == 1:
+        dots = "Dots: one run each"
+    elif runs[-1] < FEWEST:
+        dots = f"Large dots: means; small dots: runs; a 95 % interval is drawn from {FEWEST} seeds on"
+    else:
+        dots = "Large dots: means and 95 % intervals; small dots: runs"
+        dots += f"; fewer than {FEWEST} runs have no interval" if runs[0] < FEWEST else ""
     return f"{data}, {length}, {seeds}.\n{dots}."
 
 

@@ -43,6 +43,19 @@ class Plot(Case):
             self.assertIn(words, svg)
         self.assertTrue((self.folder / "accuracy.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_intervals_are_drawn_from_three_seeds_on(self):
+        self.draw("PetImages")
+        two = (self.folder / "accuracy.svg").read_text()
+        self.assertIn("a 95 % interval is drawn from 3 seeds on", two)
+        summary = self.folder / "summary.csv"
+        summary.write_text(summary.read_text().replace("375,2,0.60", "375,3,0.60"))
+        subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], check=True)
+        three = (self.folder / "accuracy.svg").read_text()
+        self.assertIn("means and 95 % intervals", three)
+        self.assertIn("fewer than 3 runs have no interval", three)
+        self.assertNotIn("LineCollection", two)  # the bar
+        self.assertIn("LineCollection", three)
+
     def test_keras_stands_beside_ours(self):
         self.draw("PetImages")
         self.assertIn("Crosses: Keras 3.15 on TensorFlow 2.21", (self.folder / "accuracy.svg").read_text())
@@ -130,7 +143,7 @@ class Plot(Case):
 
     def test_the_caption_tells_how_many_runs_a_dot_is(self):
         self.draw("PetImages")  # one or two
-        self.assertIn("one run has no interval", (self.folder / "accuracy.svg").read_text())
+        self.assertIn("Large dots: means; small dots: runs;", (self.folder / "accuracy.svg").read_text())
         summary = self.folder / "summary.csv"
         for now, caption in ((",1,0.60,,", "Dots: one run each."), (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
             summary.write_text("optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
