@@ -62,6 +62,28 @@ bool gr_set_loss_scale(gr_context *ctx, double scale)
     return gr_upload(ctx->scaler, scaler);
 }
 
+/*
+ * The scale belongs to all that is trained in a context. How many updates were skipped does not: it is taken off the
+ * number of the update, from which Adam corrects its moments.
+ */
+bool gr__scaler_take_turn(gr_context *ctx, float *skips)
+{
+    float scaler[GR_SCALER_VALUES];
+    if (!ctx->scaler || ctx->skips == skips || ctx->planning)
+        return gr_ok(ctx);
+    if (ctx->skips) {
+        if (!gr_download(ctx->scaler, scaler))
+            return false;
+        *ctx->skips = scaler[GR_SCALER_SKIPPED];
+        ctx->other_skips += (double)*ctx->skips - (double)*skips;
+        scaler[GR_SCALER_SKIPPED] = *skips;
+        if (!gr_upload(ctx->scaler, scaler))
+            return false;
+    }
+    ctx->skips = skips;
+    return true;
+}
+
 bool gr__scaler_unscale(gr_slab *slab)
 {
     gr_tensor *scaler = slab->ctx->scaler;

@@ -9,6 +9,12 @@
 #include "core/slab.h"
 
 /*
+ * Has the step state count the skipped updates of one optimizer, *skips so far, which stays a place to keep the count
+ * when it is another's turn. Waits for the device where it has counted another's. False: recorded.
+ */
+bool gr__scaler_take_turn(gr_context *ctx, float *skips);
+
+/*
  * Takes the loss scale out of every gradient of the slab that has been written. One that is not finite has the update
  * skipped. False: recorded.
  */

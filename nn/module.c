@@ -172,13 +172,21 @@ bool gr_module_build(gr_module *net, int ndim, const int64_t *shape)
     return net->class->build(net, &features, list) && draw(ctx, list) && draw_statistics(ctx, list->statistics);
 }
 
+bool gr__build_for(gr_module *net, const gr_tensor *x)
+{
+    return net->parameters || gr_module_build(net, x->ndim - 1, x->shape + 1);
+}
+
+gr_tensor *gr__forward(gr_module *net, gr_tensor *x)
+{
+    return net->class->forward(net, x);
+}
+
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x)
 {
-    if (!net || !gr__alive(x, "gr_forward") || !gr_ok(net->ctx))
+    if (!net || !gr__alive(x, "gr_forward") || !gr_ok(net->ctx) || !gr__build_for(net, x))
         return NULL;
-    if (!net->parameters && !gr_module_build(net, x->ndim - 1, x->shape + 1))
-        return NULL;
-    return net->class->forward(net, x);
+    return gr__forward(net, x);
 }
 
 int gr_parameter_count(const gr_module *net)

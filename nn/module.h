@@ -116,6 +116,12 @@ const char *gr__own_name(const gr_module *m);
 /* Makes m a root, with lists of parameters and statistics that are empty. False: recorded. */
 bool gr__parameters_new(gr_module *m);
 
+/* Builds net for batches like x, unless it is built. False: recorded. */
+bool gr__build_for(gr_module *net, const gr_tensor *x);
+
+/* gr_forward of a model that is built. */
+gr_tensor *gr__forward(gr_module *net, gr_tensor *x);
+
 /* Memory for the declared parameters; NULL: recorded. */
 gr_slab *gr__lay_out(gr_context *ctx, const gr_parameters *list);
 

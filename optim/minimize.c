@@ -7,26 +7,34 @@
  * looked at, and need not be: a sum of products of halves cannot leave the range of floats, so x^T dZ is finite if and
  * only if x and dZ are; and dZ is if and only if its column sums, the gradient of the bias, are.
  */
+#include "amp/scaler.h"
 #include "kernels/ops/kernels.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
 
 enum { X = 0, W = 1, B = 2 }; /* input slots of dense */
 
-/* How many inputs of nodes on the tape are t or its half copy. */
-static int uses(const gr_context *ctx, const gr_tensor *t)
+/*
+ * Whether the tensor or half copy in a slot is a parameter of this model whose only gradient in this update comes from
+ * there.
+ */
+static bool sole_use(const gr_optimizer *opt, gr_tensor *in)
 {
-    int n = 0;
+    const gr_context *ctx = opt->ctx;
+    const gr_tensor *t = gr__origin(in);
+    if (t->slab != opt->net->parameters->slab || t->grad_written)
+        return false;
+    int uses = 0;
     for (int i = 0; i < ctx->n_nodes; i++)
         for (int j = 0; j < ctx->nodes[i]->call.n_in; j++)
-            n += gr__origin(ctx->nodes[i]->call.in[j]) == t;
-    return n;
+            uses += gr__origin(ctx->nodes[i]->call.in[j]) == t;
+    return uses == 1;
 }
 
-/* A parameter of this model whose only gradient in this update comes from one node. */
-static bool sole_use(const gr_optimizer *opt, const gr_tensor *t)
+/* Not where somebody else reads the gradients. */
+static bool may_fuse(const gr_optimizer *opt)
 {
-    return t->slab == opt->net->parameters->slab && !t->grad_written && uses(opt->ctx, t) == 1;
+    return opt->class->dense_step && opt->clip == 0 && opt->rho == 0;
 }
 
 /* Halves are left to kernels that take them: widened as a whole they would need more memory than the gradient. */
@@ -38,9 +46,10 @@ static bool takes_halves(const gr_context *ctx)
 static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
 {
     const gr_call *c = &node->call;
-    if (node->op->id != GR_OP_dense || (gr__is_half(c->in[X]) && !halves))
+    if (node->op->id != GR_OP_dense || !sole_use(opt, c->in[W]) ||
+        (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
         return false;
-    if (!sole_use(opt, gr__origin(c->in[W])) || (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
+    if (gr__is_half(c->in[X]) && !halves)
         return false;
     return !c->in[X]->wants_grad ||
            c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
@@ -51,7 +60,7 @@ static void claim(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
     const bool halves = takes_halves(ctx);
-    for (int i = 0; i < ctx->n_nodes && gr__may_fuse(opt); i++) {
+    for (int i = 0; i < ctx->n_nodes && may_fuse(opt); i++) {
         gr_node *node = ctx->nodes[i];
         if (!can_fuse(opt, node, halves))
             continue;
@@ -96,7 +105,7 @@ static bool defer_update(gr_optimizer *opt, gr_node *node, gr_call *call)
     f->x = retain(call->in[X]);
     f->dy = retain(call->d_out[0]);
     f->y = args->relu ? retain(call->out[0]) : NULL;
-    return gr_ok(opt->ctx);
+    return gr_ok(opt->ctx) && gr__scaler_inspect(f->x);
 }
 
 /* The backward pass of one claimed dense node. */
@@ -117,10 +126,16 @@ static bool run(void *user, gr_node *node, gr_call *call)
     return dx && (!x->wants_grad || accumulate_dx(x, dx));
 }
 
-bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)
+bool gr__minimize(gr_optimizer *opt, gr_tensor *loss)
 {
-    if (!opt || !gr__alive(loss, "gr_minimize") || !gr__update_begin(opt))
+    if (!gr__update_begin(opt))
         return false;
     claim(opt);
     return gr__backward(loss, &(gr_backward_hook){.user = opt, .run = run}) && gr__update_finish(opt);
+}
+
+bool gr_minimize(gr_optimizer *opt, gr_tensor *loss)
+{
+    return opt && gr__alive(loss, "gr_minimize") && gr_ok(opt->ctx) && gr__optimizer_prepare(opt) &&
+           gr__minimize(opt, loss);
 }

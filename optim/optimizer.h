@@ -59,16 +59,16 @@ struct gr_optimizer {
 gr_optimizer *gr__optimizer_new(gr_context *ctx, gr_module *net, const gr_optimizer_class *class, double lr);
 
 /*
- * Has the step state count the skipped updates of this optimizer. Waits for the device where it has counted another's.
- * False: recorded.
+ * Makes what the optimizer keeps beside the model's parameters, which must be there. Does nothing from the second time
+ * on. False: recorded.
  */
-bool gr__take_turn(gr_optimizer *opt);
+bool gr__optimizer_prepare(gr_optimizer *opt);
 
-/*
- * Makes what the first update needs, counts the update at its first pass and shows its numbers to the device. False:
- * recorded.
- */
+/* Of a prepared optimizer: counts the update at its first pass and shows its numbers to the device. False: recorded. */
 bool gr__update_begin(gr_optimizer *opt);
+
+/* gr_minimize of a prepared optimizer. */
+bool gr__minimize(gr_optimizer *opt, gr_tensor *loss);
 
 /*
  * Ends a pass: climbs, or updates every parameter that has a gradient and was not fused; then marks the model's
@@ -79,10 +79,10 @@ bool gr__update_finish(gr_optimizer *opt);
 /* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
 gr_tensor *gr__gradient_norm(gr_optimizer *opt);
 
+/* Updates every parameter that has a gradient, or of whose layer what it will be made of was kept. False: recorded. */
+bool gr__step_parameters(gr_optimizer *opt);
+
 /* The update of a dense layer's weights, a segment of the model's, with as much of its backward pass as u asks for. */
 gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u);
-
-/* Whether a dense layer's update may be fused with its backward pass. */
-bool gr__may_fuse(const gr_optimizer *opt);
 
 #endif

@@ -24,9 +24,6 @@ typedef struct {
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options);
 void gr__evaluator_close(gr_evaluator *e);
 
-/* The loss of z by function, or by gr_loss where that is NULL. */
-gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch);
-
 /* Dry-runs the model over full batches and the last one without a tape, reserving what they need. False: recorded. */
 bool gr__evaluator_plan(gr_evaluator *e);
 

@@ -10,7 +10,7 @@
 #include "core/zero.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
-#include "optim/training/evaluate.h"
+#include "optim/training/loss.h"
 
 typedef struct {
     gr_context *ctx;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "amp/scaler.h"
 #include "core/precision.h"
 #include "nn/module.h"
 
@@ -87,7 +88,7 @@ static bool replay(gr_step_graph *e, gr_optimizer *opt)
 bool gr__step_graphs_run(gr_step_graphs *g, gr_optimizer *opt, const gr_batch *batch,
                          bool (*step)(void *user, const gr_batch *batch), void *user)
 {
-    if (!gr__take_turn(opt))
+    if (!gr__scaler_take_turn(opt->ctx, &opt->skips))
         return false;
     const gr_step_key key = key_of(opt, batch);
     bool fresh;

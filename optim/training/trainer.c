@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "amp/overflow.h"
-#include "optim/training/evaluate.h"
+#include "nn/module.h"
+#include "optim/training/loss.h"
 
 /*
  * One pass over a piece, and the optimizer's step behind the last one. Losses are shares of the whole batch's:
@@ -12,16 +13,19 @@
  */
 static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
 {
-    gr_tensor *z = gr_forward(t->net, piece->x), *loss = gr__loss_by(t->loss, t->user, z, piece);
+    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__loss_by(t->loss, t->user, z, piece);
     if (piece->first)
         loss = gr_add_penalty(t->net, loss);
+    if (!loss)
+        return false;
     if (first_pass && !gr_tally(t->total, loss, gr_accuracy(z, piece->y, piece->weight),
                                 &(gr_tally_args){.finite = t->ctx->scaler != NULL}))
         return false;
     if (piece->first && piece->last)
-        return gr_minimize(t->opt, loss);
-    bool good = gr_backward(loss) && (!first_pass || gr__noise_measure(&t->meter, t->opt, piece));
-    return good && (!piece->last || gr_optimizer_step(t->opt));
+        return gr__minimize(t->opt, loss);
+    if (!gr_backward(loss) || (first_pass && !gr__noise_measure(&t->meter, t->opt, piece)))
+        return false;
+    return !piece->last || (gr__update_begin(t->opt) && gr__update_finish(t->opt));
 }
 
 static bool whole_step(void *user, const gr_batch *batch)
@@ -39,7 +43,7 @@ static bool repeats(const gr_trainer *t, const gr_batch *piece)
 int64_t gr__trainer_update(gr_trainer *t, gr_batch *piece)
 {
     int64_t samples = 0;
-    bool good = true;
+    bool good = gr__optimizer_prepare(t->opt);
     for (int pass = 0; good && pass < gr_optimizer_passes(t->opt); pass++) {
         if (pass > 0) {
             gr_loader_again(t->loader);
@@ -62,7 +66,7 @@ bool gr__trainer_plan_piece(gr_trainer *t, int64_t n, bool only)
     for (int pass = 0; pass < gr_optimizer_passes(t->opt); pass++) {
         gr_batch piece;
         gr_plan_begin(t->ctx);
-        if (gr_loader_dry(t->loader, n, &piece)) {
+        if (gr_loader_dry(t->loader, n, &piece) && gr__build_for(t->net, piece.x) && gr__optimizer_prepare(t->opt)) {
             piece.last = only;
             step(t, &piece, pass == 0);
         }
@@ -86,7 +90,7 @@ void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text,
 {
     gr_overflow_watch watch;
     gr__overflow_watch_begin(t->ctx, &watch);
-    gr_backward(gr_add_penalty(t->net, gr__loss_by(t->loss, t->user, gr_forward(t->net, piece->x), piece)));
+    gr_backward(gr_add_penalty(t->net, gr__loss_by(t->loss, t->user, gr__forward(t->net, piece->x), piece)));
     gr__overflow_watch_end(t->ctx);
     snprintf(text, size, "%s", watch.where);
 }

@@ -1,0 +1,63 @@
+/* step.c - the optimizer's step over a model's parameters: runs of neighbours in the slab, each treated alike. */
+#include "nn/module.h"
+#include "optim/optimizer.h"
+
+gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u)
+{
+    const gr_segment *s = &u->w->slab->segments[u->w->segment];
+    gr_tensor *m[GR__MAX_MOMENTS] = {0};
+    for (int i = 0; i < opt->class->moments; i++)
+        m[i] = gr__slab_piece(opt->moments[i], s->offset, u->w->ndim, u->w->shape);
+    return opt->class->dense_step(opt, u, m);
+}
+
+static bool is_vector(const gr_parameters *list, int i)
+{
+    return list->plans[i].role == GR__VECTOR;
+}
+
+/* Behind the last segment of the run that begins with segment first; first itself: a fused update left no gradient. */
+static int run_end(const gr_optimizer *opt, int first)
+{
+    const gr_parameters *list = opt->net->parameters;
+    int end = first;
+    while (end < list->n && list->slab->segments[end].value->grad_written &&
+           (end == first || !opt->class->by_segment) &&
+           (!opt->decay_weights_only || is_vector(list, end) == is_vector(list, first)))
+        end++;
+    return end;
+}
+
+/* One step over segments first..end-1, which lie side by side in both slabs. */
+static bool step_run(gr_optimizer *opt, int first, int end)
+{
+    const gr_parameters *list = opt->net->parameters;
+    const bool vectors = is_vector(list, first);
+    const int64_t offset = list->slab->segments[first].offset, count = gr__slab_span(list->slab, first, end);
+    gr_run run = {.p = gr__slab_piece(list->slab->values, offset, 1, &count),
+                  .g = gr__slab_gradients(list->slab, first, end),
+                  .vectors = vectors,
+                  .decays = !(opt->decay_weights_only && vectors)};
+    for (int i = 0; i < opt->class->moments; i++)
+        run.m[i] = gr__slab_piece(opt->moments[i], offset, 1, &count);
+    return opt->class->step_run(opt, &run);
+}
+
+/* The update of segment i that has waited for the end of the backward pass, if there is one. */
+static bool step_postponed(gr_optimizer *opt, int i)
+{
+    const gr_fused *f = &opt->fused[i];
+    gr_tensor *w = opt->net->parameters->slab->segments[i].value;
+    return !f->x || gr__dense_step(opt, &(gr_dense_update){.x = f->x, .dy = f->dy, .w = w, .y = f->y});
+}
+
+bool gr__step_parameters(gr_optimizer *opt)
+{
+    const int n = opt->net->parameters->n;
+    bool good = true;
+    for (int i = 0, end; good && i<n; i = end> i ? end : i + 1) {
+        end = run_end(opt, i);
+        good = end > i ? step_run(opt, i, end) : step_postponed(opt, i);
+    }
+    return good;
+}

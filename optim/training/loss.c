@@ -1,0 +1,24 @@
+/* loss.c - the loss that fits a model's answer, or a program's own. */
+#include "optim/training/loss.h"
+
+#include "core/context.h"
+
+gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
+{
+    return gr_dim(z, 1) == 1 ? gr_sigmoid_bce(z, batch->y, batch->weight)
+                             : gr_softmax_cross_entropy(z, batch->y, batch->weight);
+}
+
+gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch)
+{
+    if (!z || !function)
+        return gr_loss(z, batch);
+    gr_context *ctx = z->ctx;
+    gr_tensor *loss = function(user, z, batch);
+    if (!loss)
+        gr__fail(ctx, GR_USAGE, "the program's own loss function gave NULL");
+    else if (gr__alive(loss, "the program's own loss function") && loss->count != 1)
+        gr__fail(ctx, GR_USAGE, "the program's own loss function gave %lld numbers; a loss is one",
+                 (long long)loss->count);
+    return gr_ok(ctx) ? loss : NULL;
+}

@@ -1,0 +1,113 @@
+/* update.c - one update of a model from its gradients, in as many passes as the optimizer makes. */
+#include <string.h>
+
+#include "amp/scaler.h"
+#include "core/precision.h"
+#include "nn/module.h"
+#include "optim/optimizer.h"
+
+int gr_optimizer_passes(const gr_optimizer *opt)
+{
+    return !opt ? 0 : opt->rho > 0 ? 2 : opt->inner;
+}
+
+bool gr__optimizer_prepare(gr_optimizer *opt)
+{
+    gr_context *ctx = opt->ctx;
+    if (gr_parameter_count(opt->net) == 0)
+        return gr__fail(ctx, GR_USAGE,
+                        "an update of a model that has no parameters yet; run gr_forward and gr_backward first");
+    const gr_slab *slab = opt->net->parameters->slab;
+    for (int i = 0; i < opt->class->moments; i++)
+        if (!opt->moments[i])
+            opt->moments[i] = gr__tensor_persistent(ctx, slab->values->type, 1, &slab->values->count);
+    if (opt->rho > 0 && !opt->saved)
+        opt->saved = gr__tensor_persistent(ctx, slab->values->type, 1, &slab->values->count);
+    if (!opt->fused)
+        opt->fused = gr__calloc(ctx, (size_t)slab->n, sizeof *opt->fused);
+    return gr_ok(ctx);
+}
+
+bool gr__update_begin(gr_optimizer *opt)
+{
+    gr_context *ctx = opt->ctx;
+    gr_parameters *list = opt->net->parameters;
+    memset(opt->fused, 0, (size_t)list->slab->n * sizeof *opt->fused);
+    ctx->mixed->invalidate_half(
+        list->slab->values); /* a graph that is replayed does not pass where operations say so */
+    if (!gr__scaler_take_turn(ctx, &opt->skips))
+        return false;
+    if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */
+        opt->updates++;
+        list->statistics->updates++;
+    }
+    ctx->state.update = opt->updates;
+    ctx->state.lr = opt->lr;
+    return gr__state_write(ctx);
+}
+
+gr_tensor *gr__gradient_norm(gr_optimizer *opt)
+{
+    const gr_parameters *list = opt->net->parameters;
+    for (int i = 0; i < list->n; i++)
+        if (!list->slab->segments[i].value->grad_written) {
+            gr__fail(opt->ctx, GR_USAGE,
+                     "the norm of the gradients wants one of every parameter, but the loss does not depend on %s",
+                     list->plans[i].name);
+            return NULL;
+        }
+    return gr_global_norm(list->slab->gradients); /* gaps between segments are zeros */
+}
+
+/*
+ * One by one: a norm that is no number would make none of the zeros between the segments, and they are never written
+ * again.
+ */
+static bool clip(gr_slab *slab, gr_tensor *norm, double limit)
+{
+    bool good = true;
+    for (int i = 0; good && i < slab->n; i++)
+        good = gr_clip_norm(gr__slab_gradients(slab, i, i + 1), norm, limit);
+    return good;
+}
+
+/* With SAM the first pass climbs to where the loss is worst, a short way off, and the second updates from there. */
+static bool step_pass(gr_optimizer *opt)
+{
+    gr_slab *slab = opt->net->parameters->slab;
+    const bool climbs = opt->rho > 0 && opt->pass == 0, returns = opt->rho > 0 && opt->pass > 0;
+    if (returns && !gr_sam_return(slab->values, opt->saved)) /* before an overflow of this pass can skip it */
+        return false;
+    if (!gr__scaler_unscale(slab))
+        return false;
+    gr_tensor *norm = climbs || opt->clip > 0 ? gr__gradient_norm(opt) : NULL;
+    if (climbs)
+        return gr_sam_climb(slab->values, slab->gradients, norm, opt->saved, opt->rho);
+    return (opt->clip == 0 || clip(slab, norm, opt->clip)) && gr__step_parameters(opt);
+}
+
+/* The statistics of the first pass become the model's. */
+static void end_update(gr_optimizer *opt)
+{
+    gr_parameters *statistics = opt->net->parameters->statistics;
+    if (statistics->pending)
+        gr_batch_norm_commit(statistics->slab->values, statistics->next->values);
+    statistics->pending = false;
+    gr__scaler_update(opt->ctx);
+    opt->ctx->state.inv_weight = 0;
+}
+
+bool gr__update_finish(gr_optimizer *opt)
+{
+    opt->pass = step_pass(opt) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
+    opt->net->parameters->statistics->frozen = opt->pass > 0;
+    if (opt->pass == 0)
+        end_update(opt);
+    gr__slab_clear_gradients(opt->net->parameters->slab);
+    return gr__state_write(opt->ctx);
+}
+
+bool gr_optimizer_step(gr_optimizer *opt)
+{
+    return opt && gr_ok(opt->ctx) && gr__optimizer_prepare(opt) && gr__update_begin(opt) && gr__update_finish(opt);
+}
