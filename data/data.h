@@ -168,9 +168,14 @@ typedef enum {
     GR_WRAP      /* it is filled from the epoch's start */
 } gr_last_batch;
 
+typedef enum {
+    GR_SHUFFLED = 0, /* a new order each epoch, keyed by (seed, epoch) */
+    GR_IN_ORDER      /* the set's own, in every epoch */
+} gr_order;
+
 typedef struct {
     int64_t batch; /* samples in a batch, at least 1, at most the set's size unless padding */
-    bool shuffle;  /* a new order each epoch, keyed by (seed, epoch) */
+    gr_order order;
     gr_last_batch last;
     int64_t epoch;       /* epochs that another loader of this run has begun before: their orders are not taken again */
     int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */

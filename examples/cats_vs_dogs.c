@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         gr_dense_layer(ctx, &(gr_dense_options){.units = 128, .init = GR_HE_UNIFORM}), gr_relu_layer(ctx),
         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
     gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.01});
-    gr_loader *loader = gr_loader_open(part.train, &(gr_loader_options){.batch = 32, .shuffle = true, .last = GR_DROP});
+    gr_loader *loader = gr_loader_open(part.train, &(gr_loader_options){.batch = 32, .last = GR_DROP});
 
     int epochs = argc > 2 ? atoi(argv[2]) : 5;
     for (int epoch = 0; epoch < epochs && gr_ok(ctx); epoch++) {

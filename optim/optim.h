@@ -211,7 +211,7 @@ typedef struct {
     int64_t epochs;  /* stop after so many; 0: by updates */
     int64_t updates; /* stop after so many; 0: by epochs */
     gr_last_batch last;
-    bool no_shuffle;
+    gr_order order; /* of the training set; evaluation takes its sets in their own */
     gr_schedule schedule;
     int64_t eval_batch; /* rows in a batch of evaluation; 0: those of a micro-batch */
     bool noise_scale; /* measure it: from the first micro-batch and the whole batch of each update that has several; the

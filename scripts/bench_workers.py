@@ -19,6 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SIDES = {"cats-vs-dogs": 200, "cifar10-cnn": 32, "resnet18-cifar": 32}
 PRECISIONS = {"fp32": 1, "fp16": 3, "bf16": 4}  # gr_precision
+GR_IN_ORDER = 1  # gr_order
 WARM_UP = 2
 
 
@@ -59,7 +60,7 @@ class Options(ctypes.Structure):
 
 
 class LoaderOptions(ctypes.Structure):
-    _fields_ = [("batch", ctypes.c_int64), ("shuffle", ctypes.c_bool), ("last", ctypes.c_int), ("epoch", ctypes.c_int64),
+    _fields_ = [("batch", ctypes.c_int64), ("order", ctypes.c_int), ("last", ctypes.c_int), ("epoch", ctypes.c_int64),
                 ("micro_batch", ctypes.c_int64), ("workers", ctypes.c_int), ("prefetch", ctypes.c_int),
                 ("on_device", ctypes.c_bool)]
 
@@ -113,7 +114,7 @@ def gradus(model, optimizer, batch, threads, mode, device):
            "resnet18-cifar": lambda: lib.gr_resnet18_cifar(ctx, 10)}[model]()
     opt = {"sgd": lambda: lib.gr_sgd(ctx, net, None), "adam": lambda: lib.gr_adam(ctx, net, None),
            "momentum": lambda: lib.gr_sgd(ctx, net, SgdOptions(0.01, 0.9, True, 5e-4))}[optimizer]()
-    loader = lib.gr_loader_open(data, LoaderOptions(batch=batch))
+    loader = lib.gr_loader_open(data, LoaderOptions(batch=batch, order=GR_IN_ORDER))
 
     def minimize():
         loss = lib.gr_loss(lib.gr_forward(net, b.x), b)

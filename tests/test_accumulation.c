@@ -101,8 +101,7 @@ static void compare(gr_context *ctx, gr_module *net, int side, const split *s, d
     gr_loader *loaders[2];
     for (int i = 0; i < 2; i++)
         loaders[i] = gr_loader_open(
-            set,
-            &(gr_loader_options){.batch = s->batch, .last = s->last, .shuffle = true, .micro_batch = i ? s->micro : 0});
+            set, &(gr_loader_options){.batch = s->batch, .last = s->last, .micro_batch = i ? s->micro : 0});
     for (;;) {
         int64_t count, samples[2];
         double loss = accumulate(net, ctx, loaders[0], &samples[0]);
@@ -248,8 +247,7 @@ static void the_batch_grows(void **state)
         }
         for (int stage = 0; by_hand && stage < 2; stage++) {
             gr_loader *loader = gr_loader_open(
-                set, &(gr_loader_options){
-                         .batch = stages[stage].batch, .shuffle = true, .last = GR_DROP, .epoch = stages[stage].epoch});
+                set, &(gr_loader_options){.batch = stages[stage].batch, .last = GR_DROP, .epoch = stages[stage].epoch});
             gr_batch batch;
             for (int epoch = 0; epoch < 2; epoch++)
                 while (gr_loader_next(loader, &batch)) {

@@ -51,7 +51,8 @@ static session open_session(const char *device, gr_precision precision, kind k)
     session s = {.ctx = gr_open(&(gr_options){.device = device, .precision = precision, .seed = 3})};
     s.net = net_of(s.ctx);
     s.opt = optimizer_of(s.ctx, s.net, k);
-    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = BATCH});
+    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1),
+                              &(gr_loader_options){.batch = BATCH, .order = GR_IN_ORDER});
     assert_true(gr_ok(s.ctx));
     return s;
 }
@@ -451,7 +452,8 @@ static float *trained(gr_precision precision, kind k, bool fused, int64_t *count
     session s = {.ctx = gr_open(&(gr_options){.precision = precision, .seed = 3})};
     s.net = twin_net(s.ctx);
     s.opt = optimizer_of(s.ctx, s.net, k);
-    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = BATCH});
+    s.loader = gr_loader_open(gr_procedural(s.ctx, IMAGES, SIDE, SIDE, 1),
+                              &(gr_loader_options){.batch = BATCH, .order = GR_IN_ORDER});
     for (int i = 0; i < 10; i++) {
         gr_batch batch;
         assert_true(next_batch(&s, &batch));
@@ -631,7 +633,8 @@ static int64_t peak(gr_module *(*model)(gr_context *ctx), int side, gr_precision
     gr_context *ctx = gr_open(&(gr_options){.precision = precision, .plan_only = true});
     gr_module *net = model(ctx);
     gr_optimizer *opt = gr_sgd(ctx, net, NULL);
-    gr_loader *loader = gr_loader_open(gr_procedural(ctx, batch, side, side, 1), &(gr_loader_options){.batch = batch});
+    gr_loader *loader = gr_loader_open(gr_procedural(ctx, batch, side, side, 1),
+                                       &(gr_loader_options){.batch = batch, .order = GR_IN_ORDER});
     gr_batch b;
     assert_true(gr_loader_next(loader, &b));
     assert_true(gr_minimize(opt, gr_loss(gr_forward(net, b.x), &b)));

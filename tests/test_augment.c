@@ -260,7 +260,6 @@ static unsigned char *epochs_of(const way *w, const char *plan)
 {
     const int64_t batch = w->options.batch;
     gr_loader_options options = w->options;
-    options.shuffle = true;
     gr_context *ctx = gr_open(&(gr_options){.device = w->device, .threads = w->threads, .seed = SEED});
     gr_dataset *set = noise(ctx, PICTURES, SIDE, SIDE);
     for (int64_t i = 0; i < PICTURES; i++) /* so that a batch tells which they are */
@@ -353,7 +352,7 @@ static void check_double(bool on_device)
     gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     gr_dataset *set = noise(ctx, 3, 4, 4);
     gr_loader *loader = gr_loader_open(gr_augmented(set, "flip=always,double"),
-                                       &(gr_loader_options){.batch = 6, .on_device = on_device});
+                                       &(gr_loader_options){.batch = 6, .on_device = on_device, .order = GR_IN_ORDER});
     gr_batch b;
     double x[6 * 48];
     int32_t y[6];

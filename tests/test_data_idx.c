@@ -135,7 +135,7 @@ static void a_batch_has_one_channel(void **state)
     put_set("", true, false);
     gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
     gr_split split = gr_idx(ctx, root);
-    gr_loader *loader = gr_loader_open(split.test, &(gr_loader_options){.batch = TEST});
+    gr_loader *loader = gr_loader_open(split.test, &(gr_loader_options){.batch = TEST, .order = GR_IN_ORDER});
     gr_batch batch;
     double x[TEST * PIXELS];
     assert_true(gr_loader_next(loader, &batch));

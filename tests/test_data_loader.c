@@ -94,8 +94,8 @@ static void last_batch(void **state)
                     if (size > n && last != GR_PAD)
                         continue;
                     gr_context *ctx = gr_open(&(gr_options){.device = device ? "cpu" : "ref", .threads = device + 1});
-                    gr_loader *loader =
-                        gr_loader_open(numbered(ctx, n), &(gr_loader_options){.batch = size, .last = last});
+                    gr_loader *loader = gr_loader_open(
+                        numbered(ctx, n), &(gr_loader_options){.batch = size, .last = last, .order = GR_IN_ORDER});
                     int batches = epoch(ctx, loader, last, b), next = 0;
                     int64_t rest = n % size;
                     assert_int_equal(batches, last == GR_DROP ? n / size : (n + size - 1) / size);
@@ -117,11 +117,11 @@ static void last_batch(void **state)
 }
 
 /* The orders of three epochs of 20 samples in batches of 6. */
-static void three_epochs(uint64_t seed, int threads, bool shuffle, int order[3][20])
+static void three_epochs(uint64_t seed, int threads, gr_order kind, int order[3][20])
 {
     static seen b[MAX];
     gr_context *ctx = gr_open(&(gr_options){.seed = seed, .threads = threads});
-    gr_loader *loader = gr_loader_open(numbered(ctx, 20), &(gr_loader_options){.batch = 6, .shuffle = shuffle});
+    gr_loader *loader = gr_loader_open(numbered(ctx, 20), &(gr_loader_options){.batch = 6, .order = kind});
     assert_int_equal(gr_loader_epoch(loader), 0);
     for (int e = 0; e < 3; e++) {
         int at = 0, times[20] = {0};
@@ -140,13 +140,13 @@ static void shuffling(void **state)
 {
     (void)state;
     int first[3][20], again[3][20], other[3][20], plain[3][20];
-    three_epochs(1, 1, true, first);
+    three_epochs(1, 1, GR_SHUFFLED, first);
     for (int threads = 1; threads <= 5; threads++) {
-        three_epochs(1, threads, true, again);
+        three_epochs(1, threads, GR_SHUFFLED, again);
         assert_memory_equal(again, first, sizeof first);
     }
-    three_epochs(2, 2, true, other);
-    three_epochs(1, 2, false, plain);
+    three_epochs(2, 2, GR_SHUFFLED, other);
+    three_epochs(1, 2, GR_IN_ORDER, plain);
     for (int e = 0; e < 3; e++) {
         assert_memory_not_equal(first[e], other[e], sizeof first[e]);
         assert_memory_not_equal(first[e], first[(e + 1) % 3], sizeof first[e]);
@@ -164,8 +164,7 @@ static void order_does_not_depend_on_batch(void **state)
     for (int k = 0; k < 2; k++) {
         int at = 0;
         gr_context *ctx = gr_open(&(gr_options){.seed = 9});
-        gr_loader *loader =
-            gr_loader_open(numbered(ctx, 20), &(gr_loader_options){.batch = k ? 7 : 2, .shuffle = true});
+        gr_loader *loader = gr_loader_open(numbered(ctx, 20), &(gr_loader_options){.batch = k ? 7 : 2});
         int batches = epoch(ctx, loader, GR_KEEP, b);
         for (int j = 0; j < batches; j++)
             for (int64_t i = 0; i < b[j].n; i++)
@@ -184,7 +183,7 @@ static void normalises(void **state)
     gr_dataset *set = numbered(ctx, 52);
     gr_dataset_normalise(set, &(gr_normalise_args){.mean = {0.1f, 0.2f, 0}, .std = {0.5f, 0, 2}});
     gr_dataset *part = gr__dataset_subset(set, (int64_t[]){51}, 1);
-    gr_loader *loader = gr_loader_open(part, &(gr_loader_options){.batch = 1});
+    gr_loader *loader = gr_loader_open(part, &(gr_loader_options){.batch = 1, .order = GR_IN_ORDER});
     assert_true(gr_loader_next(loader, &batch));
     assert_true(gr_download(batch.x, x));
     static const float want[3] = {0.2f, 0, 0.1f}; /* 51 / 255 = 0.2 */
@@ -200,7 +199,8 @@ static void addresses_repeat(void **state)
     gr_batch batch;
     void *x = NULL, *y = NULL, *weight = NULL;
     gr_context *ctx = gr_open(NULL);
-    gr_loader *loader = gr_loader_open(numbered(ctx, 10), &(gr_loader_options){.batch = 4, .last = GR_PAD});
+    gr_loader *loader =
+        gr_loader_open(numbered(ctx, 10), &(gr_loader_options){.batch = 4, .last = GR_PAD, .order = GR_IN_ORDER});
     int64_t held = gr_memory_use(ctx).persistent;
     for (int e = 0; e < 3; e++)
         while (gr_loader_next(loader, &batch)) {
@@ -218,11 +218,11 @@ static void closing_gives_memory_back(void **state)
     gr_context *ctx = gr_open(NULL);
     gr_dataset *set = numbered(ctx, 10);
     int64_t before = gr_memory_use(ctx).persistent;
-    gr_loader *kept = gr_loader_open(set, &(gr_loader_options){.batch = 3});
+    gr_loader *kept = gr_loader_open(set, &(gr_loader_options){.batch = 3, .order = GR_IN_ORDER});
     int64_t with_one = gr_memory_use(ctx).persistent;
     for (int i = 0; i < 5; i++) {
         gr_batch batch;
-        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4, .last = GR_PAD});
+        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4, .last = GR_PAD, .order = GR_IN_ORDER});
         assert_true(gr_loader_next(loader, &batch));
         gr_step_end(ctx);
         gr_loader_close(loader);
@@ -242,7 +242,8 @@ static void dry(void **state)
     (void)state;
     gr_batch batch;
     gr_context *ctx = gr_open(NULL);
-    gr_loader *loader = gr_loader_open(numbered(ctx, 10), &(gr_loader_options){.batch = 4, .last = GR_PAD});
+    gr_loader *loader =
+        gr_loader_open(numbered(ctx, 10), &(gr_loader_options){.batch = 4, .last = GR_PAD, .order = GR_IN_ORDER});
     int64_t held = gr_memory_use(ctx).persistent;
     static const int64_t rows[] = {4, 2, 1000000};
     for (int i = 0; i < 3; i++) {
@@ -280,6 +281,7 @@ static void errors(void **state)
                {{.batch = 11}, GR_USAGE, "batch size 11 is larger than the set of 10 samples"},
                {{.batch = 11, .last = GR_WRAP}, GR_USAGE, "larger than the set"},
                {{.batch = 2, .last = (gr_last_batch)4}, GR_USAGE, "policy number 4"},
+               {{.batch = 2, .order = (gr_order)2}, GR_USAGE, "order number 2"},
                {{.batch = INT64_MAX / 4, .last = GR_PAD},
                 GR_NO_MEMORY,
                 "for the labels of a batch: 9223372036854775808 bytes"}};
@@ -295,7 +297,7 @@ static void errors(void **state)
         gr_clear_error(ctx);
         assert_int_equal(gr_memory_use(ctx).persistent, held);
     }
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4});
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4, .order = GR_IN_ORDER});
     assert_null(gr_loader_open(set, NULL));
     assert_false(gr_loader_next(loader, &batch)); /* an error stands */
     gr_clear_error(ctx);
@@ -320,7 +322,7 @@ static void memory_limit(void **state)
     assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
     gr_clear_error(ctx);
     assert_int_equal(gr_memory_use(ctx).persistent, held);
-    assert_non_null(gr_loader_open(set, &(gr_loader_options){.batch = 5}));
+    assert_non_null(gr_loader_open(set, &(gr_loader_options){.batch = 5, .order = GR_IN_ORDER}));
     gr_close(ctx);
 }
 
@@ -339,7 +341,7 @@ static void resizes(void **state)
     gr_dataset_hash(set, after);
     assert_string_equal(before, after); /* the same pictures */
     gr_dataset *part = gr__dataset_subset(set, (int64_t[]){2, 0}, 2);
-    gr_loader *loader = gr_loader_open(part, &(gr_loader_options){.batch = 2});
+    gr_loader *loader = gr_loader_open(part, &(gr_loader_options){.batch = 2, .order = GR_IN_ORDER});
     gr_batch batch;
     float x[2 * 2 * 4 * 3];
     assert_true(gr_loader_next(loader, &batch) && gr_download(batch.x, x));

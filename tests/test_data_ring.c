@@ -107,7 +107,6 @@ static size_t all_bytes(const way *w, int64_t batch, int64_t micro, gr_last_batc
         gr_image_folder(ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = w->late});
     gr_loader *loader = gr_loader_open(gr_augmented(set, plan), &(gr_loader_options){.batch = batch,
                                                                                      .micro_batch = micro,
-                                                                                     .shuffle = true,
                                                                                      .last = last,
                                                                                      .workers = w->workers,
                                                                                      .prefetch = w->prefetch,
@@ -199,7 +198,7 @@ static void resized_on_the_device(void **state)
         gr_context *ctx = gr_open(NULL);
         gr_dataset *set = gr_procedural(ctx, 8, 12, 12, 1);
         gr_dataset_resize(set, 5, 5);
-        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4, .on_device = i});
+        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 4, .on_device = i, .order = GR_IN_ORDER});
         gr_batch b;
         assert_true(gr_loader_next(loader, &b) && gr_download(b.x, i ? got : want));
         assert_int_equal(gr_close(ctx), 0);
@@ -220,7 +219,8 @@ static void a_file_that_went_away_is_named(void **state)
         char away[sizeof path];
         snprintf(away, sizeof away, "%s/away", folder);
         assert_int_equal(rename(path, away), 0);
-        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 2, .workers = workers, .prefetch = 1});
+        gr_loader *loader = gr_loader_open(
+            set, &(gr_loader_options){.batch = 2, .workers = workers, .prefetch = 1, .order = GR_IN_ORDER});
         gr_batch b;
         assert_true(gr_loader_next(loader, &b));
         gr_step_end(ctx);
@@ -247,8 +247,7 @@ static void closes_at_any_moment(void **state)
             ctx, folder, &(gr_image_options){.height = SIDE, .width = SIDE, .decode_late = batches % 2});
         int64_t held = gr_memory_use(ctx).persistent;
         gr_loader *loader = gr_loader_open(
-            set,
-            &(gr_loader_options){.batch = 7, .workers = 1 + batches % 5, .prefetch = 1 + batches % 3, .shuffle = true});
+            set, &(gr_loader_options){.batch = 7, .workers = 1 + batches % 5, .prefetch = 1 + batches % 3});
         gr_batch b;
         for (int i = 0; i < batches; i++) {
             gr_loader_next(loader, &b); /* now and then the end of an epoch */
@@ -288,8 +287,8 @@ static void preloading_has_a_cap(void **state)
     assert_non_null(strstr(gr_error_text(ctx), "decoded late"));
     gr_close(ctx);
     ctx = gr_open(&(gr_options){.device = "simt", .memory_limit = 1 << 14});
-    assert_null(
-        gr_loader_open(gr_procedural(ctx, 100, SIDE, SIDE, 1), &(gr_loader_options){.batch = 1, .on_device = true}));
+    assert_null(gr_loader_open(gr_procedural(ctx, 100, SIDE, SIDE, 1),
+                               &(gr_loader_options){.batch = 1, .on_device = true, .order = GR_IN_ORDER}));
     assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
     assert_non_null(strstr(gr_error_text(ctx), "the data set on the device"));
     gr_close(ctx);
@@ -316,8 +315,9 @@ static void waiting_is_measured(void **state)
     (void)state;
     gr_context *ctx = gr_open(NULL);
     gr_dataset *set = gr_procedural(ctx, 64, 64, 64, 1);
-    gr_loader *now = gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = GR_NO_WORKERS});
-    gr_loader *ahead = gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = 1});
+    gr_loader *now =
+        gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = GR_NO_WORKERS, .order = GR_IN_ORDER});
+    gr_loader *ahead = gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = 1, .order = GR_IN_ORDER});
     gr_batch b;
     assert_true(gr_loader_seconds(now).wait == 0);
     assert_true(gr_loader_next(now, &b));
@@ -355,8 +355,8 @@ static gr_time_use slow_epoch(int workers)
     images->source = calloc(1, sizeof *images->source);
     *images->source = (gr_image_source){.read = slow_read, .close = slow_close};
     memset(images->labels, 0, IMAGES * sizeof *images->labels);
-    gr_loader *loader =
-        gr_loader_open(gr__dataset_own(ctx, images), &(gr_loader_options){.batch = 5, .workers = workers});
+    gr_loader *loader = gr_loader_open(gr__dataset_own(ctx, images),
+                                       &(gr_loader_options){.batch = 5, .workers = workers, .order = GR_IN_ORDER});
     gr_batch b;
     while (gr_loader_next(loader, &b)) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

@@ -237,7 +237,7 @@ static void table_rows_lie_on_their_arcs(void **state)
     gr_dataset *set = gr_table_classes(ctx, N, FEATURES, 7);
     gr_dataset_shape(set, shape);
     assert_memory_equal(shape, ((int64_t[]){1, FEATURES, 1}), sizeof shape);
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = N});
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = N, .order = GR_IN_ORDER});
     gr_batch batch;
     static double x[N][FEATURES];
     assert_true(gr_loader_next(loader, &batch) && gr_download(batch.x, x));

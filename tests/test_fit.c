@@ -75,8 +75,8 @@ static void minimize_is_backward_and_step(void **state)
             gr_context *ctx = gr_open(&(gr_options){.seed = 2});
             gr_module *net = small_net(ctx);
             gr_optimizer *opt = optimizer_of(ctx, net, kind);
-            gr_loader *loader =
-                gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 20});
+            gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1),
+                                               &(gr_loader_options){.batch = 20, .order = GR_IN_ORDER});
             gr_batch batch;
             while (gr_loader_next(loader, &batch)) {
                 gr_tensor *loss = gr_loss(gr_forward(net, batch.x), &batch);
@@ -107,7 +107,8 @@ static void micro_batches_add_up(void **state)
         gr_module *net = small_net(ctx);
         gr_optimizer *sgd = optimizer(ctx, net, false);
         gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
-        gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = split ? IMAGES / 2 : IMAGES});
+        gr_loader *loader =
+            gr_loader_open(set, &(gr_loader_options){.batch = split ? IMAGES / 2 : IMAGES, .order = GR_IN_ORDER});
         gr_batch batch;
         while (gr_loader_next(loader, &batch)) {
             gr_set_update_weight(ctx, IMAGES);
@@ -158,7 +159,7 @@ static void l2_penalty_is_in_loss_and_gradient(void **state)
             evaluated[with] = gr_evaluate(net, set).loss;
             free(before);
             before = parameters(net, &count);
-            gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = IMAGES});
+            gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = IMAGES, .order = GR_IN_ORDER});
             gr_batch batch;
             assert_true(gr_loader_next(loader, &batch));
             gr_tensor *l = gr_add_penalty(net, gr_loss(gr_forward(net, batch.x), &batch));
@@ -303,8 +304,8 @@ static void momentum_follows_its_formula(void **state)
         gr_module *net = small_net(ctx);
         gr_optimizer *sgd =
             gr_sgd(ctx, net, &(gr_sgd_options){.lr = lr, .momentum = mu, .nesterov = true, .weight_decay = decay});
-        gr_loader *loader =
-            gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 15});
+        gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1),
+                                           &(gr_loader_options){.batch = 15, .order = GR_IN_ORDER});
         gr_batch batch;
         for (int update = 0; update < UPDATES; update++) {
             assert_true(gr_loader_next(loader, &batch));
@@ -379,7 +380,7 @@ static void fit_follows_the_schedule(void **state)
         gr_module *net = small_net(ctx);
         gr_optimizer *sgd = optimizer(ctx, net, false);
         gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-        gr_fit_options o = {.batch = 30, .epochs = run == 2 ? 1 : 2, .no_shuffle = true};
+        gr_fit_options o = {.batch = 30, .epochs = run == 2 ? 1 : 2, .order = GR_IN_ORDER};
         if (run == 1)
             o.schedule = (gr_schedule){.kind = GR_STEPS, .every = 1, .gamma = 1e-12};
         gr_fit(net, sgd, split, &o);
@@ -417,7 +418,7 @@ static void the_rate_is_the_callers(void **state)
         gr_module *net = small_net(ctx);
         gr_optimizer *sgd = optimizer(ctx, net, false);
         gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-        gr_fit_options o = {.batch = IMAGES, .epochs = run == 0 ? 1 : 4, .no_shuffle = true};
+        gr_fit_options o = {.batch = IMAGES, .epochs = run == 0 ? 1 : 4, .order = GR_IN_ORDER};
         if (run == 1) {
             o.report = stop_moving;
             o.user = sgd;

@@ -77,7 +77,8 @@ static void by_brute_force(double *gradient, double *trace)
     static double mean[WEIGHTS], squares[WEIGHTS];
     gr_context *ctx = gr_open(&(gr_options){.device = "ref", .seed = 3});
     gr_module *net = linear_net(ctx);
-    gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1), &(gr_loader_options){.batch = 1});
+    gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1),
+                                       &(gr_loader_options){.batch = 1, .order = GR_IN_ORDER});
     gr_batch batch;
     memset(mean, 0, sizeof mean);
     memset(squares, 0, sizeof squares);

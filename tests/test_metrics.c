@@ -103,7 +103,7 @@ static void evaluation_counts_right(void **state)
     m = gr__evaluator_run(&e); /* a second pass starts from nothing */
     assert_int_equal(m.classes, 3);
     double want[9] = {0}, loss = 0;
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 1});
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 1, .order = GR_IN_ORDER});
     for (gr_batch batch; gr_loader_next(loader, &batch);) {
         float z[3];
         int32_t y;

@@ -146,7 +146,8 @@ static void batches_of_a_closed_loader(void **state)
 {
     (void)state;
     gr_context *ctx = open_as("cpu", 0);
-    gr_loader *loader = gr_loader_open(gr_procedural(ctx, 8, 4, 4, 1), &(gr_loader_options){.batch = 4});
+    gr_loader *loader =
+        gr_loader_open(gr_procedural(ctx, 8, 4, 4, 1), &(gr_loader_options){.batch = 4, .order = GR_IN_ORDER});
     gr_batch batch;
     assert_true(gr_loader_next(loader, &batch));
     gr_loader_close(loader);

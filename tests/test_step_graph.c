@@ -176,7 +176,7 @@ static void ask_for_gradients(gr_module *net, gr_optimizer *opt, gr_dataset *set
     (void)opt;
     if (update != 4)
         return;
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = BATCH});
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = BATCH, .order = GR_IN_ORDER});
     gr_batch batch;
     assert_true(gr_loader_next(loader, &batch) && gr_backward(gr_loss(gr_forward(net, batch.x), &batch)));
     gr_clear_gradients(net->ctx);

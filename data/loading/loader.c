@@ -42,6 +42,9 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
     if ((unsigned)o->last > GR_WRAP)
         return gr__fail(set->ctx, GR_USAGE, "policy number %d for the last batch is unknown; keep, drop, pad or wrap",
                         (int)o->last);
+    if ((unsigned)o->order > GR_IN_ORDER)
+        return gr__fail(set->ctx, GR_USAGE, "order number %d is unknown; there are GR_SHUFFLED and GR_IN_ORDER",
+                        (int)o->order);
     if (o->micro_batch < 0)
         return gr__fail(set->ctx, GR_USAGE, "a micro-batch of %lld samples cannot be made; it has at least 1",
                         (long long)o->micro_batch);

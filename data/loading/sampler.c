@@ -9,7 +9,7 @@ bool gr__sampler_open(gr_sampler *s, const gr_dataset *set, const gr_loader_opti
 {
     *s = (gr_sampler){.set = set,
                       .batch = options->batch,
-                      .shuffle = options->shuffle,
+                      .shuffled = options->order == GR_SHUFFLED,
                       .last = options->last,
                       .first = options->epoch,
                       .epoch = options->epoch - 1};
@@ -32,9 +32,9 @@ static void begin_epoch(gr_sampler *s)
 {
     s->epoch++;
     s->position = 0;
-    if (s->shuffle)
+    if (s->shuffled)
         gr__random_order(gr_seed(s->set->ctx), GR_RNG_SHUFFLE, (uint32_t)s->epoch, s->set->n, s->order);
-    for (int64_t i = 0; i < s->set->n && !s->shuffle; i++)
+    for (int64_t i = 0; i < s->set->n && !s->shuffled; i++)
         s->order[i] = i;
 }
 

@@ -9,7 +9,7 @@
 typedef struct {
     const gr_dataset *set;
     int64_t batch; /* samples in a full batch */
-    bool shuffle;
+    bool shuffled;
     gr_last_batch last;
     int64_t first;    /* the first epoch of this run, from 0 */
     int64_t *order;   /* [n] of the epoch that is being dealt out */

@@ -9,6 +9,7 @@
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options)
 {
     gr_loader_options cut = *options;
+    cut.order = GR_IN_ORDER;
     cut.batch = cut.batch < gr_dataset_size(set) ? cut.batch : gr_dataset_size(set);
     *e = (gr_evaluator){.net = net};
     if (set)

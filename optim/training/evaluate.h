@@ -18,7 +18,7 @@ typedef struct {
 } gr_evaluator;
 
 /*
- * An evaluator of set, in its own order unless options shuffle it; batch is cut to the set's size. set may be NULL.
+ * An evaluator of set, in its own order whatever options say; batch is cut to the set's size. set may be NULL.
  * False: recorded.
  */
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options);

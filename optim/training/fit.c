@@ -124,7 +124,7 @@ static bool open_loader(fit_run *f, gr_batch_stage stage)
     gr_loader_close(t->loader);
     t->loader = gr_loader_open(f->set, &(gr_loader_options){.batch = stage.batch,
                                                             .micro_batch = f->o->micro_batch,
-                                                            .shuffle = !f->o->no_shuffle,
+                                                            .order = f->o->order,
                                                             .last = f->o->last,
                                                             .epoch = stage.epoch,
                                                             .workers = f->o->workers,

@@ -108,7 +108,8 @@ static bool open_probe(probe *p, gr_dataset *set, int64_t batch)
     p->offset = gr__calloc(p->ctx, n, sizeof *p->offset);
     p->gradient = gr__calloc(p->ctx, n, sizeof *p->gradient);
     p->raw = gr__calloc(p->ctx, n, sizeof(double));
-    p->loader = gr_loader_open(set, &(gr_loader_options){.batch = gr_dataset_size(set), .micro_batch = batch});
+    p->loader = gr_loader_open(
+        set, &(gr_loader_options){.batch = gr_dataset_size(set), .micro_batch = batch, .order = GR_IN_ORDER});
     if (!gr_ok(p->ctx) || !gr_download(p->slab->values, p->raw))
         return false;
     real_at(p, p->centre);

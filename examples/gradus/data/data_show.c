@@ -93,7 +93,8 @@ static bool show_epoch(gr_context *ctx, gr_dataset *set, int64_t first, int64_t 
                        const gr_normalise_args *norm, sheet *s)
 {
     const int64_t n = gr_dataset_size(set);
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .epoch = epoch});
+    gr_loader *loader =
+        gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .epoch = epoch, .order = GR_IN_ORDER});
     gr_batch batch;
     int64_t at = 0; /* sample of the batch's first row: nothing is shuffled */
     for (; at < first + s->rows && gr_loader_next(loader, &batch); at += batch.samples) {

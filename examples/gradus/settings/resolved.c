@@ -161,7 +161,7 @@ gr_fit_options resolved_fit(const resolved *s)
                             .epochs = s->epochs,
                             .updates = s->updates,
                             .last = s->last_batch,
-                            .no_shuffle = asked->no_shuffle,
+                            .order = asked->no_shuffle ? GR_IN_ORDER : GR_SHUFFLED,
                             .no_graph = asked->no_graph,
                             .workers = (int)asked->workers,
                             .prefetch = (int)asked->prefetch,

@@ -37,7 +37,7 @@ static void plan_training(gr_context *ctx, const resolved *s, gr_module *net)
 {
     gr_optimizer *opt = resolved_optimizer(s, ctx, net);
     gr_dataset *set = source_built_in(ctx, s, s->batch, 0);
-    gr_loader_options options = {.batch = s->batch};
+    gr_loader_options options = {.batch = s->batch, .order = GR_IN_ORDER};
     gr_loader *train = gr_loader_open(gr_augmented(set, s->augment), &options);
     if (s->recipe->split.val > 0)
         gr_loader_open(set, &options);
