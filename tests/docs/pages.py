@@ -24,16 +24,17 @@ def prose(text):
 
 
 def commands(text):
-    """Command lines of the blocks without a language: all of a block whose first line is one, else those after "$ "."""
+    """Command lines of the blocks without a language: all of a block whose first line is one, else those after "$ ".
+    What stands behind two spaces or a # explains them."""
     found = []
     for language, block in blocks(text):
         if language:
             continue
-        lines = block.replace("\\\n", " ").splitlines()
+        lines = re.sub(r"\s*\\\n\s*", " ", block).splitlines()
         prompted = [line[2:] for line in lines if line.startswith("$ ")]
-        if not prompted and re.match(r"(gradus|\./scripts/|scripts/|cmake|ctest|python3|build/) ?\S*", lines[0]):
+        if not prompted and re.match(r"(gradus |\./scripts/|scripts/|cmake |ctest |python3 |build/)", lines[0]):
             prompted = lines
-        found += [re.sub(r"\s+#.*", "", line).strip() for line in prompted if line.strip()]
+        found += [re.sub(r"\s+#.*|\s{2,}.*", "", line.strip()) for line in prompted if line.strip()]
     return found
 
 
