@@ -228,9 +228,9 @@ void conv_add_rows(const float *dz, int64_t pixels, float *sum)
     }
 }
 
-size_t conv_backward_scratch(const gr_call *call, const gr_geometry *g)
+size_t conv_backward_scratch(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
-    const size_t x = conv_grad_x_scratch(call, g), w = conv_grad_w_scratch(call, g);
+    const size_t x = conv_grad_x_scratch(call, g, dz), w = conv_grad_w_scratch(call, g, dz);
     return x > w ? x : w;
 }
 

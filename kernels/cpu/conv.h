@@ -77,17 +77,20 @@ void GR_CPU(conv_dz_fill)(const conv_dz *dz, const conv_box *box, float *dst, in
 void GR_CPU(conv_add_rows)(const float *dz, int64_t pixels, float *sum);
 #define conv_add_rows GR_CPU(conv_add_rows)
 
-/* --- gradients, for both operations: slots x 0, w 1, b 2 ---------------------------------------------------------- */
+/*
+ * --- gradients, for both operations: slots x 0, w 1, b 2. For their scratch, dz need say no more than its sizes and
+ * pooling windows.
+ */
 
-size_t GR_CPU(conv_backward_scratch)(const gr_call *call, const gr_geometry *g);
+size_t GR_CPU(conv_backward_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
 #define conv_backward_scratch GR_CPU(conv_backward_scratch)
 
 void GR_CPU(conv_backward)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
 #define conv_backward GR_CPU(conv_backward)
 
 /* Its two halves: dX, then dW and db. Both use scratch from its beginning. */
-size_t GR_CPU(conv_grad_x_scratch)(const gr_call *call, const gr_geometry *g);
-size_t GR_CPU(conv_grad_w_scratch)(const gr_call *call, const gr_geometry *g);
+size_t GR_CPU(conv_grad_x_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
+size_t GR_CPU(conv_grad_w_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
 void GR_CPU(conv_grad_x)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
 void GR_CPU(conv_grad_w)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
 #define conv_grad_x_scratch GR_CPU(conv_grad_x_scratch)

@@ -122,20 +122,28 @@ void GR_CPU(conv2d_forward)(const gr_call *call)
         gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
 }
 
-void GR_CPU(conv2d_backward)(const gr_call *call)
+static conv_dz dz_of(const gr_call *call, const gr_geometry *g)
 {
     const gr_conv2d_args *args = call->options;
+    return (conv_dz){.dy = gr__f32(call->d_out[0]),
+                     .y = args->relu ? gr__f32(call->out[0]) : NULL,
+                     .p = g->p,
+                     .q = g->q,
+                     .k = call->in[1]->shape[0]};
+}
+
+void GR_CPU(conv2d_backward)(const gr_call *call)
+{
     const gr_geometry g = geometry_of(call);
-    const conv_dz dz = {.dy = gr__f32(call->d_out[0]),
-                        .y = args->relu ? gr__f32(call->out[0]) : NULL,
-                        .p = g.p,
-                        .q = g.q,
-                        .k = call->in[1]->shape[0]};
+    const conv_dz dz = dz_of(call, &g);
     conv_backward(call, &g, &dz);
 }
 
 size_t GR_CPU(conv2d_scratch)(const gr_call *call, gr_pass pass)
 {
+    if (pass == GR_FORWARD)
+        return plan_forward(call, NULL).bytes;
     const gr_geometry g = geometry_of(call);
-    return pass == GR_FORWARD ? plan_forward(call, NULL).bytes : conv_backward_scratch(call, &g);
+    const conv_dz dz = dz_of(call, &g);
+    return conv_backward_scratch(call, &g, &dz);
 }

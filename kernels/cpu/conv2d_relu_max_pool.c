@@ -153,20 +153,28 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
     gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
 }
 
+static conv_dz dz_of(const gr_call *call, const gr_geometry *g)
+{
+    return (conv_dz){.dy = gr__f32(call->d_out[0]),
+                     .argmax = gr__u8(call->out[1]),
+                     .pool = pool_geometry(call, g),
+                     .p = g->p,
+                     .q = g->q,
+                     .k = call->in[1]->shape[0]};
+}
+
 void GR_CPU(conv2d_relu_max_pool_backward)(const gr_call *call)
 {
     const gr_geometry g = conv_geometry(call);
-    const conv_dz dz = {.dy = gr__f32(call->d_out[0]),
-                        .argmax = gr__u8(call->out[1]),
-                        .pool = pool_geometry(call, &g),
-                        .p = g.p,
-                        .q = g.q,
-                        .k = call->in[1]->shape[0]};
+    const conv_dz dz = dz_of(call, &g);
     conv_backward(call, &g, &dz);
 }
 
 size_t GR_CPU(conv2d_relu_max_pool_scratch)(const gr_call *call, gr_pass pass)
 {
+    if (pass == GR_FORWARD)
+        return plan_forward(call, NULL).bytes;
     const gr_geometry g = conv_geometry(call);
-    return pass == GR_FORWARD ? plan_forward(call, NULL).bytes : conv_backward_scratch(call, &g);
+    const conv_dz dz = dz_of(call, &g);
+    return conv_backward_scratch(call, &g, &dz);
 }

@@ -8,8 +8,10 @@
  * the image where it lies: at each pixel the S*C numbers under the filter row stand side by side. The pixels of the
  * batch are divided into parts, each summed by one chunk for one panel of filters; the partial sums are added in the
  * order of the parts. Small images have one part, summed by conv_small_grad_w.c; so have 3x3 filters of many channels,
- * summed with fewer products by winograd_grad_w.c.
+ * summed with fewer products by winograd_grad_w.c. Where the usual pooling leaves most of dz zero, its winners alone
+ * are multiplied (conv_pooled.h).
  */
+#include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/winograd.h"
 
@@ -19,20 +21,21 @@ typedef struct {
     int64_t rows, blocks, units; /* output rows of a unit, units of an image, of the batch */
     int64_t parts;               /* of the batch */
     int64_t x_strip, dz_strip;   /* floats */
-    float *x_strips, *dz_strips; /* [part][panel][..] */
-    float *dw_parts;             /* [part][panel][R*S*C][PANEL] */
+    float *x_strips, *dz_strips; /* [part][panel][..]; where wide, a list of winners in place of dz */
+    float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C] */
     float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
     const float *x; /* [N,H,W,C] */
     const conv_dz *dz;
     float *dw, *db; /* [K,R,S,C], [K]; or NULL */
     bool accumulate_w, accumulate_b;
+    bool colours, wide; /* from the winners of pooling windows, with three channels or many */
     bool small, few_products;
     small_grad_w groups;      /* of small images */
     winograd_grad_w winograd; /* with few products */
 } grad_w_plan;
 
-static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
+static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz *dz, void *base)
 {
     const gr_tensor *w = call->in[1];
     grad_w_plan f = {.in = conv_input_of(g),
@@ -49,11 +52,14 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
-    f.dz_strip = f.rows * g->q * PANEL;
+    f.colours = conv_pooled_colours(g, dz);
+    f.wide = conv_pooled_wide(g, dz);
+    f.dz_strip = f.rows * g->q * (f.colours ? 0 : f.wide ? 1 : PANEL); /* a winner takes two floats, a window four */
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
-    f.few_products = winograd_fits(call, g);
-    f.small = !f.few_products && conv_is_small(g, f.k);
+    const bool pooled = f.colours || f.wide;
+    f.few_products = !pooled && winograd_fits(call, g);
+    f.small = !pooled && !f.few_products && conv_is_small(g, f.k);
     const bool whole = f.small || f.few_products; /* each sum runs over the whole batch */
     if (whole)
         f.parts = 1;
@@ -102,6 +108,28 @@ static void add_unit(const grad_w_plan *f, const float *x, const float *dz, int6
     }
 }
 
+/* Adds a unit to dw and db from its windows over x and dz. */
+static void add_dz(const grad_w_plan *f, const conv_box *box, float *strip, float *dz, float *dw, float *db)
+{
+    const int64_t rows = box->row.end - box->row.begin;
+    conv_dz_fill(f->dz, box, dz, PANEL, PANEL);
+    if (f->db)
+        conv_add_rows(dz, rows * f->in.g.q, db);
+    if (f->dw)
+        add_unit(f, conv_rows(&f->in, f->x, box->n, box->row.begin, rows, strip), dz, rows, dw);
+}
+
+/* The same from the winners. */
+static void add_winners(const grad_w_plan *f, const conv_box *box, float *strip, float *list, float *dw, float *db)
+{
+    const float *x = conv_rows(&f->in, f->x, box->n, box->row.begin, box->row.end - box->row.begin, strip);
+    const pooled_unit unit = {f->dz, *box, x, f->in.pitch, dw, f->db ? db : NULL};
+    if (f->colours)
+        conv_pooled_colours_add(&unit);
+    else
+        conv_pooled_wide_add(&unit, f->in.g.c, (winner *)list);
+}
+
 /* Chunk (part, panel): the partial sums of a part of the batch for a panel of filters. */
 static void sum_chunk(void *arg, int64_t chunk)
 {
@@ -116,11 +144,7 @@ static void sum_chunk(void *arg, int64_t chunk)
         const int64_t n = unit / f->blocks;
         const span p = {unit % f->blocks * f->rows, min64(f->in.g.p, (unit % f->blocks + 1) * f->rows)};
         const conv_box box = {n, p, {0, f->in.g.q}, {k, min64(f->k, k + PANEL)}};
-        conv_dz_fill(f->dz, &box, dz, PANEL, PANEL);
-        if (f->db)
-            conv_add_rows(dz, (p.end - p.begin) * f->in.g.q, db);
-        if (f->dw)
-            add_unit(f, conv_rows(&f->in, f->x, n, p.begin, p.end - p.begin, strip), dz, p.end - p.begin, dw);
+        (f->colours || f->wide ? add_winners : add_dz)(f, &box, strip, dz, dw, db);
     }
 }
 
@@ -162,9 +186,24 @@ static void combine_chunk(void *arg, int64_t chunk)
     }
 }
 
+/* Chunk: one filter, whose sums lie in the order of dW. */
+static void combine_filter(void *arg, int64_t k)
+{
+    const grad_w_plan *f = arg;
+    const int64_t part = f->panels * PANEL * f->depth;
+    if (f->dw) {
+        add_parts(f->dw_parts + k * f->depth, part, f->parts, f->depth);
+        give(f->dw + k * f->depth, 0, f->dw_parts + k * f->depth, 0, 1, f->depth, f->accumulate_w);
+    }
+    if (f->db && k % PANEL == 0) {
+        add_parts(f->db_parts + k, f->panels * PANEL, f->parts, PANEL);
+        give(f->db + k, 0, f->db_parts + k, 0, 1, min64(PANEL, f->k - k), f->accumulate_b);
+    }
+}
+
 void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
-    grad_w_plan f = plan(call, g, call->exec->scratch);
+    grad_w_plan f = plan(call, g, dz, call->exec->scratch);
     f.dz = dz;
     if (f.few_products) {
         f.winograd.dz = *dz;
@@ -174,10 +213,13 @@ void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
         small_grad_w_run(call->exec, &f.groups);
     } else
         gr_parallel_for(call->exec, f.parts * f.panels, sum_chunk, &f);
-    gr_parallel_for(call->exec, f.panels * ceil_div(f.depth, COMBINE), combine_chunk, &f);
+    if (f.wide)
+        gr_parallel_for(call->exec, f.k, combine_filter, &f);
+    else
+        gr_parallel_for(call->exec, f.panels * ceil_div(f.depth, COMBINE), combine_chunk, &f);
 }
 
-size_t conv_grad_w_scratch(const gr_call *call, const gr_geometry *g)
+size_t conv_grad_w_scratch(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
-    return call->d_in[1] || call->d_in[2] ? plan(call, g, NULL).bytes : 0;
+    return call->d_in[1] || call->d_in[2] ? plan(call, g, dz, NULL).bytes : 0;
 }

@@ -6,8 +6,10 @@
  * With stride_h x stride_w above 1, only every stride-th tap meets a given h and w. The rows and columns of dX fall
  * into stride_h x stride_w phases, (h + pad_top) mod stride_h and likewise for w; each phase is a convolution at stride
  * 1 with the taps of its phase, written to every stride-th row and column. No product with a zero between is computed.
- * Small images are swept in groups (conv_small.h); 3x3 filters of many channels need fewer products (winograd.h).
+ * Small images are swept in groups (conv_small.h); 3x3 filters of many channels need fewer products (winograd.h); under
+ * pooling windows it starts from their winners (conv_pooled.h).
  */
+#include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/winograd.h"
 
@@ -172,6 +174,10 @@ static void grad_x_chunk(void *arg, int64_t chunk)
 
 void conv_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
+    if (conv_pooled_grad_x_fits(g, dz)) {
+        conv_pooled_grad_x(call, g, dz);
+        return;
+    }
     grad_x_plan f = plan(call, g, call->exec->scratch);
     f.dz = dz;
     if (f.few_products) {
@@ -188,7 +194,9 @@ void conv_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
         gr_parallel_for(call->exec, f.chunks, grad_x_chunk, &f);
 }
 
-size_t conv_grad_x_scratch(const gr_call *call, const gr_geometry *g)
+size_t conv_grad_x_scratch(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
 {
-    return call->d_in[0] ? plan(call, g, NULL).bytes : 0;
+    if (!call->d_in[0])
+        return 0;
+    return conv_pooled_grad_x_fits(g, dz) ? conv_pooled_grad_x_scratch(call, g, dz) : plan(call, g, NULL).bytes;
 }

@@ -139,9 +139,39 @@ INLINE mask ivec_equal(ivec a, int b)
 #endif
 }
 
+INLINE mask ivec_less(ivec a, int b)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmplt_epi32_mask((__m512i)a, _mm512_set1_epi32(b));
+#else
+    return a < b;
+#endif
+}
+
 INLINE ivec ivec_all(int x)
 {
     return x - (ivec){0};
+}
+
+/*
+ * Each element one of eight numbers: low[0..3] by the indices 0..3, high[0..3] by the indices VEC_PICK_HIGH and on. No
+ * other index may occur.
+ */
+enum { VEC_PICK_HIGH = VL == 16 ? 16 : 4 };
+INLINE vec vec_pick(const float *low, const float *high, ivec index)
+{
+#if defined(__AVX512F__)
+    const __m512 a = _mm512_broadcast_f32x4(_mm_loadu_ps(low)), b = _mm512_broadcast_f32x4(_mm_loadu_ps(high));
+    return _mm512_permutex2var_ps(a, (__m512i)index, b);
+#elif defined(__AVX2__)
+    const __m256 both = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+    return _mm256_permutevar8x32_ps(both, (__m256i)index);
+#else
+    vec v;
+    for (int i = 0; i < VL; i++)
+        v[i] = index[i] < VEC_PICK_HIGH ? low[index[i]] : high[index[i] - VEC_PICK_HIGH];
+    return v;
+#endif
 }
 
 /* Whole products of the lower halves of a's and b's numbers; the upper halves are not looked at. */

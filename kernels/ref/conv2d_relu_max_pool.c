@@ -92,6 +92,12 @@ static wide d_activation(const gr_call *call, const gr_geometry *o, int64_t n, i
     return sum;
 }
 
+/* What a gradient d adds: nothing where none arrives, even where the factor is infinite or no number. */
+static wide share(wide d, real factor)
+{
+    return d == 0 ? 0 : d * (wide)factor;
+}
+
 static void grad_x(const gr_call *call, const shapes *g)
 {
     const gr_geometry *f = &g->conv;
@@ -106,8 +112,8 @@ static void grad_x(const gr_call *call, const shapes *g)
                             int64_t i = output_of(h, r, f->stride_h, f->pad_top, f->p);
                             int64_t j = output_of(v, s, f->stride_w, f->pad_left, f->q);
                             for (int64_t k = 0; i >= 0 && j >= 0 && k < g->K; k++)
-                                sum += d_activation(call, &g->pool, n, i, j, k) *
-                                       (wide)w[((k * f->r + r) * f->s + s) * f->c + c];
+                                sum += share(d_activation(call, &g->pool, n, i, j, k),
+                                             w[((k * f->r + r) * f->s + s) * f->c + c]);
                         }
                     give(call, 0, ((n * f->h + h) * f->w + v) * f->c + c, sum);
                 }
@@ -127,7 +133,7 @@ static void grad_w(const gr_call *call, const shapes *g)
                             for (int64_t j = 0; j < f->q; j++) {
                                 int64_t at = tap(f, n, i, j, r, s);
                                 if (at >= 0)
-                                    sum += d_activation(call, &g->pool, n, i, j, k) * (wide)x[at + c];
+                                    sum += share(d_activation(call, &g->pool, n, i, j, k), x[at + c]);
                             }
                     give(call, 1, ((k * f->r + r) * f->s + s) * f->c + c, sum);
                 }

@@ -1,0 +1,81 @@
+/*
+ * conv_pooled.h - gradients of a 3x3 convolution whose results go through windows of 2x2 that lie side by side.
+ *
+ * Of the four results under a window at most one has a gradient, that of the winner, and argmax says which. So three
+ * quarters of dz and more are zeros. These passes never make dz: they start from the windows.
+ *
+ *   dW[k,r,s,c] = sum over windows (n,i,j) of dy[n,i,j,k] x[n, 2i+u+r-pad_top, 2j+v+s-pad_left, c]
+ *   dX[n, 2i+u+r-pad_top, 2j+v+s-pad_left, c] += dy[n,i,j,k] w[k,r,s,c]          u, v: where filter k won
+ *
+ *        columns of x under window j              One window sees 4x4 pixels of x: 3x3 from each of its four places.
+ *        2j  .  .  2j+3
+ *   2i    a  a  a  .        a: seen from place u=0, v=0
+ *         a  a  b  b        b: seen from place u=1, v=1 alone
+ *         a  b  b  b
+ *   2i+3  .  b  b  b
+ */
+#ifndef GRADUS_CPU_CONV_POOLED_H
+#define GRADUS_CPU_CONV_POOLED_H
+
+#include "kernels/cpu/conv.h"
+
+enum {
+    POOL_TAPS = 3,   /* rows and columns of a filter */
+    POOL_PATCH = 4,  /* rows and columns of x under a window */
+    POOL_PLACES = 4, /* in a window: 2u + v */
+    COLOURS = 3      /* channels of a picture */
+};
+
+/* Whether dz comes through such windows and such filters. */
+INLINE bool conv_pooled(const gr_geometry *g, const conv_dz *dz)
+{
+    const gr_geometry *o = &dz->pool;
+    return o->r == 2 && o->s == 2 && o->stride_h == 2 && o->stride_w == 2 && o->pad_top == 0 && o->pad_left == 0 &&
+           2 * o->p <= g->p && 2 * o->q <= g->q && g->r == POOL_TAPS && g->s == POOL_TAPS && g->stride_h == 1 &&
+           g->stride_w == 1;
+}
+
+/* A result with a gradient: dy, and where what it is multiplied by begins, its pixels of x (dW) or filter (dX). */
+typedef struct {
+    float dy;
+    int32_t at;
+} winner;
+
+/* --- dW and db: what rows box.row of the results of one image, from an even one on, add to PANEL filters ---------- */
+
+typedef struct {
+    const conv_dz *dz;
+    conv_box box;
+    const float *x; /* the windows of result row box.row.begin on */
+    int64_t pitch;  /* of x's rows */
+    float *dw;      /* sums: [9 C][PANEL], wide [PANEL][9 C] */
+    float *db;      /* sums: [PANEL] or NULL */
+} pooled_unit;
+
+/* Three channels: a vector holds as many filters, each of which looks up what it saw. */
+INLINE bool conv_pooled_colours(const gr_geometry *g, const conv_dz *dz)
+{
+    return conv_pooled(g, dz) && g->c == COLOURS;
+}
+void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
+#define conv_pooled_colours_add GR_CPU(conv_pooled_colours_add)
+
+/* Many channels: a vector holds as many of them, for one filter. list has room for a winner in each window. */
+enum { WIDE_VECTORS = 6 }; /* of a filter row that are summed at once */
+INLINE bool conv_pooled_wide(const gr_geometry *g, const conv_dz *dz)
+{
+    return conv_pooled(g, dz) && POOL_TAPS * g->c % (WIDE_VECTORS * VL) == 0;
+}
+void GR_CPU(conv_pooled_wide_add)(const pooled_unit *unit, int64_t channels, winner *list);
+#define conv_pooled_wide_add GR_CPU(conv_pooled_wide_add)
+
+/* --- dX ----------------------------------------------------------------------------------------------------------- */
+
+bool GR_CPU(conv_pooled_grad_x_fits)(const gr_geometry *g, const conv_dz *dz);
+size_t GR_CPU(conv_pooled_grad_x_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
+void GR_CPU(conv_pooled_grad_x)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
+#define conv_pooled_grad_x_fits GR_CPU(conv_pooled_grad_x_fits)
+#define conv_pooled_grad_x_scratch GR_CPU(conv_pooled_grad_x_scratch)
+#define conv_pooled_grad_x GR_CPU(conv_pooled_grad_x)
+
+#endif

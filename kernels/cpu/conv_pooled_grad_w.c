@@ -1,0 +1,142 @@
+/*
+ * conv_pooled_grad_w.c - dW and db from the winners of pooling windows, see conv_pooled.h.
+ *
+ * Three channels: VL filters at once, a filter row after the other, whose nine sums stay in registers while the windows
+ * of a unit go by. For tap (r, s, c) each filter wants one of four numbers, x at row r or r + 1 and at column s or
+ * s + 1: one look-up among the four neighbours in both rows.
+ *
+ * Many channels: one filter at once, whose winners are listed first. A winner sees 3 C neighbours in each of three
+ * rows; their sums stay in registers while the list goes by.
+ */
+#include "kernels/cpu/conv_pooled.h"
+
+/* --- three channels ----------------------------------------------------------------------------------------------- */
+
+enum {
+    ROW_TAPS = POOL_TAPS * COLOURS,
+    AHEAD = 7 /* windows from the one at work to the one asked for: dY comes from memory */
+};
+
+/* Where filters that won at places 0..3 look, for vec_pick: in the upper or lower row, at this column or the next. */
+INLINE ivec looks_of(ivec place)
+{
+    const ivec lower = ivec_all(VEC_PICK_HIGH), next = ivec_all(COLOURS);
+    return (place & 1) * next + (place >> 1 & 1) * lower;
+}
+
+/* n (1..VL) filters at one row of windows. */
+typedef struct {
+    const float *dy;
+    const uint8_t *argmax;
+    int64_t n;
+} window_row;
+
+/* dy of the filters that won anywhere in the window at `at`, 0 of the others; and their places. */
+INLINE vec winners_of(const window_row *w, int64_t at, ivec *place)
+{
+    if (w->n == VL)
+        *place = ivec_from_bytes(w->argmax + at);
+    else {
+        uint8_t bytes[VL] = {0};
+        memcpy(bytes, w->argmax + at, (size_t)w->n);
+        *place = ivec_from_bytes(bytes);
+    }
+    return vec_select(ivec_less(*place, POOL_PLACES), vec_load_n(w->dy + at, w->n), (vec){0});
+}
+
+/* Filter row r of VL filters from k on. */
+static void add_colours(const pooled_unit *unit, int64_t k, int r)
+{
+    const conv_dz *dz = unit->dz;
+    const gr_geometry *o = &dz->pool;
+    const int64_t end = min64(o->p, unit->box.row.end / 2), channel = unit->box.channel.begin + k;
+    float *dw = unit->dw + r * ROW_TAPS * PANEL + k;
+    vec sum[ROW_TAPS], bias = {0};
+    UNROLL
+    for (int t = 0; t < ROW_TAPS; t++)
+        sum[t] = vec_load(dw + t * PANEL);
+    for (int64_t i = unit->box.row.begin / 2; i < end; i++) {
+        const float *x = unit->x + (2 * i - unit->box.row.begin + r) * unit->pitch;
+        const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + channel;
+        const window_row w = {dz->dy + at, dz->argmax + at, min64(VL, unit->box.channel.end - channel)};
+        for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
+            ivec place;
+            prefetch(w.dy + (j + AHEAD) * dz->k);
+            prefetch(w.argmax + (j + AHEAD) * dz->k);
+            const vec dy = winners_of(&w, j * dz->k, &place);
+            const ivec looks = looks_of(place);
+            bias += dy;
+            UNROLL
+            for (int t = 0; t < ROW_TAPS; t++)
+                sum[t] += dy * vec_pick(x + t, x + unit->pitch + t, looks);
+        }
+    }
+    UNROLL
+    for (int t = 0; t < ROW_TAPS; t++)
+        vec_store(dw + t * PANEL, sum[t]);
+    if (unit->db && r == 0)
+        vec_store(unit->db + k, vec_load(unit->db + k) + bias);
+}
+
+void conv_pooled_colours_add(const pooled_unit *unit)
+{
+    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL)
+        for (int r = 0; r < POOL_TAPS; r++)
+            add_colours(unit, k, r);
+}
+
+/* --- many channels ------------------------------------------------------------------------------------------------ */
+
+enum { ROWS_AT_ONCE = VL == 16 ? POOL_TAPS : 1 }; /* filter rows whose sums the registers hold */
+
+/* The winners of filter k; returns how many. */
+static int64_t list_winners(const pooled_unit *unit, int64_t k, int64_t channels, winner *list)
+{
+    const conv_dz *dz = unit->dz;
+    const gr_geometry *o = &dz->pool;
+    int64_t n = 0;
+    for (int64_t i = unit->box.row.begin / 2; i < min64(o->p, unit->box.row.end / 2); i++) {
+        const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + k;
+        for (int64_t j = 0; j < o->q; j++) {
+            const int place = dz->argmax[at + j * dz->k];
+            const int64_t row = 2 * i - unit->box.row.begin + (place >> 1 & 1), col = 2 * j + (place & 1);
+            list[n] = (winner){dz->dy[at + j * dz->k], (int32_t)(row * unit->pitch + col * channels)};
+            n += place < POOL_PLACES;
+        }
+    }
+    return n;
+}
+
+/* WIDE_VECTORS vectors of so many rows of one filter, which lie dw_pitch apart in dw and pitch in x. */
+INLINE void add_wide(const winner *list, int64_t n, const float *x, int64_t pitch, float *dw, int64_t dw_pitch,
+                     const int rows)
+{
+    vec sum[POOL_TAPS * WIDE_VECTORS];
+    UNROLL
+    for (int i = 0; i < rows * WIDE_VECTORS; i++)
+        sum[i] = vec_load(dw + i / WIDE_VECTORS * dw_pitch + i % WIDE_VECTORS * VL);
+    for (int64_t at = 0; at < n; at++) {
+        const vec dy = vec_all(list[at].dy);
+        const float *from = x + list[at].at;
+        UNROLL
+        for (int i = 0; i < rows * WIDE_VECTORS; i++)
+            sum[i] += dy * vec_load(from + i / WIDE_VECTORS * pitch + i % WIDE_VECTORS * VL);
+    }
+    UNROLL
+    for (int i = 0; i < rows * WIDE_VECTORS; i++)
+        vec_store(dw + i / WIDE_VECTORS * dw_pitch + i % WIDE_VECTORS * VL, sum[i]);
+}
+
+void conv_pooled_wide_add(const pooled_unit *unit, int64_t channels, winner *list)
+{
+    const int64_t row = POOL_TAPS * channels;
+    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k++) {
+        const int64_t n = list_winners(unit, unit->box.channel.begin + k, channels, list);
+        float *dw = unit->dw + k * POOL_TAPS * row;
+        for (int64_t c = 0; c < row; c += WIDE_VECTORS * VL)
+            for (int r = 0; r < POOL_TAPS; r += ROWS_AT_ONCE)
+                add_wide(list, n, unit->x + r * unit->pitch + c, unit->pitch, dw + r * row + c, row, ROWS_AT_ONCE);
+        for (int64_t i = 0; unit->db && i < n; i++)
+            unit->db[k] += list[i].dy;
+    }
+}

@@ -1,0 +1,155 @@
+/*
+ * conv_pooled_grad_x.c - dX from the winners of pooling windows, see conv_pooled.h.
+ *
+ * A chunk is some images, one after the other. The winners of some rows of windows are listed by window and place. Then
+ * for one vector of channels after the other, whose filters stay in the first-level cache, each window's 4x4 pixels of
+ * dX are summed in registers and added to the image. Windows overlap by two pixels, so the order is fixed: rows of
+ * windows, channels, columns.
+ */
+#include "kernels/cpu/conv_pooled.h"
+
+enum {
+    IMAGE_CHUNKS = 16,
+    LISTED = 1 << 14 /* winners listed at a time, 128 KiB, or as many as a row of windows may have */
+};
+
+typedef struct {
+    gr_geometry g;
+    const conv_dz *dz;
+    int64_t panels; /* vectors of channels */
+    int64_t rows;   /* of windows whose winners are listed at a time */
+    const float *w; /* [K,3,3,C] */
+    float *packed;  /* [panel][K][9][VL] */
+    int64_t chunks;
+    winner *lists;     /* [chunk][rows][q][place][K] */
+    int32_t *counts;   /* [chunk][rows][q][place] */
+    int64_t list_room; /* winners of a chunk's lists */
+    float *dx;         /* [N,H,W,C] */
+    bool accumulate;
+    size_t bytes;
+} grad_x_plan;
+
+bool conv_pooled_grad_x_fits(const gr_geometry *g, const conv_dz *dz)
+{
+#ifdef TALL_TILES /* 16 sums and a factor need more than 16 registers */
+    return conv_pooled(g, dz) && g->c % VL == 0;
+#else
+    (void)g;
+    (void)dz;
+    return false;
+#endif
+}
+
+static grad_x_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz *dz, void *base)
+{
+    const gr_geometry *o = &dz->pool;
+    grad_x_plan f = {.g = *g,
+                     .dz = dz,
+                     .panels = g->c / VL,
+                     .chunks = min64(g->n, IMAGE_CHUNKS),
+                     .w = gr__f32(call->in[1]),
+                     .dx = gr__f32(call->d_in[0]),
+                     .accumulate = call->accumulate & 1};
+    f.rows = max64(1, min64(o->p, LISTED / (o->q * POOL_PLACES * dz->k)));
+    f.list_room = f.rows * o->q * POOL_PLACES * dz->k;
+    scratch s = {.base = base};
+    f.packed = scratch_take(&s, f.panels * dz->k * POOL_TAPS * POOL_TAPS * VL);
+    f.lists = (winner *)scratch_take(&s, f.chunks * f.list_room * (int64_t)(sizeof(winner) / sizeof(float)));
+    f.counts = (int32_t *)scratch_take(&s, f.chunks * f.rows * o->q * POOL_PLACES);
+    f.bytes = s.used;
+    return f;
+}
+
+/* Chunk: a vector of channels. */
+static void pack_chunk(void *arg, int64_t panel)
+{
+    const grad_x_plan *f = arg;
+    const int64_t taps = f->dz->k * POOL_TAPS * POOL_TAPS;
+    for (int64_t i = 0; i < taps; i++)
+        vec_store(f->packed + (panel * taps + i) * VL, vec_load(f->w + i * f->g.c + panel * VL));
+}
+
+/* Lists the winners of window i by place; at: where their filters begin in a panel. */
+static void list_window(const grad_x_plan *f, int64_t window, winner *list, int32_t *count)
+{
+    const int64_t k = f->dz->k;
+    const float *dy = f->dz->dy + window * k;
+    const uint8_t *argmax = f->dz->argmax + window * k;
+    int32_t n[POOL_PLACES] = {0};
+    for (int64_t i = 0; i < k; i++)
+        if (argmax[i] < POOL_PLACES)
+            list[argmax[i] * k + n[argmax[i]]++] = (winner){dy[i], (int32_t)(i * POOL_TAPS * POOL_TAPS * VL)};
+    memcpy(count, n, sizeof n);
+}
+
+/* patch[4][4] += dy w[r][s] of the filters that won at place u, v. */
+INLINE void add_place(vec *patch, const winner *list, int32_t n, const float *w, const int u, const int v)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const vec dy = vec_all(list[i].dy);
+        const float *filter = w + list[i].at;
+        UNROLL
+        for (int t = 0; t < POOL_TAPS * POOL_TAPS; t++)
+            patch[(u + t / POOL_TAPS) * POOL_PATCH + v + t % POOL_TAPS] += dy * vec_load(filter + t * VL);
+    }
+}
+
+/* Adds what the winners of window (i, j) say to VL channels of dx[H,W,C]. */
+static void add_window(const grad_x_plan *f, const winner *list, const int32_t *count, const float *w, int64_t i,
+                       int64_t j, float *dx)
+{
+    const gr_geometry *g = &f->g;
+    const int64_t k = f->dz->k, h = 2 * i - g->pad_top, col = 2 * j - g->pad_left;
+    vec patch[POOL_PATCH * POOL_PATCH] = {{0}};
+    add_place(patch, list, count[0], w, 0, 0);
+    add_place(patch, list + k, count[1], w, 0, 1);
+    add_place(patch, list + 2 * k, count[2], w, 1, 0);
+    add_place(patch, list + 3 * k, count[3], w, 1, 1);
+    UNROLL
+    for (int t = 0; t < POOL_PATCH * POOL_PATCH; t++) {
+        const int64_t row = h + t / POOL_PATCH, at = col + t % POOL_PATCH;
+        if (row < 0 || row >= g->h || at < 0 || at >= g->w)
+            continue;
+        float *to = dx + (row * g->w + at) * g->c;
+        vec_store(to, vec_load(to) + patch[t]);
+    }
+}
+
+static void add_image(const grad_x_plan *f, int64_t n, winner *lists, int32_t *counts)
+{
+    const gr_geometry *g = &f->g, *o = &f->dz->pool;
+    const int64_t k = f->dz->k, image = g->h * g->w * g->c;
+    float *dx = f->dx + n * image;
+    if (!f->accumulate)
+        memset(dx, 0, (size_t)image * sizeof *dx);
+    for (int64_t first = 0; first < o->p; first += f->rows) {
+        const int64_t windows = min64(f->rows, o->p - first) * o->q;
+        for (int64_t i = 0; i < windows; i++)
+            list_window(f, (n * o->p + first) * o->q + i, lists + i * POOL_PLACES * k, counts + i * POOL_PLACES);
+        for (int64_t panel = 0; panel < f->panels; panel++)
+            for (int64_t i = 0; i < windows; i++)
+                add_window(f, lists + i * POOL_PLACES * k, counts + i * POOL_PLACES,
+                           f->packed + panel * k * POOL_TAPS * POOL_TAPS * VL, first + i / o->q, i % o->q,
+                           dx + panel * VL);
+    }
+}
+
+static void images_chunk(void *arg, int64_t chunk)
+{
+    const grad_x_plan *f = arg;
+    const span images = part_of(f->g.n, chunk, f->chunks);
+    for (int64_t n = images.begin; n < images.end; n++)
+        add_image(f, n, f->lists + chunk * f->list_room, f->counts + chunk * f->rows * f->dz->pool.q * POOL_PLACES);
+}
+
+void conv_pooled_grad_x(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
+{
+    grad_x_plan f = plan(call, g, dz, call->exec->scratch);
+    gr_parallel_for(call->exec, f.panels, pack_chunk, &f);
+    gr_parallel_for(call->exec, f.chunks, images_chunk, &f);
+}
+
+size_t conv_pooled_grad_x_scratch(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
+{
+    return plan(call, g, dz, NULL).bytes;
+}
