@@ -4,7 +4,7 @@
 #ifndef GRADUS_BENCH_REPORT_H
 #define GRADUS_BENCH_REPORT_H
 
-#include "bench/bench_trial.h"
+#include "bench/bench_timing.h"
 
 /* What stands beside every measurement: the machine, and what it allows. */
 typedef struct {

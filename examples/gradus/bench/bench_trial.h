@@ -1,18 +1,14 @@
 /*
- * bench_trial.h - one case of gradus bench at one batch size: set up in a context of its own, compared with the
- * reference, timed.
+ * bench_trial.h - one case of gradus bench at one batch size, set up in a context of its own.
+ *
+ * The reference is slow, so it computes only the first samples of a large batch, and the batch repeats them. To make
+ * both comparable, gradients from outside are divided by the number of repetitions: a sum over the batch is then the
+ * same, a sample's own gradient that much smaller.
  */
 #ifndef GRADUS_BENCH_TRIAL_H
 #define GRADUS_BENCH_TRIAL_H
 
 #include "bench/bench_cases.h"
-
-/* What a pass has shown. */
-typedef struct {
-    int repeats;                             /* 0: the operation has no such pass */
-    double median, quartile[2];              /* seconds */
-    double flops, bytes_read, bytes_written; /* of one run */
-} bench_pass;
 
 typedef struct {
     const bench_case *c;
@@ -35,6 +31,9 @@ typedef struct {
 bool bench_open(bench_trial *t, const bench_case *c, const gr_options *options, int64_t batch, int64_t period);
 void bench_close(bench_trial *t);
 
+/* One step, up to but without its end: gr_step_end is due when the result has been looked at. */
+void bench_step(bench_trial *t);
+
 /* Bytes on the host that bench_open and bench_compare take beside the context's own. */
 int64_t bench_staging(const bench_trial *t);
 
@@ -43,29 +42,5 @@ int64_t bench_staging(const bench_trial *t);
  * the batch size.
  */
 int64_t bench_period(const bench_trial *planned);
-
-/* All that a step has computed: the result, gradients, what was changed in place. */
-typedef struct {
-    int n;
-    struct {
-        char what[48];
-        int64_t count;
-        bool per_sample_gradient; /* a share of a mean over the batch */
-        double *values;           /* [count] */
-    } parts[2 * BENCH_INPUTS];
-} bench_answer;
-
-/* Runs one step and keeps what it gave. False: the context tells why, or host memory is out. */
-bool bench_ask(bench_trial *t, bench_answer *answer);
-void bench_forget(bench_answer *answer);
-
-/*
- * The largest difference of an answer from the reference's, as a share of the largest number of the same tensor; *what
- * names the tensor. The reference may hold one period of the batch. INFINITY where a number is none.
- */
-double bench_compare(const bench_answer *answer, const bench_answer *reference, const char **what);
-
-/* Warms up and repeats, for so many seconds of each pass. False: the context tells why, or host memory is out. */
-bool bench_measure(bench_trial *t, double seconds, bench_pass passes[2]);
 
 #endif

@@ -1,0 +1,19 @@
+/*
+ * bench_draw.h - the numbers in a case's tensors: quarters from -1 to 1, so that products and their sums are exact in
+ * float, and no rounding turns a ReLU or another maximum round.
+ */
+#ifndef GRADUS_BENCH_DRAW_H
+#define GRADUS_BENCH_DRAW_H
+
+#include "bench/bench_cases.h"
+
+/* Element i of an input; key tells the inputs of a case apart. */
+double bench_draw(const bench_input *input, int key, int64_t i);
+
+/*
+ * Fills t, whose samples repeat after period where it has any; what comes from outside is divided by the number of
+ * repetitions. False: out of host memory, or the context tells.
+ */
+bool bench_fill(gr_tensor *t, const bench_input *input, int key, int64_t batch, int64_t period);
+
+#endif
