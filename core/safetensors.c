@@ -1,4 +1,4 @@
-/* safetensors.c - reading by the rules, writing through a temporary file; see safetensors.h. */
+/* safetensors.c - reading by the rules, writing byte by byte the same; see safetensors.h. */
 #include "core/safetensors.h"
 
 #include <errno.h>
@@ -7,11 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "core/context.h"
+#include "core/whole_file.h"
 
-enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8 };
+enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8, SUM_DIGITS = 8 };
+
+static const char checked[] =
+    "{\"__metadata__\":{\"checksum\":\""; /* how the header of a file with a checksum begins */
+enum { SUM_AT = LENGTH_BYTES + sizeof checked - 1 };
+static const char no_sum[] = "00000000";
 
 static const char *const dtypes[GR_TYPE_COUNT] = {
     [GR_F32] = "F32", [GR_F64] = "F64", [GR_F16] = "F16", [GR_BF16] = "BF16",
@@ -25,36 +33,77 @@ static bool invalid_file(gr_context *ctx, const char *path, const char *rule)
                     path, rule);
 }
 
-/* The whole file into memory. */
-static bool read_file(gr_context *ctx, const char *path, gr_safetensors *file)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path,
-                        strerror(errno));
-    bool sized = fseeko(f, 0, SEEK_END) == 0;
-    off_t size = sized ? ftello(f) : -1;
-    if (size < 0) {
-        fclose(f);
-        return gr__fail(ctx, GR_IO_ERROR, "%s: its size cannot be read (is it a folder or a pipe?)", path);
-    }
-    rewind(f);
-    file->size = (size_t)size;
-    file->bytes = gr__calloc(ctx, file->size + 1, 1);
-    size_t got = file->bytes ? fread(file->bytes, 1, file->size, f) : 0;
-    fclose(f);
-    if (!file->bytes)
-        return false;
-    return got == file->size ||
-           gr__fail(ctx, GR_IO_ERROR, "%s: could be read only to byte %zu of %zu", path, got, file->size);
-}
-
 static uint64_t little_endian_u64(const unsigned char *p)
 {
     uint64_t v = 0;
     for (int i = 7; i >= 0; i--)
         v = v << 8 | p[i];
     return v;
+}
+
+/*
+ * The length of the header, as the file says it, if it can be true; nothing is read of a file that is none, however
+ * large. 0: rule tells.
+ */
+static uint64_t header_length(const unsigned char *begin, size_t got, uint64_t size, const char **rule)
+{
+    const uint64_t length = got >= LENGTH_BYTES ? little_endian_u64(begin) : 0;
+    *rule = NULL;
+    if (got < LENGTH_BYTES || length > size - LENGTH_BYTES)
+        *rule = "it is shorter than its own header";
+    else if (length > MAX_HEADER)
+        *rule = "its header is longer than 100,000,000 bytes";
+    else if (length == 0 || begin[LENGTH_BYTES] != '{')
+        *rule = "its header does not begin with '{'";
+    return *rule ? 0 : length;
+}
+
+static bool read_bytes(int fd, unsigned char *to, size_t from, size_t to_byte)
+{
+    while (from < to_byte) {
+        const ssize_t n = read(fd, to + from, to_byte - from);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += (size_t)n;
+    }
+    return true;
+}
+
+/* The whole of an open file into memory. *rule: what its first bytes break. */
+static bool read_open_file(gr_context *ctx, int fd, const char *path, gr_safetensors *file, const char **rule)
+{
+    struct stat s;
+    unsigned char begin[LENGTH_BYTES + 1];
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
+        return gr__fail(ctx, GR_IO_ERROR, "%s: it is not an ordinary file but a folder, a pipe or a device", path);
+    file->size = (size_t)s.st_size;
+    const size_t first = file->size < sizeof begin ? file->size : sizeof begin;
+    errno = 0;
+    if (!read_bytes(fd, begin, 0, first))
+        return gr__fail(ctx, GR_IO_ERROR, "%s: cannot be read: %s", path,
+                        errno ? strerror(errno) : "it became shorter");
+    if (header_length(begin, first, file->size, rule) == 0)
+        return false;
+    file->bytes = gr__calloc(ctx, file->size + 1, 1);
+    if (!file->bytes)
+        return false;
+    memcpy(file->bytes, begin, first);
+    return read_bytes(fd, file->bytes, first, file->size) ||
+           gr__fail(ctx, GR_IO_ERROR, "%s: cannot be read: %s", path, errno ? strerror(errno) : "it became shorter");
+}
+
+/* Without waiting: a pipe has no writer yet, perhaps for ever. */
+static bool read_file(gr_context *ctx, const char *path, gr_safetensors *file, const char **rule)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path,
+                        strerror(errno));
+    const bool good = read_open_file(ctx, fd, path, file, rule);
+    close(fd);
+    return good;
 }
 
 /* One entry's shape; returns the rule it breaks or NULL. */
@@ -142,68 +191,133 @@ static const char *read_header(json_t *header, const char *data, size_t data_siz
     return end == data + data_size ? NULL : "there are bytes behind the last tensor";
 }
 
+/* CRC-32 of a file whose checksum's digits are taken as zeros; they lie in the header. */
+static uint32_t sum_of(const unsigned char *length, const char *header, size_t header_size, int n,
+                       const gr_saved_tensor *tensors)
+{
+    const size_t at = SUM_AT - LENGTH_BYTES;
+    uLong sum = crc32_z(0, length, LENGTH_BYTES);
+    sum = crc32_z(sum, (const Bytef *)header, at);
+    sum = crc32_z(sum, (const Bytef *)no_sum, SUM_DIGITS);
+    sum = crc32_z(sum, (const Bytef *)header + at + SUM_DIGITS, header_size - at - SUM_DIGITS);
+    for (int i = 0; i < n; i++)
+        sum = crc32_z(sum, tensors[i].data, size_of(&tensors[i]));
+    return (uint32_t)sum;
+}
+
+/* Whether a file that carries a checksum has it. */
+static bool sum_is_right(gr_safetensors *file, const char *header, size_t length)
+{
+    char digits[SUM_DIGITS + 1];
+    if (length < sizeof checked + SUM_DIGITS || memcmp(header, checked, sizeof checked - 1) != 0)
+        return true;
+    snprintf(digits, sizeof digits, "%08x", (unsigned)sum_of(file->bytes, header, length, file->n, file->tensors));
+    return file->checked = memcmp(header + sizeof checked - 1, digits, SUM_DIGITS) == 0;
+}
+
+/* Everything behind the length. Returns the rule that it breaks; NULL: none, or ctx tells. */
+static const char *parse(gr_context *ctx, gr_safetensors *file)
+{
+    const size_t length = (size_t)little_endian_u64(file->bytes);
+    const char *header = (const char *)file->bytes + LENGTH_BYTES;
+    json_error_t why;
+    file->header = json_loadb(header, length, JSON_REJECT_DUPLICATES, &why);
+    if (!file->header && json_error_code(&why) == json_error_out_of_memory) {
+        gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the header of a safetensors file of %zu bytes", length);
+        return NULL;
+    }
+    if (!json_is_object((json_t *)file->header))
+        return "its header is no JSON object, or has a key twice";
+    file->tensors = gr__calloc(ctx, json_object_size(file->header) + 1, sizeof *file->tensors);
+    if (!file->tensors)
+        return NULL;
+    const char *rule = read_header(file->header, header + length, file->size - LENGTH_BYTES - length, file);
+    return rule ? rule : sum_is_right(file, header, length) ? NULL : "its checksum is not that of its contents";
+}
+
 bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *file)
 {
     *file = (gr_safetensors){0};
     const char *rule = NULL;
-    json_t *header = NULL;
-    if (!read_file(ctx, path, file))
-        goto fail;
-    const char *bytes = file->bytes;
-    uint64_t length = file->size >= LENGTH_BYTES ? little_endian_u64(file->bytes) : 0;
-    rule = "it is shorter than its own header";
-    if (file->size < LENGTH_BYTES || length > file->size - LENGTH_BYTES)
-        goto fail;
-    rule = "its header is longer than 100,000,000 bytes";
-    if (length > MAX_HEADER)
-        goto fail;
-    rule = "its header does not begin with '{'";
-    if (length == 0 || bytes[LENGTH_BYTES] != '{')
-        goto fail;
-    rule = "its header is no JSON object, or has a key twice";
-    header = json_loadb(bytes + LENGTH_BYTES, length, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(header))
-        goto fail;
-    file->tensors = gr__calloc(ctx, json_object_size(header) + 1, sizeof *file->tensors);
-    if (!file->tensors)
-        goto fail;
-    rule = read_header(header, bytes + LENGTH_BYTES + length, file->size - LENGTH_BYTES - length, file);
-    if (rule)
-        goto fail;
-    json_decref(header);
-    return true;
-fail:
-    json_decref(header);
+    if (!gr_ok(ctx))
+        return false;
+    if (read_file(ctx, path, file, &rule))
+        rule = parse(ctx, file);
+    if (!rule && gr_ok(ctx))
+        return true;
     gr__safetensors_free(file);
-    return invalid_file(ctx, path, rule ? rule : "");
+    return rule ? invalid_file(ctx, path, rule) : false;
 }
 
 void gr__safetensors_free(gr_safetensors *file)
 {
+    json_decref(file->header);
     free(file->tensors);
     free(file->bytes);
     *file = (gr_safetensors){0};
 }
 
+const gr_saved_tensor *gr__safetensors_find(const gr_safetensors *file, const char *name)
+{
+    for (int i = 0; i < file->n; i++)
+        if (!strcmp(file->tensors[i].name, name))
+            return &file->tensors[i];
+    return NULL;
+}
+
+const char *gr__safetensors_text(const gr_safetensors *file, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
+}
+
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/* The header as text, padded with spaces so that the data begins at a multiple of 8 bytes. NULL: no memory. */
-static char *header_text(int n, const gr_saved_tensor *tensors)
+/* The metadata, the checksum first. NULL: no memory. */
+static json_t *metadata(int n, const gr_saved_text *texts)
+{
+    json_t *o = json_object();
+    bool good = o && json_object_set_new(o, "checksum", json_string(no_sum)) == 0;
+    for (int i = 0; good && i < n; i++)
+        good = json_object_set_new(o, texts[i].key, json_string(texts[i].value)) == 0;
+    if (good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+/* A tensor's entry; its data begin at *begin, which moves to their end. NULL: no memory. */
+static json_t *entry_of(const gr_saved_tensor *t, size_t *begin)
+{
+    json_t *shape = json_array();
+    bool good = shape;
+    for (int d = 0; good && d < t->ndim; d++)
+        good = json_array_append_new(shape, json_integer(t->shape[d])) == 0;
+    const size_t end = *begin + size_of(t);
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[t->type], "shape", good ? shape : NULL,
+                              "data_offsets", (json_int_t)*begin, (json_int_t)end);
+    if (!good)
+        json_decref(shape);
+    *begin = end;
+    return entry;
+}
+
+static json_t *header_of(int n, const gr_saved_tensor *tensors, int n_texts, const gr_saved_text *texts)
 {
     json_t *header = json_object();
     size_t begin = 0;
-    for (int i = 0; i < n; i++) {
-        json_t *shape = json_array();
-        for (int d = 0; d < tensors[i].ndim; d++)
-            json_array_append_new(shape, json_integer(tensors[i].shape[d]));
-        size_t end = begin + size_of(&tensors[i]);
-        json_object_set_new(header, tensors[i].name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[tensors[i].type], "shape", shape,
-                                      "data_offsets", (json_int_t)begin, (json_int_t)end));
-        begin = end;
-    }
-    char *text = json_dumps(header, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    bool good = header && (!texts || json_object_set_new(header, "__metadata__", metadata(n_texts, texts)) == 0);
+    for (int i = 0; good && i < n; i++)
+        good = json_object_set_new(header, tensors[i].name, entry_of(&tensors[i], &begin)) == 0;
+    if (good)
+        return header;
     json_decref(header);
+    return NULL;
+}
+
+/* The header as text, padded with spaces so that the data begins at a multiple of 8 bytes. NULL: no memory. */
+static char *header_text(json_t *header)
+{
+    char *text = header ? json_dumps(header, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
     size_t length = text ? strlen(text) : 0, padded = (length + 7) / 8 * 8;
     char *grown = text ? realloc(text, padded + 1) : NULL;
     if (!grown) {
@@ -215,43 +329,41 @@ static char *header_text(int n, const gr_saved_tensor *tensors)
     return grown;
 }
 
-static bool write_all(FILE *f, const char *header, int n, const gr_saved_tensor *tensors)
+static bool write_all(FILE *f, const unsigned char *length, const char *header, int n, const gr_saved_tensor *tensors)
 {
-    unsigned char length[LENGTH_BYTES];
-    for (int i = 0; i < LENGTH_BYTES; i++)
-        length[i] = (unsigned char)((uint64_t)strlen(header) >> (8 * i));
-    bool good = fwrite(length, 1, sizeof length, f) == sizeof length && fputs(header, f) >= 0;
+    bool good = fwrite(length, 1, LENGTH_BYTES, f) == LENGTH_BYTES && fputs(header, f) >= 0;
     for (int i = 0; i < n && good; i++)
         good = fwrite(tensors[i].data, 1, size_of(&tensors[i]), f) == size_of(&tensors[i]);
-    return good && fflush(f) == 0 && fsync(fileno(f)) == 0;
+    return good;
+}
+
+bool gr__safetensors_write_checked(gr_context *ctx, const char *path, int n, const gr_saved_tensor *tensors,
+                                   int n_texts, const gr_saved_text *texts)
+{
+    gr_whole_file w;
+    unsigned char length[LENGTH_BYTES];
+    if (!gr_ok(ctx))
+        return false;
+    json_t *parts = header_of(n, tensors, n_texts, texts);
+    char *header = header_text(parts);
+    json_decref(parts);
+    if (!header)
+        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the header of %s", path);
+    const size_t header_size = strlen(header);
+    for (int i = 0; i < LENGTH_BYTES; i++)
+        length[i] = (unsigned char)((uint64_t)header_size >> (8 * i));
+    if (texts) {
+        char digits[SUM_DIGITS + 1];
+        snprintf(digits, sizeof digits, "%08x", (unsigned)sum_of(length, header, header_size, n, tensors));
+        memcpy(header + SUM_AT - LENGTH_BYTES, digits, SUM_DIGITS);
+    }
+    const bool written =
+        gr__whole_file_open(ctx, &w, path) && gr__whole_file_close(&w, write_all(w.file, length, header, n, tensors));
+    free(header);
+    return written;
 }
 
 bool gr__safetensors_write(gr_context *ctx, const char *path, int n, const gr_saved_tensor *tensors)
 {
-    if (!gr_ok(ctx))
-        return false;
-    char temporary[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid()) >= (int)sizeof temporary)
-        return gr__fail(ctx, GR_USAGE, "the path %.64s... is too long", path);
-    char *header = header_text(n, tensors);
-    if (!header)
-        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the header of %s", path);
-    FILE *f = fopen(temporary, "wb");
-    bool opened = f != NULL;
-    bool good = opened && write_all(f, header, n, tensors);
-    int error = errno;
-    if (opened && fclose(f) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    free(header);
-    if (good && rename(temporary, path) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (good)
-        return true;
-    if (opened)
-        unlink(temporary);
-    return gr__fail(ctx, GR_IO_ERROR, "%s: cannot be written: %s", path, strerror(error));
+    return gr__safetensors_write_checked(ctx, path, n, tensors, 0, NULL);
 }

@@ -178,6 +178,7 @@ typedef struct {
     gr_order order;
     gr_last_batch last;
     int64_t epoch;       /* epochs that another loader of this run has begun before: their orders are not taken again */
+    int64_t skip;        /* batches of the first epoch that another loader has given out, and this one leaves out */
     int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */
     int workers; /* threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each
                        batch is filled by the context's threads when it is asked for. The batches are the same. */

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/safetensors.h"
-#include "nn/module.h"
+#include "nn/weights.h"
 
-static bool is_ready(gr_module *net, const char *path, const char *what)
+bool gr__weights_ready(const gr_module *net, const char *path, const char *what)
 {
     if (!net || !gr_ok(net->ctx))
         return false;
@@ -16,8 +15,7 @@ static bool is_ready(gr_module *net, const char *path, const char *what)
            gr__fail(net->ctx, GR_USAGE, "%s: the model has no parameters yet; call gr_module_build first", what);
 }
 
-/* What a file holds: parameters, then running statistics. */
-static int stored_count(const gr_module *net)
+int gr__weights_count(const gr_module *net)
 {
     return gr_parameter_count(net) + net->parameters->statistics->n;
 }
@@ -33,15 +31,19 @@ static gr_tensor *stored_value(const gr_module *net, int i)
     return *stored_plan(net, i)->place;
 }
 
-/* A parameter's elements in disk order as f32, for the caller to free. NULL: recorded. */
-static float *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t)
+/* A parameter's elements in disk order, as f32 unless type is its own, for the caller to free. NULL: recorded. */
+static void *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t, gr_type type)
 {
-    float *disk = gr__calloc(t->ctx, (size_t)t->count, sizeof *disk);
-    void *memory = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(t->type));
+    const size_t size = gr_type_size(t->type);
+    char *disk = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(type));
+    char *memory = gr__calloc(t->ctx, (size_t)t->count, size);
     bool good = disk && memory && gr_download(t, memory);
     for (int64_t i = 0; good && i < t->count; i++) {
-        int64_t j = gr__memory_index(plan, i);
-        disk[i] = t->type == GR_F64 ? (float)((double *)memory)[j] : ((float *)memory)[j];
+        const char *from = memory + size * (size_t)gr__memory_index(plan, i);
+        if (type == t->type)
+            memcpy(disk + size * (size_t)i, from, size);
+        else
+            ((float *)disk)[i] = (float)*(const double *)from;
     }
     free(memory);
     if (good)
@@ -50,35 +52,33 @@ static float *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t)
     return NULL;
 }
 
-bool gr_save_weights(gr_module *net, const char *path)
+bool gr__weights_store(const gr_module *net, bool exact, gr_saved_tensor *saved)
 {
-    if (!is_ready(net, path, "gr_save_weights"))
-        return false;
-    int n = stored_count(net);
-    gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
-    bool good = saved;
-    for (int i = 0; good && i < n; i++) {
+    bool good = true;
+    for (int i = 0; good && i < gr__weights_count(net); i++) {
         const gr_parameter_plan *plan = stored_plan(net, i);
+        const gr_tensor *t = stored_value(net, i);
         snprintf(saved[i].name, sizeof saved[i].name, "%s", plan->name);
-        saved[i].type = GR_F32;
+        saved[i].type = exact ? t->type : GR_F32;
         saved[i].ndim = plan->ndim;
         gr__disk_shape(plan, saved[i].shape);
-        saved[i].data = to_disk_order(plan, stored_value(net, i));
+        saved[i].data = to_disk_order(plan, t, saved[i].type);
         good = saved[i].data;
     }
-    good = good && gr__safetensors_write(net->ctx, path, n, saved);
+    return good;
+}
+
+bool gr_save_weights(gr_module *net, const char *path)
+{
+    if (!gr__weights_ready(net, path, "gr_save_weights"))
+        return false;
+    const int n = gr__weights_count(net);
+    gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
+    const bool good = saved && gr__weights_store(net, false, saved) && gr__safetensors_write(net->ctx, path, n, saved);
     for (int i = 0; saved && i < n; i++)
         free((void *)saved[i].data);
     free(saved);
     return good;
-}
-
-static const gr_saved_tensor *find(const gr_safetensors *file, const char *name)
-{
-    for (int i = 0; i < file->n; i++)
-        if (!strcmp(file->tensors[i].name, name))
-            return &file->tensors[i];
-    return NULL;
 }
 
 /* One line for each way in which a parameter and the file differ; false: recorded. */
@@ -104,22 +104,23 @@ static bool check(gr_context *ctx, const char *path, const gr_parameter_plan *pl
     return gr__fail(ctx, GR_BAD_DATA, "%s: %s has shape %s; the model wants %s", path, plan->name, a, b);
 }
 
-/* PyTorch's count of the batches that a running statistic has seen: nothing here depends on it. */
-static bool is_counter(const char *name)
+/* PyTorch's count of the batches that a running statistic has seen, and the rest of a checkpoint. */
+static bool is_beside(const char *name)
 {
     static const char counter[] = ".num_batches_tracked";
     size_t length = strlen(name);
-    return length >= sizeof counter && !strcmp(name + length - (sizeof counter - 1), counter);
+    return (length >= sizeof counter && !strcmp(name + length - (sizeof counter - 1), counter)) ||
+           !strncmp(name, GR__BESIDE_WEIGHTS, sizeof GR__BESIDE_WEIGHTS - 1);
 }
 
-static bool check_all(gr_module *net, const char *path, const gr_safetensors *file)
+bool gr__weights_check(const gr_module *net, const char *path, const gr_safetensors *file)
 {
-    int n = stored_count(net);
+    int n = gr__weights_count(net);
     for (int i = 0; i < n; i++)
-        if (!check(net->ctx, path, stored_plan(net, i), find(file, stored_plan(net, i)->name)))
+        if (!check(net->ctx, path, stored_plan(net, i), gr__safetensors_find(file, stored_plan(net, i)->name)))
             return false;
     for (int i = 0; i < file->n; i++) {
-        bool known = is_counter(file->tensors[i].name);
+        bool known = is_beside(file->tensors[i].name);
         for (int j = 0; j < n && !known; j++)
             known = !strcmp(file->tensors[i].name, stored_plan(net, j)->name);
         if (!known)
@@ -154,14 +155,21 @@ static bool load_one(const gr_parameter_plan *plan, const gr_saved_tensor *saved
     return good;
 }
 
+bool gr__weights_load(gr_module *net, const gr_safetensors *file)
+{
+    bool good = true;
+    for (int i = 0; good && i < gr__weights_count(net); i++)
+        good =
+            load_one(stored_plan(net, i), gr__safetensors_find(file, stored_plan(net, i)->name), stored_value(net, i));
+    return good;
+}
+
 bool gr_load_weights(gr_module *net, const char *path)
 {
     gr_safetensors file;
-    if (!is_ready(net, path, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
+    if (!gr__weights_ready(net, path, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
         return false;
-    bool good = check_all(net, path, &file); /* everything is checked before anything is changed */
-    for (int i = 0; good && i < stored_count(net); i++)
-        good = load_one(stored_plan(net, i), find(&file, stored_plan(net, i)->name), stored_value(net, i));
+    const bool good = gr__weights_check(net, path, &file) && gr__weights_load(net, &file); /* all of it or none */
     gr__safetensors_free(&file);
     return good;
 }

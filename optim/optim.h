@@ -74,6 +74,20 @@ bool gr_optimizer_step(gr_optimizer *opt);
  */
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 
+/*
+ * Everything that training goes on from, bit for bit, in one safetensors file with a checksum: weights and running
+ * statistics under their names (gr_load_weights reads them too), the optimizer's moments and counts, the learning rate,
+ * the loss scale, what is drawn next; and a note of the program's own, such as its epoch and batch (NULL: none). Between
+ * two updates alone. The file that was there stays until the new one is whole. Where a loader goes on:
+ * gr_loader_options.epoch and skip.
+ *
+ * Loading checks everything before it changes anything: a damaged file is GR_BAD_DATA; one of another version, device,
+ * instruction set, precision or seed is GR_USAGE and named, as its bits would be others. *note (NULL: not wanted) is the
+ * context's until gr_close. False: recorded.
+ */
+bool gr_checkpoint_save(gr_optimizer *opt, const char *path, const char *note);
+bool gr_checkpoint_load(gr_optimizer *opt, const char *path, const char **note);
+
 /* The loss that fits a model's answer z: sigmoid_bce for one logit, softmax_cross_entropy for more. */
 gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch);
 
@@ -199,6 +213,33 @@ typedef struct {
     int64_t epoch, batch;
 } gr_batch_stage;
 
+/* Something that makes a run another than others, in words. */
+typedef struct {
+    const char *key, *value;
+} gr_setting;
+
+/*
+ * The states of a run of gr_fit in a folder: checkpoint-UPDATE.safetensors after every epoch, when the run is stopped,
+ * and in between as is asked for here; best.safetensors is that of the epoch whose end had the best accuracy on the
+ * validation part. Each is written whole or not at all. One run at a time works in a folder.
+ */
+typedef struct {
+    const char *folder;         /* made where there is none */
+    int64_t every;              /* also after every so many updates; 0: not */
+    double every_seconds;       /* also when so much time has gone since the last one; 0: not */
+    int keep;                   /* the last so many, and the best; 0: 2 */
+    bool resume;                /* go on from the last one; where there is none, begin. Without it a folder that holds
+                                   some is refused. One that is damaged gets another name, and the one before is taken */
+    const gr_setting *settings; /* what a checkpoint of another run is known by, and refused: beside the samples, the */
+    int n_settings;             /* batch sizes, the end of the run and what gr_checkpoint_load looks at */
+    const char *(*note)(
+        void *user); /* what the program wants back with the state, until the next call; NULL: nothing */
+    bool (*resumed)(void *user, const gr_progress *p, const char *path, const char *note); /* the run goes on from
+                                   there; false: it cannot; NULL: nobody is told */
+    void (*told)(void *user, const char *text); /* what a checkpoint was passed over for; NULL: nobody is told */
+    void *user;
+} gr_checkpoints;
+
 typedef struct {
     int64_t batch; /* samples in an update */
     const gr_batch_stage
@@ -229,7 +270,10 @@ typedef struct {
     gr_loss_function
         loss; /* in place of gr_loss, in training and in evaluation; NULL: that. Accuracy is of the labels all the same */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
-    void *user;                                       /* for loss and report */
+    bool (*stop)(void *user); /* asked before every batch of evaluation: true ends it and the run; NULL: never */
+    void *user;               /* for loss, report and stop */
+    const gr_checkpoints *checkpoints; /* where the run is kept and goes on from; NULL: nowhere. A run that is stopped
+                                          within an epoch then ends without the epoch's evaluation */
 } gr_fit_options;
 
 /* How a run ended. */

@@ -174,6 +174,41 @@ static void order_does_not_depend_on_batch(void **state)
     assert_memory_equal(order[0], order[1], sizeof order[0]);
 }
 
+/* A loader that leaves batches out gives what another would give behind them, and the next epoch whole. */
+static void goes_on_within_an_epoch(void **state)
+{
+    (void)state;
+    static seen whole[2][MAX], b[MAX];
+    for (int workers = GR_NO_WORKERS; workers <= 2; workers += 3)
+        for (gr_last_batch last = GR_KEEP; last <= GR_WRAP; last++) {
+            gr_context *ctx = gr_open(&(gr_options){.threads = 2, .seed = 5});
+            gr_dataset *set = numbered(ctx, 13);
+            const gr_loader_options from_start = {
+                .batch = 4, .last = last, .epoch = 1, .workers = workers};
+            gr_loader *loader = gr_loader_open(set, &from_start);
+            const int batches = epoch(ctx, loader, last, whole[0]);
+            epoch(ctx, loader, last, whole[1]);
+            for (int skip = 0; skip <= batches; skip++) {
+                gr_loader_options later = from_start;
+                later.skip = skip;
+                loader = gr_loader_open(set, &later);
+                gr_batch batch;
+                int n = skip;
+                for (; gr_loader_next(loader, &batch); n++) {
+                    b[n] = look_at(ctx, &batch, last);
+                    gr_step_end(ctx);
+                }
+                assert_int_equal(n, batches);
+                assert_memory_equal(b + skip, whole[0] + skip, (size_t)(batches - skip) * sizeof *b);
+                assert_int_equal(gr_loader_epoch(loader), 2);
+                epoch(ctx, loader, last, b);
+                assert_memory_equal(b, whole[1], (size_t)batches * sizeof *b);
+                gr_loader_close(loader);
+            }
+            assert_int_equal(gr_close(ctx), 0);
+        }
+}
+
 static void normalises(void **state)
 {
     (void)state;
@@ -363,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_batch),
         cmocka_unit_test(shuffling),
+        cmocka_unit_test(goes_on_within_an_epoch),
         cmocka_unit_test(normalises),
         cmocka_unit_test(resizes),
         cmocka_unit_test(order_does_not_depend_on_batch),

@@ -188,6 +188,103 @@ static void missing_file(void **state)
     gr_close(ctx);
 }
 
+/* The file is refused, or is one that carries no checksum any more. */
+static void not_taken_as_checked(void)
+{
+    gr_context *ctx = gr_open(NULL);
+    gr_safetensors file;
+    if (gr__safetensors_read(ctx, path, &file)) {
+        assert_false(file.checked);
+        gr__safetensors_free(&file);
+    } else {
+        assert_int_equal(gr_error_code(ctx), GR_BAD_DATA);
+    }
+    gr_close(ctx);
+}
+
+/* A checksum sees every byte of the file that is another, and the metadata come back. */
+static void every_flipped_byte_is_seen(void **state)
+{
+    (void)state;
+    float a[3] = {1, 2, 3};
+    const gr_saved_tensor out = {.name = "w", .type = GR_F32, .ndim = 1, .shape = {3}, .data = a};
+    const gr_saved_text texts[] = {{"update", "7"}, {"of", "a \"run\""}};
+    gr_context *ctx = gr_open(NULL);
+    gr_safetensors file;
+    assert_true(gr__safetensors_write_checked(ctx, path, 1, &out, 2, texts));
+    assert_true(gr__safetensors_read(ctx, path, &file));
+    assert_true(file.checked);
+    assert_string_equal(gr__safetensors_text(&file, "of"), "a \"run\"");
+    assert_null(gr__safetensors_text(&file, "to"));
+    assert_memory_equal(gr__safetensors_find(&file, "w")->data, a, sizeof a);
+    const size_t size = file.size;
+    gr__safetensors_free(&file);
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    for (size_t i = 0; i < size; i++) {
+        fseek(f, (long)i, SEEK_SET);
+        const int byte = fgetc(f);
+        fseek(f, (long)i, SEEK_SET);
+        fputc(byte ^ 1, f);
+        fflush(f);
+        not_taken_as_checked();
+        fseek(f, (long)i, SEEK_SET);
+        fputc(byte, f);
+        fflush(f);
+    }
+    fclose(f);
+    assert_true(gr__safetensors_read(ctx, path, &file));
+    gr__safetensors_free(&file);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* A pipe that nobody writes to, and a file whose first bytes say that it is none. */
+static void nothing_is_waited_for(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_safetensors file;
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(gr__safetensors_read(ctx, path, &file));
+    assert_int_equal(gr_error_code(ctx), GR_IO_ERROR);
+    assert_non_null(strstr(gr_error_text(ctx), "not an ordinary file"));
+    gr_close(ctx);
+    unlink(path);
+    write_file("", 0, 0);
+    assert_int_equal(truncate(path, 1ll << 42), 0); /* zeros, more than any machine's memory holds */
+    refused("does not begin with '{'");
+    unlink(path);
+}
+
+/* What is planted under a temporary's name is neither written through nor lost; a private file stays private. */
+static void names_of_others_are_left_alone(void **state)
+{
+    (void)state;
+    uint8_t one = 1;
+    const gr_saved_tensor out = {.name = "w", .type = GR_U8, .ndim = 1, .shape = {1}, .data = &one};
+    char victim[300], planted[400];
+    struct stat s;
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(planted, sizeof planted, "%s.tmp.%ld-0", path, (long)getpid());
+    FILE *f = fopen(victim, "w");
+    fputs("dear", f);
+    fclose(f);
+    unlink(path);
+    assert_int_equal(symlink(victim, planted), 0);
+    gr_context *ctx = gr_open(NULL);
+    assert_true(gr__safetensors_write(ctx, path, 1, &out));
+    assert_int_equal(stat(victim, &s), 0);
+    assert_int_equal(s.st_size, 4);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(gr__safetensors_write(ctx, path, 1, &out));
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0600);
+    unlink(planted);
+    unlink(victim);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +294,9 @@ int main(void)
         cmocka_unit_test(round_trip),
         cmocka_unit_test(failed_write_keeps_the_old_file),
         cmocka_unit_test(missing_file),
+        cmocka_unit_test(every_flipped_byte_is_seen),
+        cmocka_unit_test(nothing_is_waited_for),
+        cmocka_unit_test(names_of_others_are_left_alone),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

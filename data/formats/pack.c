@@ -1,14 +1,11 @@
 /* pack.c - writes a data set as one packed file; format in packed.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/whole_file.h"
 #include "data/dataset.h"
 #include "data/formats/packed.h"
-
-enum { PATH_SIZE = 4096 };
 
 /* A sample of the set on its way into the file. */
 typedef struct {
@@ -117,32 +114,13 @@ static bool write_all(const gr_packer *p, FILE *f)
     bool good = fwrite(p->tables, 1, (size_t)p->pixels, f) == (size_t)p->pixels;
     for (int64_t i = 0; good && i < p->set->n; i++)
         good = fwrite(gr_dataset_image(p->set, p->samples[i].sample), 1, bytes, f) == bytes;
-    return good && fflush(f) == 0 && fsync(fileno(f)) == 0;
+    return good;
 }
 
-/* Under another name first, so that a file of the right name is whole or the one that was there before. */
 static bool write_file(const gr_packer *p, const char *path)
 {
-    char temporary[PATH_SIZE];
-    if (snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid()) >= (int)sizeof temporary)
-        return gr__fail(p->ctx, GR_USAGE, "the path of the packed set has more than %d characters", PATH_SIZE - 32);
-    errno = 0;
-    FILE *f = fopen(temporary, "wbe");
-    bool good = f && write_all(p, f);
-    int why = errno;
-    if (f && fclose(f) != 0 && good) {
-        why = errno;
-        good = false;
-    }
-    if (good && rename(temporary, path) != 0) {
-        why = errno;
-        good = false;
-    }
-    if (good)
-        return true;
-    if (f)
-        unlink(temporary);
-    return gr__fail(p->ctx, GR_IO_ERROR, "%s cannot be written: %s", path, strerror(why));
+    gr_whole_file w;
+    return gr__whole_file_open(p->ctx, &w, path) && gr__whole_file_close(&w, write_all(p, w.file));
 }
 
 bool gr_pack(const gr_dataset *set, const char *path)

@@ -52,6 +52,9 @@ static bool check_options(const gr_dataset *set, const gr_loader_options *o)
         return gr__fail(set->ctx, GR_USAGE,
                         "a loader with %d workers and %d batches ahead; at most %d and %d, or 0 for the default",
                         o->workers, o->prefetch, GR_MAX_WORKERS, GR_MAX_PREFETCH);
+    if (o->skip < 0 || o->epoch < 0)
+        return gr__fail(set->ctx, GR_USAGE, "a loader from epoch %lld on without %lld batches; both are at least 0",
+                        (long long)o->epoch, (long long)o->skip);
     if (o->batch > set->n && o->last != GR_PAD)
         return gr__fail(
             set->ctx, GR_USAGE,
@@ -113,8 +116,8 @@ void gr_loader_close(gr_loader *loader)
 static bool begin_batch(gr_loader *loader)
 {
     if (!loader->running) {
+        loader->batches = loader->epochs == loader->options.epoch ? loader->options.skip : 0;
         loader->epochs++;
-        loader->batches = 0;
     }
     loader->running = loader->batches < gr_loader_batches(loader);
     if (!loader->running)

@@ -12,6 +12,7 @@ bool gr__sampler_open(gr_sampler *s, const gr_dataset *set, const gr_loader_opti
                       .shuffled = options->order == GR_SHUFFLED,
                       .last = options->last,
                       .first = options->epoch,
+                      .skip = options->skip,
                       .epoch = options->epoch - 1};
     s->order = gr__host_alloc(set->ctx, set->n, sizeof *s->order, "the order of the samples");
     return s->order;
@@ -31,7 +32,7 @@ int64_t gr__sampler_batches(const gr_sampler *s)
 static void begin_epoch(gr_sampler *s)
 {
     s->epoch++;
-    s->position = 0;
+    s->position = s->epoch != s->first ? 0 : s->skip < gr__sampler_batches(s) ? s->skip * s->batch : s->set->n;
     if (s->shuffled)
         gr__random_order(gr_seed(s->set->ctx), GR_RNG_SHUFFLE, (uint32_t)s->epoch, s->set->n, s->order);
     for (int64_t i = 0; i < s->set->n && !s->shuffled; i++)
@@ -47,7 +48,7 @@ static int64_t fresh_samples(const gr_sampler *s)
 
 void gr__sampler_next(gr_sampler *s, gr_host_batch *b)
 {
-    if (s->epoch < s->first || fresh_samples(s) == 0)
+    while (s->epoch < s->first || fresh_samples(s) == 0)
         begin_epoch(s);
     const int64_t fresh = fresh_samples(s), n = s->set->n;
     b->epoch = s->epoch;

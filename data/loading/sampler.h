@@ -11,7 +11,8 @@ typedef struct {
     int64_t batch; /* samples in a full batch */
     bool shuffled;
     gr_last_batch last;
-    int64_t first;    /* the first epoch of this run, from 0 */
+    int64_t first;    /* the first epoch of this run, from 0, */
+    int64_t skip;     /* of which so many batches are left out */
     int64_t *order;   /* [n] of the epoch that is being dealt out */
     int64_t epoch;    /* that epoch; below first: none yet */
     int64_t position; /* samples of it already dealt out */

@@ -63,7 +63,11 @@ static int64_t pass(gr_evaluator *e)
     bool recorded = gr_record(ctx, false);
     if (e->score.total)
         gr__score_clear(&e->score);
-    for (gr_batch batch; gr_loader_next(e->loader, &batch); samples += batch.samples) {
+    e->stopped = false;
+    for (gr_batch batch;; samples += batch.samples) {
+        e->stopped = e->stop && e->stop(e->user);
+        if (e->stopped || !gr_loader_next(e->loader, &batch))
+            break;
         add_batch(e, &batch);
         gr_step_end(ctx);
     }
@@ -75,8 +79,8 @@ static int64_t pass(gr_evaluator *e)
 gr_metrics gr__evaluator_run(gr_evaluator *e)
 {
     gr_metrics m = {.samples = e->loader ? pass(e) : 0};
-    if (m.samples == 0 || !gr_ok(e->net->ctx) || !gr__score_read(&e->score))
-        return (gr_metrics){NAN, NAN, NAN, NAN, NAN, .samples = m.samples};
+    if (m.samples == 0 || e->stopped || !gr_ok(e->net->ctx) || !gr__score_read(&e->score))
+        return (gr_metrics){NAN, NAN, NAN, NAN, NAN, .samples = e->stopped ? 0 : m.samples};
     m.loss = e->score.sums[0] / (double)m.samples;
     m.classes = e->classes;
     m.confusion = e->score.sums + 1;

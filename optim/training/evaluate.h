@@ -10,11 +10,13 @@
 
 typedef struct {
     gr_module *net;
-    gr_loss_function loss; /* NULL, as it is opened: gr_loss */
-    void *user;            /* for loss */
-    gr_loader *loader;     /* NULL: there is no such part */
-    gr_score score;        /* the loss, and the confusion matrix; made when the model's answer is first seen */
+    gr_loss_function loss;    /* NULL, as it is opened: gr_loss */
+    bool (*stop)(void *user); /* asked before every batch: true ends the pass; NULL, as it is opened: never */
+    void *user;               /* for both */
+    gr_loader *loader;        /* NULL: there is no such part */
+    gr_score score;           /* the loss, and the confusion matrix; made when the model's answer is first seen */
     int classes;
+    bool stopped; /* the last pass was, by stop */
 } gr_evaluator;
 
 /*

@@ -6,6 +6,7 @@
  *   trainer.c     what an update computes; step_graph.c has the device repeat it
  *   readings.c    what the host knows of it, and when a run has gone bad
  *   evaluate.c    validation and test sets
+ *   fit_state.c   checkpoints, and going on from one
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,33 +15,26 @@
 #include "amp/amp.h"
 #include "core/clock.h"
 #include "nn/module.h"
-#include "optim/training/evaluate.h"
 #include "optim/training/fit_check.h"
-#include "optim/training/readings.h"
-#include "optim/training/stages.h"
-#include "optim/training/trainer.h"
+#include "optim/training/fit_state.h"
 
-typedef struct {
-    gr_context *ctx;
-    const gr_fit_options *o;
-    gr_dataset *set; /* to train on */
-    gr_stages stages;
-    gr_trainer trainer;
-    gr_readings readings;
-    gr_evaluator val, test;
-    gr_reading epoch_begin;
-    double evaluating;        /* seconds */
-    gr_time_use closed;       /* what loaders that are closed had measured */
-    gr_time_use before_epoch; /* of the whole run, when the epoch began */
-    gr_progress p;
-    gr_fit_result result;
-} fit_run;
-
-static bool done(const fit_run *f)
+/* Whether nothing is left to train. */
+static bool complete(const gr_fit_run *f)
 {
     bool by_updates = f->o->updates > 0 && f->p.update >= f->o->updates;
     bool by_epochs = f->o->epochs > 0 && f->result.epochs >= f->o->epochs;
-    return by_updates || by_epochs || f->result.stopped || !gr_ok(f->ctx);
+    return by_updates || by_epochs;
+}
+
+static bool done(const gr_fit_run *f)
+{
+    return complete(f) || f->result.stopped || !gr_ok(f->ctx);
+}
+
+/* Done, and the last epoch's evaluation, too. */
+static bool over(const gr_fit_run *f)
+{
+    return done(f) && !(complete(f) && f->within && !f->result.stopped && gr_ok(f->ctx));
 }
 
 /* Adds what a loader has measured; its waiting and copying were counted as computing (of training or evaluation). */
@@ -54,8 +48,7 @@ static void add_loader_time(gr_time_use *t, const gr_loader *loader, double *com
     *computing -= s.wait + s.copy;
 }
 
-/* Where the time of the run has gone so far. */
-static gr_time_use time_use(const fit_run *f)
+gr_time_use gr__fit_time_use(const gr_fit_run *f)
 {
     gr_time_use t = f->closed;
     t.compute += f->p.seconds;
@@ -73,17 +66,17 @@ static gr_time_use time_since(const gr_time_use *now, const gr_time_use *then)
 }
 
 /* Tells the caller; it may ask to stop. */
-static void report(fit_run *f, bool epoch_end)
+static void report(gr_fit_run *f, bool epoch_end)
 {
-    const gr_time_use now = time_use(f);
+    const gr_time_use now = gr__fit_time_use(f);
     f->p.time = time_since(&now, &f->before_epoch);
     f->p.epoch_end = epoch_end;
-    if (f->o->report && !f->o->report(f->o->user, &f->p))
+    if (f->o->report && !f->o->report(f->o->user, &f->p) && !(epoch_end && complete(f)))
         f->result.stopped = true;
 }
 
 /* The loss scale is stuck: runs a batch to find where the infinities come from, and ends the run. */
-static void explain_overflow(fit_run *f, const gr_batch *piece)
+static void explain_overflow(gr_fit_run *f, const gr_batch *piece)
 {
     char where[192];
     gr__trainer_find_overflow(&f->trainer, piece, where, sizeof where);
@@ -94,7 +87,7 @@ static void explain_overflow(fit_run *f, const gr_batch *piece)
              f->p.loss_scale, (long long)f->p.update, *where ? where : "no operation when a batch is run again");
 }
 
-static void update(fit_run *f, gr_batch *piece)
+static void update(gr_fit_run *f, gr_batch *piece)
 {
     double begin = gr__seconds();
     if (f->readings.stuck) {
@@ -114,10 +107,10 @@ static void update(fit_run *f, gr_batch *piece)
         gr__readings_check(&f->readings, &f->p);
     if (gr_ok(f->ctx))
         report(f, false);
+    gr__fit_state_keep(f);
 }
 
-/* The loader of a stage in place of the one before. False: recorded. */
-static bool open_loader(fit_run *f, gr_batch_stage stage)
+bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip)
 {
     gr_trainer *t = &f->trainer;
     add_loader_time(&f->closed, t->loader, &f->closed.compute);
@@ -127,6 +120,7 @@ static bool open_loader(fit_run *f, gr_batch_stage stage)
                                                             .order = f->o->order,
                                                             .last = f->o->last,
                                                             .epoch = stage.epoch,
+                                                            .skip = skip,
                                                             .workers = f->o->workers,
                                                             .prefetch = f->o->prefetch,
                                                             .on_device = f->o->on_device});
@@ -135,18 +129,27 @@ static bool open_loader(fit_run *f, gr_batch_stage stage)
     return t->loader != NULL;
 }
 
-/* One epoch, or what is left of the updates. */
-static void epoch(fit_run *f)
+/* False: recorded. */
+static bool begin_epoch(gr_fit_run *f)
 {
     gr_batch_stage stage;
     const bool begins = gr__stage_begins(&f->stages, f->p.epoch, &stage);
-    if (begins && f->p.epoch > 0 && !open_loader(f, stage)) /* the first one's is open */
-        return;
+    if (begins && f->p.epoch > 0 && !gr__fit_open_loader(f, stage, 0)) /* the first one's is open */
+        return false;
     f->p.epoch++;
     f->p.batch_in_epoch = 0;
     f->epoch_begin = f->readings.last;
-    f->before_epoch = time_use(f);
+    f->before_epoch = gr__fit_time_use(f);
+    f->within = 1;
+    return true;
+}
+
+/* One epoch, or what is left of it or of the updates. */
+static void epoch(gr_fit_run *f)
+{
     gr_batch piece;
+    if (!f->within && !begin_epoch(f))
+        return;
     while (!done(f)) {
         double begin = gr__seconds();
         if (!gr_loader_next(f->trainer.loader, &piece))
@@ -158,16 +161,18 @@ static void epoch(fit_run *f)
     f->result.epochs += whole;
 }
 
-static void evaluate(fit_run *f)
+/* False: the caller wants the run to end before its evaluation has. */
+static bool evaluate(gr_fit_run *f)
 {
     const double begin = gr__seconds();
     f->p.val = f->result.val = gr__evaluator_run(&f->val);
-    if (f->o->test_each_epoch || done(f))
+    if (!f->val.stopped && (f->o->test_each_epoch || done(f)))
         f->p.test = f->result.test = gr__evaluator_run(&f->test);
     f->evaluating += gr__seconds() - begin;
+    return !f->val.stopped && !f->test.stopped;
 }
 
-static void finish_epoch(fit_run *f)
+static void finish_epoch(gr_fit_run *f)
 {
     if (f->readings.last.samples < f->p.samples) { /* stopped within the epoch */
         gr__readings_read(&f->readings, &f->p);
@@ -184,16 +189,20 @@ static void finish_epoch(fit_run *f)
                                                                   .batch = gr_loader_micro_batch(f->trainer.loader),
                                                                   .loss = f->o->loss,
                                                                   .user = f->o->user});
-    evaluate(f);
-    if (gr_ok(f->ctx))
+    const bool evaluated = evaluate(f);
+    f->within = !evaluated;
+    if (!evaluated)
+        f->result.stopped = true;
+    else if (gr_ok(f->ctx))
         report(f, true);
+    gr__fit_state_keep(f);
 }
 
 /* The shapes of one batch size: full batches, the short last one. */
-static bool plan_stage(fit_run *f, gr_batch_stage stage)
+static bool plan_stage(gr_fit_run *f, gr_batch_stage stage)
 {
     const int64_t tail = f->o->last == GR_KEEP ? gr_dataset_size(f->set) % stage.batch : 0;
-    return open_loader(f, stage) && gr__trainer_plan(&f->trainer, stage.batch) &&
+    return gr__fit_open_loader(f, stage, 0) && gr__trainer_plan(&f->trainer, stage.batch) &&
            (tail == 0 || gr__trainer_plan(&f->trainer, tail));
 }
 
@@ -201,7 +210,7 @@ static bool plan_stage(fit_run *f, gr_batch_stage stage)
  * Every shape that the run will meet, before the first update: those of each batch size, then evaluation. Running out
  * of memory is known here or not at all. Leaves the first stage's loader open. False: recorded.
  */
-static bool plan(fit_run *f)
+static bool plan(gr_fit_run *f)
 {
     for (int i = gr__stage_count(&f->stages) - 1; i >= 0; i--)
         if (!plan_stage(f, gr__stage(&f->stages, i)))
@@ -212,7 +221,7 @@ static bool plan(fit_run *f)
 }
 
 /* Evaluation sets, in batches that memory holds anyway. False: recorded. */
-static bool open_evaluators(fit_run *f, const gr_split *split)
+static bool open_evaluators(gr_fit_run *f, const gr_split *split)
 {
     const int64_t batch = gr__stage(&f->stages, 0).batch,
                   micro = f->o->micro_batch > 0 && f->o->micro_batch < batch ? f->o->micro_batch : batch;
@@ -222,17 +231,18 @@ static bool open_evaluators(fit_run *f, const gr_split *split)
         !gr__evaluator_open(&f->test, f->trainer.net, split->test, &options))
         return false;
     f->val.loss = f->test.loss = f->o->loss;
+    f->val.stop = f->test.stop = f->o->stop;
     f->val.user = f->test.user = f->o->user;
     return true;
 }
 
 /* Plans, and opens what the first epoch needs; false: recorded. */
-static bool open_run(fit_run *f, const gr_split *split)
+static bool open_run(gr_fit_run *f, const gr_split *split)
 {
     f->p = (gr_progress){
         .epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN}, .sharp = {NAN, NAN, NAN}};
     f->p.loss_scale = gr_loss_scaling(f->ctx).scale;
-    if (!open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
+    if (!gr__fit_state_open(f) || !open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
         return false;
     f->trainer.total = f->readings.score.total;
     if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
@@ -245,7 +255,7 @@ static bool open_run(fit_run *f, const gr_split *split)
 }
 
 /* Makes the context own a matrix that would go with its evaluator. */
-static void copy_confusion(const fit_run *f, gr_metrics *m)
+static void copy_confusion(const gr_fit_run *f, gr_metrics *m)
 {
     size_t bytes = (size_t)m->classes * (size_t)m->classes * sizeof(double);
     double *copy = m->confusion ? gr__calloc(f->ctx, 1, bytes) : NULL;
@@ -255,14 +265,16 @@ static void copy_confusion(const fit_run *f, gr_metrics *m)
 }
 
 /* Completes the result and closes what open has opened. */
-static void close_run(fit_run *f)
+static void close_run(gr_fit_run *f)
 {
+    if (f->left)
+        gr__reading_means(&f->epoch_begin, &f->readings.last, &f->result.train_loss, &f->result.train_accuracy);
     f->result.updates = f->p.update;
     f->result.loss_scale = f->p.loss_scale;
     f->result.skipped = f->p.skipped;
     f->result.samples = f->p.samples;
     f->result.seconds = f->p.seconds;
-    f->result.time = time_use(f);
+    f->result.time = gr__fit_time_use(f);
     f->result.workers = gr_loader_workers(f->trainer.loader);
     f->result.prefetch = f->result.workers ? gr_loader_prefetch(f->trainer.loader) : 0;
     copy_confusion(f, &f->result.val);
@@ -272,11 +284,12 @@ static void close_run(fit_run *f)
     gr__evaluator_close(&f->val);
     gr__evaluator_close(&f->test);
     gr__readings_close(&f->readings);
+    gr__fit_state_close(f);
 }
 
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options)
 {
-    fit_run f = {.o = options};
+    gr_fit_run f = {.o = options};
     f.result.train_loss = f.result.train_accuracy = NAN;
     if (!gr__fit_check(net, opt, &split, options))
         return f.result;
@@ -291,10 +304,11 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .loss = options->loss,
                              .user = options->user,
                              .meter.on = options->noise_scale};
-    if (open_run(&f, &split))
-        while (!done(&f)) {
+    if (open_run(&f, &split) && gr__fit_state_resume(&f))
+        while (!over(&f)) {
             epoch(&f);
-            finish_epoch(&f);
+            if (!f.left)
+                finish_epoch(&f);
         }
     if (gr__stages_has_schedule(&f.stages))
         opt->lr = f.stages.lr;

@@ -1,0 +1,31 @@
+/*
+ * weights.h - a model's values on their way to a file and back: parameters, then running statistics, each under its
+ * name and in the order that files have.
+ */
+#ifndef GRADUS_WEIGHTS_H
+#define GRADUS_WEIGHTS_H
+
+#include "core/safetensors.h"
+#include "nn/module.h"
+
+/* What stands in a file beside a model's values, and is nobody's mistake, has a name that begins so. */
+#define GR__BESIDE_WEIGHTS "checkpoint/"
+
+/* Whether a model has been built, and a path given, for what. False: recorded, unless there is no model. */
+bool gr__weights_ready(const gr_module *net, const char *path, const char *what);
+
+int gr__weights_count(const gr_module *net);
+
+/*
+ * All values brought to the host: f32, or as they are where exact. saved has room for gr__weights_count of them; their
+ * data are for the caller to free, of those that there are. False: recorded.
+ */
+bool gr__weights_store(const gr_module *net, bool exact, gr_saved_tensor *saved);
+
+/* Whether the file holds the values of this model. False: recorded, with the name of what does not fit. */
+bool gr__weights_check(const gr_module *net, const char *path, const gr_safetensors *file);
+
+/* Values from a file that has been checked. False: recorded. */
+bool gr__weights_load(gr_module *net, const gr_safetensors *file);
+
+#endif
