@@ -224,20 +224,26 @@ typedef struct {
  * validation part. Each is written whole or not at all. One run at a time works in a folder.
  */
 typedef struct {
-    const char *folder;         /* made where there is none */
-    int64_t every;              /* also after every so many updates; 0: not */
-    double every_seconds;       /* also when so much time has gone since the last one; 0: not */
-    int keep;                   /* the last so many, and the best; 0: 2 */
-    bool resume;                /* go on from the last one; where there is none, begin. Without it a folder that holds
-                                   some is refused. One that is damaged gets another name, and the one before is taken */
-    const gr_setting *settings; /* what a checkpoint of another run is known by, and refused: beside the samples, the */
-    int n_settings;             /* batch sizes, the end of the run and what gr_checkpoint_load looks at */
-    const char *(*note)(
-        void *user); /* what the program wants back with the state, until the next call; NULL: nothing */
-    bool (*resumed)(void *user, const gr_progress *p, const char *path, const char *note); /* the run goes on from
-                                   there; false: it cannot; NULL: nobody is told */
-    void (*told)(void *user, const char *text); /* what a checkpoint was passed over for; NULL: nobody is told */
-    void *user;
+    const char *folder;   /* made where there is none */
+    int64_t every;        /* also after every so many updates; 0: not */
+    double every_seconds; /* also when so much time has gone since the last one; 0: not */
+    int keep;             /* the last so many, and the best; 0: 2 */
+    /*
+     * Go on from the last one; where there is none, begin. One that is damaged gets another name, and the one before is
+     * taken. Without resume a folder that holds some is refused.
+     */
+    bool resume;
+    /* What another run is known by, and refused: beside its samples, batch sizes, length and what gr_checkpoint_load
+       looks at. */
+    const gr_setting *settings;
+    int n_settings;
+    /* What the program wants back with the state, which stays until the next call; NULL: it had no memory for it. */
+    const char *(*note)(void *user);
+    /* The run goes on from there, with that note; false: it cannot. */
+    bool (*resumed)(void *user, const gr_progress *p, const char *path, const char *note);
+    /* What a checkpoint was passed over for. */
+    void (*told)(void *user, const char *text);
+    void *user; /* for these three, each of which may be NULL */
 } gr_checkpoints;
 
 typedef struct {

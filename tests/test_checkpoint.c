@@ -370,7 +370,7 @@ static void other_runs_are_refused(void **state)
     refused(&(course){.updates = 6, .kept = true}, GR_USAGE, "holds checkpoints of an earlier run");
     refused(&(course){.updates = 6, .kept = true, .resume = true, .momentum = "0.5"}, GR_USAGE,
             "momentum was 0.9, now it is 0.5");
-    refused(&(course){.updates = 7, .kept = true, .resume = true}, GR_USAGE, "updates was 6, now it is 7");
+    refused(&(course){.updates = 7, .kept = true, .resume = true}, GR_USAGE, "number of updates was 6, now it is 7");
     refused(&(course){.updates = 6, .kept = true, .resume = true, .device = "ref"}, GR_USAGE,
             "device was cpu, now it is ref");
     refused(&(course){.updates = 6, .kept = true, .resume = true, .precision = GR_PRECISION_BF16}, GR_USAGE,

@@ -183,8 +183,7 @@ static void goes_on_within_an_epoch(void **state)
         for (gr_last_batch last = GR_KEEP; last <= GR_WRAP; last++) {
             gr_context *ctx = gr_open(&(gr_options){.threads = 2, .seed = 5});
             gr_dataset *set = numbered(ctx, 13);
-            const gr_loader_options from_start = {
-                .batch = 4, .last = last, .epoch = 1, .workers = workers};
+            const gr_loader_options from_start = {.batch = 4, .last = last, .epoch = 1, .workers = workers};
             gr_loader *loader = gr_loader_open(set, &from_start);
             const int batches = epoch(ctx, loader, last, whole[0]);
             epoch(ctx, loader, last, whole[1]);

@@ -3,11 +3,13 @@
  * usage; 3 bad data or file; 4 out of memory; 5 input or output failed; 6 numbers went bad; 7 device fault or wrong
  * result; 75 stopped by a signal, run again to go on.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
 #include "terminal/help.h"
+#include "terminal/system.h"
 
 static bool is_help(const char *word)
 {
@@ -47,6 +49,11 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (!hold_standard_streams())
+        return GR_IO_ERROR;
+    signal(SIGPIPE,
+           SIG_IGN); /* a reader that is gone and a file that may not grow are errors of writing, told as such */
+    signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) /* a full disk behind > results.json must not look like success */
         return code ? code : complain(GR_IO_ERROR, "", "standard output could not be written");

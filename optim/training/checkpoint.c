@@ -11,7 +11,8 @@
 
 enum { COUNTS = 3, NUMBERS = 2, OWN_SETTINGS = 6, LONGEST_SETTING = 256 };
 
-static const char setting_prefix[] = "setting ", note_key[] = "note";
+/* Keys of the manifest: a program may call a setting of its own what another is called here. */
+static const char own_prefix[] = "made with ", setting_prefix[] = "setting ", note_key[] = "note";
 
 /* --- settings ----------------------------------------------------------------------------------------------------- */
 
@@ -30,17 +31,17 @@ static void fill_own(const gr_context *ctx, own_settings *own)
     memcpy(own->list, list, sizeof list);
 }
 
-static bool key_of(const gr_setting *s, char key[LONGEST_SETTING])
+static bool key_of(const char *prefix, const gr_setting *s, char key[LONGEST_SETTING])
 {
-    return snprintf(key, LONGEST_SETTING, "%s%s", setting_prefix, s->key) < LONGEST_SETTING;
+    return snprintf(key, LONGEST_SETTING, "%s%s", prefix, s->key) < LONGEST_SETTING;
 }
 
-static bool check_settings(gr_context *ctx, const char *path, const gr_safetensors *file, const gr_setting *settings,
-                           int n)
+static bool check_settings(gr_context *ctx, const char *path, const gr_safetensors *file, const char *prefix,
+                           const gr_setting *settings, int n)
 {
     char key[LONGEST_SETTING];
     for (int i = 0; i < n; i++) {
-        const char *was = key_of(&settings[i], key) ? gr__safetensors_text(file, key) : NULL;
+        const char *was = key_of(prefix, &settings[i], key) ? gr__safetensors_text(file, key) : NULL;
         if (!was || strcmp(was, settings[i].value) != 0)
             return gr__fail(ctx, GR_USAGE,
                             "%s: a checkpoint of another run: %s was %s, now it is %s. Repeat the earlier run to go on "
@@ -53,11 +54,11 @@ static bool check_settings(gr_context *ctx, const char *path, const gr_safetenso
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /* The lines of the manifest: settings and the note. False: recorded. */
-static bool fill_texts(gr_context *ctx, const gr_setting *settings, int n, gr_saved_text *texts,
+static bool fill_texts(gr_context *ctx, const char *prefix, const gr_setting *settings, int n, gr_saved_text *texts,
                        char (*keys)[LONGEST_SETTING])
 {
     for (int i = 0; i < n; i++) {
-        if (!key_of(&settings[i], keys[i]))
+        if (!key_of(prefix, &settings[i], keys[i]))
             return gr__fail(ctx, GR_USAGE, "a setting's name is too long for a checkpoint: %.64s...", settings[i].key);
         texts[i] = (gr_saved_text){keys[i], settings[i].value};
     }
@@ -143,8 +144,8 @@ bool gr__checkpoint_write(gr_optimizer *opt, const char *path, const gr_checkpoi
     fill_own(ctx, &own);
     gr_saved_text *texts = gr__calloc(ctx, (size_t)n + 1, sizeof *texts);
     char(*keys)[LONGEST_SETTING] = gr__calloc(ctx, (size_t)n, sizeof *keys);
-    bool good = texts && keys && fill_texts(ctx, own.list, OWN_SETTINGS, texts, keys) &&
-                fill_texts(ctx, c->settings, c->n_settings, texts + OWN_SETTINGS, keys + OWN_SETTINGS);
+    bool good = texts && keys && fill_texts(ctx, own_prefix, own.list, OWN_SETTINGS, texts, keys) &&
+                fill_texts(ctx, setting_prefix, c->settings, c->n_settings, texts + OWN_SETTINGS, keys + OWN_SETTINGS);
     if (good) {
         texts[n] = (gr_saved_text){note_key, c->note ? c->note : ""};
         good = write_tensors(opt, path, c, n + 1, texts);
@@ -198,9 +199,9 @@ bool gr__checkpoint_read(gr_optimizer *opt, const char *path, const gr_checkpoin
         return false;
     bool good =
         file->checked || gr__fail(ctx, GR_BAD_DATA, "%s: no checkpoint, or a damaged one: it has no checksum", path);
-    good = good && check_settings(ctx, path, file, own.list, OWN_SETTINGS) &&
-           check_settings(ctx, path, file, c->settings, c->n_settings) && gr__weights_check(opt->net, path, file) &&
-           check_tensors(opt, path, file);
+    good = good && check_settings(ctx, path, file, own_prefix, own.list, OWN_SETTINGS) &&
+           check_settings(ctx, path, file, setting_prefix, c->settings, c->n_settings) &&
+           gr__weights_check(opt->net, path, file) && check_tensors(opt, path, file);
     if (!good)
         gr__safetensors_free(file);
     return good;

@@ -109,11 +109,11 @@ static bool open_settings(const gr_fit_run *f, fit_settings *s)
     *s = (fit_settings){.list = gr__calloc(f->ctx, (size_t)(OWN_SETTINGS + c->n_settings), sizeof *s->list)};
     if (!s->list)
         return false;
-    add_setting(s, "samples", f->stages.samples);
+    add_setting(s, "number of samples", f->stages.samples);
     add_setting(s, "batch size", gr__stage(&f->stages, 0).batch);
     add_setting(s, "micro-batch size", gr_loader_micro_batch(f->trainer.loader));
-    add_setting(s, "epochs", o->epochs);
-    add_setting(s, "updates", o->updates);
+    add_setting(s, "number of epochs", o->epochs);
+    add_setting(s, "number of updates", o->updates);
     add_setting(s, "policy of the last batch", (int64_t)o->last);
     for (int i = 0; i < c->n_settings; i++)
         s->list[s->n++] = c->settings[i];
@@ -143,6 +143,9 @@ static bool write_to(gr_fit_run *f, const char *path)
     double *numbers_at[MOST_NUMBERS], numbers[MOST_NUMBERS];
     const gr_time_use closed = f->closed;
     fit_settings settings;
+    const char *note = o->note ? o->note(o->user) : "";
+    if (!note)
+        return gr__fail(f->ctx, GR_NO_MEMORY, "%s: the program had no memory for its note in this checkpoint", path);
     if (!open_settings(f, &settings))
         return false;
     f->closed = gr__fit_time_use(f); /* the loaders of whoever goes on begin with nothing measured */
@@ -157,7 +160,7 @@ static bool write_to(gr_fit_run *f, const char *path)
     gr_score *sums = &f->readings.score;
     gr_checkpoint c = {.settings = settings.list,
                        .n_settings = settings.n,
-                       .note = o->note ? o->note(o->user) : NULL,
+                       .note = note,
                        .more = {tensor("fit_counts", GR_I64, n_counts, counts),
                                 tensor("fit_numbers", GR_F64, n_numbers, numbers),
                                 tensor("fit_sums", gr_real(f->ctx), gr_count(sums->total), sums->raw)},

@@ -111,3 +111,16 @@ const option settings_machine[] = {
         "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)"),
     {0},
 };
+
+const option settings_checkpoints[] = {
+    TEXT_OPTION(
+        "checkpoint", "FOLDER", AT(checkpoint),
+        "keep the state of the run there: after every epoch, and when it is stopped; the last ones, and the best "
+        "by validation accuracy"),
+    FLAG_OPTION("resume", AT(resume),
+                "go on from the last checkpoint of this same run, to the same bits; where there is none yet, begin"),
+    TEXT_OPTION("checkpoint-every", "N", AT(checkpoint_every),
+                "also after every N updates, or with Nm after every N minutes"),
+    COUNT_OPTION("keep", "N", AT(keep), 1, 1000000, "how many of the last checkpoints stay (default: 2)"),
+    {0},
+};

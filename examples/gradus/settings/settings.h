@@ -50,12 +50,15 @@ typedef struct {
     int64_t preload_limit;
     /* where it goes */
     const char *save_weights, *log_updates;
+    const char *checkpoint, *checkpoint_every;
+    int64_t keep;
+    bool resume;
     bool json, time, no_evaluation;
 } settings;
 
 enum { MAX_BATCH = 1 << 20 };
 
-extern const option settings_batches[], settings_protocol[], settings_machine[];
+extern const option settings_batches[], settings_protocol[], settings_machine[], settings_checkpoints[];
 const option *settings_cell(void);
 
 /* Groups of a command's options that are settings at base in its struct; of the cell, and of all optimizers. */

@@ -2,12 +2,16 @@
 #include "terminal/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "terminal/complain.h"
+#include "terminal/stop.h"
 #include "terminal/system.h"
+
+enum { ATTEMPTS = 100 /* names of temporaries that may be taken already */ };
 
 /* Something else than a file must not be renamed over: /dev/null would be gone. */
 static bool is_special(const char *path)
@@ -16,15 +20,50 @@ static bool is_special(const char *path)
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
+/* Takes the temporary away. */
+static void remove_temporary(output *out)
+{
+    if (out->temporary[0])
+        unlink(out->temporary);
+    stop_will_keep(out->temporary);
+    out->temporary[0] = '\0';
+}
+
 static int failed(output *out, const char *command, int error)
 {
     if (out->file)
         fclose(out->file);
-    if (out->temporary[0])
-        unlink(out->temporary);
+    remove_temporary(out);
     out->file = NULL;
     return complain(GR_IO_ERROR, command, "%s cannot be written: %s%s", out->path, strerror(error),
                     error == ENOENT ? "; make its folder first" : "");
+}
+
+/*
+ * A file that nobody else has, through no link: whoever may write in the folder could have planted one. It gets the
+ * mode of the file that it will replace. -1: errno tells.
+ */
+static int open_temporary(output *out)
+{
+    struct stat before;
+    int fd = -1;
+    errno = EEXIST;
+    for (int i = 0; fd < 0 && errno == EEXIST && i < ATTEMPTS; i++) {
+        snprintf(out->temporary, sizeof out->temporary, "%s.tmp.%ld-%d", out->path, (long)getpid(), i);
+        fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    }
+    if (fd < 0) {
+        out->temporary[0] = '\0'; /* it is another's */
+        return -1;
+    }
+    stop_will_remove(out->temporary);
+    if (stat(out->path, &before) == 0 && fchmod(fd, before.st_mode & 0777) != 0) {
+        const int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
 }
 
 int output_open(output *out, const char *path, const char *command)
@@ -37,13 +76,9 @@ int output_open(output *out, const char *path, const char *command)
         return failed(out, command, EISDIR);
     if (is_special(path))
         return complain(GR_IO_ERROR, command, "%s cannot be written: it is not an ordinary file", path);
-    snprintf(out->temporary, sizeof out->temporary, "%s.tmp.%ld", path, (long)getpid());
-    out->file = fopen(out->temporary, "w");
-    if (!out->file) {
-        out->temporary[0] = '\0';
-        return failed(out, command, errno);
-    }
-    return 0;
+    const int fd = open_temporary(out);
+    out->file = fd < 0 ? NULL : fdopen(fd, "w");
+    return out->file ? 0 : failed(out, command, errno);
 }
 
 int output_commit(output *out, const char *command)
@@ -54,6 +89,8 @@ int output_commit(output *out, const char *command)
     out->file = NULL;
     if (closed != 0 || rename(out->temporary, out->path) != 0)
         return failed(out, command, errno);
+    stop_will_keep(out->temporary);
+    out->temporary[0] = '\0';
     return 0;
 }
 
@@ -62,7 +99,7 @@ void output_drop(output *out)
     if (!out->file)
         return;
     fclose(out->file);
-    unlink(out->temporary);
+    remove_temporary(out);
     out->file = NULL;
 }
 
@@ -85,8 +122,9 @@ int folder_make(const char *path, const char *command)
         if (end != '/' && end != '\0')
             continue;
         *c = '\0';
-        if (mkdir(part, 0777) != 0 && !is_folder(part))
-            return complain(GR_IO_ERROR, command, "the folder %s cannot be made: %s", path, strerror(errno));
+        const int error = mkdir(part, 0777) == 0 ? 0 : errno;
+        if (error && !is_folder(part)) /* a folder that is there may be on a file system that is read only */
+            return complain(GR_IO_ERROR, command, "the folder %s cannot be made: %s", path, strerror(error));
         *c = end;
         if (end == '\0')
             return 0;

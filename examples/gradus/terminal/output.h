@@ -10,8 +10,8 @@
 #include "terminal/complain.h"
 
 typedef struct {
-    char path[3072], temporary[3136];
-    FILE *file; /* NULL when not open */
+    char path[3072], temporary[3136]; /* it stays where it is until it is committed or dropped */
+    FILE *file;                       /* NULL when not open */
 } output;
 
 /* Opens a temporary file for path. Returns 0 or GR_IO_ERROR, complained of. */

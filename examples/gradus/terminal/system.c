@@ -53,6 +53,14 @@ bool is_readable_file(const char *path)
     return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) && access(path, R_OK) == 0;
 }
 
+bool hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 bool find_companion(const char *folder, const char *name, char *path, size_t size)
 {
     char here[1024]; /* folder of the running program: PREFIX/bin, or build/PRESET below the sources */

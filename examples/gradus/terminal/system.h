@@ -14,6 +14,12 @@ int64_t memory_available(void); /* bytes that programs can still take; INT64_MAX
 bool is_folder(const char *path);
 bool is_readable_file(const char *path);
 
+/*
+ * Has the numbers of stdin, stdout and stderr taken where they are closed, by what cannot be read or written: no file
+ * that is opened later gets what is printed, and printing fails. False: it cannot be done.
+ */
+bool hold_standard_streams(void);
+
 /* Path of a file that belongs to the program (NAME of scripts/ or examples/, installed under share/gradus). */
 bool find_companion(const char *folder, const char *name, char *path, size_t size);
 

@@ -12,6 +12,7 @@
 #include "terminal/stop.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
+#include "train/checkpoints.h"
 #include "train/row.h"
 #include "train/time_watch.h"
 #include "train/verdict.h"
@@ -51,6 +52,8 @@ typedef struct {
     source data;
     gr_context *ctx;
     output log;
+    checkpoints kept;
+    char *note; /* of the last checkpoint */
     progress progress;
     char bottleneck[256];
     time_watch *times; /* NULL: not asked for */
@@ -72,6 +75,73 @@ static bool on_report(void *user, const gr_progress *p)
     return !stop_asked();
 }
 
+static bool on_stop(void *user)
+{
+    (void)user;
+    return stop_asked();
+}
+
+/* --- checkpoints -------------------------------------------------------------------------------------------------- */
+
+/* The epochs so far, in all their digits. */
+static const char *on_note(void *user)
+{
+    run *t = user;
+    free(t->note);
+    return t->note = json_dumps(t->result.history, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+}
+
+/* The lines of updates that the run does not make again, from the log that it left when it was stopped. */
+static void copy_log(run *t, int64_t updates)
+{
+    char line[256];
+    long long update, last = 0;
+    FILE *before = fopen(t->log.path, "r");
+    while (before && fgets(line, sizeof line, before) && sscanf(line, "{\"update\":%lld,", &update) == 1 &&
+           update == last + 1 && update <= updates) {
+        fputs(line, t->log.file);
+        last = update;
+    }
+    if (before)
+        fclose(before);
+    if (last < updates)
+        fprintf(stderr,
+                "gradus train: %s has no lines of the updates %lld to %lld: the run that made them was killed\n",
+                t->log.path, last + 1, (long long)updates);
+}
+
+static bool on_resumed(void *user, const gr_progress *p, const char *path, const char *note)
+{
+    run *t = user;
+    json_t *history = json_loads(note, 0, NULL);
+    if (!json_is_array(history)) {
+        json_decref(history);
+        return false;
+    }
+    json_decref(t->result.history);
+    t->result.history = history;
+    if (t->log.file)
+        copy_log(t, p->update);
+    fprintf(stderr, "gradus train: goes on from %s, update %lld\n", path, (long long)p->update);
+    return true;
+}
+
+static void on_told(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "gradus train: %s; the checkpoint before it is taken\n", text);
+}
+
+static int open_checkpoints(run *t, const resolved *s)
+{
+    const int code = checkpoints_open(&t->kept, s, &t->data, "train");
+    t->kept.options.note = on_note;
+    t->kept.options.resumed = on_resumed;
+    t->kept.options.told = on_told;
+    t->kept.options.user = t;
+    return code;
+}
+
 /* --- before and after --------------------------------------------------------------------------------------------- */
 
 static int check_outputs(const settings *s)
@@ -82,8 +152,8 @@ static int check_outputs(const settings *s)
     return code;
 }
 
-/* Reads the data and trains. Returns 0 or an exit code, complained of. */
-static int train(run *t, const resolved *s)
+/* Reads the data, makes the network and its optimizer. Returns 0 or an exit code, complained of. */
+static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **opt)
 {
     t->ctx = resolved_open(s, false);
     if (!gr_ok(t->ctx))
@@ -93,40 +163,60 @@ static int train(run *t, const resolved *s)
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
     if (code)
         return code;
-    gr_module *net = s->recipe->net(t->ctx);
+    *net = s->recipe->net(t->ctx);
     int64_t shape[3];
     gr_dataset_shape(t->data.split.train, shape);
-    gr_module_build(net, 3, shape);
+    gr_module_build(*net, 3, shape);
     if (s->asked.init_weights)
-        gr_load_weights(net, s->asked.init_weights);
-    gr_optimizer *opt = resolved_optimizer(s, t->ctx, net);
-    if (!gr_ok(t->ctx))
-        return complain_of(t->ctx, "train");
+        gr_load_weights(*net, s->asked.init_weights);
+    *opt = resolved_optimizer(s, t->ctx, *net);
+    return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
+}
 
+/* Opens what the run writes as it goes. Returns 0 or an exit code, complained of. */
+static int open_outputs(run *t, const resolved *s)
+{
+    int code = 0;
     if (s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
         return GR_NO_MEMORY;
     stop_at_next_chance();
-    if (s->asked.log_updates && (code = output_open(&t->log, s->asked.log_updates, "train")) != 0)
-        return code;
-    gr_fit_options fit = resolved_fit(s);
-    time_watch_begin(t->times);
-    fit.metrics_every = s->asked.log_updates ? 1 : 0;
-    fit.watch_every = t->progress.watch_every;
-    fit.report = on_report;
-    fit.user = t;
+    if (s->asked.checkpoint)
+        code = open_checkpoints(t, s);
+    if (code == 0 && s->asked.log_updates)
+        code = output_open(&t->log, s->asked.log_updates, "train");
+    return code;
+}
+
+/* The training itself. Returns 0 or an exit code, complained of. */
+static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
+{
+    gr_fit_options o = resolved_fit(s);
+    o.metrics_every = s->asked.log_updates ? 1 : 0;
+    o.watch_every = t->progress.watch_every;
+    o.report = on_report;
+    o.stop = on_stop;
+    o.user = t;
+    o.checkpoints = s->asked.checkpoint ? &t->kept.options : NULL;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
     gr_split parts = t->data.split;
     if (s->asked.no_evaluation)
         parts.val = parts.test = NULL;
-    t->result.fit = gr_fit(net, opt, parts, &fit);
+    time_watch_begin(t->times);
+    t->result.fit = gr_fit(net, opt, parts, &o);
     t->result.gpu = gpu_watch_end(watch);
     progress_clear(&t->progress);
-    if (s->asked.save_weights)
-        gr_save_weights(net, s->asked.save_weights);
-    if (!gr_ok(t->ctx))
-        return complain_of(t->ctx, "train");
-    return s->asked.log_updates ? output_commit(&t->log, "train") : 0;
+    return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
+}
+
+/* What is left in files. Returns 0 or an exit code, complained of: the run is what it is all the same. */
+static int save(run *t, const resolved *s, gr_module *net)
+{
+    int code = 0;
+    if (s->asked.save_weights && !gr_save_weights(net, s->asked.save_weights))
+        code = complain_of(t->ctx, "train");
+    const int logged = s->asked.log_updates ? output_commit(&t->log, "train") : 0;
+    return code ? code : logged;
 }
 
 static void fill_result(run *t)
@@ -199,13 +289,29 @@ static void print(const run *t)
     }
 }
 
+static void tell_of_stop(const run *t)
+{
+    const settings *asked = &t->result.run->asked;
+    fprintf(stderr, "gradus train: stopped by a signal at update %lld%s%s%s\n", (long long)t->result.fit.updates,
+            asked->checkpoint ? "; the same command" : "", asked->checkpoint && !asked->resume ? " with --resume" : "",
+            asked->checkpoint ? " goes on" : "");
+}
+
 static int run_recipe(const resolved *s)
 {
     run t = {.result = {.run = s, .history = json_array()}, .progress = progress_open()};
-    int code = train(&t, s);
+    gr_module *net = NULL;
+    gr_optimizer *opt = NULL;
+    int saved = 0, code = prepare(&t, s, &net, &opt);
+    if (code == 0)
+        code = open_outputs(&t, s);
+    if (code == 0)
+        code = fit(&t, s, net, opt);
+    if (code == 0)
+        saved = save(&t, s, net);
     if (code == 0 && t.result.fit.stopped) {
         code = GR_STOPPED;
-        fprintf(stderr, "gradus train: stopped by a signal at update %lld\n", (long long)t.result.fit.updates);
+        tell_of_stop(&t);
     }
     output_drop(&t.log);
     t.result.code = (gr_code)code;
@@ -215,8 +321,10 @@ static int run_recipe(const resolved *s)
     json_decref(t.result.time);
     json_decref(t.result.history);
     time_watch_close(t.times);
+    checkpoints_close(&t.kept);
+    free(t.note);
     gr_close(t.ctx);
-    return code;
+    return saved ? saved : code;
 }
 
 static int run_train(int argc, char **argv)
@@ -242,6 +350,8 @@ static int run_train(int argc, char **argv)
     const optimizer_set used = settings_optimizers(s, r);
     int code = settings_check(s, r, "train", &used);
     if (code == 0)
+        code = checkpoints_check(s, "train");
+    if (code == 0)
         code = settings_check_inputs(s, "train");
     if (code == 0)
         code = check_outputs(s);
@@ -258,6 +368,7 @@ static const option_group groups[] = {
     PARAMETERS_GROUP("The optimizer", offsetof(train_asks, run)),
     SETTINGS_GROUP("The machine", settings_machine, offsetof(train_asks, run)),
     {"Evaluation", evaluation_options, NULL, 0},
+    SETTINGS_GROUP("Stopping and going on", settings_checkpoints, offsetof(train_asks, run)),
     {"Output", file_options, NULL, 0},
     {"Instead of training", ask_options, NULL, 0},
     {0}};
@@ -270,9 +381,11 @@ const gradus_command train_command = {
     .operand_name = recipe_name,
     .about =
         "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
-        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75.",
+        "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75; with --checkpoint the "
+        "same command and --resume goes on as if nothing had happened.",
     .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
                 "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
+                "train resnet18-cifar --checkpoint run --checkpoint-every 10m --resume\n"
                 "train cats-vs-dogs --explain",
     .groups = groups,
     .run = run_train,

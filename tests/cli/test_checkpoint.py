@@ -1,0 +1,145 @@
+"""gradus train --checkpoint: stopped by signals, killed, damaged, and gone on with to the same weights and rows."""
+
+import hashlib
+import os
+import random
+import signal
+import time
+import unittest
+
+from cli import TIMINGS, Case, stop, wait_for
+
+KILLS = int(os.environ.get("GRADUS_KILLS", "5"))
+USAGE, IO_ERROR, STOPPED = 2, 5, 75
+RUN = ["train", "cifar10-cnn", "--procedural", "--batch", 12, "--micro-batch", 5, "--optimizer", "sgd", "--momentum",
+       "0.9", "--augment", "flip,translate=4", "--precision", "fp16", "--lr-schedule", "cosine", "--json"]
+MEASURED = TIMINGS | {"peak_bytes", "computing", "copying", "evaluating", "waiting"}
+
+
+class Checkpoints(Case):
+    def words(self, updates):
+        return [*RUN, "--updates", updates]
+
+    def digest(self, name="w"):
+        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+
+    def whole(self, updates):
+        """The run without a stop: its row, the digest of its weights, its log."""
+        row = self.gradus(*self.words(updates), "--save-weights", "w", "--log-updates", "l").row()
+        return row, self.digest(), (self.folder / "l").read_text()
+
+    def same(self, a, b):
+        for key in a.keys() - MEASURED:
+            self.assertEqual(a[key], b[key], key)
+        for one, other in zip(a["history"], b["history"], strict=True):
+            for key in one.keys() - MEASURED:
+                self.assertEqual(one[key], other[key], key)
+
+    def kept(self, folder="c"):
+        return sorted(p.name for p in (self.folder / folder).glob("checkpoint-*.safetensors"))
+
+    def temporaries(self):
+        return [f for f in self.files() if ".tmp." in f]
+
+    def test_signals_stop_and_resume_goes_on(self):
+        updates = 120
+        row, digest, log = self.whole(updates)
+        for threads, number in enumerate((signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1), start=1):
+            with self.subTest(number):
+                words = [*self.words(updates), "--checkpoint", f"c{number}", "--checkpoint-every", 7, "--save-weights",
+                         f"w{number}", "--log-updates", f"l{number}"]
+                process = self.start(*words)
+                wait_for(lambda: self.kept(f"c{number}") or process.poll() is not None)
+                code, out, err = stop(process, number)
+                self.assertEqual(code, STOPPED, err)
+                self.assertIn("the same command with --resume goes on", err)
+                rest = self.gradus(*words, "--resume", "--threads", threads)
+                self.assertIn("goes on from", rest.err)
+                self.assertEqual(self.digest(f"w{number}"), digest)
+                self.assertEqual((self.folder / f"l{number}").read_text(), log)
+                self.same(row, rest.row())
+                self.assertEqual(self.temporaries(), [])
+
+    def test_a_second_interrupt_ends_it_at_once(self):
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            process = self.start(*self.words(1000000), "--last-batch", "drop", "--checkpoint", f"c{number}",
+                                 "--checkpoint-every", 3, "--log-updates", "l")
+            wait_for(lambda: self.kept(f"c{number}") or process.poll() is not None)
+            process.send_signal(number)
+            time.sleep(0.002)
+            self.assertEqual(stop(process, number)[0], STOPPED)
+            self.assertEqual([f for f in self.temporaries() if f.startswith("l")], [])
+
+    def test_kill_loses_an_interval_at_most(self):
+        updates = 60
+        row, digest, _ = self.whole(updates)
+        words = [*self.words(updates), "--checkpoint", "c", "--checkpoint-every", 1, "--save-weights", "w2", "--resume"]
+        begin = time.time()
+        self.gradus(*words, "--keep", 1)
+        length = time.time() - begin
+        rng = random.Random(1)
+        for kill in range(KILLS):
+            with self.subTest(kill):
+                if (self.folder / "w2").exists():  # it got to its end: another one
+                    (self.folder / "w2").unlink()
+                    for file in (self.folder / "c").iterdir():
+                        file.unlink()
+                process = self.start(*words)
+                time.sleep(rng.uniform(0.05, 0.9 * length))
+                before = self.kept()
+                process.kill()
+                err = process.communicate()[1]
+                self.assertNotIn("damaged", err)
+                self.assertGreaterEqual((self.kept() or [""])[-1], (before or [""])[-1])
+        result = self.gradus(*words)
+        self.assertNotIn("damaged", result.err)
+        self.assertEqual(self.digest("w2"), digest)
+        self.same(row, result.row())
+        self.assertEqual(self.temporaries(), [])
+
+    def test_a_damaged_one_is_named_and_the_one_before_taken(self):
+        updates = 12
+        _, digest, _ = self.whole(updates)
+        words = [*self.words(updates), "--checkpoint", "c", "--checkpoint-every", 1, "--keep", 4, "--save-weights", "w2"]
+        self.gradus(*words)
+        last = self.folder / "c" / self.kept()[-1]
+        whole = last.read_bytes()
+        for damaged in (whole[:len(whole) // 2], whole[:-1], whole[:5000] + bytes([whole[5000] ^ 4]) + whole[5001:], b""):
+            last.write_bytes(damaged)
+            (self.folder / "w2").unlink()
+            result = self.gradus(*words, "--resume")
+            self.assertIn(last.name, result.err)
+            self.assertIn("the checkpoint before it is taken", result.err)
+            self.assertEqual(self.digest("w2"), digest)
+
+    def test_other_settings_are_refused_and_shown(self):
+        words = [*self.words(4), "--checkpoint", "c"]
+        self.gradus(*words)
+        files = self.files()
+        self.refused(USAGE, *words, names=["holds checkpoints of an earlier run"], leaves=files)
+        for more, names in ((["--seed", 2], ["seed was 1, now it is 2"]),
+                            (["--batch", 10], ["batch size was 12, now it is 10"]),
+                            (["--lr", "0.5"], ["learning rate was 0.01"]),
+                            (["--augment", "flip"], ["augment was flip,translate=4, now it is flip"]),
+                            (["--precision", "bf16"], ["precision was fp16"]),
+                            (["--no-shuffle"], ["no-shuffle was false, now it is true"])):
+            with self.subTest(more):
+                self.refused(USAGE, *words, *more, "--resume", names=["another run", *names], leaves=files)
+
+    def test_options_that_do_not_go_together(self):
+        for words in (["--resume"], ["--keep", 3], ["--checkpoint-every", 5]):
+            self.refused(USAGE, *self.words(2), *words, names=["needs a --checkpoint"])
+        for every in ("0", "-1", "5s", "m", "1e3"):
+            self.refused(USAGE, *self.words(2), "--checkpoint", "c", "--checkpoint-every", every, names=["--checkpoint-every"])
+        self.refused(IO_ERROR, *self.words(2), "--checkpoint", "/proc/c", names=["/proc/c"])
+
+    def test_one_run_at_a_time(self):
+        process = self.start(*self.words(1000000), "--last-batch", "drop", "--checkpoint", "c", "--checkpoint-every", 2)
+        wait_for(lambda: self.kept() or process.poll() is not None)
+        result = self.gradus(*self.words(2), "--checkpoint", "c", "--resume", expect=IO_ERROR)
+        self.assertIn("another run is at work in c", result.err)
+        self.assertEqual(stop(process)[0], STOPPED)
+
+
+if __name__ == "__main__":
+    unittest.main()
