@@ -3,9 +3,9 @@
 
     bench_precision.py [--models M,...] [--rounds N] [--seconds S] [--threads N] [--limit BYTES] [--device D]
 
-Prints a table in Markdown. Times are medians of steps in fp32, fp16 and bf16, which take turns in one run, each in a process of its
-own; the ratio to fp32 is the median over the rounds, of two neighbours in time. Memory is what the dry run of a step lays out, so
-the largest batch is found without training with it.
+Prints a table in Markdown. Times are medians of steps in fp32, fp16 and bf16, which take turns in one run, each in a
+process of its own; the ratio to fp32 is the median over the rounds, of two neighbours in time. Memory is what the dry
+run of a step lays out, so the largest batch is found without training with it.
 """
 import argparse
 import functools
@@ -18,7 +18,9 @@ import sys
 from bench_pytorch import ROOT, Worker
 
 PRECISIONS = ("fp32", "fp16", "bf16")
-CELLS = {"cats-vs-dogs": ("sgd", (32, 128)), "cifar10-cnn": ("adam", (32, 1024)), "resnet18-cifar": ("momentum", (16, 128))}
+CELLS = {
+    "cats-vs-dogs": ("sgd", (32, 128)), "cifar10-cnn": ("adam", (32, 1024)), "resnet18-cifar": ("momentum", (16, 128))
+}
 
 
 @functools.lru_cache(maxsize=None)
@@ -60,7 +62,8 @@ def main():
     parser.add_argument("--limit", type=int, default=2**31)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
-    print(f"| | batch | | peak MiB | largest batch in {options.limit / 2**30:g} GiB | ms | to fp32 |\n|---|---:|---|---:|---:|---:|---:|")
+    print(f"| | batch | | peak MiB | largest batch in {options.limit / 2**30:g} GiB | ms | to fp32 |\n"
+          "|---|---:|---|---:|---:|---:|---:|")
     for model in options.models.split(","):
         optimizer, batches = CELLS[model]
         most = {p: largest(model, optimizer, p, options.limit) for p in PRECISIONS}
@@ -68,8 +71,8 @@ def main():
             ms = times(model, optimizer, batch, options)
             for p in PRECISIONS:
                 ratio = statistics.median(a / b for a, b in zip(ms[p], ms["fp32"]))
-                print(f"| {model}, {optimizer} | {batch} | {p} | {peak(model, optimizer, p, batch) / 2**20:.0f} | {most[p]} | "
-                      f"{statistics.median(ms[p]):.1f} | {ratio:.2f} |", flush=True)
+                print(f"| {model}, {optimizer} | {batch} | {p} | {peak(model, optimizer, p, batch) / 2**20:.0f} | "
+                      f"{most[p]} | {statistics.median(ms[p]):.1f} | {ratio:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

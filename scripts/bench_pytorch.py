@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
 
-    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--device D] [--quick]
+    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--device D]
+    [--quick]
 
-Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for a
-second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's median step
-over Gradus' in the same round; above 1 Gradus is faster. Needs PyTorch; Keras takes part where TensorFlow can be imported.
-PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C library that keeps its
-memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell. Nothing else should run: other
-work slows a peer down more than Gradus, and the load before the start is part of the report. With --device cuda both run on the
-GPU, in fp32 without TF32, Gradus kernel by kernel; Keras does not take part.
+Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for
+a second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's
+median step over Gradus' in the same round; above 1 Gradus is faster. Needs PyTorch; Keras takes part where TensorFlow
+can be imported. PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C
+library that keeps its memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell.
+Nothing else should run: other work slows a peer down more than Gradus, and the load before the start is part of the
+report. With --device cuda both run on the GPU, in fp32 without TF32, Gradus kernel by kernel; Keras does not take part.
 """
 import argparse
 import datetime
@@ -26,7 +27,9 @@ CELLS = {"cats-vs-dogs": [(o, b) for o in ("sgd", "adam") for b in (16, 32, 64, 
          "cifar10-cnn": [("adam", b) for b in (4, 32, 128, 1024)],
          "resnet18-cifar": [("momentum", b) for b in (16, 128)]}
 # glibc gives every large block back to the system, and half of a peer's time would go into page faults.
-KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"}
+KEEP_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"
+}
 
 
 class Worker:
@@ -35,8 +38,8 @@ class Worker:
                            **(KEEP_MEMORY if name != "gradus" else {}))
         command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode, device]
         self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
-                                        text=True)
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, text=True)
         self.name, self.medians = name, []
         self.facts = {"mode": mode, **self.read()}
 
@@ -106,8 +109,10 @@ def measure(cell, contestants, options):
     for worker in workers:
         worker.close()
     ours = workers[0]
-    row = {"model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads,
-           "device": options.device}
+    row = {
+        "model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads,
+        "device": options.device
+    }
     for worker in workers:
         row[worker.name] = {**worker.facts, "ms": statistics.median(worker.medians), "ms_of_rounds": worker.medians}
         if worker is not ours:
@@ -132,24 +137,31 @@ def peer_text(row, name):
         return "", "", ""
     low, middle, high = row[name]["ratio"]
     mode = f" ({row[name]['mode']})" if name == "pytorch" else ""
-    return f"{row[name]['ms']:.1f}{mode}", f"{middle:.2f} ({low:.2f}-{high:.2f})", f"{row[name]['peak_bytes'] / 2**20:.0f}"
+    return (f"{row[name]['ms']:.1f}{mode}", f"{middle:.2f} ({low:.2f}-{high:.2f})",
+            f"{row[name]['peak_bytes'] / 2**20:.0f}")
 
 
 def report(rows, options):
-    versions = {name: next((row[name]["version"] for row in rows if name in row), "not there") for name in ("pytorch", "keras")}
-    words = "--quick" if options.quick else (f"--models {options.models} --rounds {options.rounds} --seconds {options.seconds:g} "
-                                             f"--threads {options.threads}")
-    where = "on the CPU, beside PyTorch and Keras" if options.device == "cpu" else f"on the device {options.device}, beside PyTorch"
-    lines = [f"# Training steps {where}", "",
-             f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
-             f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}. Load of the machine before the "
-             f"start: {options.load:.2f}.", "",
-             f"    scripts/bench_pytorch.py {words}", "",
-             "All train in turn in the same run; the script says how. ms: median step. ratio: the peer's step over Gradus' in the",
-             "same round, median and quartiles; above 1 Gradus is faster. MiB: growth of the process at its peak, the peers' with",
-             "a C library that keeps its memory. In brackets PyTorch's fastest way. Raw numbers: measured.jsonl.", "",
-             "| model | optimizer | batch | Gradus ms | MiB | PyTorch ms | ratio | MiB | Keras ms | ratio | MiB |",
-             "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    versions = {name: next((row[name]["version"] for row in rows if name in row), "not there")
+                for name in ("pytorch", "keras")}
+    words = "--quick" if options.quick else (
+        f"--models {options.models} --rounds {options.rounds} --seconds {options.seconds:g} "
+        f"--threads {options.threads}")
+    on_cpu = options.device == "cpu"
+    where = "on the CPU, beside PyTorch and Keras" if on_cpu else f"on the device {options.device}, beside PyTorch"
+    lines = [
+        f"# Training steps {where}", "",
+        f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
+        f"commit {commit()}; PyTorch {versions['pytorch']}; Keras {versions['keras']}. Load of the machine before the "
+        f"start: {options.load:.2f}.", "", f"    scripts/bench_pytorch.py {words}", "",
+        "All train in turn in the same run; the script says how. ms: median step. ratio: the peer's step over Gradus'",
+        "in the same round, median and quartiles; above 1 Gradus is faster. MiB: growth of the process at its peak,",
+        "the peers' with a C library that keeps its memory. In brackets PyTorch's fastest way. Raw numbers:",
+        "measured.jsonl.",
+        "",
+        "| model | optimizer | batch | Gradus ms | MiB | PyTorch ms | ratio | MiB | Keras ms | ratio | MiB |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    ]
     for row in rows:
         cells = [row["model"], row["optimizer"], row["batch"], f"{row['gradus']['ms']:.1f}",
                  f"{row['gradus']['peak_bytes'] / 2**20:.0f}", *peer_text(row, "pytorch"), *peer_text(row, "keras")]
@@ -164,7 +176,8 @@ def parse():
     parser.add_argument("--seconds", type=float, default=1.0, help="that each trains in a round; default: 1")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path, help="default: kernels/cpu; with --quick it must be given")
-    parser.add_argument("--keras-python", default=sys.executable, help="a Python that has TensorFlow, where this one has not")
+    parser.add_argument("--keras-python", default=sys.executable,
+                        help="a Python that has TensorFlow, where this one has not")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
     options = parser.parse_args()
@@ -172,7 +185,8 @@ def parse():
     if unknown:
         parser.error(f"no model {', '.join(sorted(unknown))}; there are {', '.join(CELLS)}")
     if options.quick and not options.out:
-        parser.error("--quick is no measurement and does not overwrite kernels/cpu/MEASURED.md; name another folder with --out")
+        parser.error(
+            "--quick is no measurement and does not overwrite kernels/cpu/MEASURED.md; name another folder with --out")
     if options.quick:
         options.rounds, options.seconds = 2, 0.1
     if options.rounds < 1 or options.seconds <= 0 or options.threads < 1:
@@ -198,7 +212,8 @@ def main():
     rows = []
     options.out.mkdir(parents=True, exist_ok=True)
     if options.load > 0.5:
-        print(f"the machine is busy (load {options.load:.2f}): these ratios will not be those of a quiet one", file=sys.stderr)
+        print(f"the machine is busy (load {options.load:.2f}): these ratios will not be those of a quiet one",
+              file=sys.stderr)
     for cell in [("cifar10-cnn", "adam", 4)] if options.quick else cells:
         rows.append(measure(cell, contestants, options))
         print(f"{cell[0]:15} {cell[1]:9} {cell[2]:5}: Gradus {rows[-1]['gradus']['ms']:8.1f} ms, "

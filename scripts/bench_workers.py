@@ -1,14 +1,16 @@
-"""The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is told.
+"""The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is
+told.
 
     bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE
     (MODE of PyTorch: eager, channels_last, compile; of Gradus: its precision, fp32 by default)
 
-Prints a line of JSON when it is ready: its version. Then, for every line with a number of seconds on its standard input,
-it trains for so long (two steps at least) and prints the milliseconds of each step; at the end of its input, the bytes by which
-the process has grown at its peak since before the model was made; on a GPU, the most that tensors took there.
+Prints a line of JSON when it is ready: its version. Then, for every line with a number of seconds on its standard
+input, it trains for so long (two steps at least) and prints the milliseconds of each step; at the end of its input, the
+bytes by which the process has grown at its peak since before the model was made; on a GPU, the most that tensors took
+there.
 
-A step is: batch in memory, forward, loss, backward, update, the loss read. Gradus' batch lies there as bytes and is gathered and
-normalised in the step; those of the others are floats already.
+A step is: batch in memory, forward, loss, backward, update, the loss read. Gradus' batch lies there as bytes and is
+gathered and normalised in the step; those of the others are floats already.
 """
 import ctypes
 import json
@@ -51,7 +53,7 @@ def timed(step, seconds, at_least=2):
     return times
 
 
-# --- Gradus, through its C interface -----------------------------------------------------------------------------------
+# --- Gradus, through its C interface ----------------------------------------------------------------------------------
 
 class Options(ctypes.Structure):
     _fields_ = [("device", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("threads", ctypes.c_int),
@@ -138,23 +140,25 @@ def gradus(model, optimizer, batch, threads, mode, device):
     return step, peak, f"{lib.gr_version().decode()} {lib.gr_isa_name(ctx).decode()}"
 
 
-# --- PyTorch -----------------------------------------------------------------------------------------------------------
+# --- PyTorch ----------------------------------------------------------------------------------------------------------
 
 def pytorch_net(model, torch):
     nn = torch.nn
     if model == "cats-vs-dogs":
-        return nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(320000, 128),
-                             nn.ReLU(), nn.Linear(128, 1))
+        return nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                             nn.Linear(320000, 128), nn.ReLU(), nn.Linear(128, 1))
     if model == "cifar10-cnn":
-        return nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
-                             nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(1024, 64), nn.ReLU(), nn.Linear(64, 10))
+        return nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3), nn.ReLU(),
+                             nn.MaxPool2d(2), nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(1024, 64),
+                             nn.ReLU(), nn.Linear(64, 10))
 
     class Block(nn.Module):
         def __init__(self, c, k, stride):
             super().__init__()
             self.body = nn.Sequential(nn.Conv2d(c, k, 3, stride, 1, bias=False), nn.BatchNorm2d(k), nn.ReLU(),
                                       nn.Conv2d(k, k, 3, 1, 1, bias=False), nn.BatchNorm2d(k))
-            self.side = nn.Sequential(nn.Conv2d(c, k, 1, stride, bias=False), nn.BatchNorm2d(k)) if stride > 1 else nn.Identity()
+            self.side = nn.Sequential(nn.Conv2d(c, k, 1, stride, bias=False),
+                                      nn.BatchNorm2d(k)) if stride > 1 else nn.Identity()
 
         def forward(self, x):
             return torch.relu(self.body(x) + self.side(x))
@@ -180,9 +184,10 @@ def pytorch(model, optimizer, batch, threads, mode, device):
     net = pytorch_net(model, torch).to(device)
     if mode != "eager":
         net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    opt = {"sgd": lambda p: torch.optim.SGD(p, 0.01, fused=True), "adam": lambda p: torch.optim.Adam(p, 0.001, fused=True),
-           "momentum": lambda p: torch.optim.SGD(p, 0.01, momentum=0.9, nesterov=True, weight_decay=5e-4,
-                                                 fused=True)}[optimizer](net.parameters())
+    opt = {
+        "sgd": lambda p: torch.optim.SGD(p, 0.01, fused=True), "adam": lambda p: torch.optim.Adam(p, 0.001, fused=True),
+        "momentum": lambda p: torch.optim.SGD(p, 0.01, momentum=0.9, nesterov=True, weight_decay=5e-4, fused=True)
+    }[optimizer](net.parameters())
     forward = torch.compile(net) if mode == "compile" else net
 
     def step():
@@ -199,18 +204,31 @@ def pytorch(model, optimizer, batch, threads, mode, device):
     return step, grown_since(before) if device == "cpu" else torch.cuda.max_memory_allocated, torch.__version__
 
 
-# --- Keras -------------------------------------------------------------------------------------------------------------
+# --- Keras ------------------------------------------------------------------------------------------------------------
 
 def keras_net(model, keras):
     layers = keras.layers
     if model == "cats-vs-dogs":
-        return keras.Sequential([keras.Input((200, 200, 3)), layers.Conv2D(32, 3, padding="same", activation="relu"),
-                                 layers.MaxPooling2D(), layers.Flatten(), layers.Dense(128, activation="relu"), layers.Dense(1)])
+        return keras.Sequential([
+            keras.Input((200, 200, 3)),
+            layers.Conv2D(32, 3, padding="same", activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(128, activation="relu"),
+            layers.Dense(1)
+        ])
     if model == "cifar10-cnn":
-        return keras.Sequential([keras.Input((32, 32, 3)), layers.Conv2D(32, 3, activation="relu"), layers.MaxPooling2D(),
-                                 layers.Conv2D(64, 3, activation="relu"), layers.MaxPooling2D(),
-                                 layers.Conv2D(64, 3, activation="relu"), layers.Flatten(), layers.Dense(64, activation="relu"),
-                                 layers.Dense(10)])
+        return keras.Sequential([
+            keras.Input((32, 32, 3)),
+            layers.Conv2D(32, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(64, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(64, 3, activation="relu"),
+            layers.Flatten(),
+            layers.Dense(64, activation="relu"),
+            layers.Dense(10)
+        ])
 
     def conv(x, k, kernel, stride):
         x = layers.Conv2D(k, kernel, stride, padding="same", use_bias=False)(x)

@@ -6,7 +6,8 @@
 import json, os, shlex, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SLIPS = [  # file, in the object of, what is written wrong and how, what the compiler or nm must say of it ("": all is well)
+# File, in the object of, what is written wrong and how, what the compiler or nm must say of it ("": all is well).
+SLIPS = [
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forward", ""),  # no slip: the compiler is content
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forwards", "cast_forwards"),
     ("kernels/cpu/loss_scaling.c", "plain", "unscale_scratch", "unscale_scrach", "unscale_scrach"),
@@ -17,9 +18,14 @@ SLIPS = [  # file, in the object of, what is written wrong and how, what the com
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(casts, forward)", "GR_OP_casts"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(cast, forwards)", "GR_DECLARE_forwards"),
     # Listed and defined by nobody: the object asks for the function, not weakly, so nothing links.
-    ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(gather, forward)", "U gr__cpu_plain_gather_forward"),
+    ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(gather, forward)",
+     "U gr__cpu_plain_gather_forward"),
     ("kernels/cuda/hooks.def", "simt", "GR_HOOK(sum, scratch)", "GR_HOOK(cast, scratch)", "U gr__simt_cast_scratch"),
 ]
+
+
+def made_by(command):
+    return command["command"].split(" -o ")[1].split()[0]
 
 
 def try_slip(commands, path, target, right, wrong):
@@ -28,7 +34,7 @@ def try_slip(commands, path, target, right, wrong):
     if right not in text:
         sys.exit(f"check_hooks.py: {path} has no {right} any more")
     source = path if not path.endswith(".def") else os.path.join(os.path.dirname(path), "kernels.c")
-    [entry] = [c for c in commands if c["file"] == os.path.join(ROOT, source) and f"{target}" in c["command"].split(" -o ")[1].split()[0]]
+    [entry] = [c for c in commands if c["file"] == os.path.join(ROOT, source) and target in made_by(c)]
     with tempfile.TemporaryDirectory() as folder:
         planted = os.path.join(folder, path)
         os.makedirs(os.path.dirname(planted))
@@ -43,7 +49,9 @@ def try_slip(commands, path, target, right, wrong):
         done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
         if done.returncode != 0:
             return done.stderr
-        return "" if source == path else subprocess.run(["nm", "-u", made], capture_output=True, text=True, check=True).stdout
+        if source == path:
+            return ""
+        return subprocess.run(["nm", "-u", made], capture_output=True, text=True, check=True).stdout
 
 
 def main():

@@ -6,8 +6,9 @@
 #   nn       nn <- nn/zoo
 #   data     decoding <- data (sets) <- formats, augmentation;  decoding, data, augmentation <- loading
 #   optim    optim (optimizers, schedules) <- training
-# examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in kernels/devices/cuda_device.cu,
-# and in programs that are compiled by gradus-simt. The list of operations, ops.def, is there for whoever lists.
+# examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in
+# kernels/devices/cuda_device.cu, and in programs that are compiled by gradus-simt. The list of operations, ops.def, is
+# there for whoever lists.
 # check_includes.sh [ROOT]; without ROOT it first proves on planted mistakes that it can fail.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,7 +21,8 @@ allowed() {
         nn | data | amp) echo "core kernels" ;;
         optim) echo "core kernels nn data amp" ;;
         tests) echo "core kernels nn data amp optim examples gradus.h" ;;
-        examples) echo "gradus.h terminal recipes settings sources train sweep bench summary manual cuda puzzle" ;; # the rooms of examples/gradus
+        examples) # the rooms of examples/gradus
+            echo "gradus.h terminal recipes settings sources train sweep bench summary manual cuda puzzle" ;;
     esac
 }
 
@@ -55,16 +57,21 @@ check() { # ROOT
             target=${line#*[\"<]}
             target=${target%%[\">]*}
             top=${target%%/*}
-            case $file in "$root"/kernels/simt/cuda/* | "$root"/tests/cuda_programs/* | "$root"/tests/ptx/* | "$root"/examples/puzzles/*) continue ;; esac
+            case ${file#"$root"/} in
+                kernels/simt/cuda/* | tests/cuda_programs/* | tests/ptx/* | examples/puzzles/*) continue ;;
+            esac
             case $target in
                 cuda/*) ;;
                 cuda*.h | nv*.h | mma.h)
-                    [[ $file == "$root"/kernels/cuda/* || $file == "$root"/kernels/devices/cuda_device.cu ]] || { echo "$file: $target: CUDA headers belong under kernels/cuda" >&2; bad=1; }
+                    if [[ $file != "$root"/kernels/cuda/* && $file != "$root"/kernels/devices/cuda_device.cu ]]; then
+                        echo "$file: $target: CUDA headers belong under kernels/cuda" >&2
+                        bad=1
+                    fi
                     continue ;;
             esac
             case $line in *\<*) continue ;; esac
             [ "$target" = "$top" ] && [ "$target" != gradus.h ] && continue # beside the file
-            [[ $target == kernels/ops/notation.h || $target == kernels/ops/updates.h || $target == kernels/ops/ops.def ]] && continue
+            case $target in kernels/ops/notation.h | kernels/ops/updates.h | kernels/ops/ops.def) continue ;; esac
             room=$(room_of "${file#"$root"/}")
             other=$(room_of "$target")
             [ "$target" = "$folder/$folder.h" ] && continue # what a folder shows the world, its rooms may see
@@ -80,7 +87,8 @@ check() { # ROOT
                 echo "$file: includes $target; the way into kernels is kernels/ops" >&2
                 bad=1
             fi
-        done < <(grep -rEH '^ *# *include' "$root/$folder" --include='*.[ch]' --include='*.cu' --include='*.cuh' | sed -E 's/:([0-9]+:)?/:/' || true)
+        done < <(grep -rEH '^ *# *include' "$root/$folder" --include='*.[ch]' --include='*.cu' --include='*.cuh' |
+            sed -E 's/:([0-9]+:)?/:/' || true)
     done
     return $bad
 }

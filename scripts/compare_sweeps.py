@@ -3,14 +3,14 @@
 
   compare_sweeps.py --out NAME [--published FILE --marks "LABEL=EXPERIMENT/SERIES" ...] "LABEL=FOLDER[,FOLDER...]" ...
 
-Each LABEL is a line; its batch sizes may lie in several folders, as they do where each has its own number of updates. The
-updates of every cell stand below the axis. --marks puts values of a table of published figures beside a line: diamonds, or
-crosses where a batch size has several. Writes NAME.svg, NAME.png and, as a table, NAME.md. The statistics are those of each
-sweep's summary.csv.
+Each LABEL is a line; its batch sizes may lie in several folders, as they do where each has its own number of updates.
+The updates of every cell stand below the axis. --marks puts values of a table of published figures beside a line:
+diamonds, or crosses where a batch size has several. Writes NAME.svg, NAME.png and, as a table, NAME.md. The statistics
+are those of each sweep's summary.csv.
 
-Below the table, and on stdout, stand the differences between each two lines, paired by seed: a seed draws the initial weights
-at every batch size, so its runs are not independent. Within a seed the differences are averaged over the batch sizes; the
-interval is that of the seeds' means.
+Below the table, and on stdout, stand the differences between each two lines, paired by seed: a seed draws the initial
+weights at every batch size, so its runs are not independent. Within a seed the differences are averaged over the batch
+sizes; the interval is that of the seeds' means.
 """
 
 import argparse
@@ -40,8 +40,8 @@ class Line:
             self.cells += one.read_csv(folder / "results.csv")
             for line in one.read_csv(folder / "summary.csv"):
                 if self.lines.setdefault(int(line["batch"]), line) is not line:
-                    sys.exit(f"compare_sweeps.py: {self.label} has two lines for batches of {line['batch']}; compare sweeps of "
-                             "one optimizer, and name each folder once")
+                    sys.exit(f"compare_sweeps.py: {self.label} has two lines for batches of {line['batch']}; compare "
+                             "sweeps of one optimizer, and name each folder once")
 
     def updates(self, batch):
         made = self.lines[batch]["updates"] if batch in self.lines else ""
@@ -60,10 +60,14 @@ def read_lines(arguments):
     figures = one.read_csv(arguments.published) if arguments.published else []
     for text in arguments.marks:
         label, _, series = text.partition("=")
-        found = [r for r in figures if f"{r['experiment']}/{r['series']}" == series and r["quantity"].startswith("test_accuracy")]
+        found = [
+            r for r in figures
+            if f"{r['experiment']}/{r['series']}" == series and r["quantity"].startswith("test_accuracy")
+        ]
         mine = [line for line in lines if line.label == label]
         if not found or not mine:
-            sys.exit(f"compare_sweeps.py: --marks '{text}': " + ("no such series is published" if mine else f"no line {label}"))
+            sys.exit(f"compare_sweeps.py: --marks '{text}': " +
+                     ("no such series is published" if mine else f"no line {label}"))
         mine[0].marks += [r for r in found if int(r["batch"]) in mine[0].lines]
     return lines
 
@@ -87,9 +91,10 @@ def student_t_975(df):
 
 
 def by_seed(a, b):
-    """What line a has more than line b, in points, {seed: mean over the batch sizes}. A batch size counts where every seed
-    that both lines have is done in both: else the seeds' means would be over different batch sizes."""
-    done = [{(int(c["seed"]), int(c["batch"])): 100 * float(c["test_accuracy"]) for c in line.cells if c["state"] == "done"}
+    """What line a has more than line b, in points, {seed: mean over the batch sizes}. A batch size counts where every
+    seed that both lines have is done in both: else the seeds' means would be over different batch sizes."""
+    done = [{(int(c["seed"]), int(c["batch"])): 100 * float(c["test_accuracy"])
+             for c in line.cells if c["state"] == "done"}
             for line in (a, b)]
     seeds = sorted({seed for seed, _ in done[0]} & {seed for seed, _ in done[1]})
     batches = [batch for batch in sorted(set(a.lines) & set(b.lines))
@@ -104,8 +109,11 @@ def tell_differences(lines):
         means = list(by_seed(a, b).values())
         if not means:
             continue
-        half = student_t_975(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
-        text.append(f"{a.label} - {b.label}: {statistics.mean(means):.1f}" + ("" if half is None else f" +- {half:.1f}") +
+        half = None
+        if len(means) > 1:
+            half = student_t_975(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
+        text.append(f"{a.label} - {b.label}: {statistics.mean(means):.1f}" +
+                    ("" if half is None else f" +- {half:.1f}") +
                     f" points ({len(means)} seed{'s' * (len(means) > 1)}: {', '.join(f'{m:.1f}' for m in means)})")
     return text
 
@@ -121,7 +129,8 @@ def draw_marks(ax, line):
 def write_updates(ax, lines, batches):
     """Below the batch sizes: a row of update counts for each line."""
     for i, line in enumerate(lines):
-        at = dict(xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=9, color=line.colour, va="top")
+        at = dict(xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=9, color=line.colour,
+                  va="top")
         ax.annotate("updates", (batches[0] / 1.3, 0), xytext=(-8, -37 - 13 * i), ha="right", **at)
         for batch in batches:
             ax.annotate(line.updates(batch), (batch, 0), xytext=(0, -37 - 13 * i), ha="center", **at)
@@ -144,9 +153,10 @@ def draw(lines, batches):
     one.draw_set_error(ax, every, sweep["test_samples"])
     one.label_ends(ax, ends)
     write_updates(ax, lines, batches)
-    figure.suptitle(f"{sweep['recipe']}: {', '.join(line.label for line in lines)}", x=0.09, y=0.975, ha="left", fontsize=14,
-                    fontweight="bold")
-    figure.text(0.09, 0.88, one.describe({**sweep, "updates": 0}, every).replace(f"{sweep['epochs']} epochs, ", ""), fontsize=9.5)
+    figure.suptitle(f"{sweep['recipe']}: {', '.join(line.label for line in lines)}", x=0.09, y=0.975, ha="left",
+                    fontsize=14, fontweight="bold")
+    figure.text(0.09, 0.88,
+                one.describe({**sweep, "updates": 0}, every).replace(f"{sweep['epochs']} epochs, ", ""), fontsize=9.5)
     notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
     sources = dict.fromkeys(r["source"].split(", seed")[0] for r in marks)
     notes += [f"Marks: {'; '.join(sources)}"] if marks else []

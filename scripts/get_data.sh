@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # get_data.sh cifar10|cats-vs-dogs [FOLDER] - downloads an official archive into FOLDER (default: $GRADUS_DATA, else
-# ./datasets), goes on where an earlier try stopped, and checks it; gradus reads it as it is. Does nothing when it is there.
+# ./datasets), goes on where an earlier try stopped, and checks it; gradus reads it as it is. Does nothing when it is
+# there.
 set -euo pipefail
 
 usage() {
@@ -18,7 +19,8 @@ download() { # URL FILE BYTES
         return
     fi
     if ! curl --silent --fail --location --head --max-time 10 --output /dev/null "$1"; then
-        echo "get_data: no network here, or $(cut -d/ -f3 <<<"$1") does not answer: put the archive at $2 by other means" >&2
+        echo "get_data: no network here, or $(cut -d/ -f3 <<<"$1") does not answer:" \
+            "put the archive at $2 by other means" >&2
         exit 5
     fi
     mkdir -p "$folder"
@@ -37,7 +39,8 @@ download() { # URL FILE BYTES
 case $1 in
     cifar10) # Krizhevsky, "Learning multiple layers of features from tiny images", 2009
         file=$folder/cifar-10-binary.tar.gz
-        [ -f "$folder/cifar-10-batches-bin/test_batch.bin" ] && { echo "get_data: $folder/cifar-10-batches-bin is there"; exit 0; }
+        unpacked=$folder/cifar-10-batches-bin
+        [ -f "$unpacked/test_batch.bin" ] && { echo "get_data: $unpacked is there"; exit 0; }
         download https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz "$file" 170052171
         if ! echo "c32a1d4ab5d03f1284b67883e8d87530  $file" | md5sum --check --quiet; then
             echo "get_data: $file is damaged (md5); delete it and run this again" >&2
@@ -47,8 +50,8 @@ case $1 in
     cats-vs-dogs) # Microsoft's PetImages, the archive "kagglecatsanddogs_5340"
         file=$folder/kagglecatsanddogs_5340.zip
         [ -d "$folder/PetImages/Dog" ] && { echo "get_data: $folder/PetImages is there"; exit 0; }
-        download https://download.microsoft.com/download/3/E/1/3E1C3F21-ECDB-4869-8368-6DEBA77B919F/kagglecatsanddogs_5340.zip \
-            "$file" 824887076
+        site=https://download.microsoft.com/download/3/E/1/3E1C3F21-ECDB-4869-8368-6DEBA77B919F
+        download $site/kagglecatsanddogs_5340.zip "$file" 824887076
         echo "get_data: $file is complete; gradus reads it as it is" ;;
     *) usage ;;
 esac

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# gpu_check.sh [--deps FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine with a GPU should do, from a
-# clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside its emulated twin, the operation table,
-# updates with and without graphs; compares training losses with the CPU's; measures ceilings, the ladder, kernels, training steps
-# in every precision and, where PyTorch is installed ($PYTHON, default python3), beside PyTorch's; runs the sanitizers of CUDA. A
-# part that fails or hangs leaves the others alone. What no time is left for is said so. Ends in a short table; everything goes to
-# FILE (default: gpu_check.json), which is written anew after every part.
+# gpu_check.sh [--deps FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine with a GPU should
+# do, from a clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside its emulated
+# twin, the operation table, updates with and without graphs; compares training losses with the CPU's; measures
+# ceilings, the ladder, kernels, training steps in every precision and, where PyTorch is installed ($PYTHON, default
+# python3), beside PyTorch's; runs the sanitizers of CUDA. A part that fails or hangs leaves the others alone. What no
+# time is left for is said so. Ends in a short table; everything goes to FILE (default: gpu_check.json), which is
+# written anew after every part.
 #
-#   --deps FOLDER   Debian packages of what this machine lacks, as files or unpacked with dpkg -x. All that can be wanted:
-#                   apt-get download pkgconf pkgconf-bin libpkgconf3 zlib1g zlib1g-dev libjansson4 libjansson-dev
-#                   libcmocka0 libcmocka-dev libstb0 libstb-dev
+#   --deps FOLDER   Debian packages of what this machine lacks, as files or unpacked with dpkg -x. All that can be
+#                   wanted: apt-get download pkgconf pkgconf-bin libpkgconf3 zlib1g zlib1g-dev libjansson4
+#                   libjansson-dev libcmocka0 libcmocka-dev libstb0 libstb-dev
 #   --data FOLDER   real images; the built-in ones are used without
 #
 # GRADUS_CHECK_DEVICE=simt tries this script itself on a machine without a GPU, with fewer rows and updates.
@@ -84,7 +85,11 @@ architecture() {
 
 build() {
     local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF) # whatever compilers there are
-    [ "$device" = simt ] && options+=(-DGRADUS_CUDA=OFF) || options+=(-DGRADUS_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=$architecture")
+    if [ "$device" = simt ]; then
+        options+=(-DGRADUS_CUDA=OFF)
+    else
+        options+=(-DGRADUS_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=$architecture")
+    fi
     [ -z "$deps" ] || options+=("-DCMAKE_PREFIX_PATH=$deps/usr;$deps" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
     cmake --build "$build" --target gradus_tool test_table test_wrappers test_step_graph
@@ -99,7 +104,8 @@ rows() { # OPTION... [-- COMMAND...]
     done
     [ $# -eq 0 ] || shift
     "$build/tests/table/test_table" --list "${options[@]}" | cut -d' ' -f1 | sort -u |
-        xargs -P "$(($(nproc) < 8 ? $(nproc) : 8))" -I{} "$@" "$build/tests/table/test_table" --device "$device" --op {} "${options[@]}"
+        xargs -P "$(($(nproc) < 8 ? $(nproc) : 8))" -I{} \
+            "$@" "$build/tests/table/test_table" --device "$device" --op {} "${options[@]}"
 }
 
 # Rows small enough for a sanitizer, on each of CUDA's tools.
@@ -128,8 +134,8 @@ PY
 precisions() { # RECIPE BATCH UPDATES
     local precision code=0
     for precision in fp32 tf32 fp16 bf16; do
-        "$build/gradus" train "$1" --procedural --batch "$2" --updates "$3" --device "$device" --precision "$precision" \
-            --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
+        "$build/gradus" train "$1" --procedural --batch "$2" --updates "$3" --device "$device" \
+            --precision "$precision" --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
     done
     return "$code"
 }
@@ -144,7 +150,8 @@ if [ -n "$deps" ]; then
     unpack "$deps" "$build-deps"
     deps=$build-deps
     libraries=$deps/usr/lib/x86_64-linux-gnu
-    export PATH=$PATH:$deps/usr/bin PKG_CONFIG_PATH=$libraries/pkgconfig:$deps/usr/lib/pkgconfig:$deps/usr/share/pkgconfig
+    export PATH=$PATH:$deps/usr/bin
+    export PKG_CONFIG_PATH=$libraries/pkgconfig:$deps/usr/lib/pkgconfig:$deps/usr/share/pkgconfig
     export LD_LIBRARY_PATH=$libraries:$deps/lib/x86_64-linux-gnu:${LD_LIBRARY_PATH:-}
 fi
 architecture=$(architecture)
@@ -163,13 +170,14 @@ if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     part "losses of cats-vs-dogs" 60 losses cats-vs-dogs 2 "$((updates / 3))" "${data[@]}"
     part "losses of cifar10-cnn" 60 losses cifar10-cnn 4 "$updates" "${data[@]}"
     part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
-    [ "$device" = simt ] || part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
+    [ "$device" = simt ] ||
+        part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
     part precisions 60 precisions "${steps[@]}"
     part kernels 180 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
     if [ "$device" = cuda ]; then
         if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-            part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" scripts/bench_pytorch.py --device cuda \
-                --rounds 2 --seconds 0.3 --out "$work/steps"
+            part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" \
+                scripts/bench_pytorch.py --device cuda --rounds 2 --seconds 0.3 --out "$work/steps"
         fi
         for tool in memcheck racecheck initcheck synccheck; do
             part "$tool" 60 sanitize "$tool"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Joins what gpu_check.sh has gathered: gpu_report.py FOLDER FILE COMMIT DEVICE. Writes one JSON file, prints a short table."""
+"""Joins what gpu_check.sh has gathered: gpu_report.py FOLDER FILE COMMIT DEVICE. Writes one JSON file, prints a short
+table."""
 import datetime
 import json
 import pathlib
@@ -28,25 +29,31 @@ def said(folder, name, end):
 def report(folder, commit, device):
     folder = pathlib.Path(folder)
     parts = [line.rsplit(" ", 2) for line in (folder / "parts").read_text().splitlines()]
-    return {"date": datetime.date.today().isoformat(), "commit": commit, "device": device,
-            "machine": rows(folder / "doctor.json"),
-            "parts": [{"part": name, "end": end, "seconds": int(seconds), **said(folder, name, end)} for name, end, seconds in parts],
-            "wrappers": (folder / "log.wrappers").read_text().splitlines() if (folder / "log.wrappers").exists() else [],
-            "losses": {path.name.removeprefix("losses."): json.loads(path.read_text()) for path in sorted(folder.glob("losses.*"))},
-            "kernels": rows(folder / "kernels.jsonl"), "ladder": rows(folder / "ladder.jsonl"),
-            "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps" / "measured.jsonl")}
+    wrappers = folder / "log.wrappers"
+    losses = {path.name.removeprefix("losses."): json.loads(path.read_text())
+              for path in sorted(folder.glob("losses.*"))}
+    return {
+        "date": datetime.date.today().isoformat(), "commit": commit, "device": device,
+        "machine": rows(folder / "doctor.json"),
+        "parts": [{"part": name, "end": end, "seconds": int(seconds), **said(folder, name, end)}
+                  for name, end, seconds in parts],
+        "wrappers": wrappers.read_text().splitlines() if wrappers.exists() else [], "losses": losses,
+        "kernels": rows(folder / "kernels.jsonl"), "ladder": rows(folder / "ladder.jsonl"),
+        "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps" / "measured.jsonl")
+    }
 
 
 def show(r):
     for part in r["parts"]:
         print(f"  {part['part']:34} {part['end']:9} {part['seconds']:4} s")
     for recipe, found in r["losses"].items():
-        print(f"  {recipe + ', losses beside cpu':34} largest relative difference {found['worst']:.1e} of {found['updates']}")
+        print(f"  {recipe + ', losses beside cpu':34} largest relative difference {found['worst']:.1e} "
+              f"of {found['updates']}")
     timed = [k for k in r["kernels"] if "ms" in k]
     if timed:
         k = timed[0]
-        print(f"\n{k['device']} {k['isa']}: {k['ceiling_gflops']:.0f} GFLOP/s in registers, {k['ceiling_read_gbs']:.0f} GB/s read, "
-              f"{k['ceiling_copy_gbs']:.0f} GB/s copied")
+        print(f"\n{k['device']} {k['isa']}: {k['ceiling_gflops']:.0f} GFLOP/s in registers, "
+              f"{k['ceiling_read_gbs']:.0f} GB/s read, {k['ceiling_copy_gbs']:.0f} GB/s copied")
         largest = max(k["batch"] or 0 for k in timed)
         print(f"  {'operation':24} {'pass':9} {'batch':>5} {'ms':>9} {'GFLOP/s':>9} {'%':>4} {'GB/s':>7} {'%':>4}")
         for k in timed:
@@ -55,9 +62,11 @@ def show(r):
                       f"{100 * k['flops_share']:4.0f} {k['gbs']:7.1f} {100 * k['memory_share']:4.0f}")
     for k in r["ladder"]:
         if "ms" in k:
-            print(f"  ladder: {k['rung']:16} {k['ms']:9.3f} ms {k['gflops']:9.1f} GFLOP/s {100 * k['flops_share']:5.1f} %")
+            print(f"  ladder: {k['rung']:16} {k['ms']:9.3f} ms {k['gflops']:9.1f} GFLOP/s "
+                  f"{100 * k['flops_share']:5.1f} %")
     for k in r["precisions"]:
-        print(f"  {k['recipe']}, batch {k['batch']}, {k['precision']}: {k['samples_per_second'] or 0:.0f} samples a second")
+        print(f"  {k['recipe']}, batch {k['batch']}, {k['precision']}: "
+              f"{k['samples_per_second'] or 0:.0f} samples a second")
     for k in r["steps"]:
         print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}: {k['gradus']['ms']:.2f} ms, "
               f"PyTorch {k['pytorch']['ms']:.2f} ms ({k['pytorch']['mode']})")

@@ -9,7 +9,8 @@ mkdir -p "$out"
 scripts/test.sh --full
 ctest --preset asan --tests-regex cli_sweep # minutes, with sanitizers
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
-python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" || echo "mutants survived: see $out/mutants_cuda.txt" >&2
+python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" ||
+    echo "mutants survived: see $out/mutants_cuda.txt" >&2
 
 # Ten minutes of each fuzz target, from its corpus; what a target finds stays in $out and ends the run.
 if command -v clang >/dev/null; then
@@ -25,7 +26,8 @@ if command -v clang >/dev/null; then
             -artifact_prefix="$out/$name-" "$found" "tests/fuzz/corpus/${name#fuzz_}" >"$out/$name.txt" 2>&1 ||
             { tail -30 "$out/$name.txt" >&2; exit 1; }
         rm -r "$found"
-        echo "$name: $(awk '/number_of_executed_units/ {print $2}' "$out/$name.txt") executions, no crash" | tee -a "$out/fuzz.txt"
+        executions=$(awk '/number_of_executed_units/ {print $2}' "$out/$name.txt")
+        echo "$name: $executions executions, no crash" | tee -a "$out/fuzz.txt"
     done
 else
     echo "long_check: no clang here, the fuzz targets are left out (apt-get install clang)" >&2

@@ -4,9 +4,9 @@
     make_goldens.py [OPERATION...]    writes tests/goldens/OPERATION.safetensors; of all without names
     make_goldens.py --check           computes everything again and compares with what is there
 
-Needs PyTorch, numpy and safetensors. Inputs are drawn as tests/table/draw.c draws them, by Philox4x32-10 from the FNV-1a
-hash of the row's line, so a file holds nothing but results: outputs, gradients, and slots that an update has changed.
-Layouts are the library's: images NHWC, filters KRSC, dense weights [in, out].
+Needs PyTorch, numpy and safetensors. Inputs are drawn as tests/table/draw.c draws them, by Philox4x32-10 from the
+FNV-1a hash of the row's line, so a file holds nothing but results: outputs, gradients, and slots that an update has
+changed. Layouts are the library's: images NHWC, filters KRSC, dense weights [in, out].
 """
 import argparse
 import pathlib
@@ -26,7 +26,7 @@ DRAW_DY = 16
 LIMIT = 4_000_000  # bytes of all goldens together
 
 
-# --- Philox4x32-10 (Salmon et al., SC'11) ------------------------------------------------------------------------------
+# --- Philox4x32-10 (Salmon et al., SC'11) -----------------------------------------------------------------------------
 
 def philox(counter, key):
     """counter: uint32 array [n, 4]; key: two 32-bit integers. Returns uint32 [n, 4]."""
@@ -59,7 +59,7 @@ def fnv1a(text):
     return value
 
 
-# --- rows and slots ----------------------------------------------------------------------------------------------------
+# --- rows and slots ---------------------------------------------------------------------------------------------------
 
 class Slot:
     def __init__(self, name, kind, flags):
@@ -109,7 +109,7 @@ def read_rows(ops):
     return [Row(text, ops) for text in re.findall(r'^ROW\("([^"]*)"\)', ROWS.read_text(), re.M)]
 
 
-# --- drawing: tests/table/draw.c, line by line -------------------------------------------------------------------------
+# --- drawing: tests/table/draw.c, line by line ------------------------------------------------------------------------
 
 def draw_bits(row, stream, count):
     blocks = np.arange((count + 3) // 4, dtype=np.uint32)
@@ -212,7 +212,7 @@ def draw_input(row, number, slot):
     return values.astype(np.float32).astype(np.float64).reshape(shape)
 
 
-# --- PyTorch's answers -------------------------------------------------------------------------------------------------
+# --- PyTorch's answers ------------------------------------------------------------------------------------------------
 
 def padding(row, size, window, stride, prefix=""):
     """(left, right, top, bottom) as F.pad takes it; "same" as TensorFlow defines it."""
@@ -257,7 +257,8 @@ def relu_if(row, y):
 
 
 def dropout(row, x):
-    """The mask of kernels/ops/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or the second."""
+    """The mask of kernels/ops/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or
+    the second."""
     rate, blocks, seed = row.number("rate", 0), np.arange((x.numel() + 3) // 4, dtype=np.uint32), 0x0123456789ABCDEF
     counter = np.zeros((len(blocks), 4), np.uint32)
     counter[:, 0], counter[:, 1], counter[:, 2], counter[:, 3] = blocks, row.number("draws", 5), row.has("second"), 5
@@ -308,15 +309,18 @@ def normalise(row, x):
 
 
 def cubic_weights(t):
-    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic with a = -1 in exact integers, to multiples of 2^-20."""
+    """Of the pixels -1, 0, 1, 2 at a distance of t / 2^16: Keys' cubic with a = -1 in exact integers, to multiples of
+    2^-20."""
     one = 2**16
     s = one - t
-    before, at, behind = ((w * 2**20 + one**3 // 2) // one**3 for w in (-t * s * s, t**3 - 2 * one * t * t + one**3, -s * t * t))
+    before, at, behind = ((w * 2**20 + one**3 // 2) // one**3
+                          for w in (-t * s * s, t**3 - 2 * one * t * t + one**3, -s * t * t))
     return [before, at, 2**20 - before - at - behind, behind]
 
 
 def resize_weights(t, inside):
-    """Of the same pixels at a distance of t, those that are inside, as Pillow's Resample.c computes them, in multiples of 2^-22."""
+    """Of the same pixels at a distance of t, those that are inside, as Pillow's Resample.c computes them, in multiples
+    of 2^-22."""
     def cubic(x):
         x = abs(x)
         return (1.5 * x - 2.5) * x * x + 1 if x < 1 else (((x - 5) * x + 8) * x - 4) * -0.5 if x < 2 else 0.0
@@ -382,7 +386,8 @@ def batch_norm(row, x, gamma, beta, residual, mean, var):
     """x NHWC or [N,C]: channels last."""
     order = [0, x.dim() - 1, *range(1, x.dim() - 1)]
     back = [0, *range(2, x.dim()), 1]
-    y = F.batch_norm(x.permute(order), mean, var, gamma, beta, training=mean is None, eps=row.number("var_epsilon", 1e-5))
+    y = F.batch_norm(x.permute(order), mean, var, gamma, beta, training=mean is None,
+                     eps=row.number("var_epsilon", 1e-5))
     y = y.permute(back)
     return relu_if(row, y if residual is None else y + residual)
 
@@ -390,7 +395,8 @@ def batch_norm(row, x, gamma, beta, residual, mean, var):
 DIFF = {
     "conv2d": lambda row, x, w, b: relu_if(row, conv2d(row, x, w, b)),
     "max_pool2d": lambda row, x: max_pool2d(row, x, row.pair("size", None)),
-    "conv2d_relu_max_pool": lambda row, x, w, b: max_pool2d(row, F.relu(conv2d(row, x, w, b)), row.pair("pool", None), "pool_"),
+    "conv2d_relu_max_pool": lambda row, x, w, b:
+        max_pool2d(row, F.relu(conv2d(row, x, w, b)), row.pair("pool", None), "pool_"),
     "dense": lambda row, x, w, b: relu_if(row, F.linear(x, w.T, b)),
     "batch_norm": batch_norm,
     "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
@@ -413,8 +419,11 @@ def cast(row, x):
     return (x.to(torch.float32).to(end[0]) if end else x).to(torch.float64)
 
 
-PURE = {"accuracy": accuracy, "augment": augment, "confusion": confusion, "gather": gather, "cast": cast, "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
-        "global_norm": lambda row, x: x.norm()}
+PURE = {
+    "accuracy": accuracy, "augment": augment, "confusion": confusion, "gather": gather, "cast": cast,
+    "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
+    "global_norm": lambda row, x: x.norm()
+}
 
 
 def differentiate(row, tensors):
@@ -483,7 +492,8 @@ def sgd(row, p, g, v=None):
 
 
 def track(row, t):
-    """The rule of torch.nn.BatchNorm2d: running = (1 - momentum) running + momentum statistic, the variance unbiased."""
+    """The rule of torch.nn.BatchNorm2d: running = (1 - momentum) running + momentum statistic, the variance
+    unbiased."""
     values, momentum = row.number("values", None), row.number("momentum", 0.1)
     unbiased = {"mean": 1, "var": values / (values - 1)}
     for name, factor in unbiased.items():
@@ -512,14 +522,17 @@ def dense_gradients(x, dy, w, y):
 
 
 def lars(row, p, g, v):
-    """You, Gitman, Ginsburg (2017), algorithm 1, with lr outside the velocity; the momentum step is torch.optim.SGD's."""
+    """You, Gitman, Ginsburg (2017), algorithm 1, with lr outside the velocity; the momentum step is
+    torch.optim.SGD's."""
     decay, trust = row.number("decay", 0), row.number("factor", 0) or 0.001
     parameter = torch.nn.Parameter(p.clone())
-    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), momentum=row.number("momentum", 0), foreach=False)
+    optimizer = torch.optim.SGD([parameter], lr=row.number("lr", 0.05), momentum=row.number("momentum", 0),
+                                foreach=False)
     optimizer.state[parameter] = {"momentum_buffer": v}
     for _ in range(int(row.number("updates", 1))):
         w, dw = parameter.detach(), g.norm()
-        ratio = trust * w.norm() / (dw + decay * w.norm() + row.number("epsilon", 1e-9)) if w.norm() > 0 and dw > 0 else 1
+        good = w.norm() > 0 and dw > 0
+        ratio = trust * w.norm() / (dw + decay * w.norm() + row.number("epsilon", 1e-9)) if good else 1
         parameter.grad = ratio * (g + decay * w)
         optimizer.step()
         if row.number("momentum", 0) == 0:  # which torch does not keep
@@ -563,7 +576,8 @@ def update(row, t):
     elif row.op == "tally":
         weight = 1 / row.number("inv_weight", 1)
         lost = row.has("finite") and not t["loss"].isfinite().all()
-        gains = torch.cat([t["loss"].reshape(1) * weight, t["counts"].reshape(-1), torch.full([int(row.has("finite"))], weight)])
+        gains = torch.cat([t["loss"].reshape(1) * weight, t["counts"].reshape(-1),
+                           torch.full([int(row.has("finite"))], weight)])
         gains[[0, -1]] *= 0 if lost else 1
         gains[0] = 0 if lost else gains[0]
         t["total"] = torch.stack([t["total"].sum(1) + gains, torch.zeros_like(gains)], 1)
@@ -609,7 +623,7 @@ def answers(row):
     return update(row, {slot.name: t for slot, t in zip(row.inputs, tensors) if t is not None})
 
 
-# --- files -------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 def make(ops, names):
     """Contents of the files of these operations, or of all: {operation: {"row/slot": array}}."""
@@ -632,7 +646,8 @@ def check(files):
             if name not in made or name not in saved:
                 print(f"{path.name}: {name}: {'not a row any more' if name not in made else 'missing'}")
                 bad += 1
-            elif made[name].shape != saved[name].shape or not np.allclose(made[name], saved[name], rtol=1e-12, atol=1e-13):
+            elif made[name].shape != saved[name].shape or not np.allclose(made[name], saved[name], rtol=1e-12,
+                                                                          atol=1e-13):
                 print(f"{path.name}: {name}: differs")
                 bad += 1
     return bad

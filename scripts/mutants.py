@@ -3,17 +3,19 @@
 
   mutants.py [--sample [N]] [--build FOLDER] [--cuda | FILE ...]
 
-Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS), with --cuda of kernels/cuda. The latter
-run on the rows of the device simt. The others are tried twice:
-  1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use the file;
-  2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows everywhere.
-A race, or an access outside an array, may leave the result right: what is not noticed runs once more in a build that sees every
-access, build/asan, or for kernels/cuda the small rows in build/check ("cmake --preset asan && cmake --build --preset asan
---target test_table" makes one). What is not noticed then has survived.
+Each mutant is one textual change of one line of kernels/ref or kernels/cpu (see OPERATORS), with --cuda of
+kernels/cuda. The latter run on the rows of the device simt. The others are tried twice:
+  1. compiled quickly for one target, the one with the widest vectors, and run on the rows of the operations that use
+     the file;
+  2. if those rows notice nothing, compiled as the release build does, for every target, and run on the same rows
+     everywhere.
+A race, or an access outside an array, may leave the result right: what is not noticed runs once more in a build that
+sees every access, build/asan, or for kernels/cuda the small rows in build/check ("cmake --preset asan && cmake --build
+--preset asan --target test_table" makes one). What is not noticed then has survived.
 
-Two kinds of survivors are no fault: those that the compiler makes the same machine code of (lines for another processor among
-them), and those listed in tests/table/equivalent_mutants.txt, each with the reason why nobody can see it. Any other survivor
-makes the exit code 1. --sample takes N of them all (default 24), the same ones every time.
+Two kinds of survivors are no fault: those that the compiler makes the same machine code of (lines for another processor
+among them), and those listed in tests/table/equivalent_mutants.txt, each with the reason why nobody can see it. Any
+other survivor makes the exit code 1. --sample takes N of them all (default 24), the same ones every time.
 """
 import argparse, concurrent.futures, functools, hashlib, json, os, re, resource, shlex, subprocess, sys, tempfile
 
@@ -23,9 +25,11 @@ OPERATORS = [  # what is looked for, what stands there afterwards
     (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " + "), (r" < ", " <= "), (r" > ", " >= "), (r" \+= ", " = "),
     (r" == ", " != "), (r"accumulate >> 1", "accumulate >> 0"), (r"accumulate >> 2", "accumulate >> 1"),
     (r"accumulate & 1", "accumulate & 2"), (r" = 0;", " = 1;"), (r"stride_h", "stride_w"), (r"pad_top", "pad_left"),
-    (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"\bsqrtf?\(", "fabs("), (r"\bvec_sqrt\(", "("), (r" \|\| ", " && "), (r" && ", " || "),
+    (r" \? (\S+) : ", r" ? 0 * \1 : "), (r"\bsqrtf?\(", "fabs("), (r"\bvec_sqrt\(", "("), (r" \|\| ", " && "),
+    (r" && ", " || "),
 ]
-LONGEST, LONGEST_QUICK = 150, 40  # seconds of processor time that the rows of one operation may take on all devices, on one
+# Seconds of processor time that the rows of one operation may take on all devices, on one.
+LONGEST, LONGEST_QUICK = 150, 40
 FEW = {  # of headers that nearly every file includes: the operations that are looked at
     "kernels/cpu/cpu.h": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"],
     "kernels/cpu/simd.h": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
@@ -33,7 +37,9 @@ FEW = {  # of headers that nearly every file includes: the operations that are l
 }
 
 
-OPERATIONS = set(re.findall(r"^GR_(?:OP|UNARY)\((\w+),", open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
+OPERATIONS = set(
+    re.findall(r"^GR_(?:OP|UNARY)\((\w+),",
+               open(os.path.join(ROOT, "kernels/ops/ops.def")).read(), re.MULTILINE))
 NO_KERNELS = ("kernels.c", "probes.c", "probes.cu", "add_to.cu", "add_to.h", "gpu.h", "hooks.h")
 
 
@@ -47,8 +53,10 @@ def code_lines(text):
     for number, line in enumerate(text.split("\n")):
         stripped = line.strip()
         inside_comment = (inside_comment or stripped.startswith("/*")) and "*/" not in stripped
-        # One grid covers a tensor of any size, and behind its end nothing is loaded or stored: nobody sees how the loop goes on.
-        skip = inside_comment or "quad_stride()" in line or not line.startswith("    ") or stripped.startswith(("*", "/*", "//", "#"))
+        # One grid covers a tensor of any size, and behind its end nothing is loaded or stored: nobody sees how the loop
+        # goes on.
+        no_code = inside_comment or not line.startswith("    ") or stripped.startswith(("*", "/*", "//", "#"))
+        skip = no_code or "quad_stride()" in line
         if not skip and "static_assert" not in line and "prefetch" not in line:
             yield number, line
 
@@ -68,7 +76,9 @@ def mutants(path):
 def function_at(text, number):
     """Name of the function that line number stands in."""
     for line in reversed(text.split("\n")[:number]):
-        heading = re.match(r"(?:template <[^>]*> )?(?:static |INLINE |void |size_t |__global__ |GR_DEVICE |extern \"C\" )+.*?(?:GR_\w+\()?(\w+)\)?\(", line)
+        heading = re.match(r"(?:template <[^>]*> )?"
+                           r"(?:static |INLINE |void |size_t |__global__ |GR_DEVICE |extern \"C\" )+"
+                           r".*?(?:GR_\w+\()?(\w+)\)?\(", line)
         if heading:
             return heading[1]
     return "file"
@@ -126,7 +136,10 @@ class Build:
         sources, found = users(path), {}
         for entry in self.commands:
             source = os.path.relpath(entry["file"], ROOT)
-            words = [w for w in shlex.split(entry["command"]) if w not in ("-Werror", "-g") and os.path.basename(w) != "ccache"]
+            words = [
+                w for w in shlex.split(entry["command"])
+                if w not in ("-Werror", "-g") and os.path.basename(w) != "ccache"
+            ]
             name = words[words.index("-o") + 1]
             if source not in sources or ((quick or is_cuda(path)) and f"{target}.dir" not in name):
                 continue
@@ -141,8 +154,8 @@ class Build:
 
     @functools.lru_cache(None)
     def symbols(self, path):
-        """(defined, wanted): functions of one target that the object of a file has, and that it takes from others; of a header, those
-        of its users."""
+        """(defined, wanted): functions of one target that the object of a file has, and that it takes from others; of a
+        header, those of its users."""
         lines = []
         for entry in self.commands:
             if os.path.relpath(entry["file"], ROOT) in users(path):
@@ -152,8 +165,8 @@ class Build:
         return [{f[2] for f in found if f and f[1] == kind} for kind in "TU"]
 
     def operations(self, path, function="file"):
-        """Operations whose rows may notice a change of that function: its own if it is named after one, else all of which the file
-        defines a hook (kernels/ops/hooks.h), or a file that calls it, or one that calls that."""
+        """Operations whose rows may notice a change of that function: its own if it is named after one, else all of
+        which the file defines a hook (kernels/ops/hooks.h), or a file that calls it, or one that calls that."""
         if path in FEW:
             return FEW[path]
         callers = {f: self.symbols(f) for f in sources([os.path.dirname(path)]) if f.endswith((".c", ".cu"))}
@@ -190,8 +203,8 @@ class Build:
         return program
 
     def check(self, rows):
-        """There are such rows, and without a mutant they pass: a table with nothing to do would notice nothing, one that is out of
-        date everything."""
+        """There are such rows, and without a mutant they pass: a table with nothing to do would notice nothing, one
+        that is out of date everything."""
         key = " ".join(rows)
         if key not in self.checked:
             listed = subprocess.run([self.table, "--list", "--small"] + rows, capture_output=True, text=True)
@@ -204,14 +217,15 @@ class Build:
             self.checked.add(key)
 
     def unnoticed(self, program, rows, folder, quick):
-        """Whether the table passes, the small rows first: most mutants go no further. Where it takes several times as long as any
-        operation it has noticed that there is no end."""
+        """Whether the table passes, the small rows first: most mutants go no further. Where it takes several times as
+        long as any operation it has noticed that there is no end."""
         seconds = LONGEST_QUICK if quick and self.checking else LONGEST
         limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         # Halves are looked at on the instruction set that the library takes.
         env = dict(os.environ, GRADUS_CPU=rows[1]) if rows[1] in ("plain", "avx2", "avx512") else None
         for some in [["--small"]] + ([] if self.small else [[]]):
-            done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, env=env, preexec_fn=limit)
+            done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, env=env,
+                                  preexec_fn=limit)
             if done.returncode != 0:
                 return False
         return True
@@ -233,7 +247,8 @@ class Build:
         return self.checking.outcome(mutant) if self.checking else "survived"
 
     def rows(self, path, quick, function="file"):
-        """Arguments for the table: the operations that use path, one after the other, on one device or on all that run it."""
+        """Arguments for the table: the operations that use path, one after the other, on one device or on all that run
+        it."""
         host = ["--device", self.device[os.path.dirname(path)]] if quick and not is_cuda(path) else ["--host"]
         device = ["--device", "simt"] if is_cuda(path) else host
         return [device + ["--op", operation] for operation in self.operations(path, function)]
@@ -251,7 +266,8 @@ def check_equivalent(equivalent):
     names = {name_of(m) for path in sources(("kernels/ref", "kernels/cpu", "kernels/cuda")) for m in mutants(path)}
     lost = sorted(equivalent - names)
     if lost:
-        sys.exit("".join(f"no such mutant: {name}\n" for name in lost) + f"mutants.py: {len(lost)} entries of {os.path.relpath(EQUIVALENT, ROOT)} "
+        sys.exit("".join(f"no such mutant: {name}\n" for name in lost) +
+                 f"mutants.py: {len(lost)} entries of {os.path.relpath(EQUIVALENT, ROOT)} "
                  "follow no line any more: mend or remove them")
 
 
@@ -260,7 +276,8 @@ def main():
     parser.add_argument("--sample", nargs="?", type=int, const=24, metavar="N")
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("--cuda", action="store_true", help="mutants of kernels/cuda, on the emulator")
-    parser.add_argument("--check", action="store_true", help="only look whether each entry of equivalent_mutants.txt names a mutant")
+    parser.add_argument("--check", action="store_true",
+                        help="only look whether each entry of equivalent_mutants.txt names a mutant")
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
     equivalent = {line.split(" # ")[0].strip() for line in open(EQUIVALENT)}

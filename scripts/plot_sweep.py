@@ -25,7 +25,8 @@ def use_python_that_draws():
         found = shutil.which(python)
         if found and subprocess.run([found, "-c", "import matplotlib"], capture_output=True).returncode == 0:
             os.execv(found, [found, *sys.argv])
-    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: no Python with matplotlib (apt install python3-matplotlib, or set PYTHON)")
+    sys.exit(
+        f"{pathlib.Path(sys.argv[0]).name}: no Python with matplotlib (apt install python3-matplotlib, or set PYTHON)")
 
 
 try:
@@ -90,7 +91,8 @@ def half_width(line):
 
 
 def draw_line(ax, lines, cells, colour, aside):
-    """Means and intervals of lines, and the runs they are of, a little aside. The last mean, None where there is none."""
+    """Means and intervals of lines, and the runs they are of, a little aside. The last mean, None where there is
+    none."""
     runs = [c for c in cells if c["state"] == "done" and c["test_accuracy"]]
     few = all(int(r["done"]) < FEWEST for r in lines)
     ax.scatter([int(c["batch"]) * aside for c in runs], [100 * float(c["test_accuracy"]) for c in runs],
@@ -156,7 +158,9 @@ def set_height(ax, level, lines, cells, published):
     interval can be wider than 0 to 100 %. True when some go on outside the picture."""
     runs = [100 * float(c["test_accuracy"]) for c in cells if c["state"] == "done" and c["test_accuracy"]]
     points = runs + [float(r["value"]) for r in published] + [level]
-    bars = [100 * float(r["test_accuracy"]) + sign * half_width(r) for r in lines if r["test_accuracy"] for sign in (-1, 1)]
+    bars = [
+        100 * float(r["test_accuracy"]) + sign * half_width(r) for r in lines if r["test_accuracy"] for sign in (-1, 1)
+    ]
     low = max(min(bars), min(points) - 10, 0)
     high = min(max(bars), max(points) + 10, 100)
     low, high = min(low, min(points)), max(high, max(points))

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# setup.sh - installs what building, testing and drawing need and this machine lacks. Says what, and does nothing when all
-# is there. With apt it works as root or through sudo; elsewhere it says what to install by hand.
+# setup.sh - installs what building, testing and drawing need and this machine lacks. Says what, and does nothing when
+# all is there. With apt it works as root or through sudo; elsewhere it says what to install by hand.
 set -euo pipefail
 
 # command or file that proves it, Debian package
 needs=(
     "command:cc gcc" "command:g++ g++" "command:cmake cmake" "command:ninja ninja-build" "command:pkg-config pkg-config"
-    "pkg:jansson libjansson-dev" "pkg:zlib zlib1g-dev" "pkg:cmocka libcmocka-dev" "file:/usr/include/stb/stb_image.h libstb-dev"
-    "pkg:libturbojpeg libturbojpeg0-dev"
+    "pkg:jansson libjansson-dev" "pkg:zlib zlib1g-dev" "pkg:cmocka libcmocka-dev"
+    "file:/usr/include/stb/stb_image.h libstb-dev" "pkg:libturbojpeg libturbojpeg0-dev"
     "command:python3 python3" "module:matplotlib python3-matplotlib" "command:curl curl"
 )
 
@@ -42,4 +42,5 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing with apt-get: ${missing[*]}" >&2
 "${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2 cores;
-# --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 20 minutes.
+# test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2
+# cores; --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 20 minutes.
 # Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,7 +50,8 @@ step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 cmake --preset check >/dev/null
-cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool
+cmake --build --preset check \
+    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool
 build/check/tests/simt/test_simt
 build/check/tests/test_staging
 build/check/tests/test_step_graph

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes tests/augment/golden.safetensors: what PIL makes of a small picture under the plans that tests/test_augment.c gives it.
+"""Makes tests/augment/golden.safetensors: what PIL makes of a small picture under the plans that tests/test_augment.c
+gives it.
 
     make_golden.py            writes the file
     make_golden.py --check    computes everything again and compares
 
-Needs Pillow, numpy, safetensors and, by way of scripts/make_goldens.py, PyTorch. A tensor's name is "EPOCH SAMPLE PLAN", its
-contents the levels [P,Q,3]; "picture" is what all of them are made of. Where PIL has a call for the plan, that call makes it;
-random plans are drawn here again from Philox and put together into one Image.transform.
+Needs Pillow, numpy, safetensors and, by way of scripts/make_goldens.py, PyTorch. A tensor's name is "EPOCH SAMPLE
+PLAN", its contents the levels [P,Q,3]; "picture" is what all of them are made of. Where PIL has a call for the plan,
+that call makes it; random plans are drawn here again from Philox and put together into one Image.transform.
 """
 import math
 import pathlib
@@ -100,7 +101,8 @@ def drawn(image, dice):
     flip = middle(-1, 0, 0, 1) if dice.roll(0, 0) < 0.5 else np.eye(3)
     shift = move(dice.whole(1, 0, -4, 4), dice.whole(1, 1, -4, 4))
     zoom = dice.between(4, 0.9, 1.1)
-    return flip @ shift @ turn(dice.between(2, -15, 15)) @ slant(dice.between(3, -10, 10)) @ middle(1 / zoom, 0, 0, 1 / zoom)
+    turned = turn(dice.between(2, -15, 15)) @ slant(dice.between(3, -10, 10))
+    return flip @ shift @ turned @ middle(1 / zoom, 0, 0, 1 / zoom)
 
 
 def alternate(image, epoch, sample):
@@ -117,7 +119,8 @@ def cases(image):
         yield f"scale=1.37,filter={name}", 0, 0, transform(image, middle(1 / 1.37, 0, 0, 1 / 1.37), filter_)
         for fill in ("edge", "reflect"):
             m = turn(-50) @ middle(1.4, 0, 0, 1.4)
-            yield f"rotate=-50..-50,scale={1 / 1.4:.17g},fill={fill},filter={name}", 0, 0, padded(image, fill, m, filter_)
+            plan = f"rotate=-50..-50,scale={1 / 1.4:.17g},fill={fill},filter={name}"
+            yield plan, 0, 0, padded(image, fill, m, filter_)
         for sample in range(3):
             dice = Dice(sample % 2, sample)
             moved = transform(image, drawn(image, dice), filter_)
@@ -138,7 +141,8 @@ def cases(image):
     mirrored = ImageOps.mirror(image).resize((39, 30), BICUBIC)
     yield "flip=always,resize=30x39,crop=20x30@7:5,filter=bicubic-resize", 0, 0, mirrored.crop((5, 7, 35, 27))
     yield "resize=48x40", 0, 0, image.resize((40, 48), BILINEAR)
-    yield "resize=30x39,crop=24x31@0:0,filter=bicubic-resize", 0, 0, image.resize((39, 30), BICUBIC).crop((0, 0, 31, 24))
+    corner = image.resize((39, 30), BICUBIC).crop((0, 0, 31, 24))
+    yield "resize=30x39,crop=24x31@0:0,filter=bicubic-resize", 0, 0, corner
 
 
 def main():

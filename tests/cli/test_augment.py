@@ -49,12 +49,15 @@ class Augment(Case):
         self.assertIn("2 updates, 2400 samples", text)
         self.assertIn("(800 samples", text.split("validation")[1])
         self.assertIn("(400 samples", text.split("test")[1])
-        row = self.gradus(*words[:3], "--batch", 2, "--updates", 1, "--augment", "published", "--no-evaluation", "--json").row()
+        row = self.gradus(*words[:3], "--batch", 2, "--updates", 1, "--augment", "published", "--no-evaluation",
+                          "--json").row()
         self.assertEqual(row["augment"], "double,resize=250,crop=200@0:0,filter=bicubic-resize")
 
     def test_recipes_bring_their_plan_and_none_takes_it_away(self):
-        words = ["train", "resnet18-cifar", "--procedural", "--batch", 2, "--updates", 1, "--resize", 8, "--last-batch", "drop",
-                 "--json", "--no-evaluation"]
+        words = [
+            "train", "resnet18-cifar", "--procedural", "--batch", 2, "--updates", 1, "--resize", 8, "--last-batch",
+            "drop", "--json", "--no-evaluation"
+        ]
         self.assertEqual(self.gradus(*words).row()["augment"], "translate=4,flip")
         self.assertEqual(self.gradus(*words, "--augment", "none").row()["augment"], "none")
 
@@ -65,23 +68,26 @@ class Augment(Case):
         self.assertIsNotNone(cropped["test_loss"])
 
     def test_sweeps_hand_it_to_their_cells(self):
-        self.gradus("sweep", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 1, "--seeds", 1, "--augment", "flip=alternate",
-                    "--out", "runs")
+        self.gradus("sweep", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 1, "--seeds", 1, "--augment",
+                    "flip=alternate", "--out", "runs")
         self.assertEqual([r["augment"] for r in self.read_rows("runs")], ["flip=alternate"])
 
     def test_wrong_plans(self):
         for plan, names in (("flp", ["flp", "is no step", "translate=N"]), ("rotate", ["needs a value", "rotate=15"]),
-                            ("crop=33", ["crop of 33 x 33", "resize= before it"]), ("published", ["cifar10-cnn", "flip,translate=4"]),
+                            ("crop=33", ["crop of 33 x 33", "resize= before it"]),
+                            ("published", ["cifar10-cnn", "flip,translate=4"]),
                             ("flip, crop=16", ["has a space in it"]), ("cutout=33", ["cutout of 33 x 33", "32 x 32"]),
                             ("double,crop=8", ["double keeps the pictures of 32 x 32"])):
             self.refused(2, "train", *QUICK, "--augment", plan, names=names)
         self.refused(2, "train", "keras-mlp", "--augment", "flip", names=["--augment is for pictures"])
-        self.refused(2, "sweep", "cifar10-cnn", "--procedural", "--augment", "flp", "--out", "runs", names=["is no step"])
+        self.refused(2, "sweep", "cifar10-cnn", "--procedural", "--augment", "flp", "--out", "runs",
+                     names=["is no step"])
 
 
 class Show(Case):
     def sheet(self, *words):
-        out = self.gradus("data", "show", "cifar10-cnn", "--procedural", "--out", "sheet.png", "--samples", 3, *words).out
+        out = self.gradus("data", "show", "cifar10-cnn", "--procedural", "--out", "sheet.png", "--samples", 3,
+                          *words).out
         self.assertIn("sheet.png: 3 samples of procedural", out)
         height, width, rows = pixels(self.folder / "sheet.png")
         self.assertEqual(height, 3 * 34 + 2)
@@ -111,7 +117,8 @@ class Show(Case):
         self.refused(2, "data", "show", names=["which recipe?"])
         self.refused(2, "data", "show", "cifar10-cnn", "--procedural", names=["--out SHEET.png"])
         self.refused(2, "data", "show", "keras-mlp", "--out", "s.png", names=["no pictures"])
-        self.refused(2, "data", "show", "cifar10-cnn", "--procedural", "--out", "s.png", "--augment", "flp", names=["is no step"])
+        self.refused(2, "data", "show", "cifar10-cnn", "--procedural", "--out", "s.png", "--augment", "flp",
+                     names=["is no step"])
         self.refused(5, "data", "show", "cifar10-cnn", "--procedural", "--out", "/nonexistent/s.png",
                      names=["/nonexistent", "make its folder first"])
         self.refused(2, "data", "show", "cifar10-cnn", "--procedural", "--out", "s.jpg", names=["s.jpg", ".png"])

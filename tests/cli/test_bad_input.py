@@ -45,7 +45,8 @@ class Options(Case):
         self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
         self.refused(USAGE, "train", *QUICK, "--data", ".", names=["--data", "--procedural"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--adam-form", "keras", names=["--adam-form"])
-        for words, name in ((["--optimizer", "sgd", "--sam-rho", "0.1"], "--sam-rho"), (["--lars-trust", "1"], "--lars-trust"),
+        for words, name in ((["--optimizer", "sgd", "--sam-rho", "0.1"], "--sam-rho"),
+                            (["--lars-trust", "1"], "--lars-trust"),
                             (["--optimizer", "sam", "--prox-steps", "2"], "--prox-steps"),
                             (["--optimizer", "prox", "--weight-decay", "0.1"], "--weight-decay"),
                             (["--base-batch", "64"], "--base-batch"), (["--lr-min", "0.1"], "--lr-min"),
@@ -58,12 +59,13 @@ class Options(Case):
                 self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--epochs", 2, "--batch-schedule", text,
                              names=["--batch-schedule", "0:64,30:320"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "adam", "--momentum", "0.9", names=["--momentum"])
-        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", "--momentum", "0", names=["--nesterov"])
+        self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", "--momentum", "0",
+                     names=["--nesterov"])
         self.refused(USAGE, "train", *QUICK, "--optimizer", "sgd", "--nesterov", names=["--nesterov", "--momentum"])
         self.refused(USAGE, "sweep", "cifar10-cnn", "--procedural", "--optimizer", "sgd", "--nesterov", "--out", "o",
                      names=["--nesterov", "--momentum"])
-        self.refused(USAGE, "train", "keras-mlp", "--lr-schedule", "steps", "--lr-every", 1, "--lr-gamma", "1e300", "--epochs", 3,
-                     names=["gamma 1e+300", "learning rate"])
+        self.refused(USAGE, "train", "keras-mlp", "--lr-schedule", "steps", "--lr-every", 1, "--lr-gamma", "1e300",
+                     "--epochs", 3, names=["gamma 1e+300", "learning rate"])
         self.refused(USAGE, "train", *QUICK, "--lr-every", 3, names=["--lr-every", "steps"])
         self.refused(USAGE, "train", "keras-mlp", "--resize", 8, names=["--resize", "features"])
 

@@ -10,8 +10,10 @@ from cli import Case
 LIST = (pathlib.Path(__file__).parents[2] / "kernels/ops/ops.def").read_text()
 OPS = re.findall(r"^GR_OP\((\w+), (\w+),", LIST, re.MULTILINE)
 OPS += [(name, "DIFF") for name in re.findall(r"^GR_UNARY\((\w+),", LIST, re.MULTILINE)]
-KEYS = ("op case shapes batch pass device isa precision threads version ceiling_gflops ceiling_read_gbs "
-        "ceiling_copy_gbs repeats ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples").split()
+KEYS = (
+    "op case shapes batch pass device isa precision threads version ceiling_gflops ceiling_read_gbs "
+    "ceiling_copy_gbs repeats ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples"
+).split()
 
 
 class List(Case):
@@ -34,7 +36,10 @@ class List(Case):
 
 class Figures(Case):
     def rows(self, *words, **more):
-        return [json.loads(line) for line in self.gradus("bench", "--seconds", 0.01, *words, "--json", **more).out.splitlines()]
+        return [
+            json.loads(line)
+            for line in self.gradus("bench", "--seconds", 0.01, *words, "--json", **more).out.splitlines()
+        ]
 
     def test_rows(self):
         rows = self.rows("max_pool2d", "relu", "--batch", "1,6", "--threads", 1)

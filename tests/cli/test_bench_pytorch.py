@@ -32,7 +32,8 @@ class Bench(unittest.TestCase):
         self.assertIn("--out", run.stderr)
 
     def test_bad_model(self):
-        run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--models", "lenet"], text=True, capture_output=True)
+        run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--models", "lenet"], text=True,
+                             capture_output=True)
         self.assertEqual(run.returncode, 2)
         self.assertIn("no model lenet", run.stderr)
 

@@ -88,7 +88,8 @@ class Data(Case):
             self.assertEqual(len({row["train_loss"] for row in rows}), 1)
         plain = without_timings(rows[0] | {"data_hash": None, "peak_bytes": 0})
         for more in (["--workers", 1], ["--workers", 7, "--prefetch", 3], ["--preload", "none"],
-                     ["--preload", "none", "--workers", 2], ["--preload", "device"], ["--preload", "device", "--workers", 2]):
+                     ["--preload", "none", "--workers", 2], ["--preload", "device"],
+                     ["--preload", "device", "--workers", 2]):
             row = self.gradus(*common, "--split-seed", 3, "--data", "pets.zip", *more).row()
             self.assertEqual(without_timings(row | {"data_hash": None, "peak_bytes": 0}), plain)
             self.assertEqual(row["data_hash"] is None, "none" in more)
@@ -96,9 +97,11 @@ class Data(Case):
             self.assertAlmostEqual(row["waiting"] + row["copying"] + row["computing"] + row["evaluating"], 1, places=6)
         self.refused(2, *common, "--data", "pets.grd", "--preload", "none", names=["--preload none", "packed"])
         self.refused(2, *common, "--procedural", "--preload", "none", names=["--preload none is for folders"])
-        self.refused(4, *common[:-1], "--data", "pets.zip", "--preload-limit", "1M", names=["2000 images of 16 x 16", "preload none"])
-        self.refused(3, *common[:2], "--updates", 1, "--data", "pets.grd",
-                     names=["pets.grd holds pictures of 16x16x3, cats-vs-dogs is for 200x200x3; pack it again with --size 200"])
+        self.refused(4, *common[:-1], "--data", "pets.zip", "--preload-limit", "1M",
+                     names=["2000 images of 16 x 16", "preload none"])
+        self.refused(
+            3, *common[:2], "--updates", 1, "--data", "pets.grd",
+            names=["pets.grd holds pictures of 16x16x3, cats-vs-dogs is for 200x200x3; pack it again with --size 200"])
         self.refused(2, *common, "--data", "pets.grd", "--filter", "none", names=["--filter none: pets.grd is packed"])
         self.refused(3, *common, "--data", "pets.zip", "--filter", "keras-jfif", names=["passes the filter"])
         (self.folder / "pets.zip").rename(self.folder / "kagglecatsanddogs_5340.zip")
@@ -108,8 +111,9 @@ class Data(Case):
     def test_words(self):
         self.pets(2)
         self.gradus("data", "pack", "pets.zip", "pets.grd", "--size", 4)
-        for words, names in (([], ["check, pack or show"]), (["chek"], ["did you mean check?"]), (["check"], ["check wants the path"]),
-                             (["pack", "pets.zip"], ["ends in .grd"]), (["pack", "pets.zip", "out"], ["ends in .grd, ", "not out"]),
+        for words, names in (([], ["check, pack or show"]), (["chek"], ["did you mean check?"]),
+                             (["check"], ["check wants the path"]), (["pack", "pets.zip"], ["ends in .grd"]),
+                             (["pack", "pets.zip", "out"], ["ends in .grd, ", "not out"]),
                              (["check", "pets.zip", "more"], ["what is more?"]),
                              (["check", "pets.grd", "--size", 3], ["pets.grd is packed"]),
                              (["check", "pets.zip", "--filter", "jfif"], ["--filter", "keras-jfif"])):

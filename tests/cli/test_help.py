@@ -17,7 +17,8 @@ class Help(Case):
         self.assertEqual(text, self.gradus("--help").out)
         for name in COMMANDS:
             self.assertIn(f"  {name} ", text)
-        self.assertLessEqual({"train", "sweep", "summary", "data", "data show", "bench", "doctor", "man", "completion"}, set(COMMANDS))
+        self.assertLessEqual({"train", "sweep", "summary", "data", "data show", "bench", "doctor", "man", "completion"},
+                             set(COMMANDS))
         for line in text.splitlines():
             self.assertLessEqual(len(line), WIDTH)
 
@@ -56,9 +57,10 @@ class Help(Case):
 
     def test_train_help_has_the_documented_options(self):
         text = self.gradus("train", "--help").out
-        for name in ("data filter batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
-                     "last-batch no-shuffle no-fusion init-weights save-weights log-updates memory-limit json "
-                     "no-evaluation no-graph procedural list explain time").split():
+        for name in (
+                "data filter batch optimizer lr adam-form adam-epsilon epochs updates seed split-seed device threads "
+                "last-batch no-shuffle no-fusion init-weights save-weights log-updates memory-limit json "
+                "no-evaluation no-graph procedural list explain time").split():
             self.assertIn(f"  --{name}", text)
 
     def test_recipes_are_listed_and_explained(self):

@@ -20,7 +20,8 @@ class Manual(Case):
             with self.subTest(name):
                 help_text, page = self.gradus("help", *name.split()).out, self.gradus("man", *name.split()).out
                 options = options_of(help_text)
-                self.assertEqual(re.findall(r"^\\fB\\-\\-(\S+?)\\fR", page, re.M), [o.replace("-", "\\-") for o in options])
+                self.assertEqual(re.findall(r"^\\fB\\-\\-(\S+?)\\fR", page, re.M),
+                                 [o.replace("-", "\\-") for o in options])
                 self.assertIn(f"gradus\\-{name.replace(' ', chr(92) + '-')} \\- ", page)
         page = self.gradus("man").out
         for name in COMMANDS:
@@ -31,8 +32,8 @@ class Manual(Case):
         for name in COMMANDS:
             with self.subTest(name):
                 page = self.gradus("man", *name.split()).out
-                process = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-P-cbou", "-rHY=0"], input=page, capture_output=True,
-                                         text=True)
+                process = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-P-cbou", "-rHY=0"], input=page,
+                                         capture_output=True, text=True)
                 self.assertEqual(process.stderr, "")
                 shown = " ".join(process.stdout.replace("-\n", "-").split())
                 about = self.gradus("help", *name.split()).out.split("\n\n")[1]
@@ -59,8 +60,10 @@ class Completion(Case):
     def bash(self, *words):
         """What bash offers for the last of these words."""
         (self.folder / "complete").write_text(self.gradus("completion", "bash").out)
-        script = ('source ./complete; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gradus; printf "%s\\n" "${COMPREPLY[@]}"')
-        process = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, cwd=self.folder)
+        script = (
+            'source ./complete; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gradus; printf "%s\\n" "${COMPREPLY[@]}"')
+        process = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True,
+                                 cwd=self.folder)
         self.assertEqual((process.returncode, process.stderr), (0, ""))
         return process.stdout.split()
 
@@ -92,14 +95,16 @@ class Completion(Case):
             block = zsh.split(f"    '{name}')\n")[1].split(" ;;\n")[0]
             self.assertEqual(re.findall(r"'--([a-z-]+)\[", block), [*options, "help"])
             if " " not in name:
-                seen = f"-n '__fish_seen_subcommand_from {name}" + ("; and not __fish_seen_subcommand_from show" * (name == "data"))
+                seen = f"-n '__fish_seen_subcommand_from {name}"
+                seen += "; and not __fish_seen_subcommand_from show" * (name == "data")
             else:
                 seen = "-n '__fish_seen_subcommand_from data; and __fish_seen_subcommand_from show"
             self.assertEqual(re.findall(re.escape(seen) + "' -l ([a-z-]+)", fish), options)
 
     @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
     def test_zsh_takes_it(self):
-        process = subprocess.run(["zsh", "-n"], input=self.gradus("completion", "zsh").out, capture_output=True, text=True)
+        process = subprocess.run(["zsh", "-n"], input=self.gradus("completion", "zsh").out, capture_output=True,
+                                 text=True)
         self.assertEqual((process.returncode, process.stderr), (0, ""))
 
     @unittest.skipUnless(shutil.which("fish"), "there is no fish")
@@ -107,8 +112,9 @@ class Completion(Case):
         (self.folder / "gradus.fish").write_text(self.gradus("completion", "fish").out)
         for words, wanted in (("gradus s", {"sweep", "summary"}), ("gradus train --optimizer l", {"lars"}),
                               ("gradus data show mnist", {"mnist-mlp"}), ("gradus train --prox-s", {"--prox-steps"})):
-            process = subprocess.run(["fish", "--no-config", "-c", f"source gradus.fish; complete -C '{words}'"], cwd=self.folder,
-                                     capture_output=True, text=True, env={**self.environment, "HOME": str(self.folder)})
+            process = subprocess.run(["fish", "--no-config", "-c", f"source gradus.fish; complete -C '{words}'"],
+                                     cwd=self.folder, capture_output=True, text=True,
+                                     env={**self.environment, "HOME": str(self.folder)})
             self.assertEqual({line.split("\t")[0] for line in process.stdout.splitlines()}, wanted, process.stderr)
 
 

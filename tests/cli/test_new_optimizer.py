@@ -23,20 +23,23 @@ class NewOptimizer(Case):
         shutil.copytree(ROOT / "examples/gradus", tool)
         table = tool / "settings/optimizers.c"
         text = table.read_text()
-        table.write_text(text.replace("/* --- the table", code + "\n/* --- the table").replace("    {.name = NULL}", entry + "    {.name = NULL}"))
+        text = text.replace("/* --- the table", code + "\n/* --- the table")
+        table.write_text(text.replace("    {.name = NULL}", entry + "    {.name = NULL}"))
         library = pathlib.Path(GRADUS).parent
         sources = [str(p) for p in tool.rglob("*.c") if "bench" not in p.parts]
         main = tool / "commands.c"
         main.write_text(main.read_text().replace("&bench_command,", ""))
-        words = [COMPILER, "-std=c17", "-D_GNU_SOURCE", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", f"-I{tool}",
-                 *os.environ["GRADUS_CFLAGS"].split(), *sources, "-o", "new", f"-L{library}", "-lgradus", f"-Wl,-rpath,{library}",
-                 "-ljansson", "-lm", "-ldl"]
+        words = [
+            COMPILER, "-std=c17", "-D_GNU_SOURCE", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", f"-I{tool}",
+            *os.environ["GRADUS_CFLAGS"].split(), *sources, "-o", "new", f"-L{library}", "-lgradus",
+            f"-Wl,-rpath,{library}", "-ljansson", "-lm", "-ldl"
+        ]
         process = subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(process.returncode, 0, process.stderr)
 
     def new(self, *words, expect=0):
-        process = subprocess.run([self.folder / "new", *map(str, words)], capture_output=True, text=True, cwd=self.folder,
-                                 env={**self.environment, "PYTHON": "no-such-python"})
+        process = subprocess.run([self.folder / "new", *map(str, words)], capture_output=True, text=True,
+                                 cwd=self.folder, env={**self.environment, "PYTHON": "no-such-python"})
         self.assertEqual(process.returncode, expect, process.stderr)
         return process
 

@@ -91,9 +91,11 @@ class Plot(Case):
         """The folder of a sweep with Adam: rows of batch size, updates, mean accuracy."""
         folder = self.folder / name
         folder.mkdir()
-        (folder / "sweep.json").write_text(json.dumps(
-            {"recipe": "cats-vs-dogs", "data": "PetImages", "data_hash": "0" * 16, "test_samples": 400, "version": "0", "epochs": 5,
-             "updates": None, **identity}))
+        (folder / "sweep.json").write_text(
+            json.dumps({
+                "recipe": "cats-vs-dogs", "data": "PetImages", "data_hash": "0" * 16, "test_samples": 400,
+                "version": "0", "epochs": 5, "updates": None, **identity
+            }))
         (folder / "summary.csv").write_text(
             "optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n" +
             "".join(f"adam,{batch},{updates},2,{mean},0.02,0.024\n" for batch, updates, mean in rows))
@@ -109,7 +111,8 @@ class Plot(Case):
         short = self.sweep("short", [(128, 45, 0.54), (256, 20, 0.52)])
         long = [self.sweep("long128", [(128, 90, 0.57)]), self.sweep("long256", [(256, 45, 0.56)])]
         process = self.compare("--published", ROOT / "examples/published.csv", "--marks",
-                               "augmented=cats-vs-dogs augmented/augmented", f"augmented={long[0]},{long[1]}", f"standard={short}")
+                               "augmented=cats-vs-dogs augmented/augmented", f"augmented={long[0]},{long[1]}",
+                               f"standard={short}")
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertIn("| 128 | 90 | 57.0 +- 2.0 | 58 | 45 | 54.0 +- 2.0 |", (self.folder / "both.md").read_text())
         self.assertIn("| 256 | 45 | 56.0 +- 2.0 | 57.5 | 20 | 52.0 +- 2.0 |", (self.folder / "both.md").read_text())
@@ -131,7 +134,8 @@ class Plot(Case):
         gains = {(16, 1): 0.03, (32, 1): 0.06, (16, 2): 0.0575, (32, 2): 0.0575, (16, 3): -0.02, (32, 3): 0.02}
         a, b = self.runs("a", {k: base[k] + gains[k] for k in base}), self.runs("b", base)
         process = self.compare(f"a={a}", f"b={b}")
-        self.assertEqual(process.stdout, "a - b: 3.4 +- 7.5 points (3 seeds: 4.5, 5.8, 0.0)\n")  # 4.302653 * 3.021 / sqrt(3)
+        self.assertEqual(process.stdout,
+                         "a - b: 3.4 +- 7.5 points (3 seeds: 4.5, 5.8, 0.0)\n")  # 4.302653 * 3.021 / sqrt(3)
         self.assertIn("- a - b: 3.4 +- 7.5 points", (self.folder / "both.md").read_text())
 
     def test_only_batch_sizes_that_every_seed_has_are_averaged(self):
@@ -145,15 +149,18 @@ class Plot(Case):
         self.draw("PetImages")  # one or two
         self.assertIn("Large dots: means; small dots: runs;", (self.folder / "accuracy.svg").read_text())
         summary = self.folder / "summary.csv"
-        for now, caption in ((",1,0.60,,", "Dots: one run each."), (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
+        for now, caption in ((",1,0.60,,", "Dots: one run each."),
+                             (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
             summary.write_text("optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
                                f"sgd,16,375{now}0.0245\n")
-            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True, text=True)
+            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True,
+                                     text=True)
             self.assertEqual(process.returncode, 0, process.stderr)
             self.assertIn(caption, (self.folder / "accuracy.svg").read_text())
 
     def test_a_python_that_draws_is_found(self):
-        """Under a Python without matplotlib, here one that is made not to see any, the scripts start again under another."""
+        """Under a Python without matplotlib, here one that is made not to see any, the scripts start again under
+        another."""
         (self.folder / "blind").mkdir()
         (self.folder / "blind/matplotlib.py").write_text("raise ImportError\n")
         self.draw("PetImages")
@@ -174,7 +181,8 @@ class Plot(Case):
         a, b = self.sweep("a", [(16, 375, 0.6)]), self.sweep("b", [(16, 375, 0.6)], data_hash="1" * 16)
         for arguments, words in [((f"a={a}", f"b={b}"), "data_hash"), ((f"a={a},{a}",), "two lines for batches of 16"),
                                  (("a",), "LABEL=FOLDER"), ((f"a={self.folder / 'none'}",), "none"),
-                                 ((f"a={a}", "--published", ROOT / "examples/published.csv", "--marks", "a=x/y"), "no such series")]:
+                                 ((f"a={a}", "--published", ROOT / "examples/published.csv", "--marks", "a=x/y"),
+                                  "no such series")]:
             process = self.compare(*arguments)
             self.assertNotEqual(process.returncode, 0)
             self.assertIn(words, process.stderr)

@@ -1,4 +1,5 @@
-"""The recipes on tables and on MNIST's files: what they read, what they are called, what they say when it is missing."""
+"""The recipes on tables and on MNIST's files: what they read, what they are called, what they say when it is
+missing."""
 
 import gzip
 import json
@@ -9,7 +10,8 @@ from cli import Case
 
 
 def idx(folder, n, dot=False, packed=True):
-    """The four files of a set: n pictures of 28x28 to train on, half as many to test with; bright rows tell the label."""
+    """The four files of a set: n pictures of 28x28 to train on, half as many to test with; bright rows tell the
+    label."""
     folder.mkdir(parents=True)
     for part, count in (("train", n), ("t10k", n // 2)):
         labels = bytes(i % 10 for i in range(count))
@@ -17,7 +19,8 @@ def idx(folder, n, dot=False, packed=True):
         images = b"".join(rows[label] for label in labels)
         for what, data in ((f"{part}-images{'.' if dot else '-'}idx3-ubyte",
                             struct.pack(">IIII", 0x803, count, 28, 28) + images),
-                           (f"{part}-labels{'.' if dot else '-'}idx1-ubyte", struct.pack(">II", 0x801, count) + labels)):
+                           (f"{part}-labels{'.' if dot else '-'}idx1-ubyte",
+                            struct.pack(">II", 0x801, count) + labels)):
             (folder / (what + ".gz" * packed)).write_bytes(gzip.compress(data) if packed else data)
 
 
@@ -41,7 +44,8 @@ class Idx(Case):
         idx(self.folder / "d/MNIST", 40)
         found = json.loads(self.gradus("data", "check", "d/MNIST", "--json").out)
         row = self.gradus("train", "mnist-mlp", "--data", "d", "--updates", 1, "--json").row()
-        self.assertEqual((found["format"], found["train"], found["test"], found["shape"]), ("MNIST's files", 40, 20, [28, 28, 1]))
+        self.assertEqual((found["format"], found["train"], found["test"], found["shape"]),
+                         ("MNIST's files", 40, 20, [28, 28, 1]))
         self.assertEqual((found["data_hash"], found["classes"]["3"]), (row["data_hash"], {"train": 4, "test": 2}))
         text = self.gradus("data", "check", "d/MNIST").out
         self.assertIn("class 9                    4 and 2 images\n", text)

@@ -35,12 +35,15 @@ class Row(Case):
         self.assertIn("test", text)
 
     def test_recipes_bring_their_optimizer(self):
-        residual = self.gradus("train", "resnet18-cifar", "--procedural", "--batch", 2, "--updates", 1, "--resize", 8, "--last-batch", "drop",
-                               "--json").row()
-        wanted = {"optimizer": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 5e-4, "lr_schedule": "cosine"}
+        residual = self.gradus("train", "resnet18-cifar", "--procedural", "--batch", 2, "--updates", 1, "--resize", 8,
+                               "--last-batch", "drop", "--json").row()
+        wanted = {
+            "optimizer": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 5e-4,
+            "lr_schedule": "cosine"
+        }
         self.assertEqual({k: residual[k] for k in wanted}, wanted)
-        own = self.gradus("train", *QUICK, "--optimizer", "sgd", "--momentum", 0.5, "--weight-decay", 0.01, "--lr-schedule",
-                          "steps", "--json").row()
+        own = self.gradus("train", *QUICK, "--optimizer", "sgd", "--momentum", 0.5, "--weight-decay", 0.01,
+                          "--lr-schedule", "steps", "--json").row()
         wanted = {"momentum": 0.5, "nesterov": False, "weight_decay": 0.01, "lr_schedule": "steps", "lr_every": 30,
                   "lr_gamma": 0.1}
         self.assertEqual({k: own[k] for k in wanted}, wanted)
@@ -72,18 +75,22 @@ class Row(Case):
 
     def test_every_optimizer(self):
         words = ["train", "mnist-mlp", "--procedural", "--updates", 2, "--batch", 8, "--no-evaluation", "--json"]
-        rows = {o: self.gradus(*words, "--optimizer", o).row() for o in ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")}
+        rows = {
+            o: self.gradus(*words, "--optimizer", o).row()
+            for o in ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")
+        }
         wanted = {"momentum": ("momentum", 0.9), "adamw": ("weight_decay", 0.01), "lars": ("lars_trust", 0.001),
                   "sam": ("sam_rho", 0.05), "prox": ("prox_steps", 5)}
         for optimizer, (key, value) in wanted.items():
             self.assertEqual(rows[optimizer][key], value)
             self.assertIn(rows["sgd"][key], (0.0, None))
-        row = self.gradus(*words, "--clip-norm", 0.01, "--decay-weights-only", "--weight-decay", 0.1, "--warm-up", 0.5).row()
+        row = self.gradus(*words, "--clip-norm", 0.01, "--decay-weights-only", "--weight-decay", 0.1, "--warm-up",
+                          0.5).row()
         self.assertEqual((row["clip_norm"], row["decay_weights_only"], row["warm_up"]), (0.01, True, 0.5))
 
     def test_batch_schedule_and_rules(self):
-        row = self.gradus("train", "mnist-mlp", "--procedural", "--batch-schedule", "0:50,2:100", "--epochs", 3, "--lr-rule", "sqrt",
-                          "--base-batch", 200, "--lr", 0.01, "--json").row()
+        row = self.gradus("train", "mnist-mlp", "--procedural", "--batch-schedule", "0:50,2:100", "--epochs", 3,
+                          "--lr-rule", "sqrt", "--base-batch", 200, "--lr", 0.01, "--json").row()
         self.assertEqual((row["updates"], row["batch"], row["lr"]), (40 + 40 + 20, 50, 0.005))
         self.assertEqual([e["updates"] for e in row["history"]], [40, 80, 100])
         self.assertEqual([e["batch"] for e in row["history"]], [50, 50, 100])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""run.py GRADUS_SIMT FOLDER - compiles and runs CUDA programs that others wrote, and prints a table of what became of each.
+"""run.py GRADUS_SIMT FOLDER - compiles and runs CUDA programs that others wrote, and prints a table of what became of
+each.
 
-FOLDER holds clones of the public collections named below (git clone --depth 1, into these folder names); nothing of them
-belongs to Gradus. A program counts as running when it compiles as it is, ends by itself within the limit with exit code 0
-and prints none of the words by which these programs say that their result is wrong.
+FOLDER holds clones of the public collections named below (git clone --depth 1, into these folder names); nothing of
+them belongs to Gradus. A program counts as running when it compiles as it is, ends by itself within the limit with exit
+code 0 and prints none of the words by which these programs say that their result is wrong.
 """
 
 import argparse
@@ -15,25 +16,27 @@ import sys
 import tempfile
 import time
 
-# Folder, where it comes from, patterns of its programs: one file each, of the first chapters, with no library but CUDA's
-# runtime. What these patterns find is run, all of it.
+# Folder, where it comes from, patterns of its programs: one file each, of the first chapters, with no library but
+# CUDA's runtime. What these patterns find is run, all of it.
 COLLECTIONS = [
-    ("cuda-samples", "github.com/NVIDIA/cuda-samples", ["Samples/0_Introduction/*/*.cu", "Samples/6_Performance/transpose/*.cu",
-                                                        "Samples/6_Performance/alignedTypes/*.cu"]),
-    ("cuda-training-series", "github.com/olcf/cuda-training-series", ["exercises/hw[1-9]/*_solution.cu",
-                                                                      "exercises/hw[1-9]/*/*_solution.cu",
-                                                                      "exercises/hw5/reductions.cu"]),
-    ("code-samples", "github.com/NVIDIA-developer-blog/code-samples", ["series/cuda-cpp/*/*.cu",
-                                                                      "posts/parallel_reduction_with_shfl/main.cu",
-                                                                      "posts/unified-memory/*.cu", "posts/mixed-precision/*.cu"]),
+    ("cuda-samples", "github.com/NVIDIA/cuda-samples",
+     ["Samples/0_Introduction/*/*.cu", "Samples/6_Performance/transpose/*.cu",
+      "Samples/6_Performance/alignedTypes/*.cu"]),
+    ("cuda-training-series", "github.com/olcf/cuda-training-series",
+     ["exercises/hw[1-9]/*_solution.cu", "exercises/hw[1-9]/*/*_solution.cu", "exercises/hw5/reductions.cu"]),
+    ("code-samples", "github.com/NVIDIA-developer-blog/code-samples",
+     ["series/cuda-cpp/*/*.cu", "posts/parallel_reduction_with_shfl/main.cu", "posts/unified-memory/*.cu",
+      "posts/mixed-precision/*.cu"]),
     ("cuda-by-example", "github.com/CodedK/CUDA-by-Example-source-code-for-the-book-s-examples-",
-     ["chapter0[39]/*.cu", "chapter04/add*.cu", "chapter05/*.cu", "chapter10/*.cu", "chapter11/*.cu", "appendix_a/*.cu"]),
+     ["chapter0[39]/*.cu", "chapter04/add*.cu", "chapter05/*.cu", "chapter10/*.cu", "chapter11/*.cu",
+      "appendix_a/*.cu"]),
     ("cuda-course", "github.com/Infatoshi/cuda-course", ["05_Writing_your_First_Kernels/*/*.cu"]),
     ("professional-cuda-c", "github.com/deeperlearning/professional-cuda-c-programming",
      ["examples/chapter0[1-6]/*.cu"]),
 ]
-SEVERAL_FILES = re.compile(r"_nvrtc/|Drv/|DrvRuntime/|MMAP/|_kernel\.cu$|mergeSort/|simpleIPC|simpleMPI|simpleCUDA2GL|DynlinkJIT|"
-                           r"cudaOpenMP|commonKernels")
+SEVERAL_FILES = re.compile(
+    r"_nvrtc/|Drv/|DrvRuntime/|MMAP/|_kernel\.cu$|mergeSort/|simpleIPC|simpleMPI|simpleCUDA2GL|DynlinkJIT|"
+    r"cudaOpenMP|commonKernels")
 WRONG = re.compile(r"Test(ing)? (FAILED|failed)|Result = FAIL|mismatch|don't match|do not match|FAILED", re.I)
 
 
@@ -58,12 +61,15 @@ def shorten(text):
 
 
 def compile_it(compiler, collection, path, folder, program, flags):
-    files = [path, *sorted(path.parent.glob("*.cpp"))] if collection == "cuda-samples" else [path] # as their CMakeLists.txt
+    files = [path]
+    if collection == "cuda-samples":  # as their CMakeLists.txt
+        files += sorted(path.parent.glob("*.cpp"))
     command = [compiler, *flags, *includes(collection, path, folder), "-o", str(program), *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return None
-    why = first_line(done.stderr, r"emulator has") or first_line(done.stderr, r"error") or first_line(done.stderr, "undefined")
+    why = (first_line(done.stderr, r"emulator has") or first_line(done.stderr, r"error") or
+           first_line(done.stderr, "undefined"))
     return "does not compile: " + shorten(why)
 
 
@@ -76,8 +82,8 @@ def try_it(compiler, collection, path, folder, limit, flags):
             return why, 0
         begin = time.monotonic()
         try:
-            done = subprocess.run([str(program)], capture_output=True, text=True, errors="replace", timeout=limit, cwd=work,
-                                  stdin=subprocess.DEVNULL)
+            done = subprocess.run([str(program)], capture_output=True, text=True, errors="replace", timeout=limit,
+                                  cwd=work, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return f"runs longer than {limit} s", limit
         seconds = time.monotonic() - begin
@@ -104,8 +110,8 @@ def main():
         if settings.only not in str(path):
             continue
         flags = ["--check"] if settings.check else []
-        result, seconds = try_it(os.path.abspath(settings.compiler), collection, path, settings.folder.resolve(), settings.limit,
-                                 flags)
+        result, seconds = try_it(os.path.abspath(settings.compiler), collection, path, settings.folder.resolve(),
+                                 settings.limit, flags)
         total += 1
         runs += result == "runs"
         name = path.relative_to(settings.folder.resolve() / collection)

@@ -1,4 +1,5 @@
-"""gradus cuda and gradus-simt: programs/*.cu run as they should, or are told what is wrong with them and in which line."""
+"""gradus cuda and gradus-simt: programs/*.cu run as they should, or are told what is wrong with them and in which
+line."""
 
 import os
 import pathlib
@@ -142,15 +143,25 @@ int main()
 
     def test_makefile(self):
         """make NVCC=gradus-simt, with objects, a header, and nvcc's usual options."""
-        (self.folder / "twice.h").write_text("__device__ inline int twice(int x) { return FACTOR * x; }\nvoid launch(int *);\n")
+        (self.folder / "twice.h").write_text("__device__ inline int twice(int x) { return FACTOR * x; }\n"
+                                             "void launch(int *);\n")
         (self.folder / "kernel.cu").write_text("""#include "twice.h"
 __global__ void k(int *x) { x[threadIdx.x] = twice(threadIdx.x); }
 void launch(int *x) { k<<<1, 32>>>(x); }
 """)
         (self.folder / "main.cu").write_text("""#include "twice.h"
-int main() { int *x; cudaMallocManaged(&x, 128); launch(x); cudaDeviceSynchronize(); printf("%d\\n", x[5]); cudaFree(x); }
+int main()
+{
+    int *x;
+    cudaMallocManaged(&x, 128);
+    launch(x);
+    cudaDeviceSynchronize();
+    printf("%d\\n", x[5]);
+    cudaFree(x);
+}
 """)
-        (self.folder / "Makefile").write_text("""FLAGS = -O3 -std=c++14 -arch=sm_70 -gencode arch=compute_80,code=sm_80 -lineinfo -Xcompiler -Wall,-Wextra -I. -DFACTOR=2
+        (self.folder / "Makefile").write_text("""FLAGS = -O3 -std=c++14 -arch=sm_70 -gencode arch=compute_80,code=sm_80
+FLAGS += -lineinfo -Xcompiler -Wall,-Wextra -I. -DFACTOR=2
 program: main.o kernel.o
 \t$(NVCC) $(FLAGS) -o $@ $^ -lm
 %.o: %.cu twice.h
@@ -204,7 +215,8 @@ class Tool(Case):
 int main() { int *x; cudaMallocManaged(&x, 32); k<<<2, 4>>>(x); cudaDeviceSynchronize(); cudaFree(x); }
 """)
         done = subprocess.run([GRADUS, "cuda", "gdb.cu", "--gdb", "--break", "4", "--block", "1", "--thread", "3"],
-                              input="print mine\nkill\nquit\n", capture_output=True, text=True, cwd=self.folder, timeout=120)
+                              input="print mine\nkill\nquit\n", capture_output=True, text=True, cwd=self.folder,
+                              timeout=120)
         if "ptrace" in done.stdout + done.stderr:
             self.skipTest("gdb may not trace here")
         self.assertIn("= 31", done.stdout, done.stderr)

@@ -37,7 +37,7 @@ SHORTER = {"--updates": lambda value: str(min(int(value), 2)), "--seeds": lambda
 
 
 def shortened(words):
-    """The same command with less to do: drawn pictures, two updates, one cell of a sweep. None of its options is lost."""
+    """The same command with less to do: drawn pictures, two updates, one cell of a sweep. All its options stay."""
     short, words = [], list(words)
     while words:
         word = words.pop(0)

@@ -44,7 +44,9 @@ class Links(pages.PagesCase):
 
     def test_every_page_of_docs_is_linked_from_its_index(self):
         index = (pages.ROOT / "docs/README.md").read_text()
-        below = [page.relative_to(pages.ROOT / "docs") for page in pages.PAGES if page.is_relative_to(pages.ROOT / "docs")]
+        below = [
+            page.relative_to(pages.ROOT / "docs") for page in pages.PAGES if page.is_relative_to(pages.ROOT / "docs")
+        ]
         self.complain([f"docs/README.md does not name {page}" for page in below
                        if page.name != "README.md" and f"({page})" not in index])
 

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = "core kernels nn data optim amp examples tests scripts cmake".split()
 VERSION = 14  # Debian 12's; others break lines elsewhere
 FORMATTED = (".c", ".h")
-SOURCES = (".c", ".h", ".cu", ".cuh", ".cmake")
+SOURCES = (".c", ".h", ".cu", ".cuh", ".cmake", ".py", ".sh")
 LONG = {  # files, or folders of files, whose lines may be longer, and why
     "tests/trajectory/optimizers.h": "numbers made by a script",
     "kernels/simt/language.h": "macros side by side, as CUDA's words stand",

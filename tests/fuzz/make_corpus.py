@@ -44,17 +44,19 @@ def overflowing_jpeg():
     bits = "0" + "1" * 15 + "0"  # the only DC code: 15 bits of difference follow; the only AC code: end of block
     bits = bits * 4 + "1" * 4
     data = bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8)).replace(b"\xff", b"\xff\0")
-    return (b"\xff\xd8" + segment(0xdb, b"\x10" + b"\xff" * 128) + segment(0xc0, struct.pack(">BHHB3B", 8, 16, 16, 1, 1, 0x11, 0))
-            + segment(0xc4, b"\0\1" + bytes(15) + b"\x0f") + segment(0xc4, b"\x10\1" + bytes(15) + b"\0")
-            + segment(0xda, bytes([1, 1, 0, 0, 63, 0])) + data + b"\xff\xd9")
+    return (b"\xff\xd8" + segment(0xdb, b"\x10" + b"\xff" * 128) +
+            segment(0xc0, struct.pack(">BHHB3B", 8, 16, 16, 1, 1, 0x11, 0)) +
+            segment(0xc4, b"\0\1" + bytes(15) + b"\x0f") + segment(0xc4, b"\x10\1" + bytes(15) + b"\0") +
+            segment(0xda, bytes([1, 1, 0, 0, 63, 0])) + data + b"\xff\xd9")
 
 
 def png_beyond_its_palette():
     """4 x 1, 8 bits, a palette of one colour, of which pixels 1 to 3 name others."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 1, 8, 3, 0, 0, 0)) + chunk(b"PLTE", b"\1\2\3")
-            + chunk(b"IDAT", zlib.compress(b"\0\0\1\x80\xff")) + chunk(b"IEND", b""))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 1, 8, 3, 0, 0, 0)) +
+            chunk(b"PLTE", b"\1\2\3") + chunk(b"IDAT", zlib.compress(b"\0\0\1\x80\xff")) + chunk(b"IEND", b""))
 
 
 def images():
@@ -77,7 +79,10 @@ def images():
     put("image/beyond.png", png_beyond_its_palette())
 
 
-MEMBERS = {"PetImages/Cat/1.jpg": b"first", "PetImages/Cat/2.jpg": b"", "PetImages/Dog/1.jpg": b"dog " * 40, "readme.txt": b"read me"}
+MEMBERS = {
+    "PetImages/Cat/1.jpg": b"first", "PetImages/Cat/2.jpg": b"", "PetImages/Dog/1.jpg": b"dog " * 40,
+    "readme.txt": b"read me"
+}
 
 
 def zips():
@@ -106,7 +111,8 @@ def tars():
         with tarfile.open(fileobj=out, mode="w", format=form) as archive:
             for name, contents in MEMBERS.items():
                 info = tarfile.TarInfo(name)
-                info.type, info.size, info.pax_headers = kind, len(contents) if kind == tarfile.REGTYPE else 0, headers or {}
+                info.type, info.pax_headers = kind, headers or {}
+                info.size = len(contents) if kind == tarfile.REGTYPE else 0
                 archive.addfile(info, io.BytesIO(contents))
         return out.getvalue()[:512 * 12]  # less of the zeros at the end
     ustar = made(tarfile.USTAR_FORMAT)
@@ -160,7 +166,8 @@ def packed():
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_bytes(encoded("PNG", size=(4, 3)))
         out = root / "out.grd"
-        subprocess.run([os.environ["GRADUS"], "data", "pack", folder, out, "--size", "2"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([os.environ["GRADUS"], "data", "pack", folder, out, "--size", "2"], check=True,
+                       stdout=subprocess.DEVNULL)
         whole = out.read_bytes()
     put("packed/whole.grd", whole)
     put("packed/cut.grd", whole[:-1])

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install.sh BUILD_FOLDER SOURCE_FOLDER - installs, then builds and runs a small program by pkg-config, by CMake, as C++ and with
-# the static library; the library's exported symbols must be exactly the functions of its one header. Then a project of its own
-# takes the sources in by add_subdirectory: it is configured, and its flags stay its own.
+# install.sh BUILD_FOLDER SOURCE_FOLDER - installs, then builds and runs a small program by pkg-config, by CMake, as C++
+# and with the static library; the library's exported symbols must be exactly the functions of its one header. Then a
+# project of its own takes the sources in by add_subdirectory: it is configured, and its flags stay its own.
 set -euo pipefail
 build=$1 source=$2
 work=$(mktemp -d)
@@ -9,9 +9,11 @@ trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
 
-for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py share/gradus/compare_sweeps.py \
-    share/doc/gradus/examples/cifar10.c share/man/man1/gradus.1 share/man/man1/gradus-data-show.1 \
-    share/bash-completion/completions/gradus share/zsh/site-functions/_gradus share/fish/vendor_completions.d/gradus.fish; do
+for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py \
+    share/gradus/compare_sweeps.py share/doc/gradus/examples/cifar10.c \
+    share/man/man1/gradus.1 share/man/man1/gradus-data-show.1 \
+    share/bash-completion/completions/gradus share/zsh/site-functions/_gradus \
+    share/fish/vendor_completions.d/gradus.fish; do
     [ -e "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
 version=$("$prefix/bin/gradus" --version | grep -oE '[0-9.]+' | head -1)
@@ -89,14 +91,18 @@ target_link_libraries(use PRIVATE Gradus::gradus)
 install(TARGETS use)
 CMAKE
 cmake -S "$work/host" -B "$work/host/build" -G Ninja -DGRADUS_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug >/dev/null
-commands=$(ninja -C "$work/host/build" -t commands use.c^ 2>/dev/null || ninja -C "$work/host/build" -t commands CMakeFiles/use.dir/use.c.o)
+commands=$(ninja -C "$work/host/build" -t commands use.c^ 2>/dev/null ||
+    ninja -C "$work/host/build" -t commands CMakeFiles/use.dir/use.c.o)
 own=$(grep 'use\.c' <<<"$commands")
 if grep -qE -- '-Werror|-Wall|_GNU_SOURCE|-O2' <<<"$own"; then
     echo "install: add_subdirectory leaks flags: $own" >&2
     exit 1
 fi
 ninja -C "$work/host/build" CMakeFiles/use.dir/use.c.o >/dev/null # sees gradus.h, which is made before
-ninja -C "$work/host/build" -t inputs use | grep -q 'libgradus\.so' || { echo "install: add_subdirectory does not link" >&2; exit 1; }
+if ! ninja -C "$work/host/build" -t inputs use | grep -q 'libgradus\.so'; then
+    echo "install: add_subdirectory does not link" >&2
+    exit 1
+fi
 if ninja -C "$work/host/build" -t targets all | grep -qE 'gradus_tool|test_tape'; then
     echo "install: add_subdirectory brings the tool or the tests" >&2
     exit 1

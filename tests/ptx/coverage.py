@@ -2,8 +2,8 @@
 """How much of each kernel's PTX was run: coverage.py [--least PERCENT] [--all] FILE...
 
 Joins what programs wrote with GRADUS_PTX="cover=FILE": an instruction was run if any of them ran it. Prints, for each
-source, kernels, kernels that were launched, and the share of the launched ones' instructions that was run; below, kernels
-under PERCENT (95) and those that were never launched; with --all every kernel.
+source, kernels, kernels that were launched, and the share of the launched ones' instructions that was run; below,
+kernels under PERCENT (95) and those that were never launched; with --all every kernel.
 """
 import argparse
 import collections

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes golden.json: what torchvision's ResNet-18 gives in float64, in both forms. Needs PyTorch and torchvision.
 
-Parameters and images are drawn as test_resnet.c draws them, by Philox4x32-10 keyed by the FNV-1a hash of their name, in the
-order they have on disk, so only results are kept: the losses of five updates by SGD, two numbers for the first gradient of
-each parameter, and logits and running statistics afterwards. In single precision a ReLU now and then opens where in double it
-does not, which moves a gradient by some 1e-4: the frames are a draw in which that does not happen.
+Parameters and images are drawn as test_resnet.c draws them, by Philox4x32-10 keyed by the FNV-1a hash of their name, in
+the order they have on disk, so only results are kept: the losses of five updates by SGD, two numbers for the first
+gradient of each parameter, and logits and running statistics afterwards. In single precision a ReLU now and then opens
+where in double it does not, which moves a gradient by some 1e-4: the frames are a draw in which that does not happen.
 """
 import json
 import pathlib

@@ -18,7 +18,9 @@ def transcript():
 def replay(program, commands):
     arguments = ["gdb", "-q", "-nx", "-batch", "-ex", "set debuginfod enabled off"]
     for command in commands:
-        arguments += ["-ex", "echo " + PROMPT + command.replace("\\", "\\\\").replace('"', '\\"') + "\\n", "-ex", command]
+        arguments += [
+            "-ex", "echo " + PROMPT + command.replace("\\", "\\\\").replace('"', '\\"') + "\\n", "-ex", command
+        ]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GRADUS_")}
     return subprocess.run(arguments + [program], capture_output=True, text=True, timeout=120, env=environment).stdout
 

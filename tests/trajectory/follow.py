@@ -2,8 +2,8 @@
 """Trains a recipe for as many updates as golden.json holds and compares each loss: follow.py RUN GRADUS DRAW_WEIGHTS.
 
 At every update the loss must lie within max(1e-4, 4 x PyTorch's own distance between float32 and float64) of PyTorch's
-float32 loss, relative to it; its own distance is the largest up to that update, because two trajectories that have parted
-still cross now and then. Exit code 77 (skipped) without $GRADUS_DATA.
+float32 loss, relative to it; its own distance is the largest up to that update, because two trajectories that have
+parted still cross now and then. Exit code 77 (skipped) without $GRADUS_DATA.
 """
 import json, os, subprocess, sys, tempfile
 
@@ -15,8 +15,11 @@ def own_losses(golden, gradus, draw_weights, root):
         weights, log = os.path.join(folder, "weights.safetensors"), os.path.join(folder, "updates.jsonl")
         subprocess.run([draw_weights, golden["recipe"], str(golden["seed"]), weights], check=True)
         form = ["--adam-form", "pytorch"] if golden["optimizer"] == "adam" else []
-        subprocess.run([gradus, "train", golden["recipe"], "--data", root, "--optimizer", golden["optimizer"], *form, "--batch", str(golden["batch"]), "--updates", str(len(golden["float32"])),
-                        "--no-shuffle", "--init-weights", weights, "--log-updates", log], check=True)
+        subprocess.run([
+            gradus, "train", golden["recipe"], "--data", root, "--optimizer", golden["optimizer"], *form, "--batch",
+            str(golden["batch"]), "--updates", str(len(golden["float32"])), "--no-shuffle", "--init-weights", weights,
+            "--log-updates", log
+        ], check=True)
         return [json.loads(line)["loss"] for line in open(log)]
 
 

@@ -4,7 +4,8 @@
   make_golden.py DUMP_BATCHES DATA_ROOT [RUN ...]        (needs PyTorch and NumPy)
 
 DUMP_BATCHES is the program built from dump_batches.c, so both sides see the same pixels. Weights are drawn here, by
-Philox4x32-10 from (seed, parameter, element), and brought from Gradus' order in memory to PyTorch's: only losses are kept.
+Philox4x32-10 from (seed, parameter, element), and brought from Gradus' order in memory to PyTorch's: only losses are
+kept.
 """
 import json, math, os, subprocess, sys, tempfile
 
@@ -123,9 +124,11 @@ def main():
     for run in only:
         recipe, optimizer, batch, seed = RUNS[run]
         data = images(dump, root, recipe, batch * UPDATES)
-        golden[run] = {"recipe": recipe, "optimizer": optimizer, "batch": batch, "seed": seed, "torch": torch.__version__,
-                       "float32": losses(recipe, optimizer, batch, seed, data, torch.float32),
-                       "float64": losses(recipe, optimizer, batch, seed, data, torch.float64)}
+        golden[run] = {
+            "recipe": recipe, "optimizer": optimizer, "batch": batch, "seed": seed, "torch": torch.__version__,
+            "float32": losses(recipe, optimizer, batch, seed, data, torch.float32),
+            "float64": losses(recipe, optimizer, batch, seed, data, torch.float64)
+        }
         print(run, golden[run]["float32"][:3], "...", golden[run]["float32"][-1], flush=True)
     json.dump(golden, open(path, "w"), indent=1)
 

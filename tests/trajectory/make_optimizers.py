@@ -4,7 +4,8 @@
   make_optimizers.py        (needs PyTorch)
 
 The network is Dense 7, tanh, Dense 3 on rows of 5 features; rows, labels and first weights are formulas that
-test_optimizers.c has too. LARS, SAM, the conservative objective and Keras' Adam, which torch.optim has not, are written out.
+test_optimizers.c has too. LARS, SAM, the conservative objective and Keras' Adam, which torch.optim has not, are written
+out.
 """
 import math, os
 
@@ -161,11 +162,12 @@ def scheduler(name, optimizer):
         return schedulers.SequentialLR(optimizer, [warm(), cosine(UPDATES - 15)], milestones=[15])
     if name == "warm_constant":
         return warm()
-    return {"constant": lambda: schedulers.ConstantLR(optimizer, factor=1, total_iters=0),
-            "steps": lambda: schedulers.StepLR(optimizer, 20, gamma=0.3),
-            "cosine": lambda: cosine(UPDATES),
-            "linear": lambda: schedulers.LinearLR(optimizer, start_factor=1, end_factor=0.1, total_iters=UPDATES),
-            "triangular": lambda: schedulers.CyclicLR(optimizer, 0.02, 0.2, step_size_up=20, cycle_momentum=False)}[name]()
+    return {
+        "constant": lambda: schedulers.ConstantLR(optimizer, factor=1, total_iters=0),
+        "steps": lambda: schedulers.StepLR(optimizer, 20, gamma=0.3), "cosine": lambda: cosine(UPDATES),
+        "linear": lambda: schedulers.LinearLR(optimizer, start_factor=1, end_factor=0.1, total_iters=UPDATES),
+        "triangular": lambda: schedulers.CyclicLR(optimizer, 0.02, 0.2, step_size_up=20, cycle_momentum=False)
+    }[name]()
 
 
 SCHEDULES = ["constant", "steps", "cosine", "linear", "triangular", "warm_cosine", "warm_constant"]
@@ -191,14 +193,17 @@ def rows(values):
 def main():
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "optimizers.h")
     with open(path, "w") as f:
-        f.write(f"/* optimizers.h - made by make_optimizers.py with PyTorch {torch.__version__}: what test_optimizers.c follows. */\n")
-        f.write("static const struct {\n    const char *name;\n    double loss[50]; /* of each update's batch, before it */\n"
+        f.write(f"/* optimizers.h - made by make_optimizers.py with PyTorch {torch.__version__}: what "
+                "test_optimizers.c follows. */\n")
+        f.write("static const struct {\n    const char *name;\n"
+                "    double loss[50]; /* of each update's batch, before it */\n"
                 "    double weights[66];\n} optimizer_goldens[] = {\n")
         for name in OPTIMIZERS:
             losses, weights = run(name)
             print(name, losses[0], losses[-1])
             f.write(f'    {{"{name}",\n     {rows(losses)},\n     {rows(weights)}}},\n')
-        f.write("};\n\nstatic const struct {\n    const char *name;\n    double lr[50], loss[50];\n} schedule_goldens[] = {\n")
+        f.write("};\n\nstatic const struct {\n    const char *name;\n    double lr[50], loss[50];\n"
+                "} schedule_goldens[] = {\n")
         for name in SCHEDULES:
             rates, losses = run_schedule(name)
             f.write(f'    {{"{name}",\n     {rows(rates)},\n     {rows(losses)}}},\n')
