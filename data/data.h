@@ -26,7 +26,7 @@ typedef enum {
     GR_FILTER_DECODABLE = 0, /* those that decode; the others are left out, up to allow_bad */
     GR_FILTER_NONE,          /* all; one that does not decode is an error */
     GR_FILTER_NONZERO,       /* those that are not empty. What does not decode is then left out, up to allow_bad */
-    GR_FILTER_KERAS_JFIF /* those with "JFIF" in their first 4096 bytes, as Keras' cats-vs-dogs example; then the same */
+    GR_FILTER_KERAS_JFIF     /* those with "JFIF" in their first 4096 bytes, as Keras' cats-vs-dogs example; likewise */
 } gr_filter;
 
 const char *gr_filter_name(gr_filter filter);              /* "decodable", "none", "nonzero", "keras-jfif" */
@@ -36,9 +36,11 @@ typedef struct {
     int height, width; /* images are resized to this by nearest neighbour, as Keras load_img(target_size=) does */
     int per_class;     /* stop after so many good images of each class, in numeric file order; 0: all */
     gr_filter filter;
-    bool
-        decode_late; /* keep no pixels, only which files: each is decoded whenever a batch wants it. All are decoded once when
-                           the set is opened, to see that they can be: the set is the same either way */
+    /*
+     * Keep no pixels, only which files: each is decoded whenever a batch wants it. All are decoded once when the set is
+     * opened, to see that they can be: the set is the same either way.
+     */
+    bool decode_late;
     int64_t memory;      /* the most bytes that the images may take otherwise; 0: three quarters of the machine's */
     double allow_bad;    /* largest share of files that may fail to decode; 0: 0.01; 1: any */
     uint64_t split_seed; /* 0: numeric file order; else the files of each class are permuted by it first */
@@ -69,8 +71,11 @@ typedef struct {
     uint64_t split_seed; /* 0: as packed; else permuted just as gr_image_folder permutes the files */
 } gr_packed_options;
 
-/* Opens a file of gr_pack: mapped, not read into memory, and checked whole. Pictures, order and manifest are those of the set
-   it was made of; with options, those that the same options of gr_image_folder would have given. options NULL: all. */
+/*
+ * Opens a file of gr_pack: mapped, not read into memory, and checked whole. Pictures, order and manifest are those of
+ * the set it was made of; with options, those that the same options of gr_image_folder would have given. options NULL:
+ * all.
+ */
 gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options *options);
 
 /*
@@ -80,8 +85,10 @@ gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options
  */
 const char *gr_jpeg_decoder(void);
 
-/* CIFAR-10, binary version: the folder cifar-10-batches-bin, the folder that holds it, or cifar-10-binary.tar.gz as it is.
-   train 50,000, test 10,000, val NULL. */
+/*
+ * CIFAR-10, binary version: the folder cifar-10-batches-bin, the folder that holds it, or cifar-10-binary.tar.gz as it
+ * is. train 50,000, test 10,000, val NULL.
+ */
 gr_split gr_cifar10(gr_context *ctx, const char *path);
 
 /*
@@ -107,8 +114,10 @@ gr_dataset *gr_procedural_grey(gr_context *ctx, int64_t n, int height, int width
  */
 gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t seed);
 
-/* Takes per class the first train images, the next val, the next test; an error if a class has fewer. 0: that part is NULL.
-   A part holds its classes in turn: cat, dog, cat, dog, ... */
+/*
+ * Takes per class the first train images, the next val, the next test; an error if a class has fewer. 0: that part is
+ * NULL. A part holds its classes in turn: cat, dog, cat, dog, ...
+ */
 gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t test);
 
 int64_t gr_dataset_size(const gr_dataset *set); /* 0 for NULL */
@@ -137,7 +146,7 @@ void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
  *   translate=4                       moved by up to 4 whole pixels each way
  *   rotate=15 shear=10                turned, slanted by up to so many degrees; rotate=5..10: from 5 to 10
  *   scale=0.9..1.1                    enlarged around the middle
- *   resize=250 crop=200               sides (or HxW); the crop is anywhere, crop=200@center or crop=200@ROW:COLUMN there
+ *   resize=250 crop=200               sides (or HxW); the crop is anywhere; crop=200@center, crop=200@ROW:COLUMN: there
  *   cutout=16                         a square of 16 x 16 pixels is 0 after normalisation (DeVries and Taylor 2017)
  *   fill=zero|edge|reflect            what is seen outside the picture (default: zero, black)
  *   filter=nearest|bilinear|bicubic|bicubic-resize   see gr_resampling (default: bilinear)
@@ -157,8 +166,10 @@ gr_dataset *gr_augmented_for_evaluation(gr_dataset *set, const char *plan);
 bool gr_augmentation_check(gr_context *ctx, const char *plan);
 bool gr_augmentation_doubles(const char *plan); /* whether it says double */
 
-/* 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same hash.
-   "" for a set that is decoded late. */
+/*
+ * 16 hex digits over shape, labels and pixels, in order; written into text (17 bytes). The same pictures, the same
+ * hash. "" for a set that is decoded late.
+ */
 void gr_dataset_hash(const gr_dataset *set, char text[17]);
 
 typedef enum {
@@ -180,8 +191,11 @@ typedef struct {
     int64_t epoch;       /* epochs that another loader of this run has begun before: their orders are not taken again */
     int64_t skip;        /* batches of the first epoch that another loader has given out, and this one leaves out */
     int64_t micro_batch; /* the most rows that are given out at a time: a larger batch comes in pieces; 0: batch */
-    int workers; /* threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each
-                       batch is filled by the context's threads when it is asked for. The batches are the same. */
+    /*
+     * Threads that fill batches ahead; 0: up to 8 where a GPU computes, else none; GR_NO_WORKERS: none, each batch is
+     * filled by the context's threads when it is asked for. The batches are the same.
+     */
+    int workers;
     int prefetch;   /* batches that workers may be ahead; 0: 2 */
     bool on_device; /* the set's pictures are brought to the device, and batches made there of indices */
 } gr_loader_options;

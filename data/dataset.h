@@ -40,9 +40,8 @@ struct gr_dataset {
     gr_context *ctx;
     const gr_images *images;
     int64_t n;
-    int64_t *rows; /* [n], which image each sample is; NULL: sample i is image i */
-    int64_t
-        size[2]; /* height and width that images are put into batches with: their own, or what they are resized to */
+    int64_t *rows;         /* [n], which image each sample is; NULL: sample i is image i */
+    int64_t size[2];       /* height and width of images in batches: their own, or what they are resized to */
     const gr__plan *plan;  /* what happens to a batch then; NULL: nothing */
     int64_t batch_size[2]; /* height and width after the plan */
     int64_t plain;         /* so many samples, the first, are left out of it */

@@ -102,9 +102,12 @@ typedef struct {
     double precision, recall, f1; /* of the second of two classes; of more, the plain mean over those that occur */
     int64_t samples;
     int classes;
-    const double
-        *confusion; /* [classes,classes], row: the label, column: the answer. Of gr_fit's result: the context's,
-                                until gr_close; in its reports: until they return; of gr_evaluate: NULL */
+
+    /*
+     * [classes,classes], row: the label, column: the answer. Of gr_fit's result: the context's, until gr_close; in its
+     * reports: until they return; of gr_evaluate: NULL.
+     */
+    const double *confusion;
 } gr_metrics;
 
 /* Runs the model over a whole set without a tape, 64 samples at a time. */
@@ -149,8 +152,8 @@ typedef struct {
     double copy;     /* of batches to the device */
     double compute;  /* in training */
     double evaluate; /* computing in evaluation */
-    double making;  /* that threads have spent in making batches, all of them together, whether someone waited or not */
-    double reading; /* of these, in reading files */
+    double making;   /* spent by threads in making batches, all of them together, whether someone waited or not */
+    double reading;  /* of these, in reading files */
 } gr_time_use;
 
 /* What fit knows after an update or an epoch. */
@@ -160,9 +163,12 @@ typedef struct {
     int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
     int64_t batch;                   /* samples in an update of this epoch */
     int64_t samples;                 /* trained on since the start */
-    double loss;       /* after an update: mean over the samples since the last reading of the device (of its batch,
-                                  then, with metrics_every 1), NAN before the first; after an epoch: mean over its samples */
-    double accuracy;   /* likewise, fraction */
+
+    /*
+     * After an update: mean over the samples since the last reading of the device (of its batch, then, with
+     * metrics_every 1), NAN before the first; after an epoch: mean over its samples. The accuracy is a fraction.
+     */
+    double loss, accuracy;
     bool fresh;        /* loss and accuracy were read after this update */
     double seconds;    /* training time since the start, evaluation left out */
     double loss_scale; /* of the next update; 1 where there is none */
@@ -177,7 +183,7 @@ typedef struct {
 /* How the learning rate goes on from the optimizer's own. */
 typedef enum {
     GR_CONSTANT = 0,
-    GR_COSINE, /* down half a cosine wave to lr_min at the end of the run: Loshchilov and Hutter 2017, without restarts */
+    GR_COSINE,    /* down half a cosine wave to lr_min at the run's end: Loshchilov and Hutter 2017, without restarts */
     GR_STEPS,     /* times gamma after every so many epochs */
     GR_LINEAR,    /* down in a straight line to lr_min at the end of the run */
     GR_TRIANGULAR /* from lr_min up to the optimizer's own in so many epochs, down in as many, and again: Smith 2017 */
@@ -188,9 +194,12 @@ typedef struct {
     double lr_min; /* COSINE, LINEAR, TRIANGULAR */
     int64_t every; /* epochs; STEPS: 0: 30; TRIANGULAR: 0: 2 */
     double gamma;  /* STEPS: 0: 0.1; GR_ZERO: 0 */
-    double
-        warm_up; /* epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's
-                       own course begins behind them */
+
+    /*
+     * Epochs, whole or not, in which the rate first grows in a straight line (Goyal et al. 2017); the kind's own course
+     * begins behind them.
+     */
+    double warm_up;
 } gr_schedule;
 
 /*
@@ -248,33 +257,48 @@ typedef struct {
 
 typedef struct {
     int64_t batch; /* samples in an update */
-    const gr_batch_stage
-        *stages;  /* batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the */
-    int n_stages; /* rate would fall (Smith et al. 2018); a schedule then goes by the epoch. 0: batch */
-    int64_t
-        micro_batch; /* rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever
-                                 the last batch is; batch normalisation takes its statistics of each piece, and moves the running
-                                 ones once for each */
+
+    /*
+     * Batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the rate would fall
+     * (Smith et al. 2018); a schedule then goes by the epoch. n_stages 0: batch.
+     */
+    const gr_batch_stage *stages;
+    int n_stages;
+
+    /*
+     * Rows that are in memory at a time; 0: batch. Gradients of the pieces add up to the batch's, whatever the last
+     * batch is; batch normalisation takes its statistics of each piece, and moves the running ones once for each.
+     */
+    int64_t micro_batch;
+
     int64_t epochs;  /* stop after so many; 0: by updates */
     int64_t updates; /* stop after so many; 0: by epochs */
     gr_last_batch last;
     gr_order order; /* of the training set; evaluation takes its sets in their own */
     gr_schedule schedule;
-    int64_t eval_batch; /* rows in a batch of evaluation; 0: those of a micro-batch */
-    bool noise_scale; /* measure it: from the first micro-batch and the whole batch of each update that has several; the
-                                 host then waits for each. Not for models with penalties (gr_add_penalty), nor with a loss scale */
-    double sharpness; /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
+    int64_t eval_batch;   /* rows in a batch of evaluation; 0: those of a micro-batch */
     bool test_each_epoch; /* also evaluate the test part after every epoch, not only after the last */
-    bool
-        no_graph; /* ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt).
-                                 The same bits, but the host has more to do. Repeated are updates of one pass and one piece that
-                                 nobody traces; the model must stay as it is during the run */
+
+    /*
+     * Measure the gradient noise scale: from the first micro-batch and the whole batch of each update that has several;
+     * the host then waits for each. Not for models with penalties (gr_add_penalty), nor with a loss scale.
+     */
+    bool noise_scale;
+    double sharpness; /* measure it after every epoch, over the training set, with this epsilon; 0: do not */
+
+    /*
+     * Ask for every kernel of every update, also of a device that can repeat a whole update (cuda, simt). The same
+     * bits, but the host has more to do. Repeated are updates of one pass and one piece that nobody traces; the model
+     * must stay as it is during the run.
+     */
+    bool no_graph;
+
     int64_t metrics_every; /* read loss and accuracy after every so many updates; 0: at the end of an epoch alone */
     double watch_every;    /* and whenever so many seconds have passed since the last reading; 0: never */
     int workers, prefetch; /* of the loaders: see gr_loader_options */
     bool on_device;        /* likewise, for the training set */
-    gr_loss_function
-        loss; /* in place of gr_loss, in training and in evaluation; NULL: that. Accuracy is of the labels all the same */
+
+    gr_loss_function loss; /* in place of gr_loss, also in evaluation; NULL: that. Accuracy is of the labels anyway */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     bool (*stop)(void *user); /* asked before every batch of evaluation: true ends it and the run; NULL: never */
     void *user;               /* for loss, report and stop */

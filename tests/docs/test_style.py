@@ -14,11 +14,6 @@ SOURCES = (".c", ".h", ".cu", ".cuh", ".cmake", ".py", ".sh")
 LONG = {  # files, or folders of files, whose lines may be longer, and why
     "tests/trajectory/optimizers.h": "numbers made by a script",
     "kernels/simt/language.h": "macros side by side, as CUDA's words stand",
-    "kernels/ops/ops.h": "comments beside the fields of options",
-    "data/data.h": "comments beside the fields of options",
-    "data/loading/prefetch.h": "comments beside the fields",
-    "optim/optim.h": "comments beside the fields of options",
-    "examples/gradus/": "tables of options with their texts",
 }
 UNFORMATTED = {
     "tests/trajectory/optimizers.h": "made by a script",
