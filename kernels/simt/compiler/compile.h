@@ -6,14 +6,7 @@
 
 #include <stdbool.h>
 
-/* Words for a command line, ended by NULL; all allocated. */
-typedef struct {
-    char **word;
-    int count, room;
-} gr__words;
-
-void gr__words_add(gr__words *w, const char *word); /* memory out: ends the program's wish with count = -1 */
-void gr__words_free(gr__words *w);
+#include "kernels/simt/compiler/words.h"
 
 typedef struct {
     bool check;        /* with the checks of every access, and counters */
@@ -30,9 +23,5 @@ typedef struct {
  * compiler or no library, said on stderr with the cure. Compilers' messages speak of the writer's files alone.
  */
 int gr__compile(const gr__compile_job *job);
-
-/* A new folder for files that nobody keeps, in $TMPDIR or /tmp; and the end of it with what lies in it. */
-bool gr__folder_open(char *path, int room);
-void gr__folder_drop(const char *path);
 
 #endif

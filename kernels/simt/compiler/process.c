@@ -35,8 +35,9 @@ static int hear(ear *e)
             return 0;
         *e->text = more, e->room = 2 * e->room + 65536;
     }
-    const ssize_t n = read(e->read, *e->text + *e->length, e->room - *e->length);
+    const ssize_t n = read(e->read, *e->text + *e->length, e->room - *e->length - 1);
     *e->length += n > 0 ? (size_t)n : 0;
+    (*e->text)[*e->length] = '\0';
     return n > 0;
 }
 

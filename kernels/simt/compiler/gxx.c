@@ -1,0 +1,85 @@
+/* gxx.c - see gxx.h. */
+#include "kernels/simt/compiler/gxx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/simt/compiler/process.h"
+
+static bool is_home(gr__home *h, const char *here, const char *headers, const char *library, bool check)
+{
+    char probe[GR__PATH_ROOM + 64];
+    snprintf(h->headers, sizeof h->headers, "%s/%s", here, headers);
+    snprintf(probe, sizeof probe, "%.4000s/kernels/simt/cuda/cuda_runtime.h", h->headers);
+    snprintf(h->library, sizeof h->library, "%.3800s/%s/libgradus-simt%s.a", here, library, check ? "-check" : "");
+    return !access(probe, R_OK) && !access(h->library, R_OK);
+}
+
+bool gr__home_find(gr__home *h, bool check)
+{
+    char here[GR__PATH_ROOM - 256];
+    const ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    char *slash = n > 0 ? (here[n] = '\0', strrchr(here, '/')) : NULL;
+    if (!slash)
+        return false;
+    *slash = '\0';
+    return is_home(h, here, "../include/gradus-simt", "../" GRADUS_SIMT_LIBDIR, check) ||
+           is_home(h, here, "simt/include", "simt", check);
+}
+
+const char *gr__gxx_name(void)
+{
+    const char *cxx = getenv("GRADUS_CXX");
+    return cxx && *cxx ? cxx : "g++";
+}
+
+static int complain_of_compiler(const char *name)
+{
+    fprintf(stderr,
+            "%s: there is no %s, which compiles CUDA C for the emulator: install it (Debian, Ubuntu: apt-get install "
+            "g++) or name another one in GRADUS_CXX\n",
+            name, gr__gxx_name());
+    return GR__NO_TOOL;
+}
+
+/* Whether a line begins a message ("FILE:LINE: ...", "In file included from ..."), and not a quotation below one. */
+static bool begins_message(const char *line)
+{
+    return *line != ' ' && *line != '\0';
+}
+
+/* Passes on what speaks of the writer's files. Whatever it is, if nothing would be left. */
+static void pass_on(const gr__home *h, const char *text, size_t length)
+{
+    bool shown = false, any = false;
+    for (int pass = 0; pass < 2 && !any; pass++) {
+        for (const char *line = text; line < text + length;) {
+            const char *end = memchr(line, '\n', (size_t)(text + length - line));
+            const size_t n = end ? (size_t)(end - line) : (size_t)(text + length - line);
+            if (begins_message(line))
+                shown = pass || (strncmp(line, h->headers, strlen(h->headers)) &&
+                                 strncmp(line, "In file included", 16) && strncmp(line, "cc1plus:", 8));
+            if (shown)
+                fprintf(stderr, "%.*s\n", (int)n, line);
+            any |= shown && n > 0;
+            line += n + 1;
+        }
+        any |= length == 0;
+    }
+}
+
+int gr__gxx_run(const char *name, const gr__home *h, gr__words *command, char **out, size_t *length)
+{
+    char *said = NULL;
+    size_t said_length = 0;
+    const int code = gr__process(command->word, out, length, &said, &said_length);
+    if (said)
+        pass_on(h, said, said_length);
+    free(said);
+    gr__words_free(command);
+    if (code == GR__NO_PROGRAM)
+        return complain_of_compiler(name);
+    return code ? GR__BAD_SOURCE : 0;
+}
