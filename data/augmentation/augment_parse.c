@@ -2,8 +2,7 @@
  * augment_parse.c - the language of plans: words with commas between them, "flip,translate=4,rotate=15,fill=edge".
  *
  *   flip                  mirrored left to right, every other time by chance; flip=alternate: by chance in the first
- *                         epoch,
- *                         then in turn (Jordan 2024, arXiv:2404.00498); flip=always
+ *                         epoch, then in turn (Jordan 2024, arXiv:2404.00498); flip=always
  *   translate=N           moved by up to N whole pixels each way
  *   rotate=D   shear=D    turned, or slanted sideways, by up to D degrees either way; A..B: from A to B
  *   scale=A..B            enlarged by a factor of A to B around the middle; scale=A: by A
