@@ -77,13 +77,13 @@ bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 /*
  * Everything that training goes on from, bit for bit, in one safetensors file with a checksum: weights and running
  * statistics under their names (gr_load_weights reads them too), the optimizer's moments and counts, the learning rate,
- * the loss scale, what is drawn next; and a note of the program's own, such as its epoch and batch (NULL: none). Between
- * two updates alone. The file that was there stays until the new one is whole. Where a loader goes on:
+ * the loss scale, what is drawn next; and a note of the program's own, such as its epoch and batch (NULL: none).
+ * Between two updates alone. The file that was there stays until the new one is whole. Where a loader goes on:
  * gr_loader_options.epoch and skip.
  *
  * Loading checks everything before it changes anything: a damaged file is GR_BAD_DATA; one of another version, device,
- * instruction set, precision or seed is GR_USAGE and named, as its bits would be others. *note (NULL: not wanted) is the
- * context's until gr_close. False: recorded.
+ * instruction set, precision or seed is GR_USAGE and named, as its bits would be others. *note (NULL: not wanted) is
+ * the context's until gr_close. False: recorded.
  */
 bool gr_checkpoint_save(gr_optimizer *opt, const char *path, const char *note);
 bool gr_checkpoint_load(gr_optimizer *opt, const char *path, const char **note);
@@ -242,8 +242,10 @@ typedef struct {
      * taken. Without resume a folder that holds some is refused.
      */
     bool resume;
-    /* What another run is known by, and refused: beside its samples, batch sizes, length and what gr_checkpoint_load
-       looks at. */
+    /*
+     * What another run is known by, and refused: beside its samples, batch sizes, length and what gr_checkpoint_load
+     * looks at.
+     */
     const gr_setting *settings;
     int n_settings;
     /* What the program wants back with the state, which stays until the next call; NULL: it had no memory for it. */

@@ -1,17 +1,16 @@
 /*
  * conv2d.cu - the 2-D convolution, with ReLU if asked; x[N,H,W,C], w[K,R,S,C], b[K], y[N,P,Q,K].
  *
- *   y[n,p,q,k]  = b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c]      h = p*stride_h + r - pad_top, v = q*stride_w + s -
- *               pad_left
+ *   y[n,p,q,k]  = b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c]      h = p*stride_h + r - pad_top
+ *                                                               v = q*stride_w + s - pad_left
  *   dz          = dY [y > 0] with the ReLU epilogue, else dY
  *   dX[n,h,v,c] = sum_{k,r,s} dz[n,p,q,k] w[k,r,s,c]            over the p, q that reach h, v
  *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n,h,v,c]     db[k] = sum_{n,p,q} dz[n,p,q,k]
  *
  * Products  implicit: the matrix of all windows exists only as the tiles in shared memory.
  *           forward  m = (n*P + p)*Q + q,  n = k,                 k = (r*S + s)*C + c
- *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each remainder of
- *                    h
- *                    and v by the stride: conv_phase.cuh
+ *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each
+ *                                                                 remainder of h and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
  * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (on tensor cores also
  *           128 x 128) and a split of k; then, if k was split (always in dW, but for tiny images), eight threads

@@ -8,10 +8,11 @@
  * Rules for kernels:
  *   - Shared memory by GR_SHARED or GR_DYN_SHARED, launches by GR_LAUNCH (a template in parentheses).
  *   - No return before a barrier: guard the work, not the thread. No barrier and no full-mask shuffle in a divergent
- *   branch. - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep. - No float
- *   atomics, no spinning, no dependence between the blocks of a launch: the same bits every time. - Offsets are
- *   int64_t; a grid's x goes to 2^31-1, y and z only to 65535. - float4 and uint4 only where the address is known to be
- *   a multiple of 16.
+ *     branch.
+ *   - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep.
+ *   - No float atomics, no spinning, no dependence between the blocks of a launch: the same bits every time.
+ *   - Offsets are int64_t; a grid's x goes to 2^31-1, y and z only to 65535.
+ *   - float4 and uint4 only where the address is known to be a multiple of 16.
  */
 #ifndef GRADUS_GPU_H
 #define GRADUS_GPU_H

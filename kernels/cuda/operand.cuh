@@ -10,8 +10,8 @@
  *   operand_next(&o, &c, depth)          a piece, 0 outside; then the cursor moves on by a step, DEPTH<element>
  *
  * and, for tiles that are filled by asynchronous copies (DIRECT, and if 0 neither of these is asked for):
- *   operand_direct(&o)                   whether every piece lies in memory as it is wanted: no mask, aligned. Else
- *                                        operand_next
+ *   operand_direct(&o)                     whether every piece lies in memory as it is wanted: no mask, aligned; else
+ *                                          operand_next is asked
  *   operand_place(&o, &c, depth, &inside)  where it lies and how many of its elements exist; then the cursor moves on
  */
 #ifndef GRADUS_OPERAND_CUH

@@ -100,11 +100,13 @@ class Checkpoints(Case):
     def test_a_damaged_one_is_named_and_the_one_before_taken(self):
         updates = 12
         _, digest, _ = self.whole(updates)
-        words = [*self.words(updates), "--checkpoint", "c", "--checkpoint-every", 1, "--keep", 4, "--save-weights", "w2"]
+        words = [*self.words(updates), "--checkpoint", "c", "--checkpoint-every", 1, "--keep", 4]
+        words += ["--save-weights", "w2"]
         self.gradus(*words)
         last = self.folder / "c" / self.kept()[-1]
         whole = last.read_bytes()
-        for damaged in (whole[:len(whole) // 2], whole[:-1], whole[:5000] + bytes([whole[5000] ^ 4]) + whole[5001:], b""):
+        flipped = whole[:5000] + bytes([whole[5000] ^ 4]) + whole[5001:]
+        for damaged in (whole[:len(whole) // 2], whole[:-1], flipped, b""):
             last.write_bytes(damaged)
             (self.folder / "w2").unlink()
             result = self.gradus(*words, "--resume")
@@ -130,7 +132,8 @@ class Checkpoints(Case):
         for words in (["--resume"], ["--keep", 3], ["--checkpoint-every", 5]):
             self.refused(USAGE, *self.words(2), *words, names=["needs a --checkpoint"])
         for every in ("0", "-1", "5s", "m", "1e3"):
-            self.refused(USAGE, *self.words(2), "--checkpoint", "c", "--checkpoint-every", every, names=["--checkpoint-every"])
+            self.refused(USAGE, *self.words(2), "--checkpoint", "c", "--checkpoint-every", every,
+                         names=["--checkpoint-every"])
         self.refused(IO_ERROR, *self.words(2), "--checkpoint", "/proc/c", names=["/proc/c"])
 
     def test_one_run_at_a_time(self):

@@ -3,9 +3,9 @@
  *
  * Idea      c[i,j] = sum_l a[i,l] b[l,j] is m*n sums that need nothing of each other: a GPU has threads for all of
  *           them. Thread x of a block takes row x of a tile of 32 x 32, thread y column y, as one reads "i, j".
- * Slow, because  the 32 lanes of a warp differ in x, so in i: at each step of l they read 32 rows of a, k floats apart.
- *           Memory comes in pieces of 32 bytes, and each lane fetches a piece of its own for 4 of them; the same for c.
- *           And for 2 operations a thread reads 8 bytes.
+ * Slow      because the 32 lanes of a warp differ in x, so in i: at each step of l they read 32 rows of a, k floats
+ *           apart. Memory comes in pieces of 32 bytes, and each lane fetches a piece of its own for 4 of them; the same
+ *           for c. And for 2 operations a thread reads 8 bytes.
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Order     one float sum in the order of l.
  * Measured  not yet.

@@ -2,12 +2,10 @@
  * 2_coalesced.cu - neighbours read neighbours.
  *
  * Changed   x and y. Thread x of a block now takes column x of the tile, y row y; nothing else.
- * Faster, because  the 32 lanes of a warp now share i and differ in j: they read one float of a, which is broadcast,
- *                  and 32
- *           neighbours of b, 128 bytes in one go; c likewise. Every byte that comes is used.
- * Slow still, because  for 2 operations a thread reads 8 bytes: what is read again by 32 warps of the block comes from
- *                      the
- *           caches at best, each time as an instruction of its own.
+ * Faster    because the 32 lanes of a warp now share i and differ in j: they read one float of a, which is broadcast,
+ *           and 32 neighbours of b, 128 bytes in one go; c likewise. Every byte that comes is used.
+ * Slow      still, because for 2 operations a thread reads 8 bytes: what is read again by 32 warps of the block comes
+ *           from the caches at best, each time as an instruction of its own.
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Order     one float sum in the order of l.
  * Measured  not yet.

@@ -4,13 +4,12 @@
  * Changed   k passes in steps of 32. At each step the block's 1024 threads bring a tile of a and a tile of b, 32 x 32
  *           each, into shared memory, one element each; then every thread multiplies a row of the one by a column of
  *           the other.
- * Faster, because  what lies in shared memory is read by 32 threads and came from global memory once: 8 bytes for 64
+ * Faster    because what lies in shared memory is read by 32 threads and came from global memory once: 8 bytes for 64
  *           operations instead of 2.
- * The price two barriers a step: nobody reads before all have written, nobody writes before all have read. So no thread
- * may
- *           leave early any more: threads outside the matrices bring zeros and work along.
- * Slow still, because  for 2 operations a thread reads 8 bytes of shared memory, which does not keep up with the
- *                      arithmetic.
+ * Price     two barriers a step: nobody reads before all have written, nobody writes before all have read. So no
+ *           thread may leave early any more: threads outside the matrices bring zeros and work along.
+ * Slow      still, because for 2 operations a thread reads 8 bytes of shared memory, which does not keep up with the
+ *           arithmetic.
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Shared    8 KiB. At one l a warp reads one float of a, broadcast, and 32 neighbours of b, one from each bank.
  * Order     one float sum in the order of l.

@@ -4,12 +4,10 @@
  * Changed   the tile is 64 x 64 for 256 threads, so each makes 4 x 4 results, 16 apart in both directions, in
  *           registers. At each l it reads 4 floats of a and 4 of b and multiplies each by each. k passes in steps of
  *           16.
- * Faster, because  8 reads from shared memory now serve 16 multiply-adds: half a read each, where it was two. From
- *                  global
- *           memory come 8 bytes for 128 operations. And the 16 sums do not wait for each other.
- * Slow still, because  all threads wait while a step's tiles come in; a read brings 4 bytes where it could bring 16.
- *                      Both
- *           are mended in gemm_tile.cuh: the next step is on its way while this one is multiplied.
+ * Faster    because 8 reads from shared memory now serve 16 multiply-adds: half a read each, where it was two. From
+ *           global memory come 8 bytes for 128 operations. And the 16 sums do not wait for each other.
+ * Slow      still, because all threads wait while a step's tiles come in; a read brings 4 bytes where it could bring
+ *           16. Both are mended in gemm_tile.cuh: the next step is on its way while this one is multiplied.
  * Launch    block of 256 threads for a tile of 64 x 64, the column tile fastest.
  * Shared    8 KiB. At one l a warp reads two floats of a, broadcast to 16 lanes each, and 16 neighbours of b.
  * Registers 16 sums, 8 factors.
