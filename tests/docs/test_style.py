@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = "core kernels nn data optim amp examples tests scripts cmake".split()
 VERSION = 14  # Debian 12's; others break lines elsewhere
 FORMATTED = (".c", ".h")
-SOURCES = (".c", ".h", ".cu", ".cuh", ".cmake", ".py", ".sh")
+SOURCES = (".c", ".h", ".cu", ".cuh", ".cmake", ".py", ".sh", "CMakeLists.txt")
 LONG = {  # files, or folders of files, whose lines may be longer, and why
     "tests/trajectory/optimizers.h": "numbers made by a script",
     "kernels/simt/language.h": "macros side by side, as CUDA's words stand",
@@ -30,10 +30,10 @@ def sources(endings):
     """Files of the house by their paths, without what a build left in them."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in endings and path.is_file() and "__pycache__" not in path.parts:
+            if path.name.endswith(endings) and path.is_file() and "__pycache__" not in path.parts:
                 yield path.relative_to(ROOT).as_posix(), path
     for path in sorted(ROOT.glob("*")):
-        if path.is_file() and path.suffix in endings:
+        if path.is_file() and path.name.endswith(endings):
             yield path.name, path
 
 
