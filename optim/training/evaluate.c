@@ -33,7 +33,7 @@ static bool add_batch(gr_evaluator *e, const gr_batch *batch)
         e->classes = (int)gr_dim(counts, 0);
         gr__score_open(e->net->ctx, &e->score, gr_count(counts));
     }
-    return gr_tally(e->score.total, gr_add_penalty(e->net, gr__loss_by(e->loss, e->user, z, batch)), counts, NULL);
+    return gr_tally(e->score.total, gr__piece_loss(e->net, z, batch, e->loss, e->user), counts, NULL);
 }
 
 static bool plan_batch(gr_evaluator *e, int64_t n)

@@ -7,6 +7,7 @@
  *   readings.c    what the host knows of it, and when a run has gone bad
  *   evaluate.c    validation and test sets
  *   fit_state.c   checkpoints, and going on from one
+ *   fit_time.c    where the time goes
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,39 +38,11 @@ static bool over(const gr_fit_run *f)
     return done(f) && !(complete(f) && f->within && !f->result.stopped && gr_ok(f->ctx));
 }
 
-/* Adds what a loader has measured; its waiting and copying were counted as computing (of training or evaluation). */
-static void add_loader_time(gr_time_use *t, const gr_loader *loader, double *computing)
-{
-    const gr_loader_time s = gr_loader_seconds(loader);
-    t->wait += s.wait;
-    t->copy += s.copy;
-    t->making += s.making;
-    t->reading += s.reading;
-    *computing -= s.wait + s.copy;
-}
-
-gr_time_use gr__fit_time_use(const gr_fit_run *f)
-{
-    gr_time_use t = f->closed;
-    t.compute += f->p.seconds;
-    t.evaluate += f->evaluating;
-    add_loader_time(&t, f->trainer.loader, &t.compute);
-    add_loader_time(&t, f->val.loader, &t.evaluate);
-    add_loader_time(&t, f->test.loader, &t.evaluate);
-    return t;
-}
-
-static gr_time_use time_since(const gr_time_use *now, const gr_time_use *then)
-{
-    return (gr_time_use){now->wait - then->wait,         now->copy - then->copy,     now->compute - then->compute,
-                         now->evaluate - then->evaluate, now->making - then->making, now->reading - then->reading};
-}
-
 /* Tells the caller; it may ask to stop. */
 static void report(gr_fit_run *f, bool epoch_end)
 {
     const gr_time_use now = gr__fit_time_use(f);
-    f->p.time = time_since(&now, &f->before_epoch);
+    f->p.time = gr__time_since(&now, &f->before_epoch);
     f->p.epoch_end = epoch_end;
     if (f->o->report && !f->o->report(f->o->user, &f->p) && !(epoch_end && complete(f)))
         f->result.stopped = true;
@@ -82,8 +55,7 @@ static void explain_overflow(gr_fit_run *f, const gr_batch *piece)
     gr__trainer_find_overflow(&f->trainer, piece, where, sizeof where);
     gr__fail(f->ctx, GR_NUMERIC,
              "the loss scale is stuck at %g: up to update %lld several in a row had infinities among their gradients, "
-             "which first "
-             "appear in %s; use a lower learning rate, bf16 or fp32",
+             "which first appear in %s; use a lower learning rate, bf16 or fp32",
              f->p.loss_scale, (long long)f->p.update, *where ? where : "no operation when a batch is run again");
 }
 
@@ -113,7 +85,7 @@ static void update(gr_fit_run *f, gr_batch *piece)
 bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip)
 {
     gr_trainer *t = &f->trainer;
-    add_loader_time(&f->closed, t->loader, &f->closed.compute);
+    gr__time_add_loader(&f->closed, t->loader, &f->closed.compute);
     gr_loader_close(t->loader);
     t->loader = gr_loader_open(f->set, &(gr_loader_options){.batch = stage.batch,
                                                             .micro_batch = f->o->micro_batch,

@@ -30,8 +30,12 @@ typedef struct {
     int64_t best_update; /* 0: there was none */
 } gr_fit_run;
 
-/* Where the time of the run has gone so far. */
+/* Where the time of the run has gone so far; and between two such moments. */
 gr_time_use gr__fit_time_use(const gr_fit_run *f);
+gr_time_use gr__time_since(const gr_time_use *now, const gr_time_use *then);
+
+/* Adds what a loader has measured; its waiting and copying were counted as computing (of training or evaluation). */
+void gr__time_add_loader(gr_time_use *t, const gr_loader *loader, double *computing);
 
 /* The loader of a stage in place of the one before, from the epoch's batch skip on. False: recorded. */
 bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip);

@@ -9,7 +9,7 @@ gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
                              : gr_softmax_cross_entropy(z, batch->y, batch->weight);
 }
 
-gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch)
+static gr_tensor *loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch)
 {
     if (!z || !function)
         return gr_loss(z, batch);
@@ -21,4 +21,10 @@ gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, cons
         gr__fail(ctx, GR_USAGE, "the program's own loss function gave %lld numbers; a loss is one",
                  (long long)loss->count);
     return gr_ok(ctx) ? loss : NULL;
+}
+
+gr_tensor *gr__piece_loss(gr_module *net, gr_tensor *z, const gr_batch *piece, gr_loss_function function, void *user)
+{
+    gr_tensor *loss = loss_by(function, user, z, piece);
+    return piece->first ? gr_add_penalty(net, loss) : loss;
 }

@@ -6,7 +6,10 @@
 
 #include "optim/optim.h"
 
-/* The loss of z by function, or by gr_loss where that is NULL. NULL: recorded. */
-gr_tensor *gr__loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch);
+/*
+ * The loss of net's answer z to a piece of a batch, by function or, where that is NULL, by gr_loss; with the penalty on
+ * net's weights in the batch's first piece. NULL: recorded.
+ */
+gr_tensor *gr__piece_loss(gr_module *net, gr_tensor *z, const gr_batch *piece, gr_loss_function function, void *user);
 
 #endif

@@ -68,8 +68,7 @@ static double loss_and_gradient(const probe *p)
     gr_batch piece = {0};
     gr__slab_clear_gradients(p->slab);
     while (gr_ok(p->ctx) && gr_loader_next(p->loader, &piece)) {
-        gr_tensor *l = gr__loss_by(p->options->loss, p->options->user, gr_forward(p->net, piece.x), &piece);
-        l = piece.first ? gr_add_penalty(p->net, l) : l;
+        gr_tensor *l = gr__piece_loss(p->net, gr_forward(p->net, piece.x), &piece, p->options->loss, p->options->user);
         loss += gr_item(l);
         gr_backward(l);
         gr_step_end(p->ctx);

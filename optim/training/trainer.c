@@ -13,9 +13,7 @@
  */
 static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
 {
-    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__loss_by(t->loss, t->user, z, piece);
-    if (piece->first)
-        loss = gr_add_penalty(t->net, loss);
+    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, t->loss, t->user);
     if (!loss)
         return false;
     if (first_pass && !gr_tally(t->total, loss, gr_accuracy(z, piece->y, piece->weight),
@@ -90,7 +88,7 @@ void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text,
 {
     gr_overflow_watch watch;
     gr__overflow_watch_begin(t->ctx, &watch);
-    gr_backward(gr_add_penalty(t->net, gr__loss_by(t->loss, t->user, gr__forward(t->net, piece->x), piece)));
+    gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, t->loss, t->user));
     gr__overflow_watch_end(t->ctx);
     snprintf(text, size, "%s", watch.where);
 }
