@@ -13,13 +13,13 @@
  *   filter=nearest|bilinear|bicubic|bicubic-resize      how it is read between its pixels
  *   double                the set twice: as it is, and augmented
  */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/augmentation/augment.h"
+#include "data/augmentation/plan_values.h"
 
 enum { WORD = 64 };
 
@@ -51,55 +51,6 @@ static bool refuse(parser *p, const char *format, ...)
     return false;
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------- */
-
-/* A number at *text, which moves behind it. */
-static bool read_real(const char **text, double *x)
-{
-    char *end;
-    if (!strchr("+-.0123456789", **text) || !**text) /* no "inf", no "nan", no blanks */
-        return false;
-    *x = strtod(*text, &end);
-    /* "0.9..1.1": strtod takes "0.9." for a number */
-    if (end > *text + 1 && end[-1] == '.' && *end == '.')
-        end--;
-    bool good = end > *text && isfinite(*x);
-    *text = end;
-    return good;
-}
-
-static bool read_side(const char **text, int64_t *side)
-{
-    char *end;
-    if (**text < '0' || **text > '9')
-        return false;
-    long long n = strtoll(*text, &end, 10);
-    *text = end;
-    *side = n;
-    return n >= 1 && n <= GR__PLAN_SIDE;
-}
-
-/* N or HxW. */
-static bool read_sides(const char **text, int64_t size[2])
-{
-    if (!read_side(text, &size[0]))
-        return false;
-    size[1] = size[0];
-    if (**text != 'x')
-        return true;
-    ++*text;
-    return read_side(text, &size[1]);
-}
-
-/* One of names, which ends with NULL; -1: none of them. */
-static int read_choice(const char *value, const char *const *names)
-{
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], value))
-            return i;
-    return -1;
-}
-
 static gr__step *add_step(parser *p, gr__step_kind kind)
 {
     if (p->plan->n == GR__PLAN_STEPS) {
@@ -115,12 +66,12 @@ static gr__step *add_step(parser *p, gr__step_kind kind)
 static bool read_range(parser *p, const plan_word *w, gr__step *step, bool both_ways, double least, double most)
 {
     const char *text = w->value;
-    bool good = read_real(&text, &step->high);
+    bool good = gr__plan_real(&text, &step->high);
     step->low = both_ways ? -step->high : step->high;
     if (good && !strncmp(text, "..", 2)) {
         text += 2;
         step->low = step->high;
-        good = read_real(&text, &step->high);
+        good = gr__plan_real(&text, &step->high);
     }
     if (!good || *text)
         return refuse(p, "\"%s\": wanted is a number, or two as A..B, such as %s=%s", w->text, w->name,
@@ -132,12 +83,10 @@ static bool read_range(parser *p, const plan_word *w, gr__step *step, bool both_
     return true;
 }
 
-/* --- words -------------------------------------------------------------------------------------------------------- */
-
 static bool read_flip(parser *p, const plan_word *w)
 {
     static const char *const modes[] = {"random", "alternate", "always", NULL}; /* in the order of gr__flip_mode */
-    const int mode = w->value ? read_choice(w->value, modes) : GR__FLIP_RANDOM;
+    const int mode = w->value ? gr__plan_choice(w->value, modes) : GR__FLIP_RANDOM;
     if (mode < 0)
         return refuse(p, "\"%s\": flip is random, alternate or always", w->text);
     gr__step *step = add_step(p, GR__FLIP);
@@ -150,7 +99,7 @@ static bool read_translate(parser *p, const plan_word *w)
 {
     int64_t pixels;
     const char *text = w->value;
-    if (!read_side(&text, &pixels) || *text)
+    if (!gr__plan_side(&text, &pixels) || *text)
         return refuse(p, "\"%s\": wanted is a number of whole pixels from 1 to %d, such as translate=4", w->text,
                       GR__PLAN_SIDE);
     gr__step *step = add_step(p, GR__TRANSLATE);
@@ -181,28 +130,10 @@ static bool read_resize(parser *p, const plan_word *w)
 {
     gr__step *step = add_step(p, GR__RESIZE);
     const char *text = w->value;
-    if (step && (!read_sides(&text, step->size) || *text))
+    if (step && (!gr__plan_sides(&text, step->size) || *text))
         return refuse(p, "\"%s\": wanted is a side from 1 to %d or HxW, such as resize=250 or resize=240x320", w->text,
                       GR__PLAN_SIDE);
     return step;
-}
-
-/* Behind the @ of a crop. */
-static bool read_place(const char *text, gr__step *step)
-{
-    step->centred = !strcmp(text, "center");
-    if (step->centred)
-        return true;
-    for (int axis = 0; axis < 2; axis++) {
-        char *end;
-        if (*text < '0' || *text > '9')
-            return false;
-        step->at[axis] = strtoll(text, &end, 10);
-        if (step->at[axis] > GR__PLAN_SIDE || *end != (axis ? '\0' : ':'))
-            return false;
-        text = end + 1;
-    }
-    return true;
 }
 
 static bool read_crop(parser *p, const plan_word *w)
@@ -212,7 +143,7 @@ static bool read_crop(parser *p, const plan_word *w)
     if (!step)
         return false;
     step->at[0] = step->at[1] = GR__ANYWHERE_INSIDE;
-    if (!read_sides(&text, step->size) || (*text && (*text != '@' || !read_place(text + 1, step))))
+    if (!gr__plan_sides(&text, step->size) || (*text && (*text != '@' || !gr__plan_place(text + 1, step))))
         return refuse(p,
                       "\"%s\": wanted is a side from 1 to %d or HxW, then nothing, @center or @ROW:COLUMN, such as "
                       "crop=200@0:0",
@@ -223,7 +154,7 @@ static bool read_crop(parser *p, const plan_word *w)
 static bool read_cutout(parser *p, const plan_word *w)
 {
     const char *text = w->value;
-    if (!read_side(&text, &p->plan->cutout) || *text)
+    if (!gr__plan_side(&text, &p->plan->cutout) || *text)
         return refuse(p, "\"%s\": wanted is the side of a square in pixels, from 1 to %d, such as cutout=16", w->text,
                       GR__PLAN_SIDE);
     return true;
@@ -232,7 +163,7 @@ static bool read_cutout(parser *p, const plan_word *w)
 static bool read_fill(parser *p, const plan_word *w)
 {
     static const char *const fills[] = {"zero", "edge", "reflect", NULL}; /* in the order of gr_fill */
-    const int fill = read_choice(w->value, fills);
+    const int fill = gr__plan_choice(w->value, fills);
     if (fill < 0)
         return refuse(p, "\"%s\": fill is zero, edge or reflect", w->text);
     p->plan->fill = (gr_fill)fill;
@@ -243,7 +174,7 @@ static bool read_filter(parser *p, const plan_word *w)
 {
     /* in the order of gr_resampling */
     static const char *const filters[] = {"nearest", "bilinear", "bicubic", "bicubic-resize", NULL};
-    const int filter = read_choice(w->value, filters);
+    const int filter = gr__plan_choice(w->value, filters);
     if (filter < 0)
         return refuse(p, "\"%s\": filter is nearest, bilinear, bicubic or bicubic-resize", w->text);
     p->plan->filter = (gr_resampling)filter;
