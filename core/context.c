@@ -13,10 +13,6 @@ const char *gr_version(void)
 /* The memory that every context needs on its device: the step state and the constant that starts a backward pass. */
 static bool set_up(gr_context *ctx)
 {
-    ctx->arena = gr__arena_create();
-    ctx->plan = gr__arena_create();
-    if (!ctx->arena || !ctx->plan || !gr__arena_add_chunk(ctx->plan, NULL, INT64_MAX / 2))
-        return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the arenas of a context");
     if (!gr__persistent_alloc(ctx, sizeof(gr_step_state), "the step state", &ctx->device_state))
         return false;
     ctx->state = (gr_step_state){.lr = 0, .loss_scale = 1, .seed = ctx->options.seed};
@@ -25,6 +21,18 @@ static bool set_up(gr_context *ctx)
     double wide = 1;
     return gr_upload(ctx->one, gr_real(ctx) == GR_F64 ? (void *)&wide : (void *)&one) && gr__state_write(ctx) &&
            (ctx->options.precision != GR_PRECISION_FP16 || ctx->mixed->open_scaler(ctx));
+}
+
+/* Without its arenas a context has no device either: it is one that can do nothing but tell why. */
+static bool make_arenas(gr_context *ctx)
+{
+    ctx->arena = gr__arena_create();
+    ctx->plan = gr__arena_create();
+    if (ctx->arena && ctx->plan && gr__arena_add_chunk(ctx->plan, NULL, INT64_MAX / 2))
+        return true;
+    ctx->device->close(ctx->device);
+    ctx->device = NULL;
+    return gr__fail(ctx, GR_NO_MEMORY, "out of host memory for the arenas of a context");
 }
 
 gr_context *gr__context_open(const gr_options *options, gr_device *device, const gr_mixed_precision *mixed)
@@ -43,7 +51,7 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device, const
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
     ctx->compute = mixed->compute_type(ctx->options.precision, device ? device->real : GR_F32);
-    if (device)
+    if (device && make_arenas(ctx))
         set_up(ctx);
     return ctx;
 }

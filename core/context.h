@@ -60,6 +60,9 @@ struct gr_context {
 /* Records the first error; later ones are dropped. Always returns false. */
 bool gr__fail(gr_context *ctx, gr_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The code of a failed call on a file, by its errno: there may have been no memory for it. */
+gr_code gr__io_code(int error);
+
 /* Records that the device has failed, with what it says itself, while so and so happened. Always returns false. */
 bool gr__device_failed(gr_context *ctx, const char *while_what);
 

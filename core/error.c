@@ -1,4 +1,5 @@
 /* error.c - sticky errors: the first one stays, with what is needed to act on it. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,11 @@ bool gr__fail(gr_context *ctx, gr_code code, const char *format, ...)
     vsnprintf(ctx->error, sizeof ctx->error, format, args);
     va_end(args);
     return false;
+}
+
+gr_code gr__io_code(int error)
+{
+    return error == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR;
 }
 
 bool gr__device_failed(gr_context *ctx, const char *while_what)

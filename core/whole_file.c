@@ -14,7 +14,7 @@ enum { ATTEMPTS = 100 /* names that may be taken already */ };
 
 static bool failed(gr_whole_file *w, int error)
 {
-    return gr__fail(w->ctx, GR_IO_ERROR, "%s cannot be written: %s", w->path, strerror(error));
+    return gr__fail(w->ctx, gr__io_code(error), "%s cannot be written: %s", w->path, strerror(error));
 }
 
 /*

@@ -26,11 +26,11 @@ enum {
 };
 
 /*
- * Bytes that one buffer of this thread's stb_image may have, and whether it has asked for more: from what it reports
- * itself that cannot be told from a machine out of memory.
+ * Bytes that one buffer of this thread's stb_image may have, whether it has asked for more, and whether there was no
+ * memory for what it asked for: what it reports itself does not tell these apart, and may be of another picture.
  */
 static _Thread_local size_t buffer_limit;
-static _Thread_local bool over_limit;
+static _Thread_local bool over_limit, no_memory;
 
 /*
  * The most that a picture honestly needs: 8 bytes a pixel (RGBA of 16 bits, or less for a JPEG, whose sides are rounded
@@ -41,17 +41,22 @@ static size_t plausible_size(gr_frame frame, size_t file)
     return (size_t)((frame.width + 64) * (frame.height + 64)) * 16 + 2 * file + (64 << 10);
 }
 
+static void *within_limit(size_t size, void *p)
+{
+    over_limit |= size > buffer_limit;
+    no_memory |= size <= buffer_limit && !p;
+    return p;
+}
+
 /* Zeroed: where a damaged file leaves pixels unwritten they are the same on every run. */
 static void *limited_alloc(size_t size)
 {
-    over_limit |= size > buffer_limit;
-    return size > buffer_limit ? NULL : calloc(1, size);
+    return within_limit(size, size > buffer_limit ? NULL : calloc(1, size));
 }
 
 static void *limited_realloc(void *p, size_t size)
 {
-    over_limit |= size > buffer_limit;
-    return size > buffer_limit ? NULL : realloc(p, size);
+    return within_limit(size, size > buffer_limit ? NULL : realloc(p, size));
 }
 
 #define STBI_MALLOC(size) limited_alloc(size)
@@ -87,7 +92,7 @@ static gr_decoded decode_checked(const char *format, const uint8_t *bytes, size_
                                  gr_picture *picture, char reason[GR__REASON_SIZE])
 {
     int width, height, channels;
-    over_limit = false;
+    over_limit = no_memory = false;
     buffer_limit = plausible_size(frame, size);
     uint8_t *rgb = stbi_load_from_memory(bytes, (int)size, &width, &height, &channels, 3);
     if (rgb) {
@@ -96,9 +101,10 @@ static gr_decoded decode_checked(const char *format, const uint8_t *bytes, size_
     }
     if (over_limit)
         return undecodable(reason, "its contents unpack to more than its pixels need");
-    if (strcmp(stbi_failure_reason(), "outofmem") == 0)
+    if (no_memory)
         return GR__OUT_OF_MEMORY;
-    snprintf(reason, GR__REASON_SIZE, "a damaged or unsupported %s (stb_image: %s)", format, stbi_failure_reason());
+    const char *why = stbi_failure_reason();
+    snprintf(reason, GR__REASON_SIZE, "a damaged or unsupported %s (stb_image: %s)", format, why ? why : "no reason");
     return GR__UNDECODABLE;
 }
 
@@ -122,10 +128,10 @@ static const bool with_turbo = true;
 #else
 static const bool with_turbo = false;
 
-bool gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture)
+gr_decoded gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture)
 {
     (void)bytes, (void)size, (void)frame, (void)picture;
-    return false;
+    return GR__UNDECODABLE;
 }
 #endif
 
@@ -141,8 +147,9 @@ static gr_decoded decode_clean_jpeg(const uint8_t *clean, size_t size, gr_frame 
 {
     if (!is_small_enough(frame, reason))
         return GR__UNDECODABLE;
-    if (choice != GR__JPEG_STB && gr__jpeg_turbo(clean, size, frame, picture))
-        return GR__DECODED;
+    const gr_decoded by_turbo = choice == GR__JPEG_STB ? GR__UNDECODABLE : gr__jpeg_turbo(clean, size, frame, picture);
+    if (by_turbo != GR__UNDECODABLE) /* out of memory, another decoder would give other pixels */
+        return by_turbo;
     if (choice == GR__JPEG_TURBO)
         return undecodable(reason, "libjpeg-turbo has something against it");
     return decode_checked("JPEG", clean, size, frame, picture, reason);

@@ -2,15 +2,13 @@
 #ifndef GRADUS_JPEG_TURBO_H
 #define GRADUS_JPEG_TURBO_H
 
-#include <stdbool.h>
-
 #include "data/decoding/file_check.h"
 #include "data/decoding/image.h"
 
 /*
- * Decodes a JPEG that has passed its check. False, with nothing to free: libjpeg-turbo has anything at all to say
- * against it, warnings included, or it is of CMYK, or there is no memory; another decoder may judge.
+ * Decodes a JPEG that has passed its check. GR__UNDECODABLE, with nothing to free: libjpeg-turbo has anything at all to
+ * say against it, warnings included, or it is of CMYK; another decoder may judge.
  */
-bool gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture);
+gr_decoded gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_picture *picture);
 
 #endif

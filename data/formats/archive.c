@@ -139,7 +139,7 @@ static bool map_file(gr_context *ctx, gr_archive *archive)
         int why = errno;
         if (file >= 0)
             close(file);
-        return gr__fail(ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "archive %s: %s",
+        return gr__fail(ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : gr__io_code(why), "archive %s: %s",
                         archive->path, strerror(why));
     }
     archive->file_size = archive->map_size = S_ISREG(status.st_mode) ? status.st_size : 0;
@@ -151,7 +151,7 @@ static bool map_file(gr_context *ctx, gr_archive *archive)
         return true;
     archive->map = NULL;
     if (archive->map_size)
-        return gr__fail(ctx, GR_IO_ERROR, "archive %s cannot be mapped: %s", archive->path, strerror(why));
+        return gr__fail(ctx, gr__io_code(why), "archive %s cannot be mapped: %s", archive->path, strerror(why));
     return gr__archive_refuse(ctx, archive, S_ISREG(status.st_mode) ? "it is empty" : "it is not a regular file");
 }
 

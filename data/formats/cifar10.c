@@ -112,7 +112,7 @@ static bool read_file(gr_cifar *cifar, int file)
     if (in)
         fclose(in);
     if (!read)
-        return gr__fail(cifar->ctx, GR_IO_ERROR, "CIFAR-10: %s cannot be read: %s", path,
+        return gr__fail(cifar->ctx, gr__io_code(why), "CIFAR-10: %s cannot be read: %s", path,
                         why ? strerror(why) : "it has become shorter");
     return take_records(cifar, file);
 }
@@ -174,7 +174,7 @@ static bool read_archive(gr_cifar *cifar)
 {
     gr_tar *tar = gr__tar_open(cifar->path);
     if (!tar)
-        return gr__fail(cifar->ctx, GR_IO_ERROR, "CIFAR-10 archive %s cannot be opened: %s", cifar->path,
+        return gr__fail(cifar->ctx, gr__io_code(errno), "CIFAR-10 archive %s cannot be opened: %s", cifar->path,
                         strerror(errno));
     bool read = read_members(cifar, tar);
     gr__tar_close(tar);

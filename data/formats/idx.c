@@ -72,7 +72,7 @@ static bool get(gr_context *ctx, idx_file *f, void *p, int64_t n)
             continue;
         }
         if (code == Z_ERRNO)
-            return gr__fail(ctx, GR_IO_ERROR, "%s cannot be read: %s", f->path, strerror(errno));
+            return gr__fail(ctx, gr__io_code(errno), "%s cannot be read: %s", f->path, strerror(errno));
         bool damaged = code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR;
         return gr__fail(ctx, GR_BAD_DATA, "%s is %s; fetch it again", f->path, damaged ? "damaged" : "cut short");
     }
@@ -143,7 +143,7 @@ static bool open_file(gr_context *ctx, const char *folder, int which, idx_file *
     errno = 0;
     if (!find_file(folder, which, f->path))
         return errno == EACCES
-                   ? gr__fail(ctx, GR_IO_ERROR, "%s cannot be looked for: %s", f->path, strerror(errno))
+                   ? gr__fail(ctx, gr__io_code(errno), "%s cannot be looked for: %s", f->path, strerror(errno))
                    : gr__fail(
                          ctx, GR_BAD_DATA,
                          "%s is not there, nor with .gz or with a dot before idx; put the set's four files into that "

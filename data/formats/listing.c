@@ -105,7 +105,7 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
             (subfolders ? is_folder(folder, entry->d_name) : gr__is_image_name(entry->d_name)))
             ok = append(ctx, names, n, entry->d_name);
     if (ok && errno)
-        ok = gr__fail(ctx, GR_IO_ERROR, "image folder %s cannot be read: %s", folder, strerror(errno));
+        ok = gr__fail(ctx, gr__io_code(errno), "image folder %s cannot be read: %s", folder, strerror(errno));
     closedir(dir);
     if (!ok) {
         free_names(*names, *n);

@@ -60,7 +60,7 @@ static bool map_file(gr_unpacker *u)
         int why = errno;
         if (file >= 0)
             close(file);
-        return gr__fail(u->ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR, "packed set %s: %s",
+        return gr__fail(u->ctx, why == ENOENT || why == ENOTDIR ? GR_BAD_DATA : gr__io_code(why), "packed set %s: %s",
                         u->path, strerror(why));
     }
     bool regular = S_ISREG(status.st_mode), large_enough = status.st_size >= GR__PACKED_HEADER;
@@ -71,7 +71,7 @@ static bool map_file(gr_unpacker *u)
     if (!regular || !large_enough)
         return refuse(u, regular ? "it is cut short within its header" : "it is not a regular file");
     if (map == MAP_FAILED)
-        return gr__fail(u->ctx, GR_IO_ERROR, "packed set %s cannot be mapped: %s", u->path, strerror(why));
+        return gr__fail(u->ctx, gr__io_code(why), "packed set %s cannot be mapped: %s", u->path, strerror(why));
     u->bytes = map;
     u->size = status.st_size;
     return true;

@@ -128,7 +128,7 @@ bool gr__tar_index(gr_context *ctx, gr_archive *archive)
     for (int pass = 0; pass < 2 && good && !plain; pass++) {
         gr_tar *tar = gr__tar_open(archive->path);
         if (!tar)
-            return gr__fail(ctx, GR_IO_ERROR, "archive %s cannot be opened: %s", archive->path, strerror(errno));
+            return gr__fail(ctx, gr__io_code(errno), "archive %s cannot be opened: %s", archive->path, strerror(errno));
         good = (pass == 0 ? first_pass : second_pass)(ctx, archive, tar);
         plain = gr__tar_plain(tar);
         gr__tar_close(tar);

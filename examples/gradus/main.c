@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "terminal/help.h"
+#include "terminal/json_memory.h"
 #include "terminal/system.h"
 
 static bool is_help(const char *word)
@@ -54,7 +55,10 @@ int main(int argc, char **argv)
     signal(SIGPIPE,
            SIG_IGN); /* a reader that is gone and a file that may not grow are errors of writing, told as such */
     signal(SIGXFSZ, SIG_IGN);
+    json_memory_watch();
     int code = dispatch(argc, argv);
+    if (code == 0 && json_memory_failed())
+        code = complain(GR_NO_MEMORY, "", "out of host memory: what was printed is not complete");
     if (fflush(stdout) != 0 || ferror(stdout)) /* a full disk behind > results.json must not look like success */
         return code ? code : complain(GR_IO_ERROR, "", "standard output could not be written");
     return code;

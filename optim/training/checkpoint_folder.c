@@ -48,7 +48,7 @@ static bool is_left_over(const char *name)
 
 static bool failed(const gr_checkpoint_folder *f, const char *what)
 {
-    return gr__fail(f->ctx, GR_IO_ERROR, "the folder of checkpoints %s %s: %s", f->path, what, strerror(errno));
+    return gr__fail(f->ctx, gr__io_code(errno), "the folder of checkpoints %s %s: %s", f->path, what, strerror(errno));
 }
 
 /* Calls for every name in the folder. False: recorded. */

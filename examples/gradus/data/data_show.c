@@ -12,10 +12,7 @@
 #include "sources/format.h"
 #include "sources/source.h"
 #include "terminal/output.h"
-
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#include <stb_image_write.h>
+#include "terminal/write_png.h"
 
 enum { GAP = 2 /* pixels between pictures */, GROUND = 128 /* their grey */, BATCH = 64 };
 
@@ -119,18 +116,13 @@ static bool fill_sheet(gr_context *ctx, gr_dataset *plain, gr_dataset *set, cons
     return good;
 }
 
-static void write_bytes(void *file, void *bytes, int size)
-{
-    fwrite(bytes, 1, (size_t)size, file);
-}
-
 static int write_sheet(const sheet *s, const char *path)
 {
     output out;
-    if (output_open(&out, path, "data show"))
-        return GR_IO_ERROR;
-    if (!stbi_write_png_to_func(write_bytes, out.file, (int)s->width, (int)s->height, 3, s->pixels,
-                                (int)s->width * 3)) {
+    const int code = output_open(&out, path, "data show");
+    if (code)
+        return code;
+    if (!write_png(out.file, (int)s->width, (int)s->height, s->pixels)) {
         output_drop(&out);
         return complain(GR_NO_MEMORY, "data show", "out of memory for a picture of %lld x %lld", (long long)s->width,
                         (long long)s->height);

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "train/row.h"
 
@@ -109,7 +110,10 @@ static int check_identity(const journal *j, json_t *identity, json_t *notes)
     json_dumpf(all, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
     json_decref(all);
     fputc('\n', out.file);
-    return output_commit(&out, "sweep");
+    if (!json_memory_failed())
+        return output_commit(&out, "sweep");
+    output_drop(&out);
+    return complain(GR_NO_MEMORY, "sweep", "out of host memory for %s", path);
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
@@ -205,11 +209,14 @@ bool journal_lacks(const journal *j, const cell *c)
 
 int journal_append(journal *j, json_t *row)
 {
-    char *text = json_dumps(row, ROW_FORMAT), path[PATH_SIZE];
-    size_t length = text ? strlen(text) : 0, done = 0;
-    bool good = text != NULL;
-    if (good)
-        text[length++] = '\n'; /* in place of the end of the string */
+    char *text = json_memory_failed() ? NULL : json_dumps(row, ROW_FORMAT), path[PATH_SIZE];
+    if (!text) {
+        json_decref(row);
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for a row; the same command runs its cell again");
+    }
+    size_t length = strlen(text), done = 0;
+    bool good = true;
+    text[length++] = '\n'; /* in place of the end of the string */
     while (good && done < length) {
         ssize_t n = write(j->file, text + done, length - done);
         good = n > 0 || (n < 0 && errno == EINTR);

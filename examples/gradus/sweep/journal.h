@@ -33,7 +33,7 @@ json_t *journal_find(const journal *j, const cell *c);
 /* True when a cell needs to run: it has no row, or one that says that it failed or was stopped. */
 bool journal_lacks(const journal *j, const cell *c);
 
-/* Appends a row and syncs it; takes the reference. Returns 0 or GR_IO_ERROR, complained of. */
+/* Appends a row and syncs it; takes the reference. Returns 0 or an exit code, complained of. */
 int journal_append(journal *j, json_t *row);
 
 /* Lets go of the folder; one in which nothing has been written goes away. */

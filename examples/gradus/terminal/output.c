@@ -35,8 +35,8 @@ static int failed(output *out, const char *command, int error)
         fclose(out->file);
     remove_temporary(out);
     out->file = NULL;
-    return complain(GR_IO_ERROR, command, "%s cannot be written: %s%s", out->path, strerror(error),
-                    error == ENOENT ? "; make its folder first" : "");
+    return complain(error == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR, command, "%s cannot be written: %s%s", out->path,
+                    strerror(error), error == ENOENT ? "; make its folder first" : "");
 }
 
 /*

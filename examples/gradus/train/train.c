@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "settings/check.h"
 #include "sources/source.h"
+#include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "terminal/progress.h"
 #include "terminal/stop.h"
@@ -88,6 +89,9 @@ static const char *on_note(void *user)
 {
     run *t = user;
     free(t->note);
+    t->note = NULL;
+    if (json_memory_failed())
+        return NULL;
     return t->note = json_dumps(t->result.history, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
 }
 

@@ -1,0 +1,88 @@
+"""Allocations that fail: no crash, no hang, 4 (or 0 with all of the output) and a word about it, nothing half written."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from cli import TIMINGS, Case, pictures  # noqa: E402
+
+GRADUS, SHIM = os.environ["GRADUS"], os.environ["GRADUS_SHIM"]
+EVERY = os.environ.get("GRADUS_EVERY_ALLOC") == "1"
+MOST = 12  # of a command's allocations that are tried where not all are
+MEASURED = TIMINGS | {"peak_bytes", "copying", "computing", "evaluating", "waiting", "history"}
+COMMANDS = {
+    "train": ["train", "cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1, "--no-evaluation", "--json",
+              "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
+    "summary": ["summary", "cifar10-cnn", "--batch", 4, "--json"],
+    "data check": ["data", "check", "PetImages"],
+    "data show": ["data", "show", "cifar10-cnn", "--procedural", "--augment", "flip", "--out", "sheet.png"],
+}
+
+
+class Allocations(Case):
+    def setUp(self):
+        super().setUp()
+        pictures(self.folder, 3)
+        self.given = self.files()
+
+    def clear(self):
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if str(path.relative_to(self.folder)) not in self.given:
+                path.rmdir() if path.is_dir() else path.unlink()
+
+    def run_with(self, words, **more):
+        self.clear()
+        return subprocess.run([GRADUS, *map(str, words)], capture_output=True, text=True, cwd=self.folder, timeout=120,
+                              env={**self.environment, "LD_PRELOAD": SHIM, **more})
+
+    def outcome(self, name, process):
+        """What must be the same whenever the program says 0."""
+        out = process.stdout
+        if name == "train":
+            out = {key: value for key, value in json.loads(out).items() if key not in MEASURED}
+        if name == "data check":
+            out = [line for line in out.splitlines() if "images/s" not in line]
+        files = {name: (self.folder / name).read_bytes() for name in ("w", "l", "sheet.png") if (self.folder / name).exists()}
+        return out, files
+
+    def look_at(self, name):
+        words = COMMANDS[name]
+        whole = self.run_with(words, GRADUS_COUNT_ALLOCS="n")
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        count = int((self.folder / "n").read_text())
+        (self.folder / "n").unlink()
+        right = self.outcome(name, whole)
+        numbers = range(1, count + 1)
+        if not EVERY or count > 2000:
+            numbers = sorted(random.Random(count).sample(numbers, min(count, MOST)))
+        for number in numbers:
+            for behind in "01":
+                with self.subTest(f"{name}, allocation {number} of {count}", behind=behind):
+                    process = self.run_with(words, GRADUS_FAIL_ALLOC=str(number), GRADUS_FAIL_ALLOC_ON=behind)
+                    self.assertIn(process.returncode, (0, 4), process.stderr)
+                    if process.returncode == 0:
+                        self.assertEqual(self.outcome(name, process), right)
+                    else:
+                        self.assertIn("memory", process.stderr)
+                    self.assertFalse([f for f in self.files() if ".tmp." in f])
+
+    def test_train(self):
+        self.look_at("train")
+
+    def test_summary(self):
+        self.look_at("summary")
+
+    def test_data_check(self):
+        self.look_at("data check")
+
+    def test_data_show(self):
+        self.look_at("data show")
+
+
+if __name__ == "__main__":
+    unittest.main()
