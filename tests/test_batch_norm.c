@@ -138,6 +138,28 @@ static void files_hold_statistics(void **state)
     unlink(path);
 }
 
+/* A channel that is the same everywhere is 0 afterwards, however far from 0 it was. */
+static void constant_channels(void **state)
+{
+    (void)state;
+    enum { N = 32 * 28 * 28, C = 19 };
+    static const char *const devices[] = {"ref", "cpu"};
+    float *x = malloc(sizeof(float) * N * C), *y = malloc(sizeof(float) * N * C);
+    for (int64_t i = 0; i < (int64_t)N * C; i++)
+        x[i] = 100.1f + (float)(i % C);
+    for (int d = 0; d < 2; d++) {
+        gr_context *ctx = gr_open(&(gr_options){.device = devices[d], .precision = GR_PRECISION_FP32});
+        gr_module *net = gr_sequential(ctx, gr_batch_norm_layer(ctx, NULL), NULL);
+        gr_tensor *in = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){32, 28, 28, C});
+        assert_true(gr_upload(in, x) && gr_download(gr_forward(net, in), y));
+        for (int64_t i = 0; i < (int64_t)N * C; i++)
+            assert_true(fabsf(y[i]) < 1e-2f);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    free(x);
+    free(y);
+}
+
 static void bad_blocks_are_refused(void **state)
 {
     (void)state;
@@ -165,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_dry_run_moves_nothing),
         cmocka_unit_test(evaluation_uses_the_running_ones),
         cmocka_unit_test(files_hold_statistics),
+        cmocka_unit_test(constant_channels),
         cmocka_unit_test(bad_blocks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

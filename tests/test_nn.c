@@ -293,13 +293,37 @@ static void bad_models_are_refused(void **state)
     gr_close(ctx);
 }
 
+/* -log sigmoid of an infinite logit is 0 on the right side and infinite on the wrong one, as PyTorch has it. */
+static void infinite_logits(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cpu", "simt"};
+    const float logits[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    const int32_t labels[4] = {0, 1, 0, 1};
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; i < 4; i++) {
+            gr_context *ctx = gr_open(&(gr_options){.device = devices[d], .precision = GR_PRECISION_FP32});
+            gr_tensor *z = gr_tensor_new(ctx, GR_F32, 2, (int64_t[]){1, 1});
+            gr_tensor *label = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){1});
+            assert_true(gr_upload(z, &logits[i]) && gr_upload(label, &labels[i]));
+            const double loss = gr_item(gr_sigmoid_bce(z, label, NULL));
+            assert_true((logits[i] > 0) == (labels[i] == 1) ? loss == 0 : loss == (double)INFINITY);
+            gr_close(ctx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_of_functions),    cmocka_unit_test(names_in_layer_order),
-        cmocka_unit_test(disk_order_is_pytorch),  cmocka_unit_test(wrong_weights_change_nothing),
-        cmocka_unit_test(first_values),           cmocka_unit_test(slices_do_not_show),
-        cmocka_unit_test(fusion_changes_nothing), cmocka_unit_test(summary_of_the_published_network),
+        cmocka_unit_test(infinite_logits),
+        cmocka_unit_test(layers_of_functions),
+        cmocka_unit_test(names_in_layer_order),
+        cmocka_unit_test(disk_order_is_pytorch),
+        cmocka_unit_test(wrong_weights_change_nothing),
+        cmocka_unit_test(first_values),
+        cmocka_unit_test(slices_do_not_show),
+        cmocka_unit_test(fusion_changes_nothing),
+        cmocka_unit_test(summary_of_the_published_network),
         cmocka_unit_test(bad_models_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

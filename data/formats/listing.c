@@ -95,7 +95,7 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     *names = NULL;
     *n = 0;
     if (!dir)
-        return gr__fail(ctx, errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR,
+        return gr__fail(ctx, errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : gr__io_code(errno),
                         "image folder %s: %s; give the folder that holds one folder of images per class", folder,
                         strerror(errno));
     bool ok = true;

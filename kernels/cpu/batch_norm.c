@@ -51,13 +51,17 @@ INLINE span rows_of(const plan *f, int64_t chunk)
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
 
-/* Mean and sum of squared deviations of a chunk, channels [c, c + width). */
+/*
+ * Mean and sum of squared deviations of a chunk, channels [c, c + width). What is summed is the distance from the first
+ * row: the sum of thousands of values far from 0 would round by more than they differ.
+ */
 INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int64_t width, float *mean, float *squares)
 {
+    const vec first = vec_load_n(f->x + rows.begin * f->C + c, width);
     vec sum = {0}, square = {0};
     for (int64_t i = rows.begin; i < rows.end; i++)
-        sum += vec_load_n(f->x + i * f->C + c, width);
-    const vec m = sum / (float)(rows.end - rows.begin);
+        sum += vec_load_n(f->x + i * f->C + c, width) - first;
+    const vec m = first + sum / (float)(rows.end - rows.begin);
     for (int64_t i = rows.begin; i < rows.end; i++) {
         const vec d = vec_load_n(f->x + i * f->C + c, width) - m;
         square += d * d;

@@ -8,7 +8,8 @@
  *     dZ[n,j]   = dL loss_scale weight[n] / W (prob[n,j] - t[n,j])
  *
  *   sigmoid_bce, of two classes; t is the label, s = sigmoid(z)
- *     loss  = sum_n weight[n] (max(z, 0) - z t + log(1 + exp(-|z|))) / W     = -t log s - (1 - t) log(1 - s)
+ *     loss  = sum_n weight[n] (max(u, 0) + log(1 + exp(-|z|))) / W, u = z for t = 0, -z for t = 1
+ *           = sum_n weight[n] (-t log s - (1 - t) log(1 - s)) / W
  *     dZ[n] = dL loss_scale weight[n] / W (s - t)
  *
  * Launch    forward: a warp for each sample of many classes, its lanes 32 logits apart, since a row of C logits begins
@@ -132,8 +133,8 @@ static __global__ void sigmoid_bce_forward(float *partial, const float *z, const
     const float share = (float)loss_share(state, N);
     float sum = 0;
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
-        const float v = z[n], t = labels[n] == 0 || labels[n] == 1 ? (float)labels[n] : NAN;
-        sum += sample_weight(weight, n) * ((v < 0 ? 0 : v) - v * t + log1pf(expf(-fabsf(v))));
+        const float v = z[n], wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : NAN;
+        sum += sample_weight(weight, n) * ((wrong < 0 ? 0 : wrong) + log1pf(expf(-fabsf(v))));
     }
     total_leave(partial, share * sum);
 }

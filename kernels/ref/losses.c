@@ -8,7 +8,8 @@
  *     dZ[n,j]   = dL weight_n (prob[n,j] - t[n,j])
  *
  *   sigmoid_bce, of two classes; t is the label, s = sigmoid(z)
- *     loss  = sum_n weight_n (max(z, 0) - z t + log(1 + exp(-|z|)))     = -t log s - (1 - t) log(1 - s)
+ *     loss  = sum_n weight_n (max(u, 0) + log(1 + exp(-|z|))), u = z for t = 0, -z for t = 1
+ *           = sum_n weight_n (-t log s - (1 - t) log(1 - s)); no z t: an infinite logit on the right side costs 0
  *     dZ[n] = dL weight_n (s - t)
  */
 #include "kernels/ref/ref.h"
@@ -82,8 +83,8 @@ void GR_REF(sigmoid_bce_forward)(const gr_call *call)
     const int32_t *labels = gr__i32(call->in[1]); /* [N] */
     wide loss = 0;
     for (int64_t n = 0; n < call->in[0]->shape[0]; n++) {
-        wide v = (wide)z[n], t = labels[n] == 0 || labels[n] == 1 ? (wide)labels[n] : (wide)NAN;
-        loss += sample_weight(call, n) * (relu(v) - v * t + log1p(exp(-fabs(v))));
+        const wide v = (wide)z[n], wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : (wide)NAN;
+        loss += sample_weight(call, n) * (relu(wrong) + log1p(exp(-fabs(v))));
     }
     reals(call->out[0])[0] = (real)loss;
 }
