@@ -17,13 +17,17 @@ import subprocess
 import sys
 
 
+# Not what lies in the working folder under that name.
+TRY = "import sys; sys.path = [p for p in sys.path if p]; import matplotlib"
+
+
 def use_python_that_draws():
     """Starts this script again under a Python that has matplotlib: $PYTHON, else the distribution's, which another
     python3 may hide."""
     chosen = os.environ.get("PYTHON")
     for python in [chosen] if chosen else ["/usr/bin/python3"]:
         found = shutil.which(python)
-        if found and subprocess.run([found, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+        if found and subprocess.run([found, "-c", TRY], capture_output=True).returncode == 0:
             os.execv(found, [found, *sys.argv])
     sys.exit(
         f"{pathlib.Path(sys.argv[0]).name}: no Python with matplotlib (apt install python3-matplotlib, or set PYTHON)")

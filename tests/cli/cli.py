@@ -25,8 +25,8 @@ ROW_KEYS = (
     "prefetch preload waiting copying computing evaluating bottleneck gpu_utilisation gpu_memory_bytes gpu_power state "
     "version history val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
-TIMINGS = SHARES | {"seconds", "samples_per_second", "history", "threads", "workers", "prefetch", "preload",
-                    "bottleneck"}
+TIMINGS = SHARES | {"sweep", "check", "seconds", "samples_per_second", "history", "threads", "workers", "prefetch",
+                    "preload", "bottleneck"}
 
 
 def commands():
@@ -77,6 +77,14 @@ class Case(unittest.TestCase):
         self.assertEqual(result.out, "")
         self.assertEqual(self.files(), before)
         return result
+
+    def write_rows(self, folder, rows):
+        """Lines of results.jsonl as the program makes them, with the checksum at their end."""
+        lines = []
+        for row in rows:
+            text = json.dumps({key: value for key, value in row.items() if key != "check"})[:-1]
+            lines.append(f'{text},"check":"{zlib.crc32(text.encode()):08x}"}}\n')
+        (self.folder / folder / "results.jsonl").write_text("".join(lines))
 
     def read_rows(self, folder):
         return [json.loads(line) for line in (self.folder / folder / "results.jsonl").read_text().splitlines()]

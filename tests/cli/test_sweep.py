@@ -35,7 +35,7 @@ class Grid(Case):
         rows = self.read_rows("o")
         self.assertEqual([cell(r) for r in rows], [(o, b, s) for s in (1, 2) for o in ("sgd", "adam") for b in (4, 8)])
         for row in rows:
-            self.assertEqual(list(row), ROW_KEYS)
+            self.assertEqual(list(row), ROW_KEYS + ["sweep", "check"])
             self.assertEqual((row["state"], row["updates"], row["data"]), ("done", 2, "procedural"))
         self.assertIn("8 to run", result.err.splitlines()[0])
         self.assertRegex(result.err.splitlines()[1], r"^expected time: about .*tried out$")
@@ -75,9 +75,7 @@ class Grid(Case):
         self.gradus(*GRID, "--batch", "8", "--optimizer", "sgd", "--seeds", "1")
         row = self.read_rows("o")[0]
         accuracies = [0.60, 0.64, 0.50, 0.58, 0.61]
-        with open(self.folder / "o/results.jsonl", "w") as f:
-            for seed, accuracy in enumerate(accuracies, 1):
-                f.write(json.dumps({**row, "seed": seed, "test_accuracy": accuracy}) + "\n")
+        self.write_rows("o", [{**row, "seed": seed, "test_accuracy": a} for seed, a in enumerate(accuracies, 1)])
         result = self.gradus(*GRID, "--batch", "8", "--optimizer", "sgd", "--seeds", "5", "--json")
         self.assertIn("0 to run", result.err)
         line = json.loads(result.out)["lines"][0]
@@ -86,6 +84,34 @@ class Grid(Case):
         self.assertAlmostEqual(line["test_accuracy"], mean, places=12)
         self.assertAlmostEqual(line["half_width_95"], 2.776445 * deviation / math.sqrt(5), places=7)  # t(0.975; 4)
         self.assertAlmostEqual(line["set_error"], math.sqrt(mean * (1 - mean) / 400), places=12)
+
+
+class CommandLine(Case):
+    def test_every_option_may_be_given(self):
+        """As many words as a cell has room for: none of them is lost, and the cell is not."""
+        more = ["--lr", "0.01", "--micro-batch", 4, "--clip-norm", 5, "--lr-schedule", "triangular", "--lr-min", "1e-5", "--lr-every", 3,
+                "--warm-up", 1, "--lr-rule", "sqrt", "--base-batch", 16, "--last-batch", "wrap", "--split-seed", 3, "--resize", 32,
+                "--augment", "flip", "--device", "cpu", "--precision", "fp32", "--memory-limit", "1G", "--threads", 1,
+                "--workers", 1, "--prefetch", 3, "--preload", "ram", "--preload-limit", "1G", "--decay-weights-only", "--no-fusion",
+                "--no-graph", "--no-shuffle", "--sharpness", "1e-3", "--momentum", "0.9", "--nesterov", "--weight-decay", "1e-4"]
+        row = self.gradus(*GRID, "--batch", 8, "--optimizer", "sgd", "--seeds", 1, *more)
+        row = self.read_rows("o")[0]
+        self.assertEqual((row["state"], row["clip_norm"], row["lr_min"]), ("done", 5, 1e-5))
+
+    def test_a_long_folder_is_refused(self):
+        self.refused(2, *GRID[:-1], "/".join(["o" * 200] * 10), names=["--out", "1024"])
+
+    def test_what_every_cell_would_be_refused_for(self):
+        result = self.gradus(*SMALL, "--precision", "fp64", expect=2)
+        self.assertIn("fp64", result.err)
+        self.assertEqual((self.folder / "o/results.jsonl").read_text(), "")
+
+    def test_python_of_the_working_folder_is_not_run(self):
+        (self.folder / "matplotlib.py").write_text("import pathlib; pathlib.Path('ran').touch()")
+        (self.folder / "scripts").mkdir()
+        (self.folder / "scripts/plot_sweep.py").write_text("import pathlib; pathlib.Path('ran').touch()")
+        self.gradus(*GRID, "--batch", 8, "--optimizer", "sgd", "--seeds", 1)
+        self.assertFalse((self.folder / "ran").exists())
 
 
 class GoingOn(Case):
@@ -111,7 +137,7 @@ class GoingOn(Case):
         self.gradus(*SMALL)
         rows = self.read_rows("o")
         rows[0]["state"], rows[1]["state"], rows[2]["state"] = "failed", "stopped", "out of memory"
-        self.journal.write_text("".join(json.dumps(r) + "\n" for r in rows))
+        self.write_rows("o", rows)
         result = self.gradus(*SMALL)
         self.assertIn("2 to run", result.err)
         self.assertEqual(len(self.read_rows("o")), 6)
@@ -155,12 +181,34 @@ class GoingOn(Case):
                 self.journal.write_text("".join([lines[0], bad, *lines[2:]]))
                 self.refused(3, *SMALL, names=["results.jsonl, line 2"])
 
-    def test_rows_of_other_data_are_refused(self):
+    def test_rows_of_another_sweep_are_refused(self):
+        """Line by line sound, and from another folder, or with a result that is none."""
         self.gradus(*SMALL)
         rows = self.read_rows("o")
-        rows[2]["data_hash"] = "0" * 16
-        self.journal.write_text("".join(json.dumps(r) + "\n" for r in rows))
-        self.refused(3, *SMALL, names=["line 3", "other data"])
+        for change, name in (({"sweep": "0" * 8}, "other settings"), ({"test_accuracy": "0.9"}, "no test_accuracy"),
+                             ({"test_accuracy": None}, "no test_accuracy")):
+            with self.subTest(change):
+                self.write_rows("o", [*rows[:2], {**rows[2], **change}, *rows[3:]])
+                self.refused(3, *SMALL, names=["line 3", name])
+        self.write_rows("o", rows)
+        self.assertIn("0 to run", self.gradus(*SMALL).err)
+
+    def test_a_changed_line_is_noticed(self):
+        self.gradus(*SMALL)
+        whole = self.journal.read_text()
+        for old, new in (('"test_accuracy":0.', '"test_accuracy":1.'), ('"seed":1', '"seed":2'), ('"state":"done"', '"state":"Done"')):
+            with self.subTest(old):
+                self.assertIn(old, whole)
+                self.journal.write_text(whole.replace(old, new, 1))
+                self.refused(3, *SMALL, names=["line 1 is damaged", "checksum"])
+
+    def test_other_initial_weights_under_the_same_name_are_noticed(self):
+        words = [*SMALL, "--init-weights", "w"]
+        for seed in (1, 2):
+            self.gradus("train", *QUICK, "--seed", seed, "--save-weights", "w")
+            if seed == 1:
+                self.gradus(*words)
+        self.refused(2, *words, names=["initial weights was"])
 
     def test_journal_without_its_description(self):
         self.gradus(*SMALL)

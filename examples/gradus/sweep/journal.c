@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "terminal/checksum.h"
 #include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "train/row.h"
@@ -139,24 +140,55 @@ static char *read_all(int file, const char *path, off_t *size)
     return text;
 }
 
-static int add_row(journal *j, const json_t *identity, const char *line, size_t length, const char *path, int number)
+/* What stands at the end of a line, behind all that it is the checksum of. */
+enum { CHECK = sizeof ",\"check\":\"01234567\"}" - 1 };
+
+static void write_check(char text[CHECK + 1], const char *line, size_t length)
+{
+    snprintf(text, CHECK + 1, ",\"check\":\"%08x\"}", (unsigned)checksum_add(0, line, length));
+}
+
+static bool check_is_right(const char *line, size_t length)
+{
+    char text[CHECK + 1];
+    if (length < CHECK)
+        return false;
+    write_check(text, line, length - CHECK);
+    return memcmp(line + length - CHECK, text, CHECK) == 0;
+}
+
+/* Why a row is not one of this sweep's; NULL: it is. */
+static const char *fault_of(const journal *j, const json_t *row)
+{
+    if (strcmp(row_text(row, "sweep"), j->sweep) != 0)
+        return "is of a sweep with other settings or data; delete the line, and its cell runs again";
+    if (strcmp(row_text(row, "state"), "done") == 0 && !json_is_number(json_object_get(row, "test_accuracy")))
+        return "says that its cell is done, and no test_accuracy; delete the line, and its cell runs again";
+    return NULL;
+}
+
+static int add_row(journal *j, const char *line, size_t length, const char *path, int number)
 {
     json_error_t why;
     json_t *row = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
-    if (!json_is_object(row)) {
+    if (!json_is_object(row) || !check_is_right(line, length)) {
+        const char *fault = !row                   ? why.text
+                            : !json_is_object(row) ? "not an object"
+                                                   : "its checksum is of another line";
+        const int code = complain(GR_BAD_DATA, "sweep",
+                                  "%s, line %d is damaged: %s; delete the line, and its cell runs again, or choose "
+                                  "another --out",
+                                  path, number, fault);
         json_decref(row);
-        return complain(GR_BAD_DATA, "sweep", "%s, line %d is damaged: %s; mend it or choose another --out", path,
-                        number, row ? "not an object" : why.text);
+        return code;
     }
     json_array_append_new(j->rows, row);
-    json_t *hash = json_object_get(row, "data_hash");
-    if (json_is_string(hash) && !json_equal(hash, json_object_get(identity, "data_hash")))
-        return complain(GR_BAD_DATA, "sweep", "%s, line %d is about other data; choose another --out", path, number);
-    return 0;
+    const char *fault = fault_of(j, row);
+    return fault ? complain(GR_BAD_DATA, "sweep", "%s, line %d %s", path, number, fault) : 0;
 }
 
 /* Reads every whole line; what stands behind the last line end was being written when the sweep was killed. */
-static int read_rows(journal *j, const json_t *identity, const char *path)
+static int read_rows(journal *j, const char *path)
 {
     off_t size;
     char *text = read_all(j->file, path, &size), *line = text;
@@ -168,7 +200,7 @@ static int read_rows(journal *j, const json_t *identity, const char *path)
         char *end = memchr(line, '\n', (size_t)(size - whole));
         if (!end)
             break;
-        code = add_row(j, identity, line, (size_t)(end - line), path, number);
+        code = add_row(j, line, (size_t)(end - line), path, number);
         line = end + 1;
         whole = line - text;
     }
@@ -185,8 +217,13 @@ int journal_open(journal *j, json_t *identity, json_t *notes)
     int code = check_identity(j, identity, notes);
     if (code)
         return code;
+    char *text = json_dumps(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
+    snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
+    free(text);
     j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, identity, path);
+    return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, path);
 }
 
 json_t *journal_find(const journal *j, const cell *c)
@@ -207,23 +244,41 @@ bool journal_lacks(const journal *j, const cell *c)
     return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;
 }
 
+/* A row as a line, its checksum at its end. NULL: no memory. */
+static char *line_of(const journal *j, json_t *row, size_t *length)
+{
+    json_object_set_new(row, "sweep", json_string(j->sweep));
+    json_object_del(row, "check");
+    char *text = json_dumps(row, ROW_FORMAT);
+    char *line = text && !json_memory_failed() ? realloc(text, strlen(text) + CHECK + 2) : NULL;
+    if (!line) {
+        free(text);
+        return NULL;
+    }
+    *length = strlen(line) - 1; /* without the last brace, which comes behind the checksum */
+    write_check(line + *length, line, *length);
+    *length += CHECK;
+    line[(*length)++] = '\n'; /* in place of the end of the string */
+    return line;
+}
+
 int journal_append(journal *j, json_t *row)
 {
-    char *text = json_memory_failed() ? NULL : json_dumps(row, ROW_FORMAT), path[PATH_SIZE];
-    if (!text) {
+    char path[PATH_SIZE];
+    size_t length, done = 0;
+    char *line = line_of(j, row, &length);
+    if (!line) {
         json_decref(row);
         return complain(GR_NO_MEMORY, "sweep", "out of host memory for a row; the same command runs its cell again");
     }
-    size_t length = strlen(text), done = 0;
     bool good = true;
-    text[length++] = '\n'; /* in place of the end of the string */
     while (good && done < length) {
-        ssize_t n = write(j->file, text + done, length - done);
+        ssize_t n = write(j->file, line + done, length - done);
         good = n > 0 || (n < 0 && errno == EINTR);
         done += n > 0 ? (size_t)n : 0;
     }
     good = good && fsync(j->file) == 0;
-    free(text);
+    free(line);
     json_array_append_new(j->rows, row);
     return good ? 0 : io_error(path_of(j, "results.jsonl", path), "cannot be written");
 }

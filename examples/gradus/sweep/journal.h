@@ -1,7 +1,8 @@
 /*
  * journal.h - what a sweep keeps in its folder, so that it can be killed at any moment and continued:
  *   sweep.json     what the sweep is: recipe, data, protocol. Written once; a sweep with another one is refused.
- *   results.jsonl  one row per cell, appended and synced when the cell ends. A torn last line is cut off.
+ *   results.jsonl  one row per cell, appended and synced when the cell ends. A torn last line is cut off. At the end of
+ *                  each stand "sweep", a checksum of what the sweep is, and "check", one of the line before it.
  *   sweep.lock     held while a sweep works in the folder.
  */
 #ifndef GRADUS_JOURNAL_H
@@ -15,6 +16,7 @@ typedef struct {
     const char *folder;
     int lock, file; /* descriptors; -1: not open */
     bool fresh;     /* the folder was no sweep's before */
+    char sweep[9];  /* checksum of what the sweep is */
     json_t *rows;   /* array, in the order of the file */
 } journal;
 

@@ -9,9 +9,11 @@
 #include "terminal/output.h"
 #include "terminal/stop.h"
 
+enum { LONGEST_OUT = 1024 /* bytes of a folder's path: names behind it have room */ };
+
 static int write_file(const sweep *w, const char *name, const outcome *t)
 {
-    char path[2048];
+    char path[LONGEST_OUT + 64];
     output out;
     snprintf(path, sizeof path, "%s/%s", w->asked.out, name);
     int code = output_open(&out, path, "sweep");
@@ -94,6 +96,9 @@ static int run_sweep(int argc, char **argv)
     stop_catch();
     snprintf(folder, sizeof folder, "sweep-%s", w.recipe->name);
     s->out = s->out ? s->out : folder;
+    if (strlen(s->out) > LONGEST_OUT)
+        return complain(GR_USAGE, "sweep", "--out %.64s...: the path of the folder has more than %d characters", s->out,
+                        LONGEST_OUT);
     int code = grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
                           s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.grid);
     if (code == 0)

@@ -59,20 +59,45 @@ static void tell_result(sweep *w, const json_t *row, double seconds)
                       error);
 }
 
-/* The command line of a cell: every setting that was given, so that it is checked once more where it is used. */
-static bool command_line(const sweep *w, const settings *s, char **argv, int max)
+/* As many words as a cell's command line can have, with the NULL behind them. */
+static int most_words(void)
+{
+    const option *const tables[] = {settings_cell(), settings_protocol, parameter_options(), settings_machine};
+    int words = 5; /* gradus train RECIPE --json, and the end */
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const option *o = tables[i]; o->name; o++)
+            words += 2;
+    return words;
+}
+
+static void free_words(char **argv)
+{
+    for (char **a = argv; a && *a; a++)
+        free(*a);
+    free(argv);
+}
+
+/*
+ * The command line of a cell: every setting that was given, so that it is checked once more where it is used. NULL: no
+ * memory.
+ */
+static char **command_line(const sweep *w, const settings *s)
 {
     const char *first[] = {"gradus", "train", w->recipe->name, "--json"};
+    const int most = most_words();
+    char **argv = calloc((size_t)most, sizeof *argv);
     int argc = 0;
-    for (; argc < 4; argc++)
-        if (!(argv[argc] = strdup(first[argc])))
-            return false;
-    bool good = options_unparse(settings_cell(), s, argv, &argc, max) &&
-                options_unparse(settings_protocol, s, argv, &argc, max) &&
-                options_unparse(parameter_options(), s->parameters, argv, &argc, max) &&
-                options_unparse(settings_machine, s, argv, &argc, max);
-    argv[argc] = NULL;
-    return good;
+    bool good = argv != NULL;
+    for (; good && argc < 4; argc++)
+        good = (argv[argc] = strdup(first[argc])) != NULL;
+    good = good && options_unparse(settings_cell(), s, argv, &argc, most) &&
+           options_unparse(settings_protocol, s, argv, &argc, most) &&
+           options_unparse(parameter_options(), s->parameters, argv, &argc, most) &&
+           options_unparse(settings_machine, s, argv, &argc, most);
+    if (good)
+        return argv;
+    free_words(argv);
+    return NULL;
 }
 
 /* Puts down what has come of a cell. Returns 0 or GR_IO_ERROR, complained of. */
@@ -90,23 +115,32 @@ static int take_result(sweep *w, const resolved *s, const cell_end *end, double 
     return code;
 }
 
+/* What came of a cell, which the sweep has to do with. Returns 0 or an exit code. */
+static int end_cell(sweep *w, const resolved *run, const cell_end *end, double expected)
+{
+    /* A cell that was told to stop may not have got so far as to say so itself. */
+    if (end->code == GR_STOPPED || (stop_asked() && (end->code != 0 || end->signal != 0)))
+        return GR_STOPPED;
+    if (end->code == GR_USAGE && w->finished == 0) /* what the first cell is refused for the others would be, too */
+        return complain(GR_USAGE, "sweep", "the first cell was refused: %s", end->trouble);
+    return take_result(w, run, end, expected);
+}
+
 /* Runs cell number of the grid. Returns 0 or an exit code. */
 static int run_cell(sweep *w, const cell *c, int number)
 {
-    enum { WORDS = 128 };
-    char *argv[WORDS + 1] = {0};
     const settings s = grid_settings(&w->asked.shared, c);
     const resolved run = settings_resolve(&s, w->recipe);
     cell_end end = {0};
     snprintf(w->current, sizeof w->current, "%s, batch %lld, seed %lld", c->optimizer->name, (long long)c->batch,
              (long long)c->seed);
     progress_bar(&w->progress, w->current, (double)w->finished / w->cells, "starting");
-    bool ran = command_line(w, &s, argv, WORDS) && cell_run(argv, on_told, w, &end);
-    for (char **a = argv; *a; a++)
-        free(*a);
-    /* A cell that was told to stop may not have got so far as to say so itself. */
-    bool stopped = end.code == GR_STOPPED || (stop_asked() && (end.code != 0 || end.signal != 0));
-    int code = !ran ? GR_IO_ERROR : stopped ? GR_STOPPED : take_result(w, &run, &end, w->expected[number]);
+    char **argv = command_line(w, &s);
+    if (!argv)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for the command line of a cell");
+    const bool ran = cell_run(argv, on_told, w, &end);
+    free_words(argv);
+    const int code = ran ? end_cell(w, &run, &end, w->expected[number]) : GR_IO_ERROR;
     free(end.result);
     return code;
 }
@@ -138,5 +172,3 @@ int sweep_run_missing(sweep *w)
         fprintf(stderr, "gradus sweep: stopped, %d cells left; the same command goes on\n", w->cells - w->finished);
     return code;
 }
-
-/* Writes one of the sweep's files whole. */

@@ -4,6 +4,7 @@
 
 #include "sources/source.h"
 #include "sweep/sweep.h"
+#include "terminal/checksum.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 
@@ -29,6 +30,21 @@ int sweep_look_at_data(sweep *w)
     return code;
 }
 
+/* What a file holds, in short; null where there is none. */
+static json_t *contents(const char *path)
+{
+    char bytes[4096], text[9];
+    uint32_t sum = 0;
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    if (!f)
+        return json_null();
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, f)) > 0;)
+        sum = checksum_add(sum, bytes, n);
+    fclose(f);
+    snprintf(text, sizeof text, "%08x", (unsigned)sum);
+    return json_string(text);
+}
+
 /* What all cells of a folder must share: --epochs 5 and nothing are the same where 5 is the recipe's choice. */
 static json_t *identity(const sweep *w)
 {
@@ -39,6 +55,7 @@ static json_t *identity(const sweep *w)
     json_object_set_new(o, "data_hash", json_string(w->data_hash));
     json_object_set_new(o, "test_samples", json_integer(w->estimate.test));
     json_object_set_new(o, "version", json_string(gr_version()));
+    json_object_set_new(o, "initial weights", contents(shared.init_weights));
     options_json(settings_protocol, &shared, o);
     options_json(parameter_options(), shared.parameters, o); /* as given: each optimizer has its own usual numbers */
     return o;

@@ -73,10 +73,7 @@ bool find_companion(const char *folder, const char *name, char *path, size_t siz
     if (is_readable_file(path))
         return true;
     snprintf(path, size, "%s/../../%s/%s", here, folder, name);
-    if (is_readable_file(path))
-        return true;
-    snprintf(path, size, "%s/%s", folder, name); /* run from the top of the sources, built elsewhere */
-    return is_readable_file(path);
+    return is_readable_file(path); /* what lies in the working folder is not the program's */
 }
 
 /* Whether a command starts and has matplotlib. */
@@ -88,7 +85,9 @@ static bool can_draw(const char *python)
         int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        execlp(python, python, "-c", "import matplotlib", (char *)NULL);
+        /* Not what lies in the working folder under that name. */
+        execlp(python, python, "-c", "import sys; sys.path = [p for p in sys.path if p]; import matplotlib",
+               (char *)NULL);
         _exit(1);
     }
     int status = 1;
