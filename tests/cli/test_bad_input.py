@@ -1,6 +1,7 @@
 """Bad input: the documented exit code, a message that names the thing, and nothing left behind."""
 
 import gzip
+import json
 import os
 import subprocess
 import unittest
@@ -197,6 +198,53 @@ class Run(Case):
         words = ["train", *QUICK, "--updates", 60, "--optimizer", "sgd", "--lr", "1e30"]
         self.refused(NUMERIC, *words, "--save-weights", "w", "--log-updates", "l", names=["loss"])
         self.assertEqual(self.gradus(*words, "--json", expect=NUMERIC).row()["state"], "numbers went bad")
+
+
+class Names(Case):
+    """Names of files, classes and recipes that a terminal would act upon are written out."""
+
+    def plain(self, text):
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\x9b", text)
+
+    def test_in_complaints(self):
+        self.plain(self.gradus("train", "a\x1b[31mb", expect=2).err)
+        result = self.gradus("train", *QUICK, "--init-weights", "w\x1b]0;x\n\x9bgradus: all is well", expect=3)
+        self.plain(result.err)
+        self.assertIn("w\\x1b]0;x\\x0a\\xc2\\x9bgradus: all is well", result.err)
+        self.assertEqual(result.err.count("\n"), 1)
+
+    def test_of_files_and_classes(self):
+        pictures(self.folder, 2)
+        (self.folder / "PetImages/Cat/\x1b[2Jbad.png").write_bytes(b"no picture")
+        (self.folder / "PetImages/Cat").rename(self.folder / "PetImages/C\x1b[1mat")
+        result = self.gradus("data", "check", "PetImages")
+        self.plain(result.out + result.err)
+        self.assertIn("\\x1b[2Jbad.png", result.out)
+        self.assertIn("class C\\x1b[1mat", result.out)
+
+
+class Streams(Case):
+    def test_closed_ones_get_no_file_in_their_place(self):
+        """What is printed must not be written into the log of updates or the weights."""
+        self.gradus("train", *QUICK, "--log-updates", "l", "--save-weights", "w")
+        right = (self.folder / "l").read_bytes(), (self.folder / "w").read_bytes()
+        for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 5), ("<&- >&- 2>&-", 5)):
+            with self.subTest(closed):
+                process = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', GRADUS, "train", *QUICK, "--log-updates", "l",
+                                          "--save-weights", "w"], cwd=self.folder, env=self.environment,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(process.returncode, code)
+                self.assertEqual(((self.folder / "l").read_bytes(), (self.folder / "w").read_bytes()), right)
+
+    def test_a_result_is_printed_although_its_weights_cannot_be_saved(self):
+        """The limit on a file's size stands for a full disk; its signal does not end the program without a word."""
+        process = subprocess.run(["sh", "-c", 'ulimit -f 8; exec "$0" "$@"', GRADUS, "train", *QUICK, "--json", "--save-weights", "w"],
+                                 cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        self.assertEqual(process.returncode, IO_ERROR, process.stderr)
+        self.assertEqual(json.loads(process.stdout)["state"], "done")
+        self.assertIn("w cannot be written", process.stderr)
+        self.assertEqual(self.files(), [])
 
 
 if __name__ == "__main__":

@@ -40,8 +40,11 @@ static void hear_skipped(void *user, const char *file, const char *reason)
 {
     listener *l = user;
     l->left_out++;
-    if (!l->quiet)
-        printf("left out %s: %s\n", file, reason);
+    if (l->quiet)
+        return;
+    printf("left out ");
+    print_plain(stdout, file);
+    printf(": %s\n", reason);
 }
 
 static void hear_taken(void *user, const char *line)
@@ -85,14 +88,21 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
     json_decref(o);
 }
 
+static void print_class(const char *name, int64_t images)
+{
+    char number[32];
+    printf("class ");
+    print_plain(stdout, name);
+    printf("%*s %s images\n", (int)strlen(name) < 20 ? 20 - (int)strlen(name) : 0, "", thousands_text(images, number));
+}
+
 static void print_text(const gr_dataset *set, const data_settings *s, const listener *l, bool packed, double seconds)
 {
     char hash[17], number[32], rate[32], time[32];
     int64_t shape[3];
     gr_dataset_shape(set, shape);
     for (int c = 0; c < gr_dataset_classes(set); c++)
-        printf("class %-20s %s images\n", gr_dataset_class_name(set, c),
-               thousands_text(images_of_class(set, c), number));
+        print_class(gr_dataset_class_name(set, c), images_of_class(set, c));
     if (!packed)
         printf("filter %-19s %s files taken, %lld left out\n", filter_names[s->filter.value],
                thousands_text(l->taken, number), (long long)l->left_out);

@@ -121,8 +121,10 @@ static int end_cell(sweep *w, const resolved *run, const cell_end *end, double e
     /* A cell that was told to stop may not have got so far as to say so itself. */
     if (end->code == GR_STOPPED || (stop_asked() && (end->code != 0 || end->signal != 0)))
         return GR_STOPPED;
-    if (end->code == GR_USAGE && w->finished == 0) /* what the first cell is refused for the others would be, too */
-        return complain(GR_USAGE, "sweep", "the first cell was refused: %s", end->trouble);
+    if (end->code == GR_USAGE && w->finished == 0) { /* what the first cell is refused for the others would be, too */
+        const char *line_end = strrchr(end->trouble, '\n');
+        return complain(GR_USAGE, "sweep", "the first cell was refused: %s", line_end ? line_end + 1 : end->trouble);
+    }
     return take_result(w, run, end, expected);
 }
 

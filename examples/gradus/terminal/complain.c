@@ -4,14 +4,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "terminal/text.h"
+
 int complain(gr_code code, const char *command, const char *format, ...)
 {
+    char text[8192]; /* two paths as long as a system takes them */
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "gradus%s%s: ", *command ? " " : "", command);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fprintf(stderr, "gradus%s%s: ", *command ? " " : "", command);
+    print_plain(stderr, text);
+    fputc('\n', stderr);
     return code;
 }
 

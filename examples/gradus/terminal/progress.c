@@ -61,12 +61,14 @@ void progress_bar(progress *p, const char *left, double share, const char *right
 
 void progress_line(progress *p, const char *format, ...)
 {
+    char text[2048];
     va_list args;
     va_start(args, format);
-    progress_clear(p);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    progress_clear(p);
+    print_plain(stderr, text);
+    fputc('\n', stderr);
 }
 
 bool progress_due(progress *p, double seconds)

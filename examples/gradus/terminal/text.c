@@ -72,3 +72,22 @@ void print_command(FILE *f, const char *words, int indent)
     }
     fputc('\n', f);
 }
+
+/* Bytes at p that a terminal acts upon: a control character of ASCII, or of those that UTF-8 has in two bytes. */
+static int control_bytes(const unsigned char *p)
+{
+    if (*p < ' ' || *p == 0x7f)
+        return 1;
+    return *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+void print_plain(FILE *f, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        int bytes = control_bytes(p);
+        if (bytes == 0)
+            fputc(*p++, f);
+        for (; bytes > 0; bytes--)
+            fprintf(f, "\\x%02x", *p++);
+    }
+}

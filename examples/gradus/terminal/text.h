@@ -16,6 +16,12 @@ const char *thousands_text(int64_t n, char text[32]);
 void print_wrapped(FILE *f, const char *text, int column, int indent);
 
 /*
+ * Prints text that others have had a hand in, such as a file's name: what a terminal would act upon, line ends with it,
+ * is written out as \x1b.
+ */
+void print_plain(FILE *f, const char *text);
+
+/*
  * Prints a command with its words, such as "sweep R --out O", behind indent blanks and "gradus "; where it is too long
  * its lines end in a backslash, before an option, as a shell takes them.
  */

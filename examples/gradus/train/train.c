@@ -126,14 +126,14 @@ static bool on_resumed(void *user, const gr_progress *p, const char *path, const
     t->result.history = history;
     if (t->log.file)
         copy_log(t, p->update);
-    fprintf(stderr, "gradus train: goes on from %s, update %lld\n", path, (long long)p->update);
+    complain(GR_OK, "train", "goes on from %s, update %lld", path, (long long)p->update);
     return true;
 }
 
 static void on_told(void *user, const char *text)
 {
     (void)user;
-    fprintf(stderr, "gradus train: %s; the checkpoint before it is taken\n", text);
+    complain(GR_OK, "train", "%s; the checkpoint before it is taken", text);
 }
 
 static int open_checkpoints(run *t, const resolved *s)
