@@ -231,16 +231,17 @@ class Streams(Case):
         right = (self.folder / "l").read_bytes(), (self.folder / "w").read_bytes()
         for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 5), ("<&- >&- 2>&-", 5)):
             with self.subTest(closed):
-                process = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', GRADUS, "train", *QUICK, "--log-updates", "l",
-                                          "--save-weights", "w"], cwd=self.folder, env=self.environment,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                process = subprocess.run(
+                    ["sh", "-c", f'exec "$0" "$@" {closed}', GRADUS, "train", *QUICK, "--log-updates", "l",
+                     "--save-weights", "w"], cwd=self.folder, env=self.environment, capture_output=True)
                 self.assertEqual(process.returncode, code)
                 self.assertEqual(((self.folder / "l").read_bytes(), (self.folder / "w").read_bytes()), right)
 
     def test_a_result_is_printed_although_its_weights_cannot_be_saved(self):
         """The limit on a file's size stands for a full disk; its signal does not end the program without a word."""
-        process = subprocess.run(["sh", "-c", 'ulimit -f 8; exec "$0" "$@"', GRADUS, "train", *QUICK, "--json", "--save-weights", "w"],
-                                 cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        process = subprocess.run(
+            ["sh", "-c", 'ulimit -f 8; exec "$0" "$@"', GRADUS, "train", *QUICK, "--json", "--save-weights", "w"],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True)
         self.assertEqual(process.returncode, IO_ERROR, process.stderr)
         self.assertEqual(json.loads(process.stdout)["state"], "done")
         self.assertIn("w cannot be written", process.stderr)

@@ -89,12 +89,12 @@ class Grid(Case):
 class CommandLine(Case):
     def test_every_option_may_be_given(self):
         """As many words as a cell has room for: none of them is lost, and the cell is not."""
-        more = ["--lr", "0.01", "--micro-batch", 4, "--clip-norm", 5, "--lr-schedule", "triangular", "--lr-min", "1e-5", "--lr-every", 3,
-                "--warm-up", 1, "--lr-rule", "sqrt", "--base-batch", 16, "--last-batch", "wrap", "--split-seed", 3, "--resize", 32,
-                "--augment", "flip", "--device", "cpu", "--precision", "fp32", "--memory-limit", "1G", "--threads", 1,
-                "--workers", 1, "--prefetch", 3, "--preload", "ram", "--preload-limit", "1G", "--decay-weights-only", "--no-fusion",
-                "--no-graph", "--no-shuffle", "--sharpness", "1e-3", "--momentum", "0.9", "--nesterov", "--weight-decay", "1e-4"]
-        row = self.gradus(*GRID, "--batch", 8, "--optimizer", "sgd", "--seeds", 1, *more)
+        more = ("--lr 0.01 --micro-batch 4 --clip-norm 5 --lr-schedule triangular --lr-min 1e-5 --lr-every 3 "
+                "--warm-up 1 --lr-rule sqrt --base-batch 16 --last-batch wrap --split-seed 3 --resize 32 "
+                "--augment flip --device cpu --precision fp32 --memory-limit 1G --threads 1 --workers 1 --prefetch 3 "
+                "--preload ram --preload-limit 1G --decay-weights-only --no-fusion --no-graph --no-shuffle "
+                "--sharpness 1e-3 --momentum 0.9 --nesterov --weight-decay 1e-4").split()
+        self.gradus(*GRID, "--batch", 8, "--optimizer", "sgd", "--seeds", 1, *more)
         row = self.read_rows("o")[0]
         self.assertEqual((row["state"], row["clip_norm"], row["lr_min"]), ("done", 5, 1e-5))
 
@@ -196,7 +196,8 @@ class GoingOn(Case):
     def test_a_changed_line_is_noticed(self):
         self.gradus(*SMALL)
         whole = self.journal.read_text()
-        for old, new in (('"test_accuracy":0.', '"test_accuracy":1.'), ('"seed":1', '"seed":2'), ('"state":"done"', '"state":"Done"')):
+        for old, new in (('"test_accuracy":0.', '"test_accuracy":1.'), ('"seed":1', '"seed":2'),
+                         ('"state":"done"', '"state":"Done"')):
             with self.subTest(old):
                 self.assertIn(old, whole)
                 self.journal.write_text(whole.replace(old, new, 1))

@@ -1,7 +1,7 @@
 /*
- * fail_alloc.c - a shim for LD_PRELOAD: the allocation number $GRADUS_FAIL_ALLOC, counted from 1 over all threads, fails
- * as if memory were out, and with GRADUS_FAIL_ALLOC_ON=1 every one behind it. At its end the program's count goes into
- * the file $GRADUS_COUNT_ALLOCS.
+ * fail_alloc.c - a shim for LD_PRELOAD: the allocation number $GRADUS_FAIL_ALLOC, counted from 1 over all threads,
+ * fails as if memory were out, and with GRADUS_FAIL_ALLOC_ON=1 every one behind it. At its end the program's count goes
+ * into the file $GRADUS_COUNT_ALLOCS.
  */
 #include <dlfcn.h>
 #include <errno.h>

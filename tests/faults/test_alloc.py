@@ -1,4 +1,4 @@
-"""Allocations that fail: no crash, no hang, 4 (or 0 with all of the output) and a word about it, nothing half written."""
+"""Allocations that fail: no crash, no hang, 4 (or 0 with all of the output) and a word about it, nothing half done."""
 
 import json
 import os
@@ -16,8 +16,8 @@ EVERY = os.environ.get("GRADUS_EVERY_ALLOC") == "1"
 MOST = 12  # of a command's allocations that are tried where not all are
 MEASURED = TIMINGS | {"peak_bytes", "copying", "computing", "evaluating", "waiting", "history"}
 COMMANDS = {
-    "train": ["train", "cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1, "--no-evaluation", "--json",
-              "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
+    "train": ["train", "cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1, "--no-evaluation",
+              "--json", "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
     "summary": ["summary", "cifar10-cnn", "--batch", 4, "--json"],
     "data check": ["data", "check", "PetImages"],
     "data show": ["data", "show", "cifar10-cnn", "--procedural", "--augment", "flip", "--out", "sheet.png"],
@@ -47,8 +47,8 @@ class Allocations(Case):
             out = {key: value for key, value in json.loads(out).items() if key not in MEASURED}
         if name == "data check":
             out = [line for line in out.splitlines() if "images/s" not in line]
-        files = {name: (self.folder / name).read_bytes() for name in ("w", "l", "sheet.png") if (self.folder / name).exists()}
-        return out, files
+        files = [self.folder / file for file in ("w", "l", "sheet.png")]
+        return out, [file.read_bytes() if file.exists() else None for file in files]
 
     def look_at(self, name):
         words = COMMANDS[name]
