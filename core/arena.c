@@ -18,6 +18,7 @@ typedef struct {
 struct gr_arena {
     chunk *chunks;
     int n, capacity;
+    int64_t used, most; /* bytes in blocks: now, and at most since gr__arena_take_most */
 };
 
 gr_arena *gr__arena_create(void)
@@ -39,6 +40,7 @@ void gr__arena_drop_chunks(gr_arena *a)
     for (int i = 0; i < a->n; i++)
         free(a->chunks[i].used);
     a->n = 0;
+    a->used = 0;
 }
 
 bool gr__arena_add_chunk(gr_arena *a, void *base, int64_t size)
@@ -118,6 +120,8 @@ bool gr__arena_alloc(gr_arena *a, size_t bytes, gr_block *block)
         if (!insert(&a->chunks[i], at, offset, size))
             return false;
         *block = (gr_block){i, offset, size};
+        a->used += size;
+        a->most = a->used > a->most ? a->used : a->most;
         return true;
     }
     return false;
@@ -131,6 +135,7 @@ void gr__arena_free(gr_arena *a, const gr_block *block)
             continue;
         memmove(c->used + i, c->used + i + 1, (size_t)(c->n - i - 1) * sizeof *c->used);
         c->n--;
+        a->used -= block->size;
         return;
     }
 }
@@ -145,6 +150,14 @@ void gr__arena_reset(gr_arena *a)
 {
     for (int i = 0; i < a->n; i++)
         a->chunks[i].n = 0;
+    a->used = 0;
+}
+
+int64_t gr__arena_take_most(gr_arena *a)
+{
+    const int64_t most = a->most;
+    a->most = a->used;
+    return most;
 }
 
 int64_t gr__arena_peak(const gr_arena *a)

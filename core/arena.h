@@ -62,4 +62,6 @@ void gr__arena_drop_chunks(gr_arena *a);
 int64_t gr__arena_peak(const gr_arena *a); /* most bytes spanned since gr__arena_reset_peak, summed over chunks */
 void gr__arena_reset_peak(gr_arena *a);
 
+int64_t gr__arena_take_most(gr_arena *a); /* the most bytes in blocks at a time since the last call */
+
 #endif

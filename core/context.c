@@ -168,11 +168,3 @@ bool gr_counts(const gr_context *ctx)
 {
     return ctx && ctx->device && ctx->device->count_begin;
 }
-
-void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user)
-{
-    if (!ctx)
-        return;
-    ctx->trace = hook;
-    ctx->trace_user = user;
-}

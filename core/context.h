@@ -51,6 +51,8 @@ struct gr_context {
 
     void (*trace)(void *user, const gr_trace_event *event);
     void *trace_user;
+    const gr_op *traced_op; /* of the kernel that the hook is told of; NULL: it is told of none */
+    const gr_call *traced_call;
     void (*inspect)(void *user, const gr_op *op, const gr_call *call,
                     gr_pass pass); /* after every kernel; NULL: nobody */
     void *inspect_user;

@@ -212,17 +212,44 @@ typedef struct {
 /* Whether the trace of ctx counts: device simt, in a build with GRADUS_SIMT_CHECK. */
 bool gr_counts(const gr_context *ctx);
 
+typedef enum {
+    GR_TRACE_KERNEL = 0, /* one pass of an operation */
+    GR_TRACE_COPY,       /* "upload" to the device or "download" from it */
+    GR_TRACE_SPAN        /* what lies around others: "forward", "conv1", "loader", or a program's own */
+} gr_trace_kind;
+
 typedef struct {
-    const char *op;     /* "conv2d" */
-    const char *module; /* "conv1", or "" outside a module */
-    const char *pass;   /* "forward", "backward" or "update" */
-    double flops;       /* floating-point operations of this call, by formula */
-    double begin, end;  /* seconds on a monotonic clock */
-    gr_counters count;  /* all 0 unless gr_counts(ctx) */
+    gr_trace_kind kind;
+    const char *op;                   /* "conv2d", or the name of the copy or span */
+    const char *module;               /* "conv1", or "" outside a module */
+    const char *pass;                 /* of a kernel: "forward", "backward" or "update"; else "" */
+    double flops;                     /* floating-point operations of this call, by formula */
+    double bytes_read, bytes_written; /* of every tensor that the pass needs or makes, once; scratch is left out */
+    int64_t memory;    /* of a kernel or copy: the most bytes taken on the device since the one before it ended */
+    int thread;        /* 0: the context's; else the system's number of a loader's worker, told of afterwards */
+    double begin, end; /* seconds on a monotonic clock */
+    gr_counters count; /* all 0 unless gr_counts(ctx) */
 } gr_trace_event;
 
-/* Calls hook after every kernel of ctx; NULL turns it off. Costs two clock readings a kernel while on. */
+/*
+ * Calls hook after every kernel, copy and span of ctx; NULL turns it off. The names live as long as what they name. An
+ * event comes when it ends, so what lies inside it has come before. Costs two clock readings an event while on; a
+ * device that runs behind the host is waited for after each kernel, and repeats no update as a whole.
+ */
 void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user);
+
+/*
+ * The inputs of the kernel that the hook is told of, "x[32,24,24,3] w[64,5,5,3] b[64]", into text, which is returned;
+ * "" for others and outside the hook.
+ */
+char *gr_trace_shapes(const gr_context *ctx, char *text, size_t size);
+
+/*
+ * A span of a program's own: gr_span_begin before, its result to gr_span_end behind. Spans lie inside each other or
+ * apart. name must live as long as whoever traces wants it. Nothing happens where nobody traces, and in dry runs.
+ */
+double gr_span_begin(const gr_context *ctx);
+void gr_span_end(gr_context *ctx, const char *name, double begin);
 
 /* What the machine allows a kernel of this context: its device, type, instruction set and threads. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* memory.c - the two lifetimes of device memory, the dry run, and the limit over both. */
 #include <stdio.h>
 
-#include "core/context.h"
+#include "core/trace.h"
 
 static void note_peak(gr_context *ctx)
 {
@@ -178,8 +178,10 @@ bool gr__state_write(gr_context *ctx)
     if (ctx->options.plan_only || !ctx->device_state || ctx->capturing)
         return gr_ok(ctx);
     const size_t bytes = ctx->scaler ? offsetof(gr_step_state, loss_scale) : sizeof ctx->state;
+    const double begin = gr_span_begin(ctx);
     if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, bytes))
         return gr__device_failed(ctx, "the step state was written");
+    gr__trace_copy(ctx, "step state", bytes, begin);
     return gr_ok(ctx);
 }
 

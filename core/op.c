@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/context.h"
 #include "core/precision.h"
+#include "core/trace.h"
 
 /* "conv2d (conv1) x[2,8,8,3] w[4,3,3,3]" into text: the call as a message names it. */
 static void call_text(const gr_build *b, char *text, size_t size)
@@ -109,15 +110,6 @@ bool gr__op_output(gr_build *b, int slot_index, int ndim, const int64_t *shape)
     return gr__op_output_as(b, slot_index, b->ctx->mixed->output_type(b, slot), ndim, shape);
 }
 
-static void report(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
-{
-    event.op = op->name;
-    event.module = ctx->module;
-    event.pass = op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
-    event.flops = op->flops(call, pass);
-    ctx->trace(ctx->trace_user, &event);
-}
-
 /* Whether the device has failed, which is recorded: at this operation or, where the device runs behind, before it. */
 static bool faulty(gr_context *ctx, const gr_op *op)
 {
@@ -170,7 +162,7 @@ static bool run_traced(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass 
     if (d->count_end)
         event.count = d->count_end(d);
     if (done)
-        report(ctx, op, call, pass, event);
+        gr__trace_kernel(ctx, op, call, pass, event);
     return done;
 }
 

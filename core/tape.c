@@ -7,6 +7,7 @@
 #include "core/context.h"
 #include "core/precision.h"
 #include "core/slab.h"
+#include "core/trace.h"
 
 bool gr__add_leaf(gr_context *ctx, gr_tensor *t)
 {
@@ -47,8 +48,11 @@ bool gr__add_to(gr_tensor *t, gr_tensor *s)
     gr_context *ctx = t->ctx;
     if (gr__is_half(t))
         return ctx->mixed->add_halves(t, s);
-    return ctx->planning || ctx->device->add_real(ctx->device, t->data, s->data, t->count) ||
-           gr__device_failed(ctx, "two gradients were added");
+    const double begin = gr_span_begin(ctx);
+    if (!ctx->planning && !ctx->device->add_real(ctx->device, t->data, s->data, t->count))
+        return gr__device_failed(ctx, "two gradients were added");
+    gr__trace_sum(ctx, t, begin);
+    return true;
 }
 
 static gr_node *new_node(gr_context *ctx)
@@ -210,6 +214,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         return gr__fail(ctx, GR_USAGE,
                         "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
                         "parameter, was made while recording was off, or was differentiated before");
+    const double begin = gr_span_begin(ctx);
     own_storage(y);
     y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
@@ -221,6 +226,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         gr__enter_module(ctx, before);
     }
     gr__tape_drop(ctx);
+    gr_span_end(ctx, "backward", begin);
     return gr_ok(ctx);
 }
 

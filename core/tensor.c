@@ -7,6 +7,7 @@
 
 #include "core/context.h"
 #include "core/precision.h"
+#include "core/trace.h"
 
 static const struct {
     const char *name;
@@ -215,7 +216,10 @@ bool gr_upload(gr_tensor *t, const void *host)
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;
-    return d->upload(d, t->data, host, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied to it");
+    const double begin = gr_span_begin(t->ctx);
+    const bool copied = d->upload(d, t->data, host, gr__bytes(t));
+    gr__trace_copy(t->ctx, "upload", gr__bytes(t), begin);
+    return copied || gr__device_failed(t->ctx, "a tensor was copied to it");
 }
 
 static bool download(const gr_tensor *t, void *host, const char *function)
@@ -223,7 +227,10 @@ static bool download(const gr_tensor *t, void *host, const char *function)
     if (!reachable(t, function) || !is_given(t, host, function) || !t->data)
         return false;
     gr_device *d = t->ctx->device;
-    return d->download(d, host, t->data, gr__bytes(t)) || gr__device_failed(t->ctx, "a tensor was copied from it");
+    const double begin = gr_span_begin(t->ctx);
+    const bool copied = d->download(d, host, t->data, gr__bytes(t));
+    gr__trace_copy(t->ctx, "download", gr__bytes(t), begin);
+    return copied || gr__device_failed(t->ctx, "a tensor was copied from it");
 }
 
 bool gr_download(const gr_tensor *t, void *host)

@@ -179,7 +179,10 @@ bool gr__build_for(gr_module *net, const gr_tensor *x)
 
 gr_tensor *gr__forward(gr_module *net, gr_tensor *x)
 {
-    return net->class->forward(net, x);
+    const double begin = gr_span_begin(net->ctx);
+    gr_tensor *y = net->class->forward(net, x);
+    gr_span_end(net->ctx, net->parameters ? "forward" : net->name, begin);
+    return y;
 }
 
 gr_tensor *gr_forward(gr_module *net, gr_tensor *x)

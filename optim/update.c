@@ -99,12 +99,15 @@ static void end_update(gr_optimizer *opt)
 
 bool gr__update_finish(gr_optimizer *opt)
 {
+    const double begin = gr_span_begin(opt->ctx);
     opt->pass = step_pass(opt) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
     opt->net->parameters->statistics->frozen = opt->pass > 0;
     if (opt->pass == 0)
         end_update(opt);
     gr__slab_clear_gradients(opt->net->parameters->slab);
-    return gr__state_write(opt->ctx);
+    const bool written = gr__state_write(opt->ctx);
+    gr_span_end(opt->ctx, "optimizer", begin);
+    return written;
 }
 
 bool gr_optimizer_step(gr_optimizer *opt)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
+#include "core/trace.h"
 #include "data/loading/device_batch.h"
 #include "data/loading/prefetch.h"
 
@@ -124,7 +125,10 @@ static bool begin_batch(gr_loader *loader)
         return false;
     loader->batches++;
     loader->done = 0;
+    const double waiting = loader->prefetch.ring ? gr_span_begin(loader->ctx) : 0;
     loader->now = gr__prefetch_next(&loader->prefetch);
+    gr_span_end(loader->ctx, "wait", waiting);
+    gr__prefetch_trace(&loader->prefetch, loader->now);
     return true;
 }
 
@@ -145,11 +149,8 @@ static bool copy(gr_loader *loader, int64_t rows)
                                  loader->prefetch.batch_options.in_place);
 }
 
-bool gr_loader_next(gr_loader *loader, gr_batch *batch)
+static bool next(gr_loader *loader, gr_batch *batch)
 {
-    *batch = (gr_batch){0};
-    if (!loader || !gr_ok(loader->ctx))
-        return false;
     const int64_t begin = gr__nanoseconds();
     /* pieces of nothing but padding are left out */
     if ((!loader->now || loader->done >= loader->now->samples) && !begin_batch(loader)) {
@@ -157,7 +158,9 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
         return false;
     }
     int64_t samples, rows = next_piece(loader, &samples);
+    const double filling = loader->prefetch.ring ? 0 : gr_span_begin(loader->ctx);
     gr__prefetch_fill(&loader->prefetch, loader->done, rows);
+    gr_span_end(loader->ctx, "fill", filling);
     const int64_t filled = gr__nanoseconds();
     gr_set_update_weight(loader->ctx, (double)loader->now->samples);
     const bool copied = copy(loader, rows);
@@ -167,6 +170,17 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     loader->done = copied ? loader->done + rows : loader->now->samples; /* a batch that cannot be made is left out */
     batch->last = loader->done >= loader->now->samples;
     return copied && gr__device_batch_present(&loader->device, rows, samples, batch);
+}
+
+bool gr_loader_next(gr_loader *loader, gr_batch *batch)
+{
+    *batch = (gr_batch){0};
+    if (!loader || !gr_ok(loader->ctx))
+        return false;
+    const double begin = gr_span_begin(loader->ctx);
+    const bool more = next(loader, batch);
+    gr_span_end(loader->ctx, "loader", begin);
+    return more;
 }
 
 void gr_loader_again(gr_loader *loader)

@@ -2,11 +2,19 @@
 #include "data/loading/prefetch.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/parallel.h"
+#include "core/trace.h"
 
 enum { DEFAULT_AHEAD = 2, MOST_WORKERS = 8 /* that are taken unasked */, PIECE_BYTES = 1 << 20 };
+
+/* The filling of one piece. */
+typedef struct gr_filling {
+    int64_t begin, end; /* nanoseconds */
+    int thread;         /* the system's number */
+} gr_filling;
 
 /*
  * Where computing leaves the processors alone workers fill batches meanwhile, unless told otherwise. Where it does not,
@@ -53,18 +61,21 @@ void gr__prefetch_close(gr_prefetch *p)
     for (int i = 0; i < p->n_slots; i++)
         gr__host_batch_free(&p->batch_options, &p->slots[i]);
     free(p->slots);
+    free(p->fillings);
     gr__sampler_close(&p->sampler);
 }
 
 /* Fills rows from to end - 1, and keeps the time. */
-static void fill_rows(gr_prefetch *p, gr_host_batch *b, int64_t from, int64_t end)
+static gr_filling fill_rows(gr_prefetch *p, gr_host_batch *b, int64_t from, int64_t end)
 {
-    const int64_t begin = gr__nanoseconds();
+    gr_filling f = {.begin = gr__nanoseconds()};
     int64_t reading = 0;
     for (int64_t i = from; i < end; i++)
         gr__host_batch_fill(p->set, b, i, &reading);
-    p->making += gr__nanoseconds() - begin;
+    f.end = gr__nanoseconds();
+    p->making += f.end - f.begin;
     p->reading += reading;
+    return f;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -83,16 +94,29 @@ static void fill_piece(void *user, int slot, int64_t piece)
 {
     gr_prefetch *p = user;
     gr_host_batch *b = &p->slots[slot];
-    fill_rows(p, b, piece * p->rows, least((piece + 1) * p->rows, b->rows));
+    gr_filling *f = &p->fillings[slot * p->fillings_each + piece];
+    *f = fill_rows(p, b, piece * p->rows, least((piece + 1) * p->rows, b->rows));
+    f->thread = gettid();
+}
+
+void gr__prefetch_trace(const gr_prefetch *p, const gr_host_batch *b)
+{
+    const gr_filling *f = p->ring ? p->fillings + (b - p->slots) * p->fillings_each : NULL;
+    for (int64_t i = 0; f && p->set->ctx->trace && i * p->rows < b->rows; i++)
+        gr__trace_elsewhere(p->set->ctx, "fill", f[i].thread, f[i].begin, f[i].end);
 }
 
 bool gr__prefetch_start(gr_prefetch *p)
 {
     if (!p->workers)
         return true;
+    p->fillings_each = (p->sampler.batch + p->rows - 1) / p->rows;
+    p->fillings = gr__calloc(p->set->ctx, (size_t)(p->n_slots * p->fillings_each), sizeof *p->fillings);
+    if (!p->fillings)
+        return false;
     p->ring = gr__ring_open(&(gr_ring_job){.workers = p->workers,
                                            .slots = p->n_slots,
-                                           .pieces = (p->sampler.batch + p->rows - 1) / p->rows,
+                                           .pieces = p->fillings_each,
                                            .user = p,
                                            .prepare = prepare_slot,
                                            .fill = fill_piece});

@@ -25,6 +25,8 @@ typedef struct {
     int workers;
     gr_ring *ring;                   /* NULL: no workers, one slot */
     _Atomic int64_t making, reading; /* nanoseconds of all threads, see gr_loader_time */
+    struct gr_filling *fillings;     /* [n_slots][fillings_each] with a ring: when each piece was filled, and by whom */
+    int64_t fillings_each;
 } gr_prefetch;
 
 /*
@@ -40,6 +42,9 @@ bool gr__prefetch_start(gr_prefetch *p);
 
 /* The next batch: full where workers fill it, else still to be filled. The one before is filled anew from now on. */
 gr_host_batch *gr__prefetch_next(gr_prefetch *p);
+
+/* Tells the trace how the workers have filled a batch that gr__prefetch_next has given. */
+void gr__prefetch_trace(const gr_prefetch *p, const gr_host_batch *b);
 
 /* Without workers: fills rows of the batch under way, from row first on. */
 void gr__prefetch_fill(gr_prefetch *p, int64_t first, int64_t rows);

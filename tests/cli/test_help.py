@@ -17,8 +17,8 @@ class Help(Case):
         self.assertEqual(text, self.gradus("--help").out)
         for name in COMMANDS:
             self.assertIn(f"  {name} ", text)
-        self.assertLessEqual({"train", "sweep", "summary", "data", "data show", "bench", "doctor", "man", "completion"},
-                             set(COMMANDS))
+        self.assertLessEqual({"train", "sweep", "summary", "data", "data show", "bench", "profile", "doctor", "man",
+                              "completion"}, set(COMMANDS))
         for line in text.splitlines():
             self.assertLessEqual(len(line), WIDTH)
 

@@ -9,7 +9,7 @@ static void on_kernel(void *user, const gr_trace_event *e)
 {
     bench_trial *t = user;
     int pass = strcmp(e->pass, "backward") == 0;
-    if (strcmp(e->op, t->c->op) != 0)
+    if (e->kind != GR_TRACE_KERNEL || strcmp(e->op, t->c->op) != 0)
         return;
     t->now[pass] += e->end - e->begin;
     t->flops[pass] += e->flops;

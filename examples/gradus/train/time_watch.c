@@ -47,6 +47,8 @@ static int line_of(time_watch *t, const char *op, const char *pass)
 static void on_kernel(void *user, const gr_trace_event *e)
 {
     time_watch *t = user;
+    if (e->kind != GR_TRACE_KERNEL)
+        return;
     int line = line_of(t, e->op, e->pass);
     if (t->now.loader == 0)
         t->now.loader = e->begin - t->begin;

@@ -1,0 +1,147 @@
+/* trace.c - what a context tells whoever looks on: kernels, copies, and the spans around them. */
+#include "core/trace.h"
+
+#include <stdio.h>
+
+#include "core/clock.h"
+
+void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user)
+{
+    if (!ctx)
+        return;
+    ctx->trace = hook;
+    ctx->trace_user = user;
+    if (ctx->arena)
+        gr__arena_take_most(ctx->arena); /* what was taken unseen belongs to no event */
+}
+
+static void report(gr_context *ctx, gr_trace_event *event)
+{
+    event->memory = ctx->persistent + gr__arena_take_most(ctx->planning ? ctx->plan : ctx->arena);
+    ctx->trace(ctx->trace_user, event);
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
+
+static double bytes_of(const gr_tensor *t)
+{
+    return t ? (double)gr__bytes(t) : 0;
+}
+
+/* Every tensor of the call once, as its slots say. */
+static void count_forward(const gr_op *op, const gr_call *call, gr_trace_event *event)
+{
+    for (int i = 0; i < op->n_in; i++) {
+        const unsigned flags = op->in[i].flags;
+        const gr_tensor *t = flags & GR_SLOT_PICKED ? call->out[0] : call->in[i];
+        if ((flags & GR_SLOT_REPLACED) != GR_SLOT_REPLACED)
+            event->bytes_read += bytes_of(t);
+        if (flags & GR_SLOT_CHANGED)
+            event->bytes_written += bytes_of(t);
+    }
+    for (int i = 0; i < op->n_out; i++)
+        event->bytes_written += bytes_of(call->out[i]);
+}
+
+static void count_backward(const gr_op *op, const gr_call *call, gr_trace_event *event)
+{
+    event->bytes_read = bytes_of(call->d_out[0]);
+    for (int i = 0; i < op->n_out; i++)
+        if (op->out[i].flags & (GR_SLOT_SAVED | GR_SLOT_TAPED))
+            event->bytes_read += bytes_of(call->out[i]);
+    for (int i = 0; i < op->n_in; i++) {
+        if (op->in[i].flags & GR_SLOT_SAVED)
+            event->bytes_read += bytes_of(call->in[i]);
+        if (call->accumulate >> i & 1)
+            event->bytes_read += bytes_of(call->d_in[i]);
+        event->bytes_written += bytes_of(call->d_in[i]);
+    }
+}
+
+void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
+{
+    event.kind = GR_TRACE_KERNEL;
+    event.op = op->name;
+    event.module = ctx->module;
+    event.pass = op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
+    event.flops = op->flops(call, pass);
+    (pass == GR_FORWARD ? count_forward : count_backward)(op, call, &event);
+    ctx->traced_op = op;
+    ctx->traced_call = call;
+    report(ctx, &event);
+    ctx->traced_op = NULL;
+}
+
+void gr__trace_sum(gr_context *ctx, const gr_tensor *sum, double begin)
+{
+    if (!ctx->trace || begin == 0)
+        return;
+    if (ctx->device->wait)
+        ctx->device->wait(ctx->device);
+    report(ctx, &(gr_trace_event){.op = "add_gradient",
+                                  .module = ctx->module,
+                                  .pass = "backward",
+                                  .flops = (double)sum->count,
+                                  .bytes_read = 2 * bytes_of(sum),
+                                  .bytes_written = bytes_of(sum),
+                                  .begin = begin,
+                                  .end = gr__seconds()});
+}
+
+char *gr_trace_shapes(const gr_context *ctx, char *text, size_t size)
+{
+    size_t at = 0;
+    if (size > 0)
+        *text = '\0';
+    for (int i = 0; ctx && ctx->traced_op && i < ctx->traced_op->n_in && at < size; i++) {
+        char shape[96];
+        if (!ctx->traced_call->in[i])
+            continue;
+        gr__shape_text(ctx->traced_call->in[i], shape, sizeof shape);
+        at += (size_t)snprintf(text + at, size - at, "%s%s%s", at ? " " : "", ctx->traced_op->in[i].name, shape);
+    }
+    return text;
+}
+
+/* --- copies and spans --------------------------------------------------------------------------------------------- */
+
+double gr_span_begin(const gr_context *ctx)
+{
+    return ctx && ctx->trace && !ctx->planning ? gr__seconds() : 0;
+}
+
+void gr_span_end(gr_context *ctx, const char *name, double begin)
+{
+    if (ctx && ctx->trace && begin > 0)
+        ctx->trace(ctx->trace_user, &(gr_trace_event){.kind = GR_TRACE_SPAN,
+                                                      .op = name,
+                                                      .module = ctx->module,
+                                                      .pass = "",
+                                                      .begin = begin,
+                                                      .end = gr__seconds()});
+}
+
+void gr__trace_copy(gr_context *ctx, const char *name, size_t bytes, double begin)
+{
+    if (ctx->trace && begin > 0)
+        report(ctx, &(gr_trace_event){.kind = GR_TRACE_COPY,
+                                      .op = name,
+                                      .module = ctx->module,
+                                      .pass = "",
+                                      .bytes_read = (double)bytes,
+                                      .bytes_written = (double)bytes,
+                                      .begin = begin,
+                                      .end = gr__seconds()});
+}
+
+void gr__trace_elsewhere(gr_context *ctx, const char *name, int thread, int64_t begin, int64_t end)
+{
+    if (ctx->trace)
+        ctx->trace(ctx->trace_user, &(gr_trace_event){.kind = GR_TRACE_SPAN,
+                                                      .op = name,
+                                                      .module = "",
+                                                      .pass = "",
+                                                      .thread = thread,
+                                                      .begin = 1e-9 * (double)begin,
+                                                      .end = 1e-9 * (double)end});
+}

@@ -1,0 +1,164 @@
+/* profile_files.c - the events as a trace for Chrome's and Perfetto's viewers, and as stacks for flame graphs. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "profile/profile.h"
+#include "terminal/output.h"
+
+enum { PROCESS = 1, MAIN_THREAD = 1 };
+
+typedef struct {
+    const profile *p;
+    FILE *f;
+    double zero;      /* seconds: when the first update began */
+    int64_t limit;    /* bytes that may be written */
+    int64_t left_out; /* events for which there was no room */
+    int threads[64];  /* of workers, as far as they have a name */
+    int n_threads;
+} writer;
+
+/* Microseconds and three digits, of whole nanoseconds: what lies inside another event does so to the last digit. */
+static int64_t nanoseconds(const writer *w, double seconds)
+{
+    return llround(1e9 * (seconds - w->zero));
+}
+
+static void print_time(FILE *f, const char *key, int64_t ns)
+{
+    fprintf(f, ",\"%s\":%" PRId64 ".%03d", key, ns / 1000, (int)(ns % 1000));
+}
+
+/* A name that is somebody else's choice: quotes and what does not print are escaped. */
+static void print_string(FILE *f, const char *text)
+{
+    json_t *s = json_string(text);
+    if (s)
+        json_dumpf(s, f, JSON_ENCODE_ANY);
+    else
+        fprintf(f, "\"?\"");
+    json_decref(s);
+}
+
+static void print_head(writer *w, const char *kind, const char *category, int thread)
+{
+    fprintf(w->f, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"cat\":\"%s\"", kind, PROCESS, thread, category);
+}
+
+static void print_thread(writer *w, int thread, const char *name)
+{
+    fprintf(w->f, "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
+            thread == MAIN_THREAD ? "" : ",\n", PROCESS, thread, name);
+}
+
+/* Names the track of a worker the first time that it shows. */
+static void introduce(writer *w, int thread)
+{
+    for (int i = 0; i < w->n_threads; i++)
+        if (w->threads[i] == thread)
+            return;
+    if (w->n_threads == (int)(sizeof w->threads / sizeof *w->threads))
+        return;
+    w->threads[w->n_threads++] = thread;
+    print_thread(w, thread, "loader's worker");
+}
+
+static void print_span(writer *w, const char *category, const char *name, const char *pass, int thread, double begin,
+                       double end)
+{
+    const int64_t from = nanoseconds(w, begin), to = nanoseconds(w, end);
+    print_head(w, "X", category, thread);
+    print_time(w->f, "ts", from);
+    print_time(w->f, "dur", to - from);
+    fprintf(w->f, ",\"name\":");
+    char whole[96];
+    snprintf(whole, sizeof whole, "%s%s%s", name, *pass ? " " : "", pass);
+    print_string(w->f, whole);
+}
+
+static void print_kernel_args(writer *w, const site *s, double seconds)
+{
+    fprintf(w->f, ",\"args\":{\"module\":");
+    print_string(w->f, s->module);
+    fprintf(w->f, ",\"inputs\":");
+    print_string(w->f, s->shapes);
+    fprintf(w->f, ",\"gflop\":%.6g,\"megabytes\":%.6g", 1e-9 * s->flops, 1e-6 * (s->bytes_read + s->bytes_written));
+    if (seconds > 0)
+        fprintf(w->f, ",\"gflop_per_s\":%.4g", 1e-9 * s->flops / seconds);
+    fprintf(w->f, "}");
+}
+
+static void print_memory(writer *w, const recorded_event *e)
+{
+    print_head(w, "C", "memory", MAIN_THREAD);
+    print_time(w->f, "ts", nanoseconds(w, e->begin));
+    fprintf(w->f, ",\"name\":\"bytes taken on the device\",\"args\":{\"bytes\":%" PRId64 "}}", e->memory);
+}
+
+static void print_event(writer *w, const recorded_event *e)
+{
+    static const char *const categories[] = {"kernel", "copy", "span"};
+    int n;
+    const site *s = recorder_sites(w->p->record, &n) + e->site;
+    if (e->thread)
+        introduce(w, e->thread);
+    print_span(w, categories[s->kind], s->op, s->pass, e->thread ? e->thread : MAIN_THREAD, e->begin, e->end);
+    if (s->kind == GR_TRACE_KERNEL)
+        print_kernel_args(w, s, e->end - e->begin);
+    fprintf(w->f, "}");
+    if (w->p->memory && s->kind != GR_TRACE_SPAN)
+        print_memory(w, e);
+}
+
+static void print_update(writer *w, const recorded_update *u)
+{
+    enum { MOST_BYTES = 1024 /* of an event and its memory */ };
+    const recorded_event *events = recorder_events(w->p->record) + u->first;
+    char name[48];
+    snprintf(name, sizeof name, "update %" PRId64, u->number);
+    print_span(w, "update", name, "", MAIN_THREAD, u->begin, u->end);
+    fprintf(w->f, "}");
+    for (size_t i = 0; i < u->events; i++)
+        if (events[i].begin < w->zero)
+            continue; /* a worker had begun before the first update did */
+        else if (ftell(w->f) + MOST_BYTES < w->limit)
+            print_event(w, &events[i]);
+        else
+            w->left_out++;
+}
+
+int profile_write_trace(const profile *p, int64_t limit, const char *path, const char *command)
+{
+    int64_t n;
+    const recorded_update *updates = recorder_updates(p->record, &n);
+    output out;
+    int code = output_open(&out, path, command);
+    if (code)
+        return code;
+    writer w = {.p = p, .f = out.file, .zero = updates[0].begin, .limit = limit, .left_out = recorder_lost(p->record)};
+    fprintf(w.f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+    print_thread(&w, MAIN_THREAD, "host");
+    for (int64_t i = 0; i < n; i++)
+        print_update(&w, &updates[i]);
+    fprintf(w.f, "\n],\"otherData\":{\"program\":\"gradus %s\",\"recipe\":\"%s\",\"events_left_out\":%" PRId64 "}}\n",
+            gr_version(), p->run->recipe->name, w.left_out);
+    return output_commit(&out, command);
+}
+
+int profile_write_stacks(const profile *p, const char *path, const char *command)
+{
+    int n;
+    const site *sites = recorder_sites(p->record, &n);
+    output out;
+    int code = output_open(&out, path, command);
+    for (int i = 0; code == 0 && i < n; i++) {
+        const site *s = &sites[i];
+        if (s->kind == GR_TRACE_SPAN || llround(1e6 * s->sum) == 0)
+            continue;
+        fprintf(out.file, "%s;", s->kind == GR_TRACE_COPY ? "copy" : s->pass);
+        for (const char *c = s->module; *c; c++)
+            fputc(*c == '.' ? ';' : *c, out.file);
+        fprintf(out.file, "%s%s %lld\n", *s->module ? ";" : "", s->op, llround(1e6 * s->sum));
+    }
+    return code ? code : output_commit(&out, command);
+}

@@ -1,0 +1,147 @@
+/* test_trace.c - what a context tells whoever looks on: kernels, copies, spans, in their order and with their bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "gradus.h"
+
+enum { MOST = 64 };
+
+typedef struct {
+    gr_context *ctx;
+    int n;
+    gr_trace_event events[MOST];
+    char shapes[MOST][64];
+} watch;
+
+static void on_event(void *user, const gr_trace_event *e)
+{
+    watch *w = user;
+    assert_true(w->n < MOST);
+    gr_trace_shapes(w->ctx, w->shapes[w->n], sizeof w->shapes[0]);
+    w->events[w->n++] = *e;
+}
+
+static const gr_trace_event *find(const watch *w, const char *op, const char *pass)
+{
+    for (int i = 0; i < w->n; i++)
+        if (strcmp(w->events[i].op, op) == 0 && strcmp(w->events[i].pass, pass) == 0)
+            return &w->events[i];
+    fail_msg("no %s %s", op, pass);
+    return NULL;
+}
+
+/* y = tanh(x w): one step, watched. */
+static void step(watch *w)
+{
+    const float values[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    gr_tensor *x = gr_tensor_new(w->ctx, GR_F32, 2, (int64_t[]){3, 4}),
+              *weights = gr_variable(w->ctx, 2, (int64_t[]){4, 2});
+    gr_trace(w->ctx, on_event, w);
+    const double begin = gr_span_begin(w->ctx);
+    gr_upload(x, values);
+    gr_tensor *y = gr_tanh(gr_dense(x, weights, NULL, NULL));
+    gr_tensor *dy = gr_tensor_new(w->ctx, GR_F32, 2, (int64_t[]){3, 2});
+    gr_backward_from(y, dy);
+    gr_step_end(w->ctx);
+    gr_span_end(w->ctx, "mine", begin);
+    gr_trace(w->ctx, NULL, NULL);
+}
+
+static void what_ends_comes_in_its_order(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"upload", "dense", "tanh", "tanh", "dense", "backward", "mine"};
+    watch w = {.ctx = gr_open(NULL)};
+    step(&w);
+    assert_int_equal(w.n, 7);
+    for (int i = 0; i < w.n; i++) {
+        assert_string_equal(w.events[i].op, expected[i]);
+        assert_true(w.events[i].begin <= w.events[i].end);
+    }
+    const gr_trace_event *mine = &w.events[6], *back = &w.events[5];
+    assert_true(mine->kind == GR_TRACE_SPAN && mine->begin <= w.events[0].begin && mine->end >= back->end);
+    assert_true(back->kind == GR_TRACE_SPAN && back->begin <= w.events[3].begin && back->end >= w.events[4].end);
+    assert_true(w.events[0].kind == GR_TRACE_COPY && w.events[1].kind == GR_TRACE_KERNEL);
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+static void bytes_and_shapes(void **state)
+{
+    (void)state;
+    watch w = {.ctx = gr_open(NULL)};
+    step(&w);
+    const gr_trace_event *e = find(&w, "upload", "");
+    assert_true(e->bytes_read == 48 && e->bytes_written == 48 && e->flops == 0);
+    e = find(&w, "dense", "forward");
+    assert_true(e->bytes_read == 4 * (12 + 8) && e->bytes_written == 4 * 6);
+    assert_string_equal(w.shapes[e - w.events], "x[3,4] w[4,2]");
+    assert_true(e->memory >= e->bytes_read + e->bytes_written);
+    e = find(&w, "dense", "backward"); /* x wants no gradient: dW of x and dY, and w as its entry says */
+    assert_true(e->bytes_read == 4 * (6 + 12 + 8) && e->bytes_written == 4 * 8);
+    e = find(&w, "tanh", "backward");
+    assert_true(e->bytes_read == 4 * (6 + 6) && e->bytes_written == 4 * 6);
+    assert_string_equal(w.shapes[w.n - 1], ""); /* a span has none */
+    char text[8] = "before";
+    assert_string_equal(gr_trace_shapes(w.ctx, text, sizeof text), "");
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+/* The most memory is that of what is watched, not of a larger step before. */
+static void memory_begins_with_the_trace(void **state)
+{
+    (void)state;
+    watch w = {.ctx = gr_open(NULL)};
+    gr_tanh(gr_tensor_new(w.ctx, GR_F32, 1, (int64_t[]){1 << 20}));
+    gr_step_end(w.ctx);
+    const int64_t persistent = gr_memory_use(w.ctx).persistent;
+    step(&w);
+    for (int i = 0; i < w.n; i++)
+        assert_true(w.events[i].memory < persistent + (1 << 16));
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+/* Two uses of one variable as both inputs: their gradients are added by the engine, which is told too. */
+static void sums_of_gradients(void **state)
+{
+    (void)state;
+    watch w = {.ctx = gr_open(NULL)};
+    gr_tensor *x = gr_variable(w.ctx, 1, (int64_t[]){5}), *dy = gr_tensor_new(w.ctx, GR_F32, 1, (int64_t[]){5});
+    gr_trace(w.ctx, on_event, &w);
+    gr_backward_from(gr_add(x, x, NULL), dy);
+    const gr_trace_event *e = find(&w, "add_gradient", "backward");
+    assert_true(e->flops == 5 && e->bytes_read == 40 && e->bytes_written == 20);
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+static void nobody_looks_on(void **state)
+{
+    (void)state;
+    watch w = {.ctx = gr_open(NULL)};
+    assert_true(gr_span_begin(w.ctx) == 0 && gr_span_begin(NULL) == 0);
+    gr_span_end(w.ctx, "nobody", 0);
+    gr_span_end(NULL, "nobody", 1);
+    gr_trace(w.ctx, on_event, &w);
+    gr_span_end(w.ctx, "begun unseen", 0);
+    gr_plan_begin(w.ctx);
+    assert_true(gr_span_begin(w.ctx) == 0);
+    gr_plan_end(w.ctx);
+    assert_int_equal(w.n, 0);
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_ends_comes_in_its_order),
+        cmocka_unit_test(bytes_and_shapes),
+        cmocka_unit_test(memory_begins_with_the_trace),
+        cmocka_unit_test(sums_of_gradients),
+        cmocka_unit_test(nobody_looks_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
