@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/context.h"
+#include "core/float_mode.h"
 #include "core/precision.h"
 #include "core/trace.h"
 
@@ -121,6 +122,15 @@ static bool faulty(gr_context *ctx, const gr_op *op)
     return why;
 }
 
+/* On a CPU device in the mode that its threads are in. */
+static void run_pass(const gr_kernel *kernel, const gr_call *call, gr_pass pass)
+{
+    const uint64_t mode = call->exec->pool ? gr__float_mode_begin() : 0;
+    (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
+    if (call->exec->pool)
+        gr__float_mode_end(mode);
+}
+
 bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
@@ -134,7 +144,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     if (bytes && !gr__step_alloc(ctx, bytes, &scratch, &exec.scratch))
         return false;
     if (!ctx->planning)
-        (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
+        run_pass(kernel, call, pass);
     if (bytes)
         gr__step_free(ctx, &scratch);
     call->exec = NULL;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/float_mode.h"
 #include "core/op.h"
 
 /*
@@ -102,6 +103,7 @@ static void *work(void *arg)
 {
     worker *w = arg;
     gr_pool *pool = w->pool;
+    gr__float_mode_begin();
     for (unsigned seen = 0;; seen++) {
         wait_for(pool, round_began, seen);
         if (pool->stop)
@@ -164,15 +166,22 @@ int gr__pool_threads(const gr_pool *pool)
 void gr_parallel_for(const struct gr_exec *exec, int64_t chunks, gr_chunk_fn fn, void *arg)
 {
     gr_pool *pool = exec->pool;
-    if (!pool || pool->threads == 1 || chunks <= 1) {
+    if (!pool) {
         for (int64_t chunk = 0; chunk < chunks; chunk++)
             fn(arg, chunk);
         return;
     }
+    const uint64_t mode = gr__float_mode_begin();
     pool->fn = fn;
     pool->arg = arg;
     pool->chunks = chunks;
-    start_round(pool);
-    run_share(pool, 0);
-    wait_for(pool, round_done, 0);
+    if (pool->threads == 1 || chunks <= 1) {
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            fn(arg, chunk);
+    } else {
+        start_round(pool);
+        run_share(pool, 0);
+        wait_for(pool, round_done, 0);
+    }
+    gr__float_mode_end(mode);
 }

@@ -3,7 +3,8 @@
  *
  * The caller cuts the work into chunks by the shapes alone, never by the number of threads, so the bits of a result do
  * not depend on how many threads there are. Chunks are dealt out statically: worker i of n does chunks
- * [chunks*i/n, chunks*(i+1)/n). Workers spin briefly for the next job and then sleep.
+ * [chunks*i/n, chunks*(i+1)/n). Workers spin briefly for the next job and then sleep. All chunks of a pool, the
+ * caller's too, compute in the mode of float_mode.h.
  */
 #ifndef GRADUS_PARALLEL_H
 #define GRADUS_PARALLEL_H

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/float_mode.h"
+
 /*
  * Straight from the system: zero-filled without touching a page, and given back at once when it is freed. Large blocks
  * ask for huge pages, which spare a sweep over 160 MB of dense weights most of its TLB misses.
@@ -32,14 +34,18 @@ static bool host_copy(gr_device *d, void *dst, const void *src, size_t bytes)
     return true;
 }
 
+/* On a CPU device in the mode of its kernels. */
 static bool host_add(gr_device *d, void *dst, const void *src, int64_t count)
 {
+    const uint64_t mode = d->pool ? gr__float_mode_begin() : 0;
     for (int64_t i = 0; i < count; i++) {
         if (d->real == GR_F64)
             ((double *)dst)[i] += ((const double *)src)[i];
         else
             ((float *)dst)[i] += ((const float *)src)[i];
     }
+    if (d->pool)
+        gr__float_mode_end(mode);
     return true;
 }
 

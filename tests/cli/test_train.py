@@ -187,6 +187,9 @@ class Time(Case):
         self.assertGreater(kernels / time["ms"], 0.8)
         self.assertAlmostEqual(kernels / time["ms"], sum(o["share"] for o in time["operations"]), places=6)
         self.assertTrue(0 < time["loader_ms"] and 0 < time["host_ms"])
+        self.assertGreaterEqual(time["slowest_ms"], time["ms"])
+        self.assertTrue(1 <= time["slowest"] <= 33)
+        self.assertTrue(time["slowest_ms"] < time["all_ms"] <= 1e3 * row["seconds"])
         self.assertTrue(0.2 < time["ms"] / (1e3 * row["seconds"] / row["updates"]) < 1.5)
 
     def test_work_is_counted(self):
@@ -200,6 +203,9 @@ class Time(Case):
     def test_table(self):
         lines = self.gradus(*self.WORDS).out.split("Time of one update")[1].splitlines()[2:]
         self.assertLessEqual(max(map(len, lines)), 80)
+        lines, beside = lines[:-3], lines[-3:]
+        self.assertRegex(beside[1], r"^  slowest, update \d+ +\d+\.\d{3}$")
+        self.assertRegex(beside[2], r"^  all 33 +\d+\.\d{3}$")
         ms = [float(re.search(r"(\d+\.\d{3}) +\d+\.\d %", line)[1]) for line in lines[1:]]
         self.assertAlmostEqual(sum(ms[:-1]) / ms[-1], 1, delta=0.05)
         self.assertEqual(ms[:-3], sorted(ms[:-3], reverse=True))

@@ -29,6 +29,8 @@ struct time_watch {
     update_time now; /* the one that runs */
     int64_t count;   /* updates that counted */
     update_time updates[UPDATES];
+    double all, slowest; /* seconds of all updates, the first among them; of the slowest */
+    int64_t slowest_at;  /* which it was, from 1 on */
 };
 
 /* The line of an operation and pass; -1: there are too many, it will be found under "host". */
@@ -91,6 +93,11 @@ void time_watch_end(time_watch *t, bool counts)
     if (t->warm)
         t->updates[t->count++ % UPDATES] = t->now;
     t->warm = true;
+    t->all += t->now.seconds;
+    if (t->now.seconds > t->slowest) {
+        t->slowest = t->now.seconds;
+        t->slowest_at = t->count + 1;
+    }
 }
 
 /* --- what comes out ----------------------------------------------------------------------------------------------- */
@@ -178,6 +185,8 @@ void time_watch_print(const time_watch *t, FILE *f)
     print_rest(f, "loader", "gathers a batch", u.loader, u.seconds);
     print_rest(f, "host", "between kernels", host_seconds(t, &u), u.seconds);
     print_rest(f, "whole update", "", u.seconds, u.seconds);
+    fprintf(f, "\n  slowest, update %-12lld %19.3f\n", (long long)t->slowest_at, 1e3 * t->slowest);
+    fprintf(f, "  all %-22lld %21.3f\n", (long long)t->count + 1, 1e3 * t->all);
 }
 
 json_t *time_watch_json(const time_watch *t)
@@ -194,6 +203,7 @@ json_t *time_watch_json(const time_watch *t)
                                         t->names[line[i]].pass, "calls", p->calls, "ms", 1e3 * p->seconds, "share",
                                         p->seconds / u.seconds, "gflops", gflops(p)));
     }
-    return json_pack("{s:I, s:f, s:o, s:f, s:f}", "updates", (json_int_t)t->count, "ms", 1e3 * u.seconds, "operations",
-                     operations, "loader_ms", 1e3 * u.loader, "host_ms", 1e3 * host_seconds(t, &u));
+    return json_pack("{s:I, s:f, s:o, s:f, s:f, s:I, s:f, s:f}", "updates", (json_int_t)t->count, "ms", 1e3 * u.seconds,
+                     "operations", operations, "loader_ms", 1e3 * u.loader, "host_ms", 1e3 * host_seconds(t, &u),
+                     "slowest", (json_int_t)t->slowest_at, "slowest_ms", 1e3 * t->slowest, "all_ms", 1e3 * t->all);
 }
