@@ -1,4 +1,10 @@
-/* parallel.c - the thread pool behind gr_parallel_for. */
+/*
+ * parallel.c - the thread pool behind gr_parallel_for.
+ *
+ * Every thread has a share of a job's chunks, the same one each time: what it needs may still lie in its cache. Who is
+ * through with its own takes over what others have not begun. So a job waits neither for a worker that sleeps nor for
+ * one whose processor another program has got, but for chunks under way alone.
+ */
 #include "core/parallel.h"
 
 #include <pthread.h>
@@ -22,18 +28,24 @@ typedef struct {
     pthread_t thread;
 } worker;
 
+/* What nobody has begun of a thread's share; below 0: more have asked. A cache line each. */
+typedef struct {
+    _Alignas(64) _Atomic int64_t left;
+} share;
+
 struct gr_pool {
     int threads;
     worker *workers;
+    share *shares;
 
-    gr_chunk_fn fn; /* the job: written before round is advanced, read after it is seen to have advanced */
+    gr_chunk_fn fn; /* the job: written before its shares, read by who has taken a chunk of one */
     void *arg;
     int64_t chunks;
-    bool stop;
 
-    _Atomic unsigned round; /* number of the newest job */
-    _Atomic int unfinished; /* workers that still have chunks of it */
-    _Atomic int asleep;     /* threads that wait on wake */
+    _Atomic bool stop;
+    _Atomic unsigned round;     /* number of the newest job */
+    _Atomic int64_t unfinished; /* chunks of it */
+    _Atomic int asleep;         /* threads that wait on wake */
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* broadcast when round advances or unfinished reaches 0 and somebody sleeps */
     int spins;
@@ -53,11 +65,31 @@ int gr__usable_cpus(void)
     return n > 0 ? n : 1;
 }
 
-static void run_share(const gr_pool *pool, int index)
+/* Where the share of a thread ends and the next one's begins. */
+static int64_t share_end(const gr_pool *pool, int index)
 {
-    int64_t begin = pool->chunks * index / pool->threads, end = pool->chunks * (index + 1) / pool->threads;
-    for (int64_t chunk = begin; chunk < end; chunk++)
-        pool->fn(pool->arg, chunk);
+    return pool->chunks * (index + 1) / pool->threads;
+}
+
+/*
+ * Does what is left of a share; returns how many chunks. A chunk that was taken holds the job up until it is counted as
+ * finished, so the job cannot change under it: who comes too late for one job takes part in the next.
+ */
+static int64_t run_share(gr_pool *pool, int index)
+{
+    int64_t done = 0;
+    for (int64_t left; (left = atomic_fetch_sub(&pool->shares[index].left, 1)) > 0; done++)
+        pool->fn(pool->arg, share_end(pool, index) - left);
+    return done;
+}
+
+/* Does what is left of all shares, a thread's own first. True: with this the job is finished. */
+static bool run_shares(gr_pool *pool, int index)
+{
+    int64_t done = 0;
+    for (int i = 0; i < pool->threads; i++)
+        done += run_share(pool, (index + i) % pool->threads);
+    return done > 0 && atomic_fetch_sub(&pool->unfinished, done) == done;
 }
 
 typedef bool (*condition)(gr_pool *pool, unsigned seen);
@@ -90,7 +122,7 @@ static void wait_for(gr_pool *pool, condition holds, unsigned seen)
 }
 
 /* Wakes sleepers, if there are any: no system call while everybody spins. */
-static void wake_workers(gr_pool *pool)
+static void wake_sleepers(gr_pool *pool)
 {
     if (atomic_load(&pool->asleep) == 0)
         return;
@@ -104,21 +136,31 @@ static void *work(void *arg)
     worker *w = arg;
     gr_pool *pool = w->pool;
     gr__float_mode_begin();
-    for (unsigned seen = 0;; seen++) {
+    for (unsigned seen = 0;;) {
         wait_for(pool, round_began, seen);
-        if (pool->stop)
+        seen = atomic_load(&pool->round); /* others may have finished several jobs since */
+        if (atomic_load(&pool->stop))
             return NULL;
-        run_share(pool, w->index);
-        if (atomic_fetch_sub(&pool->unfinished, 1) == 1)
-            wake_workers(pool);
+        if (run_shares(pool, w->index))
+            wake_sleepers(pool);
     }
 }
 
 static void start_round(gr_pool *pool)
 {
-    atomic_store(&pool->unfinished, pool->threads - 1);
     atomic_fetch_add(&pool->round, 1);
-    wake_workers(pool);
+    wake_sleepers(pool);
+}
+
+static void hand_out(gr_pool *pool, int64_t chunks, gr_chunk_fn fn, void *arg)
+{
+    pool->fn = fn;
+    pool->arg = arg;
+    pool->chunks = chunks;
+    atomic_store(&pool->unfinished, chunks);
+    for (int i = 0; i < pool->threads; i++)
+        atomic_store(&pool->shares[i].left, share_end(pool, i) - share_end(pool, i - 1));
+    start_round(pool);
 }
 
 gr_pool *gr__pool_open(int threads)
@@ -132,13 +174,16 @@ gr_pool *gr__pool_open(int threads)
     /* With more threads than processors a spinning thread keeps a working one from running: sleep at once. */
     pool->spins = threads <= gr__usable_cpus() ? SPINS : 1;
     pool->workers = calloc((size_t)threads, sizeof *pool->workers);
-    for (int i = 1; pool->workers && i < threads; i++) {
+    pool->shares = aligned_alloc(sizeof *pool->shares, (size_t)threads * sizeof *pool->shares);
+    for (int i = 0; pool->shares && i < threads; i++)
+        atomic_init(&pool->shares[i].left, 0);
+    for (int i = 1; pool->workers && pool->shares && i < threads; i++) {
         pool->workers[i] = (worker){.pool = pool, .index = i};
         if (pthread_create(&pool->workers[i].thread, NULL, work, &pool->workers[i]) != 0)
             break;
         pool->threads = i + 1;
     }
-    if (pool->workers && pool->threads == (threads > 1 ? threads : 1))
+    if (pool->workers && pool->shares && pool->threads == (threads > 1 ? threads : 1))
         return pool;
     gr__pool_close(pool);
     return NULL;
@@ -148,12 +193,13 @@ void gr__pool_close(gr_pool *pool)
 {
     if (!pool)
         return;
-    pool->stop = true;
+    atomic_store(&pool->stop, true);
     start_round(pool);
     for (int i = 1; i < pool->threads; i++)
         pthread_join(pool->workers[i].thread, NULL);
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->wake);
+    free(pool->shares);
     free(pool->workers);
     free(pool);
 }
@@ -166,22 +212,15 @@ int gr__pool_threads(const gr_pool *pool)
 void gr_parallel_for(const struct gr_exec *exec, int64_t chunks, gr_chunk_fn fn, void *arg)
 {
     gr_pool *pool = exec->pool;
-    if (!pool) {
-        for (int64_t chunk = 0; chunk < chunks; chunk++)
-            fn(arg, chunk);
-        return;
-    }
-    const uint64_t mode = gr__float_mode_begin();
-    pool->fn = fn;
-    pool->arg = arg;
-    pool->chunks = chunks;
-    if (pool->threads == 1 || chunks <= 1) {
-        for (int64_t chunk = 0; chunk < chunks; chunk++)
-            fn(arg, chunk);
+    const uint64_t mode = pool ? gr__float_mode_begin() : 0;
+    if (pool && pool->threads > 1 && chunks > 1) {
+        hand_out(pool, chunks, fn, arg);
+        if (!run_shares(pool, 0))
+            wait_for(pool, round_done, 0);
     } else {
-        start_round(pool);
-        run_share(pool, 0);
-        wait_for(pool, round_done, 0);
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            fn(arg, chunk);
     }
-    gr__float_mode_end(mode);
+    if (pool)
+        gr__float_mode_end(mode);
 }

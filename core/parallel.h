@@ -2,9 +2,9 @@
  * parallel.h - the only way to use several CPU threads: gr_parallel_for.
  *
  * The caller cuts the work into chunks by the shapes alone, never by the number of threads, so the bits of a result do
- * not depend on how many threads there are. Chunks are dealt out statically: worker i of n does chunks
- * [chunks*i/n, chunks*(i+1)/n). Workers spin briefly for the next job and then sleep. All chunks of a pool, the
- * caller's too, compute in the mode of float_mode.h.
+ * not depend on how many threads there are. Worker i of n begins with chunks [chunks*i/n, chunks*(i+1)/n), in their
+ * order, and then takes over what others have not begun. Workers spin briefly for the next job and then sleep. All
+ * chunks of a pool, the caller's too, compute in the mode of float_mode.h.
  */
 #ifndef GRADUS_PARALLEL_H
 #define GRADUS_PARALLEL_H

@@ -1,5 +1,6 @@
 /*
- * test_parallel.c - every chunk exactly once, whatever the threads; more threads than processors; pools side by side.
+ * test_parallel.c - every chunk exactly once, whatever the threads; more threads than processors; what one thread has
+ * not begun another takes over; pools side by side.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +72,36 @@ static void many_small_jobs(void **state)
     gr__pool_close(crowd);
 }
 
+typedef struct {
+    _Atomic bool done[4];
+    _Atomic bool given_up;
+} chain;
+
+/* Of four chunks for two threads the second half is the worker's: its first waits for its second. */
+static void third_waits_for_fourth(void *arg, int64_t chunk)
+{
+    chain *c = arg;
+    for (int i = 0; chunk == 2 && !c->done[3] && !c->given_up; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (i == 10000)
+            c->given_up = true;
+    }
+    c->done[chunk] = true;
+}
+
+static void others_take_over(void **state)
+{
+    (void)state;
+    gr_pool *pool = gr__pool_open(2);
+    for (int i = 0; i < 20; i++) {
+        chain c = {0};
+        gr_parallel_for(&(gr_exec){.pool = pool}, 4, third_waits_for_fourth, &c);
+        assert_false(c.given_up);
+        assert_true(c.done[0] && c.done[1] && c.done[2] && c.done[3]);
+    }
+    gr__pool_close(pool);
+}
+
 static void *side_by_side(void *failed)
 {
     gr_pool *pool = gr__pool_open(3);
@@ -100,10 +131,8 @@ static void pools_do_not_mix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_chunk_once),
-        cmocka_unit_test(sleepers_wake),
-        cmocka_unit_test(many_small_jobs),
-        cmocka_unit_test(pools_do_not_mix),
+        cmocka_unit_test(every_chunk_once), cmocka_unit_test(sleepers_wake),    cmocka_unit_test(many_small_jobs),
+        cmocka_unit_test(others_take_over), cmocka_unit_test(pools_do_not_mix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
