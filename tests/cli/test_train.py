@@ -189,7 +189,8 @@ class Time(Case):
         self.assertTrue(0 < time["loader_ms"] and 0 < time["host_ms"])
         self.assertGreaterEqual(time["slowest_ms"], time["ms"])
         self.assertTrue(1 <= time["slowest"] <= 33)
-        self.assertTrue(time["slowest_ms"] < time["all_ms"] <= 1e3 * row["seconds"])
+        self.assertLess(time["slowest_ms"], time["all_ms"])
+        self.assertTrue(0.5 < time["all_ms"] / (1e3 * row["seconds"]) < 1.5)
         self.assertTrue(0.2 < time["ms"] / (1e3 * row["seconds"] / row["updates"]) < 1.5)
 
     def test_work_is_counted(self):
