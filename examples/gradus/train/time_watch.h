@@ -27,8 +27,8 @@ void time_watch_end(time_watch *t, bool counts);
 void time_watch_print(const time_watch *t, FILE *f);
 
 /*
- * {"updates", "ms", "operations": [{"op", "pass", "calls", "ms", "share", "gflops"}], "loader_ms", "host_ms", "slowest",
- * "slowest_ms", "all_ms"}: the last three count the first update too, from 1 on.
+ * {"updates", "ms", "operations": [{"op", "pass", "calls", "ms", "share", "gflops"}], "loader_ms", "host_ms",
+ * "slowest", "slowest_ms", "all_ms"}: the last three count the first update too, from 1 on.
  */
 json_t *time_watch_json(const time_watch *t);
 
