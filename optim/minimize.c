@@ -14,21 +14,25 @@
 
 enum { X = 0, W = 1, B = 2 }; /* input slots of dense */
 
-/*
- * Whether the tensor or half copy in a slot is a parameter of this model whose only gradient in this update comes from
- * there.
- */
-static bool sole_use(const gr_optimizer *opt, gr_tensor *in)
+/* How many inputs of nodes on the tape are t or its half copy. */
+static int uses(const gr_context *ctx, const gr_tensor *t)
 {
-    const gr_context *ctx = opt->ctx;
-    const gr_tensor *t = gr__origin(in);
-    if (t->slab != opt->net->parameters->slab || t->grad_written)
-        return false;
-    int uses = 0;
+    int n = 0;
     for (int i = 0; i < ctx->n_nodes; i++)
         for (int j = 0; j < ctx->nodes[i]->call.n_in; j++)
-            uses += gr__origin(ctx->nodes[i]->call.in[j]) == t;
-    return uses == 1;
+            n += gr__origin(ctx->nodes[i]->call.in[j]) == t;
+    return n;
+}
+
+/* Whether weights and bias are parameters of this model whose only gradients in this update come from this call. */
+static bool sole_uses(const gr_optimizer *opt, const gr_call *c)
+{
+    for (int slot = W; slot <= B; slot++) {
+        const gr_tensor *t = gr__origin(c->in[slot]);
+        if (t && (t->slab != opt->net->parameters->slab || t->grad_written || uses(opt->ctx, t) != 1))
+            return false;
+    }
+    return true;
 }
 
 /* Not where somebody else reads the gradients. */
@@ -46,8 +50,7 @@ static bool takes_halves(const gr_context *ctx)
 static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
 {
     const gr_call *c = &node->call;
-    if (node->op->id != GR_OP_dense || !sole_use(opt, c->in[W]) ||
-        (c->in[B] ? !sole_use(opt, c->in[B]) : opt->ctx->scaler != NULL))
+    if (node->op->id != GR_OP_dense || !sole_uses(opt, c) || (!c->in[B] && opt->ctx->scaler))
         return false;
     if (gr__is_half(c->in[X]) && !halves)
         return false;
