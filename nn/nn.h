@@ -67,6 +67,7 @@ gr_module *gr_batch_norm_layer(gr_context *ctx, const gr_batch_norm_options *opt
 gr_module *gr_relu_layer(gr_context *ctx);
 gr_module *gr_sigmoid_layer(gr_context *ctx);
 gr_module *gr_tanh_layer(gr_context *ctx);
+gr_module *gr_exp_layer(gr_context *ctx);
 gr_module *gr_gelu_layer(gr_context *ctx); /* exact, by erf */
 gr_module *gr_silu_layer(gr_context *ctx);
 

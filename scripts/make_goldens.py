@@ -175,7 +175,7 @@ def draw_real(row, slot, stream, count):
     u, scale = draw_uniform(row, stream, count), row.number("scale", 1)
     if slot.name == "weight":
         return np.where(np.arange(count) % 5 == 3, 0, (u + 1.5) * scale)
-    if slot.name == "norm":
+    if slot.name == "norm" or row.op == "log":
         return (u + 1.5) * scale
     if slot.name in ("m", "v"):
         square = slot.name == "v" and row.op not in ("momentum_step", "lars_step")
@@ -406,6 +406,11 @@ DIFF = {
     "scale": lambda row, x: row.number("factor", None) * x,
     "l2_penalty": lambda row, w: row.number("factor", None) * (w * w).sum(),
     "add": lambda row, a, b: relu_if(row, a + b),
+    "mul": lambda row, a, b: a * b,
+    "exp": lambda row, x: x.exp(),
+    "log": lambda row, x: x.log(),
+    "sum": lambda row, x: x.sum(),
+    "mean": lambda row, x: x.mean(),
     "global_avg_pool": lambda row, x: x.mean((1, 2)),
     "softmax_cross_entropy": cross_entropy,
     "sigmoid_bce": bce,
@@ -421,8 +426,7 @@ def cast(row, x):
 
 PURE = {
     "accuracy": accuracy, "augment": augment, "confusion": confusion, "gather": gather, "cast": cast,
-    "normalise": normalise, "sum": lambda row, x: x.sum(), "mean": lambda row, x: x.mean(),
-    "global_norm": lambda row, x: x.norm()
+    "normalise": normalise, "global_norm": lambda row, x: x.norm()
 }
 
 

@@ -4,17 +4,20 @@
  *   relu              y = max(0, x)                     dX = dY [y > 0]
  *   sigmoid           y = 1 / (1 + exp(-x))             dX = dY y (1 - y)
  *   tanh              y = tanh(x)                       dX = dY (1 - y^2)
+ *   exp               y = exp(x)                        dX = dY y
+ *   log               y = log(x)                        dX = dY / x
  *   gelu              y = x Phi(x)                      dX = dY (Phi(x) + x phi(x)), phi = Phi'
  *   silu              y = x s, s = 1 / (1 + exp(-x))    dX = dY (s + x s (1 - s))
  *   scale             y = factor x                      dX = factor dY
  *   flatten, reshape  y = x, under another shape        dX = dY
  *   add               y = a + b, or max(0, a + b)       da = db = dY, with the ReLU dY [y > 0]
+ *   mul               y = a b                           da = dY b, db = dY a
  *
  * An operation of one number is two formulas and a line: y of x, dX of dY and of what the derivative is written in, y
  * or x.
  *
  * Launch    a thread for four elements side by side, blocks of 256: a warp moves 512 bytes at a time. Backward of add
- *           writes both gradients from one reading of dY.
+ *           and mul writes both gradients from one reading of dY.
  * Limit     memory: each array is read or written once.
  * NaN       stays NaN, on its way forward: v < 0 is false for it. In y it stops the gradient of a ReLU, as 0 does.
  * Measured  not yet.
@@ -108,6 +111,26 @@ GR_DEVICE float tanh_dx(float dy, float y)
     return dy * ((1 - y) * (1 + y));
 }
 ELEMENTWISE(tanh, out[0])
+
+GR_DEVICE float exp_y(float x)
+{
+    return expf(x);
+}
+GR_DEVICE float exp_dx(float dy, float y)
+{
+    return dy * y;
+}
+ELEMENTWISE(exp, out[0])
+
+GR_DEVICE float log_y(float x)
+{
+    return logf(x);
+}
+GR_DEVICE float log_dx(float dy, float x)
+{
+    return dy / x;
+}
+ELEMENTWISE(log, in[0])
 
 /* Phi(x), the normal distribution, by erfc: below 0 no 1 - erf loses digits. Its products with x are 0 where it is. */
 GR_DEVICE float normal(float x)
@@ -236,3 +259,61 @@ template <class E> static void add_backward(const gr_call *call)
 
 FORWARD_OF_ELEMENTS(add, add_forward)
 BACKWARD_OF_ELEMENTS(add, add_backward)
+
+/* --- products of two tensors -------------------------------------------------------------------------------------- */
+
+/* y[count], a[count], b[count] */
+template <class E> static __global__ void mul(E *y, const E *a, const E *b, int64_t count)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(a, i, count);
+        const quad other = quad_load(b, i, count);
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] *= other.at[j];
+        quad_store(y, i, count, v, false);
+    }
+}
+
+/* d[count] = dy[count] other[count], or added to it */
+template <class E>
+GR_DEVICE void product_gradient(E *d, quad dy, const E *other, int64_t i, int64_t count, bool accumulate)
+{
+    const quad factor = quad_load(other, i, count);
+    for (int j = 0; j < QUAD; j++)
+        dy.at[j] *= factor.at[j];
+    quad_store(d, i, count, dy, accumulate);
+}
+
+/* da[count] and db[count], each or NULL; a[count], b[count], dy[count] */
+template <class E>
+static __global__ void mul_gradients(E *da, E *db, const E *a, const E *b, const E *dy, int64_t count,
+                                     bool accumulate_a, bool accumulate_b)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        const quad v = quad_load(dy, i, count);
+        if (da)
+            product_gradient(da, v, b, i, count, accumulate_a);
+        if (db)
+            product_gradient(db, v, a, i, count, accumulate_b);
+    }
+}
+
+template <class E> static void mul_forward(const gr_call *call)
+{
+    const int64_t count = call->in[0]->count;
+    GR_LAUNCH((mul<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, elements<E>(call->out[0]),
+              elements<E>(call->in[0]), elements<E>(call->in[1]), count);
+}
+
+template <class E> static void mul_backward(const gr_call *call)
+{
+    const int64_t count = call->in[0]->count;
+    if (call->d_in[0] || call->d_in[1])
+        GR_LAUNCH((mul_gradients<E>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue,
+                  elements<E>(call->d_in[0]), elements<E>(call->d_in[1]), elements<E>(call->in[0]),
+                  elements<E>(call->in[1]), elements<E>(call->d_out[0]), count, call->accumulate & 1,
+                  call->accumulate >> 1 & 1);
+}
+
+FORWARD_OF_ELEMENTS(mul, mul_forward)
+BACKWARD_OF_ELEMENTS(mul, mul_backward)

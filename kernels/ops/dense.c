@@ -23,6 +23,11 @@ gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_arg
     return gr__op_run(&call);
 }
 
+gr_tensor *gr_matmul(gr_tensor *a, gr_tensor *b)
+{
+    return gr_dense(a, b, NULL, NULL);
+}
+
 double gr__dense_flops(const gr_call *call, gr_pass pass)
 {
     const gr_tensor *x = call->in[0], *w = call->in[1];

@@ -40,6 +40,26 @@ gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args)
     return gr__begin(&call, add, args, a, b) && gr__check_same_shape(&call, 1, "b") ? same_shape(&call) : NULL;
 }
 
+/* The difference. -b is exact, so this is a subtraction. */
+gr_tensor *gr_sub(gr_tensor *a, gr_tensor *b)
+{
+    return gr_add(a, gr_scale(b, -1), NULL);
+}
+
+/* The product of two tensors of one shape. Backward needs both. */
+gr_tensor *gr_mul(gr_tensor *a, gr_tensor *b)
+{
+    gr_build call;
+    return gr__begin(&call, mul, NULL, a, b) && gr__check_same_shape(&call, 1, "b") ? same_shape(&call) : NULL;
+}
+
+/* The natural logarithm. Backward needs x. */
+gr_tensor *gr_log(gr_tensor *x)
+{
+    gr_build call;
+    return gr__begin(&call, log, NULL, x) ? same_shape(&call) : NULL;
+}
+
 /* Dropout. Backward draws again what forward has drawn: nothing is kept. */
 gr_tensor *gr_dropout(gr_tensor *x, double rate)
 {

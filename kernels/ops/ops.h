@@ -149,6 +149,8 @@ gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_ten
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */
 gr_tensor *gr_tanh(gr_tensor *x);    /* hyperbolic tangent; any shape */
+gr_tensor *gr_exp(gr_tensor *x);     /* e^x; any shape */
+gr_tensor *gr_log(gr_tensor *x);     /* the natural logarithm; any shape. -infinity at 0, NaN below */
 gr_tensor *gr_gelu(gr_tensor *x);    /* x Phi(x), Phi the normal distribution (Hendrycks, Gimpel 2016); exact, by erf */
 gr_tensor *gr_silu(gr_tensor *x);    /* x / (1 + exp(-x)), also called swish; any shape */
 gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
@@ -161,6 +163,9 @@ gr_tensor *gr_flatten(gr_tensor *x); /* [N, H*W*C]; shares the storage of x */
 gr_tensor *gr_dropout(gr_tensor *x, double rate);
 
 gr_tensor *gr_add(gr_tensor *a, gr_tensor *b, const gr_add_args *args); /* a + b of one shape; args or NULL */
+gr_tensor *gr_sub(gr_tensor *a, gr_tensor *b);                          /* a - b of one shape: b scaled, then added */
+gr_tensor *gr_mul(gr_tensor *a, gr_tensor *b);                          /* a b, element by element, of one shape */
+gr_tensor *gr_matmul(gr_tensor *a, gr_tensor *b);                       /* a[m,k] b[k,n]: a dense layer without bias */
 gr_tensor *gr_scale(gr_tensor *x, double factor);                       /* factor x; any shape */
 gr_tensor *gr_reshape(gr_tensor *x, int ndim, const int64_t *shape);    /* as many elements as x; shares its storage */
 gr_tensor *gr_global_avg_pool(gr_tensor *x); /* x[N,H,W,C] -> y[N,C]: the mean of each channel */
@@ -190,7 +195,16 @@ gr_tensor *gr_smoothed_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor 
  */
 gr_tensor *gr_l2_penalty(gr_tensor *w, double factor);
 
-/* Scalars of a whole tensor, of any shape: the sum, the mean, and sqrt(sum x^2), the norm of a slab of gradients. */
+/*
+ * The mean of (a - b)^2 over all elements, of one shape. It is of this call alone: where a batch comes in micro-
+ * batches, scale it by their share.
+ */
+gr_tensor *gr_mse(gr_tensor *a, gr_tensor *b);
+
+/*
+ * Scalars of a whole tensor, of any shape: the sum, the mean, and sqrt(sum x^2), the norm of a slab of gradients. Sum
+ * and mean have gradients, scaled as a loss's are: what ends in one of them is a loss.
+ */
 gr_tensor *gr_sum(gr_tensor *x);
 gr_tensor *gr_mean(gr_tensor *x);
 gr_tensor *gr_global_norm(gr_tensor *x);

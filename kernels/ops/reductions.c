@@ -19,6 +19,12 @@ gr_tensor *gr_l2_penalty(gr_tensor *w, double factor)
     return scalar(&call);
 }
 
+gr_tensor *gr_mse(gr_tensor *a, gr_tensor *b)
+{
+    gr_tensor *difference = gr_sub(a, b);
+    return difference ? gr_l2_penalty(difference, 1 / (double)difference->count) : NULL;
+}
+
 /* The sum of all elements. */
 gr_tensor *gr_sum(gr_tensor *x)
 {

@@ -61,6 +61,26 @@ static wide tanh_dx(wide dy, wide y)
 }
 ELEMENTWISE(tanh, out[0])
 
+static wide exp_y(wide x)
+{
+    return exp(x);
+}
+static wide exp_dx(wide dy, wide y)
+{
+    return dy * y;
+}
+ELEMENTWISE(exp, out[0])
+
+static wide log_y(wide x)
+{
+    return log(x);
+}
+static wide log_dx(wide dy, wide x)
+{
+    return dy / x;
+}
+ELEMENTWISE(log, in[0])
+
 /* Phi(x), the normal distribution, by erfc: below 0 no 1 - erf loses digits. Its products with x are 0 where it is. */
 static wide normal(wide x)
 {
@@ -123,6 +143,21 @@ void GR_REF(add_backward)(const gr_call *call)
     for (int slot = 0; slot < 2; slot++)
         for (int64_t i = 0; call->d_in[slot] && i < call->in[0]->count; i++)
             give(call, slot, i, args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i]);
+}
+
+/* y = a b; da = dY b, db = dY a */
+void GR_REF(mul_forward)(const gr_call *call)
+{
+    const real *a = reals(call->in[0]), *b = reals(call->in[1]); /* [count] */
+    for (int64_t i = 0; i < call->in[0]->count; i++)
+        reals(call->out[0])[i] = (real)((wide)a[i] * (wide)b[i]);
+}
+
+void GR_REF(mul_backward)(const gr_call *call)
+{
+    for (int slot = 0; slot < 2; slot++)
+        for (int64_t i = 0; call->d_in[slot] && i < call->in[0]->count; i++)
+            give(call, slot, i, (wide)reals(call->d_out[0])[i] * (wide)reals(call->in[1 - slot])[i]);
 }
 
 /* flatten and reshape: y = x, dX = dY, a copy. The engine avoids it by sharing storage wherever it can. */

@@ -9,16 +9,34 @@ static wide sum_of(const gr_tensor *x)
     return sum;
 }
 
+/* dX[i] = dL factor: what ends in a sum is a loss */
+static void spread(const gr_call *call, wide factor)
+{
+    const wide seed = (wide)reals(call->d_out[0])[0] * call->exec->state->loss_scale;
+    for (int64_t i = 0; call->d_in[0] && i < call->in[0]->count; i++)
+        give(call, 0, i, seed * factor);
+}
+
 /* s = sum_i x[i] */
 void GR_REF(sum_forward)(const gr_call *call)
 {
     reals(call->out[0])[0] = (real)sum_of(call->in[0]);
 }
 
+void GR_REF(sum_backward)(const gr_call *call)
+{
+    spread(call, 1);
+}
+
 /* s = sum_i x[i] / count */
 void GR_REF(mean_forward)(const gr_call *call)
 {
     reals(call->out[0])[0] = (real)(sum_of(call->in[0]) / (wide)call->in[0]->count);
+}
+
+void GR_REF(mean_backward)(const gr_call *call)
+{
+    spread(call, 1 / (wide)call->in[0]->count);
 }
 
 /* norm = sqrt(sum_i x[i]^2) */

@@ -156,7 +156,7 @@ static double one(const row *r, int slot, const gr_slot *s, int64_t i, int64_t c
     double u = (double)draw_uniform(r, (uint32_t)slot, (uint64_t)i);
     if (!strcmp(s->name, "weight")) /* some samples do not count */
         return i % 5 == 3 ? 0 : (u + 1.5) * r->scale;
-    if (!strcmp(s->name, "norm"))
+    if (!strcmp(s->name, "norm") || r->op->id == GR_OP_log)
         return (u + 1.5) * r->scale;
     if (!strcmp(s->name, "v") || !strcmp(s->name, "m")) /* a moment, of Adam's the second a square */
         return r->fresh ? 0 : s->flags & GR_SLOT_POSITIVE ? u * 0.5 + 0.625 : u;

@@ -35,6 +35,7 @@ static const struct {
     {"avg_pool2d x[3,4] size[2,2]", "[N,H,W,C]"},
     {"avg_pool2d x[2,5,6,3] size[2,2] pad[2,0,0,0]", "must be smaller than the window"},
     {"add a[3,4] b[4,3]", "b must have the shape of a"},
+    {"mul a[3,4] b[4,3]", "b must have the shape of a"},
     {"global_avg_pool x[3,4]", "[N,H,W,C]"},
     {"batch_norm x[1,4] gamma[4] beta[4]", "one value per channel"},
     {"batch_norm x[3,4] gamma[3] beta[4]", "gamma must have one element for each of the 4"},
