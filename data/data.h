@@ -209,6 +209,7 @@ typedef struct {
     int64_t n;         /* rows, padding included */
     int64_t samples;   /* rows that count */
     bool first, last;  /* of its batch's pieces; both where it is the whole batch */
+    int classes;       /* of the set: labels are below; 0: not known */
 } gr_batch;
 
 gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options);

@@ -63,8 +63,8 @@ class Options(ctypes.Structure):
 
 class LoaderOptions(ctypes.Structure):
     _fields_ = [("batch", ctypes.c_int64), ("order", ctypes.c_int), ("last", ctypes.c_int), ("epoch", ctypes.c_int64),
-                ("micro_batch", ctypes.c_int64), ("workers", ctypes.c_int), ("prefetch", ctypes.c_int),
-                ("on_device", ctypes.c_bool)]
+                ("skip", ctypes.c_int64), ("micro_batch", ctypes.c_int64), ("workers", ctypes.c_int),
+                ("prefetch", ctypes.c_int), ("on_device", ctypes.c_bool)]
 
 
 class SgdOptions(ctypes.Structure):
@@ -74,7 +74,8 @@ class SgdOptions(ctypes.Structure):
 
 class Batch(ctypes.Structure):
     _fields_ = [("x", ctypes.c_void_p), ("y", ctypes.c_void_p), ("weight", ctypes.c_void_p), ("n", ctypes.c_int64),
-                ("samples", ctypes.c_int64), ("first", ctypes.c_bool), ("last", ctypes.c_bool)]
+                ("samples", ctypes.c_int64), ("first", ctypes.c_bool), ("last", ctypes.c_bool),
+                ("classes", ctypes.c_int)]
 
 
 class Memory(ctypes.Structure):

@@ -491,24 +491,44 @@ static void memory_is_planned_first(void **state)
     gr_close(ctx);
 }
 
+/* Labels that the model has no answer for are refused before a weight has moved. */
+static void labels_without_an_answer(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.seed = 1});
+    gr_dataset *set = gr_table_classes(ctx, 60, 8, 1); /* of two classes */
+    gr_module *net =
+        gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+    gr_module_build(net, 3, (int64_t[]){1, 8, 1});
+    gr_optimizer *opt = gr_sgd(ctx, net, NULL);
+    gr_batch batch;
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 10});
+    assert_true(gr_loader_next(loader, &batch));
+    assert_int_equal(batch.classes, 2);
+    batch.classes = 3;
+    int64_t count;
+    float *before = parameters(net, &count);
+    assert_false(gr_minimize(opt, gr_loss(gr_forward(net, batch.x), &batch)));
+    assert_non_null(strstr(gr_error_text(ctx), "the set has 3 classes, the model's answer is for 2"));
+    gr_clear_error(ctx);
+    float *after = parameters(net, &count);
+    assert_memory_equal(before, after, (size_t)count * sizeof *before);
+    free(before);
+    free(after);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(minimize_is_backward_and_step),
-        cmocka_unit_test(micro_batches_add_up),
-        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
-        cmocka_unit_test(fit_reports_the_penalty),
-        cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
-        cmocka_unit_test(same_bits_for_any_threads),
-        cmocka_unit_test(training_learns),
-        cmocka_unit_test(the_report_can_stop),
-        cmocka_unit_test(numbers_gone_bad_are_named),
-        cmocka_unit_test(momentum_follows_its_formula),
-        cmocka_unit_test(schedules_have_their_values),
-        cmocka_unit_test(fit_follows_the_schedule),
-        cmocka_unit_test(the_rate_is_the_callers),
-        cmocka_unit_test(bad_options_are_refused),
-        cmocka_unit_test(memory_is_planned_first),
+        cmocka_unit_test(labels_without_an_answer),     cmocka_unit_test(minimize_is_backward_and_step),
+        cmocka_unit_test(micro_batches_add_up),         cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
+        cmocka_unit_test(fit_reports_the_penalty),      cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
+        cmocka_unit_test(same_bits_for_any_threads),    cmocka_unit_test(training_learns),
+        cmocka_unit_test(the_report_can_stop),          cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(momentum_follows_its_formula), cmocka_unit_test(schedules_have_their_values),
+        cmocka_unit_test(fit_follows_the_schedule),     cmocka_unit_test(the_rate_is_the_callers),
+        cmocka_unit_test(bad_options_are_refused),      cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,13 @@ bool gr__device_batch_present(gr_device_batch *d, int64_t rows, int64_t samples,
     gr_tensor *x =
         d->map.view ? gr__augment_batch(d->set, pictures, d->map.view) : gr_normalise(pictures, &d->set->normalise);
     if (x)
-        *batch = (gr_batch){x, d->y.view, d->weight.view, rows, samples, batch->first, batch->last};
+        *batch = (gr_batch){.x = x,
+                            .y = d->y.view,
+                            .weight = d->weight.view,
+                            .n = rows,
+                            .samples = samples,
+                            .first = batch->first,
+                            .last = batch->last,
+                            .classes = gr_dataset_classes(d->set)};
     return x != NULL;
 }

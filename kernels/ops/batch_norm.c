@@ -30,7 +30,8 @@ static bool check_shapes(gr_build *b)
         return gr__op_fail(b, "running statistics are mean and var together, or neither");
     const int64_t channels = x->shape[x->ndim - 1];
     if (!in[4] && x->count / channels < 2)
-        return gr__op_fail(b, "one value per channel has no variance; use a larger batch or larger images");
+        return gr__op_fail(b, "one value per channel has no variance; use a larger batch or larger images, or leave a "
+                              "last batch of one sample out (GR_DROP, --last-batch drop)");
     return check_vector(b, 1, "gamma", channels) && check_vector(b, 2, "beta", channels) &&
            (!in[4] || (check_vector(b, 4, "mean", channels) && check_vector(b, 5, "var", channels)));
 }

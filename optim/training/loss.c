@@ -3,8 +3,23 @@
 
 #include "core/context.h"
 
+/*
+ * Whether the answer has a place for every label: one that has none makes the loss NaN and the gradient a number, so
+ * that weights would move before anyone looks. False: recorded.
+ */
+static bool fits_labels(const gr_tensor *z, const gr_batch *batch)
+{
+    const int64_t places = gr_dim(z, 1) == 1 ? 2 : gr_dim(z, 1);
+    return batch->classes <= places ||
+           gr__fail(z->ctx, GR_USAGE,
+                    "the set has %d classes, the model's answer is for %lld; give its last layer a unit for each class",
+                    batch->classes, (long long)places);
+}
+
 gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
 {
+    if (!z || !fits_labels(z, batch))
+        return NULL;
     return gr_dim(z, 1) == 1 ? gr_sigmoid_bce(z, batch->y, batch->weight)
                              : gr_softmax_cross_entropy(z, batch->y, batch->weight);
 }
