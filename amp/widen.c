@@ -11,6 +11,7 @@
 
 enum {
     SLICE_BYTES = 8 << 20, /* of floats in a slice, at least one sample */
+    TOGETHER = 4,          /* halves that a kernel may read at once: a slice begins at a multiple of so many */
     PIECE = 1 << 18        /* elements that are rounded at a time: their halves stay in the caches */
 };
 
@@ -84,15 +85,20 @@ static void collect(widened *w)
     }
 }
 
-/* Samples in a slice: as many as SLICE_BYTES of floats hold. */
+/* Samples in a slice: as many as SLICE_BYTES of floats hold, and whole steps of them. */
 static int64_t slice_of(const widened *w)
 {
-    int64_t bytes = 0;
-    for (int i = 0; i < w->n; i++)
-        if (w->sides[i].samples && gr__is_half(w->sides[i].t))
-            bytes += w->sides[i].t->count / w->samples * (int64_t)sizeof(float);
-    const int64_t fit = bytes > 0 ? SLICE_BYTES / bytes : w->samples;
-    return fit < 1 ? 1 : fit < w->samples ? fit : w->samples;
+    int64_t bytes = 0, step = 1;
+    for (int i = 0; i < w->n; i++) {
+        const gr_tensor *t = w->sides[i].t;
+        if (!w->sides[i].samples || !gr__is_half(t))
+            continue;
+        bytes += t->count / w->samples * (int64_t)sizeof(float);
+        step = t->count / w->samples % TOGETHER ? TOGETHER : step;
+    }
+    const int64_t fit = bytes > 0 ? SLICE_BYTES / bytes / step * step : w->samples;
+    const int64_t slice = fit > step ? fit : step;
+    return slice < w->samples ? slice : w->samples;
 }
 
 static int64_t rows_at(const widened *w, const side *s, int64_t first)
