@@ -34,6 +34,8 @@ struct gr_device {
     bool (*upload)(gr_device *d, void *dst, const void *src, size_t bytes);    /* host to device, in order */
     bool (*download)(gr_device *d, void *dst, const void *src, size_t bytes);  /* device to host, waits */
     bool (*add_real)(gr_device *d, void *dst, const void *src, int64_t count); /* dst += src, real elements */
+    /* Makes it the calling thread's device, for kernels; the functions here do so themselves. NULL: nothing to do. */
+    void (*enter)(gr_device *d);
     /* NULL on devices whose kernels have returned when they are done: */
     bool (*wait)(gr_device *d);         /* until all that was asked for is done */
     const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */

@@ -39,7 +39,10 @@ static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void 
             what, size_text(bytes, text[0]), size_text(in_use, text[1]), size_text(limit, text[2]));
     if (ctx->options.plan_only)
         return true;
-    *p = ctx->device->alloc(ctx->device, (size_t)bytes);
+    gr_device *d = ctx->device;
+    *p = d->alloc(d, (size_t)bytes);
+    if (!*p && d->fault && d->fault(d))
+        return gr__device_failed(ctx, "taking memory");
     if (!*p)
         return gr__fail(ctx, GR_NO_MEMORY,
                         "out of memory: %s needs %s and the device %s gives no more (%s in use); use a smaller batch",

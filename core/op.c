@@ -143,8 +143,11 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     gr_block scratch = {0};
     if (bytes && !gr__step_alloc(ctx, bytes, &scratch, &exec.scratch))
         return false;
-    if (!ctx->planning)
+    if (!ctx->planning) {
+        if (ctx->device->enter)
+            ctx->device->enter(ctx->device);
         run_pass(kernel, call, pass);
+    }
     if (bytes)
         gr__step_free(ctx, &scratch);
     call->exec = NULL;

@@ -113,7 +113,9 @@ sanitize() { # TOOL
     rows --small -- compute-sanitizer --tool "$1" --error-exitcode 1
 }
 
-# The first losses of a recipe on the GPU and on the CPU: the relative difference is at most 1e-4.
+# The first losses of a recipe on the GPU and on the CPU: the relative difference is at most 1e-4. Devices that sum floats in
+# different orders (plain, avx2, avx512, ref) were 5e-7 apart at most over 20 updates of cifar10-cnn, 2e-7 over 6 of
+# cats-vs-dogs; of resnet18-cifar only the first loss is compared: at its second plain and avx512 are 2e-3 apart already.
 losses() { # RECIPE BATCH UPDATES OPTION...
     local on recipe=$1 batch=$2 updates=$3
     shift 3

@@ -73,6 +73,7 @@ static const gr_stream_calls stream_calls = {event_open,  event_close,  event_re
 
 typedef struct {
     gr_device device; /* first: a gr_device * is a cuda_device * */
+    int number;       /* the runtime's, of this GPU */
     char isa[16];     /* "sm_90" */
     gr_staging staging;
     bool capturing;
@@ -83,19 +84,31 @@ static cuda_device *cuda_of(gr_device *d)
     return (cuda_device *)d;
 }
 
-static cudaStream_t stream_of(const gr_device *d)
+/* Each thread of a program has a GPU of its own that the runtime's calls are about, the first one to begin with. */
+static void cuda_enter(gr_device *d)
 {
+    cudaSetDevice(cuda_of(d)->number);
+}
+
+/* The stream of all work, whose GPU becomes the calling thread's. */
+static cudaStream_t stream_of(gr_device *d)
+{
+    cuda_enter(d);
     return (cudaStream_t)d->queue;
 }
 
 static void *cuda_alloc(gr_device *d, size_t bytes)
 {
     void *p = NULL;
+    cudaStream_t stream = stream_of(d);
+    if (cudaPeekAtLastError() != cudaSuccess) /* cuda_fault tells */
+        return NULL;
     if (cudaMalloc(&p, bytes) != cudaSuccess) {
-        cudaGetLastError(); /* out of memory is an answer, not a fault that later calls should see */
+        if (cudaPeekAtLastError() == cudaErrorMemoryAllocation)
+            cudaGetLastError(); /* out of memory is an answer, not a fault that later calls should see */
         return NULL;
     }
-    if (cudaMemsetAsync(p, 0, bytes, stream_of(d)) == cudaSuccess)
+    if (cudaMemsetAsync(p, 0, bytes, stream) == cudaSuccess)
         return p;
     cudaFree(p);
     return NULL;
@@ -110,6 +123,7 @@ static void cuda_free(gr_device *d, void *p, size_t bytes)
 
 static bool cuda_upload(gr_device *d, void *dst, const void *src, size_t bytes)
 {
+    cuda_enter(d);
     return !cuda_of(d)->capturing && gr__staging_upload(&cuda_of(d)->staging, dst, src, bytes);
 }
 
@@ -122,6 +136,7 @@ static bool cuda_download(gr_device *d, void *dst, const void *src, size_t bytes
 
 static bool cuda_add(gr_device *d, void *dst, const void *src, int64_t count)
 {
+    cuda_enter(d);
     gr__cuda_add_to((float *)dst, (const float *)src, count, d->queue);
     return cudaPeekAtLastError() == cudaSuccess;
 }
@@ -129,7 +144,7 @@ static bool cuda_add(gr_device *d, void *dst, const void *src, int64_t count)
 /* What has gone wrong on the device, which is told by whichever call comes next. */
 static const char *cuda_fault(gr_device *d)
 {
-    (void)d;
+    (void)d; /* errors are kept by thread, whatever the GPU */
     const cudaError_t error = cudaPeekAtLastError();
     return error == cudaSuccess ? NULL : cudaGetErrorString(error);
 }
@@ -142,6 +157,7 @@ static bool cuda_wait(gr_device *d)
 static void cuda_close(gr_device *d)
 {
     gr_staging *s = &cuda_of(d)->staging;
+    cuda_enter(d);
     cudaStreamSynchronize((cudaStream_t)s->copies);
     cudaStreamSynchronize((cudaStream_t)s->compute);
     gr__staging_close(s);
@@ -210,9 +226,14 @@ static int count_devices(const char **why)
 extern "C" bool gr_gpu(int i, gr_gpu_info *info, const char **why)
 {
     cudaDeviceProp properties;
-    size_t free_bytes, bytes;
+    size_t free_bytes = 0, bytes = 0;
+    int before = 0;
     if (i < 0 || i >= count_devices(why) || cudaGetDeviceProperties(&properties, i) != cudaSuccess ||
-        cudaSetDevice(i) != cudaSuccess || cudaMemGetInfo(&free_bytes, &bytes) != cudaSuccess)
+        cudaGetDevice(&before) != cudaSuccess)
+        return false;
+    const bool known = cudaSetDevice(i) == cudaSuccess && cudaMemGetInfo(&free_bytes, &bytes) == cudaSuccess;
+    cudaSetDevice(before);
+    if (!known)
         return false;
     *info = {};
     snprintf(info->name, sizeof info->name, "%s", properties.name);
@@ -265,6 +286,7 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
     snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", properties.major, properties.minor);
     cuda->device.without_bf16 = properties.major < 8;
     cuda->device.tf32 = properties.major >= 8;
+    cuda->number = number;
     cuda->device.queue = compute;
     cuda->staging.calls = &stream_calls;
     cuda->staging.compute = compute;
@@ -295,6 +317,7 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->upload = cuda_upload;
     d->download = cuda_download;
     d->add_real = cuda_add;
+    d->enter = cuda_enter;
     d->wait = cuda_wait;
     d->fault = cuda_fault;
     d->close = cuda_close;

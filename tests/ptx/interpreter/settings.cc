@@ -30,6 +30,8 @@ static bool set(settings *s, const std::string &key, const std::string &value)
     static const char *const switches[] = {"off", "on", nullptr};
     if (key == "arch")
         s->arch = (unsigned)strtoul(value.c_str(), nullptr, 10);
+    else if (key == "devices")
+        s->devices = (unsigned)strtoul(value.c_str(), nullptr, 10);
     else if (key == "order")
         return chosen(value, orders, &s->turns, &s->seed);
     else if (key == "copies")

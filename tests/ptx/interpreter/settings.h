@@ -7,6 +7,7 @@
  *   streams=late|early|random[:SEED]      work in streams is done when somebody waits for it, or at once (late)
  *   sums=exact|up|down|pairs              how mma adds its products: rounded once; in floats, upwards, downwards, two
  *                         by two (exact)
+ *   devices=N             how many there are (1)
  *   races=on|off          whether accesses of memory in no order are looked for (on)
  *   cover=FILE            a line for every kernel is added to FILE: what of its PTX was run
  */
@@ -23,7 +24,7 @@ enum class moment { LATE, EARLY, RANDOM };
 enum class sums { EXACT, UP, DOWN, PAIRS };
 
 struct settings {
-    unsigned arch = 80;
+    unsigned arch = 80, devices = 1;
     order turns = order::FORWARD;
     uint64_t seed = 1;
     moment copies = moment::LATE, streams = moment::LATE;

@@ -1,13 +1,13 @@
-/* errors.cc - the error that is kept, the lock, what the device is called. */
+/* errors.cc - the error that is kept, and the lock. */
 #include <cstdio>
 #include <cstring>
 
-#include "tests/ptx/interpreter/settings.h"
 #include "tests/ptx/runtime/runtime.h"
 
 namespace ptx
 {
-static cudaError_t kept = cudaSuccess, fatal = cudaSuccess;
+static thread_local cudaError_t kept = cudaSuccess;
+static cudaError_t fatal = cudaSuccess;
 
 std::unique_lock<std::recursive_mutex> lock()
 {
@@ -64,40 +64,5 @@ const char *cudaGetErrorString(cudaError_t error)
     default:
         return "an error of the CUDA runtime";
     }
-}
-
-cudaError_t cudaDriverGetVersion(int *version)
-{
-    return *version = CUDART_VERSION, cudaSuccess;
-}
-
-cudaError_t cudaRuntimeGetVersion(int *version)
-{
-    return *version = CUDART_VERSION, cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceCount(int *count)
-{
-    return *count = 1, cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device)
-{
-    return said(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
-{
-    if (device != 0)
-        return said(cudaErrorInvalidDevice);
-    memset(p, 0, sizeof *p);
-    snprintf(p->name, sizeof p->name, "PTX of sm_%u, interpreted", asked().arch);
-    p->major = (int)asked().arch / 10;
-    p->minor = (int)asked().arch % 10;
-    p->multiProcessorCount = 1;
-    p->maxThreadsPerBlock = 1024;
-    p->sharedMemPerBlock = 48 * 1024;
-    p->warpSize = 32;
-    return cudaSuccess;
 }
 }

@@ -131,6 +131,8 @@ static cudaError_t start(const void *host, ::dim3 grid, ::dim3 threads, void **a
                          cudaStream_t stream)
 {
     const auto held = lock();
+    if (device_of(stream) != current_device())
+        return said(cudaErrorInvalidResourceHandle);
     program *p = nullptr;
     std::string why;
     try {

@@ -23,6 +23,7 @@ struct item {
 };
 
 struct stream {
+    int device;
     std::deque<item> waiting;
     uint64_t asked_for = 0, done = 0; /* items */
     std::vector<std::function<void()>> *captured = nullptr;
@@ -49,6 +50,11 @@ static stream *of(cudaStream_t s)
         return streams().back();
     }();
     return s ? (stream *)s : standard;
+}
+
+int device_of(cudaStream_t s)
+{
+    return s ? of(s)->device : current_device();
 }
 
 /* The items of s up to number until are done, and before them what they wait for. */
@@ -107,6 +113,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
 {
     const auto held = lock();
     streams().push_back(new stream);
+    streams().back()->device = current_device();
     *s = (cudaStream_t)streams().back();
     return broken_error();
 }

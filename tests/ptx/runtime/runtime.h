@@ -23,6 +23,11 @@ cudaError_t said(cudaError_t error);
 void failed(const std::string &words);
 cudaError_t broken_error();
 
+/* The device that the calling thread's calls are about. */
+int current_device();
+/* The device on which a stream was made; of the standard stream, which every device has, the calling thread's. */
+int device_of(cudaStream_t stream);
+
 /* The kernel behind a function of the host, decoded; NULL: unknown, and *why tells. */
 program *kernel_of(const void *host, std::string *why);
 
