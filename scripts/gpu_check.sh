@@ -12,7 +12,8 @@
 #                   libjansson-dev libcmocka0 libcmocka-dev libstb0 libstb-dev
 #   --data FOLDER   real images; the built-in ones are used without
 #
-# GRADUS_CHECK_DEVICE=simt tries this script itself on a machine without a GPU, with fewer rows and updates.
+# GRADUS_CHECK_DEVICE=simt, or ptx where nvcc is (tests/ptx interprets what it makes of the kernels), tries this script
+# itself on a machine without a GPU, with fewer rows and updates.
 set -euo pipefail
 deps='' data=(--procedural) out=gpu_check.json minutes=10 device=${GRADUS_CHECK_DEVICE:-cuda} python=${PYTHON:-python3}
 while [ $# -gt 0 ]; do
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
         --data) data=(--data "$(realpath "$2")") ;;
         --out) out=$(realpath -m "$2") ;;
         --minutes) minutes=$2 ;;
-        *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift 2
 done
@@ -85,14 +86,18 @@ architecture() {
 
 build() {
     local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF) # whatever compilers there are
-    if [ "$device" = simt ]; then
-        options+=(-DGRADUS_CUDA=OFF)
-    else
-        options+=(-DGRADUS_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=$architecture")
-    fi
+    local targets=(gradus_tool test_table test_wrappers test_step_graph)
+    case $device in
+        simt) options+=(-DGRADUS_CUDA=OFF) ;;
+        ptx)
+            options+=(-DGRADUS_CUDA=OFF -DGRADUS_PTX=80)
+            targets=(gradus_ptx test_table_ptx test_step_graph_ptx)
+            ;;
+        *) options+=(-DGRADUS_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=$architecture") ;;
+    esac
     [ -z "$deps" ] || options+=("-DCMAKE_PREFIX_PATH=$deps/usr;$deps" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
-    cmake --build "$build" --target gradus_tool test_table test_wrappers test_step_graph
+    cmake --build "$build" --target "${targets[@]}"
 }
 
 # The operation table, several operations at a time, with what stands before the program.
@@ -103,9 +108,9 @@ rows() { # OPTION... [-- COMMAND...]
         shift
     done
     [ $# -eq 0 ] || shift
-    "$build/tests/table/test_table" --list "${options[@]}" | cut -d' ' -f1 | sort -u |
+    "$table" --list "${options[@]}" | cut -d' ' -f1 | sort -u |
         xargs -P "$(($(nproc) < 8 ? $(nproc) : 8))" -I{} \
-            "$@" "$build/tests/table/test_table" --device "$device" --op {} "${options[@]}"
+            "$@" "$table" --device "$name" --op {} "${options[@]}"
 }
 
 # Rows small enough for a sanitizer, on each of CUDA's tools.
@@ -113,17 +118,18 @@ sanitize() { # TOOL
     rows --small -- compute-sanitizer --tool "$1" --error-exitcode 1
 }
 
-# The first losses of a recipe on the GPU and on the CPU: the relative difference is at most 1e-4. Devices that sum floats in
-# different orders (plain, avx2, avx512, ref) were 5e-7 apart at most over 20 updates of cifar10-cnn, 2e-7 over 6 of
-# cats-vs-dogs; of resnet18-cifar only the first loss is compared: at its second plain and avx512 are 2e-3 apart already.
+# The first losses of a recipe on the GPU and on the CPU: the relative difference is at most 1e-4. Devices that sum
+# floats in different orders (plain, avx2, avx512, ref) were 5e-7 apart at most over 20 updates of cifar10-cnn, 2e-7
+# over 6 of cats-vs-dogs; of resnet18-cifar only the first loss is compared: at its second plain and avx512 are 2e-3
+# apart.
 losses() { # RECIPE BATCH UPDATES OPTION...
     local on recipe=$1 batch=$2 updates=$3
     shift 3
-    for on in cpu "$device"; do
-        "$build/gradus" train "$recipe" "$@" --batch "$batch" --updates "$updates" --device "$on" --no-evaluation \
+    for on in cpu "$name"; do
+        "$tool" train "$recipe" "$@" --batch "$batch" --updates "$updates" --device "$on" --no-evaluation \
             --log-updates "$work/$recipe.$on" >/dev/null
     done
-    python3 - "$work/$recipe.cpu" "$work/$recipe.$device" "$work/losses.$recipe" <<'PY'
+    python3 - "$work/$recipe.cpu" "$work/$recipe.$name" "$work/losses.$recipe" <<'PY'
 import json, sys
 cpu, gpu = ([json.loads(line)["loss"] for line in open(path)] for path in sys.argv[1:3])
 worst = max(abs(a - b) / abs(a) for a, b in zip(cpu, gpu))
@@ -136,7 +142,7 @@ PY
 precisions() { # RECIPE BATCH UPDATES
     local precision code=0
     for precision in fp32 tf32 fp16 bf16; do
-        "$build/gradus" train "$1" --procedural --batch "$2" --updates "$3" --device "$device" \
+        "$tool" train "$1" --procedural --batch "$2" --updates "$3" --device "$name" \
             --precision "$precision" --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
     done
     return "$code"
@@ -157,25 +163,30 @@ if [ -n "$deps" ]; then
     export LD_LIBRARY_PATH=$libraries:$deps/lib/x86_64-linux-gnu:${LD_LIBRARY_PATH:-}
 fi
 architecture=$(architecture)
-export build device work deps architecture
+name=$device tool=$build/gradus table=$build/tests/table/test_table graphs=$build/tests/test_step_graph
+if [ "$device" = ptx ]; then # its programs' device cuda is the interpreter
+    name=cuda tool=$build/tests/ptx/gradus_ptx
+    table=$build/tests/ptx/test_table_ptx graphs=$build/tests/ptx/test_step_graph_ptx
+fi
+export build device name tool table work deps architecture
 
 part build 300 build
 if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
-    part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
+    [ "$device" = ptx ] || part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
     if [ "$device" = cuda ]; then
-        table=() updates=20 kernels=(--batch "16,128") steps=(resnet18-cifar 128 100)
+        options=() updates=20 kernels=(--batch "16,128") steps=(resnet18-cifar 128 100)
     else
-        table=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01) steps=(cifar10-cnn 2 2)
+        options=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01) steps=(cifar10-cnn 2 2)
     fi
-    part "operation table" 240 rows "${table[@]}"
-    part "updates as graphs" 60 env "GRADUS_TEST_DEVICE=$device" "$build/tests/test_step_graph"
+    part "operation table" 240 rows "${options[@]}"
+    part "updates as graphs" 60 env "GRADUS_TEST_DEVICE=$name" "$graphs"
     part "losses of cats-vs-dogs" 60 losses cats-vs-dogs 2 "$((updates / 3))" "${data[@]}"
     part "losses of cifar10-cnn" 60 losses cifar10-cnn 4 "$updates" "${data[@]}"
     part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
-    [ "$device" = simt ] ||
-        part ladder 60 into "$work/ladder.jsonl" "$build/gradus" bench gemm --ladder --device cuda --json
+    [ "$device" != cuda ] ||
+        part ladder 60 into "$work/ladder.jsonl" "$tool" bench gemm --ladder --device cuda --json
     part precisions 60 precisions "${steps[@]}"
-    part kernels 180 into "$work/kernels.jsonl" "$build/gradus" bench --device "$device" --json "${kernels[@]}"
+    part kernels 180 into "$work/kernels.jsonl" "$tool" bench --device "$name" --json "${kernels[@]}"
     if [ "$device" = cuda ]; then
         if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
             part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" \
@@ -188,6 +199,6 @@ if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
 fi
 
 echo "== done ($((SECONDS - begin)) s)" >&2
-"$build/gradus" doctor --json >"$work/doctor.json" 2>/dev/null || true
+"$tool" doctor --json >"$work/doctor.json" 2>/dev/null || true
 report
 [ ${#failed[@]} -eq 0 ] || { printf 'not done: %s\n' "${failed[@]}" >&2; exit 1; }

@@ -49,15 +49,26 @@ ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex 
 step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
-cmake --preset check >/dev/null
+ptx=()
+! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx)
+cmake --preset check "-DGRADUS_PTX=${ptx:+80}" >/dev/null
 cmake --build --preset check \
-    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool
+    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool "${ptx[@]}"
 build/check/tests/simt/test_simt
 build/check/tests/test_staging
 build/check/tests/test_step_graph
 build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
 build/check/gradus bench gemm --ladder --device simt
-build/check/tests/table/test_table --list | cut -d' ' -f1 | sort -u | sed 's/^/--op /' |
-    xargs -P 2 -L 1 build/check/tests/table/test_table --device simt
+table() { # PROGRAM DEVICE
+    "$1" --list | cut -d' ' -f1 | sort -u | sed 's/^/--op /' | xargs -P 2 -L 1 "$1" --device "$2"
+}
+table build/check/tests/table/test_table simt
+if [ ${#ptx[@]} -gt 0 ]; then
+    step "what nvcc makes of the CUDA kernels, interpreted"
+    ctest --preset check --tests-regex "ptx_(graphs|devices)_80"
+    table build/check/tests/ptx/test_table_ptx cuda
+else
+    echo "nvcc is not installed: what it makes of the kernels is not looked at"
+fi
 step "done: all tests passed"
