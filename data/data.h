@@ -100,7 +100,7 @@ gr_split gr_idx(gr_context *ctx, const char *folder);
 
 /*
  * A built-in set of two classes drawn by formula from (seed, image number): no photographs, learnable, any size. n
- * images, classes alternate.
+ * images, classes alternate. In a context that only plans (plan_only) built-in sets have their size and no content.
  */
 gr_dataset *gr_procedural(gr_context *ctx, int64_t n, int height, int width, uint64_t seed);
 

@@ -120,11 +120,12 @@ gr_metrics gr_evaluate(gr_module *net, gr_dataset *set);
  * What is not finite is passed over.
  */
 typedef struct {
-    double gradient_sum, noise_sum, weight; /* running means, not yet divided by the sum of their weights */
-} gr_noise;
-typedef struct {
     double gradient, noise, scale; /* |G|^2, tr(Sigma), their ratio in samples; NAN before the first */
 } gr_noise_scale;
+typedef struct {
+    double gradient_sum, noise_sum, weight; /* running means, not yet divided by the sum of their weights */
+    gr_noise_scale last; /* of the last two norms alone: gradient and noise without bias; all NAN where passed over */
+} gr_noise;
 void gr_noise_add(gr_noise *n, double small_norm, double small, double big_norm, double big);
 gr_noise_scale gr_noise_read(const gr_noise *n);
 
@@ -175,9 +176,10 @@ typedef struct {
     int64_t skipped;   /* updates so far that an overflow has had skipped */
     gr_time_use time;  /* of this epoch so far */
     bool epoch_end;
-    gr_metrics val, test; /* at an epoch's end, where asked for; samples 0 otherwise */
-    gr_noise_scale noise; /* at an epoch's end, where asked for */
-    gr_sharpness sharp;   /* likewise */
+    gr_metrics val, test;        /* at an epoch's end, where asked for; samples 0 otherwise */
+    gr_noise_scale noise;        /* at an epoch's end, where asked for: running means over the updates */
+    gr_noise_scale update_noise; /* after an update, where asked for: what it alone tells; NAN where it had one piece */
+    gr_sharpness sharp;          /* at an epoch's end, where asked for */
 } gr_progress;
 
 /* How the learning rate goes on from the optimizer's own. */
@@ -324,7 +326,8 @@ typedef struct {
 
 /*
  * Trains net on split.train, evaluates on split.val and split.test. Plans memory first, so that running out of it is
- * known before the first update. On error the context tells.
+ * known before the first update. On error the context tells. In a context that only plans (plan_only) that is all:
+ * gr_memory_use then tells what the run would take.
  *
  * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the
  * host wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not finite -

@@ -112,13 +112,20 @@ def draw_line(ax, lines, cells, colour, aside):
     return y[-1] if mine else None
 
 
+def kind(row):
+    """What a line of the picture is: an optimizer, and a variant of the protocol where the sweep has several."""
+    return row["optimizer"], row.get("variant", "")
+
+
 def draw_ours(ax, sweep, lines, cells):
-    optimizers = list(dict.fromkeys(r["optimizer"] for r in lines))
+    kinds = list(dict.fromkeys(kind(r) for r in lines))
     ends = []
-    for i, optimizer in enumerate(optimizers):
+    for i, (optimizer, variant) in enumerate(kinds):
         label, colour = look(sweep, optimizer)
-        last = draw_line(ax, [r for r in lines if r["optimizer"] == optimizer],
-                         [c for c in cells if c["optimizer"] == optimizer], colour, spread(i, len(optimizers)))
+        if variant:  # an optimizer has several lines then
+            label, colour = f"{label} {variant}", matplotlib.colormaps["tab10"](i % 10)
+        last = draw_line(ax, [r for r in lines if kind(r) == (optimizer, variant)],
+                         [c for c in cells if kind(c) == (optimizer, variant)], colour, spread(i, len(kinds)))
         if last is not None:
             ends.append((last, label, colour))
     return ends
@@ -286,8 +293,8 @@ def write_table(path, sweep, lines, published, keras):
     for r in lines:
         cell = r["optimizer"], r["batch"]
         runs = sum(is_of(k, cell[0]) and k["batch"] == cell[1] for k in keras)
-        text.append(f"| {cell[0]} | {cell[1]} | {r['updates']} | {ours_text(r)} | {mean_beside(published, *cell)} | "
-                    f"{mean_beside(keras, *cell)} | {runs or ''} |")
+        text.append(f"| {' '.join(kind(r)).strip()} | {cell[1]} | {r['updates']} | {ours_text(r)} | "
+                    f"{mean_beside(published, *cell)} | {mean_beside(keras, *cell)} | {runs or ''} |")
     notes = [note.replace("Diamonds", word.capitalize()).replace("Crosses", "Keras").replace(", one cross a run", "")
              for note in name_marks(sweep, published, keras)]
     path.write_text("\n".join(text + ([""] + notes if notes else [])) + "\n", encoding="utf-8")
@@ -303,6 +310,8 @@ def main():
         lines = read_csv(arguments.folder / "summary.csv")
         cells = read_csv(arguments.folder / "results.csv")
         published, keras = read_published(arguments.published, sweep, {r["batch"] for r in lines})
+        if any(kind(r)[1] for r in lines):
+            published, keras = [], []  # which variant would they belong beside?
     except (OSError, ValueError) as error:
         sys.exit(f"plot_sweep.py: {error}")
     if not any(r["test_accuracy"] for r in lines):

@@ -96,7 +96,8 @@ static gr_dataset *draw_images(gr_context *ctx, int64_t n, int height, int width
         return NULL;
     }
     gr_drawing_job job = {images, seed};
-    gr_parallel_for(&workers.exec, n, draw_image, &job);
+    if (images && !ctx->options.plan_only) /* nobody looks at them then */
+        gr_parallel_for(&workers.exec, n, draw_image, &job);
     gr__workers_close(&workers);
     return gr__dataset_own(ctx, images);
 }

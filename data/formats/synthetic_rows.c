@@ -59,7 +59,7 @@ gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t 
         return NULL;
     for (int c = 0; c < CLASSES; c++)
         gr__images_name(ctx, images, c, names[c]);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !ctx->options.plan_only; i++) /* where it only plans nobody looks at them */
         draw_sample(images, i, seed);
     gr_dataset *set = gr__dataset_own(ctx, images);
     gr_dataset_normalise(set, &(gr_normalise_args){.mean = {0.5f}, .std = {1 / (2 * RANGE)}});

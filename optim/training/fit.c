@@ -68,7 +68,9 @@ static void update(gr_fit_run *f, gr_batch *piece)
     }
     if (gr__stages_has_schedule(&f->stages)) /* a constant rate is the caller's, who may set another meanwhile */
         f->trainer.opt->lr = gr__stages_lr(&f->stages, &f->p, f->result.epochs, f->p.update);
+    f->trainer.meter.noise.last = (gr_noise_scale){NAN, NAN, NAN};
     f->p.samples += gr__trainer_update(&f->trainer, piece);
+    f->p.update_noise = f->trainer.meter.noise.last;
     f->p.update++;
     f->p.batch_in_epoch++;
     f->p.fresh = false;
@@ -211,8 +213,12 @@ static bool open_evaluators(gr_fit_run *f, const gr_split *split)
 /* Plans, and opens what the first epoch needs; false: recorded. */
 static bool open_run(gr_fit_run *f, const gr_split *split)
 {
-    f->p = (gr_progress){
-        .epochs = f->o->epochs, .loss = NAN, .accuracy = NAN, .noise = {NAN, NAN, NAN}, .sharp = {NAN, NAN, NAN}};
+    f->p = (gr_progress){.epochs = f->o->epochs,
+                         .loss = NAN,
+                         .accuracy = NAN,
+                         .noise = {NAN, NAN, NAN},
+                         .update_noise = {NAN, NAN, NAN},
+                         .sharp = {NAN, NAN, NAN}};
     f->p.loss_scale = gr_loss_scaling(f->ctx).scale;
     if (!gr__fit_state_open(f) || !open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
         return false;
@@ -276,7 +282,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .loss = options->loss,
                              .user = options->user,
                              .meter.on = options->noise_scale};
-    if (open_run(&f, &split) && gr__fit_state_resume(&f))
+    if (open_run(&f, &split) && !f.ctx->options.plan_only && gr__fit_state_resume(&f))
         while (!over(&f)) {
             epoch(&f);
             if (!f.left)

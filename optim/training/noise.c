@@ -12,8 +12,11 @@ static const double KEEP = 0.99; /* of the running means, at each update */
 void gr_noise_add(gr_noise *n, double small_norm, double small, double big_norm, double big)
 {
     const double s = small_norm * small_norm, b = big_norm * big_norm;
+    n->last = (gr_noise_scale){NAN, NAN, NAN};
     if (!isfinite(s) || !isfinite(b) || !(small > 0 && small < big))
         return;
+    const double gradient = (big * b - small * s) / (big - small), noise = (s - b) / (1 / small - 1 / big);
+    n->last = (gr_noise_scale){gradient, noise, noise / gradient};
     n->gradient_sum = KEEP * n->gradient_sum + (1 - KEEP) * (big * b - small * s) / (big - small);
     n->noise_sum = KEEP * n->noise_sum + (1 - KEEP) * (s - b) / (1 / small - 1 / big);
     n->weight = KEEP * n->weight + (1 - KEEP);

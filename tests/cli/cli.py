@@ -23,16 +23,16 @@ ROW_KEYS = (
     "samples train_loss train_accuracy val_loss val_accuracy test_loss test_accuracy val_precision val_recall val_f1 "
     "test_precision test_recall test_f1 seconds samples_per_second peak_bytes loss_scale skipped_updates workers "
     "prefetch preload waiting copying computing evaluating bottleneck gpu_utilisation gpu_memory_bytes gpu_power state "
-    "version history val_confusion test_confusion").split()
+    "version commit compiler processor jpeg_decoder date history val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
-TIMINGS = SHARES | {"sweep", "check", "seconds", "samples_per_second", "history", "threads", "workers", "prefetch",
-                    "preload", "bottleneck"}
+TIMINGS = SHARES | {"sweep", "check", "date", "seconds", "samples_per_second", "history", "threads", "workers",
+                    "prefetch", "preload", "bottleneck"}
 
 
 def commands():
     """What gradus help lists, without help itself."""
     text = subprocess.run([GRADUS, "help"], capture_output=True, text=True).stdout
-    listed = re.findall(r"^  ([a-z]+(?: show)?) ", text.split("Commands\n")[1].split("\n\n")[0], re.M)
+    listed = re.findall(r"^  ([a-z-]+(?: (?:show|merge))?) ", text.split("Commands\n")[1].split("\n\n")[0], re.M)
     return [name.strip() for name in listed if name.strip() != "help"]
 
 

@@ -22,7 +22,8 @@ class Manual(Case):
                 options = options_of(help_text)
                 self.assertEqual(re.findall(r"^\\fB\\-\\-(\S+?)\\fR", page, re.M),
                                  [o.replace("-", "\\-") for o in options])
-                self.assertIn(f"gradus\\-{name.replace(' ', chr(92) + '-')} \\- ", page)
+                dashes = name.replace(" ", "-").replace("-", "\\-")
+                self.assertIn(f"gradus\\-{dashes} \\- ", page)
         page = self.gradus("man").out
         for name in COMMANDS:
             self.assertIn(f".BR gradus\\-{name.replace(' ', '-')} (1)", page)
@@ -78,9 +79,10 @@ class Completion(Case):
         self.assertEqual(self.bash("gradus", "train", "cif"), ["cifar10-cnn"])
         self.assertEqual(self.bash("gradus", "train", "cifar10-cnn", "--device", ""), ["cpu", "cuda", "simt", "ref"])
         self.assertEqual(self.bash("gradus", "train", "--optimizer", "a"), ["adam", "adamw"])
-        self.assertEqual(self.bash("gradus", "train", "--batch", ""), [])
+        self.assertEqual(self.bash("gradus", "train", "--batch", ""), ["auto"])
         self.assertEqual(self.bash("gradus", "data", "s"), ["show"])
         self.assertEqual(self.bash("gradus", "data", "show", "keras"), ["keras-mlp"])
+        self.assertEqual(self.bash("gradus", "sweep", "me"), ["merge"])
         self.assertEqual(self.bash("gradus", "bench", "max_pool"), ["max_pool2d"])
         (self.folder / "weights").write_text("")
         self.assertEqual(self.bash("gradus", "train", "--init-weights", "we"), ["weights"])
@@ -95,10 +97,11 @@ class Completion(Case):
             block = zsh.split(f"    '{name}')\n")[1].split(" ;;\n")[0]
             self.assertEqual(re.findall(r"'--([a-z-]+)\[", block), [*options, "help"])
             if " " not in name:
+                second = {"data": "show", "sweep": "merge"}.get(name)
                 seen = f"-n '__fish_seen_subcommand_from {name}"
-                seen += "; and not __fish_seen_subcommand_from show" * (name == "data")
+                seen += f"; and not __fish_seen_subcommand_from {second}" if second else ""
             else:
-                seen = "-n '__fish_seen_subcommand_from data; and __fish_seen_subcommand_from show"
+                seen = "-n '__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}".format(*name.split())
             self.assertEqual(re.findall(re.escape(seen) + "' -l ([a-z-]+)", fish), options)
 
     @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")

@@ -39,8 +39,8 @@ class Grid(Case):
             self.assertEqual((row["state"], row["updates"], row["data"]), ("done", 2, "procedural"))
         self.assertIn("8 to run", result.err.splitlines()[0])
         self.assertRegex(result.err.splitlines()[1], r"^expected time: about .*tried out$")
-        self.assertEqual(self.files(), ["o"] + [f"o/{name}" for name in ("results.csv", "results.jsonl", "summary.csv",
-                                                                         "sweep.json", "sweep.lock", "table.txt")])
+        names = "results.csv results.jsonl status.json summary.csv sweep.json sweep.lock table.txt".split()
+        self.assertEqual(self.files(), ["o"] + [f"o/{name}" for name in names])
         table = self.read_table("o")
         self.assertEqual(list(table[0]), ROW_KEYS[:-3])
         self.assertEqual([float(r["test_accuracy"]) for r in table], [r["test_accuracy"] for r in rows])
@@ -149,6 +149,8 @@ class GoingOn(Case):
         for words, name in ((["--lr", "0.02"], "lr was 0.01, now it is 0.02"),
                             (["--lr", "0.01", "--no-shuffle"], "no-shuffle"),
                             (["--lr", "0.01", "--updates", "3"], "updates was 2, now it is 3"),
+                            (["--lr", "0.03", "--updates", "3"],
+                             "lr was 0.01, now it is 0.03; updates was 2, now it is 3"),
                             (["--lr", "0.01", "--split-seed", "3"], "data_hash")):
             with self.subTest(words):
                 self.refused(2, *SMALL, *words, names=[name, "--out"])
@@ -251,6 +253,162 @@ class GoingOn(Case):
         process.kill()
         process.communicate()
         wait_for(lambda: not is_running(orphan), seconds=0.5)  # long before its next line on a closed pipe
+
+
+class Lists(Case):
+    WORDS = [*GRID, "--batch", "4,8", "--optimizer", "sgd", "--seeds", "2", "--lr", "0.01,0.03",
+             "--augment=none;flip,translate=1"]
+    PLANS = ("none", "flip,translate=1")
+
+    def test_every_combination_is_a_run(self):
+        self.assertIn("16 cells = 2 batch sizes x 1 optimizer x 4 variants x 2 seeds, 16 to run",
+                      self.gradus(*self.WORDS).err)
+        rows = self.read_rows("o")
+        self.assertEqual([(r["seed"], r["lr"], r["augment"], r["batch"]) for r in rows],
+                         [(s, lr, a, b) for s in (1, 2) for lr in (0.01, 0.03) for a in self.PLANS for b in (4, 8)])
+        self.assertEqual(rows[2]["variant"], "lr=0.01 augment=flip,translate=1")
+        alone = self.gradus("train", *QUICK, "--optimizer", "sgd", "--lr", "0.03", "--augment", "flip,translate=1",
+                            "--json").row()
+        self.assertEqual(without_timings({k: v for k, v in rows[7].items() if k != "variant"}), without_timings(alone))
+        self.assertIn("0 to run", self.gradus(*self.WORDS).err)
+        self.assertEqual([row["variant"] for row in self.read_table("o")], [row["variant"] for row in rows])
+
+    def test_tables_tell_them_apart(self):
+        text = self.gradus(*self.WORDS).out
+        self.assertIn("lr=0.03 augment=none\nsgd ", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        lines = json.loads(self.gradus(*self.WORDS, "--json").out)["lines"]
+        self.assertEqual([(line["variant"], line["batch"], line["done"]) for line in lines],
+                         [(f"lr={lr} augment={a}", b, 2) for lr in (0.01, 0.03) for a in self.PLANS for b in (4, 8)])
+        found = self.gradus("compare", "o", "--json").row()["comparisons"]
+        self.assertEqual((len(found), found[0]["seeds"], found[0]["b"]["variant"]),
+                         (6, 2, "lr=0.01 augment=flip,translate=1"))
+        self.assertEqual(self.gradus(*self.WORDS, "--dry-run").out.count("lr=0.03 augment=none"), 4)
+
+    def test_lists_may_grow_and_be_merged(self):
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1", "--precision"]
+        self.gradus(*words, "fp32,bf16", "--out", "a")
+        self.assertIn("1 to run", self.gradus(*words, "fp32,bf16,fp16", "--out", "a").err)
+        self.gradus(*words, "fp32,fp16", "--out", "b")
+        self.gradus("sweep", "merge", "b", "a", "--out", "m")
+        self.assertEqual([r["precision"] for r in self.read_rows("m")], ["fp32", "fp16", "bf16"])
+        self.assertEqual(sorted(r["variant"] for r in self.read_table("m")),
+                         ["precision=bf16", "precision=fp16", "precision=fp32"])
+        self.refused(2, *words, "fp32", "--out", "a", names=['precision was "varies", now it is "fp32"'])
+
+    def test_refusals(self):
+        for words, names in ((["--lr", "0.01,0.01"], ["--lr", "twice"]), (["--lr", "0.01,,2"], ["--lr"]),
+                             (["--lr", "0.01,x"], ["--lr", "x"]), (["--precision", "fp32,bf17"], ["bf17"]),
+                             (["--resize", "16,32"], ["--resize"]), (["--lr", "1,2", "--lr", "3,4"], ["second list"]),
+                             (["--lr", ",".join(map(str, range(1, 20)))], ["one too many"]),
+                             (["--lr-schedule", "cosine,steps", "--lr-min", "0.1"], ["--lr-min"])):
+            with self.subTest(words):
+                self.refused(2, *SMALL, *words, names=names)
+
+
+class Shards(Case):
+    def test_shards_make_the_whole(self):
+        self.gradus(*SMALL, "--seeds", "2")
+        for i in (1, 2, 3):
+            self.gradus(*SMALL, "--seeds", "2", "--out", f"s{i}", "--shard", f"{i}/3")
+        self.assertEqual([len(self.read_rows(f"s{i}")) for i in (1, 2, 3)], [3, 3, 2])
+        merged = self.gradus("sweep", "merge", "s1", "s2", "s3", "--out", "m")
+        by_cell = {cell(row): without_timings(row) for row in self.read_rows("o")}
+        self.assertEqual({cell(row): without_timings(row) for row in self.read_rows("m")}, by_cell)
+        self.assertEqual((self.folder / "m/sweep.json").read_text(), (self.folder / "o/sweep.json").read_text())
+        self.assertEqual([cell(row) for row in self.read_table("m")], [cell(row) for row in self.read_table("o")])
+        self.assertEqual(merged.out, (self.folder / "m/table.txt").read_text())
+        self.assertIn("0 to run", self.gradus(*SMALL, "--seeds", "2", "--out", "m").err)
+        before = (self.folder / "m/results.jsonl").read_text()
+        self.gradus("sweep", "merge", "s1", "o", "--out", "m")
+        self.assertEqual((self.folder / "m/results.jsonl").read_text(), before)
+
+    def test_what_is_done_goes_before_what_failed(self):
+        self.gradus(*SMALL)
+        rows = self.read_rows("o")
+        (self.folder / "bad").mkdir()
+        (self.folder / "bad/sweep.json").write_text((self.folder / "o/sweep.json").read_text())
+        self.write_rows("bad", [{**row, "state": "failed"} for row in rows])
+        self.gradus("sweep", "merge", "bad", "--out", "m", expect=1)
+        self.gradus("sweep", "merge", "o", "--out", "m")
+        self.assertEqual([r["state"] for r in self.read_rows("m")], ["failed"] * 4 + ["done"] * 4)
+
+    def test_refusals(self):
+        self.gradus(*SMALL)
+        self.gradus(*SMALL, "--lr", "0.5", "--out", "p")
+        self.refused(2, "sweep", "merge", "o", names=["--out"])
+        self.refused(2, "sweep", "merge", "--out", "m", names=["which folders?"])
+        self.refused(3, "sweep", "merge", "nowhere", "--out", "m", names=["nowhere/sweep.json"])
+        self.gradus("sweep", "merge", "o", "--out", "m")
+        self.refused(2, "sweep", "merge", "p", "--out", "m", names=["lr was null, now it is 0.5"])
+        for word in ("0/3", "4/3", "3", "1/0", "a/b"):
+            self.refused(2, *SMALL, "--shard", word, names=["--shard", "1/3"])
+
+    def test_dry_run(self):
+        text = self.refused_nothing(*SMALL, "--dry-run").out
+        self.assertEqual(text.count("QUEUED"), 4)
+        self.assertIn("4 cells, 4 to run", text)
+        self.gradus(*SMALL)
+        rows = self.read_rows("o")
+        for row, state in zip(rows, ("done", "failed", "out of memory", "numbers went bad")):
+            row["state"] = state
+        self.write_rows("o", rows)
+        text = self.refused_nothing(*SMALL, "--seeds", "2", "--dry-run").out
+        states = [line.split()[-1] for line in text.splitlines()[1:-1]]
+        self.assertEqual(states, ["DONE", "FAILED", "OOM", "DIVERGED", *["QUEUED"] * 4])
+        self.assertIn("8 cells, 5 to run", text)
+        self.assertIn("1 cell, 0 to run", self.gradus(*SMALL, "--dry-run", "--shard", "1/4").out)
+        self.refused(2, *SMALL, "--lr", "7", "--dry-run", names=["lr was null, now it is 7"])
+
+    def refused_nothing(self, *words):
+        def contents():
+            return {f: (self.folder / f).read_bytes() for f in self.files() if (self.folder / f).is_file()}
+
+        before = contents()
+        result = self.gradus(*words)
+        self.assertEqual(contents(), before)
+        return result
+
+
+class Status(Case):
+    ENDLESS = [*GRID, "--updates", "1000000", "--batch", "1", "--optimizer", "sgd", "--seeds", "1"]
+
+    def status(self):
+        return json.loads((self.folder / "o/status.json").read_text())
+
+    def state_of_the_cell(self, *words):
+        return self.gradus(*self.ENDLESS, *words, "--dry-run").out.splitlines()[1].split()[-1]
+
+    def test_running_and_interrupted(self):
+        process = self.start(*self.ENDLESS)
+        wait_for(lambda: cells_of(process))
+        status = self.status()
+        self.assertEqual((status["state"], status["pid"], status["cell"]),
+                         ("RUNNING", process.pid, "sgd, batch 1, seed 1"))
+        self.assertRegex(status["heartbeat"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(self.state_of_the_cell(), "RUNNING")
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.state_of_the_cell(), "INTERRUPTED")
+
+    def test_it_tells_how_a_sweep_ended(self):
+        self.gradus(*SMALL)
+        self.assertEqual([self.status()[k] for k in ("state", "finished", "cells", "cell")], ["DONE", 4, 4, None])
+        process = self.start(*self.ENDLESS, "--out", "p")
+        wait_for(lambda: cells_of(process))
+        self.assertEqual(stop(process)[0], 75)
+        self.assertEqual(json.loads((self.folder / "p/status.json").read_text())["state"], "STOPPED")
+
+    def test_a_cell_that_takes_too_long(self):
+        result = self.gradus(*self.ENDLESS, "--time-limit", "1")
+        row, = self.read_rows("o")
+        self.assertEqual((row["state"], row["time_limit"]), ("timed out", 1))
+        self.assertEqual([k for k in row if k in ROW_KEYS], ROW_KEYS)
+        self.assertIn("1 timed out", result.out)
+        self.assertEqual(self.state_of_the_cell("--time-limit", "1"), "TIMED_OUT")
+        self.assertIn("0 to run", self.gradus(*self.ENDLESS, "--time-limit", "1").err)
+        self.assertIn("1 cell, 1 to run", self.gradus(*self.ENDLESS, "--time-limit", "9", "--dry-run").out)
+        self.assertIn("1 cell, 1 to run", self.gradus(*self.ENDLESS, "--dry-run").out)
 
 
 class Trouble(Case):

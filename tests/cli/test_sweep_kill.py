@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from cli import Case, cell, without_timings
+from cli import TIMINGS, Case, cell, without_timings
 
 KILLS = int(os.environ.get("GRADUS_KILLS", "4"))
 
@@ -29,6 +29,8 @@ class Kill(Case):
         rows = self.read_rows("o")
         self.assertEqual([without_timings(r) for r in rows], whole)
         self.assertEqual(len({cell(r) for r in rows}), len(rows))
+        self.assertEqual([{k: v for k, v in r.items() if k not in TIMINGS} for r in self.read_table("o")],
+                         [{k: v for k, v in r.items() if k not in TIMINGS} for r in self.read_table("whole")])
         for name in ("results.csv", "summary.csv", "table.txt", "sweep.json"):
             self.assertTrue((self.folder / "o" / name).exists())
         self.assertEqual((self.folder / "o/sweep.json").read_text(), (self.folder / "whole/sweep.json").read_text())

@@ -48,11 +48,15 @@ def shortened(words):
         if word in SHORTER:
             short.append(SHORTER[word](words.pop(0)))
     command, recipe = short[1], short[2] if len(short) > 2 else ""
+    if recipe == "merge":
+        return short
     if command in ("train", "sweep") and not {"--list", "--explain"} & set(short):
         short += [] if "--updates" in short else ["--updates", "2"]
         short += ["--resize", "32"] if recipe == "cats-vs-dogs" and "--augment" not in short else []
     if command == "sweep" and "--seeds" not in short:
         short += ["--seeds", "1"]
+    if command == "find-batch" or "auto" in short:
+        short += ["--memory-limit", "4M"]  # fewer batch sizes to time
     if command == "bench":
         short += ["--seconds", "0.001"]
     return short
@@ -60,7 +64,7 @@ def shortened(words):
 
 def usage(command):
     """A line of a list of commands, with words that stand for others."""
-    return bool(re.search(r"\b(RECIPE|SHELL|COMMAND|OP)\b|\w\|\w", command))
+    return bool(re.search(r"\b(RECIPE|FOLDER|SHELL|COMMAND|OP)\b|\w\|\w", command))
 
 
 class Commands(pages.PagesCase):
@@ -119,7 +123,7 @@ class Commands(pages.PagesCase):
         if not words[0].endswith("gradus"):
             return "of no kind that this test knows"
         if usage(command):
-            names = [name for word in words[1:] if re.fullmatch(r"[a-z|]+", word) for name in word.split("|")]
+            names = [name for word in words[1:] if re.fullmatch(r"[a-z|-]+", word) for name in word.split("|")]
             if words[1] == "data":
                 return "" if all(self.help("data", name) for name in names[1:]) else "no such command"
             return "" if self.help(names[0]) else "no such command"
@@ -151,7 +155,8 @@ class Commands(pages.PagesCase):
         self.assertEqual([json.loads(line)["loss"] for line in re.findall(r"^\{.*?\}", block, re.MULTILINE)], logged)
 
     def test_every_option_in_prose_is_known(self):
-        commands = [[name] for name in "train sweep summary bench profile cuda puzzle doctor".split()]
+        tool = "train sweep find-batch compare summary bench profile cuda puzzle doctor"
+        commands = [[name] for name in tool.split()]
         commands += [["data", name] for name in "check pack show".split()]
         known = "".join(self.help(*command) for command in commands)
         scripts = (pages.ROOT / "scripts").iterdir()

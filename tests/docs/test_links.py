@@ -8,7 +8,8 @@ import pages
 TOP = "core|kernels|nn|data|amp|optim|examples|tests|scripts|docs|cmake"
 # A path in backticks, from the root: a folder of the house with something below it, or a file at the top.
 PATH = re.compile(rf"`((?:\.{{0,2}}/)?(?:{TOP})/[\w./-]*\w/?|\w[\w-]*\.(?:md|cff|json|txt)|LICENSE)(?:[ `])")
-MADE = {"losses.jsonl", "results.csv", "gradus.h", "trace.json", "stacks.txt"}  # what commands on the pages make
+# What commands on the pages make.
+MADE = {"losses.jsonl", "results.csv", "status.json", "gradus.h", "trace.json", "stacks.txt"}
 
 
 def anchors(text):

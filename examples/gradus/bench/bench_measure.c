@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/bench_answer.h"
-#include "terminal/system.h"
+#include "terminal/memory.h"
 #include "terminal/text.h"
 
 /*

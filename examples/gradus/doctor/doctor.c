@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "sources/format.h"
 #include "sources/source.h"
+#include "terminal/build.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -38,35 +39,13 @@ static void missing(report *r, const char *cure)
     json_array_append_new(r->cures, json_string(cure));
 }
 
-/* The text behind "KEY ... :" or the whole first line (key NULL) of a file of the system. False: there is none. */
-static bool read_system(const char *path, const char *key, char *text, size_t size)
-{
-    char line[512];
-    bool found = false;
-    FILE *f = fopen(path, "r");
-    while (f && !found && fgets(line, sizeof line, f)) {
-        const char *value = key ? strchr(line, ':') : line;
-        if (!value || (key && strncmp(line, key, strlen(key)) != 0))
-            continue;
-        value += strspn(value, ": \t");
-        snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
-        found = true;
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
 /* --- what there is ------------------------------------------------------------------------------------------------ */
 
 static void look_at_program(report *r)
 {
     fact(r, "version", gr_version());
-#if defined(__clang__)
-    fact(r, "compiler", "clang " __clang_version__);
-#else
-    fact(r, "compiler", "gcc " __VERSION__);
-#endif
+    fact(r, "commit", build_commit());
+    fact(r, "compiler", build_compiler());
     fact(r, "jpeg_decoder", gr_jpeg_decoder());
 #if !defined(__OPTIMIZE__)
     missing(r, "this program is built without optimisation and slow: build the preset release");
@@ -84,7 +63,7 @@ static void look_at_instruction_sets(report *r)
 static void look_at_processor(report *r)
 {
     char text[256], threads[32];
-    fact(r, "processor", read_system("/proc/cpuinfo", "model name", text, sizeof text) ? text : "unknown");
+    fact(r, "processor", processor_name(text, sizeof text));
     look_at_instruction_sets(r);
     gr_context *ctx = gr_open(NULL);
     fact(r, "instruction_set_used", gr_isa_name(ctx));

@@ -17,11 +17,38 @@ int short_help(const char *help)
     return length > 0 ? length : (int)strlen(help);
 }
 
-/* What may stand without dashes, with blanks between. */
+/* "merge" of "sweep merge", where first is "sweep"; NULL: it is no command of two words that begins so. */
+static const char *second_word(const gradus_command *c, const gradus_command *first)
+{
+    const size_t length = strlen(first->name);
+    return strncmp(c->name, first->name, length) == 0 && c->name[length] == ' ' ? c->name + length + 1 : NULL;
+}
+
+static bool is_operand(const gradus_command *c, const char *word)
+{
+    for (int i = 0; c->operand_name && c->operand_name(i); i++)
+        if (strcmp(c->operand_name(i), word) == 0)
+            return true;
+    return false;
+}
+
+/* What may stand without dashes, with blanks between: second words of commands too. */
 static void put_operands(FILE *f, const gradus_command *c)
 {
     for (int i = 0; c->operand_name && c->operand_name(i); i++)
         fprintf(f, "%s%s", i ? " " : "", c->operand_name(i));
+    for (int i = 0; commands[i] && c->operand_name; i++)
+        if (second_word(commands[i], c) && !is_operand(c, second_word(commands[i], c)))
+            fprintf(f, " %s", second_word(commands[i], c));
+}
+
+/* A line of a shell for every command of two words. */
+static void put_two_words(FILE *f, const char *format)
+{
+    for (int i = 0; commands[i]; i++)
+        for (int j = 0; commands[j]; j++)
+            if (second_word(commands[j], commands[i]))
+                fprintf(f, format, commands[i]->name, second_word(commands[j], commands[i]), commands[j]->name);
 }
 
 /* True when files may stand without dashes: beside other words (data), or alone. */
@@ -54,7 +81,7 @@ static void bash_values(FILE *f, const gradus_command *c)
             if (o->type == OPTION_FLAG)
                 continue;
             fprintf(f, "    '%s --%s') ", c->name, o->name);
-            if (o->type == OPTION_CHOICE) {
+            if (o->names.first) {
                 fputs("words='", f);
                 put_names(f, o);
                 fputs("' ;;\n", f);
@@ -82,10 +109,9 @@ void complete_bash(FILE *f)
           "    local files=0 words='' options='' operands='",
           f);
     put_commands(f);
-    fputs("'\n    [[ $COMP_CWORD == 1 ]] && command=''\n"
-          "    [[ $command == data && $COMP_CWORD -gt 2 && ${COMP_WORDS[2]} == show ]] && command='data show'\n"
-          "    case $command in\n",
-          f);
+    fputs("'\n    [[ $COMP_CWORD == 1 ]] && command=''\n", f);
+    put_two_words(f, "    [[ $command == %s && $COMP_CWORD -gt 2 && ${COMP_WORDS[2]} == %s ]] && command='%s'\n");
+    fputs("    case $command in\n", f);
     for (int i = 0; commands[i]; i++)
         bash_options(f, commands[i]);
     fputs("    esac\n    case \"$command $prev\" in\n", f);
@@ -120,7 +146,7 @@ static void zsh_option(FILE *f, const option *o)
     fputc(']', f);
     if (o->type != OPTION_FLAG)
         fprintf(f, ":%s:", o->metavar);
-    if (o->type == OPTION_CHOICE) {
+    if (o->names.first) {
         fputc('(', f);
         put_names(f, o);
         fputc(')', f);
@@ -159,10 +185,11 @@ void complete_zsh(FILE *f)
     }
     fputs("        'help:what a command does'\n    )\n"
           "    if ((CURRENT == 2)); then\n        _describe command names\n        return\n    fi\n"
-          "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
-          "    if [[ $command == data && $words[2] == show ]] && ((CURRENT > 2)); then\n"
-          "        command='data show'\n        shift words\n        ((CURRENT--))\n    fi\n    case $command in\n",
+          "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n",
           f);
+    put_two_words(f, "    if [[ $command == %s && $words[2] == %s ]] && ((CURRENT > 2)); then\n"
+                     "        command='%s'\n        shift words\n        ((CURRENT--))\n    fi\n");
+    fputs("    case $command in\n", f);
     for (int i = 0; commands[i]; i++)
         zsh_command(f, commands[i]);
     fputs("    esac\n}\n_gradus \"$@\"\n", f);
@@ -183,8 +210,9 @@ static void fish_begin(FILE *f, const gradus_command *c)
     const char *second = strchr(c->name, ' ');
     int first = second ? (int)(second - c->name) : (int)strlen(c->name);
     fprintf(f, "complete -c gradus -n '__fish_seen_subcommand_from %.*s", first, c->name);
-    if (strcmp(c->name, "data") == 0)
-        fputs("; and not __fish_seen_subcommand_from show", f);
+    for (int i = 0; commands[i]; i++)
+        if (second_word(commands[i], c))
+            fprintf(f, "; and not __fish_seen_subcommand_from %s", second_word(commands[i], c));
     fprintf(f, "%s%s' ", second ? "; and __fish_seen_subcommand_from" : "", second ? second : "");
 }
 
@@ -192,7 +220,7 @@ static void fish_option(FILE *f, const gradus_command *c, const option *o)
 {
     fish_begin(f, c);
     fprintf(f, "-l %s %s", o->name, o->type == OPTION_FLAG ? "" : option_is_path(o) ? "-r -F " : "-x ");
-    if (o->type == OPTION_CHOICE) {
+    if (o->names.first) {
         fputs("-a '", f);
         put_names(f, o);
         fputs("' ", f);

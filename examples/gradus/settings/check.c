@@ -95,6 +95,11 @@ static int check_batches(const settings *s, const char *command)
     if (s->accumulate && (s->micro_batch || s->batch_schedule))
         return complain(GR_USAGE, command, "--accumulate and --%s exclude each other; give one of them",
                         s->micro_batch ? "micro-batch" : "batch-schedule");
+    if (s->accumulate && s->batch == BATCH_AUTO)
+        return complain(GR_USAGE, command, "--batch auto and --accumulate exclude each other; give --micro-batch");
+    if (s->resume && s->batch == BATCH_AUTO)
+        return complain(GR_USAGE, command,
+                        "--batch auto and --resume exclude each other; give the size that was found");
     if (!s->batch_schedule)
         return 0;
     if (s->batch)

@@ -3,10 +3,13 @@
 
 #define AT(field) offsetof(settings, field)
 
+static const char *const batch_words[] = {"auto", NULL}; /* BATCH_AUTO */
+
 const option *settings_cell(void)
 {
     static option options[] = {
-        COUNT_OPTION("batch", "N", AT(batch), 1, MAX_BATCH, "samples per update (default: the recipe's)"),
+        COUNT_OR_OPTION("batch", "N", AT(batch), 1, MAX_BATCH, batch_words,
+                        "samples per update, or auto: what 'gradus find-batch' advises (default: the recipe's)"),
         CHOICE_OPTION("optimizer", "NAME", AT(optimizer), optimizers, NULL),
         COUNT_OPTION("seed", "N", AT(seed), 0, INT64_MAX,
                      "draws the initial weights and the order of the samples (default: 1)"),

@@ -56,7 +56,7 @@ typedef struct {
     bool json, time, no_evaluation;
 } settings;
 
-enum { MAX_BATCH = 1 << 20 };
+enum { MAX_BATCH = 1 << 20, BATCH_AUTO = -1 /* --batch auto: to be found before the run is resolved */ };
 
 extern const option settings_batches[], settings_protocol[], settings_machine[], settings_checkpoints[];
 const option *settings_cell(void);

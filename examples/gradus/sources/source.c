@@ -97,6 +97,19 @@ static void augment_parts(const char *plan, gr_split *split)
     split->train = gr_augmented(split->train, plan);
 }
 
+gr_split source_stand_in(gr_context *ctx, const resolved *s, const int64_t samples[3])
+{
+    gr_dataset *parts[3] = {NULL};
+    const int64_t copies = gr_augmentation_doubles(s->augment) ? 2 : 1; /* of training and of validation */
+    for (int i = 0; i < 3; i++)
+        if (samples[i] > 0)
+            parts[i] = source_built_in(ctx, s, i < 2 ? samples[i] / copies : samples[i], 0);
+    gr_split split = {parts[0], parts[1], parts[2]};
+    prepare_parts(s, &split);
+    augment_parts(s->augment, &split);
+    return split;
+}
+
 /* Reads what the format finds, or draws what stands in for it. Returns 0 or an exit code, complained of. */
 static int read_source(gr_context *ctx, const resolved *s, const char *command, bool drawn, char path[PATH_SIZE],
                        source *data)

@@ -16,6 +16,12 @@ const char *source_root(const char *data_option);
 /* n samples drawn by formula, of the shape and the number of classes that stand in for the recipe's. NULL: in ctx. */
 gr_dataset *source_built_in(gr_context *ctx, const resolved *s, int64_t n, uint64_t seed);
 
+/*
+ * Sets of as many samples as the parts of a run have, as source_open has made them: for a context that only plans and
+ * looks at none of them.
+ */
+gr_split source_stand_in(gr_context *ctx, const resolved *s, const int64_t samples[3]);
+
 /* The recipe's built-in samples, split, into data. */
 void source_draw(gr_context *ctx, const resolved *s, source *data);
 

@@ -26,8 +26,8 @@ typedef struct {
     int out, err;
     lines out_lines, err_lines;
     cell_end *end;
-    void (*told)(void *user, const char *line);
-    void *user;
+    const cell_watch *watch;
+    double begin;
 } process;
 
 static void become_cell(char *const *argv, const int out[2], const int err[2], pid_t parent)
@@ -89,7 +89,7 @@ static void on_err(process *p, const char *line)
     }
     size_t used = strlen(kept);
     snprintf(kept + used, room - used, "%s%s", used ? "\n" : "", line);
-    p->told(p->user, line);
+    p->watch->told(p->watch->user, line);
 }
 
 static void add(process *p, lines *l, const char *bytes, size_t n, void (*on_line)(process *, const char *))
@@ -135,6 +135,11 @@ static void listen_to(process *p)
             kill(p->pid, SIGTERM);
             passed_on = true;
         }
+        if (p->watch->limit > 0 && now_seconds() - p->begin > p->watch->limit && !p->end->timed_out) {
+            kill(p->pid, SIGKILL);
+            p->end->timed_out = true;
+        }
+        p->watch->beat(p->watch->user);
         struct pollfd fds[] = {{.fd = p->out, .events = POLLIN}, {.fd = p->err, .events = POLLIN}};
         if (poll(fds, 2, 1000) <= 0) /* wakes up at a signal, and now and then for one that came just before */
             continue;
@@ -145,10 +150,9 @@ static void listen_to(process *p)
     }
 }
 
-bool cell_run(char *const *argv, void (*told)(void *user, const char *line), void *user, cell_end *end)
+bool cell_run(char *const *argv, const cell_watch *watch, cell_end *end)
 {
-    double begin = now_seconds();
-    process p = {.end = end, .told = told, .user = user};
+    process p = {.end = end, .watch = watch, .begin = now_seconds()};
     *end = (cell_end){0};
     if (!start(&p, argv)) {
         complain(GR_IO_ERROR, "sweep", "no process for a cell: %s", strerror(errno));
@@ -160,7 +164,7 @@ bool cell_run(char *const *argv, void (*told)(void *user, const char *line), voi
         continue;
     end->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end->seconds = now_seconds() - begin;
+    end->seconds = now_seconds() - p.begin;
     free(p.out_lines.text);
     free(p.err_lines.text);
     return true;

@@ -14,9 +14,12 @@ static double measured_rate(const journal *j, const cell *c)
     int n = 0;
     size_t i;
     json_t *row;
+    char variant[VARIANT_NAME];
+    cell_variant(c, variant);
     json_array_foreach(j->rows, i, row)
     {
         bool same = strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0 &&
+                    strcmp(row_text(row, "variant"), variant) == 0 &&
                     json_integer_value(json_object_get(row, "batch")) == c->batch;
         double rate = json_number_value(json_object_get(row, "samples_per_second"));
         if (same && rate > 0) {

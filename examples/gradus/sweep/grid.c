@@ -1,6 +1,8 @@
 /* grid.c - see grid.h. */
 #include "sweep/grid.h"
 
+#include <string.h>
+
 #include "terminal/complain.h"
 #include "terminal/values.h"
 
@@ -9,18 +11,30 @@ static int refuse(const char *name, const char *word, const char *why)
     return complain(GR_USAGE, "sweep", "--%s: \"%s\" %s", name, word, why);
 }
 
+int grid_add_batch(grid *g, int64_t batch)
+{
+    for (int i = 0; i < g->n_batches; i++)
+        if (g->batches[i] == batch)
+            return 0;
+    if (g->n_batches == GRID_MAX)
+        return complain(GR_USAGE, "sweep", "--batch: %lld is one too many; a sweep takes 64", (long long)batch);
+    g->batches[g->n_batches++] = batch;
+    return 0;
+}
+
 static int add_batch(grid *g, const char *word)
 {
     int64_t batch;
+    if (strcmp(word, "auto") == 0) {
+        g->auto_batch = true;
+        return 0;
+    }
     if (!parse_count(word, 1, MAX_BATCH, &batch))
-        return refuse("batch", word, "is no whole number from 1 to 1048576; give a list such as 16,32,64");
+        return refuse("batch", word, "is no whole number from 1 to 1048576; give a list such as 16,32,64, or auto");
     for (int i = 0; i < g->n_batches; i++)
         if (g->batches[i] == batch)
             return refuse("batch", word, "stands there twice");
-    if (g->n_batches == GRID_MAX)
-        return refuse("batch", word, "is one too many; a sweep takes 64");
-    g->batches[g->n_batches++] = batch;
-    return 0;
+    return grid_add_batch(g, batch);
 }
 
 static int add_optimizer(grid *g, const char *word)
@@ -41,11 +55,11 @@ static int add_optimizer(grid *g, const char *word)
     return 0;
 }
 
-int grid_parse(const char *batches, const char *names, int64_t seeds, grid *g)
+int grid_parse(const char *batches, const char *names, int64_t seeds, const axes *a, grid *g)
 {
     char word[32];
     int code = 0;
-    *g = (grid){.n_seeds = (int)seeds};
+    *g = (grid){.n_seeds = (int)seeds, .axes = a};
     while (code == 0 && next_entry(&batches, word))
         code = add_batch(g, word);
     while (code == 0 && next_entry(&names, word))
@@ -53,22 +67,37 @@ int grid_parse(const char *batches, const char *names, int64_t seeds, grid *g)
     return code;
 }
 
+int grid_lines(const grid *g)
+{
+    return g->n_batches * g->optimizers.n * axes_count(g->axes);
+}
+
 int grid_count(const grid *g)
 {
-    return g->n_batches * g->optimizers.n * g->n_seeds;
+    return grid_lines(g) * g->n_seeds;
 }
 
 cell grid_cell(const grid *g, int i)
 {
-    int per_optimizer = g->n_batches, per_seed = g->n_batches * g->optimizers.n;
-    return (cell){.seed = 1 + i / per_seed,
-                  .optimizer = g->optimizers.list[i % per_seed / per_optimizer],
-                  .batch = g->batches[i % per_optimizer]};
+    const int line = i % grid_lines(g), per_variant = g->n_batches * g->optimizers.n;
+    return (cell){.seed = 1 + i / grid_lines(g),
+                  .axes = g->axes,
+                  .variant = line / per_variant,
+                  .optimizer = g->optimizers.list[line % per_variant / g->n_batches],
+                  .batch = g->batches[line % g->n_batches]};
+}
+
+const char *cell_variant(const cell *c, char text[VARIANT_NAME])
+{
+    text[0] = '\0';
+    return c->axes ? axes_name(c->axes, c->variant, text) : text;
 }
 
 settings grid_settings(const settings *shared, const cell *c)
 {
     settings s = *shared;
+    if (c->axes)
+        axes_apply(c->axes, c->variant, &s);
     s.batch = c->batch;
     s.optimizer = (choice){true, (int)(c->optimizer - optimizers)};
     s.seed = c->seed;

@@ -62,44 +62,52 @@ void journal_close(journal *j)
 
 /* --- identity ----------------------------------------------------------------------------------------------------- */
 
-static int differs(const journal *j, const char *key, const json_t *before, const json_t *now)
+/* "lr was 0.01, now it is 0.02" behind what text holds. */
+static void add_difference(char *text, size_t size, const char *key, const json_t *before, const json_t *now)
 {
     char *was = json_dumps(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_dumps(now, JSON_ENCODE_ANY | ROW_FORMAT);
-    int code = complain(GR_USAGE, "sweep",
-                        "%s holds a sweep with other settings: %s was %s, now it is %s. Repeat the earlier command to "
-                        "continue it, or choose another --out",
-                        j->folder, key, was ? was : "not there", is ? is : "not there");
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s was %s, now it is %s", used ? "; " : "", key, was ? was : "not there",
+             is ? is : "not there");
     free(was);
     free(is);
-    return code;
 }
 
-static int compare_identity(const journal *j, json_t *before, json_t *now)
+static int compare_identity(const journal *j, const json_t *before, json_t *now)
 {
+    char differences[800] = "";
     const char *key;
     json_t *value;
     json_object_foreach(now, key, value)
     {
         const json_t *was = json_object_get(before, key);
         if (was ? !json_equal(value, was) : !json_is_null(value)) /* an option that is new since then was not given */
-            return differs(j, key, was, value);
+            add_difference(differences, sizeof differences, key, was, value);
     }
-    return 0;
+    return *differences ? complain(GR_USAGE, "sweep",
+                                   "%s holds a sweep with other settings: %s. Repeat the earlier command to continue "
+                                   "it, or choose another --out",
+                                   j->folder, differences)
+                        : 0;
+}
+
+int journal_compare(const journal *j, json_t *identity)
+{
+    char path[PATH_SIZE];
+    json_error_t why;
+    json_t *before = json_load_file(path_of(j, "sweep.json", path), JSON_REJECT_DUPLICATES, &why);
+    if (!before)
+        return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
+    const int code = compare_identity(j, before, identity);
+    json_decref(before);
+    return code;
 }
 
 static int check_identity(const journal *j, json_t *identity, json_t *notes)
 {
     char path[PATH_SIZE], rows[PATH_SIZE];
-    path_of(j, "sweep.json", path);
-    if (access(path, F_OK) == 0) {
-        json_error_t why;
-        json_t *before = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-        if (!before)
-            return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
-        int code = compare_identity(j, before, identity);
-        json_decref(before);
-        return code;
-    }
+    if (access(path_of(j, "sweep.json", path), F_OK) == 0)
+        return journal_compare(j, identity);
     if (access(path_of(j, "results.jsonl", rows), F_OK) == 0)
         return complain(GR_BAD_DATA, "sweep", "%s has no sweep.json beside it; choose another --out", rows);
     output out;
@@ -205,34 +213,61 @@ static int read_rows(journal *j, const char *path)
         whole = line - text;
     }
     free(text);
-    if (code || whole == size)
+    if (code || whole == size || j->lock < 0) /* nobody's to mend who does not hold the lock */
         return code;
     fprintf(stderr, "%s: the last line was cut short when the sweep was killed; its cell runs again\n", path);
     return ftruncate(j->file, whole) == 0 && fsync(j->file) == 0 ? 0 : io_error(path, "cannot be written");
+}
+
+/* The checksum of what the sweep is, by which its rows are known. Returns 0 or GR_NO_MEMORY, complained of. */
+static int sum_identity(journal *j, const json_t *identity)
+{
+    char *text = json_dumps(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
+    snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
+    free(text);
+    return 0;
 }
 
 int journal_open(journal *j, json_t *identity, json_t *notes)
 {
     char path[PATH_SIZE];
     int code = check_identity(j, identity, notes);
+    if (code == 0)
+        code = sum_identity(j, identity);
     if (code)
         return code;
-    char *text = json_dumps(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    if (!text)
-        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
-    snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
-    free(text);
     j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, path);
 }
 
+int journal_read(journal *j, const char *folder, const json_t *identity)
+{
+    char path[PATH_SIZE];
+    *j = (journal){.folder = folder, .lock = -1, .file = -1, .rows = json_array()};
+    int code = sum_identity(j, identity);
+    if (code)
+        return code;
+    j->file = open(path_of(j, "results.jsonl", path), O_RDONLY | O_CLOEXEC);
+    if (j->file < 0)
+        return io_error(path, "cannot be read");
+    code = read_rows(j, path);
+    close(j->file);
+    j->file = -1;
+    return code;
+}
+
 json_t *journal_find(const journal *j, const cell *c)
 {
+    char variant[VARIANT_NAME];
+    cell_variant(c, variant);
     for (size_t i = json_array_size(j->rows); i-- > 0;) {
         json_t *row = json_array_get(j->rows, i);
         if (json_integer_value(json_object_get(row, "batch")) == c->batch &&
             json_integer_value(json_object_get(row, "seed")) == c->seed &&
-            strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0)
+            strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0 &&
+            strcmp(row_text(row, "variant"), variant) == 0)
             return row;
     }
     return NULL;
@@ -240,7 +275,10 @@ json_t *journal_find(const journal *j, const cell *c)
 
 bool journal_lacks(const journal *j, const cell *c)
 {
-    const char *state = row_text(journal_find(j, c), "state");
+    const json_t *row = journal_find(j, c);
+    const char *state = row_text(row, "state");
+    if (strcmp(state, "timed out") == 0)
+        return j->time_limit == 0 || j->time_limit > json_integer_value(json_object_get(row, "time_limit"));
     return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;
 }
 

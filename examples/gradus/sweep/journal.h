@@ -3,6 +3,8 @@
  *   sweep.json     what the sweep is: recipe, data, protocol. Written once; a sweep with another one is refused.
  *   results.jsonl  one row per cell, appended and synced when the cell ends. A torn last line is cut off. At the end of
  *                  each stand "sweep", a checksum of what the sweep is, and "check", one of the line before it.
+ *   auto-batch.json  what --batch auto stands for in it, where it was asked for
+ *   status.json    what the sweep is at: status.h
  *   sweep.lock     held while a sweep works in the folder.
  */
 #ifndef GRADUS_JOURNAL_H
@@ -14,10 +16,11 @@
 
 typedef struct {
     const char *folder;
-    int lock, file; /* descriptors; -1: not open */
-    bool fresh;     /* the folder was no sweep's before */
-    char sweep[9];  /* checksum of what the sweep is */
-    json_t *rows;   /* array, in the order of the file */
+    int lock, file;     /* descriptors; -1: not open */
+    bool fresh;         /* the folder was no sweep's before */
+    char sweep[9];      /* checksum of what the sweep is */
+    int64_t time_limit; /* of a cell now, in seconds; 0: none */
+    json_t *rows;       /* array, in the order of the file */
 } journal;
 
 /* Makes the folder and takes its lock. Returns 0 or an exit code, complained of. */
@@ -29,10 +32,23 @@ int journal_lock(journal *j, const char *folder);
  */
 int journal_open(journal *j, json_t *identity, json_t *notes);
 
-/* The last row of a cell; NULL: none. Owned by the journal. */
+/* Whether a sweep of this identity may go on in the folder, which has a sweep.json. Returns 0 or an exit code. */
+int journal_compare(const journal *j, json_t *identity);
+
+/*
+ * Reads the rows of a folder that others may be at work in, without a lock and without touching it; a torn last line is
+ * passed over. identity: its sweep.json without the notes. Returns 0 or an exit code, complained of; the rows are to be
+ * released.
+ */
+int journal_read(journal *j, const char *folder, const json_t *identity);
+
+/* The last row of a cell, known by its optimizer, batch size, seed and variant; NULL: none. Owned by the journal. */
 json_t *journal_find(const journal *j, const cell *c);
 
-/* True when a cell needs to run: it has no row, or one that says that it failed or was stopped. */
+/*
+ * True when a cell needs to run: it has no row, or one that says that it failed, was stopped, or took longer than a
+ * limit that was shorter than it is now.
+ */
 bool journal_lacks(const journal *j, const cell *c);
 
 /* Appends a row and syncs it; takes the reference. Returns 0 or an exit code, complained of. */

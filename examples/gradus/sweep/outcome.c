@@ -16,6 +16,7 @@ static void add_cell(outcome_line *line, const json_t *row)
     line->runs++;
     line->out_of_memory += strcmp(state, "out of memory") == 0;
     line->went_bad += strcmp(state, "numbers went bad") == 0;
+    line->timed_out += strcmp(state, "timed out") == 0;
     line->failed += strcmp(state, "failed") == 0;
     if (strcmp(state, "done") != 0)
         return;
@@ -28,7 +29,7 @@ static void add_cell(outcome_line *line, const json_t *row)
 
 bool outcome_fill(outcome *t, const grid *g, const journal *j)
 {
-    t->n = g->optimizers.n * g->n_batches;
+    t->n = grid_lines(g);
     t->lines = calloc((size_t)t->n, sizeof *t->lines);
     if (!t->lines)
         return false;
@@ -37,6 +38,7 @@ bool outcome_fill(outcome *t, const grid *g, const journal *j)
         outcome_line *line = &t->lines[i % t->n];
         line->optimizer = c.optimizer->name;
         line->batch = c.batch;
+        cell_variant(&c, line->variant);
         json_t *row = journal_find(j, &c);
         if (row)
             add_cell(line, row);
@@ -60,11 +62,13 @@ static const char *troubles(const outcome_line *line, char text[96])
     const struct {
         int n;
         const char *what;
-    } kinds[] = {
-        {line->out_of_memory, "out of memory"}, {line->went_bad, "numbers went bad"}, {line->failed, "failed"}};
+    } kinds[] = {{line->out_of_memory, "out of memory"},
+                 {line->went_bad, "numbers went bad"},
+                 {line->timed_out, "timed out"},
+                 {line->failed, "failed"}};
     int length = 0;
     text[0] = '\0';
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (kinds[i].n > 0)
             length +=
                 snprintf(text + length, 96 - (size_t)length, "%s%d %s", length ? ", " : "", kinds[i].n, kinds[i].what);
@@ -94,8 +98,11 @@ void outcome_print(const outcome *t, FILE *f)
     fprintf(f, "%s on %s\n\n", t->recipe->name,
             strcmp(t->data, "procedural") == 0 ? "built-in procedural pictures, not the real data" : t->data);
     fprintf(f, "optimizer   batch  updates runs  test accuracy  set error  samples/s     memory\n");
-    for (int i = 0; i < t->n; i++)
+    for (int i = 0; i < t->n; i++) {
+        if (*t->lines[i].variant && (i == 0 || strcmp(t->lines[i].variant, t->lines[i - 1].variant) != 0))
+            fprintf(f, "%s%s\n", i ? "\n" : "", t->lines[i].variant);
         print_line(&t->lines[i], f);
+    }
     snprintf(note, sizeof note,
              "set error: standard error in points that comes from the test set's size alone (%lld samples)",
              (long long)t->test_samples);
@@ -127,12 +134,15 @@ static json_t *line_json(const outcome_line *line)
     json_object_set_new(o, "done", json_integer(line->done));
     json_object_set_new(o, "out_of_memory", json_integer(line->out_of_memory));
     json_object_set_new(o, "numbers_went_bad", json_integer(line->went_bad));
+    json_object_set_new(o, "timed_out", json_integer(line->timed_out));
     json_object_set_new(o, "failed", json_integer(line->failed));
     json_object_set_new(o, "test_accuracy", number(any ? line->accuracy.mean : NAN));
     json_object_set_new(o, "half_width_95", number(sample_half_width(&line->accuracy)));
     json_object_set_new(o, "set_error", number(any ? line->set_error : NAN));
     json_object_set_new(o, "samples_per_second", number(any ? line->rate.mean : NAN));
     json_object_set_new(o, "peak_bytes", any ? json_integer((json_int_t)line->peak.mean) : json_null());
+    if (*line->variant)
+        json_object_set_new(o, "variant", json_string(line->variant));
     return o;
 }
 
@@ -203,6 +213,8 @@ void cells_write_csv(const grid *g, const journal *j, FILE *f)
 {
     json_t *columns = row_columns(), *key;
     size_t k;
+    if (g->axes->n)
+        json_array_append_new(columns, json_string("variant"));
     json_array_foreach(columns, k, key)
     {
         fprintf(f, "%s%s", k ? "," : "", json_string_value(key));

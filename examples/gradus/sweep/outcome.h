@@ -10,8 +10,9 @@
 /* All cells of one optimizer and batch size. */
 typedef struct {
     const char *optimizer;
+    char variant[VARIANT_NAME]; /* "": the protocol is the same for all */
     int64_t batch, updates;
-    int runs, done, out_of_memory, went_bad, failed;
+    int runs, done, out_of_memory, went_bad, timed_out, failed;
     sample accuracy, rate, peak; /* of the cells that are done; accuracy of the test set, a fraction */
     double set_error;            /* the test set's own standard error at that accuracy */
 } outcome_line;

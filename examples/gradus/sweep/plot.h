@@ -5,4 +5,7 @@
 /* Draws accuracy.svg and accuracy.png into the sweep's folder; says on stderr where they are, or how to get them. */
 void plot_sweep(const char *folder);
 
+/* The same without a word, also where it cannot be drawn. */
+void plot_sweep_quietly(const char *folder);
+
 #endif

@@ -3,66 +3,20 @@
 #include <string.h>
 
 #include "commands.h"
-#include "sweep/outcome.h"
-#include "sweep/plot.h"
 #include "sweep/sweep.h"
-#include "terminal/output.h"
 #include "terminal/stop.h"
+#include "terminal/values.h"
 
 enum { LONGEST_OUT = 1024 /* bytes of a folder's path: names behind it have room */ };
-
-static int write_file(const sweep *w, const char *name, const outcome *t)
-{
-    char path[LONGEST_OUT + 64];
-    output out;
-    snprintf(path, sizeof path, "%s/%s", w->asked.out, name);
-    int code = output_open(&out, path, "sweep");
-    if (code)
-        return code;
-    if (strcmp(name, "results.csv") == 0)
-        cells_write_csv(&w->grid, &w->journal, out.file);
-    else if (strcmp(name, "summary.csv") == 0)
-        outcome_write_csv(t, out.file);
-    else
-        outcome_print(t, out.file);
-    return output_commit(&out, "sweep");
-}
-
-static int tell_all(const sweep *w)
-{
-    outcome t = {.recipe = w->recipe,
-                 .data = w->data,
-                 .test_samples = w->estimate.test,
-                 .by_updates = w->asked.shared.updates > 0};
-    if (!outcome_fill(&t, &w->grid, &w->journal))
-        return complain(GR_NO_MEMORY, "sweep", "out of host memory for the table");
-    int code = write_file(w, "results.csv", &t);
-    if (code == 0)
-        code = write_file(w, "summary.csv", &t);
-    if (code == 0)
-        code = write_file(w, "table.txt", &t);
-    if (w->asked.json)
-        outcome_print_json(&t, stdout);
-    else
-        outcome_print(&t, stdout);
-    int failed = 0;
-    for (int i = 0; i < t.n; i++)
-        failed += t.lines[i].failed;
-    outcome_free(&t);
-    if (code)
-        return code;
-    plot_sweep(w->asked.out);
-    if (failed)
-        complain(GR_OK, "sweep", "%d cell%s failed; %s/results.jsonl tells why, the same command tries again", failed,
-                 failed == 1 ? "" : "s", w->asked.out);
-    return failed ? TOOL_CELLS_FAILED : 0;
-}
 
 static int work(sweep *w)
 {
     int code = journal_lock(&w->journal, w->asked.out);
     if (code == 0)
+        code = sweep_find_batch(w);
+    if (code == 0)
         code = sweep_look_at_data(w);
+    w->journal.time_limit = w->asked.time_limit;
     if (code == 0)
         code = sweep_open_journal(w);
     w->expected = calloc((size_t)grid_count(&w->grid), sizeof *w->expected);
@@ -75,10 +29,29 @@ static int work(sweep *w)
         code = sweep_run_missing(w);
     }
     if (code == 0)
-        code = tell_all(w);
+        code = sweep_tell(w);
     journal_close(&w->journal);
     free(w->expected);
     return code;
+}
+
+/* "2/3": the second of three. Returns 0 or GR_USAGE, complained of. */
+static int read_shard(sweep *w)
+{
+    char word[32] = "";
+    int64_t which, of;
+    if (!w->asked.shard)
+        return 0;
+    snprintf(word, sizeof word, "%s", w->asked.shard);
+    char *slash = strchr(word, '/');
+    if (slash)
+        *slash = '\0';
+    if (!slash || !parse_count(slash + 1, 1, 10000, &of) || !parse_count(word, 1, of, &which))
+        return complain(GR_USAGE, "sweep", "--shard \"%s\": which of how many, such as 1/3, 2/3 and 3/3",
+                        w->asked.shard);
+    w->shard = (int)which - 1;
+    w->shards = (int)of;
+    return 0;
 }
 
 static int run_sweep(int argc, char **argv)
@@ -87,6 +60,8 @@ static int run_sweep(int argc, char **argv)
     sweep_settings *s = &w.asked;
     char folder[64];
     const char *name;
+    if (axes_take(&w.axes, argc, argv))
+        return GR_USAGE;
     options_end end = options_parse(&sweep_command, s, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
@@ -99,23 +74,37 @@ static int run_sweep(int argc, char **argv)
     if (strlen(s->out) > LONGEST_OUT)
         return complain(GR_USAGE, "sweep", "--out %.64s...: the path of the folder has more than %d characters", s->out,
                         LONGEST_OUT);
-    int code = grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
-                          s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.grid);
-    if (code == 0)
-        code = settings_check(&s->shared, w.recipe, "sweep", &w.grid.optimizers);
+    int code =
+        grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
+                   s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.axes, &w.grid);
+    for (int i = 0; code == 0 && i < axes_count(&w.axes); i++) {
+        settings variant = s->shared;
+        axes_apply(&w.axes, i, &variant);
+        code = settings_check(&variant, w.recipe, "sweep", &w.grid.optimizers);
+    }
     if (code == 0)
         code = settings_check_inputs(&s->shared, "sweep");
-    return code ? code : work(&w);
+    if (code == 0)
+        code = read_shard(&w);
+    return code ? code : (s->dry_run ? sweep_dry_run : work)(&w);
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
 
 static const option grid_options[] = {
     TEXT_OPTION("batch", "LIST", offsetof(sweep_settings, batch),
-                "batch sizes, such as 16,32,64 (default: the recipe's)"),
+                "batch sizes, such as 16,32,64; auto: what 'gradus find-batch' advises (default: the recipe's)"),
     TEXT_OPTION("optimizer", "LIST", offsetof(sweep_settings, optimizer),
                 "such as sgd,adam; 'gradus train --help' names them all (default: the recipe's)"),
     COUNT_OPTION("seeds", "N", offsetof(sweep_settings, seeds), 1, 10000, "seeds 1 to N for every cell (default: 3)"),
+    TEXT_OPTION(
+        "shard", "I/N", offsetof(sweep_settings, shard),
+        "run only part I of N of the cells, such as 1/3: for several machines, each with its own --out; 'gradus "
+        "sweep merge' puts them together"),
+    COUNT_OPTION("time-limit", "SECONDS", offsetof(sweep_settings, time_limit), 1, 1000000000,
+                 "kill a cell that takes longer: its row says so, and it runs again only under a longer limit"),
+    FLAG_OPTION("dry-run", offsetof(sweep_settings, dry_run),
+                "list the cells and what became of each so far; run nothing, write nothing"),
     {0},
 };
 
@@ -126,13 +115,13 @@ static const option out_options[] = {
     {0},
 };
 
-static const option_group groups[] = {
-    {"The grid", grid_options, NULL, 0},
-    SETTINGS_GROUP("The protocol, the same for all cells", settings_protocol, offsetof(sweep_settings, shared)),
-    PARAMETERS_GROUP("The optimizers", offsetof(sweep_settings, shared)),
-    SETTINGS_GROUP("The machine", settings_machine, offsetof(sweep_settings, shared)),
-    {"Output", out_options, NULL, 0},
-    {0}};
+static const option_group groups[] = {{"The grid", grid_options, NULL, 0},
+                                      SETTINGS_GROUP("The protocol, the same for all cells or lists", settings_protocol,
+                                                     offsetof(sweep_settings, shared)),
+                                      PARAMETERS_GROUP("The optimizers", offsetof(sweep_settings, shared)),
+                                      SETTINGS_GROUP("The machine", settings_machine, offsetof(sweep_settings, shared)),
+                                      {"Output", out_options, NULL, 0},
+                                      {0}};
 
 const gradus_command sweep_command = {
     .name = "sweep",
@@ -144,7 +133,9 @@ const gradus_command sweep_command = {
         "Train a grid of batch sizes x optimizers x seeds, one process per cell, and show test accuracy against "
         "batch size. Results are safe as soon as a cell ends: the same command again runs only what is missing or "
         "failed, and more batch sizes, optimizers or seeds may be asked for. Running out of memory is a result, not "
-        "a failure.",
+        "a failure. Options of the protocol may be lists too, such as --lr 0.01,0.03 --precision fp32,bf16, and every "
+        "combination is run: not what the pictures are (--resize, --split-seed, --filter), and --augment with "
+        "semicolons between its plans.",
     .examples = "sweep cats-vs-dogs --data ~/datasets --batch 16,32,64,128 --optimizer sgd,adam --seeds 5 --out runs\n"
                 "sweep cats-vs-dogs --procedural --batch 16,64 --updates 50 --seeds 2 --out try",
     .groups = groups,

@@ -3,35 +3,53 @@
 #define GRADUS_SWEEP_H
 
 #include "sweep/estimate.h"
+#include "sweep/status.h"
 #include "terminal/progress.h"
 
 typedef struct {
     settings shared; /* what all cells share; batch, optimizer and seed are open */
     const char *batch, *optimizer, *out;
-    int64_t seeds;
-    bool json;
+    const char *shard;         /* "2/3" */
+    int64_t seeds, time_limit; /* seconds of a cell; 0: none */
+    bool json, dry_run;
 } sweep_settings;
 
 typedef struct {
     const recipe *recipe;
     sweep_settings asked;
+    axes axes;
     grid grid;
+    int shard, shards; /* this call's cells: every shards-th from number shard on; shards 0: all */
     journal journal;
     estimate estimate;
     const char *data; /* name of the data set */
     char data_hash[17];
     progress progress;
     /* while it runs */
+    status status;
+    double drawn;                      /* seconds on the clock when the picture last was; 0: not yet */
     int cells, finished;               /* of this call */
-    char current[96];                  /* the cell at work, in words */
+    char current[VARIANT_NAME + 96];   /* the cell at work, in words */
     double *expected;                  /* seconds, by cell of the grid */
     double expected_done, actual_done; /* of the cells that ran */
 } sweep;
 
 /* --- sweep_plan.c: before the first cell -------------------------------------------------------------------------- */
 
+/*
+ * The batch size that auto stands for joins the grid: what the folder remembers, else what is advised to the optimizer
+ * that has room for the least, which the folder remembers then. Returns 0 or an exit code, complained of.
+ */
+int sweep_find_batch(sweep *w);
+
+/* The same, of what the folder remembers alone. */
+int sweep_recall_batch(sweep *w);
+
 /* Reads the data once: is all well with them, which are they, how long does it take. Returns 0 or an exit code. */
 int sweep_look_at_data(sweep *w);
+
+/* The same for a look: the folder need not be there, and stays as it is. */
+int sweep_peek_at_journal(sweep *w);
 
 /* Reads what the folder has, which must be of the same sweep. Returns 0 or an exit code, complained of. */
 int sweep_open_journal(sweep *w);
@@ -42,7 +60,26 @@ void sweep_print_plan(sweep *w);
 /* Seconds for the cells that are missing. NAN: not known. */
 double sweep_expected_left(const sweep *w);
 
+/* --- sweep_dry.c -------------------------------------------------------------------------------------------------- */
+
+/* Lists the cells and their states on stdout. Returns 0 or an exit code, complained of. */
+int sweep_dry_run(sweep *w);
+
+/* --- sweep_tell.c ------------------------------------------------------------------------------------------------- */
+
+/* Writes the tables and the picture, prints the table. Returns 0 or an exit code. */
+int sweep_tell(const sweep *w);
+
+/* Between two cells, once a minute: the tables and the picture as they are now. */
+void sweep_redraw(sweep *w);
+
 /* --- sweep_cells.c ------------------------------------------------------------------------------------------------ */
+
+/* "adam, batch 16, seed 1, lr=0.01" into text, which is returned. */
+const char *sweep_cell_words(const cell *c, char *text, size_t size);
+
+/* Whether cell number of the grid is this call's, or another shard's. */
+bool sweep_has_cell(const sweep *w, int number);
 
 int sweep_count_missing(const sweep *w);
 

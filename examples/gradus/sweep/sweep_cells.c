@@ -18,11 +18,19 @@ static void on_told(void *user, const char *line)
     progress_bar(&w->progress, w->current, (double)w->finished / w->cells, line);
 }
 
+static void on_beat(void *user)
+{
+    sweep *w = user;
+    status_beat(&w->status);
+}
+
 /* The row of a cell that did not give one itself. */
 static json_t *row_of_failure(const sweep *w, const resolved *s, const cell_end *end)
 {
     char error[1200];
-    if (end->signal)
+    if (end->timed_out)
+        snprintf(error, sizeof error, "killed after %lld seconds (--time-limit)", (long long)w->asked.time_limit);
+    else if (end->signal)
         snprintf(error, sizeof error, "killed by signal %d%s%s%s", end->signal,
                  end->signal == SIGKILL ? " (perhaps by the system, for want of memory)" : "",
                  *end->trouble ? ": " : "", end->trouble);
@@ -30,7 +38,12 @@ static json_t *row_of_failure(const sweep *w, const resolved *s, const cell_end 
         snprintf(error, sizeof error, "exit code %d: %s", end->code, end->trouble);
     result r = {.run = s, .data = w->data, .data_hash = w->data_hash, .error = error};
     r.code = end->code == GR_NO_MEMORY || end->code == GR_NUMERIC ? (gr_code)end->code : GR_DEVICE_FAULT;
-    return row_json(&r);
+    json_t *row = row_json(&r);
+    if (end->timed_out) {
+        json_object_set_new(row, "state", json_string("timed out"));
+        json_object_set_new(row, "time_limit", json_integer(w->asked.time_limit));
+    }
+    return row;
 }
 
 /* What a cell has printed, if that is a row and its exit code says so too. NULL otherwise. */
@@ -101,11 +114,13 @@ static char **command_line(const sweep *w, const settings *s)
 }
 
 /* Puts down what has come of a cell. Returns 0 or GR_IO_ERROR, complained of. */
-static int take_result(sweep *w, const resolved *s, const cell_end *end, double expected)
+static int take_result(sweep *w, const resolved *s, const char *variant, const cell_end *end, double expected)
 {
     json_t *row = row_of_cell(end);
     if (!row)
         row = row_of_failure(w, s, end);
+    if (*variant)
+        json_object_set_new(row, "variant", json_string(variant));
     w->finished++;
     w->expected_done += expected;
     w->actual_done += end->seconds;
@@ -116,7 +131,7 @@ static int take_result(sweep *w, const resolved *s, const cell_end *end, double 
 }
 
 /* What came of a cell, which the sweep has to do with. Returns 0 or an exit code. */
-static int end_cell(sweep *w, const resolved *run, const cell_end *end, double expected)
+static int end_cell(sweep *w, const resolved *run, const char *variant, const cell_end *end, double expected)
 {
     /* A cell that was told to stop may not have got so far as to say so itself. */
     if (end->code == GR_STOPPED || (stop_asked() && (end->code != 0 || end->signal != 0)))
@@ -125,7 +140,16 @@ static int end_cell(sweep *w, const resolved *run, const cell_end *end, double e
         const char *line_end = strrchr(end->trouble, '\n');
         return complain(GR_USAGE, "sweep", "the first cell was refused: %s", line_end ? line_end + 1 : end->trouble);
     }
-    return take_result(w, run, end, expected);
+    return take_result(w, run, variant, end, expected);
+}
+
+const char *sweep_cell_words(const cell *c, char *text, size_t size)
+{
+    char variant[VARIANT_NAME];
+    cell_variant(c, variant);
+    snprintf(text, size, "%s, batch %lld, seed %lld%s%s", c->optimizer->name, (long long)c->batch, (long long)c->seed,
+             *variant ? ", " : "", variant);
+    return text;
 }
 
 /* Runs cell number of the grid. Returns 0 or an exit code. */
@@ -134,27 +158,35 @@ static int run_cell(sweep *w, const cell *c, int number)
     const settings s = grid_settings(&w->asked.shared, c);
     const resolved run = settings_resolve(&s, w->recipe);
     cell_end end = {0};
-    snprintf(w->current, sizeof w->current, "%s, batch %lld, seed %lld", c->optimizer->name, (long long)c->batch,
-             (long long)c->seed);
+    char variant[VARIANT_NAME];
+    cell_variant(c, variant);
+    sweep_cell_words(c, w->current, sizeof w->current);
     progress_bar(&w->progress, w->current, (double)w->finished / w->cells, "starting");
+    status_begin(&w->status, w->current, w->finished, w->cells);
+    const cell_watch watch = {on_told, on_beat, w, (double)w->asked.time_limit};
     char **argv = command_line(w, &s);
     if (!argv)
         return complain(GR_NO_MEMORY, "sweep", "out of host memory for the command line of a cell");
-    const bool ran = cell_run(argv, on_told, w, &end);
+    const bool ran = cell_run(argv, &watch, &end);
     free_words(argv);
-    const int code = ran ? end_cell(w, &run, &end, w->expected[number]) : GR_IO_ERROR;
+    const int code = ran ? end_cell(w, &run, variant, &end, w->expected[number]) : GR_IO_ERROR;
     free(end.result);
     return code;
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
+bool sweep_has_cell(const sweep *w, int number)
+{
+    return w->shards == 0 || number % w->shards == w->shard;
+}
+
 int sweep_count_missing(const sweep *w)
 {
     int n = 0;
     for (int i = 0; i < grid_count(&w->grid); i++) {
         cell c = grid_cell(&w->grid, i);
-        n += journal_lacks(&w->journal, &c);
+        n += sweep_has_cell(w, i) && journal_lacks(&w->journal, &c);
     }
     return n;
 }
@@ -162,14 +194,20 @@ int sweep_count_missing(const sweep *w)
 int sweep_run_missing(sweep *w)
 {
     int code = 0;
+    w->status.folder = w->asked.out;
     for (int i = 0; i < grid_count(&w->grid) && code == 0; i++) {
         cell c = grid_cell(&w->grid, i);
+        sweep_redraw(w);
         if (stop_asked())
             code = GR_STOPPED;
-        else if (journal_lacks(&w->journal, &c))
+        else if (sweep_has_cell(w, i) && journal_lacks(&w->journal, &c))
             code = run_cell(w, &c, i);
     }
     progress_clear(&w->progress);
+    w->status.cell = NULL;
+    w->status.finished = w->finished;
+    w->status.cells = w->cells;
+    status_write(&w->status, code ? "STOPPED" : "DONE");
     if (code == GR_STOPPED)
         fprintf(stderr, "gradus sweep: stopped, %d cells left; the same command goes on\n", w->cells - w->finished);
     return code;

@@ -57,6 +57,8 @@ static json_t *identity(const sweep *w)
     json_object_set_new(o, "version", json_string(gr_version()));
     json_object_set_new(o, "initial weights", contents(shared.init_weights));
     options_json(settings_protocol, &shared, o);
+    for (int i = 0; i < w->axes.n; i++) /* values of a list may be added, as batch sizes may */
+        json_object_set_new(o, w->axes.list[i].option->name, json_string("varies"));
     options_json(parameter_options(), shared.parameters, o); /* as given: each optimizer has its own usual numbers */
     return o;
 }
@@ -79,12 +81,28 @@ int sweep_open_journal(sweep *w)
     return code;
 }
 
+int sweep_peek_at_journal(sweep *w)
+{
+    char path[3072];
+    snprintf(path, sizeof path, "%s/sweep.json", w->asked.out);
+    w->journal = (journal){.folder = w->asked.out, .lock = -1, .file = -1, .rows = json_array()};
+    if (!is_readable_file(path))
+        return 0;
+    json_t *o = identity(w);
+    int code = journal_compare(&w->journal, o);
+    json_decref(w->journal.rows);
+    if (code == 0)
+        code = journal_read(&w->journal, w->asked.out, o);
+    json_decref(o);
+    return code;
+}
+
 double sweep_expected_left(const sweep *w)
 {
     double sum = 0;
     for (int i = 0; i < grid_count(&w->grid); i++) {
         cell c = grid_cell(&w->grid, i);
-        if (journal_lacks(&w->journal, &c))
+        if (sweep_has_cell(w, i) && journal_lacks(&w->journal, &c))
             sum += w->expected[i];
     }
     /* if the cells so far took longer than was expected of them, so will the others */
@@ -96,9 +114,13 @@ void sweep_print_plan(sweep *w)
     const grid *g = &w->grid;
     int count = grid_count(g);
     char time[32];
-    fprintf(stderr, "%s on %s: %d cell%s = %d batch size%s x %d optimizer%s x %d seed%s, %d to run\n", w->recipe->name,
-            w->data, count, count == 1 ? "" : "s", g->n_batches, g->n_batches == 1 ? "" : "s", g->optimizers.n,
-            g->optimizers.n == 1 ? "" : "s", g->n_seeds, g->n_seeds == 1 ? "" : "s", w->cells);
+    char variants[32] = "";
+    if (w->axes.n)
+        snprintf(variants, sizeof variants, "%d variants x ", axes_count(&w->axes));
+    fprintf(stderr, "%s on %s: %d cell%s = %d batch size%s x %d optimizer%s x %s%d seed%s, %d to run\n",
+            w->recipe->name, w->data, count, count == 1 ? "" : "s", g->n_batches, g->n_batches == 1 ? "" : "s",
+            g->optimizers.n, g->optimizers.n == 1 ? "" : "s", variants, g->n_seeds, g->n_seeds == 1 ? "" : "s",
+            w->cells);
     if (w->cells == 0)
         return;
     bool probed = estimate_probe(&w->estimate, g, &w->journal);

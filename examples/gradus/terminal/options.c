@@ -24,7 +24,8 @@ static void expected(const option *o, char *text, size_t size)
     else if (o->type == OPTION_COUNT && o->high == INT64_MAX)
         snprintf(text, size, "must be a whole number of at least %lld", (long long)o->low);
     else if (o->type == OPTION_COUNT)
-        snprintf(text, size, "must be a whole number from %lld to %lld", (long long)o->low, (long long)o->high);
+        snprintf(text, size, "must be a whole number from %lld to %lld%s%s", (long long)o->low, (long long)o->high,
+                 o->names.first ? ", or " : "", o->names.first ? name_at(o->names, 0) : "");
     else if (o->type == OPTION_POSITIVE)
         snprintf(text, size, "must be a number above 0");
     else if (o->type == OPTION_AMOUNT)
@@ -45,6 +46,14 @@ static bool read_choice(const char *text, name_list names, choice *c)
     return c->given;
 }
 
+static bool read_count(const option *o, const char *text, int64_t *value)
+{
+    const int word = o->names.first ? name_find(o->names, text) : -1;
+    if (word >= 0)
+        *value = -1 - word;
+    return word >= 0 || parse_count(text, o->low, o->high, value);
+}
+
 /* False: text is no value of this option. */
 static bool read_value(const option *o, const char *text, option_value *v)
 {
@@ -57,7 +66,7 @@ static bool read_value(const option *o, const char *text, option_value *v)
     case OPTION_CHOICE:
         return read_choice(text, o->names, &v->choice);
     case OPTION_COUNT:
-        return parse_count(text, o->low, o->high, &v->count);
+        return read_count(o, text, &v->count);
     case OPTION_POSITIVE:
         return parse_positive(text, &v->positive);
     case OPTION_AMOUNT:
@@ -90,7 +99,7 @@ void option_forget(const option *o, void *values)
     memset((char *)values + o->offset, 0, size_of(o->type));
 }
 
-static bool set_value(const gradus_command *c, const option *o, void *values, const char *text)
+bool option_set(const gradus_command *c, const option *o, void *values, const char *text)
 {
     option_value v = {0};
     if (read_value(o, text, &v)) {
@@ -160,7 +169,7 @@ static options_end parse_option(const gradus_command *c, void *values, int argc,
         }
         text = argv[++*i];
     }
-    return set_value(c, o, values, text) ? OPTIONS_GOOD : refuse(c);
+    return option_set(c, o, values, text) ? OPTIONS_GOOD : refuse(c);
 }
 
 options_end options_parse(const gradus_command *c, void *values, int argc, char **argv, const char **operand)
@@ -225,6 +234,8 @@ static bool value_text(const option *o, const void *values, char *text, size_t s
         return v.text && snprintf(text, size, "%s", v.text) < (int)size;
     if (o->type == OPTION_CHOICE)
         snprintf(text, size, "%s", name_at(o->names, v.choice.value));
+    else if (o->type == OPTION_COUNT && v.count < 0 && o->names.first)
+        snprintf(text, size, "%s", name_at(o->names, (int)(-1 - v.count)));
     else if (o->type == OPTION_COUNT || o->type == OPTION_BYTES)
         snprintf(text, size, "%lld", (long long)v.count);
     else

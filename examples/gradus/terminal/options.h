@@ -25,7 +25,7 @@ typedef enum {
     OPTION_FLAG,     /* bool */
     OPTION_TEXT,     /* const char *, anything but empty */
     OPTION_CHOICE,   /* choice, one of the names */
-    OPTION_COUNT,    /* int64_t, a whole number from low to high */
+    OPTION_COUNT,    /* int64_t, a whole number from low to high; or a word: -1 - its place among the names */
     OPTION_POSITIVE, /* double, finite and above 0 */
     OPTION_AMOUNT,   /* amount, finite and at least 0: for settings where 0 is a choice of its own */
     OPTION_BYTES     /* int64_t, at least 1: 1500000, 512M, 1.5G (of 1024) */
@@ -48,7 +48,7 @@ typedef struct {
     size_t offset;     /* of the value in its struct */
     const char *help;  /* with the default in words */
     int64_t low, high; /* of a count */
-    name_list names;   /* of a choice */
+    name_list names;   /* of a choice; of a count: words in place of a number, {NULL, 0}: none */
 } option;
 
 /* Lines of a table; at: offset of the value. */
@@ -57,6 +57,8 @@ typedef struct {
 #define TEXT_OPTION(name, metavar, at, help) {name, metavar, OPTION_TEXT, at, help, 0, 0, {NULL, 0}}
 #define CHOICE_OPTION(name, metavar, at, names, help) {name, metavar, OPTION_CHOICE, at, help, 0, 0, NAMES(names)}
 #define COUNT_OPTION(name, metavar, at, low, high, help) {name, metavar, OPTION_COUNT, at, help, low, high, {NULL, 0}}
+#define COUNT_OR_OPTION(name, metavar, at, low, high, words, help) \
+    {name, metavar, OPTION_COUNT, at, help, low, high, NAMES(words)}
 #define POSITIVE_OPTION(name, metavar, at, help) {name, metavar, OPTION_POSITIVE, at, help, 0, 0, {NULL, 0}}
 #define AMOUNT_OPTION(name, metavar, at, help) {name, metavar, OPTION_AMOUNT, at, help, 0, 0, {NULL, 0}}
 #define BYTES_OPTION(name, at, help) {name, "BYTES", OPTION_BYTES, at, help, 0, 0, {NULL, 0}}
@@ -94,6 +96,9 @@ typedef enum {
  * where there is room (for as many as there may be).
  */
 options_end options_parse(const gradus_command *c, void *values, int argc, char **argv, const char **operand);
+
+/* Reads text as a value of an option into the struct it lies in. False: it is none, complained of in c's name. */
+bool option_set(const gradus_command *c, const option *o, void *values, const char *text);
 
 /* The options of a group. */
 const option *options_of(const option_group *group);

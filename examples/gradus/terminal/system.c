@@ -17,28 +17,37 @@ double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The number behind key (NULL: the first) in a file of the system; -1: there is none. */
-static int64_t system_number(const char *path, const char *key)
+bool read_system(const char *path, const char *key, char *text, size_t size)
 {
-    char line[256];
-    long long number = -1;
+    char line[512];
+    bool found = false;
     FILE *f = fopen(path, "r");
-    while (f && number < 0 && fgets(line, sizeof line, f))
-        if (!key || strncmp(line, key, strlen(key)) == 0)
-            sscanf(line + (key ? strlen(key) : 0), "%lld", &number);
+    while (f && !found && fgets(line, sizeof line, f)) {
+        const char *value = key ? strchr(line, ':') : line;
+        if (!value || (key && strncmp(line, key, strlen(key)) != 0))
+            continue;
+        value += strspn(value, ": \t");
+        snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
+        found = true;
+    }
     if (f)
         fclose(f);
-    return number;
+    return found;
 }
 
-int64_t memory_available(void)
+const char *processor_name(char *text, size_t size)
 {
-    int64_t kibibytes = system_number("/proc/meminfo", "MemAvailable:");
-    int64_t most = system_number("/sys/fs/cgroup/memory.max", NULL);
-    int64_t taken = system_number("/sys/fs/cgroup/memory.current", NULL);
-    int64_t machine = kibibytes >= 0 ? 1024 * kibibytes : INT64_MAX;
-    int64_t container = most >= 0 && taken >= 0 ? most - taken : INT64_MAX;
-    return machine < container ? machine : container;
+    if (!read_system("/proc/cpuinfo", "model name", text, size))
+        snprintf(text, size, "unknown");
+    return text;
+}
+
+const char *now_text(char text[32])
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return text;
 }
 
 bool is_folder(const char *path)

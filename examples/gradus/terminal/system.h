@@ -8,7 +8,14 @@
 
 double now_seconds(void); /* on a clock that only goes forward */
 
-int64_t memory_available(void); /* bytes that programs can still take; INT64_MAX: not known */
+/* The text behind "KEY ... :" or the whole first line (key NULL) of a file of the system. False: there is none. */
+bool read_system(const char *path, const char *key, char *text, size_t size);
+
+/* As the system names it, into text, which is returned; "unknown". */
+const char *processor_name(char *text, size_t size);
+
+/* Now, in UTC: "2026-11-22T14:36:00Z", into text, which is returned. */
+const char *now_text(char text[32]);
 
 /* True when path is a folder, or a file that can be read. */
 bool is_folder(const char *path);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "terminal/build.h"
+#include "terminal/system.h"
+
 const char *row_state(gr_code code)
 {
     switch (code) {
@@ -192,13 +195,25 @@ static void put_measured(json_t *row, const result *r)
     put_real(row, "gpu_power", gpu ? r->gpu.power : NAN);
 }
 
+/* What made the row, and when. */
+static void put_origin(json_t *row)
+{
+    char processor[256], now[32];
+    put_text(row, "version", gr_version());
+    put_text(row, "commit", build_commit());
+    put_text(row, "compiler", build_compiler());
+    put_text(row, "processor", processor_name(processor, sizeof processor));
+    put_text(row, "jpeg_decoder", gr_jpeg_decoder());
+    put_text(row, "date", now_text(now));
+}
+
 json_t *row_json(const result *r)
 {
     json_t *row = json_object();
     put_run(row, r);
     put_measured(row, r);
     put_text(row, "state", row_state(r->code));
-    put_text(row, "version", gr_version());
+    put_origin(row);
     put(row, "history", r->history ? json_incref(r->history) : json_array());
     put_confusion(row, "val_confusion", &r->fit.val);
     put_confusion(row, "test_confusion", &r->fit.test);

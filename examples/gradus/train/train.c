@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "find_batch/auto_batch.h"
 #include "settings/check.h"
 #include "sources/source.h"
 #include "terminal/json_memory.h"
@@ -359,6 +360,8 @@ static int run_train(int argc, char **argv)
         code = settings_check_inputs(s, "train");
     if (code == 0)
         code = check_outputs(s);
+    if (code == 0 && s->batch == BATCH_AUTO)
+        code = auto_batch(s, r, "train", &asks.run.batch);
     const resolved whole = code == 0 ? settings_resolve(s, r) : (resolved){0};
     return code ? code : run_recipe(&whole);
 }

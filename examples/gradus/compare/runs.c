@@ -1,0 +1,181 @@
+/* runs.c - see runs.h. */
+#include "compare/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/row.h"
+
+const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
+                          {"val_accuracy", 0.01, "validation accuracy, in points"},
+                          {"train_accuracy", 0.01, "accuracy on the training set, in points"},
+                          {"test_loss", 1, "test loss"},
+                          {"val_loss", 1, "validation loss"},
+                          {"train_loss", 1, "training loss"},
+                          {"samples_per_second", 1, "samples a second"},
+                          {"seconds", 1, "seconds of training"},
+                          {"peak_bytes", 1048576, "peak memory, in MiB"},
+                          {NULL, 0, NULL}};
+
+int runs_open(runs *r, const char *folder)
+{
+    char path[3072];
+    json_error_t why;
+    const char *last = strrchr(folder, '/');
+    *r = (runs){.folder = folder, .label = last && last[1] ? last + 1 : folder};
+    snprintf(path, sizeof path, "%s/sweep.json", folder);
+    r->identity = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    if (!r->identity)
+        return complain(GR_BAD_DATA, "compare", "%s: %s; a folder of 'gradus sweep' is wanted", path, why.text);
+    json_object_del(r->identity, "optimizers"); /* how pictures look: a note */
+    return journal_read(&r->journal, folder, r->identity);
+}
+
+void runs_close(runs *r)
+{
+    json_decref(r->identity);
+    json_decref(r->journal.rows);
+}
+
+int runs_check(const runs *all, int n)
+{
+    static const char *const keys[] = {"recipe", "data", "data_hash"};
+    for (int i = 1; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            if (!json_equal(json_object_get(all[i].identity, keys[k]), json_object_get(all[0].identity, keys[k])))
+                return complain(GR_USAGE, "compare", "%s and %s are of different %s, %s and %s: nothing to compare",
+                                all[0].folder, all[i].folder, k == 0 ? "recipes" : "data",
+                                row_text(all[0].identity, keys[k]), row_text(all[i].identity, keys[k]));
+    return 0;
+}
+
+/* Values of a key in all sweeps; NULL: they are equal. */
+static json_t *values_of(const runs *all, int n, const char *key)
+{
+    json_t *values = json_array(), *first = json_object_get(all[0].identity, key);
+    bool equal = true;
+    for (int i = 0; i < n; i++) {
+        json_t *value = json_object_get(all[i].identity, key);
+        equal = equal && (value && first ? json_equal(value, first) : !value == !first);
+        json_array_append_new(values, value ? json_incref(value) : json_null());
+    }
+    if (!equal)
+        return values;
+    json_decref(values);
+    return NULL;
+}
+
+json_t *runs_differences(const runs *all, int n)
+{
+    json_t *differences = json_object(), *value;
+    const char *key;
+    for (int i = 0; i < n; i++)
+        json_object_foreach(all[i].identity, key, value)
+        {
+            json_t *values = values_of(all, n, key);
+            if (values)
+                json_object_set_new(differences, key, values);
+        }
+    return differences;
+}
+
+/* The last row of each cell is the one that counts: whether row i is. */
+static bool is_last(const runs *r, size_t i)
+{
+    static const char *const keys[] = {"optimizer", "batch", "seed", "variant"};
+    const json_t *row = json_array_get(r->journal.rows, i);
+    for (size_t j = i + 1; j < json_array_size(r->journal.rows); j++) {
+        const json_t *later = json_array_get(r->journal.rows, j);
+        int same = 0;
+        for (int k = 0; k < 4; k++) {
+            const json_t *x = json_object_get(row, keys[k]), *y = json_object_get(later, keys[k]);
+            same += x && y ? json_equal(x, y) : !x == !y;
+        }
+        if (same == 4)
+            return false;
+    }
+    return true;
+}
+
+static bool is_of_kind(const json_t *row, kind of)
+{
+    return strcmp(row_text(row, "optimizer"), of.optimizer) == 0 && strcmp(row_text(row, "variant"), of.variant) == 0;
+}
+
+/* Row i, if it is of a run of this kind that is done. NULL: it is not. */
+static const json_t *done_row(const runs *r, size_t i, kind of)
+{
+    const json_t *row = json_array_get(r->journal.rows, i);
+    return is_of_kind(row, of) && strcmp(row_text(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
+}
+
+int runs_kinds(const runs *r, kind *kinds, int max)
+{
+    int n = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(r->journal.rows, i, row)
+    {
+        int k = 0;
+        while (k < n && !is_of_kind(row, kinds[k]))
+            k++;
+        if (k == n && n < max)
+            kinds[n++] = (kind){row_text(row, "optimizer"), row_text(row, "variant")};
+    }
+    return n;
+}
+
+static const json_t *partner(const runs *r, kind wanted, const json_t *of)
+{
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
+        const json_t *row = done_row(r, i, wanted);
+        if (row && json_equal(json_object_get(row, "batch"), json_object_get(of, "batch")) &&
+            json_equal(json_object_get(row, "seed"), json_object_get(of, "seed")))
+            return row;
+    }
+    return NULL;
+}
+
+int runs_pair(const runs *a, kind of_a, const runs *b, kind of_b, const metric *m, pair **pairs)
+{
+    int n = 0;
+    *pairs = calloc(json_array_size(a->journal.rows) + 1, sizeof **pairs);
+    if (!*pairs)
+        return -1;
+    for (size_t i = 0; i < json_array_size(a->journal.rows); i++) {
+        const json_t *mine = done_row(a, i, of_a), *other = mine ? partner(b, of_b, mine) : NULL;
+        const json_t *x = json_object_get(mine, m->name), *y = json_object_get(other, m->name);
+        if (json_is_number(x) && json_is_number(y))
+            (*pairs)[n++] = (pair){json_integer_value(json_object_get(mine, "seed")),
+                                   json_integer_value(json_object_get(mine, "batch")),
+                                   (json_number_value(y) - json_number_value(x)) / m->unit};
+    }
+    return n;
+}
+
+/* Whether every column of a confusion matrix but one is empty: one answer, whatever the picture. */
+static bool is_constant(const json_t *matrix)
+{
+    int answers = 0;
+    const size_t classes = json_array_size(matrix);
+    for (size_t column = 0; column < classes; column++) {
+        json_int_t count = 0;
+        for (size_t line = 0; line < classes; line++)
+            count += json_integer_value(json_array_get(json_array_get(matrix, line), column));
+        answers += count > 0;
+    }
+    return answers == 1;
+}
+
+int runs_done(const runs *r, kind of, int *constant)
+{
+    int done = 0;
+    *constant = 0;
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
+        const json_t *row = done_row(r, i, of);
+        done += row != NULL;
+        *constant += row && is_constant(json_object_get(row, "test_confusion"));
+    }
+    return done;
+}

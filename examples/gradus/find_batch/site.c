@@ -1,0 +1,38 @@
+/* site.c - where measuring happens: a context with the run's data, a network in it. */
+#include "find_batch/finder.h"
+
+int64_t finder_wish(const finder *f)
+{
+    return f->asked->batch == BATCH_AUTO ? 0 : f->asked->batch;
+}
+
+resolved finder_run(const finder *f, int64_t batch, int64_t micro_batch)
+{
+    settings s = *f->asked;
+    s.batch = batch;
+    s.micro_batch = micro_batch ? micro_batch : s.micro_batch;
+    return settings_resolve(&s, f->recipe);
+}
+
+int site_open(const finder *f, site *at)
+{
+    resolved run = finder_run(f, f->recipe->batch, 0);
+    run.asked.memory_limit = 0; /* of the run to come: what is measured here keeps the memory of several batch sizes */
+    *at = (site){.ctx = resolved_open(&run, false)};
+    return gr_ok(at->ctx) ? source_open(at->ctx, &run, f->command, &at->data) : complain_of(at->ctx, f->command);
+}
+
+void site_close(site *at)
+{
+    gr_close(at->ctx);
+    at->ctx = NULL;
+}
+
+learner learner_make(const resolved *run, gr_context *ctx, const gr_split *split)
+{
+    int64_t shape[3];
+    gr_dataset_shape(split->train, shape);
+    gr_module *net = run->recipe->net(ctx);
+    gr_module_build(net, 3, shape);
+    return (learner){net, resolved_optimizer(run, ctx, net)};
+}

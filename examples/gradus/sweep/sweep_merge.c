@@ -1,0 +1,169 @@
+/* sweep_merge.c - gradus sweep merge: the folders of shards, or of sweeps of one protocol, as one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "sweep/outcome.h"
+#include "sweep/sweep.h"
+#include "train/row.h"
+
+enum { MAX_FOLDERS = 64 };
+
+typedef struct {
+    const char *out;
+    bool json;
+} merge_asks;
+
+static int64_t integer_of(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The smallest grid that has all rows of a journal. Returns 0 or GR_USAGE, complained of. */
+static int grid_of_rows(const journal *j, axes *a, grid *g)
+{
+    size_t i;
+    json_t *row;
+    int code = 0;
+    *g = (grid){.axes = a};
+    json_array_foreach(j->rows, i, row)
+    {
+        code = code ? code : axes_add(a, row_text(row, "variant"));
+        const int64_t seed = integer_of(row, "seed");
+        g->n_seeds = seed > g->n_seeds ? (int)seed : g->n_seeds;
+        code = code ? code : grid_add_batch(g, integer_of(row, "batch"));
+    }
+    qsort(g->batches, (size_t)g->n_batches, sizeof *g->batches, by_size);
+    for (const optimizer *o = optimizers; o->name; o++)
+        json_array_foreach(j->rows, i, row)
+        {
+            if (strcmp(row_text(row, "optimizer"), o->name) == 0) {
+                g->optimizers.list[g->optimizers.n++] = o;
+                break;
+            }
+        }
+    return code;
+}
+
+/* Appends what the folder has and into lacks: rows of cells that it has none of, or that did not get done there. */
+static int take_rows(journal *into, const journal *from)
+{
+    size_t i;
+    json_t *row;
+    int code = 0;
+    json_array_foreach(from->rows, i, row)
+    {
+        const int place = name_find((name_list)NAMES(optimizers), row_text(row, "optimizer"));
+        if (place < 0)
+            return complain(GR_BAD_DATA, "sweep merge", "%s has a row of an optimizer \"%s\" that is not known",
+                            from->folder, row_text(row, "optimizer"));
+        axes alone = {0}; /* the variant of this row and no other */
+        code = code ? code : axes_add(&alone, row_text(row, "variant"));
+        const cell c = {&optimizers[place], integer_of(row, "batch"), integer_of(row, "seed"), &alone, 0};
+        if (code == 0 && row == journal_find(from, &c) && journal_lacks(into, &c))
+            code = journal_append(into, json_incref(row));
+    }
+    return code;
+}
+
+/* sweep.json of a folder; NULL: complained of. Its notes for pictures are taken out into *notes; new references. */
+static json_t *read_identity(const char *folder, json_t **notes)
+{
+    char path[3072];
+    json_error_t why;
+    snprintf(path, sizeof path, "%s/sweep.json", folder);
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    if (!o) {
+        complain(GR_BAD_DATA, "sweep merge", "%s: %s; a folder of 'gradus sweep' is wanted", path, why.text);
+        return NULL;
+    }
+    json_t *looks = json_incref(json_object_get(o, "optimizers"));
+    *notes = json_object();
+    if (looks)
+        json_object_set_new(*notes, "optimizers", looks);
+    json_object_del(o, "optimizers");
+    return o;
+}
+
+/* One more folder into the journal, which the first one opens. Returns 0 or an exit code, complained of. */
+static int merge_folder(journal *into, const char *folder)
+{
+    json_t *notes = NULL, *identity = read_identity(folder, &notes);
+    if (!identity)
+        return GR_BAD_DATA;
+    journal from = {0};
+    int code = journal_read(&from, folder, identity);
+    if (code == 0)
+        code = into->file < 0 ? journal_open(into, identity, notes) : journal_compare(into, identity);
+    if (code == 0)
+        code = take_rows(into, &from);
+    json_decref(from.rows);
+    json_decref(identity);
+    json_decref(notes);
+    return code;
+}
+
+/* The tables and the picture of what is there now. */
+static int tell_merged(sweep *w)
+{
+    json_t *notes = NULL, *identity = read_identity(w->asked.out, &notes);
+    if (!identity)
+        return GR_BAD_DATA;
+    w->recipe = recipe_find(row_text(identity, "recipe"), "sweep merge");
+    w->data = row_text(identity, "data");
+    w->estimate.test = integer_of(identity, "test_samples");
+    w->asked.shared.updates = integer_of(identity, "updates");
+    int code = w->recipe ? grid_of_rows(&w->journal, &w->axes, &w->grid) : GR_USAGE;
+    if (code == 0)
+        code = sweep_tell(w);
+    json_decref(identity);
+    json_decref(notes);
+    return code;
+}
+
+static int run_merge(int argc, char **argv)
+{
+    merge_asks asks = {0};
+    const char *folders[MAX_FOLDERS + 1] = {NULL};
+    options_end end = options_parse(&sweep_merge_command, &asks, argc, argv, folders);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (!folders[0] || !asks.out)
+        return complain(GR_USAGE, "sweep merge", "%s", asks.out ? "which folders?" : "--out: into which folder?");
+    sweep w = {.asked = {.out = asks.out, .json = asks.json}};
+    int code = journal_lock(&w.journal, asks.out);
+    for (int i = 0; code == 0 && i < MAX_FOLDERS && folders[i]; i++)
+        code = merge_folder(&w.journal, folders[i]);
+    if (code == 0)
+        code = tell_merged(&w);
+    journal_close(&w.journal);
+    return code;
+}
+
+static const option merge_options[] = {
+    TEXT_OPTION("out", "FOLDER", offsetof(merge_asks, out), "where all rows go; what it has already stays"),
+    FLAG_OPTION("json", offsetof(merge_asks, json), "print the table as one line of JSON"),
+    {0},
+};
+
+static const option_group groups[] = {{"Options", merge_options, NULL, 0}, {0}};
+
+const gradus_command sweep_merge_command = {
+    .name = "sweep merge",
+    .purpose = "the folders of a sweep's shards as one",
+    .usage = "sweep merge FOLDER... --out FOLDER [options]",
+    .operand = "FOLDER",
+    .operands = MAX_FOLDERS,
+    .about = "Put the rows of several folders of one sweep into another folder, and make the table and the picture of "
+             "all of them. The folders must be of the same recipe, data and protocol. A cell that several of them have "
+             "is taken once, from the first that has it done.",
+    .examples = "sweep merge shard1 shard2 shard3 --out whole",
+    .groups = groups,
+    .run = run_merge,
+};
