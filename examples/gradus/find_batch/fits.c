@@ -4,6 +4,7 @@
  */
 #include "find_batch/finder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "terminal/memory.h"
@@ -66,7 +67,8 @@ static void measure_budget(const finder *f, const gr_context *ctx, memory_budget
                          .limit = f->asked->memory_limit ? f->asked->memory_limit : INT64_MAX,
                          .budget = INT64_MAX,
                          .binds = "nothing"};
-    const bool on_gpu = strcmp(gr_device_name(ctx), "cuda") == 0 && gr_gpu(0, &gpu, NULL);
+    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
+    const bool on_gpu = strcmp(gr_device_name(ctx), "cuda") == 0 && gr_gpu(number ? atoi(number) : 0, &gpu, NULL);
     if (on_gpu) {
         m->gpu = gpu.free;
         bound(m, m->gpu, f->share, "the memory that is free on the GPU");
