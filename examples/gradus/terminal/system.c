@@ -17,22 +17,31 @@ double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The beginning of a file into text. No stream: that would want memory, and what a row tells must not hang on it. */
+static bool read_beginning(const char *path, char *text, size_t size)
+{
+    const int f = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = f >= 0 ? read(f, text, size - 1) : -1;
+    if (f >= 0)
+        close(f);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
 bool read_system(const char *path, const char *key, char *text, size_t size)
 {
-    char line[512];
-    bool found = false;
-    FILE *f = fopen(path, "r");
-    while (f && !found && fgets(line, sizeof line, f)) {
+    char all[4096];
+    if (!read_beginning(path, all, sizeof all))
+        return false;
+    for (const char *line = all; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const char *value = key ? strchr(line, ':') : line;
         if (!value || (key && strncmp(line, key, strlen(key)) != 0))
             continue;
         value += strspn(value, ": \t");
         snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
-        found = true;
+        return true;
     }
-    if (f)
-        fclose(f);
-    return found;
+    return false;
 }
 
 const char *processor_name(char *text, size_t size)
