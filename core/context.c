@@ -1,5 +1,6 @@
 /* context.c - opening and closing a context, and what it tells of itself. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/context.h"
 #include "core/parallel.h"
@@ -67,6 +68,16 @@ bool gr__own(gr_context *ctx, void *object, void (*destroy)(void *object))
     *link = (gr_owned){ctx->owned, object, destroy};
     ctx->owned = link;
     return true;
+}
+
+const char *gr__keep_text(gr_context *ctx, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = gr__calloc(ctx, size, 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, size);
+    return gr__own(ctx, copy, free) ? copy : NULL;
 }
 
 void gr__disown(gr_context *ctx, void *object)

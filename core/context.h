@@ -70,6 +70,8 @@ bool gr__device_failed(gr_context *ctx, const char *while_what);
 
 /* Has object destroyed at gr_close, in reverse order of registration. False (and destroyed at once): no memory. */
 bool gr__own(gr_context *ctx, void *object, void (*destroy)(void *object));
+/* A copy of text, the context's until gr_close. NULL: recorded. */
+const char *gr__keep_text(gr_context *ctx, const char *text);
 
 /* Destroys an owned object now. */
 void gr__disown(gr_context *ctx, void *object);

@@ -61,6 +61,13 @@ typedef struct {
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options);
 
 /*
+ * Pictures by their paths, in that order, resized likewise; of no known class: every label is 0. Of options height,
+ * width and skipped count, which is told path and reason of each file that does not decode; the others make up the set.
+ * With skipped NULL one such file is an error, as is a list of nothing else.
+ */
+gr_dataset *gr_image_files(gr_context *ctx, int n, const char *const *paths, const gr_image_options *options);
+
+/*
  * Writes a set as one file, pixels as they are stored, class by class: decoded once, opened at the speed of memory. The
  * file appears whole or not at all. False: recorded, or set is NULL.
  */

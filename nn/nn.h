@@ -172,6 +172,20 @@ gr_tensor *gr_parameter(const gr_module *net, int i);
 bool gr_save_weights(gr_module *net, const char *path);
 bool gr_load_weights(gr_module *net, const char *path);
 
+/* A line of text in a file of weights: what a program wants to know when it reads them again. UTF-8. */
+typedef struct {
+    const char *key, *value;
+} gr_note;
+
+/* gr_save_weights with n notes, and with a checksum of the whole file, which gr_load_weights looks at. */
+bool gr_save_weights_with(gr_module *net, const char *path, int n, const gr_note *notes);
+
+/*
+ * The values of n keys in a file of weights into values, each the context's until gr_close; NULL where the file has no
+ * such note. False: recorded.
+ */
+bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *keys, const char **values);
+
 /* One row of a summary. */
 typedef struct {
     const char *name; /* "conv1+relu1+pool1": what runs as one operation */

@@ -68,17 +68,53 @@ bool gr__weights_store(const gr_module *net, bool exact, gr_saved_tensor *saved)
     return good;
 }
 
-bool gr_save_weights(gr_module *net, const char *path)
+/* With notes or, where they are NULL, without. */
+static bool save(gr_module *net, const char *path, int n_notes, const gr_saved_text *notes)
 {
-    if (!gr__weights_ready(net, path, "gr_save_weights"))
-        return false;
+    gr_context *ctx = net->ctx;
     const int n = gr__weights_count(net);
-    gr_saved_tensor *saved = gr__calloc(net->ctx, (size_t)n, sizeof *saved);
-    const bool good = saved && gr__weights_store(net, false, saved) && gr__safetensors_write(net->ctx, path, n, saved);
+    gr_saved_tensor *saved = gr__calloc(ctx, (size_t)n, sizeof *saved);
+    const bool good = saved && gr__weights_store(net, false, saved) &&
+                      (notes ? gr__safetensors_write_checked(ctx, path, n, saved, n_notes, notes)
+                             : gr__safetensors_write(ctx, path, n, saved));
     for (int i = 0; saved && i < n; i++)
         free((void *)saved[i].data);
     free(saved);
     return good;
+}
+
+bool gr_save_weights(gr_module *net, const char *path)
+{
+    return gr__weights_ready(net, path, "gr_save_weights") && save(net, path, 0, NULL);
+}
+
+bool gr_save_weights_with(gr_module *net, const char *path, int n, const gr_note *notes)
+{
+    if (!gr__weights_ready(net, path, "gr_save_weights_with"))
+        return false;
+    gr_saved_text *texts = gr__calloc(net->ctx, (size_t)(n > 0 ? n : 1), sizeof *texts);
+    for (int i = 0; texts && i < n; i++)
+        texts[i] = (gr_saved_text){notes[i].key, notes[i].value};
+    const bool good = texts && save(net, path, n, texts);
+    free(texts);
+    return good;
+}
+
+bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *keys, const char **values)
+{
+    gr_safetensors file;
+    if (!gr_ok(ctx))
+        return false;
+    if (!path)
+        return gr__fail(ctx, GR_USAGE, "gr_read_notes wants the path of a file of weights");
+    if (!gr__safetensors_read(ctx, path, &file))
+        return false;
+    for (int i = 0; i < n; i++) {
+        const char *text = gr__safetensors_text(&file, keys[i]);
+        values[i] = text ? gr__keep_text(ctx, text) : NULL;
+    }
+    gr__safetensors_free(&file);
+    return gr_ok(ctx);
 }
 
 /* One line for each way in which a parameter and the file differ; false: recorded. */

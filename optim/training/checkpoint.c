@@ -245,11 +245,7 @@ bool gr__checkpoint_restore(gr_optimizer *opt, const gr_safetensors *file)
 const char *gr__checkpoint_note(gr_context *ctx, const gr_safetensors *file)
 {
     const char *text = gr__safetensors_text(file, note_key);
-    const size_t size = strlen(text ? text : "") + 1;
-    char *copy = gr__calloc(ctx, size, 1);
-    if (copy && text)
-        memcpy(copy, text, size);
-    return copy && gr__own(ctx, copy, free) ? copy : NULL;
+    return gr__keep_text(ctx, text ? text : "");
 }
 
 /* --- for programs that train by themselves ------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@
 #include "train/row.h"
 #include "train/time_watch.h"
 #include "train/verdict.h"
+#include "train/weights_file.h"
 
 typedef struct {
     settings run;
@@ -218,7 +219,7 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 static int save(run *t, const resolved *s, gr_module *net)
 {
     int code = 0;
-    if (s->asked.save_weights && !gr_save_weights(net, s->asked.save_weights))
+    if (s->asked.save_weights && !weights_file_save(net, s->asked.save_weights, s, &t->data))
         code = complain_of(t->ctx, "train");
     const int logged = s->asked.log_updates ? output_commit(&t->log, "train") : 0;
     return code ? code : logged;
