@@ -45,7 +45,7 @@ cmake --build --preset asan
 step "tests with sanitizers"
 # These take minutes each and run little code that others do not; long_check.sh has the sweeps.
 ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex \
-    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep)"
+    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep|find_batch)"
 step "mutants, some"
 python3 scripts/mutants.py --sample
 step "build that checks every access of the emulated CUDA kernels, and what it runs"

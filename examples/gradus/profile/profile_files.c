@@ -7,12 +7,15 @@
 #include "terminal/output.h"
 
 enum { PROCESS = 1, MAIN_THREAD = 1 };
+/* At most: an event and its memory, an update, the end. */
+enum { EVENT_BYTES = 1024, UPDATE_BYTES = 160, END_BYTES = 256 };
 
 typedef struct {
     const profile *p;
     FILE *f;
     double zero;      /* seconds: when the first update began */
     int64_t limit;    /* bytes that may be written */
+    int64_t kept;     /* of them, for later updates and the end */
     int64_t left_out; /* events for which there was no room */
     int threads[64];  /* of workers, as far as they have a name */
     int n_threads;
@@ -112,7 +115,6 @@ static void print_event(writer *w, const recorded_event *e)
 
 static void print_update(writer *w, const recorded_update *u)
 {
-    enum { MOST_BYTES = 1024 /* of an event and its memory */ };
     const recorded_event *events = recorder_events(w->p->record) + u->first;
     char name[48];
     snprintf(name, sizeof name, "update %" PRId64, u->number);
@@ -121,7 +123,7 @@ static void print_update(writer *w, const recorded_update *u)
     for (size_t i = 0; i < u->events; i++)
         if (events[i].begin < w->zero)
             continue; /* a worker had begun before the first update did */
-        else if (ftell(w->f) + MOST_BYTES < w->limit)
+        else if (ftell(w->f) + EVENT_BYTES + w->kept <= w->limit)
             print_event(w, &events[i]);
         else
             w->left_out++;
@@ -138,8 +140,10 @@ int profile_write_trace(const profile *p, int64_t limit, const char *path, const
     writer w = {.p = p, .f = out.file, .zero = updates[0].begin, .limit = limit, .left_out = recorder_lost(p->record)};
     fprintf(w.f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     print_thread(&w, MAIN_THREAD, "host");
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        w.kept = END_BYTES + (n - 1 - i) * UPDATE_BYTES;
         print_update(&w, &updates[i]);
+    }
     fprintf(w.f, "\n],\"otherData\":{\"program\":\"gradus %s\",\"recipe\":\"%s\",\"events_left_out\":%" PRId64 "}}\n",
             gr_version(), p->run->recipe->name, w.left_out);
     return output_commit(&out, command);
