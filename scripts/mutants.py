@@ -32,7 +32,7 @@ OPERATORS = [  # what is looked for, what stands there afterwards
 LONGEST, LONGEST_QUICK = 150, 40
 FEW = {  # of headers that nearly every file includes: the operations that are looked at
     "kernels/cpu/cpu.h": ["dense", "conv2d", "dense_sgd", "conv2d_relu_max_pool", "normalise"],
-    "kernels/cpu/simd.h": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d"],
+    "kernels/cpu/simd.h": ["relu", "dense", "max_pool2d", "adam_step", "normalise", "conv2d", "conv2d_relu_max_pool"],
     "kernels/ref/ref.h": ["conv2d", "softmax_cross_entropy", "dense", "adam_step", "global_norm", "cast"],
 }
 
