@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2
-# cores; --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 20 minutes.
+# cores; --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 30 minutes.
 # Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,13 +26,13 @@ cmake --preset release -DGRADUS_TESTS=ON "${cuda[@]}" >/dev/null
 cmake --build --preset release
 if ! $full; then
     step "tests"
-    ctest --preset release --parallel 2 --label-exclude slow
+    ctest --preset release --parallel 2 --label-exclude "slow|long"
     step "done"
     exit 0
 fi
 
 step "tests, slow ones included"
-ctest --preset release --parallel 2 --exclude-regex 'table_.*small' # the others have their rows
+ctest --preset release --parallel 2 --label-exclude long --exclude-regex 'table_.*small' # the others have their rows
 step "scripts"
 if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh tests/install/*.sh .ci/run
@@ -44,7 +44,7 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # These take minutes each and run little code that others do not; long_check.sh has the sweeps.
-ctest --preset asan --parallel 2 --label-exclude "slow|install" --exclude-regex \
+ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex \
     "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep|find_batch)"
 step "mutants, some"
 python3 scripts/mutants.py --sample
