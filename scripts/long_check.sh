@@ -8,7 +8,7 @@ out=tests/long/$(date +%F)
 mkdir -p "$out"
 scripts/test.sh --full
 ctest --preset release --label-regex long
-ctest --preset asan --tests-regex cli_sweep # minutes, with sanitizers
+ctest --preset asan --tests-regex "cli_(sweep|checkpoint)" # minutes, with sanitizers
 build/asan/tests/table/test_table --device simt
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" ||

@@ -43,11 +43,11 @@ step "build, with AddressSanitizer and UndefinedBehaviorSanitizer"
 cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
-# These take minutes each and run little code that others do not; long_check.sh has the sweeps.
+# Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex \
-    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep|find_batch)"
+    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep|find_batch|checkpoint)"
 step "mutants, some"
-python3 scripts/mutants.py --sample
+python3 scripts/mutants.py --sample 16
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 ptx=()
 ! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx)
