@@ -44,8 +44,9 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
-ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex \
-    "test_resnet|trajectory|test_accumulation|example_c|cli_(emulated|real_data|train|bench|sweep|find_batch|checkpoint)"
+left_out="test_(resnet|accumulation)|trajectory|example_c"
+left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|checkpoint)"
+ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
 step "mutants, some"
 python3 scripts/mutants.py --sample 16
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
