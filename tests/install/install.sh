@@ -16,11 +16,18 @@ for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/
     share/fish/vendor_completions.d/gradus.fish; do
     [ -e "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
-version=$("$prefix/bin/gradus" --version | grep -oE '[0-9.]+' | head -1)
+version=$("$prefix/bin/gradus" --version)
+version=$(grep -m 1 -oE '[0-9.]+' <<<"$version")
+version=${version%%$'\n'*}
 soname=libgradus.so.${version%.*}
 library=$(find "$prefix" -name "$soname")
 [ -n "$library" ] || { echo "install: $soname is missing" >&2; exit 1; }
-readelf -d "$library" | grep -q "SONAME.*\[$soname\]" || { echo "install: wrong soname" >&2; exit 1; }
+# What a program prints is kept before it is searched: `grep -q` closes a pipe early, which pipefail takes for an error.
+contains() { # TEXT EXTENDED_REGEX
+    grep -qE -- "$2" <<<"$1"
+}
+dynamic=$(readelf -d "$library")
+contains "$dynamic" "SONAME.*\[$soname\]" || { echo "install: wrong soname" >&2; exit 1; }
 if grep -q '#include "' "$prefix/include/gradus.h"; then
     echo "install: gradus.h includes other files of its own" >&2
     exit 1
@@ -74,7 +81,8 @@ cmake --build "$work/build" >/dev/null
 for program in "$work/by_pkg_config" "$work/by_cpp" "$work/build/by_gradus" "$work/build/by_gradus_static"; do
     [ "$("$program")" = "$version 10" ] || { echo "install: ${program##*/} printed $("$program")" >&2; exit 1; }
 done
-if readelf -d "$work/build/by_gradus_static" | grep -q libgradus; then
+dynamic=$(readelf -d "$work/build/by_gradus_static")
+if contains "$dynamic" libgradus; then
     echo "install: the program with the static library needs the shared one" >&2
     exit 1
 fi
@@ -94,16 +102,18 @@ cmake -S "$work/host" -B "$work/host/build" -G Ninja -DGRADUS_CUDA=OFF -DCMAKE_B
 commands=$(ninja -C "$work/host/build" -t commands use.c^ 2>/dev/null ||
     ninja -C "$work/host/build" -t commands CMakeFiles/use.dir/use.c.o)
 own=$(grep 'use\.c' <<<"$commands")
-if grep -qE -- '-Werror|-Wall|_GNU_SOURCE|-O2' <<<"$own"; then
+if contains "$own" '-Werror|-Wall|_GNU_SOURCE|-O2'; then
     echo "install: add_subdirectory leaks flags: $own" >&2
     exit 1
 fi
 ninja -C "$work/host/build" CMakeFiles/use.dir/use.c.o >/dev/null # sees gradus.h, which is made before
-if ! ninja -C "$work/host/build" -t inputs use | grep -q 'libgradus\.so'; then
+inputs=$(ninja -C "$work/host/build" -t inputs use)
+if ! contains "$inputs" 'libgradus\.so'; then
     echo "install: add_subdirectory does not link" >&2
     exit 1
 fi
-if ninja -C "$work/host/build" -t targets all | grep -qE 'gradus_tool|test_tape'; then
+targets=$(ninja -C "$work/host/build" -t targets all)
+if contains "$targets" 'gradus_tool|test_tape'; then
     echo "install: add_subdirectory brings the tool or the tests" >&2
     exit 1
 fi
