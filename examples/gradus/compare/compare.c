@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "compare/runs.h"
+#include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
 
@@ -219,7 +220,7 @@ static void print_constant(const comparisons *c)
 static void print_all(const comparisons *c)
 {
     const json_t *first = c->runs[0].identity;
-    printf("%s on %s: %s\n", row_text(first, "recipe"), row_text(first, "data"), c->metric->text);
+    printf("%s on %s: %s\n", text_at(first, "recipe"), text_at(first, "data"), c->metric->text);
     print_differences(c->differences);
     for (int i = 0; i < c->n; i++)
         print_comparison(c, &c->list[i]);

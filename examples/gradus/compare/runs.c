@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/row.h"
+#include "terminal/json_values.h"
 
 const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"val_accuracy", 0.01, "validation accuracy, in points"},
@@ -46,7 +46,7 @@ int runs_check(const runs *all, int n)
             if (!json_equal(json_object_get(all[i].identity, keys[k]), json_object_get(all[0].identity, keys[k])))
                 return complain(GR_USAGE, "compare", "%s and %s are of different %s, %s and %s: nothing to compare",
                                 all[0].folder, all[i].folder, k == 0 ? "recipes" : "data",
-                                row_text(all[0].identity, keys[k]), row_text(all[i].identity, keys[k]));
+                                text_at(all[0].identity, keys[k]), text_at(all[i].identity, keys[k]));
     return 0;
 }
 
@@ -100,14 +100,14 @@ static bool is_last(const runs *r, size_t i)
 
 static bool is_of_kind(const json_t *row, kind of)
 {
-    return strcmp(row_text(row, "optimizer"), of.optimizer) == 0 && strcmp(row_text(row, "variant"), of.variant) == 0;
+    return strcmp(text_at(row, "optimizer"), of.optimizer) == 0 && strcmp(text_at(row, "variant"), of.variant) == 0;
 }
 
 /* Row i, if it is of a run of this kind that is done. NULL: it is not. */
 static const json_t *done_row(const runs *r, size_t i, kind of)
 {
     const json_t *row = json_array_get(r->journal.rows, i);
-    return is_of_kind(row, of) && strcmp(row_text(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
+    return is_of_kind(row, of) && strcmp(text_at(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
 }
 
 int runs_kinds(const runs *r, kind *kinds, int max)
@@ -121,7 +121,7 @@ int runs_kinds(const runs *r, kind *kinds, int max)
         while (k < n && !is_of_kind(row, kinds[k]))
             k++;
         if (k == n && n < max)
-            kinds[n++] = (kind){row_text(row, "optimizer"), row_text(row, "variant")};
+            kinds[n++] = (kind){text_at(row, "optimizer"), text_at(row, "variant")};
     }
     return n;
 }

@@ -5,6 +5,7 @@
 
 #include "profile/profile.h"
 #include "terminal/complain.h"
+#include "terminal/json_values.h"
 
 /* One line of both; a time is NAN where a profile has no such line. */
 typedef struct {
@@ -29,18 +30,6 @@ static json_t *read_profile(const char *folder, const char *command)
     return o;
 }
 
-static double number_of(const json_t *o, const char *key)
-{
-    const json_t *value = json_object_get(o, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    return text ? text : "";
-}
-
 /* The line of op and pass, added where it is new. */
 static pair *pair_of(pair *pairs, int *n, const char *op, const char *pass)
 {
@@ -57,9 +46,9 @@ static void collect(pair *pairs, int *n, const json_t *from, int side)
     const json_t *l;
     json_array_foreach(json_object_get(from, "operations"), i, l)
     {
-        pair *p = pair_of(pairs, n, text_of(l, "op"), text_of(l, "pass"));
-        p->ms[side] = number_of(l, "ms");
-        p->error[side] = number_of(l, "error_ms");
+        pair *p = pair_of(pairs, n, text_at(l, "op"), text_at(l, "pass"));
+        p->ms[side] = number_at(l, "ms");
+        p->error[side] = number_at(l, "error_ms");
     }
 }
 
@@ -119,7 +108,7 @@ static void tell_apart(const json_t *a, const json_t *b)
         if (json_is_string(x) && json_is_string(y))
             printf("%s: %s, then %s\n", keys[i], json_string_value(x), json_string_value(y));
         else
-            printf("%s: %.0f, then %.0f\n", keys[i], number_of(a, keys[i]), number_of(b, keys[i]));
+            printf("%s: %.0f, then %.0f\n", keys[i], number_at(a, keys[i]), number_at(b, keys[i]));
     }
 }
 
@@ -162,8 +151,8 @@ static int compare(const json_t *a, const json_t *b, bool json, const char *comm
     qsort(pairs, (size_t)n, sizeof *pairs, by_change);
     const pair whole = {"whole update",
                         "",
-                        {number_of(a, "ms"), number_of(b, "ms")},
-                        {number_of(a, "error_ms"), number_of(b, "error_ms")}};
+                        {number_at(a, "ms"), number_at(b, "ms")},
+                        {number_at(a, "error_ms"), number_at(b, "error_ms")}};
     if (!json)
         tell_apart(a, b);
     (json ? print_pairs_json : print_pairs)(pairs, n, &whole);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
+#include "terminal/json_values.h"
 #include "terminal/text.h"
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
@@ -91,18 +92,6 @@ json_t *profile_json(const profile *p)
 
 /* --- for people --------------------------------------------------------------------------------------------------- */
 
-static double real_of(const json_t *o, const char *key)
-{
-    const json_t *value = json_object_get(o, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    return text ? text : "";
-}
-
 /* Appends a number in so many columns, or blanks where there is none or nothing to tell. */
 static void add_number(char text[128], double x, int width, int digits)
 {
@@ -116,13 +105,13 @@ static void add_number(char text[128], double x, int width, int digits)
 static void print_line(const json_t *l)
 {
     char text[128];
-    snprintf(text, sizeof text, "%-22.22s %-8.8s", text_of(l, "op"), text_of(l, "pass"));
-    add_number(text, real_of(l, "calls"), 5, 0);
+    snprintf(text, sizeof text, "%-22.22s %-8.8s", text_at(l, "op"), text_at(l, "pass"));
+    add_number(text, number_at(l, "calls"), 5, 0);
     const size_t at = strlen(text);
-    snprintf(text + at, sizeof text - at, " %9.3f %5.1f %%", real_of(l, "ms"), 100 * real_of(l, "share"));
-    add_number(text, real_of(l, "gflops"), 8, 1);
-    add_number(text, real_of(l, "gbs"), 7, 1);
-    add_number(text, 100 * real_of(l, "limit"), 4, 0);
+    snprintf(text + at, sizeof text - at, " %9.3f %5.1f %%", number_at(l, "ms"), 100 * number_at(l, "share"));
+    add_number(text, number_at(l, "gflops"), 8, 1);
+    add_number(text, number_at(l, "gbs"), 7, 1);
+    add_number(text, 100 * number_at(l, "limit"), 4, 0);
     size_t end = strlen(text);
     while (text[end - 1] == ' ')
         end--;
@@ -145,24 +134,24 @@ static void print_lines(const json_t *list, const char *first, size_t most)
 void profile_print(const json_t *o)
 {
     char peak[32];
-    printf("%s, %s, batch size %.0f, on %s %s, %.0f thread%s, %s\n", text_of(o, "recipe"), text_of(o, "optimizer"),
-           real_of(o, "batch"), text_of(o, "device"), text_of(o, "isa"), real_of(o, "threads"),
-           real_of(o, "threads") == 1 ? "" : "s", text_of(o, "precision"));
-    printf("%.0f update%s (%s)\n", real_of(o, "updates"), real_of(o, "updates") == 1 ? "" : "s",
-           text_of(o, "schedule"));
-    printf("%.3f ms an update", real_of(o, "ms"));
-    if (isfinite(real_of(o, "error_ms")))
-        printf(", standard error of the mean %.3f ms", real_of(o, "error_ms"));
-    printf("\nLimits, measured before: %.0f GFLOP/s, %.1f GB/s read, %.1f GB/s copied\n", real_of(o, "limit_gflops"),
-           real_of(o, "limit_read_gbs"), real_of(o, "limit_copy_gbs"));
+    printf("%s, %s, batch size %.0f, on %s %s, %.0f thread%s, %s\n", text_at(o, "recipe"), text_at(o, "optimizer"),
+           number_at(o, "batch"), text_at(o, "device"), text_at(o, "isa"), number_at(o, "threads"),
+           number_at(o, "threads") == 1 ? "" : "s", text_at(o, "precision"));
+    printf("%.0f update%s (%s)\n", number_at(o, "updates"), number_at(o, "updates") == 1 ? "" : "s",
+           text_at(o, "schedule"));
+    printf("%.3f ms an update", number_at(o, "ms"));
+    if (isfinite(number_at(o, "error_ms")))
+        printf(", standard error of the mean %.3f ms", number_at(o, "error_ms"));
+    printf("\nLimits, measured before: %.0f GFLOP/s, %.1f GB/s read, %.1f GB/s copied\n", number_at(o, "limit_gflops"),
+           number_at(o, "limit_read_gbs"), number_at(o, "limit_copy_gbs"));
     print_lines(json_object_get(o, "operations"), "operation", SIZE_MAX);
-    printf("%-22s %-8s %5s %9.3f %5.1f %%\n", "whole update", "", "", real_of(o, "ms"), 100.0);
+    printf("%-22s %-8s %5s %9.3f %5.1f %%\n", "whole update", "", "", number_at(o, "ms"), 100.0);
     if (json_object_get(o, "modules"))
         print_lines(json_object_get(o, "modules"), "module", MODULES);
-    if (real_of(o, "workers_ms") > 0)
-        printf("\nBeside it workers filled batches, %.3f ms an update.\n", real_of(o, "workers_ms"));
+    if (number_at(o, "workers_ms") > 0)
+        printf("\nBeside it workers filled batches, %.3f ms an update.\n", number_at(o, "workers_ms"));
     if (json_object_get(o, "peak_bytes"))
-        printf("\nMost memory: %s, in %s\n", bytes_text(real_of(o, "peak_bytes"), peak), text_of(o, "peak_at"));
+        printf("\nMost memory: %s, in %s\n", bytes_text(number_at(o, "peak_bytes"), peak), text_at(o, "peak_at"));
     printf("\n%%: of the limit that binds, arithmetic or memory; more than 100 where data\n"
            "stays in the caches, where tensor cores multiply, or where an algorithm needs\n"
            "fewer products than the formula.\n");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sources/source.h"
-#include "train/row.h"
+#include "terminal/json_values.h"
 
 /* Samples per second of the cells of this optimizer and batch size that are done; 0: there are none. */
 static double measured_rate(const journal *j, const cell *c)
@@ -18,8 +18,8 @@ static double measured_rate(const journal *j, const cell *c)
     cell_variant(c, variant);
     json_array_foreach(j->rows, i, row)
     {
-        bool same = strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0 &&
-                    strcmp(row_text(row, "variant"), variant) == 0 &&
+        bool same = strcmp(text_at(row, "optimizer"), c->optimizer->name) == 0 &&
+                    strcmp(text_at(row, "variant"), variant) == 0 &&
                     json_integer_value(json_object_get(row, "batch")) == c->batch;
         double rate = json_number_value(json_object_get(row, "samples_per_second"));
         if (same && rate > 0) {

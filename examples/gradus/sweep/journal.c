@@ -9,6 +9,7 @@
 
 #include "terminal/checksum.h"
 #include "terminal/json_memory.h"
+#include "terminal/json_values.h"
 #include "terminal/output.h"
 #include "train/row.h"
 
@@ -168,9 +169,9 @@ static bool check_is_right(const char *line, size_t length)
 /* Why a row is not one of this sweep's; NULL: it is. */
 static const char *fault_of(const journal *j, const json_t *row)
 {
-    if (strcmp(row_text(row, "sweep"), j->sweep) != 0)
+    if (strcmp(text_at(row, "sweep"), j->sweep) != 0)
         return "is of a sweep with other settings or data; delete the line, and its cell runs again";
-    if (strcmp(row_text(row, "state"), "done") == 0 && !json_is_number(json_object_get(row, "test_accuracy")))
+    if (strcmp(text_at(row, "state"), "done") == 0 && !json_is_number(json_object_get(row, "test_accuracy")))
         return "says that its cell is done, and no test_accuracy; delete the line, and its cell runs again";
     return NULL;
 }
@@ -266,8 +267,7 @@ json_t *journal_find(const journal *j, const cell *c)
         json_t *row = json_array_get(j->rows, i);
         if (json_integer_value(json_object_get(row, "batch")) == c->batch &&
             json_integer_value(json_object_get(row, "seed")) == c->seed &&
-            strcmp(row_text(row, "optimizer"), c->optimizer->name) == 0 &&
-            strcmp(row_text(row, "variant"), variant) == 0)
+            strcmp(text_at(row, "optimizer"), c->optimizer->name) == 0 && strcmp(text_at(row, "variant"), variant) == 0)
             return row;
     }
     return NULL;
@@ -276,7 +276,7 @@ json_t *journal_find(const journal *j, const cell *c)
 bool journal_lacks(const journal *j, const cell *c)
 {
     const json_t *row = journal_find(j, c);
-    const char *state = row_text(row, "state");
+    const char *state = text_at(row, "state");
     if (strcmp(state, "timed out") == 0)
         return j->time_limit == 0 || j->time_limit > json_integer_value(json_object_get(row, "time_limit"));
     return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;

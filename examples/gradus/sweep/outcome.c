@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
 
@@ -12,7 +13,7 @@
 
 static void add_cell(outcome_line *line, const json_t *row)
 {
-    const char *state = row_text(row, "state");
+    const char *state = text_at(row, "state");
     line->runs++;
     line->out_of_memory += strcmp(state, "out of memory") == 0;
     line->went_bad += strcmp(state, "numbers went bad") == 0;

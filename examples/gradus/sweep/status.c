@@ -8,8 +8,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "terminal/json_values.h"
 #include "terminal/system.h"
-#include "train/row.h"
 
 enum { PATH_SIZE = 3072 };
 
@@ -70,8 +70,8 @@ const char *status_read(const char *folder, char *cell, size_t size)
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/status.json", folder);
     json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    const char *found = "", *state = row_text(o, "state");
-    snprintf(cell, size, "%s", row_text(o, "cell"));
+    const char *found = "", *state = text_at(o, "state");
+    snprintf(cell, size, "%s", text_at(o, "cell"));
     if (strcmp(state, "RUNNING") == 0)
         found = is_at_work(folder) ? "RUNNING" : "INTERRUPTED";
     for (int i = 0; i < 2; i++)

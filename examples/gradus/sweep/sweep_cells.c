@@ -6,6 +6,7 @@
 
 #include "sweep/cell.h"
 #include "sweep/sweep.h"
+#include "terminal/json_values.h"
 #include "terminal/stop.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -50,7 +51,7 @@ static json_t *row_of_failure(const sweep *w, const resolved *s, const cell_end 
 static json_t *row_of_cell(const cell_end *end)
 {
     json_t *row = end->result && !end->signal ? json_loads(end->result, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (row && strcmp(row_text(row, "state"), row_state((gr_code)end->code)) == 0)
+    if (row && strcmp(text_at(row, "state"), row_state((gr_code)end->code)) == 0)
         return row;
     json_decref(row);
     return NULL;
@@ -60,7 +61,7 @@ static void tell_result(sweep *w, const json_t *row, double seconds)
 {
     char time[32], left[48] = "";
     double accuracy = json_number_value(json_object_get(row, "test_accuracy"));
-    const char *state = row_text(row, "state"), *error = row_text(row, "error");
+    const char *state = text_at(row, "state"), *error = text_at(row, "error");
     double expected = sweep_expected_left(w);
     if (w->finished < w->cells && isfinite(expected))
         snprintf(left, sizeof left, ", %s left", duration_text(expected, time));

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "sweep/sweep.h"
-#include "train/row.h"
+#include "terminal/json_values.h"
 
 /* What became of a cell, in a word. A row that failed or was stopped is of a cell that will run again. */
 static const char *state_of(const json_t *row)
@@ -13,7 +13,7 @@ static const char *state_of(const json_t *row)
                  {"failed", "FAILED"}, {"stopped", "INTERRUPTED"}, {"timed out", "TIMED_OUT"},
                  {NULL, "QUEUED"}};
     int i = 0;
-    while (words[i].state && strcmp(words[i].state, row_text(row, "state")) != 0)
+    while (words[i].state && strcmp(words[i].state, text_at(row, "state")) != 0)
         i++;
     return words[i].word;
 }

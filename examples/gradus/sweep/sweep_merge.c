@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "sweep/outcome.h"
 #include "sweep/sweep.h"
-#include "train/row.h"
+#include "terminal/json_values.h"
 
 enum { MAX_FOLDERS = 64 };
 
@@ -34,7 +34,7 @@ static int grid_of_rows(const journal *j, axes *a, grid *g)
     *g = (grid){.axes = a};
     json_array_foreach(j->rows, i, row)
     {
-        code = code ? code : axes_add(a, row_text(row, "variant"));
+        code = code ? code : axes_add(a, text_at(row, "variant"));
         const int64_t seed = integer_of(row, "seed");
         g->n_seeds = seed > g->n_seeds ? (int)seed : g->n_seeds;
         code = code ? code : grid_add_batch(g, integer_of(row, "batch"));
@@ -43,7 +43,7 @@ static int grid_of_rows(const journal *j, axes *a, grid *g)
     for (const optimizer *o = optimizers; o->name; o++)
         json_array_foreach(j->rows, i, row)
         {
-            if (strcmp(row_text(row, "optimizer"), o->name) == 0) {
+            if (strcmp(text_at(row, "optimizer"), o->name) == 0) {
                 g->optimizers.list[g->optimizers.n++] = o;
                 break;
             }
@@ -59,12 +59,12 @@ static int take_rows(journal *into, const journal *from)
     int code = 0;
     json_array_foreach(from->rows, i, row)
     {
-        const int place = name_find((name_list)NAMES(optimizers), row_text(row, "optimizer"));
+        const int place = name_find((name_list)NAMES(optimizers), text_at(row, "optimizer"));
         if (place < 0)
             return complain(GR_BAD_DATA, "sweep merge", "%s has a row of an optimizer \"%s\" that is not known",
-                            from->folder, row_text(row, "optimizer"));
+                            from->folder, text_at(row, "optimizer"));
         axes alone = {0}; /* the variant of this row and no other */
-        code = code ? code : axes_add(&alone, row_text(row, "variant"));
+        code = code ? code : axes_add(&alone, text_at(row, "variant"));
         const cell c = {&optimizers[place], integer_of(row, "batch"), integer_of(row, "seed"), &alone, 0};
         if (code == 0 && row == journal_find(from, &c) && journal_lacks(into, &c))
             code = journal_append(into, json_incref(row));
@@ -115,8 +115,8 @@ static int tell_merged(sweep *w)
     json_t *notes = NULL, *identity = read_identity(w->asked.out, &notes);
     if (!identity)
         return GR_BAD_DATA;
-    w->recipe = recipe_find(row_text(identity, "recipe"), "sweep merge");
-    w->data = row_text(identity, "data");
+    w->recipe = recipe_find(text_at(identity, "recipe"), "sweep merge");
+    w->data = text_at(identity, "data");
     w->estimate.test = integer_of(identity, "test_samples");
     w->asked.shared.updates = integer_of(identity, "updates");
     int code = w->recipe ? grid_of_rows(&w->journal, &w->axes, &w->grid) : GR_USAGE;

@@ -257,9 +257,3 @@ json_t *row_columns(void)
     json_decref(row);
     return columns;
 }
-
-const char *row_text(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}

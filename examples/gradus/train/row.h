@@ -39,7 +39,4 @@ json_t *row_epoch(const gr_progress *p);
 /* The keys of every row whose values are no lists, in order: the columns of results.csv. An array, a new reference. */
 json_t *row_columns(void);
 
-/* The text under key; "" where there is none. */
-const char *row_text(const json_t *row, const char *key);
-
 #endif

@@ -1,0 +1,16 @@
+/*
+ * json_values.h - what an object of JSON holds under a key; a member that is missing or of another type is as good as
+ * none.
+ */
+#ifndef GRADUS_JSON_VALUES_H
+#define GRADUS_JSON_VALUES_H
+
+#include <jansson.h>
+
+/* The text under key, the object's own; "" where there is none. */
+const char *text_at(const json_t *object, const char *key);
+
+/* The number under key, whole or not; NAN where there is none. */
+double number_at(const json_t *object, const char *key);
+
+#endif
