@@ -25,7 +25,7 @@ static bool make_slab_halves(gr_slab *slab)
         if (!half)
             return false;
         half->master = s->value;
-        half->wants_grad = true;
+        half->wants_grad = s->value->wants_grad;
         s->value->half = half;
     }
     slab->halves = halves;

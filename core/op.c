@@ -84,6 +84,11 @@ uint32_t gr__op_draw(gr_build *b)
     return (uint32_t)b->ctx->n_draws++;
 }
 
+bool gr__op_recording(const gr_build *b)
+{
+    return b->ctx->recording;
+}
+
 /* Whether this call will be differentiated. */
 static bool on_tape(const gr_build *b)
 {

@@ -115,6 +115,9 @@ uint32_t gr__op_draw(gr_build *b);
 /* Records a usage error "OP (MODULE) SHAPES: message" and returns NULL. The message says what is wrong and the cure. */
 gr_tensor *gr__op_fail(gr_build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether recording is on, whether this call will be differentiated or not. */
+bool gr__op_recording(const gr_build *b);
+
 /* Allocates output slot i. False when memory is out. A TAPED slot is made only if a tape is kept. */
 bool gr__op_output(gr_build *b, int slot, int ndim, const int64_t *shape);
 

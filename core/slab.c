@@ -56,7 +56,7 @@ static int64_t lay_out(gr_slab *slab, const int *ndim, const int64_t (*shape)[GR
         int64_t count = 1;
         for (int d = 0; d < ndim[i]; d++)
             count *= shape[i][d];
-        slab->segments[i] = (gr_segment){.offset = end, .count = count, .grad_offset = -1};
+        slab->segments[i] = (gr_segment){.offset = end, .count = count, .grad_offset = -1, .state_offset = end};
         end += aligned(count);
     }
     return end;
@@ -73,7 +73,7 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
     *slab = (gr_slab){.ctx = ctx, .n = n, .segments = gr__calloc(ctx, (size_t)n, sizeof *slab->segments)};
     if (!gr__own(ctx, slab, destroy) || !slab->segments)
         return NULL;
-    int64_t total = lay_out(slab, ndim, shape);
+    int64_t total = slab->state_count = lay_out(slab, ndim, shape);
     slab->values = gr__tensor_persistent(ctx, gr_real(ctx), 1, &total);
     for (int i = 0; i < n && slab->values; i++) {
         gr_segment *s = &slab->segments[i];
@@ -86,6 +86,34 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
     if (slab->values)
         slab->values->slab = slab; /* a step on the slab is a change of its parameters */
     return slab->values ? slab : NULL;
+}
+
+void gr__slab_freeze(gr_slab *slab, int i)
+{
+    gr_segment *frozen = &slab->segments[i];
+    frozen->frozen = frozen->no_gradient = true;
+    frozen->value->wants_grad = false;
+    if (frozen->value->half)
+        frozen->value->half->wants_grad = false;
+    slab->state_count = 0;
+    for (int j = 0; j < slab->n; j++) {
+        gr_segment *s = &slab->segments[j];
+        s->state_offset = s->frozen ? -1 : slab->state_count;
+        slab->state_count += s->frozen ? 0 : aligned(s->count);
+    }
+}
+
+bool gr__is_frozen(const gr_tensor *t)
+{
+    return t->slab && t->slab->segments[t->segment].value == t && t->slab->segments[t->segment].frozen;
+}
+
+int gr__slab_run_end(const gr_slab *slab, int first)
+{
+    int end = first;
+    while (end < slab->n && !slab->segments[end].frozen)
+        end++;
+    return end;
 }
 
 /* Gives every segment that needs a gradient its place; returns the length of the gradient slab in elements. */

@@ -9,7 +9,7 @@
  *                 +------------------++-----------++----------------------------------++--------++
  *   halves        | the same places, under mixed precision: what convolutions and dense layers read |
  *                 +------------------++-----------++----------------------------------++--------++
- *   moments       | the same places, one such slab for each moment: they are the optimizer's       |
+ *   moments       | the same places, a slab for each: they are the optimizer's; without frozen segments          |
  *                 +------------------++-----------++----------------------------------++--------++
  *                 +------------------++-----------++--------++
  *   gradients     | conv1.weight     || conv1.bias || fc.bias ||   without those whose update is fused with backward
@@ -25,11 +25,13 @@
 #include "core/tensor.h"
 
 typedef struct {
-    gr_tensor *value;    /* of the shape of the parameter, over the slab */
-    int64_t offset;      /* elements from the start of the slab; a multiple of 64 */
-    int64_t count;       /* elements */
-    bool no_gradient;    /* its update is fused into its backward: it has no place in the gradient slab */
-    int64_t grad_offset; /* elements from the start of the gradient slab; -1 while it has none */
+    gr_tensor *value;     /* of the shape of the parameter, over the slab */
+    int64_t offset;       /* elements from the start of the slab; a multiple of 64 */
+    int64_t count;        /* elements */
+    bool no_gradient;     /* its update is fused into its backward, or it is frozen: no place in the gradient slab */
+    int64_t grad_offset;  /* elements from the start of the gradient slab; -1 while it has none */
+    bool frozen;          /* nothing is to change it: no gradient, no moments */
+    int64_t state_offset; /* elements from the start of a slab of moments; -1 where frozen */
 } gr_segment;
 
 typedef struct gr_slab {
@@ -37,6 +39,7 @@ typedef struct gr_slab {
     int n;
     gr_segment *segments;
     gr_tensor *values;    /* 1-D, the whole slab; gaps between segments hold zeros */
+    int64_t state_count;  /* elements of a slab of moments: as many as values, without those of frozen segments */
     gr_tensor *gradients; /* 1-D, made at the first backward; NULL before */
     gr_tensor *halves;    /* 1-D, values in the context's half type, made at their first use; NULL before */
     bool halves_stale;    /* values have changed since halves were cast from them */
@@ -47,6 +50,18 @@ gr_slab *gr__slab_new(gr_context *ctx, int n, const int *ndim, const int64_t (*s
 
 /* Makes (or enlarges) the gradient slab so that every segment that is not no_gradient has a place. Values are kept. */
 bool gr__slab_make_gradients(gr_slab *slab);
+
+/*
+ * Freezes segment i: it wants no gradient any more and has no place among gradients and moments, so there must be none
+ * yet.
+ */
+void gr__slab_freeze(gr_slab *slab, int i);
+
+/* Whether t is a segment's value, and the segment is frozen. */
+bool gr__is_frozen(const gr_tensor *t);
+
+/* Behind the last of the segments from first on that are not frozen and lie side by side; first: it is frozen. */
+int gr__slab_run_end(const gr_slab *slab, int first);
 
 /* Elements from the start of segment first to the end of the one before last. */
 int64_t gr__slab_span(const gr_slab *slab, int first, int last);

@@ -36,7 +36,7 @@ static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
 gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu)
 {
     gr_batch_norm_args args = {.epsilon = m->batch_norm.epsilon, .relu = relu};
-    if (!m->ctx->recording)
+    if (!m->ctx->recording || gr__is_frozen(m->running.mean))
         return gr_batch_norm(x, m->weight, m->bias, residual, &m->running, &args, NULL);
     gr_statistics batch;
     gr_tensor *y = gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &batch);

@@ -165,6 +165,24 @@ const char *gr_parameter_name(const gr_module *net, int i); /* "conv1.weight" */
 gr_tensor *gr_parameter(const gr_module *net, int i);
 
 /*
+ * Transfer learning: parameters whose names match stay as they are. patterns: as the shell's, between commas, where *
+ * goes across dots, too: "conv1.*,layer[123].*". What is frozen gets no gradient, no moments and no weight decay; the
+ * backward pass ends where nothing below is trained, and activations below are not kept. On a built model, before its
+ * first backward pass, and for good. Returns how many parameters are frozen now; -1, recorded: a pattern that no name
+ * matches.
+ */
+int gr_module_freeze(gr_module *net, const char *patterns);
+
+/*
+ * The same for running statistics, by their names ("layer1.0.bn1.running_mean"): those layers of batch normalisation
+ * use them in training, too, as in evaluation, and they do not move. Without this a layer goes by each batch's
+ * statistics although its scale and shift are frozen. Returns of how many layers; -1, recorded: nothing matches.
+ */
+int gr_module_freeze_statistics(gr_module *net, const char *patterns);
+
+bool gr_parameter_frozen(const gr_module *net, int i);
+
+/*
  * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in
  * C,H,W order, running statistics of batch normalisation, float32, in a safetensors file. Loading wants exactly the
  * model's names and shapes and says which differ; PyTorch's counters num_batches_tracked are passed over.
@@ -197,7 +215,8 @@ typedef struct {
 } gr_summary_row;
 
 /*
- * Fills rows (at most max) for the built model, one per operation, and returns how many there are; -1 on error. Runs a
+ * Fills rows (at most max) for the built model, one per operation that the backward pass goes through, and returns how
+ * many there are; -1 on error. Runs a
  * dry step, so it computes nothing and needs no step memory.
  */
 int gr_summary(gr_module *net, gr_summary_row *rows, int max);

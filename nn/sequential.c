@@ -33,7 +33,9 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 
 void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input)
 {
-    if (x->ctx->recording || x == input || x == y || !y)
+    if (x == input || x == y || !y)
+        return;
+    if (x->ctx->recording && (x->wants_grad || y->wants_grad)) /* the backward pass comes by */
         return;
     if (y->lifetime == GR__ALIAS)
         gr__transfer_storage(x, y);

@@ -24,12 +24,13 @@ static int uses(const gr_context *ctx, const gr_tensor *t)
     return n;
 }
 
-/* Whether weights and bias are parameters of this model whose only gradients in this update come from this call. */
+/* Whether weights and bias are trained parameters of this model, and their only gradients in this update are this
+ * call's. */
 static bool sole_uses(const gr_optimizer *opt, const gr_call *c)
 {
     for (int slot = W; slot <= B; slot++) {
         const gr_tensor *t = gr__origin(c->in[slot]);
-        if (t && (t->slab != opt->net->parameters->slab || t->grad_written || uses(opt->ctx, t) != 1))
+        if (t && (t->slab != opt->net->parameters->slab || !t->wants_grad || t->grad_written || uses(opt->ctx, t) != 1))
             return false;
     }
     return true;

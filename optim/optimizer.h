@@ -51,7 +51,7 @@ struct gr_optimizer {
     int pass;                            /* of this update, from 0 */
     int64_t updates;                     /* begun so far */
     float skips;                         /* of them skipped, while the step state counts another optimizer's */
-    gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out as the slab of parameters; made at the first update */
+    gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out by state_offset; made at the first update */
     gr_fused *fused;                     /* by segment, of this backward pass */
 };
 

@@ -7,7 +7,7 @@ gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u)
     const gr_segment *s = &u->w->slab->segments[u->w->segment];
     gr_tensor *m[GR__MAX_MOMENTS] = {0};
     for (int i = 0; i < opt->class->moments; i++)
-        m[i] = gr__slab_piece(opt->moments[i], s->offset, u->w->ndim, u->w->shape);
+        m[i] = gr__slab_piece(opt->moments[i], s->state_offset, u->w->ndim, u->w->shape);
     return opt->class->dense_step(opt, u, m);
 }
 
@@ -28,18 +28,19 @@ static int run_end(const gr_optimizer *opt, int first)
     return end;
 }
 
-/* One step over segments first..end-1, which lie side by side in both slabs. */
+/* One step over segments first..end-1, which lie side by side in every slab. */
 static bool step_run(gr_optimizer *opt, int first, int end)
 {
     const gr_parameters *list = opt->net->parameters;
     const bool vectors = is_vector(list, first);
-    const int64_t offset = list->slab->segments[first].offset, count = gr__slab_span(list->slab, first, end);
-    gr_run run = {.p = gr__slab_piece(list->slab->values, offset, 1, &count),
+    const gr_segment *s = &list->slab->segments[first];
+    const int64_t count = gr__slab_span(list->slab, first, end);
+    gr_run run = {.p = gr__slab_piece(list->slab->values, s->offset, 1, &count),
                   .g = gr__slab_gradients(list->slab, first, end),
                   .vectors = vectors,
                   .decays = !(opt->decay_weights_only && vectors)};
     for (int i = 0; i < opt->class->moments; i++)
-        run.m[i] = gr__slab_piece(opt->moments[i], offset, 1, &count);
+        run.m[i] = gr__slab_piece(opt->moments[i], s->state_offset, 1, &count);
     return opt->class->step_run(opt, &run);
 }
 

@@ -43,6 +43,17 @@ static bool resolve(gr_build *b)
     return (a->epsilon > 0 && isfinite(a->epsilon)) || gr__op_fail(b, "epsilon %g; it must be positive", a->epsilon);
 }
 
+/*
+ * Mean or variance of the batch: for the backward pass, and for a caller who tracks them, also where nothing of the
+ * call is differentiated.
+ */
+static bool keep_statistic(gr_build *b, int slot, bool tracked)
+{
+    const gr_tensor *x = b->call.in[0];
+    const int64_t *channels = &x->shape[x->ndim - 1];
+    return tracked ? gr__op_output_as(b, slot, gr_real(b->ctx), 1, channels) : gr__op_output(b, slot, 1, channels);
+}
+
 gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
                          const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch)
 {
@@ -53,8 +64,8 @@ gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_ten
     if (!gr__begin(&call, batch_norm, args, x, gamma, beta, residual, mean, var) || !check_shapes(&call) ||
         !resolve(&call) || !gr__op_output(&call, 0, x->ndim, x->shape))
         return NULL;
-    const int64_t *channels = &x->shape[x->ndim - 1];
-    if (!running && (!gr__op_output(&call, 1, 1, channels) || !gr__op_output(&call, 2, 1, channels)))
+    const bool tracked = batch && gr__op_recording(&call);
+    if (!running && (!keep_statistic(&call, 1, tracked) || !keep_statistic(&call, 2, tracked)))
         return NULL;
     if (batch)
         *batch = (gr_statistics){call.call.out[1], call.call.out[2]};

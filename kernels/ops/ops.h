@@ -140,8 +140,8 @@ gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_arg
 /*
  * Batch normalisation (Ioffe and Szegedy 2015) of x[..,C], C last: y = gamma (x - mean) / sqrt(var + epsilon) + beta,
  * then + residual (of x's shape, or NULL), then ReLU if asked. running NULL: mean and variance are the batch's, over
- * all but the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where no tape is
- * kept. running given: they are taken as they are (inference, frozen statistics). args or NULL.
+ * all but the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where recording is
+ * off. running given: they are taken as they are (inference, frozen statistics). args or NULL.
  */
 gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
                          const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch);

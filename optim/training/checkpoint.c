@@ -96,7 +96,7 @@ static bool store_moments(gr_optimizer *opt, gr_saved_tensor *saved, int *n)
 {
     for (int i = 0; i < opt->class->moments; i++) {
         const gr_tensor *m = opt->moments[i];
-        const int64_t count = opt->net->parameters->slab->values->count;
+        const int64_t count = opt->net->parameters->slab->state_count;
         const gr_type type = gr_real(opt->ctx);
         char name[24];
         snprintf(name, sizeof name, "moment%d", i);
@@ -176,7 +176,7 @@ bool gr__checkpoint_copy(gr_context *ctx, const gr_safetensors *file, const char
 
 static bool check_tensors(gr_optimizer *opt, const char *path, const gr_safetensors *file)
 {
-    const int64_t count = opt->net->parameters->slab->values->count;
+    const int64_t count = opt->net->parameters->slab->state_count;
     bool whole = find(file, "counts", GR_I64, COUNTS) && find(file, "numbers", GR_F64, NUMBERS);
     whole = whole && (!opt->ctx->scaler || find(file, "scaler", GR_F32, GR_SCALER_VALUES));
     for (int i = 0; i < opt->class->moments; i++) {
@@ -184,10 +184,11 @@ static bool check_tensors(gr_optimizer *opt, const char *path, const gr_safetens
         snprintf(name, sizeof name, "moment%d", i);
         whole = whole && find(file, name, gr_real(opt->ctx), count);
     }
-    return whole || gr__fail(opt->ctx, GR_USAGE,
-                             "%s: a checkpoint of another run: it was made with another kind of optimizer. Repeat the "
-                             "earlier run to go on with it, or choose another folder",
-                             path);
+    return whole ||
+           gr__fail(opt->ctx, GR_USAGE,
+                    "%s: a checkpoint of another run: it was made with another kind of optimizer, or with other "
+                    "parameters frozen. Repeat the earlier run to go on with it, or choose another folder",
+                    path);
 }
 
 bool gr__checkpoint_read(gr_optimizer *opt, const char *path, const gr_checkpoint *c, gr_safetensors *file)
@@ -214,7 +215,7 @@ static bool restore_moments(gr_optimizer *opt, const gr_safetensors *file)
     for (int i = 0; good && i < opt->class->moments; i++) {
         char name[24];
         snprintf(name, sizeof name, "moment%d", i);
-        const gr_saved_tensor *saved = find(file, name, slab->values->type, slab->values->count);
+        const gr_saved_tensor *saved = find(file, name, slab->values->type, slab->state_count);
         good = (!opt->moments[i]->data || gr_upload(opt->moments[i], saved->data));
     }
     return good;

@@ -52,8 +52,8 @@ static bool read_gradient(const probe *p)
         return false;
     for (int i = 0; i < p->slab->n; i++) {
         const gr_segment *s = &p->slab->segments[i];
-        for (int64_t j = 0; j < s->count; j++) {
-            const int64_t from = s->grad_offset + j;
+        for (int64_t j = 0; !s->frozen && j < s->count; j++) {
+            const int64_t from = s->grad_offset + j; /* a frozen segment has none: its gradient stays 0 */
             p->gradient[s->offset + j] =
                 p->slab->values->type == GR_F64 ? ((double *)p->raw)[from] : (double)((float *)p->raw)[from];
         }
