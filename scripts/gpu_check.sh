@@ -170,7 +170,7 @@ if [ "$device" = ptx ]; then # its programs' device cuda is the interpreter
 fi
 export build device name tool table work deps architecture
 
-part build 300 build
+part build 600 build
 if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     [ "$device" = ptx ] || part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
     if [ "$device" = cuda ]; then
