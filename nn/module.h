@@ -70,6 +70,12 @@ typedef struct {
     gr_features output;  /* of one sample, as build announced it */
 } gr_own_layer;
 
+/* Where a layer stands in the text that its model was read from. */
+typedef struct {
+    const char *file; /* NULL: in none */
+    int line, column;
+} gr_origin;
+
 struct gr_module {
     gr_context *ctx;
     const gr_module_class *class;
@@ -87,6 +93,10 @@ struct gr_module {
     gr_statistics running, next; /* of batch norm */
     gr_parameters *statistics;   /* of batch norm: those of the whole model */
     int64_t updated_in;          /* of batch norm: the update of its model in which next last moved */
+
+    gr_origin origin;
+    const char *text; /* of a model that was read from one: the whole; the context's */
+    int classes;      /* that its answer must tell apart */
 
     bool placed;          /* stands in another module */
     gr_module **children; /* of a sequential; body and shortcut (or NULL) of a residual block */
@@ -155,6 +165,15 @@ gr_window gr__conv2d_window(const gr_conv2d_options *o);
 /* The operations' own rule for the place of a window, over one sample. */
 gr_geometry gr__sample_geometry(const gr_features *f, int64_t r, int64_t s, const gr_window *window,
                                 bool stride_is_size);
+
+/* gr_sequential of n layers. NULL: recorded. */
+gr_module *gr__sequential_of(gr_context *ctx, int n, gr_module *const *layers);
+
+/* Puts before an error that the building of m has met where m stands in its model's text. Always false. */
+bool gr__blame(const gr_module *m);
+
+/* Whether a model that was read from a text answers by a number for each class. False: recorded. */
+bool gr__check_answer(const gr_module *m, const gr_features *answer);
 
 /* Groups a sequential's layers into stages. False: recorded. */
 bool gr__make_stages(gr_module *sequential);

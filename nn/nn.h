@@ -147,6 +147,18 @@ gr_module *gr_variables(gr_context *ctx, int n, gr_tensor *const *variables, con
 /* Gives a part of a model a name of its own ("fc", "layer1") in place of kind and count; returns it. */
 gr_module *gr_named(gr_module *m, const char *name);
 
+/*
+ * A model from its text, a line a layer ("conv 32 3x3 relu", "pool 2", "dense classes"; docs/models.md): a sequential,
+ * whose parameters are named and drawn as if it had been made by the functions above. name stands before line and
+ * column in messages; classes, at least 1, is what the word means. gr_module_build finds out whether the layers fit
+ * each other and the answer all classes. NULL: recorded, bad data in the text as GR_BAD_DATA.
+ */
+gr_module *gr_model_from_text(gr_context *ctx, const char *name, const char *text, int classes);
+gr_module *gr_model_from_file(gr_context *ctx, const char *path, int classes);
+
+/* The text that a model was made of, the context's; NULL: it was made of none. */
+const char *gr_model_text(const gr_module *net);
+
 /* Lays the parameters out for inputs of the given shape (without the batch dimension) and draws them. */
 bool gr_module_build(gr_module *net, int ndim, const int64_t *shape);
 

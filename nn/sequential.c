@@ -1,6 +1,7 @@
 /* sequential.c - layers one after the other. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nn/module.h"
@@ -26,9 +27,9 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
     for (int i = 0; i < m->n_children; i++) {
         name_child(m, i);
         if (!m->children[i]->class->build(m->children[i], f, list))
-            return false;
+            return gr__blame(m->children[i]);
     }
-    return gr__make_stages(m);
+    return gr__check_answer(m, f) && gr__make_stages(m);
 }
 
 void gr__let_go(gr_tensor *x, gr_tensor *y, const gr_tensor *input)
@@ -65,23 +66,38 @@ static gr_tensor *forward(gr_module *m, gr_tensor *x)
 
 const gr_module_class gr__sequential_class = {"net", build, forward};
 
-gr_module *gr_sequential(gr_context *ctx, ...)
+gr_module *gr__sequential_of(gr_context *ctx, int n, gr_module *const *layers)
 {
     gr_module *m = gr_ok(ctx) ? gr__module_new(ctx, &gr__sequential_class) : NULL;
     if (!m)
         return NULL;
-    int capacity = 0;
+    if (n == 0) {
+        gr__fail(ctx, GR_USAGE, "gr_sequential: no layers; give them one by one and NULL at the end");
+        return NULL;
+    }
+    m->children = gr__calloc(ctx, (size_t)n, sizeof *m->children);
+    for (int i = 0; m->children && i < n; i++) {
+        if (!gr__place(layers[i], "gr_sequential"))
+            return NULL;
+        m->children[m->n_children++] = layers[i];
+    }
+    return gr_ok(ctx) ? m : NULL;
+}
+
+gr_module *gr_sequential(gr_context *ctx, ...)
+{
+    gr_module **list = NULL;
+    int n = 0, capacity = 0;
+    bool good = gr_ok(ctx);
     va_list layers;
     va_start(layers, ctx);
-    for (gr_module *layer; (layer = va_arg(layers, gr_module *));) {
-        if (!gr__grow(ctx, &m->children, &capacity, m->n_children + 1, sizeof *m->children))
-            break;
-        if (!gr__place(layer, "gr_sequential"))
-            break;
-        m->children[m->n_children++] = layer;
+    for (gr_module *layer; good && (layer = va_arg(layers, gr_module *));) {
+        good = gr__grow(ctx, &list, &capacity, n + 1, sizeof *list);
+        if (good)
+            list[n++] = layer;
     }
     va_end(layers);
-    if (gr_ok(ctx) && m->n_children == 0)
-        gr__fail(ctx, GR_USAGE, "gr_sequential: no layers; give them one by one and NULL at the end");
-    return gr_ok(ctx) ? m : NULL;
+    gr_module *m = good ? gr__sequential_of(ctx, n, list) : NULL;
+    free(list);
+    return m;
 }

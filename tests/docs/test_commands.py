@@ -75,6 +75,7 @@ class Commands(pages.PagesCase):
         """A folder with a small set of pictures, for what a page makes."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradus-docs-"))
         self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "examples").symlink_to(pages.ROOT / "examples")
         for animal in ("cat", "dog"):
             (self.folder / "pets" / animal).mkdir(parents=True)
             picture = pages.ROOT / "examples/results/cats-vs-dogs.png"
@@ -136,6 +137,9 @@ class Commands(pages.PagesCase):
         wrong, count = [], 0
         for page in pages.PAGES:
             self.enter_new_folder()
+            for language, text in pages.blocks(page.read_text()):
+                if language == "model":
+                    (self.folder / "model.txt").write_text(text)
             for command in pages.commands(page.read_text()):
                 count += 1
                 trouble = self.trouble(command)

@@ -10,7 +10,7 @@ prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
 
 for file in bin/gradus include/gradus.h share/gradus/published.csv share/gradus/plot_sweep.py \
-    share/gradus/compare_sweeps.py share/doc/gradus/examples/cifar10.c \
+    share/gradus/compare_sweeps.py share/gradus/models/cifar10-cnn.txt share/doc/gradus/examples/cifar10.c \
     share/man/man1/gradus.1 share/man/man1/gradus-data-show.1 \
     share/bash-completion/completions/gradus share/zsh/site-functions/_gradus \
     share/fish/vendor_completions.d/gradus.fish; do

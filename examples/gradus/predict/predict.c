@@ -36,7 +36,7 @@ typedef struct {
     const char *paths[MOST_PICTURES];
     bool bad[MOST_PICTURES];
     int n, n_bad;
-    json_t *classes; /* names; NULL: not known */
+    weights_notes notes;
 } pictures;
 
 typedef struct {
@@ -72,21 +72,13 @@ static int sort_answers(const float *z, int logits, answer *list)
     return n;
 }
 
-/* The class's name, or its number where no name is known. */
-static const char *class_text(const pictures *p, int class, char text[32])
-{
-    const char *name = json_string_value(json_array_get(p->classes, (size_t) class));
-    snprintf(text, 32, "class %d", class);
-    return name ? name : text;
-}
-
 static void print_answers(const pictures *p, const char *path, const answer *list, int n)
 {
     char text[32];
     print_plain(stdout, path);
     for (int i = 0; i < n; i++) {
         fputs(i ? ", " : ": ", stdout);
-        print_plain(stdout, class_text(p, list[i].class, text));
+        print_plain(stdout, weights_file_class(&p->notes, list[i].class, text));
         printf(" %.1f %%", 100 * list[i].probability);
     }
     putchar('\n');
@@ -97,8 +89,9 @@ static bool print_answers_json(const pictures *p, const char *path, const answer
     char text[32];
     json_t *classes = json_array();
     for (int i = 0; i < n; i++)
-        json_array_append_new(classes, json_pack("{s:s, s:i, s:f}", "class", class_text(p, list[i].class, text),
-                                                 "label", list[i].class, "probability", list[i].probability));
+        json_array_append_new(classes,
+                              json_pack("{s:s, s:i, s:f}", "class", weights_file_class(&p->notes, list[i].class, text),
+                                        "label", list[i].class, "probability", list[i].probability));
     json_t *line = json_pack("{s:s%, s:o}", "file", path, strlen(path), "classes", classes);
     const bool good = line && json_dumpf(line, stdout, ROW_FORMAT) == 0 && putchar('\n') != EOF;
     json_decref(line);
@@ -179,16 +172,19 @@ static gr_dataset *read_pictures(gr_context *ctx, pictures *p, const resolved *s
 
 static int predict(gr_context *ctx, pictures *p, const char *weights)
 {
-    int code;
-    settings asked = p->asks->run;
-    const recipe *r = weights_file_read(ctx, weights, p->asks->recipe, &asked, &p->classes, "predict", &code);
-    if (!r)
+    weights_notes *notes = &p->notes;
+    int code = weights_file_read(ctx, weights, p->asks->recipe, "predict", notes);
+    if (code)
         return code;
+    const recipe *r = notes->recipe;
     if (r->format->features || r->format->channels != 3)
         return complain(GR_USAGE, "predict", "%s does not learn from coloured pictures", r->name);
+    settings asked = p->asks->run;
+    asked.resize = notes->resize;
+    asked.augment = notes->augment;
     const resolved s = settings_resolve(&asked, r);
     gr_dataset *set = read_pictures(ctx, p, &s);
-    gr_module *net = r->net(ctx);
+    gr_module *net = weights_file_net(ctx, notes);
     int64_t shape[3] = {0};
     if (set)
         gr_dataset_shape(set, shape);
@@ -200,24 +196,21 @@ static int predict(gr_context *ctx, pictures *p, const char *weights)
 
 static int run_predict(int argc, char **argv)
 {
-    static const char *operands[MOST_PICTURES + 1];
+    const char *operands[MOST_PICTURES + 1];
     predict_asks asks = {.top = 1, .run = {.seed = 1}};
     const options_end end = options_parse(&predict_command, &asks, argc, argv, operands);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!operands[0] || !operands[1])
         return complain(GR_USAGE, "predict", "which weights, and which pictures? gradus predict WEIGHTS PICTURE...");
-    static pictures p;
-    p.asks = &asks;
+    pictures p = {.asks = &asks};
     while (p.n < MOST_PICTURES && operands[1 + p.n]) {
         p.paths[p.n] = operands[1 + p.n];
         p.n++;
     }
-    const recipe *none = &recipes[0]; /* the context is the same for all */
-    const resolved opening = settings_resolve(&asks.run, none);
-    gr_context *ctx = resolved_open(&opening, false);
+    gr_context *ctx = settings_open(&asks.run, false);
     const int code = gr_ok(ctx) ? predict(ctx, &p, operands[0]) : complain_of(ctx, "predict");
-    json_decref(p.classes);
+    weights_file_close(&p.notes);
     gr_close(ctx);
     return code;
 }

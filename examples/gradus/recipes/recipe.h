@@ -42,7 +42,8 @@ typedef struct {
     recipe_split procedural;       /* of the built-in pictures that may stand in */
     const char *augment;           /* the usual plan; NULL: none */
     const char *published_augment; /* what --augment published stands for; NULL: nothing was published */
-    gr_module *(*net)(gr_context *ctx);
+    int classes;                   /* that its network tells apart; 0: as many as the data have */
+    gr_module *(*net)(gr_context *ctx, int classes);
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
     gr_schedule_kind lr_schedule;

@@ -3,14 +3,29 @@
 
 #include "sources/format.h"
 
-static gr_module *resnet18_of_10(gr_context *ctx)
+/* Networks whose number of classes is their own. */
+static gr_module *cats_vs_dogs(gr_context *ctx, int classes)
 {
-    return gr_resnet18(ctx, 10);
+    (void)classes;
+    return gr_cats_vs_dogs_net(ctx);
 }
 
-static gr_module *resnet18_cifar_of_10(gr_context *ctx)
+static gr_module *cifar10_cnn(gr_context *ctx, int classes)
 {
-    return gr_resnet18_cifar(ctx, 10);
+    (void)classes;
+    return gr_cifar10_cnn(ctx);
+}
+
+static gr_module *keras_mlp(gr_context *ctx, int classes)
+{
+    (void)classes;
+    return gr_keras_mlp(ctx);
+}
+
+static gr_module *mnist_mlp(gr_context *ctx, int classes)
+{
+    (void)classes;
+    return gr_mnist_mlp(ctx);
 }
 
 const recipe recipes[] = {
@@ -26,7 +41,8 @@ const recipe recipes[] = {
         .split = {600, 200, 200},
         .procedural = {600, 200, 200},
         .published_augment = "double,resize=250,crop=200@0:0,filter=bicubic-resize",
-        .net = gr_cats_vs_dogs_net,
+        .classes = 2,
+        .net = cats_vs_dogs,
         .optimizer = "sgd",
         .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
@@ -70,7 +86,8 @@ const recipe recipes[] = {
         .height = 32,
         .width = 32,
         .procedural = {1000, 0, 200},
-        .net = gr_cifar10_cnn,
+        .classes = 10,
+        .net = cifar10_cnn,
         .optimizer = "adam",
         .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
@@ -102,7 +119,8 @@ const recipe recipes[] = {
         .width = 2,
         .split = {500, 100, 500},
         .procedural = {500, 100, 500},
-        .net = gr_keras_mlp,
+        .classes = 2,
+        .net = keras_mlp,
         .optimizer = "adam",
         .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 10,
@@ -135,7 +153,8 @@ const recipe recipes[] = {
         .height = 28,
         .width = 28,
         .procedural = {1000, 0, 200},
-        .net = gr_mnist_mlp,
+        .classes = 10,
+        .net = mnist_mlp,
         .optimizer = "adam",
         .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
@@ -162,7 +181,8 @@ const recipe recipes[] = {
         .height = 28,
         .width = 28,
         .procedural = {1000, 0, 200},
-        .net = gr_mnist_mlp,
+        .classes = 10,
+        .net = mnist_mlp,
         .optimizer = "adam",
         .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,
@@ -192,7 +212,8 @@ const recipe recipes[] = {
         .normalise = {.mean = {0.4914f, 0.4822f, 0.4465f}, .std = {0.2470f, 0.2435f, 0.2616f}},
         .procedural = {1000, 0, 200},
         .augment = "translate=4,flip",
-        .net = resnet18_cifar_of_10,
+        .classes = 10,
+        .net = gr_resnet18_cifar,
         .optimizer = "sgd",
         .optimizers = {{"sgd", 0.1, {{"momentum", 0.9}, {"nesterov", 1}, {"weight-decay", 5e-4}}},
                        {"adam", 0.001, {{0}}}},
@@ -227,7 +248,8 @@ const recipe recipes[] = {
         .width = 32,
         .normalise = {.mean = {0.5f, 0.5f, 0.5f}, .std = {0.5f, 0.5f, 0.5f}},
         .procedural = {1000, 0, 200},
-        .net = resnet18_of_10,
+        .classes = 10,
+        .net = gr_resnet18,
         .optimizer = "sgd",
         .optimizers = {{"sgd", 0.001, {{"momentum", 0.9}}}, {"adam", 0.001, {{0}}}},
         .batch = 32,

@@ -158,10 +158,20 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
     return code ? code : check_data(s, r, command);
 }
 
+/* A model's text, before any data are read; whether it fits them is seen when they are there. */
+static int check_model(const char *path, const char *command)
+{
+    enum { ANY_CLASSES = 2 };
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref", .plan_only = true});
+    const int code = gr_model_from_file(ctx, path, ANY_CLASSES) ? 0 : complain_of(ctx, command);
+    gr_close(ctx);
+    return code;
+}
+
 int settings_check_inputs(const settings *s, const char *command)
 {
     if (s->init_weights && !is_readable_file(s->init_weights))
         return complain(GR_BAD_DATA, command, "--init-weights %s: %s", s->init_weights,
                         is_folder(s->init_weights) ? "it is a folder" : strerror(errno));
-    return 0;
+    return s->model ? check_model(s->model, command) : 0;
 }

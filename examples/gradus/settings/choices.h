@@ -32,6 +32,9 @@ extern const precision_choice precisions[];
     "@ROW:COLUMN), cutout=16, fill=zero|edge|reflect, filter=nearest|bilinear|bicubic|bicubic-resize, double (the " \
     "set twice: as it is, and augmented); or published, the recipe's article's own, or none (default: the recipe's)"
 
+#define MODEL_HELP \
+    "the network, a line a layer in this file: 'conv 32 3x3 relu', 'pool 2', 'dense classes' (default: the recipe's)"
+
 #define DEVICE_HELP \
     "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
 

@@ -125,9 +125,8 @@ resolved settings_resolve(const settings *asked, const recipe *r)
 
 /* --- what is made of it ------------------------------------------------------------------------------------------- */
 
-gr_context *resolved_open(const resolved *s, bool plan_only)
+gr_context *settings_open(const settings *asked, bool plan_only)
 {
-    const settings *asked = &s->asked;
     return gr_open(&(gr_options){.device = asked->device.given ? device_names[asked->device.value] : NULL,
                                  .seed = (uint64_t)asked->seed,
                                  .threads = (int)asked->threads,
@@ -136,6 +135,25 @@ gr_context *resolved_open(const resolved *s, bool plan_only)
                                                                      : GR_PRECISION_DEFAULT,
                                  .plan_only = plan_only,
                                  .no_fusion = asked->no_fusion});
+}
+
+gr_context *resolved_open(const resolved *s, bool plan_only)
+{
+    return settings_open(&s->asked, plan_only);
+}
+
+static int classes_of(const resolved *s, const gr_dataset *set)
+{
+    enum { USUAL = 2 };
+    if (s->recipe->classes)
+        return s->recipe->classes;
+    return set ? gr_dataset_classes(set) : s->asked.classes ? (int)s->asked.classes : USUAL;
+}
+
+gr_module *resolved_net(const resolved *s, gr_context *ctx, const gr_dataset *set)
+{
+    const int classes = classes_of(s, set);
+    return s->asked.model ? gr_model_from_file(ctx, s->asked.model, classes) : s->recipe->net(ctx, classes);
 }
 
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)

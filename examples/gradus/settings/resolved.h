@@ -41,8 +41,18 @@ void resolve_parameters(const settings *asked, const recipe *r, const optimizer 
 /* "0:64,30:320": returns how many stages there are, at most MAX_STAGES; 0 where text is none. */
 int read_stages(const char *text, gr_batch_stage *stages);
 
-/* The context and optimizer of a run. NULL: the context tells, or there is none. */
+/* A context as was asked for: device, precision, seed, threads. NULL: the context tells, or there is none. */
+gr_context *settings_open(const settings *asked, bool plan_only);
+
+/* The same of a run. */
 gr_context *resolved_open(const resolved *s, bool plan_only);
+/*
+ * Its network, not yet built: that of --model, else the recipe's; for the classes of set where the recipe leaves them
+ * open. set NULL: no data are known.
+ */
+gr_module *resolved_net(const resolved *s, gr_context *ctx, const gr_dataset *set);
+
+/* Its optimizer. */
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net);
 
 /* The options of its training, which live as long as s. */

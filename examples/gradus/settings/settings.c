@@ -76,6 +76,7 @@ const option settings_protocol[] = {
     CHOICE_OPTION("filter", "NAME", AT(filter), filter_names, FILTER_HELP),
     COUNT_OPTION("resize", "SIDE", AT(resize), 1, 4096,
                  "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)"),
+    TEXT_OPTION("model", "FILE", AT(model), MODEL_HELP),
     TEXT_OPTION("augment", "PLAN", AT(augment), AUGMENT_HELP),
     TEXT_OPTION("init-weights", "FILE", AT(init_weights), "start from these weights (safetensors)"),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),

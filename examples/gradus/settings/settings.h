@@ -37,6 +37,8 @@ typedef struct {
     int64_t split_seed;
     choice filter;
     int64_t resize;
+    const char *model;
+    int64_t classes; /* of a network that leaves them open, where no data tell */
     const char *augment;
     const char *init_weights;
     choice device, precision;

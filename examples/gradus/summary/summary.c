@@ -3,11 +3,12 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "settings/check.h"
 #include "sources/source.h"
 #include "terminal/text.h"
 #include "train/row.h"
 
-enum { MAX_LAYERS = 64 };
+enum { MAX_LAYERS = 2048 };
 
 static const option summary_options[] = {
     COUNT_OPTION("batch", "N", offsetof(settings, batch), 1, MAX_BATCH,
@@ -16,6 +17,7 @@ static const option summary_options[] = {
                   "of the planned memory (default: the recipe's)"),
     COUNT_OPTION("resize", "SIDE", offsetof(settings, resize), 1, 4096,
                  "pictures of SIDE x SIDE (default: the recipe's size)"),
+    TEXT_OPTION("model", "FILE", offsetof(settings, model), MODEL_HELP),
     FLAG_OPTION("no-fusion", offsetof(settings, no_fusion), "build the network from single operations only"),
     CHOICE_OPTION("device", "NAME", offsetof(settings, device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", offsetof(settings, precision), precisions, PRECISION_HELP),
@@ -54,7 +56,7 @@ static void plan_training(gr_context *ctx, const resolved *s, gr_module *net)
 
 static bool summarise(gr_context *ctx, const resolved *s, summary *out)
 {
-    gr_module *net = s->recipe->net(ctx);
+    gr_module *net = resolved_net(s, ctx, NULL);
     int64_t shape[3];
     source_shape(s, shape);
     gr_module_build(net, 3, shape);
@@ -159,6 +161,9 @@ static int run_summary(int argc, char **argv)
     const recipe *r = recipe_find(name, "summary");
     if (!r)
         return GR_USAGE;
+    const int unread = settings_check_inputs(&asked, "summary");
+    if (unread)
+        return unread;
     const resolved s = settings_resolve(&asked, r);
     gr_context *ctx = resolved_open(&s, true);
     summary m = {0};

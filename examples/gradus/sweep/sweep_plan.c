@@ -56,9 +56,13 @@ static json_t *identity(const sweep *w)
     json_object_set_new(o, "test_samples", json_integer(w->estimate.test));
     json_object_set_new(o, "version", json_string(gr_version()));
     json_object_set_new(o, "initial weights", contents(shared.init_weights));
+    json_object_set_new(o, "model text", contents(shared.model));
     options_json(settings_protocol, &shared, o);
-    for (int i = 0; i < w->axes.n; i++) /* values of a list may be added, as batch sizes may */
+    for (int i = 0; i < w->axes.n; i++) { /* values of a list may be added, as batch sizes may */
         json_object_set_new(o, w->axes.list[i].option->name, json_string("varies"));
+        if (strcmp(w->axes.list[i].option->name, "model") == 0)
+            json_object_set_new(o, "model text", json_string("varies"));
+    }
     options_json(parameter_options(), shared.parameters, o); /* as given: each optimizer has its own usual numbers */
     return o;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/checksum.h"
 #include "terminal/complain.h"
 #include "terminal/output.h"
 #include "terminal/values.h"
@@ -53,11 +54,22 @@ static bool put(json_t *texts, const char *key, const json_t *value)
     return good;
 }
 
-/* Every option that changes what is computed, and the data. NULL: no memory. */
-static json_t *identity_of(const resolved *s, const source *data)
+/* A text in short; NULL: "none". */
+static const char *checksum_of(const char *text, char sum[9])
 {
-    json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:f}", "recipe", s->recipe->name, "data", data->name, "data hash",
-                            data->hash, "optimizer", s->optimizer->name, "learning rate", s->lr);
+    snprintf(sum, 9, "none");
+    if (text)
+        snprintf(sum, 9, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
+    return sum;
+}
+
+/* Every option that changes what is computed, and the data. NULL: no memory. */
+static json_t *identity_of(const resolved *s, const source *data, const gr_module *net)
+{
+    char model[9];
+    json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f}", "recipe", s->recipe->name, "data", data->name,
+                            "data hash", data->hash, "model text", checksum_of(gr_model_text(net), model), "optimizer",
+                            s->optimizer->name, "learning rate", s->lr);
     json_t *texts = json_object(), *value;
     const char *key;
     bool good = all && texts;
@@ -78,10 +90,10 @@ static json_t *identity_of(const resolved *s, const source *data)
     return NULL;
 }
 
-int checkpoints_open(checkpoints *c, const resolved *s, const source *data, const char *command)
+int checkpoints_open(checkpoints *c, const resolved *s, const source *data, const gr_module *net, const char *command)
 {
     const settings *asked = &s->asked;
-    *c = (checkpoints){.identity = identity_of(s, data)};
+    *c = (checkpoints){.identity = identity_of(s, data, net)};
     c->settings = c->identity ? calloc(json_object_size(c->identity), sizeof *c->settings) : NULL;
     if (!c->settings)
         return complain(GR_NO_MEMORY, command, "out of host memory for what checkpoints are known by");

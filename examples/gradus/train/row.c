@@ -155,6 +155,7 @@ static void put_run(json_t *row, const result *r)
     put_real(row, "lr", s->lr);
     put_parameters(row, s, true);
     put_schedule(row, s);
+    put_text(row, "model", s->asked.model); /* null: the recipe's own */
     put_text(row, "augment", s->augment);
     put_batch(row, s);
     put_real(row, "lr_min", s->schedule.lr_min);

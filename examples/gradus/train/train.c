@@ -138,9 +138,9 @@ static void on_told(void *user, const char *text)
     complain(GR_OK, "train", "%s; the checkpoint before it is taken", text);
 }
 
-static int open_checkpoints(run *t, const resolved *s)
+static int open_checkpoints(run *t, const resolved *s, const gr_module *net)
 {
-    const int code = checkpoints_open(&t->kept, s, &t->data, "train");
+    const int code = checkpoints_open(&t->kept, s, &t->data, net, "train");
     t->kept.options.note = on_note;
     t->kept.options.resumed = on_resumed;
     t->kept.options.told = on_told;
@@ -169,7 +169,7 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
     if (code)
         return code;
-    *net = s->recipe->net(t->ctx);
+    *net = resolved_net(s, t->ctx, t->data.split.train);
     int64_t shape[3];
     gr_dataset_shape(t->data.split.train, shape);
     gr_module_build(*net, 3, shape);
@@ -180,14 +180,14 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
 }
 
 /* Opens what the run writes as it goes. Returns 0 or an exit code, complained of. */
-static int open_outputs(run *t, const resolved *s)
+static int open_outputs(run *t, const resolved *s, const gr_module *net)
 {
     int code = 0;
     if (s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
         return GR_NO_MEMORY;
     stop_at_next_chance();
     if (s->asked.checkpoint)
-        code = open_checkpoints(t, s);
+        code = open_checkpoints(t, s, net);
     if (code == 0 && s->asked.log_updates)
         code = output_open(&t->log, s->asked.log_updates, "train");
     return code;
@@ -310,7 +310,7 @@ static int run_recipe(const resolved *s)
     gr_optimizer *opt = NULL;
     int saved = 0, code = prepare(&t, s, &net, &opt);
     if (code == 0)
-        code = open_outputs(&t, s);
+        code = open_outputs(&t, s, net);
     if (code == 0)
         code = fit(&t, s, net, opt);
     if (code == 0)

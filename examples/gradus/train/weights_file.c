@@ -1,6 +1,7 @@
 /* weights_file.c - see weights_file.h. */
 #include "train/weights_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "terminal/values.h"
 #include "train/row.h"
 
-enum { RECIPE, RESIZE, AUGMENT, CLASSES, NOTES };
-static const char *const keys[NOTES] = {"recipe", "resize", "augment", "classes"};
+enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, NOTES };
+static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes"};
 
 /* Names of the classes as JSON text, to be freed. NULL: no memory. */
 static char *names_of(const gr_dataset *set)
@@ -27,7 +28,7 @@ bool weights_file_save(gr_module *net, const char *path, const resolved *s, cons
 {
     char resize[32], *classes = names_of(data->split.train);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
-    const char *const values[NOTES] = {s->recipe->name, resize, s->augment, classes};
+    const char *const values[NOTES] = {s->recipe->name, gr_model_text(net), resize, s->augment, classes};
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
@@ -38,32 +39,56 @@ bool weights_file_save(gr_module *net, const char *path, const resolved *s, cons
     return good;
 }
 
-const recipe *weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, settings *asked,
-                                json_t **classes, const char *command, int *code)
+/* Whose network it is: of the recipe in the notes, or of the one that was asked for. NULL: complained of. */
+static const recipe *recipe_of(const char *path, const char *noted, const char *asked, const char *command)
 {
-    const char *values[NOTES] = {NULL};
-    *classes = NULL;
-    if (!gr_read_notes(ctx, path, NOTES, keys, values)) {
-        *code = complain_of(ctx, command);
-        return NULL;
-    }
-    *code = GR_USAGE;
-    if (!recipe_asked && !values[RECIPE]) {
+    if (!asked && !noted)
         complain(GR_USAGE, command, "%s does not say which recipe's network its weights are of; name it with --recipe",
                  path);
-        return NULL;
-    }
-    if (recipe_asked && values[RECIPE] && strcmp(recipe_asked, values[RECIPE]) != 0) {
-        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; leave out --recipe", path, values[RECIPE],
-                 recipe_asked);
-        return NULL;
-    }
-    if (values[RESIZE] && !parse_count(values[RESIZE], 0, 4096, &asked->resize)) {
-        *code =
-            complain(GR_BAD_DATA, command, "%s: the note \"resize\" is \"%s\", which is no size", path, values[RESIZE]);
-        return NULL;
-    }
-    asked->augment = values[AUGMENT];
-    *classes = values[CLASSES] ? json_loads(values[CLASSES], 0, NULL) : NULL;
-    return recipe_find(recipe_asked ? recipe_asked : values[RECIPE], command);
+    else if (asked && noted && strcmp(asked, noted) != 0)
+        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; leave out --recipe", path, noted, asked);
+    else
+        return recipe_find(asked ? asked : noted, command);
+    return NULL;
+}
+
+int weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, const char *command,
+                      weights_notes *notes)
+{
+    const char *values[NOTES] = {NULL};
+    *notes = (weights_notes){.path = path};
+    if (!gr_read_notes(ctx, path, NOTES, keys, values))
+        return complain_of(ctx, command);
+    notes->recipe = recipe_of(path, values[RECIPE], recipe_asked, command);
+    if (!notes->recipe)
+        return GR_USAGE;
+    if (values[RESIZE] && !parse_count(values[RESIZE], 0, 4096, &notes->resize))
+        return complain(GR_BAD_DATA, command, "%s: the note \"resize\" is \"%s\", which is no size", path,
+                        values[RESIZE]);
+    notes->augment = values[AUGMENT];
+    notes->model = values[MODEL];
+    notes->classes = values[CLASSES] ? json_loads(values[CLASSES], 0, NULL) : NULL;
+    return 0;
+}
+
+gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes)
+{
+    char name[4096 + 32];
+    const int named = (int)json_array_size(notes->classes);
+    const int classes = notes->recipe->classes ? notes->recipe->classes : named;
+    snprintf(name, sizeof name, "%s, its model", notes->path);
+    return notes->model ? gr_model_from_text(ctx, name, notes->model, classes) : notes->recipe->net(ctx, classes);
+}
+
+const char *weights_file_class(const weights_notes *notes, int class, char text[32])
+{
+    const char *name = json_string_value(json_array_get(notes->classes, (size_t) class));
+    snprintf(text, 32, "class %d", class);
+    return name ? name : text;
+}
+
+void weights_file_close(weights_notes *notes)
+{
+    json_decref(notes->classes);
+    notes->classes = NULL;
 }

@@ -12,12 +12,28 @@
 /* Writes a run's weights and notes. False: the context tells. */
 bool weights_file_save(gr_module *net, const char *path, const resolved *s, const source *data);
 
+/* What such a file says of itself. */
+typedef struct {
+    const char *path;
+    const recipe *recipe;
+    const char *model;   /* the network's text; NULL: it is the recipe's own */
+    int64_t resize;      /* 0: the recipe's size */
+    const char *augment; /* NULL: the recipe's */
+    json_t *classes;     /* an array of names; NULL: the file names none */
+} weights_notes;
+
 /*
- * Fills asked's resize and augment from the notes in path. recipe_asked: for a file without notes; NULL: none.
- * *classes: an array of names, to be released; NULL: the file names none. Returns the recipe; NULL: complained of, with
- * the exit code in *code.
+ * Reads the notes in path. recipe_asked: for a file without notes; NULL: none. Returns 0 or an exit code, complained
+ * of; weights_file_close is due all the same.
  */
-const recipe *weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, settings *asked,
-                                json_t **classes, const char *command, int *code);
+int weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, const char *command,
+                      weights_notes *notes);
+void weights_file_close(weights_notes *notes);
+
+/* The network of the weights, not built and without them. NULL: the context tells. */
+gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes);
+
+/* A class's name, or its number where no name is known. */
+const char *weights_file_class(const weights_notes *notes, int class, char text[32]);
 
 #endif
