@@ -57,6 +57,8 @@ def shortened(words):
         short += ["--seeds", "1"]
     if command == "find-batch" or "auto" in short:
         short += ["--memory-limit", "4M"]  # fewer batch sizes to time
+    if command == "reproduce" and recipe and "--dry-run" not in short:
+        short += ["--verdict"]  # of runs that are not there
     if command == "bench":
         short += ["--seconds", "0.001"]
     return short
@@ -64,7 +66,7 @@ def shortened(words):
 
 def usage(command):
     """A line of a list of commands, with words that stand for others."""
-    return bool(re.search(r"\b(RECIPE|FOLDER|SHELL|COMMAND|OP|WEIGHTS)\b|\w\|\w", command))
+    return bool(re.search(r"\b(RECIPE|NAME|FOLDER|SHELL|COMMAND|OP|WEIGHTS)\b|\w\|\w", command))
 
 
 class Commands(pages.PagesCase):

@@ -8,7 +8,7 @@ import unittest
 
 import pages
 
-T95 = {1: 12.70620, 2: 4.302653, 3: 3.182446, 4: 2.776445}  # Student's t at 97.5 % by degrees of freedom
+T95 = {1: 12.70620, 2: 4.302653, 3: 3.182446, 4: 2.776445, 9: 2.262157}  # Student's t at 97.5 % by degrees of freedom
 
 
 def rows_of(name):
@@ -99,6 +99,9 @@ TABLES = [  # page, rows, a function for each column after the batch size
     ("augmentation.md", "cats-vs-dogs-augmentation",
      [updates(line="augmented"), accuracy(line="augmented"), TEXT, accuracy(line="as many updates"),
       updates(line="standard"), accuracy(line="standard"), keras("Adam")]),
+    ("dense-network.md", "dense-network",
+     [updates(line="20 epochs"), accuracy(line="20 epochs"), updates(line="2,000 updates"),
+      accuracy(line="2,000 updates")]),
     ("cifar10.md", "cifar10-cnn",
      [updates(), accuracy(),
       published(2, "accuracy_after_10_epochs_percent", experiment="thesis", series="TensorFlow"), keras("Adam", 2)]),

@@ -103,11 +103,17 @@ static bool is_of_kind(const json_t *row, kind of)
     return strcmp(text_at(row, "optimizer"), of.optimizer) == 0 && strcmp(text_at(row, "variant"), of.variant) == 0;
 }
 
+const json_t *runs_row(const runs *r, size_t i)
+{
+    const json_t *row = json_array_get(r->journal.rows, i);
+    return strcmp(text_at(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
+}
+
 /* Row i, if it is of a run of this kind that is done. NULL: it is not. */
 static const json_t *done_row(const runs *r, size_t i, kind of)
 {
-    const json_t *row = json_array_get(r->journal.rows, i);
-    return is_of_kind(row, of) && strcmp(text_at(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
+    const json_t *row = runs_row(r, i);
+    return row && is_of_kind(row, of) ? row : NULL;
 }
 
 int runs_kinds(const runs *r, kind *kinds, int max)
@@ -154,9 +160,10 @@ int runs_pair(const runs *a, kind of_a, const runs *b, kind of_b, const metric *
     return n;
 }
 
-/* Whether every column of a confusion matrix but one is empty: one answer, whatever the picture. */
-static bool is_constant(const json_t *matrix)
+/* Whether every column of its confusion matrix but one is empty. */
+bool runs_is_constant(const json_t *row)
 {
+    const json_t *matrix = json_object_get(row, "test_confusion");
     int answers = 0;
     const size_t classes = json_array_size(matrix);
     for (size_t column = 0; column < classes; column++) {
@@ -175,7 +182,7 @@ int runs_done(const runs *r, kind of, int *constant)
     for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
         const json_t *row = done_row(r, i, of);
         done += row != NULL;
-        *constant += row && is_constant(json_object_get(row, "test_confusion"));
+        *constant += row && runs_is_constant(row);
     }
     return done;
 }

@@ -45,6 +45,12 @@ int runs_kinds(const runs *r, kind *kinds, int max);
  */
 int runs_pair(const runs *a, kind of_a, const runs *b, kind of_b, const metric *m, pair **pairs);
 
+/* Row i where it is the one that counts of a run that is done; NULL: it is not. Owned by the journal. */
+const json_t *runs_row(const runs *r, size_t i);
+
+/* Whether a run gave every test sample the same answer. */
+bool runs_is_constant(const json_t *row);
+
 /* Runs that are done, and those of them that gave every test sample the same answer. */
 int runs_done(const runs *r, kind of, int *constant);
 

@@ -9,7 +9,7 @@
 
 enum { LONGEST_OUT = 1024 /* bytes of a folder's path: names behind it have room */ };
 
-static int work(sweep *w)
+int sweep_work(sweep *w)
 {
     int code = journal_lock(&w->journal, w->asked.out);
     if (code == 0)
@@ -54,39 +54,52 @@ static int read_shard(sweep *w)
     return 0;
 }
 
-static int run_sweep(int argc, char **argv)
+/* The grid that was asked for, and whether every variant of the protocol in it can be run. */
+static int check_grid(sweep *w)
 {
-    sweep w = {.progress = progress_open()};
-    sweep_settings *s = &w.asked;
-    char folder[64];
+    const sweep_settings *s = &w->asked;
+    int code = grid_parse(s->batch ? s->batch : w->recipe->grid_batches,
+                          s->optimizer ? s->optimizer : w->recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w->axes,
+                          &w->grid);
+    for (int i = 0; code == 0 && i < axes_count(&w->axes); i++) {
+        settings variant = s->shared;
+        axes_apply(&w->axes, i, &variant);
+        code = settings_check(&variant, w->recipe, "sweep", &w->grid.optimizers);
+    }
+    return code ? code : settings_check_inputs(&s->shared, "sweep");
+}
+
+int sweep_ask(sweep *w, int argc, char **argv)
+{
+    sweep_settings *s = &w->asked;
     const char *name;
-    if (axes_take(&w.axes, argc, argv))
+    *w = (sweep){.progress = progress_open()};
+    if (axes_take(&w->axes, argc, argv))
         return GR_USAGE;
     options_end end = options_parse(&sweep_command, s, argc, argv, &name);
+    w->helped = end == OPTIONS_HELPED;
     if (end != OPTIONS_GOOD)
-        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
-    w.recipe = recipe_find(name, "sweep");
-    if (!w.recipe)
+        return w->helped ? 0 : GR_USAGE;
+    w->recipe = recipe_find(name, "sweep");
+    if (!w->recipe)
         return GR_USAGE;
     stop_catch();
-    snprintf(folder, sizeof folder, "sweep-%s", w.recipe->name);
-    s->out = s->out ? s->out : folder;
+    snprintf(w->usual_out, sizeof w->usual_out, "sweep-%s", w->recipe->name);
+    s->out = s->out ? s->out : w->usual_out;
     if (strlen(s->out) > LONGEST_OUT)
         return complain(GR_USAGE, "sweep", "--out %.64s...: the path of the folder has more than %d characters", s->out,
                         LONGEST_OUT);
-    int code =
-        grid_parse(s->batch ? s->batch : w.recipe->grid_batches,
-                   s->optimizer ? s->optimizer : w.recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w.axes, &w.grid);
-    for (int i = 0; code == 0 && i < axes_count(&w.axes); i++) {
-        settings variant = s->shared;
-        axes_apply(&w.axes, i, &variant);
-        code = settings_check(&variant, w.recipe, "sweep", &w.grid.optimizers);
-    }
-    if (code == 0)
-        code = settings_check_inputs(&s->shared, "sweep");
-    if (code == 0)
-        code = read_shard(&w);
-    return code ? code : (s->dry_run ? sweep_dry_run : work)(&w);
+    const int code = check_grid(w);
+    return code ? code : read_shard(w);
+}
+
+static int run_sweep(int argc, char **argv)
+{
+    sweep w;
+    const int code = sweep_ask(&w, argc, argv);
+    if (code || w.helped)
+        return code;
+    return (w.asked.dry_run ? sweep_dry_run : sweep_work)(&w);
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */

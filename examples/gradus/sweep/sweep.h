@@ -17,6 +17,9 @@ typedef struct {
 typedef struct {
     const recipe *recipe;
     sweep_settings asked;
+    char usual_out[64]; /* the folder where none was asked for */
+    bool helped;        /* --help was printed: there is nothing to do */
+    bool silent;        /* its table is not printed: the files say all */
     axes axes;
     grid grid;
     int shard, shards; /* this call's cells: every shards-th from number shard on; shards 0: all */
@@ -34,6 +37,14 @@ typedef struct {
     double expected_done, actual_done; /* of the cells that ran */
 } sweep;
 
+/* --- sweep.c ------------------------------------------------------------------------------------------------------ */
+
+/* Reads and checks a command line, whose words are cut up and must stay. Returns 0 or an exit code, complained of. */
+int sweep_ask(sweep *w, int argc, char **argv);
+
+/* Runs what is missing of what was asked for, and tells the outcome. Returns 0 or an exit code. */
+int sweep_work(sweep *w);
+
 /* --- sweep_plan.c: before the first cell -------------------------------------------------------------------------- */
 
 /*
@@ -50,6 +61,9 @@ int sweep_look_at_data(sweep *w);
 
 /* The same for a look: the folder need not be there, and stays as it is. */
 int sweep_peek_at_journal(sweep *w);
+
+/* Seconds that each cell of the grid will take, into w->expected. True: some had to be tried out. */
+bool sweep_expect(sweep *w);
 
 /* Reads what the folder has, which must be of the same sweep. Returns 0 or an exit code, complained of. */
 int sweep_open_journal(sweep *w);

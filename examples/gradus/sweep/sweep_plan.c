@@ -113,6 +113,16 @@ double sweep_expected_left(const sweep *w)
     return w->expected_done > 0 ? sum * w->actual_done / w->expected_done : sum;
 }
 
+bool sweep_expect(sweep *w)
+{
+    const bool probed = estimate_probe(&w->estimate, &w->grid, &w->journal);
+    for (int i = 0; i < grid_count(&w->grid); i++) {
+        cell c = grid_cell(&w->grid, i);
+        w->expected[i] = estimate_cell(&w->estimate, &w->grid, &w->journal, &c);
+    }
+    return probed;
+}
+
 void sweep_print_plan(sweep *w)
 {
     const grid *g = &w->grid;
@@ -127,12 +137,8 @@ void sweep_print_plan(sweep *w)
             w->cells);
     if (w->cells == 0)
         return;
-    bool probed = estimate_probe(&w->estimate, g, &w->journal);
-    for (int i = 0; i < count; i++) {
-        cell c = grid_cell(g, i);
-        w->expected[i] = estimate_cell(&w->estimate, g, &w->journal, &c);
-    }
-    double left = sweep_expected_left(w);
+    const bool probed = sweep_expect(w);
+    const double left = sweep_expected_left(w);
     if (isfinite(left))
         fprintf(stderr, "expected time: about %s, judged by %s\n", duration_text(left, time),
                 probed ? "a few updates tried out" : "the cells that are done");

@@ -67,7 +67,7 @@ int sweep_tell(const sweep *w)
     const int code = write_files(w, &t);
     if (w->asked.json)
         outcome_print_json(&t, stdout);
-    else
+    else if (!w->silent)
         outcome_print(&t, stdout);
     int failed = 0;
     for (int i = 0; i < t.n; i++)

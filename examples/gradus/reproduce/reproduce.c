@@ -1,0 +1,230 @@
+/* reproduce.c - gradus reproduce: the published experiments, a command each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "reproduce/tell.h"
+#include "sweep/sweep.h"
+#include "terminal/system.h"
+#include "terminal/text.h"
+
+enum { MOST_WORDS = 64 };
+
+typedef struct {
+    settings shared; /* the machine, device */
+    const char *out;
+    int64_t seeds, updates;
+    bool dry_run, verdict, json;
+} reproduce_asks;
+
+/* --- the sweep of an arm ------------------------------------------------------------------------------------------ */
+
+/* Its command line; options_parse cuts it up. */
+typedef struct {
+    char words[1024], folder[2048], seeds[24], updates[24];
+    char *given[MOST_WORDS]; /* of reproduce's own command line, allocated */
+    int n_given;
+    char *argv[2 * MOST_WORDS];
+    int argc;
+} line;
+
+static void add(line *l, char *name, char *value)
+{
+    l->argv[l->argc++] = name;
+    if (value)
+        l->argv[l->argc++] = value;
+}
+
+/* False: no memory. What the arm says comes behind what was given: the number of workers may be what it is about. */
+static bool make_line(line *l, const experiment *e, const arm *a, const reproduce_asks *asks)
+{
+    *l = (line){0};
+    snprintf(l->words, sizeof l->words, "%s", a->words);
+    snprintf(l->folder, sizeof l->folder, "%s/%s", asks->out, a->folder);
+    snprintf(l->seeds, sizeof l->seeds, "%lld", (long long)(asks->seeds ? asks->seeds : e->seeds));
+    snprintf(l->updates, sizeof l->updates, "%lld", (long long)asks->updates);
+    if (!options_unparse(settings_machine, &asks->shared, l->given, &l->n_given, MOST_WORDS))
+        return false;
+    add(l, "sweep", NULL);
+    for (int i = 0; i < l->n_given; i++)
+        add(l, l->given[i], NULL);
+    for (char *rest, *word = strtok_r(l->words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        add(l, word, NULL);
+    add(l, "--seeds", l->seeds);
+    add(l, "--out", l->folder);
+    if (asks->updates)
+        add(l, "--updates", l->updates);
+    if (asks->shared.device.given)
+        add(l, "--device", (char *)device_names[asks->shared.device.value]);
+    return true;
+}
+
+static void free_line(line *l)
+{
+    for (int i = 0; i < l->n_given; i++)
+        free(l->given[i]);
+}
+
+/* Runs what is missing of it. Returns 0 or an exit code. */
+static int run_arm(sweep *w)
+{
+    w->silent = true;
+    return sweep_work(w);
+}
+
+/* Tells its cells and their time, and adds that up. Returns 0 or an exit code. */
+static int look_at_arm(sweep *w, double *left)
+{
+    char time[32];
+    int code = sweep_look_at_data(w);
+    if (code == 0)
+        code = sweep_peek_at_journal(w);
+    w->expected = calloc((size_t)grid_count(&w->grid), sizeof *w->expected);
+    if (code == 0 && !w->expected)
+        code = complain(GR_NO_MEMORY, "reproduce", "out of host memory for the plan");
+    if (code == 0) {
+        sweep_expect(w);
+        const double mine = sweep_expected_left(w);
+        *left += mine;
+        printf("%s: %d runs, %d to run", w->asked.out, grid_count(&w->grid), sweep_count_missing(w));
+        printf(isfinite(mine) && mine > 0 ? ", about %s\n" : "\n", duration_text(mine, time));
+    }
+    free(w->expected);
+    json_decref(w->journal.rows);
+    return code;
+}
+
+/* --- an experiment ------------------------------------------------------------------------------------------------ */
+
+static int do_arm(const experiment *e, const arm *a, const reproduce_asks *asks, double *left)
+{
+    line l;
+    sweep w;
+    int code = make_line(&l, e, a, asks) ? sweep_ask(&w, l.argc, l.argv)
+                                         : complain(GR_NO_MEMORY, "reproduce", "out of host memory for the words");
+    if (code == 0 && !asks->dry_run)
+        fprintf(stderr, "\n%s: %s\n", a->folder, a->line);
+    if (code == 0)
+        code = asks->dry_run ? look_at_arm(&w, left) : run_arm(&w);
+    free_line(&l);
+    return code;
+}
+
+/* Cells that failed are told of at the end: the others say something. */
+static int do_arms(const experiment *e, const reproduce_asks *asks, double *left)
+{
+    int failed = 0, code = 0;
+    for (const arm *a = e->arms; a->folder && code == 0; a++) {
+        code = do_arm(e, a, asks, left);
+        failed = code == TOOL_CELLS_FAILED ? code : failed;
+        code = code == TOOL_CELLS_FAILED ? 0 : code;
+    }
+    return code ? code : failed;
+}
+
+static int show(const experiment *e, const reproduce_asks *asks)
+{
+    char time[32];
+    double left = 0;
+    tell_experiment(e);
+    if (e->command)
+        return 0;
+    printf("\n");
+    const int code = do_arms(e, asks, &left);
+    if (code == 0 && isfinite(left))
+        printf("in all about %s, judged by a few updates or by the runs that are done\n", duration_text(left, time));
+    return code;
+}
+
+static int tell(const experiment *e, const reproduce_asks *asks)
+{
+    evidence found;
+    findings *f = malloc(sizeof *f);
+    int code = evidence_open(&found, e, asks->out);
+    if (code == 0 && !f)
+        code = complain(GR_NO_MEMORY, "reproduce", "out of host memory for the verdict");
+    if (code == 0)
+        code = findings_make(&found, f);
+    if (code == 0)
+        (asks->json ? tell_json : tell_findings)(&found, f);
+    evidence_close(&found);
+    free(f);
+    return code;
+}
+
+static int reproduce(const experiment *e, const reproduce_asks *asks)
+{
+    if (asks->dry_run)
+        return show(e, asks);
+    if (e->command)
+        return complain(GR_USAGE, "reproduce", "%s is done by hand: gradus %s", e->name, e->command);
+    const bool fresh = !is_folder(asks->out);
+    const int ran = asks->verdict ? 0 : do_arms(e, asks, NULL);
+    if (ran != 0 && fresh)
+        rmdir(asks->out); /* where nothing came into it */
+    if (ran != 0 && ran != TOOL_CELLS_FAILED)
+        return ran;
+    const int code = tell(e, asks);
+    return code ? code : ran;
+}
+
+static int run_reproduce(int argc, char **argv)
+{
+    reproduce_asks asks = {0};
+    const char *name;
+    options_end end = options_parse(&reproduce_command, &asks, argc, argv, &name);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    asks.out = asks.out ? asks.out : "reproduced";
+    if (strlen(asks.out) > 1000)
+        return complain(GR_USAGE, "reproduce", "--out %.64s...: the path of the folder is too long", asks.out);
+    if (asks.dry_run && asks.verdict)
+        return complain(GR_USAGE, "reproduce", "--dry-run and --verdict exclude each other; give one of them");
+    if (!name) {
+        tell_list();
+        return 0;
+    }
+    const experiment *e = experiment_find(name);
+    return e ? reproduce(e, &asks) : GR_USAGE;
+}
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+static const option reproduce_options[] = {
+    TEXT_OPTION("out", "FOLDER", offsetof(reproduce_asks, out),
+                "for the sweeps, a folder each; experiments share those that are the same (default: reproduced)"),
+    COUNT_OPTION("seeds", "N", offsetof(reproduce_asks, seeds), 1, 10000,
+                 "seeds 1 to N; more may be asked for later (default: the experiment's)"),
+    COUNT_OPTION("updates", "N", offsetof(reproduce_asks, updates), 1, 1000000000,
+                 "a trial: every run ends after N updates. The verdict says that this is not the published protocol"),
+    FLAG_OPTION("dry-run", offsetof(reproduce_asks, dry_run),
+                "show what is published, what is odd about it, the runs and their time; run nothing"),
+    FLAG_OPTION("verdict", offsetof(reproduce_asks, verdict), "run nothing: the verdict of the runs that are there"),
+    CHOICE_OPTION("device", "NAME", offsetof(reproduce_asks, shared.device), device_names, DEVICE_HELP),
+    FLAG_OPTION("json", offsetof(reproduce_asks, json), "print the verdict as one line of JSON"),
+    {0},
+};
+
+static const option_group groups[] = {{"Options", reproduce_options, NULL, 0},
+                                      SETTINGS_GROUP("The machine", settings_machine, offsetof(reproduce_asks, shared)),
+                                      {0}};
+
+const gradus_command reproduce_command = {
+    .name = "reproduce",
+    .purpose = "a published experiment again, and whether it comes out as published",
+    .usage = "reproduce\nreproduce NAME [options]",
+    .operand = "NAME",
+    .operand_name = experiment_name,
+    .about = "Run an experiment of the publications as sweeps, as it was published and, where the publication is odd, "
+             "corrected, and end in a verdict: what the publication says, what was measured, whether they agree, with "
+             "the interval by seed. Without a name it lists the experiments. It can be stopped and goes on with the "
+             "same command, as sweeps do; what two experiments share is run once.",
+    .examples = "reproduce\n"
+                "reproduce batch-sizes --data ~/datasets --dry-run\n"
+                "reproduce dense-network\n"
+                "reproduce optimizers --data ~/datasets --seeds 10 --out results",
+    .groups = groups,
+    .run = run_reproduce,
+};
