@@ -175,7 +175,7 @@ def set_height(ax, level, lines, cells, published):
     low = max(min(bars), min(points) - 10, 0)
     high = min(max(bars), max(points) + 10, 100)
     low, high = min(low, min(points)), max(high, max(points))
-    pad = 0.05 * (high - low)
+    pad = 0.05 * max(high - low, 1)  # a single run may be alone at its height
     ax.set_ylim(low - pad, high + 1.5 * pad)
     return min(bars) < low or max(bars) > high
 

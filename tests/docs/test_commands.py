@@ -23,6 +23,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "ctest": "all tests",
     "build/check/gradus": "another build's; scripts/test.sh --full makes it",
     "gradus cuda": "programs of the reader's; tests/cuda_programs runs the command",
+    "scripts/slurm_sweep.py": "wants Slurm; tests/cli runs it where that is",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
 }
 PRODUCTS = {"PATH": "pets", "*.jpg": "pets/cat/1.png"}  # words for the reader to fill in, and what stands for them here
