@@ -120,6 +120,16 @@ INLINE mask vec_less(vec a, vec b)
 #endif
 }
 
+/* a > b, or one of them is a NaN. */
+INLINE mask vec_not_at_most(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
+#else
+    return ~(a <= b);
+#endif
+}
+
 /* a > b, or a alone is a NaN. */
 INLINE mask vec_beats(vec a, vec b)
 {
@@ -206,10 +216,10 @@ INLINE vec vec_relu(vec v)
     return vec_select(vec_less(v, (vec){0}), (vec){0}, v);
 }
 
-/* v where gate > 0, else 0: the gradient of a ReLU. */
+/* v where gate > 0 or NaN, else 0: the gradient of a ReLU, as PyTorch's. */
 INLINE vec vec_gate(vec gate, vec v)
 {
-    return vec_select(vec_less((vec){0}, gate), v, (vec){0});
+    return vec_select(vec_not_at_most(gate, (vec){0}), v, (vec){0});
 }
 
 INLINE vec vec_sqrt(vec v)

@@ -21,7 +21,7 @@
  * Shared    9 KiB at most, for the trees.
  * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
  *           dX.
- * NaN       stays NaN; in y it stops the gradient, as 0 does.
+ * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
  * Measured  not yet.
  */
 #include "kernels/cuda/moments.cuh"
@@ -147,7 +147,7 @@ template <int V, class E> GR_DEVICE pack<V> upstream(const E *dy, const E *gate,
     if (gate) {
         const pack<V> y = pack_load<V>(gate + i);
         for (int j = 0; j < V; j++)
-            v.at[j] = y.at[j] > 0 ? v.at[j] : 0;
+            v.at[j] = y.at[j] <= 0 ? 0 : v.at[j];
     }
     return v;
 }

@@ -22,7 +22,7 @@ template <class E> struct masked_rows {
 template <class E> GR_DEVICE float source_at(const masked_rows<E> *s, int64_t row, int64_t column)
 {
     const int64_t at = row * s->columns + column;
-    return !s->mask || positive(s->mask[at]) ? float_of(s->data[at]) : 0;
+    return !s->mask || passes(s->mask[at]) ? float_of(s->data[at]) : 0;
 }
 
 /* out[chunks][columns]; block (group of columns, chunk), the chunk fastest */

@@ -4,7 +4,7 @@
  *
  *   float_of(e)           the element's value
  *   element_of<E>(v)      v as an element, rounded to the nearest, ties to even
- *   positive(e)           whether it is above 0; false for NaN
+ *   passes(e)             whether a ReLU that gave e lets the gradient through: e is above 0, or NaN
  *   quad_whole(p)         four elements as floats, by one read; p a multiple of four elements
  *   quad_write(p, quad)   and by one write
  */
@@ -67,22 +67,22 @@ template <class E> GR_DEVICE E element_of(float v)
     return rounded(v, E());
 }
 
-GR_DEVICE bool positive(float e)
+GR_DEVICE bool passes(float e)
 {
-    return e > 0;
+    return !(e <= 0);
 }
-GR_DEVICE bool positive(tf32 e)
+GR_DEVICE bool passes(tf32 e)
 {
-    return e.value > 0;
+    return !(e.value <= 0);
 }
-/* From the bits: 1 to infinity. */
-GR_DEVICE bool positive(f16 e)
+/* From the bits: above 0 with the sign clear, or beyond minus infinity. */
+GR_DEVICE bool passes(f16 e)
 {
-    return (uint16_t)(e.bits - 1) < 0x7C00;
+    return (uint16_t)(e.bits - 1) < 0x7FFF || e.bits > 0xFC00;
 }
-GR_DEVICE bool positive(bf16 e)
+GR_DEVICE bool passes(bf16 e)
 {
-    return (uint16_t)(e.bits - 1) < 0x7F80;
+    return (uint16_t)(e.bits - 1) < 0x7FFF || e.bits > 0xFF80;
 }
 
 GR_DEVICE quad quad_whole(const float *p)
@@ -144,12 +144,12 @@ template <class E> GR_DEVICE piece<E> piece_inside(const E *p, int64_t inside, b
     return v;
 }
 
-/* v where y is positive, else 0. */
+/* v where y lets it pass, else 0. */
 template <class E> GR_DEVICE piece<E> piece_masked(piece<E> v, piece<E> y)
 {
 #pragma unroll
     for (int j = 0; j < piece<E>::COUNT; j++)
-        v.at[j] = positive(y.at[j]) ? v.at[j] : E{0};
+        v.at[j] = passes(y.at[j]) ? v.at[j] : E{0};
     return v;
 }
 

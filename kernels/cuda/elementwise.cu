@@ -19,7 +19,8 @@
  * Launch    a thread for four elements side by side, blocks of 256: a warp moves 512 bytes at a time. Backward of add
  *           and mul writes both gradients from one reading of dY.
  * Limit     memory: each array is read or written once.
- * NaN       stays NaN, on its way forward: v < 0 is false for it. In y it stops the gradient of a ReLU, as 0 does.
+ * NaN       stays NaN, on its way forward: v < 0 is false for it. In y it lets the gradient of a ReLU pass, as in
+ *           PyTorch.
  * Measured  not yet.
  */
 #include "kernels/cuda/quad.cuh"
@@ -86,7 +87,7 @@ GR_DEVICE float relu_y(float x)
 }
 GR_DEVICE float relu_dx(float dy, float y)
 {
-    return y > 0 ? dy : 0;
+    return y <= 0 ? 0 : dy;
 }
 ELEMENTWISE(relu, out[0])
 

@@ -69,7 +69,7 @@ void GR_REF(batch_norm_forward)(const gr_call *call)
 static wide upstream(const gr_call *call, int64_t i)
 {
     const gr_batch_norm_args *args = call->options;
-    return args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i];
+    return args->relu && reals(call->out[0])[i] <= 0 ? 0 : (wide)reals(call->d_out[0])[i];
 }
 
 /* All gradients of channel c. */

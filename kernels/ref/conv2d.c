@@ -47,7 +47,7 @@ void GR_REF(conv2d_forward)(const gr_call *call)
 static inline wide upstream(const gr_call *call, int64_t i)
 {
     const gr_conv2d_args *args = call->options;
-    return args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i];
+    return args->relu && reals(call->out[0])[i] <= 0 ? 0 : (wide)reals(call->d_out[0])[i];
 }
 
 static void grad_x(const gr_call *call, gr_geometry g, int64_t K)

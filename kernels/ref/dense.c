@@ -27,7 +27,7 @@ void GR_REF(dense_forward)(const gr_call *call)
 static wide upstream(const gr_call *call, int64_t i)
 {
     const gr_dense_args *args = call->options;
-    return args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i];
+    return args->relu && reals(call->out[0])[i] <= 0 ? 0 : (wide)reals(call->d_out[0])[i];
 }
 
 void GR_REF(dense_backward)(const gr_call *call)

@@ -13,7 +13,7 @@ enum { X, DY, W, Y, M, V };
 static wide upstream(const gr_call *call, int64_t i)
 {
     const real *y = reals(call->in[Y]);
-    return y && !(y[i] > 0) ? 0 : (wide)reals(call->in[DY])[i];
+    return y && y[i] <= 0 ? 0 : (wide)reals(call->in[DY])[i];
 }
 
 /* dX of row i of w for every sample. */

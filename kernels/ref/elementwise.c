@@ -37,7 +37,7 @@ static wide relu_y(wide x)
 }
 static wide relu_dx(wide dy, wide y)
 {
-    return y > 0 ? dy : 0;
+    return y <= 0 ? 0 : dy;
 }
 ELEMENTWISE(relu, out[0])
 
@@ -142,7 +142,7 @@ void GR_REF(add_backward)(const gr_call *call)
     const gr_add_args *args = call->options;
     for (int slot = 0; slot < 2; slot++)
         for (int64_t i = 0; call->d_in[slot] && i < call->in[0]->count; i++)
-            give(call, slot, i, args->relu && !(reals(call->out[0])[i] > 0) ? 0 : (wide)reals(call->d_out[0])[i]);
+            give(call, slot, i, args->relu && reals(call->out[0])[i] <= 0 ? 0 : (wide)reals(call->d_out[0])[i]);
 }
 
 /* y = a b; da = dY b, db = dY a */

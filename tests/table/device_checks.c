@@ -168,10 +168,13 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
     int64_t place, wanted;
     const trial *oracle = truth_with_nan(s->truth, pass, buffer, &place);
     reset(s, t, pass);
+    const int masked = truth_masked(s->row, pass, buffer);
     trial_set(t, buffer, place, (double)NAN);
+    if (masked >= 0)
+        trial_set(t, masked, place, (double)NAN);
     run(s, t, pass, 0, "NaN");
     int64_t lost = lost_nan(oracle, t, pass, &wanted);
-    if (lost || (must_reach && !wanted))
+    if (lost || ((must_reach || masked >= 0) && !wanted))
         report_failure(
             s->row, s->device->name, "%s: a NaN in %s%s is lost in %lld of %lld results",
             pass == GR_FORWARD ? "forward" : "backward", buffer == TRIAL_D_OUT ? "dY" : truth_name(s->row, buffer),
@@ -179,8 +182,8 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
 }
 
 /*
- * Whether a NaN in this input must show in a result: a logit that is NaN is no class, ReLU's saved result only masks,
- * and running statistics are written from one of two sources.
+ * Whether a NaN in this input alone must show in a result: a logit that is NaN is no class, ReLU's saved result only
+ * masks, and running statistics are written from one of two sources.
  */
 static bool nan_reaches(const row *r, int slot)
 {

@@ -234,6 +234,14 @@ static int64_t nan_place(const truth *t, int buffer)
     return 0;
 }
 
+int truth_masked(const row *r, gr_pass pass, int buffer)
+{
+    const bool relu = r->op->id == GR_OP_relu || row_has(r, "relu");
+    if (pass == GR_BACKWARD)
+        return relu && buffer == trial_out(0) ? TRIAL_D_OUT : -1;
+    return buffer >= 0 && buffer == row_slot(r->op, "y") ? trial_in(row_slot(r->op, "dy")) : -1;
+}
+
 const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place)
 {
     trial **run = &t->with_nan[pass][buffer];
@@ -244,7 +252,10 @@ const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place)
     trial_open(*run, t->run.row, &t->run.shapes, GR_F64);
     for (int i = 0; pass == GR_BACKWARD && i < GR_MAX_OUT; i++)
         trial_copy(*run, &t->run, trial_out(i));
+    const int masked = truth_masked(t->run.row, pass, buffer);
     trial_set(*run, buffer, *place, (double)NAN);
+    if (masked >= 0)
+        trial_set(*run, masked, *place, (double)NAN);
     trial_run(*run, &gr__ref_f64_kernels[t->run.row->op->id], pass, NULL);
     return *run;
 }

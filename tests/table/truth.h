@@ -26,8 +26,15 @@ void truth_open(truth *t, const row *r, const row_call *shapes);
 void truth_close(truth *t);
 
 /*
- * The oracle's pass with a NaN in one input: results of it that are NaN must be NaN on every device. *place is where
- * the NaN stands: the first element; of dY the first one behind a positive result, which no ReLU masks.
+ * The gradient that a ReLU which gave this input masks; -1: the input is no such thing. Where the ReLU gave a NaN, the
+ * gradient must pass.
+ */
+int truth_masked(const row *r, gr_pass pass, int buffer);
+
+/*
+ * The oracle's pass with a NaN in one input, and in the gradient that it masks: results of it that are NaN must be NaN
+ * on every device. *place is where the NaN stands: the first element; of dY the first one behind a positive result,
+ * which no ReLU masks.
  */
 const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place);
 
