@@ -5,7 +5,9 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "core/philox.h"
 #include "data/decoding/image.h"
@@ -252,6 +254,24 @@ static void files(void **state)
     remove_folder(folder);
 }
 
+/* With no descriptor left, a sound file is not at fault. */
+static void the_system_at_fault(void **state)
+{
+    (void)state;
+    char folder[TEST_PATH], path[2 * TEST_PATH];
+    struct rlimit before;
+    make_folder(folder);
+    put_file(folder, "good.jpg", tiny_jpeg, sizeof tiny_jpeg);
+    snprintf(path, sizeof path, "%s/good.jpg", folder);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+    const gr_decoded result = read_and_decode(path, &picture, reason);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(result, GR__UNREADABLE);
+    assert_string_equal(reason, strerror(EMFILE));
+    remove_folder(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(jpegs),
@@ -262,6 +282,7 @@ int main(void)
                                        cmocka_unit_test(broken_pngs),
                                        cmocka_unit_test(survives_damage),
                                        cmocka_unit_test(files),
+                                       cmocka_unit_test(the_system_at_fault),
                                        cmocka_unit_test(missing_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,15 @@ static void *limited_realloc(void *p, size_t size)
 #pragma GCC diagnostic ignored "-Wunused-function" /* it declares functions of formats that are left out */
 #include <stb_image.h>
 
+gr_code gr__decoded_code(gr_decoded result)
+{
+    static const gr_code codes[] = {[GR__DECODED] = GR_OK,
+                                    [GR__UNDECODABLE] = GR_BAD_DATA,
+                                    [GR__UNREADABLE] = GR_IO_ERROR,
+                                    [GR__OUT_OF_MEMORY] = GR_NO_MEMORY};
+    return codes[result];
+}
+
 static gr_decoded undecodable(char reason[GR__REASON_SIZE], const char *why)
 {
     snprintf(reason, GR__REASON_SIZE, "%s", why);
@@ -192,6 +201,17 @@ gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size
     return undecodable(reason, "neither a JPEG nor a PNG, by its first bytes");
 }
 
+/* Whether it is the file that is at fault where it cannot be opened or read, as error says. */
+static gr_decoded no_bytes(int error, char reason[GR__REASON_SIZE])
+{
+    static const int own_faults[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EISDIR};
+    bool own = false;
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+        own = own || error == own_faults[i];
+    undecodable(reason, strerror(error));
+    return own ? GR__UNDECODABLE : error == ENOMEM ? GR__OUT_OF_MEMORY : GR__UNREADABLE;
+}
+
 /* Reads an open regular file that says it has size bytes; fewer if it has become shorter. */
 static gr_decoded read_open_file(int file, size_t size, uint8_t **bytes, size_t *have, char reason[GR__REASON_SIZE])
 {
@@ -212,7 +232,7 @@ static gr_decoded read_open_file(int file, size_t size, uint8_t **bytes, size_t 
     int why = errno;
     free(*bytes);
     *bytes = NULL;
-    return undecodable(reason, strerror(why));
+    return no_bytes(why, reason);
 }
 
 gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char reason[GR__REASON_SIZE])
@@ -221,10 +241,10 @@ gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char r
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not hold us up */
     struct stat status;
     if (file < 0)
-        return undecodable(reason, strerror(errno));
+        return no_bytes(errno, reason);
     gr_decoded result;
     if (fstat(file, &status) != 0)
-        result = undecodable(reason, strerror(errno));
+        result = no_bytes(errno, reason);
     else if (!S_ISREG(status.st_mode))
         result = undecodable(reason, "not a regular file");
     else if (status.st_size > GR__MAX_FILE)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/core.h"
+
 enum { GR__REASON_SIZE = 160, GR__MAX_FILE = 64 << 20 /* bytes */ };
 
 typedef struct {
@@ -14,14 +16,22 @@ typedef struct {
     uint8_t *rgb; /* [height, width, 3] */
 } gr_picture;
 
-typedef enum { GR__DECODED, GR__UNDECODABLE, GR__OUT_OF_MEMORY } gr_decoded;
+typedef enum {
+    GR__DECODED,
+    GR__UNDECODABLE, /* the file's own fault: a set can leave it out, and does so wherever it is read */
+    GR__UNREADABLE, /* the system's: read again, the file may be sound, so that leaving it out would make another set */
+    GR__OUT_OF_MEMORY
+} gr_decoded;
+
+/* The code of an error that comes of anything but GR__DECODED. */
+gr_code gr__decoded_code(gr_decoded result);
 
 /* The bytes of a regular file of at most 64 MiB, to be freed. Anything but GR__DECODED leaves nothing to free. */
 gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char reason[GR__REASON_SIZE]);
 
 /*
  * Decodes a JPEG or PNG. Grey becomes R = G = B and alpha is dropped, as PIL's convert("RGB") does. Anything but
- * GR__DECODED leaves nothing to free; GR__UNDECODABLE has said why in reason.
+ * GR__DECODED leaves nothing to free; GR__UNDECODABLE and GR__UNREADABLE have said why in reason.
  */
 gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *picture, char reason[GR__REASON_SIZE]);
 

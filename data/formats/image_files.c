@@ -40,7 +40,7 @@ static bool read_all(gr_context *ctx, int n, const char *const *paths, const gr_
         else if (o->skipped)
             o->skipped(o->user, paths[i], reason);
         else
-            return gr__fail(ctx, GR_BAD_DATA, "%s: %s", paths[i], reason);
+            return gr__fail(ctx, gr__decoded_code(result), "%s: %s", paths[i], reason);
     }
     return images->n > 0 ||
            gr__fail(ctx, GR_BAD_DATA, "none of the %d file%s is a picture that can be decoded", n, n == 1 ? "" : "s");

@@ -88,6 +88,10 @@ static bool gather_round(gr_reader *r)
             gr__reader_move(r->images, state->first + state->good++, task->row, 1);
             continue;
         }
+        if (task->result == GR__UNREADABLE)
+            return gr__fail(r->ctx, GR_IO_ERROR, "%s/%s/%s cannot be read: %s", r->files.root,
+                            r->files.listing.classes[task->class].name, gr__reader_file(r, task->class, task->position),
+                            task->reason);
         file->filtered = task->filtered;
         r->filtered += task->filtered;
         if (task->result == GR__UNDECODABLE)

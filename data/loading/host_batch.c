@@ -96,6 +96,9 @@ bool gr__host_batch_good(const gr_dataset *set, const gr_host_batch *b)
     gr__image_name(set, sample, name, sizeof name);
     if (b->why == GR__OUT_OF_MEMORY)
         return gr__fail(set->ctx, GR_NO_MEMORY, "out of host memory while decoding %s", name);
+    if (b->why == GR__UNREADABLE)
+        return gr__fail(set->ctx, GR_IO_ERROR, "%s cannot be read in epoch %lld: %s", name, (long long)b->epoch + 1,
+                        b->reason);
     return gr__fail(
         set->ctx, GR_BAD_DATA,
         "%s cannot be decoded in epoch %lld, though it could when the set was opened: %s; restore it, or preload the "

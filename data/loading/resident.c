@@ -31,8 +31,7 @@ static bool check_chunk(const chunk *c, int64_t n)
         if (c->results[i] == GR__DECODED)
             continue;
         gr__image_name(c->set, c->first + i, name, sizeof name);
-        return gr__fail(c->set->ctx, c->results[i] == GR__OUT_OF_MEMORY ? GR_NO_MEMORY : GR_BAD_DATA,
-                        "%s cannot be brought to the device: %s", name,
+        return gr__fail(c->set->ctx, gr__decoded_code(c->results[i]), "%s cannot be brought to the device: %s", name,
                         c->results[i] == GR__OUT_OF_MEMORY ? "out of host memory" : c->reasons[i]);
     }
     return true;
