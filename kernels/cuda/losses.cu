@@ -19,7 +19,8 @@
  * Order     that of total.cuh.
  * Limit     memory: a row is read from there once, by the search for its maximum; 1000 logits then stay in the
  *           first-level cache. With few classes the launches: a batch is some kilobytes.
- * Labels    outside 0..C-1, or other than 0 and 1 of two classes, make the loss NaN. exp(-|z|) cannot overflow.
+ * Labels    outside 0..C-1, or other than 0 and 1 of two classes, make the loss NaN, and the sample's gradient: weights
+ *           cannot follow it unseen. exp(-|z|) cannot overflow.
  * Measured  not yet.
  */
 #include "kernels/cuda/loss.cuh"
@@ -87,7 +88,8 @@ static __global__ void softmax_cross_entropy_backward(float *dz, const float *pr
         quad v = quad_load(prob, i, N * C);
         int64_t n = i / C, c = i % C;
         for (int j = 0; j < QUAD && n < N; j++) {
-            const target t = c == labels[n] ? label : other;
+            const bool none = labels[n] < 0 || labels[n] >= C;
+            const target t = none ? target{NAN, 0} : c == labels[n] ? label : other;
             v.at[j] = slope * sample_weight(weight, n) * (v.at[j] - t.high - t.low);
             c = c + 1 < C ? c + 1 : 0;
             n += c == 0;
@@ -145,7 +147,8 @@ static __global__ void sigmoid_bce_backward(float *dz, const float *z, const int
 {
     const float slope = loss_slope(dloss, state, N);
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
-        const float d = slope * sample_weight(weight, n) * (1 / (1 + expf(-z[n])) - (float)labels[n]);
+        const float t = labels[n] == 0 || labels[n] == 1 ? (float)labels[n] : NAN;
+        const float d = slope * sample_weight(weight, n) * (1 / (1 + expf(-z[n])) - t);
         dz[n] = accumulate ? dz[n] + d : d;
     }
 }

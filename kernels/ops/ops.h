@@ -178,7 +178,7 @@ gr_tensor *gr_avg_pool2d(gr_tensor *x, const gr_avg_pool2d_args *args);
 
 /*
  * Losses from logits: sum_n weight[n] * loss_n / (weight of the update), a scalar. weight[N] or NULL for all ones.
- * A label outside 0..C-1 (0..1 for the binary loss) makes the loss NaN.
+ * A label outside 0..C-1 (0..1 for the binary loss) makes the loss NaN, and the gradient of its sample.
  */
 gr_tensor *gr_softmax_cross_entropy(gr_tensor *z, gr_tensor *labels, gr_tensor *weight); /* z[N,C], labels[N] */
 gr_tensor *gr_sigmoid_bce(gr_tensor *z, gr_tensor *labels, gr_tensor *weight);           /* z[N,1], labels[N] */

@@ -37,6 +37,12 @@ static wide expected(const real *z, int64_t C, int64_t label, wide smoothing)
     return (1 - smoothing) * (wide)z[label] + smoothing * sum / (wide)C;
 }
 
+/* t[n,j]; NaN where the label is none, so that weights cannot follow it unseen. */
+static wide target_of(int32_t label, int64_t j, int64_t C, wide smoothing)
+{
+    return label < 0 || label >= C ? (wide)NAN : (1 - smoothing) * (j == label) + smoothing / (wide)C;
+}
+
 /* Loss of row n without its weight; fills prob (or not: NULL). NaN where the label is none. */
 static wide row_loss(const real *z, int64_t C, int64_t label, wide smoothing, real *prob)
 {
@@ -71,10 +77,9 @@ void GR_REF(softmax_cross_entropy_backward)(const gr_call *call)
     const wide seed = seed_of(call);
     const wide smoothing = ((const gr_cross_entropy_args *)call->options)->smoothing;
     for (int64_t n = 0; call->d_in[0] && n < N; n++)
-        for (int64_t j = 0; j < C; j++) {
-            const wide target = (1 - smoothing) * (j == labels[n]) + smoothing / (wide)C;
-            give(call, 0, n * C + j, seed * sample_weight(call, n) * ((wide)prob[n * C + j] - target));
-        }
+        for (int64_t j = 0; j < C; j++)
+            give(call, 0, n * C + j,
+                 seed * sample_weight(call, n) * ((wide)prob[n * C + j] - target_of(labels[n], j, C, smoothing)));
 }
 
 void GR_REF(sigmoid_bce_forward)(const gr_call *call)
@@ -95,5 +100,5 @@ void GR_REF(sigmoid_bce_backward)(const gr_call *call)
     const int32_t *labels = gr__i32(call->in[1]); /* [N] */
     const wide seed = seed_of(call);
     for (int64_t n = 0; call->d_in[0] && n < call->in[0]->shape[0]; n++)
-        give(call, 0, n, seed * sample_weight(call, n) * (1 / (1 + exp(-(wide)z[n])) - (wide)labels[n]));
+        give(call, 0, n, seed * sample_weight(call, n) * (1 / (1 + exp(-(wide)z[n])) - target_of(labels[n], 1, 2, 0)));
 }

@@ -1,6 +1,6 @@
 /*
- * labels.c - labels that are no class, and logits that are no number: the loss is NaN, the sample counts as wrong and
- * stands nowhere in the confusion matrix.
+ * labels.c - labels that are no class, and logits that are no number: the loss is NaN, and the gradient of the sample,
+ * which counts as wrong and stands nowhere in the confusion matrix.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,14 +21,28 @@ static bool answer(gr_context *ctx, int64_t C, int32_t label, double *loss, doub
     return gr_ok(ctx);
 }
 
+/* Whether the gradient of z[2,C] is a number for the first sample, and for the second one if its label is valid. */
+static bool gradient_is_right(const char *device, int64_t C, int32_t label, bool valid)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    gr_tensor *z = gr_variable(ctx, 2, (int64_t[]){2, C}), *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){2});
+    double d[8] = {0};
+    bool right = gr_upload(labels, (int32_t[]){0, label});
+    gr_backward(C == 1 ? gr_sigmoid_bce(z, labels, NULL) : gr_softmax_cross_entropy(z, labels, NULL));
+    gr_download(gr_grad(z), d);
+    for (int64_t i = 0; i < 2 * C; i++)
+        right = right && isnan(gr_real(ctx) == GR_F64 ? d[i] : (double)((float *)d)[i]) == (i >= C && !valid);
+    return gr_close(ctx) == 0 && right;
+}
+
 static int check(const char *device, int64_t C, int32_t label, bool valid)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = device});
     double loss = 0, correct = 0, counted = 0;
     bool answered = answer(ctx, C, label, &loss, &correct, &counted);
     gr_close(ctx);
-    if (answered && isnan(loss) == !valid && correct == 1 &&
-        counted == 1 + valid) /* logits of 0: the first class, so label 0 alone is right */
+    if (answered && isnan(loss) == !valid && correct == 1 && counted == 1 + valid &&
+        gradient_is_right(device, C, label, valid)) /* logits of 0: the first class, so label 0 alone is right */
         return 0;
     printf("FAIL %s: label %d of %lld classes: loss %g, %g right, %g counted\n", device, (int)label,
            (long long)(C == 1 ? 2 : C), loss, correct, counted);
