@@ -58,10 +58,12 @@ static bool each_name(const gr_checkpoint_folder *f, void (*call)(const gr_check
     DIR *d = opendir(f->path);
     if (!d)
         return failed(f, "cannot be read");
-    for (struct dirent *e; (e = readdir(d));)
+    struct dirent *e;
+    for (errno = 0; (e = readdir(d)); errno = 0)
         call(f, e->d_name, user);
+    const bool read = errno == 0 || failed(f, "cannot be read");
     closedir(d);
-    return true;
+    return read;
 }
 
 static void clear_away(const gr_checkpoint_folder *f, const char *name, void *user)

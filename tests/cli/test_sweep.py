@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import signal
 import unittest
 
@@ -237,6 +238,17 @@ class GoingOn(Case):
         self.gradus(*words)
         self.assertEqual(sorted(cell(r) for r in self.read_rows("o")), [("sgd", b, s) for b in (4, 8) for s in (1, 2)])
 
+    def test_a_folder_that_is_removed_or_renamed_ends_it(self):
+        for away in (lambda folder: shutil.rmtree(folder, ignore_errors=True),
+                     lambda folder: folder.rename(self.folder / "elsewhere")):
+            process = self.start(*LONGER, "--batch", "4,8", "--optimizer", "sgd", "--seeds", "1")
+            wait_for(lambda: (self.folder / "o/status.json").exists())
+            away(self.folder / "o")
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 5, err)
+            self.assertIn("o/results.jsonl was removed or renamed", err)
+            self.assertIn("[1/", err)
+            self.assertNotIn("[2/", err)
 
     def test_a_signal_in_the_first_moment_of_a_cell_is_no_failure(self):
         words = [*LONGER, "--batch", "4", "--optimizer", "sgd", "--seeds", "1"]

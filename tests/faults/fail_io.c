@@ -2,7 +2,8 @@
  * fail_io.c - a shim for LD_PRELOAD: the input or output number $GRADUS_FAIL_IO, counted from 1 over all threads and
  * cells, fails in the way that $GRADUS_FAIL_HOW names, and with GRADUS_FAIL_IO_ON=1 every one behind it that can. Only
  * calls count that have to do with the working folder, which is the test's, or with standard output. The count lies in
- * the file $GRADUS_COUNT_IO, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call.
+ * the file $GRADUS_COUNT_IO, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call. With
+ * $GRADUS_FAIL_CALL only calls of that name count.
  *
  * The C library's own streams do not call open, read and write where a shim could stand. So a stream of a counted file
  * is made anew (fopencookie), from functions that do.
@@ -38,6 +39,7 @@ static atomic_long *count;
 static long first;
 static bool all_behind;
 static int way = -1;
+static const char *only;
 static char here[PATH];
 static char names[FILES][PATH]; /* of open files that count; "": it does not */
 static FILE *streams[FILES];
@@ -74,7 +76,7 @@ static void tell(const char *call, const char *name)
 /* Counts a call and says whether it fails; errno is 0 for a count that is to be short. */
 static bool fails(const char *call, const char *name, unsigned kinds)
 {
-    if (!name)
+    if (!name || (only && strcmp(call, only) != 0))
         return false;
     const long number = atomic_fetch_add(count, 1) + 1;
     if (first <= 0 || number < first || (number > first && !all_behind) || !(ways[way].hits & kinds))
@@ -96,6 +98,7 @@ __attribute__((constructor)) static void begin(void)
     count = (void *)syscall(SYS_mmap, NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
+    only = getenv("GRADUS_FAIL_CALL");
     for (int i = 0; how && i < 4; i++)
         if (strcmp(how, ways[i].name) == 0)
             way = i;

@@ -48,7 +48,8 @@ COMMANDS = {
     "data pack": ["data", "pack", "PetImages", "new.grd", "--size", 8],
     "data show": ["data", "show", "cifar10-cnn", "--procedural", "--out", "sheet.png"],
     "bench": ["bench", "relu", "--batch", 2, "--seconds", 0.001, "--threads", 1, "--json"],
-    "profile": ["profile", *SMALL[:4], "--threads", 1, "--out", "p", "--stack", "--schedule", "wait=1,warmup=0,active=1"],
+    "profile": ["profile", *SMALL[:4], "--threads", 1, "--out", "p", "--stack", "--schedule",
+                "wait=1,warmup=0,active=1"],
     "profile compare": ["profile", "--compare", "profiled", "profiled"],
     "find-batch": ["find-batch", "keras-mlp", "--memory-limit", "1M", "--json"],
     "doctor": ["doctor"],
@@ -185,6 +186,23 @@ class InputOutput(Case):
                                         GRADUS_FAIL_IO_ON=behind)
                 if self.failed():
                     self.look_after(name, process, right, out)
+
+
+    def refused_where(self, words, call, *names, number=1):
+        """The call of that name fails: 5, and the names are told."""
+        process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="EIO", GRADUS_FAIL_CALL=call)
+        self.assertTrue(self.failed(), "no such call was made")
+        self.assertEqual(process.returncode, IO, process.stderr)
+        for name in names:
+            self.assertIn(name, process.stderr)
+
+    def test_a_picture_that_cannot_be_read_is_not_left_out(self):
+        self.refused_where(COMMANDS["data check folder"], "read", "PetImages/", "Input/output error", number=5)
+
+    def test_checkpoints_that_cannot_be_seen_are_not_begun_anew(self):
+        words = COMMANDS["train goes on"]
+        for number in (1, 4):
+            self.refused_where(words, "readdir", "stopped cannot be read", number=number)
 
 
 def add_test(name):

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "terminal/checksum.h"
@@ -36,7 +37,7 @@ int journal_lock(journal *j, const char *folder)
     if (code)
         return code;
     j->fresh = access(path_of(j, "sweep.lock", path), F_OK) != 0;
-    j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    j->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (j->lock < 0)
         return io_error(path, "cannot be written");
     if (flock(j->lock, LOCK_EX | LOCK_NB) == 0)
@@ -239,7 +240,7 @@ int journal_open(journal *j, json_t *identity, json_t *notes)
         code = sum_identity(j, identity);
     if (code)
         return code;
-    j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, path);
 }
 
@@ -282,6 +283,14 @@ bool journal_lacks(const journal *j, const cell *c)
     return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;
 }
 
+/* Whether what is written still stands under its name: a folder that is removed or renamed takes its rows along. */
+static bool is_in_place(const journal *j, const char *path)
+{
+    struct stat open_file, named;
+    return fstat(j->file, &open_file) == 0 && stat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+           open_file.st_ino == named.st_ino;
+}
+
 /* A row as a line, its checksum at its end. NULL: no memory. */
 static char *line_of(const journal *j, json_t *row, size_t *length)
 {
@@ -318,5 +327,10 @@ int journal_append(journal *j, json_t *row)
     good = good && fsync(j->file) == 0;
     free(line);
     json_array_append_new(j->rows, row);
-    return good ? 0 : io_error(path_of(j, "results.jsonl", path), "cannot be written");
+    path_of(j, "results.jsonl", path);
+    if (!good)
+        return io_error(path, "cannot be written");
+    return is_in_place(j, path)
+               ? 0
+               : complain(GR_IO_ERROR, "sweep", "%s was removed or renamed while the sweep was running", path);
 }

@@ -24,9 +24,14 @@ void status_write(status *s, const char *state)
     s->written = now_seconds();
     snprintf(path, sizeof path, "%s/status.json", s->folder);
     snprintf(temporary, sizeof temporary, "%s.next", path);
-    FILE *f = fopen(temporary, "w");
-    if (!f)
+    unlink(temporary); /* of a sweep that was killed; a link in its place would lead elsewhere */
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:s?, s:s?}", "state", state, "heartbeat", now_text(now), "pid",
                           (int)getpid(), "finished", s->finished, "cells", s->cells, "cell", s->cell, "began",
                           s->cell ? s->began : NULL);
