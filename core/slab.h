@@ -9,7 +9,7 @@
  *                 +------------------++-----------++----------------------------------++--------++
  *   halves        | the same places, under mixed precision: what convolutions and dense layers read |
  *                 +------------------++-----------++----------------------------------++--------++
- *   moments       | the same places, a slab for each: they are the optimizer's; without frozen segments          |
+ *   moments       | the same places, one such slab each: the optimizer's; what is frozen has none  |
  *                 +------------------++-----------++----------------------------------++--------++
  *                 +------------------++-----------++--------++
  *   gradients     | conv1.weight     || conv1.bias || fc.bias ||   without those whose update is fused with backward

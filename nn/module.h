@@ -181,11 +181,17 @@ bool gr__make_stages(gr_module *sequential);
 /* Draws parameter number index of the model (Philox stream of its own). False: recorded. */
 bool gr__initialise(gr_context *ctx, const gr_parameter_plan *plan, int index, gr_tensor *value);
 
+/* How files have parameters: PyTorch's (and Gradus' own), Keras'. */
+typedef enum { GR__AS_TORCH, GR__AS_KERAS } gr_disk_order;
+
 /*
  * Shape of a parameter on disk, and for each element of the disk order its place in memory:
- * memory index = gr__memory_index(plan, disk index).
+ * memory index = gr__memory_index(plan, order, disk index).
  */
-void gr__disk_shape(const gr_parameter_plan *plan, int64_t shape[GR_MAX_DIMS]);
-int64_t gr__memory_index(const gr_parameter_plan *plan, int64_t disk);
+void gr__disk_shape(const gr_parameter_plan *plan, gr_disk_order order, int64_t shape[GR_MAX_DIMS]);
+int64_t gr__memory_index(const gr_parameter_plan *plan, gr_disk_order order, int64_t disk);
+
+/* The last dense layer of a model, which gives its answer. NULL: it has none. */
+gr_module *gr__head(gr_module *net);
 
 #endif

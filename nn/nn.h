@@ -202,6 +202,44 @@ bool gr_parameter_frozen(const gr_module *net, int i);
 bool gr_save_weights(gr_module *net, const char *path);
 bool gr_load_weights(gr_module *net, const char *path);
 
+/* What gr_export_weights writes for. */
+typedef enum {
+    GR_FOR_TORCH = 0, /* as gr_save_weights, with the counters that load_state_dict wants of batch normalisation */
+    GR_FOR_KERAS,     /* conv1/kernel HWIO, dense1/kernel (in,out), bn1/gamma: safetensors, too */
+    GR_FOR_NUMPY      /* numpy.load reads it: PyTorch's names and layout in an .npz archive, of at most 4 GB */
+} gr_weights_reader;
+
+/* A built model's weights for another tool. False: recorded. */
+bool gr_export_weights(gr_module *net, const char *path, gr_weights_reader reader);
+
+typedef struct {
+    /* Where the file has no last dense layer, or one of another shape, the model's keeps its first values. */
+    bool keep_head;
+} gr_import_options;
+
+/* Texts are the context's until gr_close. */
+typedef struct {
+    const char *told;  /* what was turned around or passed over, in a line; "": nothing */
+    const char *head;  /* the layer that kept its first values; "": none did */
+    const char *table; /* where something does not fit: names and shapes of both sides, in lines; else NULL */
+} gr_import_report;
+
+/*
+ * Weights of whichever tool, a safetensors file: Gradus' own; a state dict of PyTorch; Keras' variables under their
+ * paths. The names tell whose they are, and so how the tensors lie; names of both, or shapes that do not fit, are
+ * refused (GR_BAD_DATA). Layers go by their names or, where these differ in numbers alone (0.weight, 4.weight;
+ * conv2d/kernel, conv2d_1/kernel), by their order among those of their kind, which the report tells. Types f64, f32,
+ * f16, bf16. All of it is loaded or nothing. options and report may be NULL.
+ */
+bool gr_import_weights(gr_module *net, const char *path, const gr_import_options *options, gr_import_report *report);
+
+/*
+ * Outputs of the model's last dense layer, which gives its answer, 0 where there is none; and setting them, before the
+ * model is built: a network for other classes. False: recorded.
+ */
+int gr_module_outputs(gr_module *net);
+bool gr_module_set_outputs(gr_module *net, int outputs);
+
 /* A line of text in a file of weights: what a program wants to know when it reads them again. UTF-8. */
 typedef struct {
     const char *key, *value;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "nn/weights.h"
 
 bool gr__weights_ready(const gr_module *net, const char *path, const char *what)
@@ -20,26 +21,25 @@ int gr__weights_count(const gr_module *net)
     return gr_parameter_count(net) + net->parameters->statistics->n;
 }
 
-static const gr_parameter_plan *stored_plan(const gr_module *net, int i)
+const gr_parameter_plan *gr__stored_plan(const gr_module *net, int i)
 {
     int n = gr_parameter_count(net);
     return i < n ? &net->parameters->plans[i] : &net->parameters->statistics->plans[i - n];
 }
 
-static gr_tensor *stored_value(const gr_module *net, int i)
+gr_tensor *gr__stored_value(const gr_module *net, int i)
 {
-    return *stored_plan(net, i)->place;
+    return *gr__stored_plan(net, i)->place;
 }
 
-/* A parameter's elements in disk order, as f32 unless type is its own, for the caller to free. NULL: recorded. */
-static void *to_disk_order(const gr_parameter_plan *plan, const gr_tensor *t, gr_type type)
+void *gr__weights_bring(const gr_parameter_plan *plan, const gr_tensor *t, gr_disk_order order, gr_type type)
 {
     const size_t size = gr_type_size(t->type);
     char *disk = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(type));
     char *memory = gr__calloc(t->ctx, (size_t)t->count, size);
     bool good = disk && memory && gr_download(t, memory);
     for (int64_t i = 0; good && i < t->count; i++) {
-        const char *from = memory + size * (size_t)gr__memory_index(plan, i);
+        const char *from = memory + size * (size_t)gr__memory_index(plan, order, i);
         if (type == t->type)
             memcpy(disk + size * (size_t)i, from, size);
         else
@@ -56,13 +56,13 @@ bool gr__weights_store(const gr_module *net, bool exact, gr_saved_tensor *saved)
 {
     bool good = true;
     for (int i = 0; good && i < gr__weights_count(net); i++) {
-        const gr_parameter_plan *plan = stored_plan(net, i);
-        const gr_tensor *t = stored_value(net, i);
+        const gr_parameter_plan *plan = gr__stored_plan(net, i);
+        const gr_tensor *t = gr__stored_value(net, i);
         snprintf(saved[i].name, sizeof saved[i].name, "%s", plan->name);
         saved[i].type = exact ? t->type : GR_F32;
         saved[i].ndim = plan->ndim;
-        gr__disk_shape(plan, saved[i].shape);
-        saved[i].data = to_disk_order(plan, t, saved[i].type);
+        gr__disk_shape(plan, GR__AS_TORCH, saved[i].shape);
+        saved[i].data = gr__weights_bring(plan, t, GR__AS_TORCH, saved[i].type);
         good = saved[i].data;
     }
     return good;
@@ -121,7 +121,7 @@ bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *
 static bool check(gr_context *ctx, const char *path, const gr_parameter_plan *plan, const gr_saved_tensor *t)
 {
     int64_t want[GR_MAX_DIMS];
-    gr__disk_shape(plan, want);
+    gr__disk_shape(plan, GR__AS_TORCH, want);
     if (!t)
         return gr__fail(ctx, GR_BAD_DATA, "%s: has no tensor %s; these are weights of another model", path, plan->name);
     if (t->type != GR_F32 && t->type != GR_F64)
@@ -153,12 +153,12 @@ bool gr__weights_check(const gr_module *net, const char *path, const gr_safetens
 {
     int n = gr__weights_count(net);
     for (int i = 0; i < n; i++)
-        if (!check(net->ctx, path, stored_plan(net, i), gr__safetensors_find(file, stored_plan(net, i)->name)))
+        if (!check(net->ctx, path, gr__stored_plan(net, i), gr__safetensors_find(file, gr__stored_plan(net, i)->name)))
             return false;
     for (int i = 0; i < file->n; i++) {
         bool known = is_beside(file->tensors[i].name);
         for (int j = 0; j < n && !known; j++)
-            known = !strcmp(file->tensors[i].name, stored_plan(net, j)->name);
+            known = !strcmp(file->tensors[i].name, gr__stored_plan(net, j)->name);
         if (!known)
             return gr__fail(net->ctx, GR_BAD_DATA, "%s: has a tensor %s that the model does not have", path,
                             file->tensors[i].name);
@@ -166,21 +166,34 @@ bool gr__weights_check(const gr_module *net, const char *path, const gr_safetens
     return true;
 }
 
-static bool load_one(const gr_parameter_plan *plan, const gr_saved_tensor *saved, gr_tensor *t)
+/* Element i of a file's tensor; by bytes: a file's tensors need not be aligned. */
+static double element(const gr_saved_tensor *saved, int64_t i)
+{
+    const char *at = (const char *)saved->data + (size_t)i * gr_type_size(saved->type);
+    double wide;
+    float narrow;
+    uint16_t half;
+    switch (saved->type) {
+    case GR_F64:
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    case GR_F32:
+        memcpy(&narrow, at, sizeof narrow);
+        return (double)narrow;
+    default:
+        memcpy(&half, at, sizeof half);
+        return saved->type == GR_F16 ? gr__f16_value(half) : gr__bf16_value(half);
+    }
+}
+
+bool gr__weights_put(const gr_parameter_plan *plan, gr_disk_order order, const gr_saved_tensor *saved, gr_tensor *t)
 {
     if (!t->data)
         return true; /* a dry run holds no values */
     void *memory = gr__calloc(t->ctx, (size_t)t->count, gr_type_size(t->type));
     for (int64_t i = 0; memory && i < t->count; i++) {
-        double value; /* by bytes: a file's tensors need not be aligned */
-        if (saved->type == GR_F64) {
-            memcpy(&value, (const char *)saved->data + 8 * i, 8);
-        } else {
-            float narrow;
-            memcpy(&narrow, (const char *)saved->data + 4 * i, 4);
-            value = (double)narrow;
-        }
-        int64_t j = gr__memory_index(plan, i);
+        const double value = element(saved, i);
+        const int64_t j = gr__memory_index(plan, order, i);
         if (t->type == GR_F64)
             ((double *)memory)[j] = value;
         else
@@ -195,8 +208,8 @@ bool gr__weights_load(gr_module *net, const gr_safetensors *file)
 {
     bool good = true;
     for (int i = 0; good && i < gr__weights_count(net); i++)
-        good =
-            load_one(stored_plan(net, i), gr__safetensors_find(file, stored_plan(net, i)->name), stored_value(net, i));
+        good = gr__weights_put(gr__stored_plan(net, i), GR__AS_TORCH,
+                               gr__safetensors_find(file, gr__stored_plan(net, i)->name), gr__stored_value(net, i));
     return good;
 }
 

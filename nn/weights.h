@@ -16,6 +16,16 @@ bool gr__weights_ready(const gr_module *net, const char *path, const char *what)
 
 int gr__weights_count(const gr_module *net);
 
+/* Value i of them: how it lies, and where. */
+const gr_parameter_plan *gr__stored_plan(const gr_module *net, int i);
+gr_tensor *gr__stored_value(const gr_module *net, int i);
+
+/* Its elements in a file's order, as f32 unless type is its own, for the caller to free. NULL: recorded. */
+void *gr__weights_bring(const gr_parameter_plan *plan, const gr_tensor *t, gr_disk_order order, gr_type type);
+
+/* A file's tensor (f64, f32, f16 or bf16, of the right shape) into t. False: recorded. */
+bool gr__weights_put(const gr_parameter_plan *plan, gr_disk_order order, const gr_saved_tensor *saved, gr_tensor *t);
+
 /*
  * All values brought to the host: f32, or as they are where exact. saved has room for gr__weights_count of them; their
  * data are for the caller to free, of those that there are. False: recorded.

@@ -3,7 +3,7 @@
 #   core <- kernels <- nn, data, amp <- optim <- examples, tests
 # and between the rooms inside a folder:
 #   kernels  ops <- ref, cpu;  ops, simt <- cuda;  ops, simt, cuda <- devices;  other folders enter by ops alone
-#   nn       nn <- nn/zoo, nn/text
+#   nn       nn <- nn/zoo, nn/text, nn/exchange
 #   data     decoding <- data (sets) <- formats, augmentation;  decoding, data, augmentation <- loading
 #   optim    optim (optimizers, schedules) <- training
 # examples see <gradus.h> and their own folder alone; CUDA headers stand only under kernels/cuda and in
@@ -33,7 +33,7 @@ open_to() {
         kernels/ref | kernels/cpu) echo "kernels/ops" ;;
         kernels/cuda) echo "kernels/ops kernels/simt" ;;
         kernels/devices) echo "kernels/ops kernels/simt kernels/cuda" ;;
-        nn/zoo | nn/text) echo "nn" ;;
+        nn/zoo | nn/text | nn/exchange) echo "nn" ;;
         data) echo "data/decoding" ;;
         data/formats | data/augmentation) echo "data data/decoding" ;;
         data/loading) echo "data data/decoding data/augmentation" ;;

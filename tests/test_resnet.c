@@ -142,7 +142,7 @@ static void compare_gradients(gr_module *net, const json_t *golden, double toler
         const gr_tensor *g = gr_grad(gr_parameter(net, p));
         double *values = values_of(g), length = norm(values, gr_count(g)), product = 0;
         for (int64_t i = 0; i < gr_count(g); i++)
-            product += draw(key, i) * values[gr__memory_index(&net->parameters->plans[p], i)];
+            product += draw(key, i) * values[gr__memory_index(&net->parameters->plans[p], GR__AS_TORCH, i)];
         near(name, length, number(want, 0), number(want, 0), tolerance);
         near(name, product, number(want, 1), number(want, 0), tolerance);
         free(values);

@@ -30,9 +30,6 @@ void site_close(site *at)
 
 learner learner_make(const resolved *run, gr_context *ctx, const gr_split *split)
 {
-    int64_t shape[3];
-    gr_dataset_shape(split->train, shape);
-    gr_module *net = resolved_net(run, ctx, split->train);
-    gr_module_build(net, 3, shape);
+    gr_module *net = resolved_built_net(run, ctx, split->train);
     return (learner){net, resolved_optimizer(run, ctx, net)};
 }

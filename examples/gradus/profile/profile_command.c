@@ -108,7 +108,7 @@ static int record(session *s)
     s->record = recorder_open(s->ctx, (size_t)(limit / BYTES_OF_AN_EVENT) + 1, command);
     if (!s->record)
         return GR_NO_MEMORY;
-    gr_module *net = resolved_net(s->run, s->ctx, s->data.split.train);
+    gr_module *net = resolved_built_net(s->run, s->ctx, s->data.split.train);
     gr_optimizer *opt = resolved_optimizer(s->run, s->ctx, net);
     gr_fit_options fit = resolved_fit(s->run);
     fit.epochs = 0;

@@ -146,6 +146,13 @@ static int check_data(const settings *s, const recipe *r, const char *command)
     return check_augment(s, r, command);
 }
 
+static int check_transfer(const settings *s, const char *command)
+{
+    if (s->freeze_statistics && !s->freeze)
+        return complain(GR_USAGE, command, "--freeze-statistics goes by the names of --freeze; give these, too");
+    return 0;
+}
+
 int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used)
 {
     if (s->epochs && s->updates)
@@ -155,6 +162,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
         code = check_optimizers(s, r, command, used);
     if (code == 0)
         code = check_schedules(s, r, command);
+    if (code == 0)
+        code = check_transfer(s, command);
     return code ? code : check_data(s, r, command);
 }
 

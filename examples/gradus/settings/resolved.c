@@ -150,10 +150,36 @@ static int classes_of(const resolved *s, const gr_dataset *set)
     return set ? gr_dataset_classes(set) : s->asked.classes ? (int)s->asked.classes : USUAL;
 }
 
+/* The last layer for other classes; one logit tells two apart already. */
+static void replace_head(const resolved *s, gr_module *net, const gr_dataset *set)
+{
+    const int64_t asked = s->asked.replace_head;
+    const int classes = set ? gr_dataset_classes(set) : 0;
+    if (asked > 0)
+        gr_module_set_outputs(net, (int)asked);
+    else if (asked == HEAD_AUTO && classes > 0 && !(classes == 2 && gr_module_outputs(net) == 1))
+        gr_module_set_outputs(net, classes);
+}
+
 gr_module *resolved_net(const resolved *s, gr_context *ctx, const gr_dataset *set)
 {
     const int classes = classes_of(s, set);
-    return s->asked.model ? gr_model_from_file(ctx, s->asked.model, classes) : s->recipe->net(ctx, classes);
+    gr_module *net = s->asked.model ? gr_model_from_file(ctx, s->asked.model, classes) : s->recipe->net(ctx, classes);
+    replace_head(s, net, set);
+    return net;
+}
+
+gr_module *resolved_built_net(const resolved *s, gr_context *ctx, const gr_dataset *set)
+{
+    int64_t shape[3];
+    gr_module *net = resolved_net(s, ctx, set);
+    gr_dataset_shape(set, shape);
+    gr_module_build(net, 3, shape);
+    if (s->asked.freeze)
+        gr_module_freeze(net, s->asked.freeze);
+    if (s->asked.freeze_statistics)
+        gr_module_freeze_statistics(net, s->asked.freeze);
+    return net;
 }
 
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)

@@ -52,6 +52,9 @@ gr_context *resolved_open(const resolved *s, bool plan_only);
  */
 gr_module *resolved_net(const resolved *s, gr_context *ctx, const gr_dataset *set);
 
+/* The same built for the pictures of set, with what is frozen. */
+gr_module *resolved_built_net(const resolved *s, gr_context *ctx, const gr_dataset *set);
+
 /* Its optimizer. */
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net);
 

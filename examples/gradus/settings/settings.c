@@ -4,6 +4,7 @@
 #define AT(field) offsetof(settings, field)
 
 static const char *const batch_words[] = {"auto", NULL}; /* BATCH_AUTO */
+static const char *const head_words[] = {"auto", NULL};  /* HEAD_AUTO */
 
 const option *settings_cell(void)
 {
@@ -78,7 +79,16 @@ const option settings_protocol[] = {
                  "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)"),
     TEXT_OPTION("model", "FILE", AT(model), MODEL_HELP),
     TEXT_OPTION("augment", "PLAN", AT(augment), AUGMENT_HELP),
-    TEXT_OPTION("init-weights", "FILE", AT(init_weights), "start from these weights (safetensors)"),
+    TEXT_OPTION("init-weights", "FILE", AT(init_weights),
+                "start from these weights (safetensors): of --save-weights, of PyTorch or of Keras"),
+    TEXT_OPTION("freeze", "NAMES", AT(freeze),
+                "leave the parameters of these names as they are, such as conv1.*,layer[123].*: no gradient, no "
+                "optimizer state, and no backward pass where nothing below is trained"),
+    FLAG_OPTION("freeze-statistics", AT(freeze_statistics),
+                "with --freeze: batch normalisation under these names goes by its running statistics, which stay"),
+    COUNT_OR_OPTION("replace-head", "N", AT(replace_head), 1, 1000000, head_words,
+                    "give the last dense layer N outputs, or auto: for the data's classes; where --init-weights has "
+                    "another shape for it, it begins with first values of its own"),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),

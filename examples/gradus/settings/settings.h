@@ -41,6 +41,9 @@ typedef struct {
     int64_t classes; /* of a network that leaves them open, where no data tell */
     const char *augment;
     const char *init_weights;
+    const char *freeze;
+    bool freeze_statistics;
+    int64_t replace_head;
     choice device, precision;
     int64_t memory_limit;
     /* the machine: what must not change a result */
@@ -59,6 +62,7 @@ typedef struct {
 } settings;
 
 enum { MAX_BATCH = 1 << 20, BATCH_AUTO = -1 /* --batch auto: to be found before the run is resolved */ };
+enum { HEAD_AUTO = -1 /* --replace-head auto: as the data want it */ };
 
 extern const option settings_batches[], settings_protocol[], settings_machine[], settings_checkpoints[];
 const option *settings_cell(void);

@@ -36,7 +36,7 @@ static double try_out(const estimate *e, const optimizer *o, int64_t batch)
     const resolved s = grid_resolve(e->settings, e->recipe, &(cell){.optimizer = o, .batch = batch, .seed = 1});
     gr_context *ctx = resolved_open(&s, false);
     gr_split split = {.train = gr_augmented(source_built_in(ctx, &s, 2 * batch, 0), s.augment)};
-    gr_module *net = resolved_net(&s, ctx, split.train);
+    gr_module *net = resolved_built_net(&s, ctx, split.train);
     gr_optimizer *opt = resolved_optimizer(&s, ctx, net);
     gr_fit_options fit = resolved_fit(&s);
     fit.n_stages = 0;

@@ -164,6 +164,8 @@ static void put_run(json_t *row, const result *r)
     put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
     put_real(row, "clip_norm", s->asked.clip_norm > 0 ? s->asked.clip_norm : NAN); /* null: not clipped */
     put(row, "decay_weights_only", json_boolean(s->asked.decay_weights_only));
+    put_text(row, "freeze", s->asked.freeze); /* null: all is trained */
+    put(row, "freeze_statistics", json_boolean(s->asked.freeze_statistics));
     put_parameters(row, s, false);
     put(row, "seed", json_integer(s->asked.seed));
 }

@@ -15,6 +15,7 @@
 #include "terminal/system.h"
 #include "terminal/text.h"
 #include "train/checkpoints.h"
+#include "train/first_weights.h"
 #include "train/row.h"
 #include "train/time_watch.h"
 #include "train/verdict.h"
@@ -169,12 +170,9 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
     if (code)
         return code;
-    *net = resolved_net(s, t->ctx, t->data.split.train);
-    int64_t shape[3];
-    gr_dataset_shape(t->data.split.train, shape);
-    gr_module_build(*net, 3, shape);
-    if (s->asked.init_weights)
-        gr_load_weights(*net, s->asked.init_weights);
+    *net = resolved_built_net(s, t->ctx, t->data.split.train);
+    if (gr_ok(t->ctx) && (code = first_weights(*net, t->ctx, s, "train")) != 0)
+        return code;
     *opt = resolved_optimizer(s, t->ctx, *net);
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
 }

@@ -9,8 +9,8 @@
 #include "terminal/values.h"
 #include "train/row.h"
 
-enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, NOTES };
-static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes"};
+enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, NOTES };
+static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs"};
 
 /* Names of the classes as JSON text, to be freed. NULL: no memory. */
 static char *names_of(const gr_dataset *set)
@@ -26,9 +26,11 @@ static char *names_of(const gr_dataset *set)
 
 bool weights_file_save(gr_module *net, const char *path, const resolved *s, const source *data)
 {
-    char resize[32], *classes = names_of(data->split.train);
+    char resize[32], outputs[32], *classes = names_of(data->split.train);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
-    const char *const values[NOTES] = {s->recipe->name, gr_model_text(net), resize, s->augment, classes};
+    snprintf(outputs, sizeof outputs, "%d", gr_module_outputs(net));
+    const char *const values[NOTES] = {
+        s->recipe->name, gr_model_text(net), resize, s->augment, classes, s->asked.replace_head ? outputs : NULL};
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
@@ -65,6 +67,9 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
     if (values[RESIZE] && !parse_count(values[RESIZE], 0, 4096, &notes->resize))
         return complain(GR_BAD_DATA, command, "%s: the note \"resize\" is \"%s\", which is no size", path,
                         values[RESIZE]);
+    if (values[OUTPUTS] && !parse_count(values[OUTPUTS], 1, 1000000, &notes->outputs))
+        return complain(GR_BAD_DATA, command, "%s: the note \"outputs\" is \"%s\", which is no number of them", path,
+                        values[OUTPUTS]);
     notes->augment = values[AUGMENT];
     notes->model = values[MODEL];
     notes->classes = values[CLASSES] ? json_loads(values[CLASSES], 0, NULL) : NULL;
@@ -77,7 +82,11 @@ gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes)
     const int named = (int)json_array_size(notes->classes);
     const int classes = notes->recipe->classes ? notes->recipe->classes : named;
     snprintf(name, sizeof name, "%s, its model", notes->path);
-    return notes->model ? gr_model_from_text(ctx, name, notes->model, classes) : notes->recipe->net(ctx, classes);
+    gr_module *net =
+        notes->model ? gr_model_from_text(ctx, name, notes->model, classes) : notes->recipe->net(ctx, classes);
+    if (notes->outputs > 0)
+        gr_module_set_outputs(net, (int)notes->outputs);
+    return net;
 }
 
 const char *weights_file_class(const weights_notes *notes, int class, char text[32])

@@ -18,6 +18,7 @@ typedef struct {
     const recipe *recipe;
     const char *model;   /* the network's text; NULL: it is the recipe's own */
     int64_t resize;      /* 0: the recipe's size */
+    int64_t outputs;     /* of its last dense layer; 0: the network's own */
     const char *augment; /* NULL: the recipe's */
     json_t *classes;     /* an array of names; NULL: the file names none */
 } weights_notes;
