@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws test accuracy against batch size from a sweep's folder, with published values and Keras' as marks beside ours.
 
-Reads FOLDER/sweep.json, summary.csv and results.csv, which `gradus sweep` writes; writes FOLDER/accuracy.svg,
-FOLDER/accuracy.png and, as a table, FOLDER/beside.md. Our statistics are those of summary.csv: nothing is computed
-twice.
+Reads FOLDER/sweep.json, summary.csv and results.csv, which `gradus sweep` writes; writes FOLDER/accuracy.svg and
+accuracy.png, on request accuracy.pdf and, as a table, beside.md. Our statistics are those of summary.csv: nothing is
+computed twice.
 """
 
 import argparse
@@ -60,8 +60,8 @@ def read_csv(path):
 
 def read_published(path, sweep, batches):
     """The publication's values of this sweep's recipe, and Keras' runs with its batch sizes. None for built-in
-    pictures: there is nothing to compare them with."""
-    if not path or sweep["data"] == "procedural" or sweep["recipe"] not in PUBLISHED:
+    pictures, nor where the sweep departs from what was published: there is nothing to compare them with."""
+    if not path or sweep["data"] == "procedural" or sweep.get("departures") or sweep["recipe"] not in PUBLISHED:
         return [], []
     experiment, quantity, _, _ = PUBLISHED[sweep["recipe"]]
     rows = read_csv(path)
@@ -242,7 +242,7 @@ def name_marks(sweep, published, keras):
 def set_style():
     plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 10.5, "text.color": INK, "axes.labelcolor": INK,
                          "axes.edgecolor": FAINT, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "gradus",
-                         "svg.fonttype": "none"})
+                         "svg.fonttype": "none", "pdf.fonttype": 42})
 
 
 def draw(sweep, lines, cells, published, keras):
@@ -258,7 +258,10 @@ def draw(sweep, lines, cells, published, keras):
     figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
                     fontweight="bold")
     figure.text(0.09, 0.88, describe(sweep, lines), fontsize=9.5)
-    notes = name_marks(sweep, published, keras) + [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
+    notes = name_marks(sweep, published, keras)
+    if sweep.get("departures") and sweep["recipe"] in PUBLISHED and sweep["data"] != "procedural":
+        notes.append(f"No published values: the sweep departs by {', '.join(sweep['departures'])}")
+    notes += [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
     if cut:
         notes[-1] += ". Intervals that reach the frame go on beyond it."
     figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
@@ -304,6 +307,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="the --out folder of a sweep")
     parser.add_argument("--published", type=pathlib.Path, help="published.csv, to show its values beside ours")
+    parser.add_argument("--pdf", action="store_true", help="write accuracy.pdf too, with its fonts in it")
     arguments = parser.parse_args()
     try:
         sweep = json.loads((arguments.folder / "sweep.json").read_text(encoding="utf-8"))
@@ -319,6 +323,8 @@ def main():
     figure = draw(sweep, lines, cells, published, keras)
     figure.savefig(arguments.folder / "accuracy.svg", metadata={"Date": None})
     figure.savefig(arguments.folder / "accuracy.png", dpi=150)
+    if arguments.pdf:
+        figure.savefig(arguments.folder / "accuracy.pdf", metadata={"CreationDate": None})
     write_table(arguments.folder / "beside.md", sweep, lines, published, keras)
 
 

@@ -19,11 +19,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Plot(Case):
-    def draw(self, data, recipe="cats-vs-dogs"):
+    def draw(self, data, recipe="cats-vs-dogs", **more):
         """A sweep's folder written by hand, drawn."""
         identity = {"recipe": recipe, "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
-                    "epochs": 5, "updates": None, "optimizers": {"sgd": {"label": "SGD", "colour": "#0072b2"},
-                                                                 "adam": {"label": "Adam", "colour": "#d55e00"}}}
+                    "epochs": 5, "updates": None, **more,
+                    "optimizers": {"sgd": {"label": "SGD", "colour": "#0072b2"},
+                                   "adam": {"label": "Adam", "colour": "#d55e00"}}}
         (self.folder / "sweep.json").write_text(json.dumps(identity))
         (self.folder / "summary.csv").write_text(
             "optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
@@ -78,6 +79,13 @@ class Plot(Case):
         self.assertEqual(self.draw("procedural").returncode, 0)
         svg = (self.folder / "accuracy.svg").read_text()
         self.assertIn("NOT the real data", svg)
+        self.assertNotIn("Lheureux", svg)
+        self.assertNotIn("Keras", svg)
+
+    def test_a_sweep_that_departs_is_not_set_beside_published_values(self):
+        self.assertEqual(self.draw("PetImages", departures=["--resize 16", "--updates 3"]).returncode, 0)
+        svg = (self.folder / "accuracy.svg").read_text()
+        self.assertIn("No published values: the sweep departs by --resize 16, --updates 3", svg)
         self.assertNotIn("Lheureux", svg)
         self.assertNotIn("Keras", svg)
 
@@ -153,9 +161,10 @@ class Plot(Case):
                              (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
             summary.write_text("optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
                                f"sgd,16,375{now}0.0245\n")
-            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True,
-                                     text=True)
+            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder, "--pdf"],
+                                     capture_output=True, text=True)
             self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertTrue((self.folder / "accuracy.pdf").read_bytes().startswith(b"%PDF"))
             self.assertIn(caption, (self.folder / "accuracy.svg").read_text())
 
     def test_a_python_that_draws_is_found(self):

@@ -1,10 +1,10 @@
 /* runs.c - see runs.h. */
 #include "compare/runs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sweep/folder.h"
 #include "terminal/json_values.h"
 
 const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
@@ -18,18 +18,12 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"peak_bytes", 1048576, "peak memory, in MiB"},
                           {NULL, 0, NULL}};
 
-int runs_open(runs *r, const char *folder)
+int runs_open(runs *r, const char *folder, const char *command)
 {
-    char path[3072];
-    json_error_t why;
     const char *last = strrchr(folder, '/');
     *r = (runs){.folder = folder, .label = last && last[1] ? last + 1 : folder};
-    snprintf(path, sizeof path, "%s/sweep.json", folder);
-    r->identity = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!r->identity)
-        return complain(GR_BAD_DATA, "compare", "%s: %s; a folder of 'gradus sweep' is wanted", path, why.text);
-    json_object_del(r->identity, "optimizers"); /* how pictures look: a note */
-    return journal_read(&r->journal, folder, r->identity);
+    r->identity = folder_identity(folder, command, NULL);
+    return r->identity ? journal_read(&r->journal, folder, r->identity) : GR_BAD_DATA;
 }
 
 void runs_close(runs *r)
@@ -80,8 +74,7 @@ json_t *runs_differences(const runs *all, int n)
     return differences;
 }
 
-/* The last row of each cell is the one that counts: whether row i is. */
-static bool is_last(const runs *r, size_t i)
+bool runs_counts(const runs *r, size_t i)
 {
     static const char *const keys[] = {"optimizer", "batch", "seed", "variant"};
     const json_t *row = json_array_get(r->journal.rows, i);
@@ -106,7 +99,7 @@ static bool is_of_kind(const json_t *row, kind of)
 const json_t *runs_row(const runs *r, size_t i)
 {
     const json_t *row = json_array_get(r->journal.rows, i);
-    return strcmp(text_at(row, "state"), "done") == 0 && is_last(r, i) ? row : NULL;
+    return strcmp(text_at(row, "state"), "done") == 0 && runs_counts(r, i) ? row : NULL;
 }
 
 /* Row i, if it is of a run of this kind that is done. NULL: it is not. */

@@ -21,9 +21,15 @@ typedef struct {
     json_t *identity;           /* its sweep.json, without notes */
 } runs;
 
-/* Reads a sweep's folder without touching it. Returns 0 or an exit code, complained of; close it in either case. */
-int runs_open(runs *r, const char *folder);
+/*
+ * Reads a sweep's folder without touching it. Returns 0 or an exit code, complained of in command's name; close it in
+ * either case.
+ */
+int runs_open(runs *r, const char *folder, const char *command);
 void runs_close(runs *r);
+
+/* Whether row i counts: the last one of each cell does. */
+bool runs_counts(const runs *r, size_t i);
 
 /* Refuses sweeps of other recipes or data than the first one's. Returns 0 or GR_USAGE, complained of. */
 int runs_check(const runs *all, int n);

@@ -25,7 +25,7 @@ static int open_folder(evidence *e, const arm *a, const char *out)
     *r = (runs){0};
     if (!is_readable_file(path))
         return 0;
-    const int code = runs_open(r, folder);
+    const int code = runs_open(r, folder, "reproduce");
     e->trial = e->trial || is_cut_short(a, r->identity) || strcmp(text_at(r->identity, "data"), "procedural") == 0;
     r->folder = r->label = a->folder; /* the other text is gone when this function ends */
     return code;

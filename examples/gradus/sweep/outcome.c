@@ -147,13 +147,18 @@ static json_t *line_json(const outcome_line *line)
     return o;
 }
 
-void outcome_print_json(const outcome *t, FILE *f)
+json_t *outcome_json(const outcome *t)
 {
     json_t *lines = json_array();
     for (int i = 0; i < t->n; i++)
         json_array_append_new(lines, line_json(&t->lines[i]));
-    json_t *o = json_pack("{s:s, s:s, s:I, s:o}", "recipe", t->recipe->name, "data", t->data, "test_samples",
-                          (json_int_t)t->test_samples, "lines", lines);
+    return json_pack("{s:s, s:s, s:I, s:o}", "recipe", t->recipe->name, "data", t->data, "test_samples",
+                     (json_int_t)t->test_samples, "lines", lines);
+}
+
+void outcome_print_json(const outcome *t, FILE *f)
+{
+    json_t *o = outcome_json(t);
     json_dumpf(o, f, ROW_FORMAT);
     fputc('\n', f);
     json_decref(o);

@@ -32,7 +32,8 @@ void outcome_free(outcome *t);
 
 void outcome_print(const outcome *t, FILE *f);
 
-/* One object: recipe, data, test_samples and the lines. */
+/* One object: recipe, data, test_samples and the lines. A new reference; and printed as a line. */
+json_t *outcome_json(const outcome *t);
 void outcome_print_json(const outcome *t, FILE *f);
 
 /* summary.csv: a line per optimizer and batch size. */

@@ -1,8 +1,8 @@
 /* sweep_merge.c - gradus sweep merge: the folders of shards, or of sweeps of one protocol, as one. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "sweep/folder.h"
 #include "sweep/outcome.h"
 #include "sweep/sweep.h"
 #include "terminal/json_values.h"
@@ -17,38 +17,6 @@ typedef struct {
 static int64_t integer_of(const json_t *o, const char *key)
 {
     return json_integer_value(json_object_get(o, key));
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The smallest grid that has all rows of a journal. Returns 0 or GR_USAGE, complained of. */
-static int grid_of_rows(const journal *j, axes *a, grid *g)
-{
-    size_t i;
-    json_t *row;
-    int code = 0;
-    *g = (grid){.axes = a};
-    json_array_foreach(j->rows, i, row)
-    {
-        code = code ? code : axes_add(a, text_at(row, "variant"));
-        const int64_t seed = integer_of(row, "seed");
-        g->n_seeds = seed > g->n_seeds ? (int)seed : g->n_seeds;
-        code = code ? code : grid_add_batch(g, integer_of(row, "batch"));
-    }
-    qsort(g->batches, (size_t)g->n_batches, sizeof *g->batches, by_size);
-    for (const optimizer *o = optimizers; o->name; o++)
-        json_array_foreach(j->rows, i, row)
-        {
-            if (strcmp(text_at(row, "optimizer"), o->name) == 0) {
-                g->optimizers.list[g->optimizers.n++] = o;
-                break;
-            }
-        }
-    return code;
 }
 
 /* Appends what the folder has and into lacks: rows of cells that it has none of, or that did not get done there. */
@@ -72,29 +40,10 @@ static int take_rows(journal *into, const journal *from)
     return code;
 }
 
-/* sweep.json of a folder; NULL: complained of. Its notes for pictures are taken out into *notes; new references. */
-static json_t *read_identity(const char *folder, json_t **notes)
-{
-    char path[3072];
-    json_error_t why;
-    snprintf(path, sizeof path, "%s/sweep.json", folder);
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!o) {
-        complain(GR_BAD_DATA, "sweep merge", "%s: %s; a folder of 'gradus sweep' is wanted", path, why.text);
-        return NULL;
-    }
-    json_t *looks = json_incref(json_object_get(o, "optimizers"));
-    *notes = json_object();
-    if (looks)
-        json_object_set_new(*notes, "optimizers", looks);
-    json_object_del(o, "optimizers");
-    return o;
-}
-
 /* One more folder into the journal, which the first one opens. Returns 0 or an exit code, complained of. */
 static int merge_folder(journal *into, const char *folder)
 {
-    json_t *notes = NULL, *identity = read_identity(folder, &notes);
+    json_t *notes = NULL, *identity = folder_identity(folder, "sweep merge", &notes);
     if (!identity)
         return GR_BAD_DATA;
     journal from = {0};
@@ -112,18 +61,17 @@ static int merge_folder(journal *into, const char *folder)
 /* The tables and the picture of what is there now. */
 static int tell_merged(sweep *w)
 {
-    json_t *notes = NULL, *identity = read_identity(w->asked.out, &notes);
+    json_t *identity = folder_identity(w->asked.out, "sweep merge", NULL);
     if (!identity)
         return GR_BAD_DATA;
     w->recipe = recipe_find(text_at(identity, "recipe"), "sweep merge");
     w->data = text_at(identity, "data");
     w->estimate.test = integer_of(identity, "test_samples");
     w->asked.shared.updates = integer_of(identity, "updates");
-    int code = w->recipe ? grid_of_rows(&w->journal, &w->axes, &w->grid) : GR_USAGE;
+    int code = w->recipe ? folder_grid(&w->journal, "sweep merge", &w->axes, &w->grid) : GR_USAGE;
     if (code == 0)
         code = sweep_tell(w);
     json_decref(identity);
-    json_decref(notes);
     return code;
 }
 

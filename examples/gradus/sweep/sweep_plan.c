@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sources/source.h"
+#include "sweep/published.h"
 #include "sweep/sweep.h"
 #include "terminal/checksum.h"
 #include "terminal/system.h"
@@ -67,18 +68,18 @@ static json_t *identity(const sweep *w)
     return o;
 }
 
-/* For pictures: how the optimizers look in them. */
-static json_t *notes(void)
+/* For pictures: how the optimizers look in them, and what keeps published values out of them. */
+static json_t *notes(const sweep *w, const json_t *identity)
 {
     json_t *looks = json_object();
     for (const optimizer *o = optimizers; o->name; o++)
         json_object_set_new(looks, o->name, json_pack("{s:s, s:s}", "label", o->label, "colour", o->colour));
-    return json_pack("{s:o}", "optimizers", looks);
+    return json_pack("{s:o, s:o}", "optimizers", looks, DEPARTURES_NOTE, published_departures(identity, w->recipe));
 }
 
 int sweep_open_journal(sweep *w)
 {
-    json_t *o = identity(w), *n = notes();
+    json_t *o = identity(w), *n = notes(w, o);
     int code = journal_open(&w->journal, o, n);
     json_decref(o);
     json_decref(n);

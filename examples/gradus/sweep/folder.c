@@ -1,0 +1,73 @@
+/* folder.c - see folder.h. */
+#include "sweep/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep/published.h"
+#include "terminal/json_values.h"
+
+enum { MOST_SEEDS = 10000 }; /* as --seeds has it */
+
+json_t *folder_identity(const char *folder, const char *command, json_t **notes)
+{
+    static const char *const keys[] = {"optimizers", DEPARTURES_NOTE};
+    char path[3072];
+    json_error_t why;
+    snprintf(path, sizeof path, "%s/sweep.json", folder);
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(o)) {
+        complain(GR_BAD_DATA, command, "%s: %s; a folder of 'gradus sweep' is wanted", path,
+                 o ? "it is no object" : why.text);
+        json_decref(o);
+        return NULL;
+    }
+    if (notes)
+        *notes = json_object();
+    for (int i = 0; i < 2; i++) {
+        json_t *note = json_object_get(o, keys[i]);
+        if (note && notes)
+            json_object_set(*notes, keys[i], note);
+        json_object_del(o, keys[i]);
+    }
+    return o;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Room for one row in the grid. */
+static int add_row(const journal *j, const json_t *row, const char *command, axes *a, grid *g)
+{
+    const int64_t seed = json_integer_value(json_object_get(row, "seed"));
+    if (seed < 0 || seed > MOST_SEEDS)
+        return complain(GR_BAD_DATA, command, "%s has a row of seed %lld, which no sweep has", j->folder,
+                        (long long)seed);
+    g->n_seeds = seed > g->n_seeds ? (int)seed : g->n_seeds;
+    const int code = axes_add(a, text_at(row, "variant"));
+    return code ? code : grid_add_batch(g, json_integer_value(json_object_get(row, "batch")));
+}
+
+static bool has_optimizer(const journal *j, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(j->rows); i++)
+        if (strcmp(text_at(json_array_get(j->rows, i), "optimizer"), name) == 0)
+            return true;
+    return false;
+}
+
+int folder_grid(const journal *j, const char *command, axes *a, grid *g)
+{
+    int code = 0;
+    *g = (grid){.axes = a};
+    for (size_t i = 0; code == 0 && i < json_array_size(j->rows); i++)
+        code = add_row(j, json_array_get(j->rows, i), command, a, g);
+    qsort(g->batches, (size_t)g->n_batches, sizeof *g->batches, by_size);
+    for (const optimizer *o = optimizers; o->name; o++)
+        if (has_optimizer(j, o->name))
+            g->optimizers.list[g->optimizers.n++] = o;
+    return code;
+}
