@@ -22,8 +22,8 @@ allowed() {
         optim) echo "core kernels nn data amp" ;;
         tests) echo "core kernels nn data amp optim examples gradus.h" ;;
         examples) # the rooms of examples/gradus
-            echo "gradus.h terminal recipes settings sources train find_batch sweep compare bench summary manual cuda" \
-                 "puzzle profile reproduce" ;;
+            echo "gradus.h terminal recipes settings sources train find_batch sweep compare report bench summary" \
+                 "manual cuda puzzle profile reproduce" ;;
     esac
 }
 

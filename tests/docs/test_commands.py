@@ -25,6 +25,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "gradus cuda": "programs of the reader's; tests/cuda_programs runs the command",
     "scripts/slurm_sweep.py": "wants Slurm; tests/cli runs it where that is",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
+    "python3 scripts/plot_sweep.py": "wants matplotlib; tests/cli runs it where that is",
 }
 PRODUCTS = {"PATH": "pets", "*.jpg": "pets/cat/1.png"}  # words for the reader to fill in, and what stands for them here
 
@@ -162,7 +163,7 @@ class Commands(pages.PagesCase):
         self.assertEqual([json.loads(line)["loss"] for line in re.findall(r"^\{.*?\}", block, re.MULTILINE)], logged)
 
     def test_every_option_in_prose_is_known(self):
-        tool = "train sweep find-batch compare predict summary bench profile cuda puzzle doctor"
+        tool = "train sweep find-batch compare report predict summary bench profile cuda puzzle doctor"
         commands = [[name] for name in tool.split()]
         commands += [["data", name] for name in "check pack show".split()]
         known = "".join(self.help(*command) for command in commands)

@@ -1,0 +1,13 @@
+# Writes OUTPUT, a header with the array report_page: page.html of FOLDER, each {{NAME}} replaced by the file NAME.
+cmake_minimum_required(VERSION 3.25)
+file(READ ${FOLDER}/page.html text)
+while(text MATCHES "{{([a-z_]+\\.[a-z]+)}}")
+  set(name ${CMAKE_MATCH_1})
+  file(READ ${FOLDER}/${name} part)
+  string(REPLACE "{{${name}}}" "${part}" text "${text}")
+endwhile()
+file(WRITE ${OUTPUT}.html "${text}")
+file(READ ${OUTPUT}.html bytes HEX)
+string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+file(WRITE ${OUTPUT} "static const unsigned char report_page[] = {\n${bytes}0};\n")

@@ -1,0 +1,114 @@
+/* report.c - gradus report: sweeps as one page of HTML that needs no network and no program but a browser. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "gradus_report_page.h" /* report_page, made of this folder's page.html by cmake/one_page.cmake */
+#include "report/sweep_data.h"
+#include "report/words.h"
+#include "terminal/json_memory.h"
+#include "terminal/output.h"
+#include "terminal/system.h"
+#include "train/row.h"
+
+enum { PATH_SIZE = 3072 };
+
+typedef struct {
+    const char *out;
+} report_asks;
+
+/* --- the page ----------------------------------------------------------------------------------------------------- */
+
+/* JSON within a script of HTML: no "</script>" or "<!--" that a name from a row may hold must end it. */
+static void write_data(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '<')
+            fputs("\\u003c", f);
+        else
+            fputc(*text, f);
+}
+
+static int write_page(const char *path, const json_t *data)
+{
+    static const char mark[] = "@DATA@";
+    const char *page = (const char *)report_page, *place = strstr(page, mark);
+    char *text = json_dumps(data, ROW_FORMAT);
+    output out;
+    if (!text || json_memory_failed()) {
+        free(text);
+        return complain(GR_NO_MEMORY, "report", "out of host memory for the page");
+    }
+    int code = output_open(&out, path, "report");
+    if (code == 0) {
+        fwrite(page, 1, (size_t)(place - page), out.file);
+        write_data(out.file, text);
+        fputs(place + strlen(mark), out.file);
+        code = output_commit(&out, "report");
+    }
+    free(text);
+    return code;
+}
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+/* Appends what a folder holds. Returns 0 or an exit code, complained of. */
+static int add_folder(json_t *sweeps, const char *folder)
+{
+    runs r;
+    int code = runs_open(&r, folder, "report");
+    json_t *sweep = code ? NULL : sweep_data(&r, &code);
+    if (sweep)
+        json_array_append_new(sweeps, sweep);
+    runs_close(&r);
+    return code;
+}
+
+static int run_report(int argc, char **argv)
+{
+    report_asks asks = {0};
+    const char *folders[MAX_FOLDERS + 1] = {NULL};
+    char path[PATH_SIZE], now[32];
+    options_end end = options_parse(&report_command, &asks, argc, argv, folders);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (!folders[0])
+        return complain(GR_USAGE, "report", "which folders? those of 'gradus sweep --out'");
+    snprintf(path, sizeof path, "%s/report.html", folders[0]);
+    json_t *sweeps = json_array();
+    int code = 0;
+    for (int i = 0; code == 0 && folders[i]; i++)
+        code = add_folder(sweeps, folders[i]);
+    json_t *data = json_pack("{s:s, s:s, s:i, s:o, s:o}", "version", gr_version(), "date", now_text(now), "fewest_runs",
+                             FEWEST_RUNS, "command", report_words(folders, asks.out), "sweeps", sweeps);
+    if (code == 0)
+        code = write_page(asks.out ? asks.out : path, data);
+    if (code == 0)
+        printf("%s\n", asks.out ? asks.out : path);
+    json_decref(data);
+    return code;
+}
+
+static const option report_options[] = {
+    TEXT_OPTION("out", "FILE", offsetof(report_asks, out),
+                "where the page goes (default: report.html in the first folder)"),
+    {0},
+};
+
+static const option_group groups[] = {{"Options", report_options, NULL, 0}, {0}};
+
+const gradus_command report_command = {
+    .name = "report",
+    .purpose = "sweeps as one page: figures, tables, caveats, commands",
+    .usage = "report FOLDER... [--out FILE]",
+    .operand = "FOLDER",
+    .operands = MAX_FOLDERS,
+    .about = "Make one page of HTML of sweeps: accuracy against batch size, updates, samples and time with 95 % "
+             "intervals, learning curves, speed and memory, and every run in a table that sorts. Each figure says what "
+             "it cannot show and which command makes it again, and is saved as SVG by a button. The page holds all of "
+             "it: it opens from disk, without a network. Sweeps of one recipe and data set share their figures. "
+             "Published values are drawn only beside sweeps that do what the publication did.",
+    .examples = "report runs\nreport plain clipped --out both.html",
+    .groups = groups,
+    .run = run_report,
+};

@@ -1,0 +1,32 @@
+/* --- save.js: a figure as a file of its own. --- */
+
+const STYLES = [
+  'fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin', 'paint-order', 'opacity', 'font-family',
+  'font-size', 'text-anchor'
+];
+
+/* The figure as a file of its own, in the colours of paper whatever those of the screen are. */
+function standalone(chart) {
+  document.documentElement.classList.add('on-paper');
+  const copy = chart.cloneNode(true), originals = [chart, ...chart.querySelectorAll('*')];
+  [copy, ...copy.querySelectorAll('*')].forEach((node, i) => {
+    const style = getComputedStyle(originals[i]);
+    for (const name of STYLES) node.style.setProperty(name, style.getPropertyValue(name));
+    node.removeAttribute('class');
+  });
+  document.documentElement.classList.remove('on-paper');
+  copy.setAttribute('xmlns', SVG);
+  copy.style.background = 'white';
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function saveButton(chart, name) {
+  const button = element('button', {type: 'button', class: 'save'}, 'Save as SVG');
+  button.addEventListener('click', () => {
+    const link = element('a',
+      {href: URL.createObjectURL(new Blob([standalone(chart)], {type: 'image/svg+xml'})), download: `${name}.svg`});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+  return button;
+}
