@@ -127,6 +127,20 @@ gr_dataset *gr_table_classes(gr_context *ctx, int64_t n, int features, uint64_t 
  */
 gr_split gr_split_per_class(gr_dataset *set, int64_t train, int64_t val, int64_t test);
 
+/*
+ * Takes of each class, in the set's order, the share test for the test (so it does not depend on val), then the share
+ * val for validation, and trains on the rest: whole images, rounded, at least one in each part that is asked for. A
+ * share of 0: that part is NULL. A part holds its classes in turn as long as they last. An error if a class is too
+ * small.
+ */
+gr_split gr_split_by_share(gr_dataset *set, double val, double test);
+
+/* The samples of a set whose numbers are given, in that order; images are shared, picks is copied. NULL: recorded. */
+gr_dataset *gr_dataset_select(gr_dataset *set, int64_t n, const int64_t *picks);
+
+/* Which image of the set that was read sample i is, from 0 in the order it was read in; -1: there is no such sample. */
+int64_t gr_dataset_row(const gr_dataset *set, int64_t i);
+
 int64_t gr_dataset_size(const gr_dataset *set); /* 0 for NULL */
 int gr_dataset_classes(const gr_dataset *set);
 const char *gr_dataset_class_name(const gr_dataset *set, int i);

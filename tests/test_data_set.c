@@ -103,6 +103,74 @@ static void split_parts_are_disjoint(void **state)
     assert_int_equal(gr_close(ctx), 0);
 }
 
+/* Of classes of 21, 20 and 20: each part in its share, none in two, the test the same whatever validation takes. */
+static void split_by_share(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 61, 3);
+    const gr_split a = gr_split_by_share(set, 0.1, 0.25), b = gr_split_by_share(set, 0, 0.25);
+    const gr_dataset *const parts[] = {a.test, a.val, a.train};
+    const int64_t sizes[] = {15, 6, 40};
+    bool seen[61] = {false};
+    for (int p = 0; p < 3; p++) {
+        assert_int_equal(gr_dataset_size(parts[p]), sizes[p]);
+        for (int64_t i = 0; i < sizes[p]; i++) {
+            const int64_t row = gr_dataset_row(parts[p], i);
+            assert_false(seen[row]);
+            seen[row] = true;
+            assert_int_equal(gr_dataset_label(parts[p], i), row % 3);
+            if (i < 15) /* classes in turn, in the set's order */
+                assert_int_equal(gr_dataset_label(parts[p], i), i % 3);
+            if (i >= 3)
+                assert_true(row > gr_dataset_row(parts[p], i - 3));
+        }
+    }
+    assert_null(b.val);
+    for (int64_t i = 0; i < 15; i++)
+        assert_int_equal(gr_dataset_row(a.test, i), gr_dataset_row(b.test, i));
+    assert_int_equal(gr_dataset_row(a.test, 15), -1);
+    gr_close(ctx);
+}
+
+static void split_by_share_errors(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 5, 2);
+    assert_null(gr_split_by_share(set, 0.1, 0.2).train); /* 2 of the second class, for three parts */
+    assert_int_equal(gr_error_code(ctx), GR_BAD_DATA);
+    assert_non_null(strstr(gr_error_text(ctx), "class other has 2 images"));
+    gr_clear_error(ctx);
+    assert_int_equal(gr_dataset_size(gr_split_by_share(set, 0, 0.01).test), 2); /* at least one of each */
+    const double bad[][2] = {{-0.1, 0.2}, {0.5, 0.5}, {0.1, NAN}};
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_split_by_share(set, bad[i][0], bad[i][1]).train);
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    gr_close(ctx);
+}
+
+static void selected_samples(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = counting_set(ctx, 9, 3), *some = gr_dataset_select(set, 3, (int64_t[]){7, 0, 7});
+    assert_int_equal(gr_dataset_size(some), 3);
+    assert_int_equal(gr_dataset_row(some, 0), 7);
+    assert_int_equal(gr_dataset_label(some, 0), 1);
+    assert_int_equal(gr_dataset_row(gr_dataset_select(some, 1, (int64_t[]){1}), 0), 0);
+    assert_null(gr_dataset_select(NULL, 1, (int64_t[]){0}));
+    const int64_t bad[] = {9, -1};
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_dataset_select(set, i < 2, &bad[i % 2]));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        gr_clear_error(ctx);
+    }
+    gr_close(ctx);
+}
+
 static void split_errors(void **state)
 {
     (void)state;
@@ -312,6 +380,9 @@ int main(void)
         cmocka_unit_test(hash_sees_everything),
         cmocka_unit_test(split_parts_are_disjoint),
         cmocka_unit_test(split_errors),
+        cmocka_unit_test(split_by_share),
+        cmocka_unit_test(split_by_share_errors),
+        cmocka_unit_test(selected_samples),
         cmocka_unit_test(nothing_of_nothing),
         cmocka_unit_test(drawn_images_are_a_function_of_the_seed),
         cmocka_unit_test(drawn_classes),

@@ -1,6 +1,6 @@
 /* text.h - what the files of nn/text share: words with their places, and the layers that they make. */
-#ifndef GRADUS_TEXT_H
-#define GRADUS_TEXT_H
+#ifndef GRADUS_MODEL_TEXT_H
+#define GRADUS_MODEL_TEXT_H
 
 #include "nn/module.h"
 

@@ -166,7 +166,7 @@ static int run_show(int argc, char **argv)
     options_end end = options_parse(&data_show_command, &o, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
-    const recipe *r = recipe_find(name, "data show");
+    const recipe *r = settings_recipe(&o.run, name, "data show");
     if (!r)
         return GR_USAGE;
     if (!o.out)

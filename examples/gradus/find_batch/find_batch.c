@@ -196,7 +196,7 @@ static int run_find_batch(int argc, char **argv)
     options_end end = options_parse(&find_batch_command, &asks, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
-    const recipe *r = recipe_find(name, "find-batch");
+    const recipe *r = settings_recipe(&asks.run, name, "find-batch");
     if (!r)
         return GR_USAGE;
     if (asks.share > 1)

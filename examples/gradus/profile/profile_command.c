@@ -222,7 +222,7 @@ static int run_profile(int argc, char **argv)
         return profile_compare(operands[0], operands[1], asks.run.json, command);
     if (operands[1])
         return complain(GR_USAGE, command, "one recipe is profiled at a time; \"%s\" is one too many", operands[1]);
-    const recipe *r = recipe_find(operands[0], command);
+    const recipe *r = settings_recipe(&asks.run, operands[0], command);
     schedule plan;
     const int code = r ? check(&asks, r, &plan) : GR_USAGE;
     if (code)

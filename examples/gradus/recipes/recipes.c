@@ -28,6 +28,23 @@ static gr_module *mnist_mlp(gr_context *ctx, int classes)
     return gr_mnist_mlp(ctx);
 }
 
+/* examples/models/own-pictures.txt. */
+static const char own_text[] = "conv 32 3x3 same no_bias kaiming_normal\n"
+                               "batch_norm relu\n"
+                               "pool 2\n"
+                               "conv 64 3x3 same no_bias kaiming_normal\n"
+                               "batch_norm relu\n"
+                               "pool 2\n"
+                               "conv 128 3x3 same no_bias kaiming_normal\n"
+                               "batch_norm relu\n"
+                               "global_avg_pool\n"
+                               "dense classes\n";
+
+static gr_module *own_pictures(gr_context *ctx, int classes)
+{
+    return gr_model_from_text(ctx, "own-pictures", own_text, classes);
+}
+
 const recipe recipes[] = {
     {
         .name = "cats-vs-dogs",
@@ -269,6 +286,38 @@ const recipe recipes[] = {
              "torchvision's.",
              "The tutorial resizes by bilinear interpolation; --resize takes the nearest neighbour.",
              "It has 1000 outputs of which 10 are used; here there are 10."},
+    },
+    {
+        .name = "own-pictures",
+        .title = "pictures of your own: any folder of class folders",
+        .source = "nobody: it is no publication",
+        .format = &own_folder_format,
+        .data = "own pictures",
+        .height = 64,
+        .width = 64,
+        .normalise = {.mean = {0.5f, 0.5f, 0.5f}, .std = {0.5f, 0.5f, 0.5f}},
+        .procedural = {70, 10, 20},
+        .net = own_pictures,
+        .optimizer = "adam",
+        .optimizers = {{"sgd", 0.01, {{"momentum", 0.9}}}, {"adam", 0.001, {{0}}}},
+        .batch = 16,
+        .epochs = 20,
+        .last_batch = GR_WRAP,
+        .grid_batches = "8,16,32,64",
+        .grid_optimizers = "adam",
+        .words = {"data       --data FOLDER, a folder of pictures for each class, at least two; resized to 64x64 "
+                  "(--resize), (x/255 - 0.5) / 0.5. Of each class 20 % for the test, 10 % for validation "
+                  "(--test-share, --val-share), drawn by --split-seed 1; or the folders train, val and test in FOLDER",
+                  "model      Conv 32, 64, 128, 3x3 same, each with batch normalisation and ReLU, the first two with "
+                  "MaxPool 2 - GlobalAveragePool - Dense, a unit a class; kaiming_normal (--model: your own)",
+                  "loss       softmax cross-entropy of the logits",
+                  "optimizer  Adam 0.001 (Keras' form), or SGD 0.01, "
+                  "momentum 0.9",
+                  "schedule   20 epochs, batch size 16, shuffled, the last batch filled from the epoch's start"},
+        .oddities = {"Nobody has published numbers for your pictures. A rough yardstick is the share of the most "
+                     "frequent class: 'gradus evaluate' tells it beside the accuracy.",
+                     "The test part is drawn from the same folder. Pictures of one series that are nearly alike fall "
+                     "into both parts and flatter the network; a test folder of other days does not."},
     },
     {0},
 };

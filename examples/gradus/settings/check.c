@@ -9,6 +9,12 @@
 #include "terminal/complain.h"
 #include "terminal/system.h"
 
+const recipe *settings_recipe(const settings *s, const char *name, const char *command)
+{
+    const bool own = !name && (s->model || (s->data && !s->procedural));
+    return recipe_find(own ? "own-pictures" : name, command);
+}
+
 optimizer_set settings_optimizers(const settings *s, const recipe *r)
 {
     return (optimizer_set){{s->optimizer.given ? &optimizers[s->optimizer.value] : optimizer_named(r->optimizer)}, 1};
@@ -135,6 +141,23 @@ static int check_augment(const settings *s, const recipe *r, const char *command
     return code;
 }
 
+static int check_shares(const settings *s, const recipe *r, const char *command)
+{
+    const amount val = s->val_share, test = s->test_share;
+    if ((val.given || test.given) && (!r->format->own || s->procedural))
+        return complain(GR_USAGE, command, "--%s is for pictures of one's own; the parts of %s are fixed",
+                        val.given ? "val-share" : "test-share", s->procedural ? "the built-in ones" : r->name);
+    if (val.value + test.value >= 1)
+        return complain(GR_USAGE, command,
+                        "--val-share %g and --test-share %g leave nothing to train on; together they must be below 1",
+                        val.value, test.value);
+    if (r->format->own && !s->data && !s->procedural)
+        return complain(GR_USAGE, command,
+                        "which pictures? --data FOLDER has a folder of them for each class, such as FOLDER/cat and "
+                        "FOLDER/dog");
+    return 0;
+}
+
 static int check_data(const settings *s, const recipe *r, const char *command)
 {
     if (s->data && s->procedural)
@@ -143,7 +166,8 @@ static int check_data(const settings *s, const recipe *r, const char *command)
         return complain(GR_USAGE, command, "--filter is for folders of images; %s reads none", r->name);
     if (s->resize && r->format->features)
         return complain(GR_USAGE, command, "--resize is for pictures; %s has rows of features", r->name);
-    return check_augment(s, r, command);
+    const int code = check_shares(s, r, command);
+    return code ? code : check_augment(s, r, command);
 }
 
 static int check_transfer(const settings *s, const char *command)

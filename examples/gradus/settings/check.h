@@ -17,6 +17,12 @@ optimizer_set settings_optimizers(const settings *s, const recipe *r);
 /* Checks settings for a recipe and these optimizers. Returns 0 or an exit code, complained of. */
 int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used);
 
+/*
+ * The recipe of that name; where none is named and data or a network are, that of pictures of one's own. NULL:
+ * complained of.
+ */
+const recipe *settings_recipe(const settings *s, const char *name, const char *command);
+
 /* Takes out what only other optimizers of a sweep understand. */
 void settings_keep(settings *s, const optimizer *o);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "settings/check.h"
+#include "sources/format.h"
 #include "terminal/values.h"
 
 /* --- batches ------------------------------------------------------------------------------------------------------ */
@@ -98,6 +99,8 @@ settings settings_shared(const settings *asked, const recipe *r)
         s.base_batch = 32;
     if (s.epochs == 0 && s.updates == 0)
         s.epochs = r->epochs;
+    if (s.split_seed == 0 && r->format->own)
+        s.split_seed = 1; /* files of one's own may be numbered as they were taken */
     s.last_batch = usual_choice(s.last_batch, (int)r->last_batch);
     if (!s.augment)
         s.augment = r->augment ? r->augment : "none";
@@ -120,6 +123,8 @@ resolved settings_resolve(const settings *asked, const recipe *r)
                                .warm_up = s.asked.warm_up};
     s.last_batch = (gr_last_batch)s.asked.last_batch.value;
     s.augment = s.asked.augment;
+    s.val_share = s.asked.val_share.given ? s.asked.val_share.value : 0.1;
+    s.test_share = s.asked.test_share.given ? s.asked.test_share.value : 0.2;
     return s;
 }
 

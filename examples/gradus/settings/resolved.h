@@ -23,7 +23,8 @@ typedef struct {
     int64_t epochs, updates; /* one of them is 0 */
     gr_schedule schedule;
     gr_last_batch last_batch;
-    const char *augment; /* a plan, or "none" */
+    double val_share, test_share; /* of pictures of one's own */
+    const char *augment;          /* a plan, or "none" */
 } resolved;
 
 resolved settings_resolve(const settings *asked, const recipe *r);

@@ -74,6 +74,10 @@ const option settings_protocol[] = {
     FLAG_OPTION("no-fusion", AT(no_fusion), "build the network from single operations only"),
     COUNT_OPTION("split-seed", "N", AT(split_seed), 1, INT64_MAX,
                  "permute the files before they are split (default: numeric file order)"),
+    AMOUNT_OPTION(
+        "val-share", "X", AT(val_share),
+        "of pictures of one's own: the share of each class to validate with after every epoch (default: 0.1)"),
+    AMOUNT_OPTION("test-share", "X", AT(test_share), "likewise: the share to test with at the end (default: 0.2)"),
     CHOICE_OPTION("filter", "NAME", AT(filter), filter_names, FILTER_HELP),
     COUNT_OPTION("resize", "SIDE", AT(resize), 1, 4096,
                  "resize the pictures to SIDE x SIDE by nearest neighbour (default: the recipe's size)"),

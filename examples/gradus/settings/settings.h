@@ -35,6 +35,7 @@ typedef struct {
     choice last_batch;
     bool no_shuffle, no_fusion;
     int64_t split_seed;
+    amount val_share, test_share;
     choice filter;
     int64_t resize;
     const char *model;

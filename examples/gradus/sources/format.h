@@ -13,6 +13,7 @@ struct format {
     const char *name;   /* "a folder of pictures" */
     int channels;       /* of its pictures, 1 or 3; 1 of a table */
     bool features;      /* rows of features, no pictures */
+    bool own;           /* pictures of one's own: of any classes, split by shares */
     bool files;         /* a file a picture: they can be filtered, and decoded when a batch wants them */
     const char *wanted; /* what find looks for, in words */
 
@@ -36,7 +37,7 @@ struct format {
     gr_split (*read)(gr_context *ctx, const char *path);
 };
 
-extern const format image_folder_format, cifar10_format, idx_format, table_format;
+extern const format image_folder_format, own_folder_format, cifar10_format, idx_format, table_format;
 extern const format *const formats[]; /* all of them; ends with NULL */
 
 enum { PATH_SIZE = 4096 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sources/format.h"
+#include "sources/image_set.h"
 #include "sources/source.h"
 #include "terminal/complain.h"
 #include "terminal/system.h"
@@ -60,7 +61,7 @@ static int check_packed(const resolved *s, const gr_dataset *set, const char *pa
     return 0;
 }
 
-static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *path)
+static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *path, file_sums *sums)
 {
     int64_t shape[3];
     source_shape(s, shape);
@@ -70,6 +71,9 @@ static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *p
                                                .per_class = (int)source_per_class(&s->recipe->split),
                                                .split_seed = (uint64_t)s->asked.split_seed,
                                                .skipped = tell_skipped,
+                                               .taken = s->asked.save_weights ? file_sums_taken : NULL,
+                                               .user = sums,
+                                               .allow_bad = s->recipe->format->own ? 1 : 0, /* each is told */
                                                .decode_late = resolved_preload(s) == PRELOAD_NONE,
                                                .memory = s->asked.preload_limit,
                                                .filter = (gr_filter)s->asked.filter.value});
@@ -82,17 +86,35 @@ static gr_dataset *read_packed(gr_context *ctx, const resolved *s, const char *p
                                           .split_seed = (uint64_t)s->asked.split_seed});
 }
 
+gr_dataset *image_set_read(gr_context *ctx, const resolved *s, const char *path, const char *command,
+                           const source *data, file_sums *sums, int *code)
+{
+    const bool packed = ends_in(path, ".grd");
+    *code = 0;
+    if (packed && resolved_preload(s) == PRELOAD_NONE) {
+        *code =
+            complain(GR_USAGE, command, "--preload none: a packed set is mapped, not decoded; leave the option out");
+        return NULL;
+    }
+    gr_dataset *set = packed ? read_packed(ctx, s, path) : read_images(ctx, s, path, sums);
+    if (packed && set)
+        *code = check_packed(s, set, path, command);
+    if (set && *code == 0)
+        tell_manifest(data, s, set, packed);
+    return *code ? NULL : set;
+}
+
 static int open_images(gr_context *ctx, const resolved *s, const char *path, const char *command, source *data)
 {
-    bool packed = ends_in(path, ".grd");
-    if (packed && resolved_preload(s) == PRELOAD_NONE)
-        return complain(GR_USAGE, command, "--preload none: a packed set is mapped, not decoded; leave the option out");
-    gr_dataset *set = (packed ? read_packed : read_images)(ctx, s, path);
-    int code = packed && set ? check_packed(s, set, path, command) : 0;
-    if (set && !code)
-        tell_manifest(data, s, set, packed);
-    if (!code)
+    int code;
+    file_sums sums = {0};
+    gr_dataset *set = image_set_read(ctx, s, path, command, data, &sums, &code);
+    if (code == 0) {
         data->split = source_split(set, &s->recipe->split);
+        file_sums_add_set(&data->seen, data->split.train, &sums);
+        file_sums_add_set(&data->seen, data->split.val, &sums);
+    }
+    file_sums_free(&sums);
     return code;
 }
 

@@ -15,6 +15,11 @@ const char *source_root(const char *data_option)
     return data_option ? data_option : root && *root ? root : "datasets";
 }
 
+void source_close(source *data)
+{
+    file_sums_free(&data->seen);
+}
+
 static int not_found(const resolved *s, const char *root, const char *command)
 {
     const format *f = s->recipe->format;

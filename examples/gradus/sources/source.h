@@ -3,12 +3,16 @@
 #define GRADUS_SOURCE_H
 
 #include "settings/resolved.h"
+#include "sources/file_sums.h"
 
 typedef struct source {
     const char *name; /* of the data set: "PetImages", "CIFAR-10", ... or "procedural" */
     char hash[17];    /* 16 hex digits over all parts; "": not known, pictures are decoded late */
     gr_split split;
+    file_sums seen; /* of training and validation, where the run will write weights and files are known */
 } source;
+
+void source_close(source *data);
 
 /* --data, else $GRADUS_DATA, else ./datasets. */
 const char *source_root(const char *data_option);

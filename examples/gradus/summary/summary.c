@@ -18,6 +18,8 @@ static const option summary_options[] = {
     COUNT_OPTION("resize", "SIDE", offsetof(settings, resize), 1, 4096,
                  "pictures of SIDE x SIDE (default: the recipe's size)"),
     TEXT_OPTION("model", "FILE", offsetof(settings, model), MODEL_HELP),
+    COUNT_OPTION("classes", "N", offsetof(settings, classes), 2, 65536,
+                 "that the network tells apart, where the recipe leaves them to the data (default: 2)"),
     FLAG_OPTION("no-fusion", offsetof(settings, no_fusion), "build the network from single operations only"),
     CHOICE_OPTION("device", "NAME", offsetof(settings, device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", offsetof(settings, precision), precisions, PRECISION_HELP),
@@ -158,7 +160,7 @@ static int run_summary(int argc, char **argv)
     options_end end = options_parse(&summary_command, &asked, argc, argv, &name);
     if (end != OPTIONS_GOOD)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
-    const recipe *r = recipe_find(name, "summary");
+    const recipe *r = settings_recipe(&asked, name, "summary");
     if (!r)
         return GR_USAGE;
     const int unread = settings_check_inputs(&asked, "summary");
@@ -179,7 +181,7 @@ static const option_group groups[] = {{"Options", summary_options, NULL, 0}, {0}
 const gradus_command summary_command = {
     .name = "summary",
     .purpose = "layers, shapes, parameters, operations and memory of a network",
-    .usage = "summary RECIPE [options]",
+    .usage = "summary RECIPE [options]\nsummary --model FILE [options]",
     .operand = "RECIPE",
     .operand_name = recipe_name,
     .about =

@@ -80,7 +80,7 @@ int sweep_ask(sweep *w, int argc, char **argv)
     w->helped = end == OPTIONS_HELPED;
     if (end != OPTIONS_GOOD)
         return w->helped ? 0 : GR_USAGE;
-    w->recipe = recipe_find(name, "sweep");
+    w->recipe = settings_recipe(&s->shared, name, "sweep");
     if (!w->recipe)
         return GR_USAGE;
     stop_catch();

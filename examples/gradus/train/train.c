@@ -326,6 +326,7 @@ static int run_recipe(const resolved *s)
     json_decref(t.result.history);
     time_watch_close(t.times);
     checkpoints_close(&t.kept);
+    source_close(&t.data);
     free(t.note);
     gr_close(t.ctx);
     return saved ? saved : code;
@@ -343,7 +344,7 @@ static int run_train(int argc, char **argv)
         recipe_list();
         return 0;
     }
-    const recipe *r = recipe_find(name, "train");
+    const recipe *r = settings_recipe(s, name, "train");
     if (!r)
         return GR_USAGE;
     if (asks.explain) {
@@ -381,17 +382,19 @@ static const option_group groups[] = {
 
 const gradus_command train_command = {
     .name = "train",
-    .purpose = "train one network of a published experiment",
-    .usage = "train RECIPE [options]\ntrain --list",
+    .purpose = "train one network: a published experiment's, or your own",
+    .usage = "train RECIPE [options]\ntrain --data FOLDER [options]\ntrain --list",
     .operand = "RECIPE",
     .operand_name = recipe_name,
     .about =
-        "Train one network of a published experiment and tell how well it does. Progress goes to stderr, the result "
+        "Train one network of a published experiment and tell how well it does. Without RECIPE: on the pictures in the "
+        "class folders of FOLDER, any number of classes. Progress goes to stderr, the result "
         "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75; with --checkpoint the "
         "same command and --resume goes on as if nothing had happened.",
     .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
                 "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
                 "train resnet18-cifar --checkpoint run --checkpoint-every 10m --resume\n"
+                "train --data flowers --resize 96 --save-weights flowers.safetensors\n"
                 "train cats-vs-dogs --explain",
     .groups = groups,
     .run = run_train,

@@ -9,8 +9,8 @@
 #include "terminal/values.h"
 #include "train/row.h"
 
-enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, NOTES };
-static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs"};
+enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, SEEN, NOTES };
+static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs", "seen"};
 
 /* Names of the classes as JSON text, to be freed. NULL: no memory. */
 static char *names_of(const gr_dataset *set)
@@ -26,11 +26,11 @@ static char *names_of(const gr_dataset *set)
 
 bool weights_file_save(gr_module *net, const char *path, const resolved *s, const source *data)
 {
-    char resize[32], outputs[32], *classes = names_of(data->split.train);
+    char resize[32], outputs[32], *classes = names_of(data->split.train), *seen = file_sums_text(&data->seen);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
     snprintf(outputs, sizeof outputs, "%d", gr_module_outputs(net));
     const char *const values[NOTES] = {
-        s->recipe->name, gr_model_text(net), resize, s->augment, classes, s->asked.replace_head ? outputs : NULL};
+        s->recipe->name, gr_model_text(net), resize, s->augment, classes, s->asked.replace_head ? outputs : NULL, seen};
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
@@ -38,6 +38,7 @@ bool weights_file_save(gr_module *net, const char *path, const resolved *s, cons
             notes[n++] = (gr_note){keys[i], values[i]};
     const bool good = gr_save_weights_with(net, path, n, notes);
     free(classes);
+    free(seen);
     return good;
 }
 
@@ -72,6 +73,7 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
                         values[OUTPUTS]);
     notes->augment = values[AUGMENT];
     notes->model = values[MODEL];
+    notes->seen = values[SEEN];
     notes->classes = values[CLASSES] ? json_loads(values[CLASSES], 0, NULL) : NULL;
     return 0;
 }

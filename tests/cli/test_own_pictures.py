@@ -1,0 +1,132 @@
+"""Pictures of one's own: any number of classes, the split, folders with parts, and what is said of odd folders."""
+
+import json
+import random
+import shutil
+import struct
+import unittest
+
+from cli import Case, png
+
+USAGE, BAD_DATA = 2, 3
+COLOURS = {"blue": (40, 60, 200), "green": (40, 180, 60), "red": (200, 50, 40)}
+QUICK = ("--resize", "8", "--batch", "4", "--updates", "2")
+
+
+class OwnPictures(Case):
+    def fill(self, folder, name, n, first=0):
+        """A class folder of n pictures, no two alike."""
+        (self.folder / folder / name).mkdir(parents=True, exist_ok=True)
+        draw = random.Random(f"{name} {first}")
+        for i in range(first, first + n):
+            colour = [min(255, max(0, c + draw.randint(-40, 40))) for c in COLOURS.get(name.lower(), (90, 90, 90))]
+            (self.folder / folder / name / f"{i}.png").write_bytes(png(9 + i % 3, 8, colour))
+
+    def flowers(self, *counts):
+        for name, n in zip(sorted(COLOURS), counts):
+            self.fill("flowers", name, n)
+
+    def notes(self, name):
+        data = (self.folder / name).read_bytes()
+        length, = struct.unpack("<Q", data[:8])
+        return json.loads(data[8:8 + length])["__metadata__"]
+
+    def test_from_a_folder_to_an_answer(self):
+        self.flowers(20, 10, 30)
+        result = self.gradus("train", "--data", "flowers/", "--resize", "8", "--epochs", "8", "--save-weights", "w",
+                             "--json")
+        self.assertIn("3 classes; 42 to train on, 6 to validate with, 12 to test with (10 % and 20 %", result.err)
+        row = result.row()
+        self.assertEqual([sum(line) for line in row["test_confusion"]], [4, 2, 6])
+        self.assertEqual([sum(line) for line in row["val_confusion"]], [2, 1, 3])
+        self.assertGreater(row["test_accuracy"], 0.8)
+        notes = self.notes("w")
+        self.assertEqual((json.loads(notes["classes"]), len(notes["seen"])), (["blue", "green", "red"], 8 * 48))
+        shutil.rmtree(self.folder / "flowers")
+        (self.folder / "sea.png").write_bytes(png(30, 20, COLOURS["blue"]))
+        answer, = [json.loads(line) for line in self.gradus("predict", "w", "sea.png", "--top", "3", "--json")
+                   .out.splitlines()]
+        self.assertEqual([answer["classes"][0]["class"], len(answer["classes"])], ["blue", 3])
+
+    def test_the_split_is_drawn_by_its_seed_alone(self):
+        self.flowers(10, 10, 10)
+        words = ("train", "--data", "flowers", *QUICK, "--json")
+        hashes = [self.gradus(*words, *more).row()["data_hash"]
+                  for more in ([], ["--seed", "7", "--threads", "1"], ["--split-seed", "2"], ["--test-share", "0.4"])]
+        self.assertEqual(hashes[0], hashes[1])
+        self.assertEqual(len(set(hashes)), 3)
+        row = self.gradus(*words, "--val-share", "0", "--test-share", "0.5").row()
+        self.assertEqual([row["val_accuracy"], sum(map(sum, row["test_confusion"]))], [None, 15])
+
+    def test_a_folder_with_its_own_parts(self):
+        for part, n in (("train", 8), ("valid", 2), ("test", 4)):
+            for name in COLOURS:
+                self.fill(f"flowers/{part}", name, n, first={"train": 0, "valid": 20, "test": 40}[part])
+        result = self.gradus("train", "--data", "flowers", *QUICK, "--save-weights", "w")
+        self.assertIn("3 classes; 24 to train on, 6 to validate with, 12 to test with\n", result.err)
+        self.assertEqual(len(self.notes("w")["seen"]), 8 * 30)
+        self.refused(USAGE, "train", "--data", "flowers", *QUICK, "--test-share", "0.3",
+                     names=["--test-share", "parts of its own"])
+        (self.folder / "flowers/test/red").rename(self.folder / "flowers/test/rot")
+        self.refused(BAD_DATA, "train", "--data", "flowers", *QUICK, names=["flowers/test", "rot", "red"])
+
+    def test_recipes_networks_get_a_unit_for_each_class(self):
+        self.flowers(6, 6, 6)
+        models = (self.folder / "m.txt")
+        models.write_text("flatten\ndense classes\n")
+        row = self.gradus("summary", "--model", "m.txt", "--classes", "7", "--resize", "4", "--json").row()
+        self.assertEqual(row["parameters"], 4 * 4 * 3 * 7 + 7)
+        for words in (["train"], ["train", "own-pictures"]):
+            row = self.gradus(*words, "--data", "flowers", *QUICK, "--model", "m.txt", "--json").row()
+            self.assertEqual((row["recipe"], len(row["test_confusion"])), ("own-pictures", 3))
+        models.write_text("flatten\ndense 1\n")
+        self.refused(BAD_DATA, "train", "--data", "flowers", *QUICK, "--model", "m.txt",
+                     names=["m.txt:2:1", "3 classes", "dense classes"])
+        (self.folder / "flowers/red").rename(self.folder / "red")
+        self.gradus("train", "--data", "flowers", *QUICK, "--model", "m.txt")  # one logit tells two apart
+
+    def test_a_sweep_and_an_archive(self):
+        self.flowers(8, 8, 8)
+        self.gradus("sweep", "--data", "flowers", "--resize", "8", "--batch", "4,8", "--updates", "2", "--seeds", "1",
+                    "--out", "o")
+        self.assertEqual([row["test_confusion"] is None for row in self.read_rows("o")], [False, False])
+        shutil.make_archive(str(self.folder / "flowers"), "zip", self.folder, "flowers")
+        rows = [self.gradus("train", "--data", data, *QUICK, "--json").row() for data in ("flowers", "flowers.zip")]
+        self.assertEqual(rows[0]["data_hash"], rows[1]["data_hash"])
+
+    def test_odd_things_are_told(self):
+        self.flowers(6, 6, 6)
+        self.fill("flowers", "Red", 6)
+        self.fill("flowers/blue", "more", 2)
+        (self.folder / "flowers/notes.txt").write_text("x")
+        (self.folder / "flowers/green/a.webp").write_text("x")
+        (self.folder / "flowers/green/b.heic").write_text("x")
+        (self.folder / "flowers/green/torn.png").write_bytes(png(4, 4, (1, 2, 3))[:40])
+        told = self.gradus("train", "--data", "flowers", *QUICK).err
+        for words in ("the class folders Red and red differ in letter case alone",
+                      "left out 1 file, such as flowers/notes.txt", "left out 1 folder, such as flowers/blue/more",
+                      "left out 2 files, such as flowers/green/a.webp", "left out green/torn.png", "4 classes; "):
+            self.assertIn(words, told)
+
+    def test_what_cannot_be_trained_on_is_refused(self):
+        self.refused(USAGE, "train", names=["which recipe"])
+        self.refused(USAGE, "train", "own-pictures", names=["--data FOLDER"])
+        self.refused(BAD_DATA, "train", "--data", "missing", names=["missing", "FOLDER/cat"])
+        (self.folder / "flowers").mkdir()
+        self.refused(BAD_DATA, "train", "--data", "flowers", names=["flowers", "no class folders"])
+        self.fill("flowers", "red", 6)
+        self.refused(BAD_DATA, "train", "--data", "flowers", names=["one class only", "red"])
+        (self.folder / "flowers/blue").mkdir()
+        self.refused(BAD_DATA, "train", "--data", "flowers", names=["flowers/blue", "no images"])
+        self.fill("flowers", "blue", 2)
+        self.refused(BAD_DATA, "train", "--data", "flowers", names=["class blue has 2 images", "add images"])
+        self.gradus("train", "--data", "flowers", *QUICK, "--val-share", "0")
+        for words, name in ((("--test-share", "1"), "nothing to train on"), (("--test-share", "-1"), "--test-share"),
+                            (("--val-share", "0.5", "--test-share", "0.5"), "below 1")):
+            self.refused(USAGE, "train", "--data", "flowers", *words, names=[name])
+        self.refused(USAGE, "train", "cats-vs-dogs", "--data", "flowers", "--test-share", "0.1",
+                     names=["--test-share", "cats-vs-dogs"])
+
+
+if __name__ == "__main__":
+    unittest.main()
