@@ -1,9 +1,9 @@
 /* predict.c - gradus predict: what trained weights see in pictures of one's own. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "predict/probabilities.h"
 #include "sources/format.h"
 #include "terminal/complain.h"
 #include "terminal/text.h"
@@ -52,22 +52,13 @@ static int likelier_first(const void *a, const void *b)
     return x->probability != y->probability ? (x->probability < y->probability ? 1 : -1) : x->class - y->class;
 }
 
-/* From logits, one of two classes where there is a single one, to probabilities; likeliest first. Returns how many. */
-static int sort_answers(const float *z, int logits, answer *list)
+/* From logits to probabilities, likeliest first. Returns how many; list[] and p[] have room for them. */
+static int sort_answers(const float *z, int logits, double *p, answer *list)
 {
-    if (logits == 1) {
-        const double p = 1 / (1 + exp(-(double)z[0]));
-        list[0] = (answer){0, 1 - p};
-        list[1] = (answer){1, p};
-    }
-    double most = (double)z[0], sum = 0;
-    for (int i = 1; i < logits; i++)
-        most = fmax(most, (double)z[i]);
-    for (int i = 0; i < logits; i++)
-        sum += exp((double)z[i] - most);
-    for (int i = 0; logits > 1 && i < logits; i++)
-        list[i] = (answer){i, exp((double)z[i] - most) / sum};
-    const int n = logits == 1 ? 2 : logits;
+    const int n = probabilities_classes(logits);
+    probabilities_of(z, logits, p);
+    for (int i = 0; i < n; i++)
+        list[i] = (answer){i, p[i]};
     qsort(list, (size_t)n, sizeof *list, likelier_first);
     return n;
 }
@@ -114,9 +105,10 @@ static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
     const int logits = (int)gr_dim(z, 1);
     float *values = malloc((size_t)gr_count(z) * sizeof *values);
     answer *list = malloc((size_t)(logits + 1) * sizeof *list);
-    bool good = values && list && gr_download(z, values);
+    double *p_of = malloc((size_t)(logits + 1) * sizeof *p_of);
+    bool good = values && list && p_of && gr_download(z, values);
     for (int64_t row = 0; good && row < rows; row++) {
-        const int i = *at = next_good(p, *at), n = sort_answers(values + row * logits, logits, list);
+        const int i = *at = next_good(p, *at), n = sort_answers(values + row * logits, logits, p_of, list);
         const int told = p->asks->top < n ? (int)p->asks->top : n;
         if (p->asks->json)
             good = print_answers_json(p, p->paths[i], list, told);
@@ -126,6 +118,7 @@ static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
     }
     free(values);
     free(list);
+    free(p_of);
     return good;
 }
 

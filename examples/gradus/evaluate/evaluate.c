@@ -1,0 +1,192 @@
+/* evaluate.c - gradus evaluate: how good trained weights are, on pictures that they have not seen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "evaluate/evaluation.h"
+#include "predict/probabilities.h"
+#include "sources/format.h"
+#include "terminal/complain.h"
+
+enum { BATCH = 64 };
+
+typedef struct {
+    const char *recipe; /* of weights that name none */
+    bool flip;
+    int64_t wrong;
+    settings run; /* data, device, threads; size and augmentation from the weights */
+} evaluate_asks;
+
+#define RUN(field) offsetof(evaluate_asks, run.field)
+
+static const option options[] = {
+    TEXT_OPTION("data", "PATH", RUN(data),
+                "the pictures: a folder or an archive of class folders, or the recipe's data (default: $GRADUS_DATA, "
+                "else ./datasets)"),
+    FLAG_OPTION("procedural", RUN(procedural), "the test part of the built-in pictures instead"),
+    FLAG_OPTION("flip", offsetof(evaluate_asks, flip),
+                "show the network each picture mirrored too, and take the mean of its probabilities"),
+    COUNT_OPTION("wrong", "N", offsetof(evaluate_asks, wrong), 0, 1000000, "name the N surest mistakes (default: 5)"),
+    TEXT_OPTION("recipe", "RECIPE", offsetof(evaluate_asks, recipe),
+                "whose network the weights are of, where the file does not say"),
+    CHOICE_OPTION("device", "NAME", RUN(device), device_names, DEVICE_HELP),
+    COUNT_OPTION("threads", "N", RUN(threads), 1, 1024, "of the device cpu (default: all processors)"),
+    FLAG_OPTION("json", RUN(json), "print one line of JSON"),
+    {0},
+};
+
+/* --- answers ------------------------------------------------------------------------------------------------------ */
+
+/* Probabilities of all samples, [n, classes], summed over the passes. */
+typedef struct {
+    int classes;
+    double *p;
+} answers;
+
+/* Adds those of a batch, whose first sample is number first. False: the context tells, or no memory. */
+static bool add_batch(answers *a, gr_tensor *z, int64_t first, int64_t rows, int64_t n)
+{
+    const int logits = (int)gr_dim(z, 1), classes = probabilities_classes(logits);
+    if (!a->p) {
+        a->classes = classes;
+        a->p = calloc((size_t)n * (size_t)classes, sizeof *a->p);
+    }
+    float *values = malloc((size_t)gr_count(z) * sizeof *values);
+    double *p = malloc((size_t)classes * sizeof *p);
+    const bool good = a->p && values && p && gr_download(z, values);
+    for (int64_t row = 0; good && row < rows; row++) {
+        probabilities_of(values + row * logits, logits, p);
+        for (int i = 0; i < classes; i++)
+            a->p[(first + row) * classes + i] += p[i];
+    }
+    free(values);
+    free(p);
+    return good;
+}
+
+/* One pass over a set. Returns 0 or an exit code, complained of. */
+static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, answers *a)
+{
+    const int64_t n = gr_dataset_size(set);
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .order = GR_IN_ORDER});
+    gr_batch batch;
+    bool good = true;
+    gr_record(ctx, false);
+    for (int64_t at = 0; good && at < n && gr_loader_next(loader, &batch); at += batch.samples) {
+        gr_tensor *z = gr_forward(net, batch.x);
+        good = z && add_batch(a, z, at, batch.samples, n);
+        gr_step_end(ctx);
+    }
+    gr_loader_close(loader);
+    if (!gr_ok(ctx))
+        return complain_of(ctx, "evaluate");
+    return good
+               ? 0
+               : complain(GR_NO_MEMORY, "evaluate", "out of host memory for the answers of %lld samples", (long long)n);
+}
+
+/* The pictures as they are and, with --flip, mirrored: the sum of two probabilities orders as their mean does. */
+static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, bool flip, answers *a)
+{
+    int code = add_pass(ctx, net, t->set, a);
+    if (code || !flip)
+        return code;
+    if (t->set != t->plain)
+        return complain(GR_USAGE, "evaluate",
+                        "--flip: this network's pictures are cut or resized by its augmentation; leave it out");
+    gr_dataset *mirrored = gr_augmented(t->plain, "flip=always");
+    code = mirrored ? add_pass(ctx, net, mirrored, a) : complain_of(ctx, "evaluate");
+    for (int64_t i = 0; code == 0 && i < gr_dataset_size(t->set) * a->classes; i++)
+        a->p[i] /= 2;
+    return code;
+}
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+static int tell(const evaluate_asks *asks, const weights_notes *notes, const test_pictures *t, const answers *a)
+{
+    const int64_t n = gr_dataset_size(t->set);
+    int *labels = malloc((size_t)(n + 1) * sizeof *labels), code = 0;
+    scores s = {0};
+    for (int64_t i = 0; labels && i < n && code == 0; i++) {
+        labels[i] = test_pictures_label(t, i);
+        if (labels[i] >= a->classes)
+            code = complain(GR_BAD_DATA, "evaluate", "%s has a class number %d, the network has answers for %d",
+                            t->data, labels[i], a->classes);
+    }
+    if (code == 0 && (!labels || !scores_make(&s, a->p, labels, n, a->classes)))
+        code = complain(GR_NO_MEMORY, "evaluate", "out of host memory for the scores");
+    const evaluation e = {notes, t, &s, asks->flip, asks->wrong};
+    if (code == 0 && !asks->run.json)
+        evaluation_print(&e);
+    else if (code == 0 && !evaluation_print_json(&e))
+        code = complain(GR_NO_MEMORY, "evaluate", "out of host memory, or the output cannot be written");
+    scores_close(&s);
+    free(labels);
+    return code;
+}
+
+/* A class without a name of its own, such as "class 7", is one that a network of more answers than classes has. */
+static int evaluate(gr_context *ctx, const evaluate_asks *asks, weights_notes *notes, test_pictures *t, answers *a)
+{
+    settings asked = asks->run;
+    asked.resize = notes->resize;
+    asked.augment = notes->augment;
+    const resolved s = settings_resolve(&asked, notes->recipe);
+    if (notes->recipe->format->own && !asked.data && !asked.procedural)
+        return complain(GR_USAGE, "evaluate", "which pictures? --data FOLDER has a folder of them for each class");
+    int code = test_pictures_open(ctx, &s, notes, "evaluate", t);
+    if (code)
+        return code;
+    gr_module *net = weights_file_net(ctx, notes);
+    int64_t shape[3];
+    gr_dataset_shape(t->set, shape);
+    if (!gr_module_build(net, 3, shape) || !gr_load_weights(net, notes->path))
+        return complain_of(ctx, "evaluate");
+    code = ask_network(ctx, net, t, asks->flip, a);
+    return code ? code : tell(asks, notes, t, a);
+}
+
+static int run_evaluate(int argc, char **argv)
+{
+    evaluate_asks asks = {.wrong = 5, .run = {.seed = 1}};
+    const char *weights;
+    const options_end end = options_parse(&evaluate_command, &asks, argc, argv, &weights);
+    if (end != OPTIONS_GOOD)
+        return end == OPTIONS_HELPED ? 0 : GR_USAGE;
+    if (!weights)
+        return complain(GR_USAGE, "evaluate", "which weights? gradus evaluate WEIGHTS --data FOLDER");
+    if (asks.run.data && asks.run.procedural)
+        return complain(GR_USAGE, "evaluate", "--data and --procedural exclude each other; give one of them");
+    weights_notes notes = {0};
+    test_pictures pictures = {0};
+    answers a = {0};
+    gr_context *ctx = settings_open(&asks.run, false);
+    int code =
+        gr_ok(ctx) ? weights_file_read(ctx, weights, asks.recipe, "evaluate", &notes) : complain_of(ctx, "evaluate");
+    if (code == 0)
+        code = evaluate(ctx, &asks, &notes, &pictures, &a);
+    free(a.p);
+    test_pictures_close(&pictures);
+    weights_file_close(&notes);
+    gr_close(ctx);
+    return code;
+}
+
+static const option_group groups[] = {{"Options", options, NULL, 0}, {0}};
+
+const gradus_command evaluate_command = {
+    .name = "evaluate",
+    .purpose = "how good trained weights are, on pictures they have not seen",
+    .usage = "evaluate WEIGHTS --data PATH [options]",
+    .operand = "WEIGHTS",
+    .about =
+        "Print how many pictures the network of these weights gets right: accuracy with its standard error and what "
+        "always answering the most frequent class would give, precision and recall of each class, what was taken for "
+        "what, and the surest mistakes by name. Files that the network was trained on, or chosen by, are known again "
+        "by their contents and left out, wherever they lie.",
+    .examples =
+        "evaluate flowers.safetensors --data flowers\nevaluate pets.safetensors --data holiday --flip --wrong 20",
+    .groups = groups,
+    .run = run_evaluate,
+};

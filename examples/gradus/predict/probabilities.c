@@ -1,0 +1,25 @@
+/* probabilities.c - see probabilities.h. */
+#include "predict/probabilities.h"
+
+#include <math.h>
+
+int probabilities_classes(int logits)
+{
+    return logits == 1 ? 2 : logits;
+}
+
+void probabilities_of(const float *z, int logits, double *p)
+{
+    if (logits == 1) {
+        p[1] = 1 / (1 + exp(-(double)z[0]));
+        p[0] = 1 - p[1];
+        return;
+    }
+    double most = (double)z[0], sum = 0;
+    for (int i = 1; i < logits; i++)
+        most = fmax(most, (double)z[i]);
+    for (int i = 0; i < logits; i++)
+        sum += p[i] = exp((double)z[i] - most);
+    for (int i = 0; i < logits; i++)
+        p[i] /= sum;
+}

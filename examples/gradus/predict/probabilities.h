@@ -1,0 +1,11 @@
+/* probabilities.h - from a network's answer to probabilities of classes. */
+#ifndef GRADUS_PROBABILITIES_H
+#define GRADUS_PROBABILITIES_H
+
+/* Classes that so many logits tell apart: a single one tells two. */
+int probabilities_classes(int logits);
+
+/* Softmax of the logits, sigmoid of a single one, into p[probabilities_classes(logits)]. */
+void probabilities_of(const float *z, int logits, double *p);
+
+#endif
