@@ -31,6 +31,7 @@ sweep() {
 sweep --batch 64 --seeds 1
 sweep --batch 16,64 --seeds 1
 sweep --batch 16,64 --seeds 2
+echo "The same as a page, with learning curves, speed and memory: $("$gradus" report "$out")"
 echo "run: done. More seeds and batch sizes, into the same picture:" >&2
 echo "run:   $gradus sweep cats-vs-dogs ${images[*]} --epochs 5 --optimizer sgd,adam --out $out" \
     "--batch 16,32,64,128 --seeds 5" >&2

@@ -139,10 +139,9 @@ class Data(Report):
         self.assertEqual(notes["departures"], ["--epochs 2"])
         sweep, = self.report("s")["sweeps"]
         self.assertEqual(len(sweep["rows"]), 2)
-        self.assertEqual(sweep["command"], "gradus sweep keras-mlp --data D --batch 10,50 --optimizer adam --seeds 1 "
+        self.assertEqual(sweep["command"], "gradus sweep keras-mlp --batch 10,50 --optimizer adam --seeds 1 "
                          "--epochs 2 --out s")
-        again = sweep["command"].replace("gradus ", "").replace("--data D ", "").split()
-        self.assertIn("0 to run", self.gradus(*again, PYTHON="none").err)
+        self.assertIn("0 to run", self.gradus(*sweep["command"].split()[1:], PYTHON="none").err)
 
     def test_several_folders(self):
         self.sweep("a", [row(seed=s) for s in (1, 2, 3)])

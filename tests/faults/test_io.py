@@ -38,6 +38,7 @@ COMMANDS = {
     "sweep goes on": [*SWEEP, "--seeds", 2, "--out", "sweep"],
     "sweep merge": ["sweep", "merge", "sweep", "--out", "merged"],
     "compare": ["compare", "sweep", "sweep2"],
+    "report": ["report", "sweep", "--out", "page.html"],
     "summary": ["summary", "cifar10-cnn", "--batch", 4],
     "predict": ["predict", "weights", "PetImages/Cat/0.png", "--json"],
     "data check folder": ["data", "check", "PetImages", "--manifest", "m.txt"],

@@ -22,8 +22,8 @@ int runs_open(runs *r, const char *folder, const char *command)
 {
     const char *last = strrchr(folder, '/');
     *r = (runs){.folder = folder, .label = last && last[1] ? last + 1 : folder};
-    r->identity = folder_identity(folder, command, NULL);
-    return r->identity ? journal_read(&r->journal, folder, r->identity) : GR_BAD_DATA;
+    const int code = folder_identity(folder, command, &r->identity, NULL);
+    return code ? code : journal_read(&r->journal, folder, r->identity);
 }
 
 void runs_close(runs *r)

@@ -50,19 +50,28 @@ function legend(list) {
 
 /* --- axes --- */
 
-function xAxis(scale, axis, frame) {
-  const parts = [svg('line', {class: 'axis', x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom})];
+/* Which ticks have room for their numbers: the last one has, the others from the left on. */
+function roomyTicks(scale, text) {
+  const last = scale.ticks[scale.ticks.length - 1], half = (tick) => textWidth(text(tick)) / 2 + 3;
   let free = -Infinity;
-  for (const tick of scale.ticks) {
-    const x = scale(tick), text = (axis.text || short)(tick), half = textWidth(text) / 2;
-    parts.push(svg('line', {class: 'axis', x1: x, x2: x, y1: frame.bottom, y2: frame.bottom + 4}));
-    if (x - half < free) continue; /* no room for its number */
-    parts.push(svg('text', {x, y: frame.bottom + 18, 'text-anchor': 'middle'}, text));
-    free = x + half + 6;
-  }
-  parts.push(svg('text',
-    {class: 'quiet', x: (frame.left + frame.right) / 2, y: frame.bottom + 36, 'text-anchor': 'middle'}, axis.label));
-  return parts;
+  return scale.ticks.filter((tick) => {
+    const fits = scale(tick) - half(tick) >= free &&
+      (tick === last || scale(tick) + half(tick) <= scale(last) - half(last));
+    if (fits) free = scale(tick) + half(tick);
+    return fits;
+  });
+}
+
+function xAxis(scale, axis, frame) {
+  const text = axis.text || short, middle = (frame.left + frame.right) / 2;
+  return [
+    svg('line', {class: 'axis', x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom}),
+    ...scale.ticks.map((tick) => svg('line',
+      {class: 'axis', x1: scale(tick), x2: scale(tick), y1: frame.bottom, y2: frame.bottom + 4})),
+    ...roomyTicks(scale, text).map((tick) => svg('text',
+      {x: scale(tick), y: frame.bottom + 18, 'text-anchor': 'middle'}, text(tick))),
+    svg('text', {class: 'quiet', x: middle, y: frame.bottom + 36, 'text-anchor': 'middle'}, axis.label)
+  ];
 }
 
 function yAxis(scale, axis, frame) {
@@ -155,7 +164,7 @@ function drawChart(chart) {
   frame.bottom = frame.top + plot - 76;
   const y = makeScale({...yOptions, from: frame.bottom, to: frame.top, most});
   const inner = {from: frame.left + (chart.error ? 32 : 14), to: frame.right - 14};
-  const x = makeScale({...xOptions, ...inner, most: Math.max(2, Math.floor((frame.right - frame.left) / 75))});
+  const x = makeScale({...xOptions, ...inner, most: Math.max(4, Math.floor((frame.right - frame.left) / 75))});
   const height = frame.bottom + 44;
   return svg('svg',
     {class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': chart.name, width, height},

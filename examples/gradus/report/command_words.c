@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "settings/resolved.h"
+#include "sources/format.h"
 #include "terminal/json_values.h"
 
 /* A blank and a word, quoted for a shell where it needs that. */
@@ -77,11 +78,10 @@ json_t *text_json(const char *text)
     return words ? words : json_string("(a name that is not UTF-8)");
 }
 
-/* Ends what was written to a stream in memory. */
+/* Ends what was written to a stream in memory. NULL: there was no memory for it. */
 static json_t *close_text(FILE *f, char **text)
 {
-    fclose(f);
-    json_t *words = text_json(*text);
+    json_t *words = fclose(f) == 0 && *text ? text_json(*text) : NULL;
     free(*text);
     return words;
 }
@@ -99,7 +99,7 @@ json_t *command_words(const runs *r, const grid *g, const recipe *of)
     fprintf(f, "gradus sweep %s", of->name);
     if (strcmp(text_at(r->identity, "data"), "procedural") == 0)
         fputs(" --procedural", f);
-    else
+    else if (of->format->cure) /* data that may be missing */
         fputs(" --data D", f);
     write_grid(f, g);
     write_options(f, settings_protocol, r->identity, usual, g->axes);

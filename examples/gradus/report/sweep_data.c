@@ -79,9 +79,9 @@ static bool has_cell(const json_t *value, const optimizer *one, const outcome *t
 }
 
 /* Published values are drawn where the sweep departs in nothing and has such runs; others are named as context. */
-static void put_published(json_t *o, const runs *r, const grid *g, const outcome *t)
+static void put_published(json_t *o, const runs *r, const grid *g, const outcome *t, const json_t *values)
 {
-    json_t *values = published_values(t->recipe), *departures = published_departures(r->identity, t->recipe);
+    json_t *departures = published_departures(r->identity, t->recipe);
     json_t *drawn = json_array(), *context = json_array(), *value;
     size_t i;
     json_array_foreach(values, i, value)
@@ -93,7 +93,6 @@ static void put_published(json_t *o, const runs *r, const grid *g, const outcome
         if (matches || !json_is_true(json_object_get(value, "rerun")))
             json_array_append(matches ? drawn : context, value);
     }
-    json_decref(values);
     json_object_set_new(o, "published", drawn);
     json_object_set_new(o, "context", context);
     json_object_set_new(o, "departures", departures);
@@ -116,7 +115,6 @@ static json_t *assemble(const runs *r, const grid *g, const outcome *t)
     json_object_set_new(o, "caveats", accuracy_caveats(r, t));
     json_object_set_new(o, "machine", machine_caveats(r));
     json_object_set_new(o, "oddities", sentences(t->recipe->oddities));
-    put_published(o, r, g, t);
     json_decref(summary);
     return o;
 }
@@ -137,7 +135,17 @@ json_t *sweep_data(const runs *r, int *code)
         *code = complain(GR_NO_MEMORY, "report", "out of host memory for the means");
         return NULL;
     }
-    json_t *o = assemble(r, &g, &t);
+    json_t *values = published_values(t.recipe, "report", code), *o = NULL;
+    if (values) {
+        o = assemble(r, &g, &t);
+        put_published(o, r, &g, &t, values);
+    }
+    json_decref(values);
     outcome_free(&t);
+    if (o && !json_object_get(o, "command")) { /* written to a stream in memory that there was none for */
+        *code = complain(GR_NO_MEMORY, "report", "out of host memory for a command in words");
+        json_decref(o);
+        o = NULL;
+    }
     return o;
 }

@@ -10,10 +10,13 @@ enum { FEWEST_RUNS = 3 }; /* for an interval in a picture: from two, Student's t
 /* Text that others have had a hand in; what is not UTF-8 has no place in JSON. A new reference. */
 json_t *text_json(const char *text);
 
-/* "gradus report FOLDER...", with --out where it is not NULL. folders ends with NULL. A new reference. */
+/* "gradus report FOLDER...", with --out unless it is NULL. folders ends with NULL. A new reference; NULL: no memory. */
 json_t *report_words(const char *const *folders, const char *out);
 
-/* "gradus sweep RECIPE ... --out FOLDER" with what was set otherwise than the recipe has it. A new reference. */
+/*
+ * "gradus sweep RECIPE ... --out FOLDER" with what was set otherwise than the recipe has it. A new reference;
+ * NULL: no memory.
+ */
 json_t *command_words(const runs *r, const grid *g, const recipe *of);
 
 /*

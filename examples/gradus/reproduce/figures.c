@@ -1,52 +1,23 @@
 /* figures.c - see figures.h. */
 #include "reproduce/figures.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "terminal/complain.h"
-#include "terminal/system.h"
+#include "sweep/published.h"
 
-enum { COLUMNS = 7 }; /* source, experiment, quantity, series, batch, value, approximate */
-
-/* Cuts a line into its fields, in place; one in quotes may hold commas. Returns how many there are. */
-static int split(char *line, char *field[COLUMNS])
+static bool is_wanted(const figures *wanted, const published_line *line)
 {
-    int n = 0;
-    for (char *at = line; n < COLUMNS;) {
-        const bool quoted = *at == '"';
-        field[n++] = at += quoted;
-        at += strcspn(at, quoted ? "\"" : ",\r\n");
-        if (*at == '"')
-            *at++ = '\0';
-        if (*at != ',')
-            break;
-        *at++ = '\0';
-    }
-    if (n == COLUMNS)
-        field[n - 1][strcspn(field[n - 1], "\r\n")] = '\0';
-    return n;
-}
-
-static bool is_wanted(const figures *wanted, char *const field[COLUMNS])
-{
-    return strcmp(field[1], wanted->experiment) == 0 && strcmp(field[2], wanted->quantity) == 0 &&
-           strcmp(field[3], wanted->series) == 0;
+    return strcmp(line->experiment, wanted->experiment) == 0 && strcmp(line->quantity, wanted->quantity) == 0 &&
+           strcmp(line->series, wanted->series) == 0;
 }
 
 int figures_read(const figures *wanted, figure list[FIGURES_MAX])
 {
-    char path[2048], line[1024], *field[COLUMNS];
-    FILE *f = find_companion("examples", "published.csv", path, sizeof path) ? fopen(path, "r") : NULL;
-    if (!f) {
-        complain(GR_BAD_DATA, "reproduce", "published.csv is not beside this program; install Gradus as a whole");
-        return -1;
-    }
+    FILE *f = published_open("reproduce");
+    published_line line;
     int n = 0;
-    while (n < FIGURES_MAX && fgets(line, sizeof line, f))
-        if (split(line, field) == COLUMNS && is_wanted(wanted, field))
-            list[n++] = (figure){strtoll(field[4], NULL, 10), strtod(field[5], NULL), strcmp(field[6], "1") == 0};
-    fclose(f);
-    return n;
+    while (f && n < FIGURES_MAX && published_next(f, &line))
+        if (is_wanted(wanted, &line))
+            list[n++] = (figure){line.batch, line.value, line.approximate};
+    return f && published_close(f, "reproduce") == 0 ? n : -1;
 }

@@ -5,23 +5,23 @@
 #include <string.h>
 
 #include "sweep/published.h"
+#include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 
 enum { MOST_SEEDS = 10000 }; /* as --seeds has it */
 
-json_t *folder_identity(const char *folder, const char *command, json_t **notes)
+int folder_identity(const char *folder, const char *command, json_t **identity, json_t **notes)
 {
     static const char *const keys[] = {"optimizers", DEPARTURES_NOTE};
     char path[3072];
     json_error_t why;
     snprintf(path, sizeof path, "%s/sweep.json", folder);
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!json_is_object(o)) {
-        complain(GR_BAD_DATA, command, "%s: %s; a folder of 'gradus sweep' is wanted", path,
-                 o ? "it is no object" : why.text);
-        json_decref(o);
-        return NULL;
-    }
+    json_t *o = *identity = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    if (json_memory_failed())
+        return complain(GR_NO_MEMORY, command, "out of host memory for %s", path);
+    if (!json_is_object(o))
+        return complain(GR_BAD_DATA, command, "%s: %s; a folder of 'gradus sweep' is wanted", path,
+                        o ? "it is no object" : why.text);
     if (notes)
         *notes = json_object();
     for (int i = 0; i < 2; i++) {
@@ -30,7 +30,7 @@ json_t *folder_identity(const char *folder, const char *command, json_t **notes)
             json_object_set(*notes, keys[i], note);
         json_object_del(o, keys[i]);
     }
-    return o;
+    return 0;
 }
 
 static int by_size(const void *a, const void *b)

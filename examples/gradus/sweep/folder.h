@@ -6,9 +6,10 @@
 
 /*
  * sweep.json of a folder: what the sweep is. Its notes, which are not compared, are taken out into *notes (NULL: they
- * are not wanted). New references. NULL: complained of in command's name.
+ * are not wanted). Returns 0 or an exit code, complained of in command's name; *identity is to be released in either
+ * case, *notes where all went well.
  */
-json_t *folder_identity(const char *folder, const char *command, json_t **notes);
+int folder_identity(const char *folder, const char *command, json_t **identity, json_t **notes);
 
 /* The smallest grid that has all rows of a journal. Returns 0 or an exit code, complained of in command's name. */
 int folder_grid(const journal *j, const char *command, axes *a, grid *g);

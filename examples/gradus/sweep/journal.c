@@ -181,6 +181,10 @@ static int add_row(journal *j, const char *line, size_t length, const char *path
 {
     json_error_t why;
     json_t *row = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    if (json_memory_failed()) {
+        json_decref(row);
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for %s", path);
+    }
     if (!json_is_object(row) || !check_is_right(line, length)) {
         const char *fault = !row                   ? why.text
                             : !json_is_object(row) ? "not an object"

@@ -1,11 +1,12 @@
 /* published.c - see published.h. */
 #include "sweep/published.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "settings/resolved.h"
+#include "terminal/complain.h"
 #include "terminal/json_values.h"
 #include "terminal/system.h"
 
@@ -77,59 +78,98 @@ json_t *published_departures(const json_t *identity, const recipe *r)
 
 /* --- what was published ------------------------------------------------------------------------------------------- */
 
-enum { SOURCE, EXPERIMENT, QUANTITY, SERIES, BATCH, VALUE, APPROXIMATE, FIELDS };
+enum { COLUMNS = 7 }; /* source, experiment, quantity, series, batch, value, approximate */
 
-/* The accuracies that belong to a recipe. */
+FILE *published_open(const char *command)
+{
+    char path[2048];
+    FILE *f = NULL;
+    if (!find_companion("examples", "published.csv", path, sizeof path))
+        complain(GR_BAD_DATA, command, "published.csv is not beside this program; install Gradus as a whole");
+    else if (!(f = fopen(path, "r")))
+        complain(GR_IO_ERROR, command, "%s cannot be read: %s", path, strerror(errno));
+    return f;
+}
+
+/* Cuts a line into its fields, in place; one in quotes may hold commas. Returns how many there are. */
+static int split(char *line, char *field[COLUMNS])
+{
+    int n = 0;
+    for (char *at = line; n < COLUMNS;) {
+        const bool quoted = *at == '"';
+        field[n++] = at += quoted;
+        at += strcspn(at, quoted ? "\"" : ",\r\n");
+        if (*at == '"')
+            *at++ = '\0';
+        if (*at != ',')
+            break;
+        *at++ = '\0';
+    }
+    if (n == COLUMNS)
+        field[n - 1][strcspn(field[n - 1], "\r\n")] = '\0';
+    return n;
+}
+
+bool published_next(FILE *f, published_line *line)
+{
+    char *field[COLUMNS];
+    while (fgets(line->text, sizeof line->text, f))
+        if (split(line->text, field) == COLUMNS) {
+            line->source = field[0];
+            line->experiment = field[1];
+            line->quantity = field[2];
+            line->series = field[3];
+            line->batch = strtoll(field[4], NULL, 10);
+            line->value = strtod(field[5], NULL);
+            line->approximate = strcmp(field[6], "1") == 0;
+            return true;
+        }
+    return false;
+}
+
+int published_close(FILE *f, const char *command)
+{
+    const bool bad = ferror(f);
+    fclose(f);
+    return bad ? complain(GR_IO_ERROR, command, "published.csv could not be read to its end") : 0;
+}
+
+/* --- what belongs to a recipe ------------------------------------------------------------------------------------- */
+
 static const struct {
     const char *recipe, *experiment, *quantity;
 } experiments[] = {{"cats-vs-dogs", "cats-vs-dogs optimizers", "test_accuracy_percent"},
                    {"cifar10-cnn", "thesis", "accuracy_after_10_epochs_percent"}};
+enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
-/* Cuts a line of comma-separated values at its commas, in place; quotes hold a field together. Returns how many. */
-static int split(char *line, char *fields[FIELDS])
+static json_t *value_json(const published_line *line, bool rerun)
 {
-    int n = 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at && n < FIELDS;) {
-        const bool quoted = *at == '"';
-        char *end = strpbrk(at + quoted, quoted ? "\"" : ",");
-        fields[n++] = at + quoted;
-        if (end && quoted) {
-            *end++ = '\0';
-            end = *end == ',' ? end : NULL;
-        }
-        at = end ? end + 1 : NULL;
-        if (end)
-            *end = '\0';
-    }
-    return n;
+    return json_pack("{s:s, s:s, s:I, s:f, s:b, s:b}", "source", line->source, "series", line->series, "batch",
+                     (json_int_t)line->batch, "value", line->value, "approximate", line->approximate, "rerun", rerun);
 }
 
-static bool is_of(const recipe *r, char *const *fields, bool *rerun)
+json_t *published_values(const recipe *r, const char *command, int *code)
 {
-    char keras[64];
-    snprintf(keras, sizeof keras, "keras %s", r->name);
-    *rerun = strcmp(fields[EXPERIMENT], keras) == 0;
-    for (size_t i = 0; i < sizeof experiments / sizeof *experiments; i++)
-        if (strcmp(experiments[i].recipe, r->name) == 0 && strcmp(experiments[i].experiment, fields[EXPERIMENT]) == 0)
-            return strcmp(experiments[i].quantity, fields[QUANTITY]) == 0;
-    return *rerun;
-}
-
-json_t *published_values(const recipe *r)
-{
+    int i = 0;
+    while (i < EXPERIMENTS && strcmp(experiments[i].recipe, r->name) != 0)
+        i++;
+    if (i == EXPERIMENTS)
+        return json_array();
+    FILE *f = published_open(command);
+    published_line line;
+    char rerun[64];
     json_t *values = json_array();
-    char path[3072], line[1024], *fields[FIELDS];
-    FILE *f = find_companion("examples", "published.csv", path, sizeof path) ? fopen(path, "r") : NULL;
-    while (f && fgets(line, sizeof line, f)) {
-        bool rerun;
-        if (split(line, fields) == FIELDS && is_of(r, fields, &rerun))
-            json_array_append_new(values, json_pack("{s:s, s:s, s:I, s:f, s:b, s:b}", "source", fields[SOURCE],
-                                                    "series", fields[SERIES], "batch", (json_int_t)atoll(fields[BATCH]),
-                                                    "value", atof(fields[VALUE]), "approximate",
-                                                    *fields[APPROXIMATE] == '1', "rerun", rerun));
+    snprintf(rerun, sizeof rerun, "keras %s", r->name);
+    while (f && published_next(f, &line)) {
+        const bool again = strcmp(line.experiment, rerun) == 0;
+        const bool first = strcmp(line.experiment, experiments[i].experiment) == 0 &&
+                           strcmp(line.quantity, experiments[i].quantity) == 0;
+        if (again || first)
+            json_array_append_new(values, value_json(&line, again));
     }
-    if (f)
-        fclose(f);
-    return values;
+    *code = f ? published_close(f, command) : GR_BAD_DATA;
+    if (*code == 0)
+        return values;
+    json_decref(values);
+    return NULL;
 }

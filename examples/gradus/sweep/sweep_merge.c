@@ -43,11 +43,11 @@ static int take_rows(journal *into, const journal *from)
 /* One more folder into the journal, which the first one opens. Returns 0 or an exit code, complained of. */
 static int merge_folder(journal *into, const char *folder)
 {
-    json_t *notes = NULL, *identity = folder_identity(folder, "sweep merge", &notes);
-    if (!identity)
-        return GR_BAD_DATA;
+    json_t *notes = NULL, *identity;
     journal from = {0};
-    int code = journal_read(&from, folder, identity);
+    int code = folder_identity(folder, "sweep merge", &identity, &notes);
+    if (code == 0)
+        code = journal_read(&from, folder, identity);
     if (code == 0)
         code = into->file < 0 ? journal_open(into, identity, notes) : journal_compare(into, identity);
     if (code == 0)
@@ -61,14 +61,14 @@ static int merge_folder(journal *into, const char *folder)
 /* The tables and the picture of what is there now. */
 static int tell_merged(sweep *w)
 {
-    json_t *identity = folder_identity(w->asked.out, "sweep merge", NULL);
-    if (!identity)
-        return GR_BAD_DATA;
-    w->recipe = recipe_find(text_at(identity, "recipe"), "sweep merge");
+    json_t *identity;
+    int code = folder_identity(w->asked.out, "sweep merge", &identity, NULL);
+    w->recipe = code ? NULL : recipe_find(text_at(identity, "recipe"), "sweep merge");
     w->data = text_at(identity, "data");
     w->estimate.test = integer_of(identity, "test_samples");
     w->asked.shared.updates = integer_of(identity, "updates");
-    int code = w->recipe ? folder_grid(&w->journal, "sweep merge", &w->axes, &w->grid) : GR_USAGE;
+    if (code == 0)
+        code = w->recipe ? folder_grid(&w->journal, "sweep merge", &w->axes, &w->grid) : GR_USAGE;
     if (code == 0)
         code = sweep_tell(w);
     json_decref(identity);
