@@ -46,6 +46,7 @@ static void release(gr__simt_machine *m, int id)
     gr__simt_shadow_meets(m);
     gr__simt_order_warps(m, warps);
     gr__simt_count_barrier(m);
+    gr__simt_watch_barrier(m, id, warps, m->barrier[id].file, m->barrier[id].line);
     m->barrier[id].arrived = 0;
     for (int i = 0; i < m->threads; i++) {
         gr__simt_thread *t = &m->thread[m->order == GR__SIMT_REVERSE ? m->threads - 1 - i : i];

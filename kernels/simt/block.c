@@ -192,12 +192,14 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
     set_up_threads(m);
     gr__simt_shared_reset(m);
     gr__simt_shadow_block(m);
+    gr__simt_watch_block(m);
     if (!m->fault[0])
         go(m, &m->launcher, pull(m));
     if (!m->fault[0] && m->exited < m->threads)
         report_deadlock(m);
     if (!m->fault[0])
         gr__simt_shadow_meets(m);
+    gr__simt_watch_block_end(m);
     if (m->fault[0]) /* what the fibers were doing is dropped with them */
         m->fibers = m->idles = 0;
     m->threads = 0;

@@ -59,6 +59,7 @@ static void run_grid(gr__simt_machine *m, const gr__simt_config *c)
     if (!gr__simt_shadow_launch(m))
         gr__simt_report(m, "out of memory: shadow of the shared memory");
     gr__simt_count_launch(m);
+    gr__simt_watch_launch(m);
     for (unsigned z = 0; z < c->grid.z && !m->fault[0]; z++)
         for (unsigned y = 0; y < c->grid.y && !m->fault[0]; y++)
             for (unsigned x = 0; x < c->grid.x && !m->fault[0]; x++)

@@ -26,6 +26,7 @@ static void close_machine(void *machine)
     }
     free(m->memory.buffer);
     free(m->allowed);
+    gr__simt_watch_close(m);
     gr__simt_shadow_close(m);
     gr__simt_count_close(m);
     free(m);
@@ -72,6 +73,7 @@ gr__simt_machine *gr__simt_here(void)
     /* behind the arena: the dynamic shared memory of a launch that gave none */
     mprotect(m->shared.memory + GR__SIMT_ARENA, GR__SIMT_SHARED_MAX, PROT_NONE);
     read_environment(m);
+    gr__simt_watch_asked(m);
     pthread_once(&key_made, make_key);
     pthread_setspecific(at_thread_end, m);
     return gr__simt_now = m;
@@ -131,5 +133,11 @@ gr__simt_counters gr__simt_count_end(void)
 void gr__simt_count_lines(gr__simt_count_visit visit, void *data)
 {
     (void)visit, (void)data;
+}
+
+bool gr__simt_watch(const char *path, const gr__simt_scene *scene)
+{
+    (void)path, (void)scene;
+    return false;
 }
 #endif

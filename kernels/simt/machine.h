@@ -168,9 +168,11 @@ typedef struct gr__simt_machine {
     uint64_t seed, random;
     char fault[GR__SIMT_FAULT];
     char where[GR__SIMT_FAULT];
-    struct gr__simt_shadow *shadow; /* check build */
-    struct gr__simt_tally *tally;   /* check build, while it counts */
-    const char *counted_kernel;     /* whose accesses are being counted */
+    struct gr__simt_shadow *shadow;   /* check build */
+    struct gr__simt_tally *tally;     /* check build, while it counts */
+    const char *counted_kernel;       /* whose accesses are being counted */
+    struct gr__simt_watcher *watcher; /* check build, once a block was asked for */
+    bool watching;                    /* that block runs */
 } gr__simt_machine;
 
 /* machine.c: this OS thread's machine, made on first use; NULL: memory is out (a fault). gr__simt_now: NULL before. */

@@ -34,6 +34,18 @@ void gr__simt_count_launch(gr__simt_machine *m);
 void gr__simt_count_barrier(gr__simt_machine *m);
 void gr__simt_count_close(gr__simt_machine *m);
 
+/*
+ * What is watched, nothing while nobody asked for one: a block begins, and has ended or was abandoned; warps met at
+ * barrier id; lanes of the running thread's warp at a collective. watch_asked: what the environment asks for.
+ */
+void gr__simt_watch_asked(gr__simt_machine *m);
+void gr__simt_watch_launch(gr__simt_machine *m);
+void gr__simt_watch_block(gr__simt_machine *m);
+void gr__simt_watch_block_end(gr__simt_machine *m);
+void gr__simt_watch_barrier(gr__simt_machine *m, int id, unsigned warps, const char *file, int line);
+void gr__simt_watch_collective(gr__simt_machine *m, const gr__simt_gathering *g);
+void gr__simt_watch_close(gr__simt_machine *m);
+
 void gr__simt_shadow_close(gr__simt_machine *m);
 void gr__simt_shadow_forget(gr__simt_buffer *b);
 
@@ -87,6 +99,34 @@ static inline void gr__simt_count_barrier(gr__simt_machine *m)
     (void)m;
 }
 static inline void gr__simt_count_close(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_watch_asked(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_watch_launch(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_watch_block(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_watch_block_end(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_watch_barrier(gr__simt_machine *m, int id, unsigned warps, const char *file, int line)
+{
+    (void)m, (void)id, (void)warps, (void)file, (void)line;
+}
+static inline void gr__simt_watch_collective(gr__simt_machine *m, const gr__simt_gathering *g)
+{
+    (void)m, (void)g;
+}
+static inline void gr__simt_watch_close(gr__simt_machine *m)
 {
     (void)m;
 }

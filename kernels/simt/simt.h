@@ -86,6 +86,21 @@ gr__simt_counters gr__simt_count_end(void);
 typedef void (*gr__simt_count_visit)(const char *kernel, const char *line, const gr__simt_counters *c, void *data);
 void gr__simt_count_lines(gr__simt_count_visit visit, void *data);
 
+/*
+ * Writes down at path, as lines of JSON (check/watch.c), the kernels that this thread launches from now on and what
+ * one block of one launch does: each request, barrier and collective. Takes effect once, in the check build; false in
+ * the others, or when path cannot be written. A program that calls nothing here may be asked by its environment:
+ * GRADUS_SIMT_WATCH=path, and GRADUS_SIMT_WATCH_KERNEL, _LAUNCH, _BLOCK (as X,Y,Z), _LIMIT.
+ */
+typedef struct {
+    const char *kernel; /* NULL: the first to be launched. "k" is every k<...> */
+    int64_t launch;     /* of that kernel, from 1; 0: the first */
+    unsigned block[3];
+    int64_t limit; /* lines for requests, barriers and collectives; 0: GR__SIMT_SCENE */
+} gr__simt_scene;
+enum { GR__SIMT_SCENE = 20000 };
+bool gr__simt_watch(const char *path, const gr__simt_scene *scene);
+
 /* --- for language.h ----------------------------------------------------------------------------------------------- */
 
 typedef struct uint3 {

@@ -168,6 +168,7 @@ void gr__simt_warp(unsigned mask, gr__simt_collective op, void *argument, const 
     const gr__simt_gathering complete = *g;
     *g = w->gathering[--w->gatherings];
     execute(m, lane, &complete);
+    gr__simt_watch_collective(m, &complete);
     for (int i = 0; i < LANES; i++) {
         const int l = m->order == GR__SIMT_REVERSE ? LANES - 1 - i : i;
         if ((mask >> l & 1) && &lane[l] != me)

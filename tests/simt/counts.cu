@@ -1,4 +1,7 @@
-/* counts.cu - the counters, on accesses whose cost is known. Returns the number of mistakes. */
+/*
+ * counts.cu - the counters, and what is written down of a block, on accesses whose cost is known. Returns the number of
+ * mistakes.
+ */
 #include <stdio.h>
 
 #include "kernels/cuda/gpu.h"
@@ -30,6 +33,31 @@ static __global__ void quads(float *out, const float *x)
     *(float4 *)&tile[4 * threadIdx.x] = *(const float4 *)(x + 4 * threadIdx.x);
     __syncthreads();
     *(float4 *)(out + 4 * threadIdx.x) = *(const float4 *)&tile[4 * (31 - threadIdx.x)];
+}
+
+/* What is written down of the second block of columns<32>: lines of each kind, and the turns of its reads. */
+static int check_watch(float *y)
+{
+    const char *path = "watched_by_test_simt.jsonl";
+    const gr__simt_scene scene = {"columns", 1, {1, 0, 0}, 0};
+    char line[4096];
+    int writes = 0, reads = 0, barriers = 0, stores = 0, wrong = 0;
+    gr__simt_watch(path, &scene);
+    GR_LAUNCH((columns<32>), 2, 32, 0, NULL, y);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        writes += strstr(line, ",\"w\",4,0,") && line[2] == 's';
+        reads += strstr(line, ",\"r\",4,31,") && line[2] == 's';
+        stores += strstr(line, ",\"w\",4,4,") && strstr(line, ",128,4]") && line[2] == 'g';
+        barriers += line[2] == 'b';
+    }
+    if (f)
+        fclose(f);
+    remove(path);
+    wrong += writes != 32 || reads != 32 || barriers != 1 || stores != 1;
+    if (wrong)
+        printf("watched: %d writes, %d reads, %d barriers, %d stores\n", writes, reads, barriers, stores);
+    return wrong;
 }
 
 static int expect(const char *what, uint64_t is, uint64_t should_be)
@@ -74,6 +102,7 @@ extern "C" int check_counts(void)
     c = gr__simt_count_end();
     wrong += expect("requests for quads", c.shared_requests + c.global_requests, 4);
     wrong += expect("sectors of quads", c.global_sectors, 32) + expect("conflicts of quads", c.bank_conflicts, 0);
+    wrong += check_watch(y);
     if (gr__simt_fault())
         wrong++, puts(gr__simt_fault());
     return wrong;

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "kernels/simt/check/check.h"
+#include "kernels/simt/check/requests.h"
 
 /* A kernel's parameters, its built-in variables and the constants of its program. */
 static bool is_own(const gr__simt_machine *m, const char *p)
@@ -17,13 +17,24 @@ static bool is_own(const gr__simt_machine *m, const char *p)
     return (size_t)(p - (const char *)m->launch->arguments) < m->launch->arguments_bytes || gr__simt_in_image(p);
 }
 
+/* To a request of its warp. */
+static void join(gr__simt_machine *m, const gr__simt_access *a, bool shared)
+{
+    if (gr__simt_requests_add(m, a, shared))
+        return;
+    if (m->tally)
+        gr__simt_count_lost(m);
+    if (m->watching)
+        gr__simt_watch_lost(m);
+}
+
 void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a)
 {
     if (!a->bytes)
         return;
     const bool shared = gr__simt_in_shared(m, a->p);
-    if (m->tally && m->current && (shared || !is_own(m, a->p)))
-        gr__simt_count_access(m, a, shared);
+    if ((m->tally || m->watching) && m->current && (shared || !is_own(m, a->p)))
+        join(m, a, shared);
     if (shared) {
         gr__simt_check_shared(m, a);
         return;

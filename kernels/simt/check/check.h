@@ -33,11 +33,12 @@ typedef struct {
 } gr__simt_access;
 
 struct gr__simt_shadow {
-    uint32_t clock[GR__SIMT_WARPS][GR__SIMT_WARPS]; /* [warp][what it knows of warp] */
-    uint64_t period, began;                         /* times that all of a block met; when this block began */
-    uint32_t block;                                 /* number of this block in its grid */
-    struct gr__simt_cells *cells;                   /* shared_cells.c */
-    char unwritten[GR__SIMT_FAULT];                 /* report of a read of what nobody had written by then */
+    uint32_t clock[GR__SIMT_WARPS][GR__SIMT_WARPS];     /* [warp][what it knows of warp] */
+    uint64_t period, began;                             /* times that all of a block met; when this block began */
+    uint32_t block;                                     /* number of this block in its grid */
+    struct gr__simt_cells *cells;                       /* shared_cells.c */
+    struct gr__simt_requests *requests[GR__SIMT_WARPS]; /* requests.c */
+    char unwritten[GR__SIMT_FAULT];                     /* report of a read of what nobody had written by then */
     struct {
         const char *file;
         int line;
@@ -61,10 +62,6 @@ static inline bool gr__simt_happened_before(const gr__simt_machine *m, gr__simt_
     const uint32_t then = r.epoch & GR__SIMT_CLOCK_MAX, known = m->shadow->clock[t->warp][warp];
     return warp == t->warp ? thread == t->number || then < known : then <= known;
 }
-
-/* count.c: an access for the counters; warps that have synchronised. */
-void gr__simt_count_access(gr__simt_machine *m, const gr__simt_access *a, bool shared);
-void gr__simt_count_flush(gr__simt_machine *m, unsigned warps);
 
 /* shared_cells.c, global_cells.c: check an access, report it or record it. */
 void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a);

@@ -1,12 +1,12 @@
 /* clocks.c - a vector clock for each warp, moved on when warps synchronise. */
 #include <string.h>
 
-#include "kernels/simt/check/check.h"
+#include "kernels/simt/check/requests.h"
 
 void gr__simt_order_warps(gr__simt_machine *m, unsigned warps)
 {
     uint32_t joined[GR__SIMT_WARPS] = {0};
-    gr__simt_count_flush(m, warps);
+    gr__simt_requests_flush(m, warps);
     m->shadow->period += warps == (m->warps < GR__SIMT_WARPS ? (1u << m->warps) - 1 : ~0u);
     for (int w = 0; w < m->warps; w++)
         for (int i = 0; i < m->warps && (warps >> w & 1); i++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/simt/check/check.h"
+#include "kernels/simt/check/requests.h"
 
 enum { WORD = 4, CHUNK = 16 };
 #define UNDER_WAY 0xFFFFFFFFu /* the epoch of a cp.async that has not landed */
@@ -51,7 +51,7 @@ bool gr__simt_shadow_launch(gr__simt_machine *m)
 
 void gr__simt_shadow_block(gr__simt_machine *m)
 {
-    gr__simt_count_flush(m, ~0u);
+    gr__simt_requests_flush(m, ~0u);
     memset(m->shadow->clock, 0, sizeof m->shadow->clock);
     for (int w = 0; w < GR__SIMT_WARPS; w++)
         m->shadow->clock[w][w] = 1;
@@ -62,9 +62,11 @@ void gr__simt_shadow_block(gr__simt_machine *m)
 
 void gr__simt_shadow_close(gr__simt_machine *m)
 {
+    gr__simt_requests_close(m);
     if (m->shadow)
         free(m->shadow->cells);
     free(m->shadow);
+    m->shadow = NULL;
 }
 
 /* Whether the access lies in one variable. */
