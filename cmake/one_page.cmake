@@ -1,4 +1,4 @@
-# Writes OUTPUT, a header with the array report_page: page.html of FOLDER, each {{NAME}} replaced by the file NAME.
+# Writes OUTPUT, a header with the array NAME: page.html of FOLDER, each "{{FILE}}" in it replaced by that file.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${FOLDER}/page.html text)
 while(text MATCHES "{{([a-z_]+\\.[a-z]+)}}")
@@ -10,4 +10,4 @@ file(WRITE ${OUTPUT}.html "${text}")
 file(READ ${OUTPUT}.html bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-file(WRITE ${OUTPUT} "static const unsigned char report_page[] = {\n${bytes}0};\n")
+file(WRITE ${OUTPUT} "static const unsigned char ${NAME}[] = {\n${bytes}0};\n")

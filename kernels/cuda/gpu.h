@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && !defined(GRADUS_SIMT_LANGUAGE_H) /* gradus-simt calls itself nvcc */
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

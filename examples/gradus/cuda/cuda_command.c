@@ -12,7 +12,7 @@
 
 typedef struct {
     choice order;
-    const char *out, *break_at, *thread, *block;
+    const char *out, *include, *break_at, *thread, *block;
     int64_t seed;
     bool check, counters, gdb;
 } cuda_settings;
@@ -33,6 +33,7 @@ static const option look_options[] = {
 
 static const option program_options[] = {
     TEXT_OPTION("out", "PROGRAM", offsetof(cuda_settings, out), "keep the program there"),
+    TEXT_OPTION("include", "FOLDER", offsetof(cuda_settings, include), "look for headers there, too"),
     FLAG_OPTION("gdb", offsetof(cuda_settings, gdb), "run it in gdb, compiled for a debugger"),
     TEXT_OPTION("break", "LINE", offsetof(cuda_settings, break_at), "stop there (with --gdb): 14 or other.cu:14"),
     TEXT_OPTION("block", "X[,Y,Z]", offsetof(cuda_settings, block), "only in this block (default: the first to come)"),
@@ -93,10 +94,14 @@ static void set_environment(const cuda_settings *s)
 static int compile_and_run(const cuda_settings *s, const char *const *files, const char *folder, char **arguments)
 {
     char program[PATH_MAX], stop[1024];
-    const char *options[3] = {s->gdb ? "-O0" : "-O1", s->check || s->counters ? "--check" : NULL};
-    int code = breakpoint(s, files[0], stop);
+    const char *options[5] = {s->gdb ? "-O0" : "-O1"};
+    int n = 1, code = breakpoint(s, files[0], stop);
     if (code)
         return code;
+    if (s->include)
+        options[n++] = "-I", options[n++] = s->include;
+    if (s->check || s->counters)
+        options[n++] = "--check";
     snprintf(program, sizeof program, "%s%s", s->out ? (strchr(s->out, '/') ? "" : "./") : folder,
              s->out ? s->out : "/program");
     code = cuda_compile(files, program, options);

@@ -13,9 +13,11 @@
 #include "cuda/cuda_run.h"
 #include "terminal/system.h"
 #include "terminal/values.h"
+#include "theatre/theatre.h"
 
 typedef struct {
     int64_t hint;
+    const char *theatre;
     bool list, task;
 } puzzle_settings;
 
@@ -23,6 +25,8 @@ static const option puzzle_options[] = {
     FLAG_OPTION("list", offsetof(puzzle_settings, list), "name all puzzles"),
     FLAG_OPTION("task", offsetof(puzzle_settings, task), "print the task"),
     COUNT_OPTION("hint", "K", offsetof(puzzle_settings, hint), 1, 9, "print hint K of the puzzle: 1, then 2, ..."),
+    TEXT_OPTION("theatre", "PAGE.html", offsetof(puzzle_settings, theatre),
+                "write what the first block of your kernel does as a page (gradus theatre)"),
     {0},
 };
 
@@ -110,7 +114,8 @@ static int begin(const puzzle *p, const char *file)
     return 0;
 }
 
-static int check(const puzzle *p, const char *file)
+/* Compiles the check with file and runs it, watched if a page is wanted. */
+static int check(const puzzle *p, const char *file, const char *page)
 {
     char path[PATH_MAX], full[PATH_MAX], define[PATH_MAX + 16], folder[1024], program[1200];
     if (!realpath(file, full))
@@ -122,8 +127,11 @@ static int check(const puzzle *p, const char *file)
     const char *const files[] = {path_of(p, "check.cu", path), NULL};
     const char *const options[] = {"--check", "-I", p->root, define, NULL};
     int code = cuda_compile(files, program, options);
-    if (!code)
-        code = cuda_run(program, (char *[]){NULL}) ? GR_DEVICE_FAULT : 0;
+    char *none[] = {NULL};
+    if (!code && page)
+        code = theatre_show(program, none, &(scene_wish){0}, folder, page) ? GR_DEVICE_FAULT : 0;
+    else if (!code)
+        code = cuda_run(program, none) ? GR_DEVICE_FAULT : 0;
     program_folder_drop(folder);
     if (code == GR_DEVICE_FAULT)
         printf("not yet; --hint 1 helps, --task says again what is wanted\n");
@@ -142,7 +150,7 @@ static int one(const puzzle *p, const puzzle_settings *s, const char *file)
                                       : complain(GR_USAGE, "puzzle", "there is no hint %d; the solution is in %s",
                                                  (int)s->hint, "examples/puzzles/solutions");
     if (file || !access(own, F_OK))
-        return check(p, file ? file : own);
+        return check(p, file ? file : own, s->theatre);
     return begin(p, own);
 }
 
@@ -177,7 +185,7 @@ const gradus_command puzzle_command = {
         "what the kernel may ask of memory. Exit code 0 solved, 7 not yet, 3 it does not compile.",
     .operand = "N [FILE.cu]",
     .operands = 2,
-    .examples = "puzzle 1\npuzzle 1 my_map.cu\npuzzle 1 --hint 1",
+    .examples = "puzzle 1\npuzzle 1 my_map.cu\npuzzle 1 --hint 1\npuzzle 12 --theatre transpose.html",
     .groups = groups,
     .run = run_puzzle_command,
 };

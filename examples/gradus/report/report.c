@@ -1,56 +1,18 @@
 /* report.c - gradus report: sweeps as one page of HTML that needs no network and no program but a browser. */
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "commands.h"
 #include "gradus_report_page.h" /* report_page, made of this folder's page.html by cmake/one_page.cmake */
 #include "report/sweep_data.h"
 #include "report/words.h"
-#include "terminal/json_memory.h"
-#include "terminal/output.h"
+#include "terminal/page.h"
 #include "terminal/system.h"
-#include "train/row.h"
 
 enum { PATH_SIZE = 3072 };
 
 typedef struct {
     const char *out;
 } report_asks;
-
-/* --- the page ----------------------------------------------------------------------------------------------------- */
-
-/* JSON within a script of HTML: no "</script>" or "<!--" that a name from a row may hold must end it. */
-static void write_data(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<')
-            fputs("\\u003c", f);
-        else
-            fputc(*text, f);
-}
-
-static int write_page(const char *path, const json_t *data)
-{
-    static const char mark[] = "@DATA@";
-    const char *page = (const char *)report_page, *place = strstr(page, mark);
-    char *text = json_dumps(data, ROW_FORMAT);
-    output out;
-    if (!text || json_memory_failed()) {
-        free(text);
-        return complain(GR_NO_MEMORY, "report", "out of host memory for the page");
-    }
-    int code = output_open(&out, path, "report");
-    if (code == 0) {
-        fwrite(page, 1, (size_t)(place - page), out.file);
-        write_data(out.file, text);
-        fputs(place + strlen(mark), out.file);
-        code = output_commit(&out, "report");
-    }
-    free(text);
-    return code;
-}
-
-/* --- the command -------------------------------------------------------------------------------------------------- */
 
 /* Appends what a folder holds. Returns 0 or an exit code, complained of. */
 static int add_folder(json_t *sweeps, const char *folder)
@@ -82,7 +44,7 @@ static int run_report(int argc, char **argv)
     json_t *data = json_pack("{s:s, s:s, s:i, s:o, s:o}", "version", gr_version(), "date", now_text(now), "fewest_runs",
                              FEWEST_RUNS, "command", report_words(folders, asks.out), "sweeps", sweeps);
     if (code == 0)
-        code = write_page(asks.out ? asks.out : path, data);
+        code = page_write(asks.out ? asks.out : path, report_page, data, "report");
     if (code == 0)
         printf("%s\n", asks.out ? asks.out : path);
     json_decref(data);

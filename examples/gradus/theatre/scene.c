@@ -1,0 +1,208 @@
+/* scene.c - see scene.h. */
+#include "theatre/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "terminal/system.h"
+
+enum { PATH_ROOM = 4096, SOURCE_MOST = 256 * 1024 };
+
+/* --- sources ------------------------------------------------------------------------------------------------------ */
+
+/* The text of a file of moderate size, or NULL. */
+static json_t *text_of(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = f ? malloc(SOURCE_MOST + 1) : NULL;
+    const size_t n = text ? fread(text, 1, SOURCE_MOST + 1, f) : 0;
+    json_t *result = text && n <= SOURCE_MOST ? json_stringn(text, n) : NULL;
+    free(text);
+    if (f)
+        fclose(f);
+    return result;
+}
+
+/* Places in Gradus' own sources are named from their root: seen from here, or from the folder above the build. */
+static void add_source(json_t *sources, const char *file)
+{
+    char beside[PATH_ROOM];
+    json_t *text = json_object_get(sources, file) ? NULL : text_of(file);
+    if (!text && *file != '/' && find_companion(".", file, beside, sizeof beside))
+        text = text_of(beside);
+    if (text)
+        json_object_set_new(sources, file, text);
+}
+
+/* Paths in the text as seen from here. */
+static void shorten_paths(char *text)
+{
+    char here[PATH_ROOM];
+    if (!getcwd(here, sizeof here - 1))
+        return;
+    strcat(here, "/");
+    const size_t n = strlen(here);
+    for (char *at = text; (at = strstr(at, here));)
+        memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/* "FILE:LINE" as [file, line]; the file's text. */
+static void add_site(json_t *data, const char *place)
+{
+    char file[PATH_ROOM];
+    snprintf(file, sizeof file, "%s", place);
+    shorten_paths(file);
+    char *colon = strrchr(file, ':');
+    const int line = colon ? atoi(colon + 1) : 0;
+    if (colon)
+        *colon = '\0';
+    json_array_append_new(json_object_get(data, "sites"), json_pack("[s, i]", file, line));
+    if (line)
+        add_source(json_object_get(data, "sources"), file);
+}
+
+/* What lies behind "... at FILE:LINE", the name of a buffer, so that the page can say which variable that is. */
+static void add_source_of(json_t *sources, const char *name)
+{
+    char file[PATH_ROOM];
+    const char *at = strstr(name, " at ");
+    snprintf(file, sizeof file, "%s", at ? at + 4 : "");
+    char *colon = strrchr(file, ':');
+    if (!colon)
+        return;
+    *colon = '\0';
+    add_source(sources, file);
+}
+
+/* --- lines of the recording --------------------------------------------------------------------------------------- */
+
+static void add_end(json_t *data, json_t *end)
+{
+    char fault[PATH_ROOM];
+    const char *text = json_string_value(json_object_get(end, "fault"));
+    snprintf(fault, sizeof fault, "%s", text ? text : "");
+    shorten_paths(fault);
+    if (text)
+        json_object_set_new(end, "fault", json_string(fault));
+    json_object_set(data, "end", end);
+}
+
+/* One line goes where it belongs. What is cut off, where the program died, is no JSON and nowhere. */
+static void take_line(json_t *data, json_t *launches, json_t *line)
+{
+    json_t *value;
+    if (json_is_array(line))
+        json_array_append(json_object_get(data, "events"), line);
+    else if ((value = json_object_get(line, "launch")))
+        json_array_append(launches, value);
+    else if ((value = json_object_get(line, "site")))
+        add_site(data, json_string_value(json_array_get(value, 1)));
+    else if ((value = json_object_get(line, "object"))) {
+        add_source_of(json_object_get(data, "sources"), json_string_value(json_array_get(value, 1)));
+        json_array_remove(value, 0);
+        json_array_append(json_object_get(data, "objects"), value);
+    } else if ((value = json_object_get(line, "scene")))
+        json_object_set(data, "scene", value);
+    else if ((value = json_object_get(line, "end")))
+        add_end(data, value);
+}
+
+static bool read_lines(const char *path, json_t *data, json_t *launches)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    while (f && getline(&text, &room, f) > 0) {
+        json_t *line = json_loads(text, 0, NULL);
+        if (line)
+            take_line(data, launches, line);
+        json_decref(line);
+    }
+    free(text);
+    if (f)
+        fclose(f);
+    return f;
+}
+
+/* --- why there is no such block ----------------------------------------------------------------------------------- */
+
+static const char *kernel_of(const json_t *launch)
+{
+    return json_string_value(json_object_get(launch, "kernel"));
+}
+
+/* The kernels that were launched, each once: "a, b<3>". */
+static void list_kernels(const json_t *launches, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const char *name = kernel_of(json_array_get(launches, i));
+        bool before = false;
+        for (size_t j = 0; j < i; j++)
+            before |= !strcmp(name, kernel_of(json_array_get(launches, j)));
+        const size_t used = strlen(text);
+        if (!before)
+            snprintf(text + used, room - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+/* Whether the emulator takes the name for that kernel: k also names k<3> and space::k. */
+static bool is_kernel(const char *name, const char *kernel)
+{
+    const char *begin = kernel + (*kernel == '('), *end = begin + strcspn(begin, "<)");
+    const size_t n = strlen(name);
+    return !strcmp(name, kernel) || ((size_t)(end - begin) >= n && !strncmp(end - n, name, n) &&
+                                     (end - n == begin || end[-(ptrdiff_t)n - 1] == ':'));
+}
+
+static bool in_grid(const json_t *launch, const unsigned block[3])
+{
+    const json_t *grid = json_object_get(launch, "grid");
+    for (size_t i = 0; i < 3; i++)
+        if (block[i] >= (unsigned)json_integer_value(json_array_get(grid, i)))
+            return false;
+    return true;
+}
+
+static int explain(const scene_wish *wish, const json_t *launches)
+{
+    char kernels[1024];
+    const json_t *launch = NULL;
+    int64_t times = 0;
+    const int64_t wanted = wish->launch ? wish->launch : 1;
+    const unsigned *b = wish->block;
+    list_kernels(launches, kernels, sizeof kernels);
+    if (!*kernels)
+        return complain(GR_USAGE, "theatre",
+                        "the program launched no kernel that is watched; one of Gradus' own must be built with every "
+                        "access checked (cmake --preset check), another one by gradus-simt --check");
+    for (size_t i = 0; i < json_array_size(launches) && times < wanted; i++)
+        if (!wish->kernel || is_kernel(wish->kernel, kernel_of(json_array_get(launches, i))))
+            launch = json_array_get(launches, i), times++;
+    if (!launch)
+        return complain(GR_USAGE, "theatre", "no kernel \"%s\" was launched; there were: %s", wish->kernel, kernels);
+    if (times < wanted)
+        return complain(GR_USAGE, "theatre", "%s was launched %lld %s, not %lld", kernel_of(launch), (long long)times,
+                        times == 1 ? "time" : "times", (long long)wanted);
+    if (!in_grid(launch, b)) {
+        const json_t *g = json_object_get(launch, "grid");
+        return complain(GR_USAGE, "theatre", "block (%u,%u,%u) is not in the grid (%d,%d,%d) of %s", b[0], b[1], b[2],
+                        (int)json_integer_value(json_array_get(g, 0)), (int)json_integer_value(json_array_get(g, 1)),
+                        (int)json_integer_value(json_array_get(g, 2)), kernel_of(launch));
+    }
+    return complain(GR_DEVICE_FAULT, "theatre",
+                    "block (%u,%u,%u) of %s did not begin: a block before it went wrong, or the program ended", b[0],
+                    b[1], b[2], kernel_of(launch));
+}
+
+int scene_read(const char *path, const scene_wish *wish, json_t **data)
+{
+    json_t *launches = json_array();
+    *data = json_pack("{s:n, s:[], s:n, s:[], s:[], s:{}}", "scene", "events", "end", "sites", "objects", "sources");
+    read_lines(path, *data, launches);
+    const int code = json_is_object(json_object_get(*data, "scene")) ? 0 : explain(wish, launches);
+    json_decref(launches);
+    return code;
+}

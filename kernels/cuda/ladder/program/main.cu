@@ -1,0 +1,69 @@
+/*
+ * main.cu - a rung of the ladder as a program of its own, on two matrices of 64 x 64; in the folder of the project:
+ *
+ *   gradus cuda kernels/cuda/ladder/3_shared_tile.cu kernels/cuda/ladder/program/main.cu --include . --counters
+ *   gradus theatre kernels/cuda/ladder/3_shared_tile.cu kernels/cuda/ladder/program/main.cu --include . --out tile.html
+ */
+#include <stdio.h>
+
+#include "kernels/cuda/hooks.h"
+#include "kernels/cuda/ladder/ladder.h"
+
+enum { SIDE = 64, COUNT = SIDE * SIDE };
+
+/* The rungs, of which those are there that were compiled along. */
+#define RUNG(name) extern "C" __attribute__((weak)) gr__ladder_rung GR_CUDA(ladder_##name);
+GR__LADDER(RUNG)
+#undef RUNG
+
+static float a[COUNT], b[COUNT], c[COUNT];
+
+/* Whole numbers, so that the sums are exact in any order. */
+static void fill(void)
+{
+    for (int i = 0; i < COUNT; i++)
+        a[i] = i % 7 - 3, b[i] = i % 5 - 2;
+}
+
+static int count_mistakes(void)
+{
+    int mistakes = 0;
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            float sum = 0;
+            for (int l = 0; l < SIDE; l++)
+                sum += a[i * SIDE + l] * b[l * SIDE + j];
+            mistakes += c[i * SIDE + j] != sum;
+        }
+    return mistakes;
+}
+
+static int run(const char *name, gr__ladder_rung *rung)
+{
+    float *device_a, *device_b, *device_c;
+    cudaMalloc(&device_a, sizeof a);
+    cudaMalloc(&device_b, sizeof b);
+    cudaMalloc(&device_c, sizeof c);
+    cudaMemcpy(device_a, a, sizeof a, cudaMemcpyHostToDevice);
+    cudaMemcpy(device_b, b, sizeof b, cudaMemcpyHostToDevice);
+    rung(device_c, device_a, device_b, SIDE, SIDE, SIDE, NULL);
+    cudaMemcpy(c, device_c, sizeof c, cudaMemcpyDeviceToHost);
+    cudaFree(device_a);
+    cudaFree(device_b);
+    cudaFree(device_c);
+    const int mistakes = count_mistakes();
+    printf("%s: %d of %d results wrong\n", name, mistakes, COUNT);
+    return mistakes;
+}
+
+int main()
+{
+    int mistakes = 0;
+    fill();
+#define RUNG(name)              \
+    if (GR_CUDA(ladder_##name)) \
+        mistakes += run(#name, GR_CUDA(ladder_##name));
+    GR__LADDER(RUNG)
+#undef RUNG
+    return mistakes ? 1 : 0;
+}
