@@ -31,5 +31,6 @@ bool gr_module_set_outputs(gr_module *net, int outputs)
                         net->parameters ? "the model is built already; set them before"
                                         : "a model has at least 1 output");
     head->dense.units = outputs;
+    net->classes = outputs; /* in place of what its text was read for */
     return true;
 }

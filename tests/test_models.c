@@ -393,6 +393,21 @@ static void files_that_are_no_texts(void **state)
     rmdir(folder);
 }
 
+/* Another number of outputs than the text was read for: the answer is held to that. */
+static void a_head_may_be_replaced(void **state)
+{
+    (void)state;
+    for (int outputs = 2; outputs <= 7; outputs += 5) {
+        gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .seed = 1});
+        gr_module *net = gr_model_from_text(ctx, "m.txt", "flatten\ndense 4 relu\ndense classes", 3);
+        assert_true(gr_module_set_outputs(net, outputs));
+        if (!gr_module_build(net, 3, (int64_t[]){4, 4, 3}))
+            fail_msg("%s", gr_error_text(ctx));
+        assert_int_equal(gr_count(gr_parameter(net, 3)), outputs);
+        gr_close(ctx);
+    }
+}
+
 static void the_caller_is_told_of_mistakes(void **state)
 {
     (void)state;
@@ -415,6 +430,7 @@ int main(void)
                                        cmocka_unit_test(hostile_texts_are_told_by_line_and_column),
                                        cmocka_unit_test(texts_have_limits),
                                        cmocka_unit_test(files_that_are_no_texts),
+                                       cmocka_unit_test(a_head_may_be_replaced),
                                        cmocka_unit_test(the_caller_is_told_of_mistakes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 """Pictures of one's own: any number of classes, the split, folders with parts, and what is said of odd folders."""
 
 import json
+import os
 import random
 import shutil
 import struct
@@ -107,6 +108,14 @@ class OwnPictures(Case):
                       "left out 1 file, such as flowers/notes.txt", "left out 1 folder, such as flowers/blue/more",
                       "left out 2 files, such as flowers/green/a.webp", "left out green/torn.png", "4 classes; "):
             self.assertIn(words, told)
+
+    def test_a_name_that_is_no_text(self):
+        """A folder named in Latin-1: the class keeps its number."""
+        self.flowers(6, 6, 6)
+        os.rename(self.folder / "flowers/green", os.fsencode(self.folder) + b"/flowers/gr\xfcn")
+        self.gradus("train", "--data", "flowers", *QUICK, "--save-weights", "w")
+        self.assertEqual(json.loads(self.notes("w")["classes"]), ["blue", "class 1", "red"])
+        self.assertIn("class 1", self.gradus("predict", "w", "flowers/red/0.png", "--top", "3").out)
 
     def test_what_cannot_be_trained_on_is_refused(self):
         self.refused(USAGE, "train", names=["which recipe"])

@@ -7,10 +7,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import pages
+
+sys.path.append(str(pages.ROOT / "tests/cli"))
+from cli import png
 
 GRADUS = os.environ["GRADUS"]
 LIBRARY = os.environ["GRADUS_LIBRARY"]
@@ -31,6 +35,8 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
 }
 PRODUCTS = {"PATH": "pets", "*.jpg": "pets/cat/1.png"}  # words for the reader to fill in, and what stands for them here
 
+OWN = "photos"  # a folder of class folders that is there
+
 
 def first(values):
     return values.split(",")[0]
@@ -45,7 +51,7 @@ def shortened(words):
     short, words = [], list(words)
     while words:
         word = words.pop(0)
-        if word == "--data":
+        if word == "--data" and words[0] != OWN:
             words.pop(0)
             word = "--procedural"
         short.append(PRODUCTS.get(word, word))
@@ -81,6 +87,10 @@ class Commands(pages.PagesCase):
         """A folder with a small set of pictures, for what a page makes."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradus-docs-"))
         self.addCleanup(shutil.rmtree, self.folder)
+        for number, animal in enumerate(("cat", "dog", "fox")):
+            (self.folder / OWN / animal).mkdir(parents=True)
+            for i in range(12):
+                (self.folder / OWN / animal / f"{i}.png").write_bytes(png(8, 8, (80 * number, 20 * i, 100)))
         (self.folder / "examples").symlink_to(pages.ROOT / "examples")
         for animal in ("cat", "dog"):
             (self.folder / "pets" / animal).mkdir(parents=True)

@@ -124,7 +124,7 @@ static int open_files(gr_context *ctx, const resolved *s, const weights_notes *n
     const char *root = source_root(s->asked.data);
     if (!f->find(s->recipe, root, path, sizeof path))
         return complain(GR_BAD_DATA, command, "%s: looked for %s there; --data names another folder", root, f->wanted);
-    if (own_folder_part(path, "test", part, sizeof part) || own_folder_part(path, "val", part, sizeof part))
+    if (f->own && (own_folder_part(path, "test", part, sizeof part) || own_folder_part(path, "val", part, sizeof part)))
         memcpy(path, part, sizeof path);
     gr_dataset *set = ends_in(path, ".grd") ? gr_packed(ctx, path, NULL) : read_folder(ctx, s, path, t);
     if (!set)

@@ -31,6 +31,7 @@ typedef struct {
 } memory_budget;
 
 typedef struct {
+    int classes;        /* of the data */
     int64_t samples[3]; /* of training, validation and test */
     const char *data;   /* name of the set */
     int64_t batch;      /* the largest that fits */

@@ -15,6 +15,7 @@ static int64_t plan(const finder *f, fits *found, int64_t batch, int64_t micro_b
 {
     resolved run = finder_run(f, batch, micro_batch);
     run.asked.memory_limit = 0; /* all of it is to be known */
+    run.asked.classes = found->classes;
     gr_context *ctx = resolved_open(&run, true);
     const gr_split split = source_stand_in(ctx, &run, found->samples);
     const learner l = learner_make(&run, ctx, &split);
@@ -89,7 +90,8 @@ static int nothing_fits(const finder *f, const memory_budget *m, int64_t needed)
 int find_fits(const finder *f, const site *at, memory_budget *m, fits *out)
 {
     const gr_split *parts = &at->data.split;
-    *out = (fits){.samples = {gr_dataset_size(parts->train), gr_dataset_size(parts->val), gr_dataset_size(parts->test)},
+    *out = (fits){.classes = gr_dataset_classes(parts->train),
+                  .samples = {gr_dataset_size(parts->train), gr_dataset_size(parts->val), gr_dataset_size(parts->test)},
                   .data = at->data.name};
     const int64_t wish = finder_wish(f), most = out->samples[0] < MAX_BATCH ? out->samples[0] : MAX_BATCH;
     if (wish > most)

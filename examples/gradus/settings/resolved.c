@@ -152,7 +152,7 @@ static int classes_of(const resolved *s, const gr_dataset *set)
     enum { USUAL = 2 };
     if (s->recipe->classes)
         return s->recipe->classes;
-    return set ? gr_dataset_classes(set) : s->asked.classes ? (int)s->asked.classes : USUAL;
+    return s->asked.classes ? (int)s->asked.classes : set ? gr_dataset_classes(set) : USUAL;
 }
 
 /* The last layer for other classes; one logit tells two apart already. */

@@ -39,7 +39,7 @@ typedef struct {
     choice filter;
     int64_t resize;
     const char *model;
-    int64_t classes; /* of a network that leaves them open, where no data tell */
+    int64_t classes; /* of a network whose recipe leaves them open, where the data do not tell */
     const char *augment;
     const char *init_weights;
     const char *freeze;

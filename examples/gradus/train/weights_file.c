@@ -12,13 +12,20 @@
 enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, SEEN, NOTES };
 static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs", "seen"};
 
+/* A class's name, or its number where the name is no UTF-8. */
+static json_t *name_of(const gr_dataset *set, int class)
+{
+    json_t *name = json_string(gr_dataset_class_name(set, class));
+    return name ? name : json_sprintf("class %d", class);
+}
+
 /* Names of the classes as JSON text, to be freed. NULL: no memory. */
 static char *names_of(const gr_dataset *set)
 {
     json_t *names = json_array();
     bool good = names;
     for (int i = 0; good && i < gr_dataset_classes(set); i++)
-        good = json_array_append_new(names, json_string(gr_dataset_class_name(set, i))) == 0;
+        good = json_array_append_new(names, name_of(set, i)) == 0;
     char *text = good ? json_dumps(names, JSON_COMPACT) : NULL;
     json_decref(names);
     return text;
@@ -34,7 +41,7 @@ bool weights_file_save(gr_module *net, const char *path, const resolved *s, cons
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
-        if (values[i]) /* names that are no UTF-8 are left out */
+        if (values[i])
             notes[n++] = (gr_note){keys[i], values[i]};
     const bool good = gr_save_weights_with(net, path, n, notes);
     free(classes);
