@@ -1,11 +1,10 @@
 /* layers.c - a line of a model's text to the layer that it describes: what may stand in it, kind by kind. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nn/text/text.h"
 
-enum { MOST_UNITS = 1 << 16, MOST_WINDOW = 255 };
+enum { MOST_UNITS = 1 << 16 };
 
 /* What a line may say behind its kind and sizes, a bit each. */
 enum {
@@ -28,81 +27,6 @@ typedef struct {
     double rate, l2, epsilon, momentum;
     const gr_word *activation, *name;
 } layer_words;
-
-/* --- numbers ------------------------------------------------------------------------------------------------------ */
-
-/* Digits at *text, as a number of at most `most`; one more than that where it is larger. -1: there are none. */
-static int digits(const char **text, int most)
-{
-    int n = -1;
-    for (; **text >= '0' && **text <= '9'; (*text)++)
-        n = (n < 0 ? 0 : n) > most ? most + 1 : 10 * (n < 0 ? 0 : n) + (**text - '0');
-    return n > most ? most + 1 : n;
-}
-
-/* The next word as a whole number from least to most. False: recorded. */
-static bool take_count(gr_text *t, const char *what, int least, int most, int *n)
-{
-    const gr_word *w = gr__text_word(t);
-    if (!w)
-        return gr__text_fail(t, NULL, "%s is missing; give a whole number from %d to %d", what, least, most);
-    const char *end = w->text;
-    *n = digits(&end, most);
-    return (!*end && *n >= least && *n <= most) ||
-           gr__text_fail(t, w, "%s is \"%s\"; it must be a whole number from %d to %d", what, w->text, least, most);
-}
-
-/* "3x3", "1x7" or "3": height and width of a window. False: recorded. */
-static bool take_window(gr_text *t, int window[2])
-{
-    const gr_word *w = gr__text_word(t);
-    if (!w)
-        return gr__text_fail(t, NULL, "the window's size is missing; give one such as 3x3");
-    const char *end = w->text;
-    window[0] = window[1] = digits(&end, MOST_WINDOW);
-    if (*end == 'x') {
-        end++;
-        window[1] = digits(&end, MOST_WINDOW);
-    }
-    for (int i = 0; i < 2; i++)
-        if (*end || window[i] < 1 || window[i] > MOST_WINDOW)
-            return gr__text_fail(t, w, "the window's size is \"%s\"; it must be one such as 3x3, sides from 1 to %d",
-                                 w->text, MOST_WINDOW);
-    return true;
-}
-
-/*
- * The next word as a number in [0, below]: digits, with a point and an exponent where they are wanted. Read here and
- * not by strtod, which reads by the program's locale. False: recorded.
- */
-static bool take_real(gr_text *t, const char *what, double below, double *x)
-{
-    enum { MOST_EXPONENT = 30 };
-    const gr_word *w = gr__text_word(t);
-    if (!w)
-        return gr__text_fail(t, NULL, "%s is missing; give a number from 0 to %g", what, below);
-    const char *c = w->text;
-    bool any = false;
-    int scale = 0, exponent = 0, sign = 1;
-    for (*x = 0; *c >= '0' && *c <= '9'; c++, any = true)
-        *x = 10 * *x + (*c - '0');
-    if (*c == '.')
-        for (c++; *c >= '0' && *c <= '9'; c++, scale++, any = true)
-            *x = 10 * *x + (*c - '0');
-    if (any && *c == 'e') {
-        sign = c[1] == '-' ? -1 : 1;
-        c += 1 + (c[1] == '-');
-        exponent = digits(&c, MOST_EXPONENT);
-    }
-    /* one rounding: powers of ten up to 22 are exact, and so is a number of up to 15 digits */
-    double power = 1;
-    const int shift = sign * exponent - scale;
-    for (int i = 0; i < abs(shift); i++)
-        power *= 10;
-    *x = shift < 0 ? *x / power : *x * power;
-    return (any && !*c && exponent >= 0 && exponent <= MOST_EXPONENT && *x <= below) ||
-           gr__text_fail(t, w, "%s is \"%s\"; it must be a number from 0 to %g", what, w->text, below);
-}
 
 /* --- words behind a layer ----------------------------------------------------------------------------------------- */
 
@@ -155,15 +79,15 @@ static bool take_value(gr_text *t, const gr_word *w, unsigned bit, const gr_laye
 {
     switch (bit) {
     case STRIDE:
-        return take_count(t, "the stride", 1, MOST_WINDOW, &l->stride);
+        return gr__text_count(t, "the stride", 1, GR__MOST_WINDOW, &l->stride);
     case PAD:
-        return take_count(t, "the padding", 0, MOST_WINDOW, &l->pad);
+        return gr__text_count(t, "the padding", 0, GR__MOST_WINDOW, &l->pad);
     case L2:
-        return take_real(t, "l2", 1e6, &l->l2);
+        return gr__text_real(t, "l2", 1e6, &l->l2);
     case EPSILON:
-        return take_real(t, "epsilon", 1, &l->epsilon);
+        return gr__text_real(t, "epsilon", 1, &l->epsilon);
     case MOMENTUM:
-        return take_real(t, "the momentum", 1, &l->momentum);
+        return gr__text_real(t, "the momentum", 1, &l->momentum);
     case NAMED:
         return (l->name = gr__text_name(t, list)) != NULL;
     case ACTIVATION:
@@ -210,7 +134,7 @@ static bool no_sizes(gr_text *t, layer_words *l)
 
 static bool conv_sizes(gr_text *t, layer_words *l)
 {
-    return take_count(t, "the number of filters", 1, MOST_UNITS, &l->units) && take_window(t, l->window);
+    return gr__text_count(t, "the number of filters", 1, MOST_UNITS, &l->units) && gr__text_window(t, l->window);
 }
 
 static gr_padding padding_of(const layer_words *l)
@@ -232,10 +156,10 @@ static gr_module *make_conv(gr_text *t, const layer_words *l)
 static bool pool_sizes(gr_text *t, layer_words *l)
 {
     const gr_word *w = &t->line.words[t->line.at];
-    return take_window(t, l->window) &&
-           (l->window[0] * l->window[1] <= MOST_WINDOW ||
+    return gr__text_window(t, l->window) &&
+           (l->window[0] * l->window[1] <= GR__MOST_WINDOW ||
             gr__text_fail(t, w, "a pooling window of %dx%d; it may have at most %d elements", l->window[0],
-                          l->window[1], MOST_WINDOW));
+                          l->window[1], GR__MOST_WINDOW));
 }
 
 static gr_module *make_pool(gr_text *t, const layer_words *l)
@@ -249,7 +173,7 @@ static gr_module *make_pool(gr_text *t, const layer_words *l)
 static bool dense_sizes(gr_text *t, layer_words *l)
 {
     if (!gr__text_is_next(t, "classes"))
-        return take_count(t, "the number of units (or the word classes)", 1, MOST_UNITS, &l->units);
+        return gr__text_count(t, "the number of units (or the word classes)", 1, MOST_UNITS, &l->units);
     l->units = t->classes;
     return gr__text_word(t);
 }
@@ -274,7 +198,7 @@ static gr_module *make_batch_norm(gr_text *t, const layer_words *l)
 static bool dropout_sizes(gr_text *t, layer_words *l)
 {
     const gr_word *w = t->line.at < t->line.n ? &t->line.words[t->line.at] : NULL;
-    return take_real(t, "the share that dropout drops", 1, &l->rate) &&
+    return gr__text_real(t, "the share that dropout drops", 1, &l->rate) &&
            (l->rate < 1 || gr__text_fail(t, w, "dropout 1 drops everything; give a share below 1, such as 0.5"));
 }
 

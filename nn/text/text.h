@@ -10,6 +10,7 @@ enum {
     GR__TEXT_LEVELS = 4, /* of braces */
     GR__WORD_SIZE = 32,
     GR__LINE_WORDS = 24,
+    GR__MOST_WINDOW = 255,
     GR__NAME_SIZE = 16 /* of a layer, the final zero included */
 };
 
@@ -48,6 +49,14 @@ bool gr__text_fail(gr_text *t, const gr_word *word, const char *format, ...) __a
 
 /* Refuses words that are left on the line. False: recorded. */
 bool gr__text_end(gr_text *t, const char *what);
+
+/*
+ * The next word as a whole number from least to most, as sides of a window ("3x3", "1x7" or "3"), as a number in
+ * [0, most]. what: what it is, for messages. False: recorded.
+ */
+bool gr__text_count(gr_text *t, const char *what, int least, int most, int *n);
+bool gr__text_window(gr_text *t, int window[2]);
+bool gr__text_real(gr_text *t, const char *what, double most, double *x);
 
 /* A list of layers that grows. */
 typedef struct {
