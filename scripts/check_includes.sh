@@ -31,6 +31,7 @@ allowed() {
 open_to() {
     case $1 in
         kernels/ref | kernels/cpu) echo "kernels/ops" ;;
+        kernels/cpu/amx) echo "kernels/ops kernels/cpu" ;;
         kernels/cuda) echo "kernels/ops kernels/simt" ;;
         kernels/devices) echo "kernels/ops kernels/simt kernels/cuda" ;;
         nn/zoo | nn/text | nn/exchange) echo "nn" ;;

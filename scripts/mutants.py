@@ -125,7 +125,9 @@ class Build:
         devices = subprocess.run([self.table, "--help"], text=True, capture_output=True).stderr.split("devices: ")[1]
         here = [name for name, absent in re.findall(r"(\S+)( \(not on this processor\))?", devices) if not absent]
         # The table lists the widest vectors last; sanitizers do not see the masked loads of AVX-512.
-        self.device = {"kernels/ref": "ref-f64", "kernels/cpu": here[-1] if checking else "plain"}
+        widest = [name for name in here if not name.startswith("amx")][-1]
+        self.device = {"kernels/ref": "ref-f64", "kernels/cpu": widest if checking else "plain",
+                       "kernels/cpu/amx": "amx-emulated"}
 
     def objects(self, path, text, folder, quick):
         """Compiles all that path goes into with another text: {name: object file}, None where that is an error."""
@@ -161,7 +163,7 @@ class Build:
             if os.path.relpath(entry["file"], ROOT) in users(path):
                 made = os.path.join(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
                 lines += subprocess.run(["nm", made], text=True, capture_output=True, check=True).stdout.splitlines()
-        found = [re.search(r" ([TU]) gr__(?:ref_f64|cpu_plain|simt)_(\w+)$", line) for line in lines]
+        found = [re.search(r" ([TU]) gr__(?:ref_f64|cpu_plain|cpu_amx_emulated|simt)_(\w+)$", line) for line in lines]
         return [{f[2] for f in found if f and f[1] == kind} for kind in "TU"]
 
     def operations(self, path, function="file"):
@@ -222,7 +224,7 @@ class Build:
         seconds = LONGEST_QUICK if quick and self.checking else LONGEST
         limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         # Halves are looked at on the instruction set that the library takes.
-        env = dict(os.environ, GRADUS_CPU=rows[1]) if rows[1] in ("plain", "avx2", "avx512") else None
+        env = dict(os.environ, GRADUS_CPU=rows[1]) if rows[1] in ("plain", "avx2", "avx512", "amx-emulated") else None
         for some in [["--small"]] + ([] if self.small else [[]]):
             done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, env=env,
                                   preexec_fn=limit)
@@ -263,7 +265,8 @@ def sources(folders):
 
 def check_equivalent(equivalent):
     """An entry that names no mutant any more would hide nothing, and later perhaps a fault."""
-    names = {name_of(m) for path in sources(("kernels/ref", "kernels/cpu", "kernels/cuda")) for m in mutants(path)}
+    folders = ("kernels/ref", "kernels/cpu", "kernels/cpu/amx", "kernels/cuda")
+    names = {name_of(m) for path in sources(folders) for m in mutants(path)}
     lost = sorted(equivalent - names)
     if lost:
         sys.exit("".join(f"no such mutant: {name}\n" for name in lost) +
@@ -284,7 +287,7 @@ def main():
     check_equivalent(equivalent)
     if options.check:
         return
-    folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu")
+    folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu", "kernels/cpu/amx")
     found = [list(mutants(path)) for path in options.files or sources(folders)]
     everything = [m for some in found for m in some]
     chosen = sample(everything, options.sample) if options.sample else everything

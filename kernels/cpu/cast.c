@@ -1,5 +1,6 @@
 /* cast.c - y = x in another type: float, f16, bf16; rounded to the nearest, ties to even, NaN stays NaN. */
 #include "core/half.h"
+#include "kernels/cpu/bf16.h"
 #include "kernels/cpu/dense_half.h"
 
 enum { CHUNK = 16384 }; /* elements */
@@ -39,25 +40,6 @@ INLINE void to_f16(uint16_t *y, vec v)
         y[i] = gr__f16_of((double)v[i]);
 }
 #endif
-
-typedef uint16_t hvec __attribute__((vector_size(VL * sizeof(uint16_t))));
-typedef uint32_t uvec __attribute__((vector_size(VL * sizeof(uint32_t))));
-
-/* The upper half of a float: a carry out of the half that goes rounds it up. */
-INLINE void to_bf16(uint16_t *y, vec v)
-{
-    const uvec bits = (uvec)v, rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    const uvec is_nan = (uvec)(v != v);
-    const hvec h = __builtin_convertvector((rounded & ~is_nan) | (is_nan & 0x7FFF), hvec);
-    memcpy(y, &h, sizeof h);
-}
-
-INLINE vec from_bf16(const uint16_t *x)
-{
-    hvec h;
-    memcpy(&h, x, sizeof h);
-    return (vec)(__builtin_convertvector(h, uvec) << 16);
-}
 
 INLINE vec load_as(gr_type type, const void *x, int64_t i)
 {

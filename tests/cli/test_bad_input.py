@@ -81,6 +81,9 @@ class Options(Case):
 
     def test_instruction_set(self):
         self.refused(USAGE, "train", *QUICK, names=["GRADUS_CPU"], GRADUS_CPU="mmx")
+        facts = json.loads(self.gradus("doctor", "--json").out)
+        if "amx" not in facts["instruction_sets"].split():
+            self.refused(USAGE, "train", *QUICK, names=["GRADUS_CPU"], GRADUS_CPU="amx")
 
     def test_sweep_grid(self):
         for words, name in ((["--batch", "8,0"], '"0"'), (["--batch", "8,,16"], '""'), (["--batch", "8,8"], "twice"),

@@ -16,6 +16,15 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+/* The last of the instruction sets, which are listed from the least to the best. */
+static bool has_amx(void)
+{
+    const char *best = NULL;
+    for (int i = 0; gr_isa(i); i++)
+        best = gr_isa(i);
+    return !strcmp(best, "amx");
+}
 #endif
 
 #if defined(GRADUS_WITH_CUDA)
@@ -43,18 +52,20 @@ static bool has_cuda_tf32(void)
 
 const table_device table_devices[] = {
 #if defined(GRADUS_WITH_CUDA)
-    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false, false},
-    {"cuda-tf32", GR_F32, gr__cuda_kernels, false, has_cuda_tf32, cuda, false, true},
+    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false, false, false},
+    {"cuda-tf32", GR_F32, gr__cuda_kernels, false, has_cuda_tf32, cuda, false, false, true},
 #endif
-    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false},
-    {"simt-tf32", GR_F32, gr__simt_kernels, false, NULL, NULL, true, true},
-    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false, false},
-    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false, false},
-    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false, false},
+    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, false},
+    {"simt-tf32", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, true},
+    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false, false, false},
+    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false, false, false},
+    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false, false, false},
 #if defined(__x86_64__)
-    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false},
-    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false},
+    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false, false},
+    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false, false},
+    {"amx", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, true, false},
 #endif
+    {"amx-emulated", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, true, false},
 };
 
 const int table_device_count = sizeof table_devices / sizeof *table_devices;

@@ -9,13 +9,14 @@
 enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
 
 typedef struct {
-    const char *name; /* "ref-f64", "ref-f32", "plain", "avx2", "avx512", "simt", "simt-tf32", "cuda", "cuda-tf32" */
+    const char *name; /* "ref-f64", "ref-f32", an instruction set, "simt", "simt-tf32", "cuda", "cuda-tf32" */
     gr_type real;
     const gr_kernel *kernels;
     bool threads;               /* its kernels use a pool */
     bool (*supported)(void);    /* by this machine; NULL: by all */
     gr_device *(*memory)(void); /* the device whose memory kernels work in; NULL: the host's */
     bool emulated;              /* threads of a block can take turns in several orders */
+    bool halves;                /* it has kernels for halves alone; those for floats are another's */
     bool tf32;                  /* its products are asked for with tf32 factors; it has no others to show */
 } table_device;
 
@@ -45,6 +46,6 @@ void device_check_backward(const table_device *d, truth *t, gr_pool *const pools
  * Kernels that take halves as they are, in both types, against those for floats on the same numbers: values, guards,
  * bits, NaN, garbage and preloaded buffers, absent ones. Nothing where the device has none for the row.
  */
-void device_check_halves(const table_device *d, const truth *t);
+void device_check_halves(const table_device *d, const truth *t, gr_pool *const pools[POOLS]);
 
 #endif

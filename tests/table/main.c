@@ -71,11 +71,12 @@ static void check_device(const settings *s, const table_device *d, truth *t)
     const gr_kernel *kernel = &d->kernels[t->run.row->op->id];
     if (!kernel->forward || !table_device_here(d) || (d->tf32 && !truth_multiplies(t->run.row->op)))
         return; /* the reference serves, nobody can run it here, or there is nothing to round */
-    device_check_forward(d, t, s->pools);
-    if (kernel->backward)
+    if (!d->halves)
+        device_check_forward(d, t, s->pools);
+    if (kernel->backward && !d->halves)
         device_check_backward(d, t, s->pools);
-    if (!d->threads && !d->tf32)
-        device_check_halves(d, t);
+    if (!d->tf32)
+        device_check_halves(d, t, s->pools);
 }
 
 /* Whether it is asked for: all that run on the host or all there are, or one, "simt" with the like of "simt-tf32". */

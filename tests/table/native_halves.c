@@ -16,13 +16,14 @@ typedef struct {
     const table_device *device;
     const row *row;
     const gr_kernel *kernel;
-    trial half, full; /* of halves, and of floats */
+    gr_pool *const *pools; /* 1, 2 and 5 threads; NULL: the device has none */
+    trial half, full;      /* of halves, and of floats */
 } pair;
 
-static void pair_open(pair *p, const table_device *d, const truth *t, gr_type type)
+static void pair_open(pair *p, const table_device *d, const truth *t, gr_type type, gr_pool *const pools[POOLS])
 {
     const row *r = t->run.row;
-    *p = (pair){.device = d, .row = r, .kernel = &d->kernels[r->op->id]};
+    *p = (pair){.device = d, .row = r, .kernel = &d->kernels[r->op->id], .pools = d->threads ? pools : NULL};
     trial_open_halves(&p->half, r, &t->run.shapes, type);
     trial_open(&p->full, r, &t->run.shapes, GR_F32);
     p->half.device = p->full.device = d->memory ? d->memory() : NULL;
@@ -68,14 +69,19 @@ static void reset(pair *p, gr_pass pass, unsigned mask)
     p->half.call.accumulate = p->full.call.accumulate = mask;
 }
 
-static void run_one(pair *p, trial *t, gr_pass pass, const char *check)
+static void run_in(pair *p, trial *t, gr_pass pass, const char *check, int pool)
 {
-    const char *misdeed = trial_run(t, p->kernel, pass, NULL);
+    const char *misdeed = trial_run(t, p->kernel, pass, p->pools ? p->pools[pool] : NULL);
     if (misdeed)
         report_failure(p->row, p->device->name, "%s, %s in halves: the kernel %s",
                        pass == GR_FORWARD ? "forward" : "backward", check, misdeed);
     if (p->device->emulated)
         gr__simt_clear_fault();
+}
+
+static void run_one(pair *p, trial *t, gr_pass pass, const char *check)
+{
+    run_in(p, t, pass, check, 1);
 }
 
 /* Distance of neighbouring halves near v. */
@@ -127,16 +133,16 @@ static void check(pair *p, gr_pass pass, unsigned mask, const char *name)
     compare(p, pass, name);
 }
 
-/* The same bits in other orders of a block's threads. */
+/* The same bits in other orders of a block's threads, and for any number of a pool's. */
 static void check_orders(pair *p, gr_pass pass)
 {
-    enum { ORDERS = 3 };
+    enum { ORDERS = 3 /* and pools */ };
     unsigned char *first[TRIAL_SLOTS] = {NULL};
-    for (int order = 0; order < (p->device->emulated ? (int)ORDERS : 2); order++) {
+    for (int order = 0; order < (p->device->emulated || p->pools ? (int)ORDERS : 2); order++) {
         if (p->device->emulated)
             gr__simt_set_order((gr__simt_order)order, p->row->hash);
         reset(p, pass, 0);
-        run_one(p, &p->half, pass, "again");
+        run_in(p, &p->half, pass, "again", order);
         for (int i = 0; i < TRIAL_SLOTS; i++) {
             const gr_tensor *t = &p->half.buffers[i].t;
             if (!is_result(p, pass, i))
@@ -212,7 +218,7 @@ static void check_backward(pair *p)
 }
 
 /* Both types for rows that are small enough for goldens, else one or the other: the kernels have one text. */
-void device_check_halves(const table_device *d, const truth *t)
+void device_check_halves(const table_device *d, const truth *t, gr_pool *const pools[POOLS])
 {
     const row *r = t->run.row;
     const gr_kernel *kernel = &d->kernels[r->op->id];
@@ -220,7 +226,7 @@ void device_check_halves(const table_device *d, const truth *t)
         if ((!r->golden && r->hash % 2 != (unsigned)type) || !table_device_takes(d, type ? GR_BF16 : GR_F16))
             continue;
         pair p;
-        pair_open(&p, d, t, type ? GR_BF16 : GR_F16);
+        pair_open(&p, d, t, type ? GR_BF16 : GR_F16, pools);
         if (kernel->halves(&p.half.call, GR_FORWARD))
             check_forward(&p);
         if (r->op->kind == GR_DIFF && kernel->halves(&p.half.call, GR_BACKWARD)) {

@@ -1,0 +1,72 @@
+/* product.c - see product.h. Registers 0 to 3: c; 4, 5: the rows of a; 6, 7: the columns of b. */
+#include "kernels/cpu/amx/product.h"
+
+#include "kernels/cpu/amx/tiles.h"
+
+enum { B_TILE = B_STEP / 2, B_BYTES = 64 /* of a row of b */ };
+
+/* 32 rows: each tile that is loaded is used twice. */
+static void run_two(const tile_product *p)
+{
+    const int64_t a_bytes = p->a_row * 2, c_bytes = p->c_row * 4;
+    float *low = p->c + TILE * p->c_row;
+    if (p->accumulate) {
+        tile_load(0, p->c, c_bytes);
+        tile_load(1, p->c + TILE, c_bytes);
+        tile_load(2, low, c_bytes);
+        tile_load(3, low + TILE, c_bytes);
+    } else {
+        tile_zero(0);
+        tile_zero(1);
+        tile_zero(2);
+        tile_zero(3);
+    }
+    const uint16_t *b = p->b;
+    for (int64_t tap = 0; tap < p->taps; tap++) {
+        const uint16_t *a = p->a[0] + p->offsets[tap], *a_low = p->a[1] + p->offsets[tap];
+        for (int64_t step = 0; step < p->steps; step++, a += STEP, a_low += STEP, b += B_STEP) {
+            tile_load(6, b, B_BYTES);
+            tile_load(4, a, a_bytes);
+            tile_dot(0, 4, 6);
+            tile_load(7, b + B_TILE, B_BYTES);
+            tile_dot(1, 4, 7);
+            tile_load(5, a_low, a_bytes);
+            tile_dot(2, 5, 6);
+            tile_dot(3, 5, 7);
+        }
+    }
+    tile_store(0, p->c, c_bytes);
+    tile_store(1, p->c + TILE, c_bytes);
+    tile_store(2, low, c_bytes);
+    tile_store(3, low + TILE, c_bytes);
+}
+
+static void run_one(const tile_product *p)
+{
+    const int64_t a_bytes = p->a_row * 2, c_bytes = p->c_row * 4;
+    if (p->accumulate) {
+        tile_load(0, p->c, c_bytes);
+        tile_load(1, p->c + TILE, c_bytes);
+    } else {
+        tile_zero(0);
+        tile_zero(1);
+    }
+    const uint16_t *b = p->b;
+    for (int64_t tap = 0; tap < p->taps; tap++) {
+        const uint16_t *a = p->a[0] + p->offsets[tap];
+        for (int64_t step = 0; step < p->steps; step++, a += STEP, b += B_STEP) {
+            tile_load(4, a, a_bytes);
+            tile_load(6, b, B_BYTES);
+            tile_dot(0, 4, 6);
+            tile_load(7, b + B_TILE, B_BYTES);
+            tile_dot(1, 4, 7);
+        }
+    }
+    tile_store(0, p->c, c_bytes);
+    tile_store(1, p->c + TILE, c_bytes);
+}
+
+void tile_product_run(const tile_product *p)
+{
+    (p->a[1] ? run_two : run_one)(p);
+}

@@ -1,0 +1,29 @@
+/*
+ * product.h - the one inner loop on tiles: a block of up to 32 x 32 sums.
+ *
+ *   c[i][j] (+)= sum_{t,d} a[i / 16][offset[t] + (i % 16) a_row + d] b[t][d][j]
+ *
+ * over t < taps and d < 32 steps. The two tiles of rows may lie anywhere, each with its rows at the same distance: so a
+ * convolution reads its pixels where they lie.
+ */
+#ifndef GRADUS_CPU_PRODUCT_H
+#define GRADUS_CPU_PRODUCT_H
+
+#include "kernels/cpu/amx/amx.h"
+
+typedef struct {
+    const uint16_t *a[2]; /* bf16; the second NULL: 16 rows alone */
+    int64_t a_row;
+    const int64_t *offsets;
+    int64_t taps, steps;
+    const uint16_t *b; /* [tap][step][B_STEP] */
+    float *c;          /* [32][32], pitch c_row */
+    int64_t c_row;
+    bool accumulate;
+} tile_product;
+
+/* Between tiles_begin and tiles_end. */
+void GR_TILED(tile_product_run)(const tile_product *p);
+#define tile_product_run GR_TILED(tile_product_run)
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * sweep.c - see sweep.h.
+ *
+ * Units are as large as half a second-level cache allows, so that a panel of filters, which comes from farther away
+ * where there are many of them, is used for many pixels. All threads first copy some units, then take panels of them.
+ */
+#include "kernels/cpu/amx/sweep.h"
+
+#include "kernels/cpu/amx/product.h"
+#include "kernels/cpu/amx/tiles.h"
+#include "kernels/cpu/bf16.h"
+
+enum {
+    UNIT_HALVES = 1 << 19,
+    COPIED_HALVES = 1 << 22, /* of all units at once */
+    SHARES = 16              /* pieces of work that keep many processors busy */
+};
+
+static void cut(tiled_sweep *s)
+{
+    const cell_layout *l = &s->cells;
+    const gr_geometry *g = &l->g;
+    const int64_t whole = max64(1, cell_rows(l, g->p) * l->row);
+    s->unit_groups = max64(1, min64(UNIT_HALVES / whole, l->groups * s->panels / SHARES));
+    s->blocks = 1;
+    if (s->unit_groups == 1) {
+        const int64_t each = max64(1, cell_stride(l) * l->row);
+        const int64_t fit = max64(1, (UNIT_HALVES - cell_rows(l, 1) * l->row) / each);
+        s->blocks = max64(ceil_div(g->p, fit), min64(g->p, ceil_div(SHARES, l->groups * s->panels)));
+    }
+    s->rows = ceil_div(g->p, s->blocks);
+    s->blocks = ceil_div(g->p, s->rows);
+    s->units = ceil_div(l->groups, s->unit_groups) * s->blocks;
+}
+
+void tiled_sweep_plan(tiled_sweep *s, scratch *room)
+{
+    const cell_layout *l = &s->cells;
+    s->panels = ceil_div(s->channels, BLOCK);
+    cut(s);
+    s->group_halves = max64(0, cell_rows(l, s->rows)) * l->row;
+    s->unit_halves = s->unit_groups * s->group_halves + TILE * l->depth; /* the last tile may read on */
+    s->at_once = min64(s->units, max64(1, COPIED_HALVES / s->unit_halves));
+    s->splits = min64(s->panels, ceil_div(SHARES, s->at_once));
+    s->copies = scratch_halves(room, s->at_once * s->unit_halves);
+    s->offsets = (int64_t *)scratch_take(room, 2 * max64(1, l->taps));
+}
+
+/* Chunk (unit, group): copies what its output rows read. */
+static void copy_chunk(void *arg, int64_t chunk)
+{
+    const tiled_sweep *s = arg;
+    const cell_layout *l = &s->cells;
+    const int64_t slot = chunk / s->unit_groups, member = chunk % s->unit_groups, unit = s->first + slot;
+    const int64_t group = unit / s->blocks * s->unit_groups + member, p = unit % s->blocks * s->rows;
+    uint16_t *copy = s->copies + slot * s->unit_halves + member * s->group_halves;
+    for (int64_t i = 0; group < l->groups && i < cell_rows(l, s->rows); i++)
+        cells_copy(l, &s->from, group, p * cell_stride(l) + i, copy + i * l->row);
+}
+
+/* One tile of output pixels: row p of the image of a group, from pixel * group + image = first on. */
+typedef struct {
+    int64_t group, p, first;
+    const uint16_t *a;
+} pixel_tile;
+
+static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t i)
+{
+    const cell_layout *l = &s->cells;
+    const int64_t of_row = ceil_div(l->g.q * l->group, TILE), row = i / of_row;
+    const int64_t member = row / s->rows, p = row % s->rows;
+    pixel_tile t = {.group = unit / s->blocks * s->unit_groups + member,
+                    .p = unit % s->blocks * s->rows + p,
+                    .first = i % of_row * TILE};
+    t.a =
+        s->copies + slot * s->unit_halves + member * s->group_halves + p * cell_stride(l) * l->row + t.first * l->depth;
+    return t;
+}
+
+/* Channels [k, k + n) of a pixel from its sums. */
+INLINE void finish(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
+{
+    for (int64_t j = 0; j < n; j += VL) {
+        const int64_t count = min64(VL, n - j);
+        uint16_t halves[VL] = {0};
+        vec v = vec_load(sums + j);
+        if (s->bias)
+            v += vec_load_n(s->bias + k + j, count);
+        if (s->accumulate) {
+            memcpy(halves, out + j, (size_t)count * sizeof *halves);
+            v += from_bf16(halves);
+        }
+        to_bf16(halves, s->relu ? vec_relu(v) : v);
+        memcpy(out + j, halves, (size_t)count * sizeof *halves);
+    }
+}
+
+static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *sums, int64_t panel)
+{
+    const cell_layout *l = &s->cells;
+    const int64_t k = panel * BLOCK, channels = min64(BLOCK, s->channels - k), places = l->g.q * l->group;
+    if (t->group >= l->groups || t->p >= l->g.p)
+        return;
+    for (int64_t i = 0; i < TILE && t->first + i < places; i++) {
+        const int64_t q = (t->first + i) / l->group, n = t->group * l->group + (t->first + i) % l->group;
+        if (n < l->g.n)
+            finish(s, sums + i * BLOCK, s->out + n * s->out_image + t->p * s->out_row + q * s->out_pixel + k, k,
+                   channels);
+    }
+}
+
+/* All pixels of a unit with one panel of filters. */
+static void run_panel(const tiled_sweep *s, int64_t slot, int64_t panel)
+{
+    const cell_layout *l = &s->cells;
+    const int64_t unit = s->first + slot, steps = l->depth / STEP;
+    const int64_t tiles = s->unit_groups * s->rows * ceil_div(l->g.q * l->group, TILE);
+    float sums[BLOCK * BLOCK] __attribute__((aligned(64)));
+    tile_product product = {.a_row = l->depth,
+                            .offsets = s->offsets,
+                            .taps = l->taps,
+                            .steps = steps,
+                            .b = s->w + panel * l->taps * steps * B_STEP,
+                            .c = sums,
+                            .c_row = BLOCK};
+    for (int64_t i = 0; i < tiles; i += 2) {
+        const pixel_tile upper = tile_at(s, unit, slot, i), lower = tile_at(s, unit, slot, i + 1);
+        product.a[0] = upper.a;
+        product.a[1] = i + 1 < tiles ? lower.a : NULL;
+        tile_product_run(&product);
+        store_tile(s, &upper, sums, panel);
+        if (product.a[1])
+            store_tile(s, &lower, sums + TILE * BLOCK, panel);
+    }
+}
+
+/* Chunk (unit, share of the panels). */
+static void sweep_chunk(void *arg, int64_t chunk)
+{
+    const tiled_sweep *s = arg;
+    const span panels = part_of(s->panels, chunk % s->splits, s->splits);
+    tiles_begin();
+    for (int64_t panel = panels.begin; panel < panels.end; panel++)
+        run_panel(s, chunk / s->splits, panel);
+    tiles_end();
+}
+
+void tiled_sweep_run(const gr_exec *exec, tiled_sweep *s)
+{
+    const cell_layout *l = &s->cells;
+    for (int64_t tap = 0; tap < l->taps; tap++) {
+        const int64_t r = tap / l->g.s, column = tap % l->g.s; /* of windows there is but tap 0 */
+        s->offsets[tap] = r * l->row + (column % l->phases * l->cells + column / l->phases) * l->group * l->depth;
+    }
+    for (s->first = 0; s->first < s->units; s->first += s->at_once) {
+        const int64_t held = min64(s->at_once, s->units - s->first);
+        gr_parallel_for(exec, held * s->unit_groups, copy_chunk, s);
+        gr_parallel_for(exec, held * s->splits, sweep_chunk, s);
+    }
+}

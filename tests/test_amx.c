@@ -1,0 +1,201 @@
+/*
+ * test_amx.c - the kernels on tile registers: what the processor's instructions give has the bits of their twin in
+ * plain C, for any number of threads. Where there are no such instructions a trap stands in for them; the twin itself
+ * is held to Intel's description of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/half.h"
+#include "core/parallel.h"
+#include "core/philox.h"
+#include "gradus.h"
+#include "kernels/ops/kernels.h"
+#include "tests/amx_trap.h"
+
+/* --- the twin ----------------------------------------------------------------------------------------------------- */
+
+/* What c[0][0] becomes by n numbers of a row of a and of a column of b; all others are 0. */
+static float dot(float c, int n, const float *a, const float *b)
+{
+    twin_tile x = {0}, y = {0}, sum = {0};
+    sum.real[0][0] = c;
+    for (int i = 0; i < n; i++) {
+        x.half[0][i] = gr__bf16_of((double)a[i]);
+        y.half[i / 2][i % 2] = gr__bf16_of((double)b[i]);
+    }
+    const uint64_t before = gr__float_mode_begin();
+    twin_dot(&sum, &x, &y);
+    gr__float_mode_end(before);
+    return sum.real[0][0];
+}
+
+static void twin_sums_even_and_odd_halves_apart(void **state)
+{
+    (void)state;
+    const float big = 0x1p24f;
+    /* in one sum each 1 would be lost beside 2^24; the even ones meet only each other */
+    assert_true(dot(0, 4, (float[]){1, big, 1, -big}, (float[]){1, 1, 1, 1}) == 2);
+    assert_true(dot(0, 4, (float[]){big, 1, 1, 1}, (float[]){1, 1, 1, 1}) == 0x1p24f + 2);
+    /* the two sums meet before they are added to c */
+    assert_true(dot(big, 2, (float[]){1, 1}, (float[]){1, 1}) == 0x1p24f + 2);
+}
+
+static void twin_rounds_once_a_product(void **state)
+{
+    (void)state;
+    /* 1.0078125^2 = 1 + 2^-6 + 2^-14 is exact; 2^10 + it loses the last bit to the even neighbour */
+    const float x = 1 + 0x1p-7f;
+    assert_true(dot(0, 3, (float[]){0x1p10f, 0, x}, (float[]){1, 0, x}) == 0x1p10f + 1 + 0x1p-6f);
+    assert_true(isinf(dot(0, 3, (float[]){0x1p127f, 0, 0x1p127f}, (float[]){1, 0, 1})));
+    /* a product that a float cannot hold may be taken back before the rounding */
+    assert_true(dot(0, 3, (float[]){-0x1p127f, 0, 0x1p64f}, (float[]){1, 0, 0x1p64f}) == 0x1p127f);
+}
+
+static void twin_takes_subnormal_numbers_for_zero(void **state)
+{
+    (void)state;
+    assert_true(dot(0, 1, (float[]){0x1p-130f}, (float[]){0x1p100f}) == 0);
+    assert_true(dot(0, 1, (float[]){0x1p-70f}, (float[]){0x1p-70f}) == 0);
+    assert_true(dot(0x1p-130f, 1, (float[]){0x1p-126f}, (float[]){1}) == 0x1p-126f);
+    assert_true(isnan(dot(0, 1, (float[]){INFINITY}, (float[]){0})));
+}
+
+/* --- the kernels -------------------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+enum { POOLS = 3 };
+static const int threads[POOLS] = {1, 2, 5};
+
+/* A convolution of bf16 with weights of floats, as mixed precision makes it. */
+typedef struct {
+    int64_t x[4], w[4];
+    gr_conv2d_args args;
+    bool bias, accumulate;
+} conv;
+
+static const conv convs[] = {
+    {{2, 9, 11, 3}, {33, 3, 3, 3}, {.relu = true}, true, false},               /* windows as cells */
+    {{3, 8, 8, 40}, {40, 3, 3, 40}, {{.padding = GR_SAME}, true}, true, true}, /* a group with an image missing */
+    {{2, 9, 9, 32}, {65, 3, 3, 32}, {{.padding = GR_SAME, .stride = {2, 2}}, false}, false, false},
+    {{1, 5, 40, 64}, {20, 1, 1, 64}, {{.stride = {2, 2}}, false}, false, true}, /* phases that no tap reaches */
+    {{17, 4, 4, 64}, {64, 3, 3, 64}, {{.padding = GR_SAME}, false}, false, false},
+    {{1, 32, 32, 32}, {32, 3, 3, 32}, {{.padding = GR_SAME}, false}, false, false}, /* whole steps */
+};
+
+enum { Y, DX, DW, DB, RESULTS };
+
+static gr_tensor tensor(gr_type type, int ndim, const int64_t *shape, uint32_t stream)
+{
+    gr_tensor t = {.type = type, .ndim = ndim, .shape = {1, 1, 1, 1}, .count = 1};
+    for (int i = 0; i < ndim; i++)
+        t.count *= t.shape[i] = shape[i];
+    t.data = malloc(gr__bytes(&t));
+    assert_non_null(t.data);
+    for (int64_t i = 0; i < t.count; i++) {
+        const float v = gr__random_uniform(17, GR_RNG_INIT, stream, (uint64_t)i) - 0.5f;
+        if (type == GR_F32)
+            gr__f32(&t)[i] = v;
+        else
+            ((uint16_t *)t.data)[i] = gr__bf16_of((double)v);
+    }
+    return t;
+}
+
+static void run_pass(const gr_kernel *kernel, gr_call *call, gr_pass pass, gr_pool *pool)
+{
+    gr_exec exec = {.pool = pool};
+    void *room = NULL;
+    assert_int_equal(posix_memalign(&room, 256, kernel->scratch(call, pass) + 256), 0);
+    exec.scratch = room;
+    call->exec = &exec;
+    (pass == GR_FORWARD ? kernel->forward : kernel->backward)(call);
+    free(room);
+}
+
+/* Forward and backward; results[] take what they give. */
+static void run_conv(const conv *c, const gr_kernel *kernels, gr_pool *pool, gr_tensor results[RESULTS])
+{
+    gr_conv2d_args args = c->args;
+    gr_tensor x = tensor(GR_BF16, 4, c->x, 1), w = tensor(GR_F32, 4, c->w, 2), b = tensor(GR_F32, 1, c->w, 3);
+    gr_geometry g = gr__geometry(&x, c->w[1], c->w[2], &args.window, false);
+    args.window = (gr_window){.stride = {(int)g.stride_h, (int)g.stride_w},
+                              .padding = GR_EXPLICIT,
+                              .pad = {(int)g.pad_top, (int)((g.p - 1) * g.stride_h + g.r - g.h - g.pad_top),
+                                      (int)g.pad_left, (int)((g.q - 1) * g.stride_w + g.s - g.w - g.pad_left)}};
+    for (int i = 0; i < 4; i++)
+        args.window.pad[i] = args.window.pad[i] < 0 ? 0 : args.window.pad[i];
+    gr_tensor dy = tensor(GR_BF16, 4, (int64_t[]){g.n, g.p, g.q, c->w[0]}, 4);
+    results[Y] = tensor(GR_BF16, 4, dy.shape, 5);
+    results[DX] = tensor(GR_BF16, 4, c->x, 6);
+    results[DW] = tensor(GR_F32, 4, c->w, 7);
+    results[DB] = tensor(GR_F32, 1, c->w, 8);
+    gr_call call = {.options = &args,
+                    .n_in = 3,
+                    .n_out = 1,
+                    .in = {&x, &w, c->bias ? &b : NULL},
+                    .out = {&results[Y]},
+                    .d_in = {&results[DX], &results[DW], c->bias ? &results[DB] : NULL},
+                    .d_out = {&dy},
+                    .accumulate = c->accumulate ? 7 : 0};
+    assert_true(kernels[GR_OP_conv2d].halves(&call, GR_FORWARD));
+    run_pass(&kernels[GR_OP_conv2d], &call, GR_FORWARD, pool);
+    run_pass(&kernels[GR_OP_conv2d], &call, GR_BACKWARD, pool);
+    free(x.data);
+    free(w.data);
+    free(b.data);
+    free(dy.data);
+}
+
+static void instructions_and_twin_agree(void **state)
+{
+    (void)state;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") ||
+        !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq"))
+        skip(); /* the code around the tiles */
+    const char *best = NULL;
+    for (int i = 0; gr_isa(i); i++)
+        best = gr_isa(i);
+    const bool trapped = strcmp(best, "amx") != 0;
+    if (trapped)
+        trap_open();
+    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
+        gr_tensor twin[RESULTS], tiles[RESULTS];
+        gr_pool *alone = gr__pool_open(1);
+        run_conv(&convs[i], gr__cpu_amx_emulated_kernels, alone, twin);
+        gr__pool_close(alone);
+        for (int p = 0; p < POOLS; p++) {
+            gr_pool *pool = gr__pool_open(threads[p]);
+            run_conv(&convs[i], gr__cpu_amx_kernels, pool, tiles);
+            gr__pool_close(pool);
+            for (int r = 0; r < RESULTS; r++) {
+                assert_memory_equal(tiles[r].data, twin[r].data, gr__bytes(&twin[r]));
+                free(tiles[r].data);
+            }
+        }
+        for (int r = 0; r < RESULTS; r++)
+            free(twin[r].data);
+    }
+    printf("tile instructions by %s\n", trapped ? "a trap" : "the processor");
+    assert_int_equal(trap_configurations, 0);
+    assert_true(!trapped || trap_count > 0);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twin_sums_even_and_odd_halves_apart),
+        cmocka_unit_test(twin_rounds_once_a_product),
+        cmocka_unit_test(twin_takes_subnormal_numbers_for_zero),
+#if defined(__x86_64__)
+        cmocka_unit_test(instructions_and_twin_agree),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
