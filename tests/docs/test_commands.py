@@ -144,7 +144,7 @@ class Commands(pages.PagesCase):
             if words[1] == "data":
                 return "" if all(self.help("data", name) for name in names[1:]) else "no such command"
             return "" if self.help(names[0]) else "no such command"
-        process = self.run_words([GRADUS, *shortened(words)[1:]])
+        process = self.run_words([GRADUS if word == "gradus" else word for word in [GRADUS, *shortened(words)[1:]]])
         if process.returncode != 0:
             return f"exit code {process.returncode}: {process.stderr[-400:]}"
         return self.names_are_known(words)

@@ -110,6 +110,28 @@ gpu_watch *gpu_watch_begin(int gpu)
     return NULL;
 }
 
+/* The means of what was read, which begins anew. The mutex is held, or nobody reads any more. */
+static gpu_use take(gpu_watch *w)
+{
+    gpu_use use = w->sum;
+    w->sum = (gpu_use){0};
+    if (use.readings > 0) {
+        use.utilisation /= (double)use.readings;
+        use.power /= (double)use.readings;
+    }
+    return use;
+}
+
+gpu_use gpu_watch_take(gpu_watch *w)
+{
+    if (!w)
+        return (gpu_use){0};
+    pthread_mutex_lock(&w->mutex);
+    const gpu_use use = take(w);
+    pthread_mutex_unlock(&w->mutex);
+    return use;
+}
+
 gpu_use gpu_watch_end(gpu_watch *w)
 {
     if (!w)
@@ -119,11 +141,7 @@ gpu_use gpu_watch_end(gpu_watch *w)
     pthread_cond_signal(&w->ended);
     pthread_mutex_unlock(&w->mutex);
     pthread_join(w->thread, NULL);
-    gpu_use use = w->sum;
-    if (use.readings > 0) {
-        use.utilisation /= (double)use.readings;
-        use.power /= (double)use.readings;
-    }
+    const gpu_use use = take(w);
     w->nvml.shutdown();
     close_watch(w);
     return use;

@@ -20,7 +20,10 @@ typedef struct gpu_watch gpu_watch;
 /* Begins to read GPU number `gpu` ten times a second in a thread of its own. NULL: there is no NVML or no such GPU. */
 gpu_watch *gpu_watch_begin(int gpu);
 
-/* Ends it and tells. NULL is fine: nothing is known. */
+/* What was read since it began, or since this was last asked. NULL is fine: nothing is known. */
+gpu_use gpu_watch_take(gpu_watch *w);
+
+/* Ends it and tells what was read since then. NULL is fine: nothing is known. */
 gpu_use gpu_watch_end(gpu_watch *w);
 
 #endif
