@@ -175,7 +175,8 @@ class Commands(pages.PagesCase):
         self.assertEqual([json.loads(line)["loss"] for line in re.findall(r"^\{.*?\}", block, re.MULTILINE)], logged)
 
     def test_every_option_in_prose_is_known(self):
-        tool = "train sweep find-batch compare report predict evaluate summary bench profile cuda puzzle doctor"
+        tool = ("train sweep find-batch compare report reproduce monitor predict evaluate summary bench profile cuda "
+                "puzzle doctor")
         commands = [[name] for name in tool.split()]
         commands += [["data", name] for name in "check pack show".split()]
         known = "".join(self.help(*command) for command in commands)
