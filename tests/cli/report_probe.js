@@ -82,7 +82,8 @@
     return labels.find((node) => node.getAttribute('text-anchor') === 'middle').textContent;
   });
   const chart = document.querySelector('svg.chart');
-  found.saved = chart ? standalone(chart).slice(0, 400) : '';
+  const saved = chart ? standalone(chart) : '';
+  found.saved = {whole: saved.startsWith('<svg') && saved.includes(`xmlns="${SVG}"`), colours: saved.match(/color\(/g)};
   found.complaints = complaints;
   const text = Object.assign(document.createElement('pre'), {id: 'probe'});
   text.textContent = JSON.stringify(found).replace(/[<>&]/g, ' ');

@@ -42,7 +42,7 @@ function drawCurves(group, quantity, along, width) {
   const log = /loss/.test(quantity.key) && Math.min(...ys) > 0 && Math.max(...ys) / Math.min(...ys) > 20;
   const steep = Math.max(...xs) / Math.min(...xs) > 30;
   const columns = Math.max(1, Math.min(all.length, Math.floor(width / 400)));
-  const x = {...paddedRange(xs, {log: steep}), log: steep, label: along.name};
+  const x = {...paddedRange(xs, {log: steep}), log: steep, least: 1, label: along.name};
   const y = {...paddedRange(ys, {log}), log, label: quantity.name + (/accuracy/.test(quantity.key) ? ' in %' : '')};
   const panel = ({kind, series}) => ({
     title: group.kinds.length > 1 ? kind.name : null,

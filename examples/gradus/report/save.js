@@ -5,13 +5,20 @@ const STYLES = [
   'font-size', 'text-anchor'
 ];
 
+/* A colour as every program that reads SVG knows it: "#a04700", where a browser has color(srgb ...). */
+function plainColour(colour) {
+  if (!colour.startsWith('color(')) return colour;
+  const parts = colour.match(/[\d.]+(e-\d+)?/g).slice(0, 3);
+  return '#' + parts.map((part) => Math.round(255 * part).toString(16).padStart(2, '0')).join('');
+}
+
 /* The figure as a file of its own, in the colours of paper whatever those of the screen are. */
 function standalone(chart) {
   document.documentElement.classList.add('on-paper');
   const copy = chart.cloneNode(true), originals = [chart, ...chart.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((node, i) => {
     const style = getComputedStyle(originals[i]);
-    for (const name of STYLES) node.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of STYLES) node.style.setProperty(name, plainColour(style.getPropertyValue(name)));
     node.removeAttribute('class');
   });
   document.documentElement.classList.remove('on-paper');

@@ -6,8 +6,8 @@ function niceStep(x) {
   return power * [1, 2, 5, 10].find((digit) => digit * power >= x * (1 - 1e-9));
 }
 
-function linearTicks(low, high, most) {
-  const step = niceStep((high - low) / most), ticks = [];
+function linearTicks(low, high, most, least) {
+  const step = Math.max(niceStep((high - low) / most), least), ticks = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++)
     ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
@@ -26,13 +26,13 @@ function logTicks(low, high, most) {
 
 /*
  * A scale from values low..high to places from..to. log: equal ratios are equal distances. ticks: as given, else such
- * that there are at most so many.
+ * that there are at most so many, and no closer than least.
  */
-function makeScale({low, high, from, to, log = false, ticks = null, most = 8}) {
+function makeScale({low, high, from, to, log = false, ticks = null, most = 8, least = 0}) {
   const warp = log ? Math.log : (x) => x;
   const start = warp(low), span = warp(high) - start || 1;
   const scale = (x) => from + ((warp(x) - start) / span) * (to - from);
-  scale.ticks = ticks || (log && high / low > 3 ? logTicks(low, high, most) : linearTicks(low, high, most));
+  scale.ticks = ticks || (log && high / low > 3 ? logTicks(low, high, most) : linearTicks(low, high, most, least));
   return scale;
 }
 
