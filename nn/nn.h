@@ -255,8 +255,11 @@ bool gr_save_weights_with(gr_module *net, const char *path, int n, const gr_note
 bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *keys, const char **values);
 
 /* One row of a summary. */
+enum { GR_SUMMARY_INPUTS = 6 /* of an operation, at most */ };
 typedef struct {
-    const char *name; /* "conv1+relu1+pool1": what runs as one operation */
+    const char *name;                     /* "conv1+relu1+pool1": what runs as one operation */
+    const char *op;                       /* "conv2d_relu_max_pool" */
+    int inputs, input[GR_SUMMARY_INPUTS]; /* the rows whose results it takes, -1: the input of the model */
     int ndim;
     int64_t shape[GR_MAX_DIMS]; /* of the output, without the batch dimension */
     int64_t parameters;
@@ -266,8 +269,7 @@ typedef struct {
 
 /*
  * Fills rows (at most max) for the built model, one per operation that the backward pass goes through, and returns how
- * many there are; -1 on error. Runs a
- * dry step, so it computes nothing and needs no step memory.
+ * many there are; -1 on error. Runs a dry step, so it computes nothing and needs no step memory.
  */
 int gr_summary(gr_module *net, gr_summary_row *rows, int max);
 

@@ -1,4 +1,5 @@
 /* summary.c - what a model is made of and what it costs, read off the tape of a dry step. */
+#include <assert.h>
 #include <string.h>
 
 #include "nn/module.h"
@@ -16,9 +17,21 @@ static double backward_flops(const gr_node *node)
     return node->alias ? 0 : node->op->flops(&call, GR_BACKWARD);
 }
 
-static gr_summary_row describe(const gr_node *node)
+/* Rows are nodes of the tape, so the node that made an input is its row. x, the model's input, was made by none. */
+static void list_inputs(const gr_node *node, const gr_tensor *x, gr_summary_row *row)
 {
-    gr_summary_row row = {.name = node->module, .ndim = node->call.out[0]->ndim - 1};
+    static_assert((int)GR_SUMMARY_INPUTS >= (int)GR_MAX_IN, "room for all inputs of an operation");
+    for (int i = 0; i < node->call.n_in; i++) {
+        const gr_tensor *t = gr__origin(node->call.in[i]);
+        if (t && (t->node >= 0 || t == x))
+            row->input[row->inputs++] = t->node;
+    }
+}
+
+static gr_summary_row describe(const gr_node *node, const gr_tensor *x)
+{
+    gr_summary_row row = {.name = node->module, .op = node->op->name, .ndim = node->call.out[0]->ndim - 1};
+    list_inputs(node, x, &row);
     for (int i = 0; i < row.ndim; i++)
         row.shape[i] = node->call.out[0]->shape[i + 1];
     for (int i = 0; i < node->call.n_in; i++)
@@ -47,9 +60,10 @@ int gr_summary(gr_module *net, gr_summary_row *rows, int max)
     gr_plan_begin(ctx);
     bool recorded = gr_record(ctx, true);
     int n = 0;
-    if (gr_forward(net, gr__tensor_step(ctx, gr_real(ctx), net->parameters->input.ndim + 1, shape)))
+    gr_tensor *x = gr__tensor_step(ctx, gr_real(ctx), net->parameters->input.ndim + 1, shape);
+    if (gr_forward(net, x))
         for (; n < ctx->n_nodes && n < max; n++)
-            rows[n] = describe(ctx->nodes[n]);
+            rows[n] = describe(ctx->nodes[n], x);
     gr_record(ctx, recorded);
     gr_step_end(ctx); /* not gr_plan_end: nothing is to be reserved */
     ctx->planning = ctx->options.plan_only;

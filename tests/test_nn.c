@@ -260,6 +260,11 @@ static void summary_of_the_published_network(void **state)
         parameters += rows[i].parameters;
     assert_int_equal(parameters, 40961153); /* the count that the publication's framework prints */
     assert_string_equal(rows[0].name, "conv1+relu1+pool1");
+    assert_string_equal(rows[0].op, "conv2d_relu_max_pool");
+    for (int i = 0; i < n; i++) { /* a chain, which begins with the pictures */
+        assert_int_equal(rows[i].inputs, 1);
+        assert_int_equal(rows[i].input[0], i - 1);
+    }
     assert_int_equal(rows[0].shape[0], 100);
     assert_int_equal(rows[0].shape[2], 32);
     assert_int_equal(rows[0].bytes, 100 * 100 * 32 * 5); /* the result and one byte of argmax; nothing of full size */

@@ -1,0 +1,26 @@
+/* words.js - numbers and shapes for people. */
+
+function escape(text) {
+  return String(text).replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
+}
+
+/* "75.5 M" */
+function short(number, step = 1000, units = ["", " k", " M", " G", " T"]) {
+  let unit = 0;
+  for (; number >= step && unit < units.length - 1; unit++)
+    number /= step;
+  return `${unit && number < 100 ? number.toFixed(1) : Math.round(number)}${units[unit]}`;
+}
+
+function bytes(number) {
+  return short(number, 1024, [" B", " KiB", " MiB", " GiB", " TiB"]);
+}
+
+function shape(sizes) {
+  return sizes.join(" × ");
+}
+
+/* The kind of an operation, which gives it its colour. */
+function family(op) {
+  return /conv|dense|matmul/.test(op) ? "product" : /norm/.test(op) ? "normal" : /pool/.test(op) ? "pool" : "other";
+}
