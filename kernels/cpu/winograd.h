@@ -15,6 +15,16 @@
  * so for each place there is a product of matrices, [tile x c] times [c x k], or for dW [c x tile] times [tile x k]. dX
  * is the convolution of dz with the filters turned round. A tile at the border reads zeros and writes what lies in the
  * image.
+ *
+ * The error of a result is at most
+ *
+ *   y    eps sqrt(C)     |A| ( sum_c (|G| |w| |G'|) . (|B| |d| |B'|) ) |A'|
+ *   dW   eps sqrt(tiles) |G'| ( sum_tiles (|A'| |dy| |A|) . (|B| |d| |B'|) ) |G|
+ *
+ * with absolute values of every element, where eps is 2^-23. On numbers of one size that is a small multiple of what
+ * the direct sum has. But a pixel far larger than its neighbours is felt by every result of its tile: a y whose filter
+ * does not reach it has an error in proportion to it all the same. tests/table/winograd_bound.c holds the kernels to
+ * this.
  */
 #ifndef GRADUS_CPU_WINOGRAD_H
 #define GRADUS_CPU_WINOGRAD_H

@@ -24,6 +24,7 @@ void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool
 /* Things that are not a row. Each returns the number of failures it printed. */
 int check_refusals(void);         /* fronts refuse what does not fit, in words that help */
 int check_labels(void);           /* a label that is no class makes the loss NaN and counts as wrong */
+int check_winograd(void);         /* cpu's 3x3 convolutions are within the bound that kernels/cpu/winograd.h states */
 int check_limits(const char *op); /* infinities and NaN through functions of one number; op NULL: of all */
 int check_twice(void);            /* one tensor in two places of the tape */
 

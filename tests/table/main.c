@@ -210,6 +210,8 @@ int main(int argc, char **argv)
         failures += check_limits(s.op);
     if (whole || (s.op && !strcmp(s.op, "softmax_cross_entropy")))
         failures += check_labels();
+    if (whole || (s.op && !strcmp(s.op, "conv2d")))
+        failures += check_winograd();
     for (int i = 0; i < POOLS; i++)
         gr__pool_close(s.pools[i]);
     if (!s.list)

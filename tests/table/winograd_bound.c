@@ -1,0 +1,182 @@
+/*
+ * winograd_bound.c - the error bound that winograd.h states, on images with a few very large pixels: these are felt by
+ * all results of their tile, also by those whose filter does not reach them, which the bound of conv2d does not allow.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/context.h"
+#include "core/philox.h"
+#include "tests/table/checks.h"
+
+enum {
+    N = 2,
+    SIDE = 14,
+    C = 32,
+    K = 32,
+    TILES = N * SIDE / 2 * SIDE / 2,
+    PIXELS = N * SIDE * SIDE,
+    X = PIXELS * C,
+    Y = PIXELS * K,
+    W = K * 9 * C
+};
+
+/* |A|, |B| and |G| of winograd.h. */
+static const double A[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}},
+                    B[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}},
+                    G[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
+
+typedef struct {
+    double y[Y], dw[W];
+} results;
+
+typedef struct {
+    float x[X], w[W], dy[Y];
+    results truth, got, bound; /* bound: without eps and the root */
+    double d[TILES][C][16], u[K][C][16], z[TILES][K][16];
+} sample;
+
+/* --- |B d B'|, |G w G'| and |A' dy A| ----------------------------------------------------------------------------- */
+
+/* Pixel [p, q] of an image of channels values; 0 outside. */
+static double pixel(const float *image, int n, int p, int q, int channels, int c)
+{
+    const bool inside = p >= 0 && p < SIDE && q >= 0 && q < SIDE;
+    return inside ? fabs((double)image[((n * SIDE + p) * SIDE + q) * channels + c]) : 0;
+}
+
+static void transform_tile(sample *s, int tile)
+{
+    const int n = tile / (SIDE / 2 * SIDE / 2), p = tile / (SIDE / 2) % (SIDE / 2) * 2, q = tile % (SIDE / 2) * 2;
+    for (int at = 0; at < 16; at++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                for (int c = 0; c < C; c++)
+                    s->d[tile][c][at] += B[at / 4][i] * B[at % 4][j] * pixel(s->x, n, p - 1 + i, q - 1 + j, C, c);
+                for (int k = 0; i < 2 && j < 2 && k < K; k++)
+                    s->z[tile][k][at] += A[i][at / 4] * A[j][at % 4] * pixel(s->dy, n, p + i, q + j, K, k);
+            }
+}
+
+static void transform_filter(sample *s, int k, int c)
+{
+    for (int at = 0; at < 16; at++)
+        for (int r = 0; r < 3; r++)
+            for (int t = 0; t < 3; t++)
+                s->u[k][c][at] += G[at / 4][r] * G[at % 4][t] * fabs((double)s->w[((k * 3 + r) * 3 + t) * C + c]);
+}
+
+/* --- what they bound ---------------------------------------------------------------------------------------------- */
+
+static void bound_tile(sample *s, int tile, int k)
+{
+    const int n = tile / (SIDE / 2 * SIDE / 2), p = tile / (SIDE / 2) % (SIDE / 2) * 2, q = tile % (SIDE / 2) * 2;
+    for (int at = 0; at < 16; at++) {
+        double sum = 0;
+        for (int c = 0; c < C; c++)
+            sum += s->d[tile][c][at] * s->u[k][c][at];
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++)
+                s->bound.y[((n * SIDE + p + i) * SIDE + q + j) * K + k] += A[i][at / 4] * A[j][at % 4] * sum;
+    }
+}
+
+static void bound_filter(sample *s, int k, int c)
+{
+    for (int at = 0; at < 16; at++) {
+        double sum = 0;
+        for (int tile = 0; tile < TILES; tile++)
+            sum += s->d[tile][c][at] * s->z[tile][k][at];
+        for (int r = 0; r < 3; r++)
+            for (int t = 0; t < 3; t++)
+                s->bound.dw[((k * 3 + r) * 3 + t) * C + c] += G[at / 4][r] * G[at % 4][t] * sum;
+    }
+}
+
+static void find_bounds(sample *s)
+{
+    for (int tile = 0; tile < TILES; tile++)
+        transform_tile(s, tile);
+    for (int k = 0; k < K; k++)
+        for (int c = 0; c < C; c++)
+            transform_filter(s, k, c);
+    for (int k = 0; k < K; k++) {
+        for (int tile = 0; tile < TILES; tile++)
+            bound_tile(s, tile, k);
+        for (int c = 0; c < C; c++)
+            bound_filter(s, k, c);
+    }
+}
+
+/* --- the convolution ---------------------------------------------------------------------------------------------- */
+
+/* x, w and dy, uniform in [-1, 1); every 97th pixel of the input and every 89th of dy is 10,000 times as large. */
+static void draw(sample *s)
+{
+    float *const to[] = {s->x, s->w, s->dy};
+    const int count[] = {X, W, Y}, rare[] = {97 * C, INT32_MAX, 89 * K}, side_by_side[] = {C, 1, K};
+    for (uint32_t t = 0; t < 3; t++)
+        for (int i = 0; i < count[t]; i++)
+            to[t][i] = (2 * gr__random_uniform(7, GR_RNG_PROCEDURAL, t, (uint64_t)i) - 1) *
+                       (i > side_by_side[t] && i % rare[t] < side_by_side[t] ? 1e4f : 1);
+}
+
+/* A variable of float values in the context's type. */
+static gr_tensor *put(gr_context *ctx, const int64_t shape[4], const float *values)
+{
+    gr_tensor *t = gr_variable(ctx, 4, shape);
+    double *wide = calloc((size_t)gr_count(t), sizeof *wide);
+    for (int64_t i = 0; i < gr_count(t); i++)
+        wide[i] = (double)values[i];
+    gr_upload(t, gr_real(ctx) == GR_F64 ? (const void *)wide : values);
+    free(wide);
+    return t;
+}
+
+static void get(gr_context *ctx, gr_tensor *t, double *values)
+{
+    float *narrow = calloc((size_t)gr_count(t), sizeof *narrow);
+    const bool wide = gr_real(ctx) == GR_F64;
+    gr_download(t, wide ? (void *)values : narrow);
+    for (int64_t i = 0; !wide && i < gr_count(t); i++)
+        values[i] = (double)narrow[i];
+    free(narrow);
+}
+
+static bool compute(const sample *s, const char *device, results *r)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    gr_tensor *x = put(ctx, (int64_t[]){N, SIDE, SIDE, C}, s->x), *w = put(ctx, (int64_t[]){K, 3, 3, C}, s->w);
+    gr_tensor *dy = put(ctx, (int64_t[]){N, SIDE, SIDE, K}, s->dy);
+    gr_tensor *y = gr_conv2d(x, w, NULL, &(gr_conv2d_args){.window.padding = GR_SAME});
+    get(ctx, y, r->y);
+    gr_backward_from(y, dy);
+    get(ctx, gr_grad(w), r->dw);
+    return gr_close(ctx) == 0;
+}
+
+/* The largest error as a share of eps sqrt(terms) times its bound. */
+static double largest_share(const double *right, const double *got, const double *bound, int count, int terms)
+{
+    double largest = 0;
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs(got[i] - right[i]) / ((double)FLT_EPSILON * sqrt(terms) * bound[i]));
+    return largest;
+}
+
+int check_winograd(void)
+{
+    sample *s = calloc(1, sizeof *s);
+    draw(s);
+    find_bounds(s);
+    const bool computed = compute(s, "ref", &s->truth) && compute(s, "cpu", &s->got);
+    const double y = largest_share(s->truth.y, s->got.y, s->bound.y, Y, C),
+                 dw = largest_share(s->truth.dw, s->got.dw, s->bound.dw, W, TILES);
+    free(s);
+    if (computed && y <= 1 && dw <= 1 && y > 0 && dw > 0)
+        return 0;
+    printf("FAIL cpu: a 3x3 convolution with large pixels: y is at %g of winograd.h's bound, dW at %g\n", y, dw);
+    return 1;
+}
