@@ -238,6 +238,7 @@ typedef struct {
     const char *folder;   /* made where there is none */
     int64_t every;        /* also after every so many updates; 0: not */
     double every_seconds; /* also when so much time has gone since the last one; 0: not */
+    bool no_epochs;       /* not after every epoch, and none of the best: as said above, and when the run is stopped */
     int keep;             /* the last so many, and the best; 0: 2 */
     /*
      * Go on from the last one; where there is none, begin. One that is damaged gets another name, and the one before is

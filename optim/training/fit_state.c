@@ -11,14 +11,15 @@
 static bool is_due(const gr_fit_run *f)
 {
     const gr_checkpoints *o = f->o->checkpoints;
-    return !f->within || f->result.stopped || (o->every > 0 && f->p.update % o->every == 0) ||
+    return (!f->within && !o->no_epochs) || f->result.stopped || (o->every > 0 && f->p.update % o->every == 0) ||
            (o->every_seconds > 0 && gr__seconds() - f->kept_at >= o->every_seconds);
 }
 
 /* The first best one stays. */
 static bool is_best(const gr_fit_run *f)
 {
-    return !f->within && f->result.val.samples > 0 && (f->best_update == 0 || f->result.val.accuracy > f->best);
+    return !f->within && !f->o->checkpoints->no_epochs && f->result.val.samples > 0 &&
+           (f->best_update == 0 || f->result.val.accuracy > f->best);
 }
 
 bool gr__fit_state_keep(gr_fit_run *f)

@@ -249,6 +249,7 @@ class GoingOn(Case):
             self.assertIn("o/results.jsonl was removed or renamed", err)
             self.assertIn("[1/", err)
             self.assertNotIn("[2/", err)
+            shutil.rmtree(self.folder / "o", ignore_errors=True)  # what the cell made there afterwards
 
     def test_a_signal_in_the_first_moment_of_a_cell_is_no_failure(self):
         words = [*LONGER, "--batch", "4", "--optimizer", "sgd", "--seeds", "1"]

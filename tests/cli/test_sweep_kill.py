@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from cli import TIMINGS, Case, cell, without_timings
+from cli import TIMINGS, Case, cell, wait_for, without_timings
 
 KILLS = int(os.environ.get("GRADUS_KILLS", "4"))
 
@@ -34,6 +34,38 @@ class Kill(Case):
         for name in ("results.csv", "summary.csv", "table.txt", "sweep.json"):
             self.assertTrue((self.folder / "o" / name).exists())
         self.assertEqual((self.folder / "o/sweep.json").read_text(), (self.folder / "whole/sweep.json").read_text())
+
+    def test_goes_on_in_the_middle_of_a_cell(self):
+        words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "120", "--batch", "8", "--optimizer", "adam",
+                 "--seeds", "1", "--lr", "0.001,0.002", "--checkpoint-every", "20"]
+        self.gradus(*words, "--out", "whole")
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            seen = self.states()
+            process = self.start(*map(str, words), "--out", "o")
+            wait_for(lambda: self.states() - seen)
+            process.send_signal(number)
+            out, err = process.communicate()
+            self.assertEqual("goes on from where it was stopped" in err, bool(seen), err)
+            self.assertTrue(self.states())
+        rest = self.gradus(*words, "--out", "o")
+        self.assertIn("goes on from where it was stopped", rest.err)
+        self.assertEqual([without_timings(r) for r in self.read_rows("o")],
+                         [without_timings(r) for r in self.read_rows("whole")])
+        self.assertFalse((self.folder / "o/cells").exists())
+
+    def test_a_state_that_is_refused_begins_anew(self):
+        words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "20", "--batch", "8", "--optimizer", "adam",
+                 "--seeds", "1"]
+        self.gradus(*words, "--out", "whole")
+        self.gradus("train", *words[1:-2], "--seed", "2", "--updates", "1", "--checkpoint",
+                    "o/cells/adam-batch-8-seed-1")
+        rest = self.gradus(*words, "--out", "o")
+        self.assertIn("begins again", rest.err)
+        self.assertEqual([without_timings(r) for r in self.read_rows("o")],
+                         [without_timings(r) for r in self.read_rows("whole")])
+
+    def states(self):
+        return {str(p) for p in self.folder.glob("o/cells/*/checkpoint-*.safetensors")}
 
 
 if __name__ == "__main__":

@@ -139,6 +139,8 @@ const option settings_checkpoints[] = {
                 "go on from the last checkpoint of this same run, to the same bits; where there is none yet, begin"),
     TEXT_OPTION("checkpoint-every", "N", AT(checkpoint_every),
                 "also after every N updates, or with Nm after every N minutes"),
+    FLAG_OPTION("no-epoch-checkpoints", AT(no_epoch_checkpoints),
+                "not after every epoch, and none of the best: as --checkpoint-every says, and when the run is stopped"),
     COUNT_OPTION("keep", "N", AT(keep), 1, 1000000, "how many of the last checkpoints stay (default: 2)"),
     {0},
 };

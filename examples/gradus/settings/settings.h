@@ -58,7 +58,7 @@ typedef struct {
     const char *save_weights, *log_updates;
     const char *checkpoint, *checkpoint_every;
     int64_t keep;
-    bool resume;
+    bool resume, no_epoch_checkpoints;
     bool json, time, no_evaluation;
 } settings;
 

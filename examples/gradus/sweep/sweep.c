@@ -6,6 +6,7 @@
 #include "sweep/sweep.h"
 #include "terminal/stop.h"
 #include "terminal/values.h"
+#include "train/checkpoints.h"
 
 enum { LONGEST_OUT = 1024 /* bytes of a folder's path: names behind it have room */ };
 
@@ -69,6 +70,13 @@ static int check_grid(sweep *w)
     return code ? code : settings_check_inputs(&s->shared, "sweep");
 }
 
+/* How often a cell keeps its state. Returns 0 or GR_USAGE, complained of. */
+static int check_interval(sweep_settings *s)
+{
+    s->checkpoint_every = s->checkpoint_every ? s->checkpoint_every : "5m";
+    return checkpoints_check(&(settings){.checkpoint = s->out, .checkpoint_every = s->checkpoint_every}, "sweep");
+}
+
 int sweep_ask(sweep *w, int argc, char **argv)
 {
     sweep_settings *s = &w->asked;
@@ -89,7 +97,9 @@ int sweep_ask(sweep *w, int argc, char **argv)
     if (strlen(s->out) > LONGEST_OUT)
         return complain(GR_USAGE, "sweep", "--out %.64s...: the path of the folder has more than %d characters", s->out,
                         LONGEST_OUT);
-    const int code = check_grid(w);
+    int code = check_grid(w);
+    if (code == 0)
+        code = check_interval(s);
     return code ? code : read_shard(w);
 }
 
@@ -116,6 +126,10 @@ static const option grid_options[] = {
         "sweep merge' puts them together"),
     COUNT_OPTION("time-limit", "SECONDS", offsetof(sweep_settings, time_limit), 1, 1000000000,
                  "kill a cell that takes longer: its row says so, and it runs again only under a longer limit"),
+    TEXT_OPTION(
+        "checkpoint-every", "N", offsetof(sweep_settings, checkpoint_every),
+        "keep the state of the cell at work after every N updates, or with Nm after every N minutes, for a sweep "
+        "that is killed to go on from; one that is stopped keeps it anyway (default: 5m)"),
     FLAG_OPTION("dry-run", offsetof(sweep_settings, dry_run),
                 "list the cells and what became of each so far; run nothing, write nothing"),
     {0},
@@ -145,7 +159,8 @@ const gradus_command sweep_command = {
     .about =
         "Train a grid of batch sizes x optimizers x seeds, one process per cell, and show test accuracy against "
         "batch size. Results are safe as soon as a cell ends: the same command again runs only what is missing or "
-        "failed, and more batch sizes, optimizers or seeds may be asked for. Running out of memory is a result, not "
+        "failed, from the middle of a cell that was at work; more batch sizes, optimizers or seeds may be asked for. "
+        "Running out of memory is a result, not "
         "a failure. Options of the protocol may be lists too, such as --lr 0.01,0.03 --precision fp32,bf16, and every "
         "combination is run: not what the pictures are (--resize, --split-seed, --filter), and --augment with "
         "semicolons between its plans.",

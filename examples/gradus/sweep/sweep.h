@@ -9,8 +9,9 @@
 typedef struct {
     settings shared; /* what all cells share; batch, optimizer and seed are open */
     const char *batch, *optimizer, *out;
-    const char *shard;         /* "2/3" */
-    int64_t seeds, time_limit; /* seconds of a cell; 0: none */
+    const char *shard;            /* "2/3" */
+    const char *checkpoint_every; /* of a cell: updates, or minutes with an m */
+    int64_t seeds, time_limit;    /* seconds of a cell; 0: none */
     bool json, dry_run;
 } sweep_settings;
 

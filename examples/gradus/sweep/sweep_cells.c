@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sweep/cell.h"
+#include "sweep/cell_state.h"
 #include "sweep/sweep.h"
 #include "terminal/json_values.h"
 #include "terminal/stop.h"
@@ -76,7 +77,8 @@ static void tell_result(sweep *w, const json_t *row, double seconds)
 /* As many words as a cell's command line can have, with the NULL behind them. */
 static int most_words(void)
 {
-    const option *const tables[] = {settings_cell(), settings_protocol, parameter_options(), settings_machine};
+    const option *const tables[] = {settings_cell(), settings_protocol, parameter_options(), settings_machine,
+                                    settings_checkpoints};
     int words = 5; /* gradus train RECIPE --json, and the end */
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const option *o = tables[i]; o->name; o++)
@@ -107,7 +109,8 @@ static char **command_line(const sweep *w, const settings *s)
     good = good && options_unparse(settings_cell(), s, argv, &argc, most) &&
            options_unparse(settings_protocol, s, argv, &argc, most) &&
            options_unparse(parameter_options(), s->parameters, argv, &argc, most) &&
-           options_unparse(settings_machine, s, argv, &argc, most);
+           options_unparse(settings_machine, s, argv, &argc, most) &&
+           options_unparse(settings_checkpoints, s, argv, &argc, most);
     if (good)
         return argv;
     free_words(argv);
@@ -153,24 +156,51 @@ const char *sweep_cell_words(const cell *c, char *text, size_t size)
     return text;
 }
 
+/* The process of a cell, from its start to its end. Returns 0 or an exit code, complained of. */
+static int run_process(sweep *w, const settings *s, cell_end *end)
+{
+    const cell_watch watch = {on_told, on_beat, w, (double)w->asked.time_limit};
+    char **argv = command_line(w, s);
+    if (!argv)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for the command line of a cell");
+    const bool ran = cell_run(argv, &watch, end);
+    free_words(argv);
+    return ran ? 0 : GR_IO_ERROR;
+}
+
+/* The same, from the state that an earlier call has left, unless that is refused: by another processor, say. */
+static int run_from_state(sweep *w, const settings *s, cell_end *end)
+{
+    const bool kept = cell_state_is_there(s->checkpoint);
+    if (kept)
+        progress_line(&w->progress, "%s goes on from where it was stopped", w->current);
+    const int code = run_process(w, s, end);
+    if (code || !kept || (end->code != GR_USAGE && end->code != GR_BAD_DATA))
+        return code;
+    progress_line(&w->progress, "%s begins again: %s", w->current, end->trouble);
+    free(end->result);
+    cell_state_drop(s->checkpoint);
+    return run_process(w, s, end);
+}
+
 /* Runs cell number of the grid. Returns 0 or an exit code. */
 static int run_cell(sweep *w, const cell *c, int number)
 {
-    const settings s = grid_settings(&w->asked.shared, c);
+    settings s = grid_settings(&w->asked.shared, c);
     const resolved run = settings_resolve(&s, w->recipe);
     cell_end end = {0};
-    char variant[VARIANT_NAME];
+    char variant[VARIANT_NAME], folder[CELL_STATE_PATH];
     cell_variant(c, variant);
     sweep_cell_words(c, w->current, sizeof w->current);
     progress_bar(&w->progress, w->current, (double)w->finished / w->cells, "starting");
     status_begin(&w->status, w->current, w->finished, w->cells);
-    const cell_watch watch = {on_told, on_beat, w, (double)w->asked.time_limit};
-    char **argv = command_line(w, &s);
-    if (!argv)
-        return complain(GR_NO_MEMORY, "sweep", "out of host memory for the command line of a cell");
-    const bool ran = cell_run(argv, &watch, &end);
-    free_words(argv);
-    const int code = ran ? end_cell(w, &run, variant, &end, w->expected[number]) : GR_IO_ERROR;
+    cell_state_folder(w->asked.out, c, folder);
+    cell_state_keep(&s, folder, w->asked.checkpoint_every);
+    int code = run_from_state(w, &s, &end);
+    if (code == 0)
+        code = end_cell(w, &run, variant, &end, w->expected[number]);
+    if (code == 0 && (end.timed_out || !end.signal)) /* killed by somebody else, it goes on the next time */
+        cell_state_drop(folder);
     free(end.result);
     return code;
 }
@@ -192,6 +222,15 @@ int sweep_count_missing(const sweep *w)
     return n;
 }
 
+/* A sweep that was killed at the very end of a cell has left its state. Returns 0. */
+static int drop_left_over(const sweep *w, const cell *c)
+{
+    char folder[CELL_STATE_PATH];
+    cell_state_folder(w->asked.out, c, folder);
+    cell_state_drop(folder);
+    return 0;
+}
+
 int sweep_run_missing(sweep *w)
 {
     int code = 0;
@@ -201,8 +240,8 @@ int sweep_run_missing(sweep *w)
         sweep_redraw(w);
         if (stop_asked())
             code = GR_STOPPED;
-        else if (sweep_has_cell(w, i) && journal_lacks(&w->journal, &c))
-            code = run_cell(w, &c, i);
+        else if (sweep_has_cell(w, i))
+            code = journal_lacks(&w->journal, &c) ? run_cell(w, &c, i) : drop_left_over(w, &c);
     }
     progress_clear(&w->progress);
     w->status.cell = NULL;

@@ -31,7 +31,11 @@ int checkpoints_check(const settings *s, const char *command)
 {
     int64_t updates;
     double seconds;
-    const char *alone = s->resume ? "resume" : s->keep ? "keep" : s->checkpoint_every ? "checkpoint-every" : NULL;
+    const char *alone = s->resume                 ? "resume"
+                        : s->keep                 ? "keep"
+                        : s->checkpoint_every     ? "checkpoint-every"
+                        : s->no_epoch_checkpoints ? "no-epoch-checkpoints"
+                                                  : NULL;
     if (alone && !s->checkpoint)
         return complain(GR_USAGE, command, "--%s needs a --checkpoint FOLDER", alone);
     if (s->checkpoint_every && !read_interval(s->checkpoint_every, &updates, &seconds))
@@ -106,6 +110,7 @@ int checkpoints_open(checkpoints *c, const resolved *s, const source *data, cons
     }
     c->options = (gr_checkpoints){.folder = asked->checkpoint,
                                   .keep = (int)asked->keep,
+                                  .no_epochs = asked->no_epoch_checkpoints,
                                   .resume = asked->resume,
                                   .settings = c->settings,
                                   .n_settings = n};
