@@ -2,7 +2,8 @@
  * packed.c - opens a packed data set: the file is mapped, all of it checked once by several threads, and its pixels are
  * used where they lie. Format in packed.h.
  *
- * A file that is cut short by somebody else while it is mapped ends the program (SIGBUS), as with any mapped file.
+ * A file that is cut short by somebody else while it is mapped brings SIGBUS, as with any mapped file; the tool then
+ * names the file and ends.
  */
 #include "data/formats/packed.h"
 

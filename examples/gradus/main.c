@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "terminal/help.h"
 #include "terminal/json_memory.h"
+#include "terminal/lost_file.h"
 #include "terminal/system.h"
 
 static bool is_help(const char *word)
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE,
            SIG_IGN); /* a reader that is gone and a file that may not grow are errors of writing, told as such */
     signal(SIGXFSZ, SIG_IGN);
+    lost_file_catch();
     json_memory_watch();
     int code = dispatch(argc, argv);
     if (code == 0 && json_memory_failed())

@@ -3,12 +3,13 @@
 import binascii
 import hashlib
 import json
+import os
 import struct
 import unittest
 import zipfile
 import zlib
 
-from cli import Case, without_timings
+from cli import Case, wait_for, without_timings
 
 
 def png(side, colour):
@@ -107,6 +108,19 @@ class Data(Case):
         (self.folder / "pets.zip").rename(self.folder / "kagglecatsanddogs_5340.zip")
         (self.folder / "PetImages").rename(self.folder / "elsewhere")
         self.gradus(*common, "--data", ".")
+
+    def test_a_mapped_file_that_becomes_shorter(self):
+        self.pets(1000)
+        self.gradus("data", "pack", "pets.zip", "pets.grd", "--size", 16)
+        for name, more in (("pets.grd", []), ("pets.zip", ["--preload", "none"])):
+            process = self.start("train", "cats-vs-dogs", "--resize", 16, "--data", name, "--updates", 1000000,
+                                 "--no-evaluation", "--save-weights", "w", "--log-updates", "l", *more)
+            wait_for(lambda: list(self.folder.glob("l.tmp.*")))  # the data are read, training begins
+            os.truncate(self.folder / name, 100)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 5, err)
+            self.assertIn(f"{name} became shorter while it was being read", err)
+            self.assertFalse([f for f in self.files() if ".tmp." in f])
 
     def test_words(self):
         self.pets(2)

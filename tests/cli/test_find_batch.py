@@ -119,7 +119,11 @@ class ControlGroup(Case):
             self.assertAlmostEqual(m["process_bytes"], m["peak_bytes"], delta=0.01 * m["peak_bytes"] + SLACK)
             words = ["train", *run, "--updates", "1", "--batch"]
             self.assertEqual(group.run(*words, m["fits"]).returncode, 0)
-            self.assertLess(group.run(*words, int(1.6 * m["fits"]), timeout=120).returncode, 0)  # killed
+            refused = group.run(*words, int(1.6 * m["fits"]))
+            self.assertEqual(refused.returncode, 4, refused.stderr)
+            self.assertIn("the limit of the control group leaves", refused.stderr)
+            killed = group.run(*words, int(1.6 * m["fits"]), "--memory-limit", "1G", timeout=120)
+            self.assertLess(killed.returncode, 0)  # it was no idle word
         finally:
             group.path.rmdir()
 

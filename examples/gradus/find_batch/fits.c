@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find_batch/planned.h"
 #include "terminal/memory.h"
 #include "terminal/text.h"
 
@@ -14,19 +15,9 @@
 static int64_t plan(const finder *f, fits *found, int64_t batch, int64_t micro_batch)
 {
     resolved run = finder_run(f, batch, micro_batch);
-    run.asked.memory_limit = 0; /* all of it is to be known */
     run.asked.classes = found->classes;
-    gr_context *ctx = resolved_open(&run, true);
-    const gr_split split = source_stand_in(ctx, &run, found->samples);
-    const learner l = learner_make(&run, ctx, &split);
-    const gr_fit_options fit = resolved_fit(&run);
-    gr_fit(l.net, l.opt, split, &fit);
-    const int64_t peak = gr_ok(ctx) ? gr_memory_use(ctx).peak : -1;
-    if (peak < 0)
-        complain_of(ctx, f->command);
-    gr_close(ctx);
     found->plans++;
-    return peak;
+    return planned_peak(&run, found->samples, f->command);
 }
 
 /*

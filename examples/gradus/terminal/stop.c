@@ -12,13 +12,18 @@ enum { MOST_FILES = 8 };
 static volatile sig_atomic_t asked, may_wait;
 static const char *volatile unfinished[MOST_FILES]; /* files that no run may leave behind */
 
+void stop_clear_away(void)
+{
+    for (int i = 0; i < MOST_FILES; i++)
+        if (unfinished[i])
+            unlink(unfinished[i]);
+}
+
 /* By calls that a signal's handler may make. */
 static void end_at_once(void)
 {
     static const char word[] = "gradus: stopped by a signal\n";
-    for (int i = 0; i < MOST_FILES; i++)
-        if (unfinished[i])
-            unlink(unfinished[i]);
+    stop_clear_away();
     const ssize_t written = write(STDERR_FILENO, word, sizeof word - 1);
     (void)written;
     _exit(GR_STOPPED);

@@ -15,4 +15,6 @@ bool stop_asked(void);
 void stop_will_remove(const char *path);
 void stop_will_keep(const char *path);
 
+void stop_clear_away(void); /* removes such files now, by calls that a signal's handler may make */
+
 #endif

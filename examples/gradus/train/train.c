@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "find_batch/auto_batch.h"
+#include "find_batch/planned.h"
 #include "settings/check.h"
 #include "sources/source.h"
 #include "terminal/json_memory.h"
@@ -168,6 +169,8 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
     int code = source_open(t->ctx, s, "train", &t->data);
     if (code == 0)
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
+    if (code == 0)
+        code = planned_within_group(t->ctx, s, &t->data, "train");
     if (code)
         return code;
     *net = resolved_built_net(s, t->ctx, t->data.split.train);
