@@ -16,7 +16,7 @@ typedef struct {
     bool (*supported)(void);    /* by this machine; NULL: by all */
     gr_device *(*memory)(void); /* the device whose memory kernels work in; NULL: the host's */
     bool emulated;              /* threads of a block can take turns in several orders */
-    bool halves;                /* it has kernels for halves alone; those for floats are another's */
+    bool halves;                /* it has kernels for bf16 alone; all else is another's */
     bool tf32;                  /* its products are asked for with tf32 factors; it has no others to show */
 } table_device;
 
