@@ -262,6 +262,12 @@ typedef struct {
 /* Measures them, now: a second, and 256 MiB while it lasts. All zero on error and in a context that only plans. */
 gr_ceilings gr_measure_ceilings(gr_context *ctx);
 
+/*
+ * The same for operands of so many bytes in all, at most 256 MiB, in about so many seconds: what fits into a cache is
+ * read and copied at the pace of that cache, and an operation is to be held against the level where its operands are.
+ */
+gr_ceilings gr_measure_ceilings_at(gr_context *ctx, int64_t bytes, double seconds);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,11 +6,15 @@
 
 #include "core/op.h"
 
-/* Work of known size, spread over all that a device has, to find its limits. Each returns when the work is done. */
+/*
+ * Work of known size, spread over all that a device has, to find its limits. Each returns when the work is done; read
+ * and copy do it times over, so that what a call costs is small beside a few kilobytes.
+ */
 typedef struct {
     double (*arithmetic)(const gr_exec *exec, void *result); /* in registers; returns its floating-point operations */
-    void (*read)(const gr_exec *exec, const void *src, size_t bytes, void *result);
-    void (*copy)(const gr_exec *exec, void *dst, const void *src, size_t bytes);
+    void (*read)(const gr_exec *exec, const void *src, size_t bytes, int times, void *result);
+    void (*copy)(const gr_exec *exec, void *dst, const void *src, size_t bytes, int times);
+    void (*copy_cached)(const gr_exec *exec, void *dst, const void *src, size_t bytes, int times); /* may be NULL */
 } gr_probes; /* result: GR__PROBE_RESULT bytes for what nobody will read, so that the work cannot be left out */
 enum { GR__PROBE_RESULT = 64 * 1024 };
 

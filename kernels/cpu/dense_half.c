@@ -100,13 +100,13 @@ static void widen_block(job *j, int64_t first)
 }
 
 /*
- * Where x is of halves all that the slots of ops.def say are, as the policy makes them. w may be either: floats are
- * rounded as they are read.
+ * Where x is of halves all that the slots of ops.def say are, as the policy makes them; but the gradient of a variable
+ * is of floats, though the variable was rounded. w may be either: floats are rounded as they are read.
  */
 bool GR_CPU(dense_halves)(const gr_call *call, gr_pass pass)
 {
-    (void)pass;
-    return gr__is_half(call->in[0]);
+    const bool float_dx = pass == GR_BACKWARD && call->d_in[0] && !gr__is_half(call->d_in[0]);
+    return gr__is_half(call->in[0]) && !float_dx;
 }
 
 size_t GR_CPU(dense_half_scratch)(const gr_call *call, gr_pass pass)

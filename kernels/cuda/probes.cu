@@ -48,20 +48,22 @@ static double arithmetic(const gr_exec *exec, void *result)
     return 2.0 * CHAINS * ROUNDS * PROBE_BLOCKS * PROBE_THREADS;
 }
 
-static void read(const gr_exec *exec, const void *src, size_t bytes, void *result)
+static void read(const gr_exec *exec, const void *src, size_t bytes, int times, void *result)
 {
-    GR_LAUNCH(read_all, PROBE_BLOCKS, PROBE_THREADS, 0, exec->queue, (float *)result, (const float *)src,
-              (int64_t)(bytes / sizeof(float)));
+    for (int turn = 0; turn < times; turn++)
+        GR_LAUNCH(read_all, PROBE_BLOCKS, PROBE_THREADS, 0, exec->queue, (float *)result, (const float *)src,
+                  (int64_t)(bytes / sizeof(float)));
     GR_WAIT(exec->queue);
 }
 
-static void copy(const gr_exec *exec, void *dst, const void *src, size_t bytes)
+static void copy(const gr_exec *exec, void *dst, const void *src, size_t bytes, int times)
 {
     const int64_t count = (int64_t)(bytes / sizeof(float));
-    GR_LAUNCH(copy_all, quad_blocks(count), QUAD_THREADS, 0, exec->queue, (float *)dst, (const float *)src, count);
+    for (int turn = 0; turn < times; turn++)
+        GR_LAUNCH(copy_all, quad_blocks(count), QUAD_THREADS, 0, exec->queue, (float *)dst, (const float *)src, count);
     GR_WAIT(exec->queue);
 }
 
 extern "C" {
-extern const gr_probes GR_CUDA(probes) = {arithmetic, read, copy};
+extern const gr_probes GR_CUDA(probes) = {arithmetic, read, copy, NULL};
 }

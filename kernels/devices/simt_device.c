@@ -163,21 +163,21 @@ static double arithmetic(const gr_exec *exec, void *result)
     return flops;
 }
 
-static void read_all(const gr_exec *exec, const void *src, size_t bytes, void *result)
+static void read_all(const gr_exec *exec, const void *src, size_t bytes, int times, void *result)
 {
     gr__simt_touchable(true);
-    gr__ref_f32_probes.read(exec, src, bytes, result);
+    gr__ref_f32_probes.read(exec, src, bytes, times, result);
     gr__simt_touchable(false);
 }
 
-static void copy_all(const gr_exec *exec, void *dst, const void *src, size_t bytes)
+static void copy_all(const gr_exec *exec, void *dst, const void *src, size_t bytes, int times)
 {
     gr__simt_touchable(true);
-    gr__ref_f32_probes.copy(exec, dst, src, bytes);
+    gr__ref_f32_probes.copy(exec, dst, src, bytes, times);
     gr__simt_touchable(false);
 }
 
-static const gr_probes probes = {arithmetic, read_all, copy_all};
+static const gr_probes probes = {arithmetic, read_all, copy_all, NULL};
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 

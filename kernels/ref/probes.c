@@ -22,23 +22,25 @@ static double arithmetic(const gr_exec *exec, void *result)
     return 2.0 * 8 * 2 * ROUNDS;
 }
 
-static void read_all(const gr_exec *exec, const void *src, size_t bytes, void *result)
+static void read_all(const gr_exec *exec, const void *src, size_t bytes, int times, void *result)
 {
     enum { LOADS = 8 };
     const uint64_t *p = src; /* [bytes / 8] */
     uint64_t *v = result, sum[LOADS] = {0};
     (void)exec;
-    for (size_t i = 0; i + LOADS <= bytes / sizeof *p; i += LOADS)
-        for (int k = 0; k < LOADS; k++)
-            sum[k] += p[i + (size_t)k];
+    for (int turn = 0; turn < times; turn++)
+        for (size_t i = 0; i + LOADS <= bytes / sizeof *p; i += LOADS)
+            for (int k = 0; k < LOADS; k++)
+                sum[k] += p[i + (size_t)k];
     for (int k = 0; k < LOADS; k++)
         v[k] = sum[k];
 }
 
-static void copy_all(const gr_exec *exec, void *dst, const void *src, size_t bytes)
+static void copy_all(const gr_exec *exec, void *dst, const void *src, size_t bytes, int times)
 {
     (void)exec;
-    memcpy(dst, src, bytes);
+    for (int turn = 0; turn < times; turn++)
+        memcpy(dst, src, bytes);
 }
 
-const gr_probes GR_REF(probes) = {arithmetic, read_all, copy_all};
+const gr_probes GR_REF(probes) = {arithmetic, read_all, copy_all, NULL};

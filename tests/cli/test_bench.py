@@ -1,19 +1,23 @@
 """gradus bench: every operation has a shape, figures make sense, what does not fit is left out."""
 
+import csv
 import json
 import pathlib
 import re
+import statistics
 import unittest
 
-from cli import Case
+from cli import GRADUS, Case
 
 LIST = (pathlib.Path(__file__).parents[2] / "kernels/ops/ops.def").read_text()
 OPS = re.findall(r"^GR_OP\((\w+), (\w+),", LIST, re.MULTILINE)
 OPS += [(name, "DIFF") for name in re.findall(r"^GR_UNARY\((\w+),", LIST, re.MULTILINE)]
 KEYS = (
-    "op case shapes batch pass device isa precision threads version ceiling_gflops ceiling_read_gbs "
-    "ceiling_copy_gbs repeats ms ms_quartile1 ms_quartile3 gflops flops_share gbs memory_share error checked_samples"
+    "op case row shapes batch pass device isa precision threads caches pinned version commit compiler host processor "
+    "date load process rounds repeats ms ms_quartile1 ms_quartile3 noise gflops flops_share gbs memory_share level "
+    "touched_bytes ceiling_gflops ceiling_read_gbs ceiling_copy_gbs error checked_samples samples_ns limits_mega"
 ).split()
+OWN = "x[N,9,9,5] w[7,3,3,5] b[7] same relu"  # a shape that no recipe has
 
 
 class List(Case):
@@ -34,13 +38,15 @@ class List(Case):
         self.assertNotIn("conv2d", self.gradus("bench", "relu", "--list").out)
 
 
-class Figures(Case):
+class RowsCase(Case):
     def rows(self, *words, **more):
         return [
             json.loads(line)
             for line in self.gradus("bench", "--seconds", 0.01, *words, "--json", **more).out.splitlines()
         ]
 
+
+class Figures(RowsCase):
     def test_rows(self):
         rows = self.rows("max_pool2d", "relu", "--batch", "1,6", "--threads", 1)
         cases = {row["case"] for row in rows if row["op"] == "max_pool2d"}
@@ -49,7 +55,11 @@ class Figures(Case):
                           for batch in (1, 6) for p in ("forward", "backward")])
         for row in rows:
             self.assertEqual(list(row), KEYS)
-            self.assertTrue(0 < row["ms_quartile1"] <= row["ms"] <= row["ms_quartile3"])
+            self.assertTrue(0 < row["ms_quartile1"] <= row["ms_quartile3"])
+            medians = [statistics.median(samples) for samples in row["samples_ns"]]
+            self.assertAlmostEqual(row["ms"], 1e-6 * statistics.median(medians), delta=2e-6)
+            self.assertEqual(len(row["limits_mega"]), row["rounds"])
+            self.assertEqual(row["ceiling_read_gbs"] // 1e-3, max(limit[1] for limit in row["limits_mega"]))
             self.assertGreaterEqual(row["repeats"], 3)
             self.assertLessEqual(row["error"], 1e-4)
             self.assertAlmostEqual(row["gflops"] / row["ceiling_gflops"] / row["flops_share"], 1, places=6)
@@ -89,7 +99,6 @@ class Figures(Case):
     def test_table(self):
         text = self.gradus("bench", "relu", "sgd_step", "--batch", "2,16", "--seconds", 0.05).out
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
-        self.assertRegex(text, r"GFLOP/s with operands in registers")
         self.assertRegex(text, r"\n +2 forward +\d")
         self.assertRegex(text, r"\n +16 backward +\d")
         self.assertRegex(text, r"\n +- update +\d")
@@ -97,6 +106,132 @@ class Figures(Case):
 
 LARGE = {"dense", "dense_sgd", "dense_adam"}  # 40 million weights
 NO_KERNEL = {("flatten", "forward"), ("reshape", "forward")}  # the same storage, nothing is computed
+
+
+class Shapes(RowsCase):
+    def test_a_shape_of_ones_own(self):
+        forward, backward = self.rows("conv2d", "--shape", OWN, "--batch", "3")
+        self.assertEqual((forward["row"], forward["case"], forward["batch"]), (OWN, "a shape of your own", 3))
+        self.assertAlmostEqual(forward["gflops"] * 1e6 * forward["ms"], 3 * 9 * 9 * 7 * (2 * 5 * 9 + 1), delta=1)
+        self.assertEqual(forward["touched_bytes"],  # x, w, b with their gradients, y with its own
+                         4 * 2 * (3 * 9 * 9 * 5 + 7 * 9 * 5 + 7 + 3 * 9 * 9 * 7))
+
+    def test_passes(self):
+        flops = {}
+        for name in ("forward", "backward", "dx", "dw"):
+            row, = self.rows("conv2d", "--shape", OWN, "--batch", "2", "--pass", name)
+            self.assertEqual(row["pass"], name)
+            flops[name] = row["gflops"] * row["ms"]
+        self.assertAlmostEqual((flops["dx"] + flops["dw"]) / flops["backward"], 1, delta=0.05)
+        self.assertEqual({row["pass"] for row in self.rows("sgd_step", "--pass", "update")}, {"update"})
+        self.refused(2, "bench", "sgd_step", "--pass", "dx", names=["no case"])
+
+    def test_cases_by_their_words(self):
+        text = self.gradus("bench", "conv2d", "--case", "STEM", "--list").out.splitlines()
+        self.assertEqual(len(text), 2)
+        self.assertIn("stride[2,2]", text[1])
+
+    def test_halves(self):
+        """A variable's gradient is of floats, though the variable was rounded: dense once wrote it as halves."""
+        for precision in ("fp16", "bf16"):
+            for op in ("conv2d", "dense", "softmax_cross_entropy"):
+                rows = self.rows(op, "--case", "cifar10", "--batch", 6, "--precision", precision)
+                self.assertEqual({row["precision"] for row in rows}, {precision})
+
+    def test_cold_and_pinned(self):
+        rows = self.rows("relu", "--batch", 1, "--cold", "--pin")
+        self.assertEqual({(row["caches"], row["level"], row["pinned"]) for row in rows}, {("cold", "memory", True)})
+        warm = self.rows("relu", "--batch", 1)
+        self.assertLess(warm[0]["ms"], rows[0]["ms"])
+
+    def test_what_is_no_shape(self):
+        for shape, names in (("x[N,9,9,5", ["x[N,9,9,5", "NAME[NUMBER"]), ("x[N,9,9,5]", ["needs w[...]"]),
+                             ("w[7,3,3,5] x[N,9,9,5]", ["begin with x"]), (OWN + " x[1]", ["twice"]),
+                             ("x[N,0,9,5] w[7,3,3,5]", ["size 2 is 0"]), ("x[nan] w[1]", ["nan"]),
+                             ("x[1e9,1e9,1,1] w[1]", ["elements"]), ("x[1,2,3,4,5] w[1]", ["1 to 4"]),
+                             ("x[1,2,3,4,5,6,7,8,9] w[1]", ["no word"]), ("x[N,N,9,5] w[7,3,3,5]", ["stands first"]),
+                             (OWN + " strid[2,2]", ["strid", "stride"]), (OWN + " stride[2]", ["stride", "--list"]),
+                             (OWN + " stride[1.5,1]", ["whole"]), (OWN + " pad[1e99,1,1,1]", ["1e+99"]),
+                             (OWN + " \x1b[31m", ["letter"]), ("x" * 201, ["longer"]),
+                             ("relu" * 10, ["no word"])):
+            with self.subTest(shape):
+                self.refused(2, "bench", "conv2d", "--shape", shape, names=["--shape", *names])
+        self.refused(2, "bench", "conv2d", "relu", "--shape", OWN, names=["one operation"])
+        self.refused(2, "bench", "--shape", OWN, names=["one operation"])
+
+    def test_shapes_that_do_not_fit_each_other(self):
+        result = self.gradus("bench", "conv2d", "--shape", "x[N,9,9,5] w[7,3,3,4]", "--batch", 1, expect=2)
+        self.assertIn("the filters have 4 channels", result.out)
+
+
+class Comparisons(RowsCase):
+    def write(self, name, rows):
+        (self.folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def verdicts(self, *words):
+        return [json.loads(line) for line in self.gradus("bench", *words, "--json").out.splitlines()]
+
+    def drawn(self, factor):
+        """Two lines of twelve rounds with a noise of 1 %, this much slower than others."""
+        row = self.rows("relu", "--batch", 1, "--pass", "forward")[0]
+        noise = [1 + 0.01 * ((7 * i) % 12 - 5.5) / 3.5 for i in range(12)]
+        limits = [[100000, 100000, 100000]] * 12
+        return [{**row, "batch": batch, "limits_mega": limits,
+                 "samples_ns": [[round(1e6 * f * x)] * 3 for x in noise]} for batch, f in ((1, 1), (2, factor))]
+
+    def test_files(self):
+        self.write("a", self.drawn(1))
+        self.write("b", self.drawn(1.1))
+        self.assertEqual([v["verdict"] for v in self.verdicts("--compare", "a,a")], ["undecided", "undecided"])
+        same, slower = self.verdicts("--compare", "a,b")
+        self.assertEqual((same["verdict"], slower["verdict"]), ("undecided", "slower"))
+        self.assertAlmostEqual(slower["ratio"], 1.1, places=3)
+        self.assertTrue(1 < slower["ratio_low_99"] < 1.1 < slower["ratio_high_99"])
+        self.assertEqual(self.verdicts("--compare", "b,a")[1]["verdict"], "faster")
+        text = self.gradus("bench", "--compare", "a,b").out
+        self.assertIn("1 slower, 0 faster, 1 undecided", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
+    def test_a_machine_that_changed(self):
+        """The limits beside the samples fell by as much as the operation: nothing is said of it."""
+        self.write("a", self.drawn(1))
+        self.write("b", [{**row, "limits_mega": [[90909, 90909, 90909]] * 12} for row in self.drawn(1.1)])
+        self.assertEqual({v["verdict"] for v in self.verdicts("--compare", "a,b")}, {"undecided"})
+
+    def test_several_processes(self):
+        """Processes are what is counted where there are enough: 3 % is then found."""
+        self.write("a", [row for i in range(5) for row in self.drawn(1 + 0.001 * i)])
+        self.write("b", [row for i in range(5) for row in self.drawn(1.03 + 0.001 * i)])
+        same, slower = self.verdicts("--compare", "a,b")
+        self.assertEqual((same["verdict"], slower["verdict"], slower["rounds"]), ("undecided", "slower", [5, 5]))
+
+    def test_now_against_a_file(self):
+        rows = self.rows("relu", "--batch", 1)
+        self.write("a", [{**row, "samples_ns": [[100 * x for x in r] for r in row["samples_ns"]]} for row in rows])
+        found = self.verdicts("relu", "--batch", 1, "--seconds", 0.3, "--compare", "a")
+        self.assertEqual([v["pass"] for v in found], ["forward", "backward"])
+        self.assertLess(found[0]["ratio"], 0.1)
+
+    def test_against_itself(self):
+        found = self.verdicts("relu", "--batch", 1, "--threads", 1, "--seconds", 0.1, "--against", GRADUS)
+        self.assertEqual([(v["pass"], v["verdict"], v["rounds"]) for v in found],
+                         [("forward", "undecided", [6, 6]), ("backward", "undecided", [6, 6])])
+        self.refused(5, "bench", "relu", "--batch", 1, "--against", "/nowhere/gradus", names=["/nowhere/gradus"])
+
+    def test_no_rows(self):
+        (self.folder / "empty").write_text("")
+        (self.folder / "other").write_text('{"op": "relu"}\n')
+        self.refused(3, "bench", "--compare", "empty,empty", names=["empty", "--json"])
+        self.refused(3, "bench", "--compare", "other,other", names=["other, line 1"])
+        self.refused(3, "bench", "relu", "--compare", "nowhere", names=["nowhere"])
+
+    def test_csv(self):
+        self.rows("relu", "--batch", 1, "--csv", "rows.csv")
+        with open(self.folder / "rows.csv", newline="") as f:
+            forward, backward = csv.DictReader(f)
+        self.assertEqual((forward["op"], backward["pass"], forward["shapes"]), ("relu", "backward", "x[N,32,32,64]"))
+        self.assertGreater(float(backward["ms"]), 0)
+        self.assertNotIn("samples_ns", forward)
 
 
 class Counters(Case):

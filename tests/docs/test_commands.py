@@ -33,7 +33,9 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
     "python3 scripts/plot_sweep.py": "wants matplotlib; tests/cli runs it where that is",
 }
-PRODUCTS = {"PATH": "pets", "*.jpg": "pets/cat/1.png"}  # words for the reader to fill in, and what stands for them here
+PRODUCTS = {  # words for the reader to fill in, and what stands for them here
+    "PATH": "pets", "*.jpg": "pets/cat/1.png", "build/before/gradus": GRADUS
+}
 
 OWN = "photos"  # a folder of class folders that is there
 
@@ -144,7 +146,11 @@ class Commands(pages.PagesCase):
             if words[1] == "data":
                 return "" if all(self.help("data", name) for name in names[1:]) else "no such command"
             return "" if self.help(names[0]) else "no such command"
-        process = self.run_words([GRADUS if word == "gradus" else word for word in [GRADUS, *shortened(words)[1:]]])
+        into = words[words.index(">") + 1] if ">" in words else None
+        process = self.run_words([GRADUS if word == "gradus" else word for word in
+                                  [GRADUS, *shortened(words[:words.index(">")] if into else words)[1:]]])
+        if into:
+            (self.folder / into).write_text(process.stdout)
         if process.returncode != 0:
             return f"exit code {process.returncode}: {process.stderr[-400:]}"
         return self.names_are_known(words)

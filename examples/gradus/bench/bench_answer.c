@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/bench_draw.h"
+#include "bench/bench_half.h"
 
 static double load(const void *values, gr_type type, int64_t i)
 {
@@ -17,7 +18,7 @@ static double load(const void *values, gr_type type, int64_t i)
         return ((const int32_t *)values)[i];
     case GR_F16:
     case GR_BF16:
-        return ((const uint16_t *)values)[i]; /* their bits: what is rounded is the same */
+        return half_value(type, ((const uint16_t *)values)[i]);
     default:
         return ((const uint8_t *)values)[i];
     }
@@ -87,14 +88,16 @@ static double difference(const double *values, int64_t count, const double *expe
     return largest > 0 ? apart / largest : apart;
 }
 
-double bench_compare(const bench_answer *answer, const bench_answer *reference, const char **what)
+double bench_compare(const bench_answer *answer, const bench_answer *reference, double loss_scale, const char **what)
 {
     double worst = -1;
     for (int i = 0; i < answer->n; i++) {
         int64_t count = answer->parts[i].count, period = reference->parts[i].count;
         bool shared = answer->parts[i].per_sample_gradient && count > period;
-        double d = difference(answer->parts[i].values, count, reference->parts[i].values, period,
-                              shared ? (double)period / (double)count : 1);
+        const double share = shared ? (double)period / (double)count : 1, *values = answer->parts[i].values;
+        double d = difference(values, count, reference->parts[i].values, period, share);
+        if (answer->parts[i].per_sample_gradient && loss_scale > 1)
+            d = fmin(d, difference(values, count, reference->parts[i].values, period, share * loss_scale));
         if (d > worst) {
             worst = d;
             *what = answer->parts[i].what;

@@ -23,8 +23,9 @@ void bench_forget(bench_answer *answer);
 
 /*
  * The largest difference of an answer from the reference's, as a share of the largest number of the same tensor; *what
- * names the tensor. The reference may hold one period of the batch. INFINITY where a number is none.
+ * names the tensor. The reference may hold one period of the batch. Gradients may be loss_scale times as large, as
+ * those of losses are in fp16. INFINITY where a number is none.
  */
-double bench_compare(const bench_answer *answer, const bench_answer *reference, const char **what);
+double bench_compare(const bench_answer *answer, const bench_answer *reference, double loss_scale, const char **what);
 
 #endif

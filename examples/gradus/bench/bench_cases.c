@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bench/bench_ops.h"
 #include "kernels/ops/notation.h"
 
 enum { CASES_OF_ONE = 8 };
@@ -35,6 +36,24 @@ const bench_case *bench_cases(void)
             all[n++] = (bench_case){listed[id].update, id, listed[id].name, listed[id].cases[i].about,
                                     listed[id].cases[i].row};
     return all;
+}
+
+int bench_op(const char *name)
+{
+    for (int id = 0; id < GR_OP_COUNT; id++)
+        if (!strcmp(listed[id].name, name))
+            return id;
+    return -1;
+}
+
+bool bench_is_update(int op)
+{
+    return listed[op].update;
+}
+
+const gr_slot *bench_slots(int op)
+{
+    return listed[op].in;
 }
 
 /* The slot of a name, -1: there is none. */

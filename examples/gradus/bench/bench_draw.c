@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_half.h"
 
 /* 64 bits that look random, a function of i alone: the finaliser of splitmix64 (Steele, Lea and Flood 2014). */
 static uint64_t scramble(uint64_t i)
@@ -21,6 +24,10 @@ static void store(void *values, gr_type type, int64_t i, double x)
         break;
     case GR_F32:
         ((float *)values)[i] = (float)x;
+        break;
+    case GR_F16:
+    case GR_BF16:
+        ((uint16_t *)values)[i] = half_bits(type, x);
         break;
     case GR_I32:
         ((int32_t *)values)[i] = (int32_t)x;
@@ -59,11 +66,14 @@ double bench_draw(const bench_input *input, int key, int64_t i)
 
 bool bench_fill(gr_tensor *t, const bench_input *input, int key, int64_t batch, int64_t period)
 {
-    int64_t count = gr_count(t), repeat = input->has_batch ? count / batch * period : count;
-    double scale = input->outside && input->has_batch ? (double)period / (double)batch : 1;
-    void *values = malloc((size_t)count * gr_type_size(gr_type_of(t)));
-    for (int64_t i = 0; values && i < count; i++)
-        store(values, gr_type_of(t), i, scale * bench_draw(input, key, i % repeat));
+    const int64_t count = gr_count(t), repeat = input->has_batch ? count / batch * period : count;
+    const double scale = input->outside && input->has_batch ? (double)period / (double)batch : 1;
+    const size_t size = gr_type_size(gr_type_of(t));
+    char *values = malloc((size_t)count * size);
+    for (int64_t i = 0; values && i < repeat; i++)
+        store(values, gr_type_of(t), i, scale * bench_draw(input, key, i));
+    for (int64_t i = repeat; values && i < count; i += repeat) /* period divides batch */
+        memcpy(values + (size_t)i * size, values, (size_t)repeat * size);
     bool done = values && gr_upload(t, values);
     free(values);
     return done;

@@ -7,21 +7,41 @@
 #include "terminal/text.h"
 #include "terminal/values.h"
 
-static const precision_choice float_precisions[] = {
-    {"fp32", GR_PRECISION_FP32}, {"tf32", GR_PRECISION_TF32}, {NULL, GR_PRECISION_DEFAULT}};
+static const char *const part_names[] = {[BENCH_ALL] = "all",
+                                         [BENCH_FORWARD] = "forward",
+                                         [BENCH_BACKWARD] = "backward",
+                                         [BENCH_DX] = "dx",
+                                         [BENCH_DW] = "dw",
+                                         [BENCH_UPDATE] = "update",
+                                         NULL};
 
 #define AT(field) offsetof(bench_settings, field)
 
 const option bench_options[] = {
     TEXT_OPTION("batch", "LIST", AT(batches), "batch sizes (default: 4,16,64,256,1024)"),
+    TEXT_OPTION("case", "TEXT", AT(about), "only cases in whose description or shapes TEXT stands"),
+    CHOICE_OPTION("pass", "NAME", AT(part), part_names,
+                  "all, forward, backward (all gradients), dx (the first input's alone), dw (the others' alone) or "
+                  "update (of operations that change state) (default: all)"),
+    TEXT_OPTION("shape", "ROW", AT(shape),
+                "of one operation, a shape of your own as --list shows them, N standing for the batch size: "
+                "\"x[N,28,28,96] w[64,3,3,96] stride[2,2] same\""),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
-    CHOICE_OPTION("precision", "NAME", AT(precision), float_precisions,
-                  "fp32, or on cuda and simt tf32: products of floats, rounded as tensor cores multiply them "
-                  "(default: fp32, on ref fp64)"),
+    CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     COUNT_OPTION("threads", "N", AT(threads), 1, 1024, "(default: all this process may use)"),
-    POSITIVE_OPTION(
-        "seconds", "X", AT(seconds),
-        "repeat each pass ten times and for this long, unless it takes 15 times as long in all (default: 0.2)"),
+    FLAG_OPTION("pin", AT(pin), "give each thread a processor of its own"),
+    FLAG_OPTION("cold", AT(cold), "read other memory before each pass, so that it finds nothing in the caches"),
+    POSITIVE_OPTION("noise", "PERCENT", AT(noise),
+                    "measure a case until the 95 % interval of each pass is at most so wide to either side "
+                    "(default: 1)"),
+    POSITIVE_OPTION("seconds", "X", AT(seconds), "but no longer than this (default: 15)"),
+    FLAG_OPTION("unchecked", AT(unchecked), "do not compare results with the reference first"),
+    TEXT_OPTION("compare", "FILE[,FILE]", AT(compare),
+                "rows of an earlier run (of --json) against what is measured now, or against those of a second file: "
+                "faster, slower or undecided"),
+    TEXT_OPTION("against", "PROGRAM", AT(against),
+                "measure the gradus of another build and this one in turns, and judge the difference: tells more than "
+                "--compare where a machine is not quiet"),
     BYTES_OPTION("memory-limit", AT(memory_limit),
                  "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)"),
     FLAG_OPTION("list", AT(list), "name the operations and the shapes they are measured with"),
@@ -31,7 +51,8 @@ const option bench_options[] = {
     FLAG_OPTION("ladder", AT(ladder),
                 "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on "
                 "--device cuda, counters on simt"),
-    FLAG_OPTION("json", AT(json), "print a line of JSON for every measurement"),
+    TEXT_OPTION("csv", "FILE", AT(csv), "write the rows into FILE as well, without the single samples"),
+    FLAG_OPTION("json", AT(json), "print a line of JSON for every measurement, with all samples"),
     {0},
 };
 
@@ -84,17 +105,44 @@ int bench_parse_batches(const bench_settings *s, int64_t batches[BENCH_MAX_BATCH
     return 0;
 }
 
+bool bench_wanted(const bench_settings *s, const char *const *operands, const bench_case *c)
+{
+    return bench_chosen(operands, c->op) && bench_has_part(c, (bench_part)s->part.value) &&
+           (!s->about || strcasestr(c->about, s->about) || strcasestr(c->row, s->about));
+}
+
+int bench_check_settings(const bench_settings *s, const char *const *operands)
+{
+    if (s->shape && (!operands[0] || operands[1]))
+        return complain(GR_USAGE, "bench", "--shape is of one operation: gradus bench conv2d --shape \"%.100s\"",
+                        s->shape);
+    if (s->shape && s->about)
+        return complain(GR_USAGE, "bench", "--shape is the case; --case chooses among those of the list");
+    if (s->against && (s->compare || s->counters || s->csv))
+        return complain(GR_USAGE, "bench", "--against does not go with %s",
+                        s->compare    ? "--compare"
+                        : s->counters ? "--counters"
+                                      : "--csv");
+    if (s->compare && s->counters)
+        return complain(GR_USAGE, "bench", "--compare is of times, --counters counts");
+    return 0;
+}
+
 gr_options bench_context(const bench_settings *s, bool plan_only)
 {
-    const gr_precision precision =
-        s->precision.given ? float_precisions[s->precision.value].precision : GR_PRECISION_DEFAULT;
+    const gr_precision precision = s->precision.given ? precisions[s->precision.value].precision : GR_PRECISION_DEFAULT;
     return (gr_options){.device = s->device.given ? device_names[s->device.value] : NULL,
                         .threads = (int)s->threads,
                         .precision = precision,
                         .plan_only = plan_only};
 }
 
-bool bench_in_tf32(const bench_settings *s)
+bench_way bench_way_of(const bench_settings *s)
 {
-    return s->precision.given && float_precisions[s->precision.value].precision == GR_PRECISION_TF32;
+    return (bench_way){.part = (bench_part)s->part.value, .cold = s->cold, .pinned = s->pin};
+}
+
+bench_pace bench_pace_of(const bench_settings *s)
+{
+    return (bench_pace){.noise = 0.01 * (s->noise > 0 ? s->noise : 1), .seconds = s->seconds > 0 ? s->seconds : 15};
 }

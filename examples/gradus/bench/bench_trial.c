@@ -3,13 +3,15 @@
 
 #include <string.h>
 
+#include "bench/bench_caches.h"
 #include "bench/bench_draw.h"
+#include "bench/bench_pin.h"
 
 static void on_kernel(void *user, const gr_trace_event *e)
 {
     bench_trial *t = user;
     int pass = strcmp(e->pass, "backward") == 0;
-    if (e->kind != GR_TRACE_KERNEL || strcmp(e->op, t->c->op) != 0)
+    if (e->kind != GR_TRACE_KERNEL || strcmp(e->op, t->c->op) != 0 || t->filling)
         return;
     t->now[pass] += e->end - e->begin;
     t->flops[pass] += e->flops;
@@ -37,6 +39,9 @@ static bool make_inputs(bench_trial *t)
         t->in[i] = input->gradient ? gr_variable(t->ctx, input->ndim, input->shape)
                                    : gr_tensor_new(t->ctx, type, input->ndim, input->shape);
     }
+    if (t->way.cold)
+        t->other = gr_tensor_new(t->ctx, gr_real(t->ctx), 1,
+                                 (int64_t[]){caches_to_fill() / (int64_t)gr_type_size(gr_real(t->ctx))});
     return gr_ok(t->ctx);
 }
 
@@ -57,28 +62,79 @@ static bool wants_gradient(const bench_trial *t)
     return false;
 }
 
-void bench_step(bench_trial *t)
+/* Reads other memory, with all threads and on any device: what lay in the caches has to leave them. */
+static void fill_caches(bench_trial *t)
+{
+    t->filling = true;
+    if (t->other)
+        gr_sum(t->other);
+    t->filling = false;
+}
+
+static void step(bench_trial *t, bool backward)
 {
     t->now[0] = t->now[1] = t->flops[0] = t->flops[1] = 0;
     gr_clear_gradients(t->ctx);
+    fill_caches(t);
     t->result = bench_call(t->c, &t->row, t->ctx, t->in);
     if (t->result && !t->dy && wants_gradient(t)) { /* the first time, between gr_plan_begin and gr_plan_end */
         int64_t shape[GR_MAX_DIMS];
         for (int i = 0; i < gr_ndim(t->result); i++)
             shape[i] = gr_dim(t->result, i);
-        t->dy = gr_tensor_new(t->ctx, gr_real(t->ctx), gr_ndim(t->result), shape);
+        t->dy = gr_tensor_new(t->ctx, gr_type_of(t->result), gr_ndim(t->result), shape);
     }
-    if (t->dy)
+    if (t->dy && backward) {
+        fill_caches(t);
         gr_backward_from(t->result, t->dy);
+    }
 }
 
-bool bench_open(bench_trial *t, const bench_case *c, const gr_options *options, int64_t batch, int64_t period)
+void bench_step(bench_trial *t)
 {
-    *t = (bench_trial){.c = c, .batch = batch, .period = period, .ctx = gr_open(options)};
+    step(t, true);
+}
+
+void bench_repeat(bench_trial *t)
+{
+    step(t, t->way.part != BENCH_FORWARD);
+    gr_step_end(t->ctx);
+}
+
+/* Leaves the gradients that are asked for. */
+static void choose_gradients(bench_row *row, bench_part part)
+{
+    for (int i = 0; i < row->n; i++)
+        row->inputs[i].gradient &= part == BENCH_DX ? i == 0 : part == BENCH_DW ? i > 0 : true;
+}
+
+bool bench_has_part(const bench_case *c, bench_part part)
+{
+    const bench_row row = bench_read(c, 1);
+    bool first = row.inputs[0].gradient, others = false;
+    for (int i = 1; i < row.n; i++)
+        others |= row.inputs[i].gradient;
+    const bool has[] = {true, !c->update, first || others, first, others, c->update};
+    return has[part];
+}
+
+bool bench_shows(const bench_trial *t, int pass)
+{
+    if (t->way.part == BENCH_ALL)
+        return true;
+    return pass == (t->way.part != BENCH_FORWARD && t->way.part != BENCH_UPDATE);
+}
+
+bool bench_open(bench_trial *t, const bench_case *c, bench_way way, const gr_options *options, int64_t batch,
+                int64_t period)
+{
+    *t = (bench_trial){.c = c, .way = way, .batch = batch, .period = period, .ctx = gr_open(options)};
     t->row = bench_read(c, batch);
+    choose_gradients(&t->row, way.part);
     if (!make_inputs(t))
         return false;
     set_learning_rate(t->ctx);
+    if (way.pinned)
+        pin_threads();
     gr_trace(t->ctx, on_kernel, t);
     gr_plan_begin(t->ctx);
     bench_step(t);
@@ -90,6 +146,8 @@ void bench_close(bench_trial *t)
 {
     gr_close(t->ctx);
     t->ctx = NULL;
+    if (t->way.pinned)
+        unpin_thread();
 }
 
 int64_t bench_staging(const bench_trial *t)
