@@ -83,6 +83,9 @@
   });
   const chart = document.querySelector('svg.chart');
   const saved = chart ? standalone(chart) : '';
+  const names = all('figure.accuracy ul.legend li').map((node) => node.textContent);
+  found.unnamed = names.filter((name) => !(new DOMParser()).parseFromString(saved, 'text/xml').documentElement
+    .textContent.includes(name));
   found.saved = {whole: saved.startsWith('<svg') && saved.includes(`xmlns="${SVG}"`), colours: saved.match(/color\(/g)};
   found.complaints = complaints;
   const text = Object.assign(document.createElement('pre'), {id: 'probe'});

@@ -166,10 +166,12 @@ function drawChart(chart) {
   const inner = {from: frame.left + (chart.error ? 32 : 14), to: frame.right - 14};
   const x = makeScale({...xOptions, ...inner, most: Math.max(4, Math.floor((frame.right - frame.left) / 75))});
   const height = frame.bottom + 44;
-  return svg('svg',
+  const drawn = svg('svg',
     {class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': chart.name, width, height},
     svg('text', {class: 'quiet', x: 0, y: 12}, yOptions.label), yAxis(y, yOptions, frame), xAxis(x, xOptions, frame),
     (chart.rules || []).flatMap((rule) => drawRule(rule, y, frame)),
     chart.error ? drawError(chart.error, y, frame) : null, series.map((s) => drawSeries(s, x, y, frame)),
     drawMarks(chart.marks || [], x, y, frame), named ? drawLabels(series, x, y, frame, gap) : null);
+  drawn.unnamed = named ? [] : series; /* what a legend beside the chart must name */
+  return drawn;
 }
