@@ -247,6 +247,8 @@ static const struct {
     {"conv 8 3 stride", "1:16", "stride is missing", "whole number"},
     {"conv 8 3 stride 0", "1:17", "stride is \"0\"", "from 1"},
     {"conv 8 3 pad 3", "1:15", "padding is 3", "smaller than the window"},
+    {"conv 8 1x3 pad 1", "1:17", "window 1x3", "smaller than the window"},
+    {"conv 8 3x1 pad 1", "1:17", "window 3x1", "smaller than the window"},
     {"conv 8 3 same pad 1", "1:20", "\"same\" and \"pad\"", "one of them"},
     {"conv 8 3 same same", "1:15", "\"same\"", "too many"},
     {"conv 8 3 relu gelu", "1:15", "\"gelu\"", "too many"},

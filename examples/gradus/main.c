@@ -59,8 +59,8 @@ int main(int argc, char **argv)
     lost_file_catch();
     json_memory_watch();
     int code = dispatch(argc, argv);
-    if (code == 0 && json_memory_failed())
-        code = complain(GR_NO_MEMORY, "", "out of host memory: what was printed is not complete");
+    if (json_memory_failed() && (code == 0 || code == GR_USAGE || code == GR_BAD_DATA)) /* a file half read looks bad */
+        code = complain(GR_NO_MEMORY, "", "out of host memory: what was told before is not complete");
     if (fflush(stdout) != 0 || ferror(stdout)) /* a full disk behind > results.json must not look like success */
         return code ? code : complain(GR_IO_ERROR, "", "standard output could not be written");
     return code;

@@ -131,6 +131,27 @@ class Evaluate(Case):
         self.assertIn("do not tell which files", result.out)
         self.assertIsNone(self.evaluate("--data", "photos")["left_out"])
 
+    def test_notes_that_are_wrong(self):
+        data = (self.folder / "w").read_bytes()
+        length, = struct.unpack("<Q", data[:8])
+        header = json.loads(data[8:8 + length])
+        notes = {k: v for k, v in header["__metadata__"].items()
+                 if k in ("recipe", "resize", "augment", "classes", "model", "seen")}
+        (self.folder / "a.png").write_bytes(png(4, 4, (1, 2, 3)))
+        for change, names in (({"classes": "[1, 2, 3]"}, ["classes"]), ({"classes": "{"}, ["classes"]),
+                              ({"classes": None}, ["which classes"]), ({"classes": "[]"}, ["which classes"]),
+                              ({"model": "conv"}, ["bad, its model:1:5"]), ({"resize": "x"}, ["resize"]),
+                              ({"model": "flatten\ndense classes"}, ["bad"]), ({"seen": "zz"}, [])):
+            header["__metadata__"] = {k: v for k, v in {**notes, **change}.items() if v is not None}
+            text = json.dumps(header).encode()
+            (self.folder / "bad").write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length:])
+            with self.subTest(change):
+                if "seen" in change:  # as if it said nothing
+                    self.assertIn("do not tell", self.gradus("evaluate", "bad", "--data", "photos").out)
+                    continue
+                self.refused(BAD_DATA, "evaluate", "bad", "--data", "photos", names=names)
+                self.refused(BAD_DATA, "predict", "bad", "a.png", names=names)
+
     def test_what_cannot_be_evaluated(self):
         self.refused(USAGE, "evaluate", names=["which weights"])
         self.refused(USAGE, "evaluate", "w", names=["which pictures"])

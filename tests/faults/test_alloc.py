@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from cli import TIMINGS, Case, pictures  # noqa: E402
+from cli import TIMINGS, Case, pictures, png  # noqa: E402
 
 GRADUS, SHIM = os.environ["GRADUS"], os.environ["GRADUS_SHIM"]
 EVERY = os.environ.get("GRADUS_EVERY_ALLOC") == "1"
@@ -19,6 +19,8 @@ COMMANDS = {
     "train": ["train", "cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1, "--no-evaluation",
               "--json", "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
     "summary": ["summary", "cifar10-cnn", "--batch", 4, "--json"],
+    "own pictures": ["train", "--data", "own", "--resize", 4, "--model", "m.txt", "--batch", 2, "--updates", 1,
+                     "--threads", 1, "--json", "--save-weights", "w"],
     "data check": ["data", "check", "PetImages"],
     "data show": ["data", "show", "cifar10-cnn", "--procedural", "--augment", "flip", "--out", "sheet.png"],
 }
@@ -28,6 +30,11 @@ class Allocations(Case):
     def setUp(self):
         super().setUp()
         pictures(self.folder, 3)
+        for number, name in enumerate(("cat", "dog")):
+            (self.folder / "own" / name).mkdir(parents=True)
+            for i in range(3):
+                (self.folder / "own" / name / f"{i}.png").write_bytes(png(3, 3, (90 * number, 60 * i, 7)))
+        (self.folder / "m.txt").write_text("residual {\n  conv 3 1x1 relu\n}\nflatten\ndense classes\n")
         self.given = self.files()
 
     def clear(self):
@@ -43,7 +50,7 @@ class Allocations(Case):
     def outcome(self, name, process):
         """What must be the same whenever the program says 0."""
         out = process.stdout
-        if name == "train":
+        if name in ("train", "own pictures"):
             out = {key: value for key, value in json.loads(out).items() if key not in MEASURED}
         if name == "data check":
             out = [line for line in out.splitlines() if "images/s" not in line]
@@ -76,6 +83,9 @@ class Allocations(Case):
 
     def test_summary(self):
         self.look_at("summary")
+
+    def test_own_pictures(self):
+        self.look_at("own pictures")
 
     def test_data_check(self):
         self.look_at("data check")

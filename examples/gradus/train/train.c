@@ -220,8 +220,8 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 static int save(run *t, const resolved *s, gr_module *net)
 {
     int code = 0;
-    if (s->asked.save_weights && !weights_file_save(net, s->asked.save_weights, s, &t->data))
-        code = complain_of(t->ctx, "train");
+    if (s->asked.save_weights)
+        code = weights_file_save(t->ctx, net, s, &t->data, "train");
     const int logged = s->asked.log_updates ? output_commit(&t->log, "train") : 0;
     return code ? code : logged;
 }

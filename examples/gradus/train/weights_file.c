@@ -31,7 +31,7 @@ static char *names_of(const gr_dataset *set)
     return text;
 }
 
-bool weights_file_save(gr_module *net, const char *path, const resolved *s, const source *data)
+int weights_file_save(gr_context *ctx, gr_module *net, const resolved *s, const source *data, const char *command)
 {
     char resize[32], outputs[32], *classes = names_of(data->split.train), *seen = file_sums_text(&data->seen);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
@@ -43,10 +43,31 @@ bool weights_file_save(gr_module *net, const char *path, const resolved *s, cons
     for (int i = 0; i < NOTES; i++)
         if (values[i])
             notes[n++] = (gr_note){keys[i], values[i]};
-    const bool good = gr_save_weights_with(net, path, n, notes);
+    int code = 0;
+    if (!classes || data->seen.lost || (data->seen.n > 0 && !seen))
+        code = complain(GR_NO_MEMORY, command, "out of host memory for what %s tells of itself; it is not written",
+                        s->asked.save_weights);
+    else if (!gr_save_weights_with(net, s->asked.save_weights, n, notes))
+        code = complain_of(ctx, command);
     free(classes);
     free(seen);
-    return good;
+    return code;
+}
+
+/* The list of names in a note. NULL: it is none. */
+static json_t *read_names(const char *text)
+{
+    json_t *names = json_loads(text, 0, NULL), *name;
+    size_t i;
+    bool good = json_is_array(names);
+    json_array_foreach(names, i, name)
+    {
+        good = good && json_is_string(name);
+    }
+    if (good)
+        return names;
+    json_decref(names);
+    return NULL;
 }
 
 /* Whose network it is: of the recipe in the notes, or of the one that was asked for. NULL: complained of. */
@@ -81,7 +102,12 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
     notes->augment = values[AUGMENT];
     notes->model = values[MODEL];
     notes->seen = values[SEEN];
-    notes->classes = values[CLASSES] ? json_loads(values[CLASSES], 0, NULL) : NULL;
+    notes->classes = values[CLASSES] ? read_names(values[CLASSES]) : NULL;
+    if (values[CLASSES] && !notes->classes)
+        return complain(GR_BAD_DATA, command, "%s: the note \"classes\" is no list of names", path);
+    if (!notes->recipe->classes && json_array_size(notes->classes) == 0)
+        return complain(GR_BAD_DATA, command, "%s does not tell which classes its network knows, as weights of %s do",
+                        path, notes->recipe->name);
     return 0;
 }
 

@@ -9,8 +9,8 @@
 
 #include "sources/source.h"
 
-/* Writes a run's weights and notes. False: the context tells. */
-bool weights_file_save(gr_module *net, const char *path, const resolved *s, const source *data);
+/* Writes a run's weights and notes. Returns 0 or an exit code, complained of. */
+int weights_file_save(gr_context *ctx, gr_module *net, const resolved *s, const source *data, const char *command);
 
 /* What such a file says of itself. */
 typedef struct {
