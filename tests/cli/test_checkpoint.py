@@ -41,6 +41,14 @@ class Checkpoints(Case):
     def temporaries(self):
         return [f for f in self.files() if ".tmp." in f]
 
+    def test_none_after_an_epoch(self):
+        words = ["train", "keras-mlp", "--batch", 500, "--epochs", 2, "--no-epoch-checkpoints"]
+        self.refused(2, *words, names=["--no-epoch-checkpoints needs a --checkpoint"])
+        self.gradus(*words, "--checkpoint", "c")
+        self.assertEqual(self.files(), ["c"])
+        self.gradus(*words, "--checkpoint", "c", "--checkpoint-every", 3)
+        self.assertEqual(self.kept(), ["checkpoint-0000000003.safetensors"])
+
     def test_signals_stop_and_resume_goes_on(self):
         updates = 120
         row, digest, log = self.whole(updates)
