@@ -233,6 +233,20 @@ typedef struct {
  */
 bool gr_import_weights(gr_module *net, const char *path, const gr_import_options *options, gr_import_report *report);
 
+/* A tensor in a file of weights, whoever wrote it. */
+typedef struct {
+    const char *name; /* the context's until gr_close */
+    const char *type; /* "f32" */
+    int ndim;
+    int64_t shape[GR_MAX_DIMS];
+    int64_t count, bytes;
+} gr_listed_tensor;
+
+/*
+ * A file's tensors in the order of their data into *list, the context's until gr_close. Returns how many; -1: recorded.
+ */
+int gr_list_weights(gr_context *ctx, const char *path, const gr_listed_tensor **list);
+
 /*
  * Outputs of the model's last dense layer, which gives its answer, 0 where there is none; and setting them, before the
  * model is built: a network for other classes. False: recorded.

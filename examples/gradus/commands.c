@@ -6,29 +6,12 @@
 
 #include "terminal/text.h"
 
-const gradus_command *const commands[] = {&train_command,
-                                          &sweep_command,
-                                          &sweep_merge_command,
-                                          &compare_command,
-                                          &report_command,
-                                          &reproduce_command,
-                                          &monitor_command,
-                                          &find_batch_command,
-                                          &predict_command,
-                                          &evaluate_command,
-                                          &summary_command,
-                                          &draw_command,
-                                          &data_command,
-                                          &data_show_command,
-                                          &bench_command,
-                                          &profile_command,
-                                          &cuda_command,
-                                          &theatre_command,
-                                          &puzzle_command,
-                                          &doctor_command,
-                                          &man_command,
-                                          &completion_command,
-                                          NULL};
+const gradus_command *const commands[] = {
+    &train_command,     &sweep_command,           &sweep_merge_command, &compare_command,    &report_command,
+    &reproduce_command, &monitor_command,         &find_batch_command,  &predict_command,    &evaluate_command,
+    &weights_command,   &weights_convert_command, &summary_command,     &draw_command,       &data_command,
+    &data_show_command, &bench_command,           &profile_command,     &cuda_command,       &theatre_command,
+    &puzzle_command,    &doctor_command,          &man_command,         &completion_command, NULL};
 
 /* Words of a name that argv begins with; 0: it does not. */
 static int matches(const char *name, int argc, char **argv)

@@ -181,7 +181,7 @@ static int predict(gr_context *ctx, pictures *p, const char *weights)
     int64_t shape[3] = {0};
     if (set)
         gr_dataset_shape(set, shape);
-    if (!set || !gr_module_build(net, 3, shape) || !gr_load_weights(net, weights))
+    if (!set || !gr_module_build(net, 3, shape) || !gr_import_weights(net, weights, NULL, NULL))
         return complain_of(ctx, "predict");
     code = tell_all(ctx, p, net, set);
     return code ? code : p->n_bad ? GR_BAD_DATA : 0;

@@ -136,3 +136,21 @@ void weights_file_close(weights_notes *notes)
     json_decref(notes->classes);
     notes->classes = NULL;
 }
+
+bool weights_file_rewrite(gr_module *net, const char *path, const weights_notes *notes)
+{
+    char resize[32], outputs[32], *classes = notes->classes ? json_dumps(notes->classes, JSON_COMPACT) : NULL;
+    snprintf(resize, sizeof resize, "%lld", (long long)notes->resize);
+    snprintf(outputs, sizeof outputs, "%lld", (long long)notes->outputs);
+    const char *const values[NOTES] = {notes->recipe->name, notes->model, resize,
+                                       notes->augment,      classes,      notes->outputs ? outputs : NULL,
+                                       notes->seen};
+    gr_note kept[NOTES];
+    int n = 0;
+    for (int i = 0; i < NOTES; i++)
+        if (values[i])
+            kept[n++] = (gr_note){keys[i], values[i]};
+    const bool good = gr_save_weights_with(net, path, n, kept);
+    free(classes);
+    return good;
+}

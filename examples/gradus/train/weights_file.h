@@ -32,6 +32,9 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
                       weights_notes *notes);
 void weights_file_close(weights_notes *notes);
 
+/* Weights with these notes. False: the context tells. */
+bool weights_file_rewrite(gr_module *net, const char *path, const weights_notes *notes);
+
 /* The network of the weights, not built and without them. NULL: the context tells. */
 gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes);
 

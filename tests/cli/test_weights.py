@@ -1,0 +1,66 @@
+"""gradus weights: what is in a file of weights, and the same for another tool."""
+import json
+import unittest
+import zipfile
+
+from cli import Case
+
+USAGE, BAD_DATA = 2, 3
+TRAIN = ["cats-vs-dogs", "--procedural", "--resize", 12, "--batch", 4, "--updates", 1, "--no-evaluation"]
+
+
+class Weights(Case):
+    def setUp(self):
+        super().setUp()
+        self.gradus("train", *TRAIN, "--save-weights", "w")
+
+    def test_a_file_is_listed(self):
+        lines = self.gradus("weights", "w").out.splitlines()
+        self.assertEqual([" ".join(line.split()) for line in lines[:3]],
+                         ["conv1.weight f32 [32,3,3,3]", "conv1.bias f32 [32]", "dense1.weight f32 [128,1152]"])
+        self.assertIn("6 tensors, 148609 numbers, 581 KiB", lines)
+        self.assertIn("recipe: cats-vs-dogs", lines)
+        self.assertIn("resize: 12", lines)
+        rows = [json.loads(line) for line in self.gradus("weights", "w", "--json").out.splitlines()]
+        self.assertEqual(rows[4], {"name": "dense2.weight", "type": "f32", "shape": [1, 128]})
+
+    def test_there_and_back(self):
+        """Through every tool that reads what it writes: the same file again, notes included where they were kept."""
+        for tool, names in (("torch", "dense1.weight f32 [128,1152]"), ("keras", "dense1/kernel f32 [1152,128]")):
+            with self.subTest(tool):
+                self.gradus("weights", "convert", "w", tool, "--to", tool)
+                listed = [" ".join(line.split()) for line in self.gradus("weights", tool).out.splitlines()]
+                self.assertIn(names, listed)
+                self.gradus("weights", "convert", tool, "back", "--to", "gradus", "--recipe", "cats-vs-dogs",
+                            "--resize", 12)
+                self.gradus("weights", "convert", "back", "again", "--to", "torch")
+                self.gradus("weights", "convert", "w", "torch", "--to", "torch")
+                self.assertEqual((self.folder / "again").read_bytes(), (self.folder / "torch").read_bytes())
+                told = self.gradus("train", *TRAIN, "--init-weights", tool).err
+                self.assertIn("PyTorch's layout, filters OIHW" if tool == "torch" else "HWIO to KRSC", told)
+        self.gradus("weights", "convert", "w", "same", "--to", "gradus")
+        self.assertEqual((self.folder / "same").read_bytes(), (self.folder / "w").read_bytes())
+
+    def test_an_archive_for_numpy(self):
+        self.gradus("weights", "convert", "w", "w.npz", "--to", "npz")
+        with zipfile.ZipFile(self.folder / "w.npz") as archive:
+            self.assertIsNone(archive.testzip())
+            data = archive.read("dense1.weight.npy")
+        self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
+        self.assertIn(b"{'descr': '<f4', 'fortran_order': False, 'shape': (128,1152,), }", data[:128])
+        self.assertEqual(len(data), 128 + 4 * 128 * 1152)
+
+    def test_mistakes(self):
+        self.gradus("weights", "convert", "w", "t", "--to", "torch")
+        self.refused(USAGE, "weights", names=["which file"])
+        self.refused(USAGE, "weights", "convert", "w", "--to", "torch", names=["from which file to which"])
+        self.refused(USAGE, "weights", "convert", "w", "v", names=["--to torch, keras, npz or gradus"])
+        self.refused(USAGE, "weights", "convert", "t", "v", "--to", "keras", names=["name it with --recipe"])
+        self.refused(BAD_DATA, "weights", "convert", "t", "v", "--to", "keras", "--recipe", "cats-vs-dogs",
+                     names=["dense1.weight has shape [128,1152]; the model wants [128,320000]", "5 tensors fit"])
+        self.refused(BAD_DATA, "weights", "none", names=["none"])
+        self.refused(5, "weights", "convert", "w", "no/v", "--to", "torch", names=["no/v"])
+
+
+if __name__ == "__main__":
+    unittest.main()
