@@ -1,6 +1,7 @@
 /* freeze.c - parameters and running statistics that training leaves as they are, by their names. */
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nn/module.h"
@@ -49,6 +50,11 @@ static bool is_ready(const gr_module *net, const char *patterns, const char *wha
         return gr__fail(net->ctx, GR_USAGE, "%s: the model is not built yet; call gr_module_build first", what);
     if (!patterns || !*patterns)
         return gr__fail(net->ctx, GR_USAGE, "%s: no pattern; \"layer1.*,conv1.*\" is two", what);
+    return true;
+}
+
+static bool is_untrained(const gr_module *net, const char *what)
+{
     return !net->parameters->slab->gradients ||
            gr__fail(net->ctx, GR_USAGE, "%s: the model has been trained already; freeze before its first backward pass",
                     what);
@@ -62,53 +68,69 @@ static int count_frozen(const gr_parameters *list)
     return n;
 }
 
-/* Freezes what one pattern matches; false: it is nothing. A layer's mean and variance stand side by side: in pairs. */
-static bool freeze_matches(gr_parameters *list, const char *pattern, bool in_pairs)
+/* Marks what one pattern matches; false: it is nothing. A layer's mean and variance stand side by side: in pairs. */
+static bool mark_matches(const gr_parameters *list, const char *pattern, bool in_pairs, bool *marks)
 {
     bool any = false;
     for (int i = 0; i < list->n; i++) {
         const bool match = fnmatch(pattern, list->plans[i].name, 0) == 0 ||
                            (in_pairs && fnmatch(pattern, list->plans[i ^ 1].name, 0) == 0);
         any |= match;
-        if (match)
-            gr__slab_freeze(list->slab, i);
+        marks[i] |= match;
     }
     return any;
 }
 
-int gr_module_freeze(gr_module *net, const char *patterns)
+bool gr__mark_parameters(const gr_module *net, const char *what, const char *patterns, bool *marks)
 {
-    static const char what[] = "gr_module_freeze";
     if (!is_ready(net, patterns, what))
-        return -1;
-    gr_parameters *list = net->parameters;
+        return false;
     char pattern[96];
     while (*patterns) {
         const char *at = patterns;
-        if (!next_pattern(&patterns, pattern) || !freeze_matches(list, pattern, false)) {
-            no_match(net->ctx, what, at, list);
-            return -1;
-        }
+        if (!next_pattern(&patterns, pattern) || !mark_matches(net->parameters, pattern, false, marks))
+            return no_match(net->ctx, what, at, net->parameters);
     }
-    return count_frozen(list);
+    return true;
 }
 
-int gr_module_freeze_statistics(gr_module *net, const char *patterns)
+/* Of running statistics: a pattern may be about parameters alone, but not all of them. */
+static bool mark_statistics(const gr_module *net, const char *what, const char *patterns, bool *marks)
 {
-    static const char what[] = "gr_module_freeze_statistics";
     if (!is_ready(net, patterns, what))
-        return -1;
-    gr_parameters *list = net->parameters->statistics;
+        return false;
+    const gr_parameters *list = net->parameters->statistics;
     const char *at = patterns;
     char pattern[96];
     bool any = false;
     while (next_pattern(&at, pattern))
-        any |= freeze_matches(list, pattern, true);
-    if (!any) {
-        no_match(net->ctx, what, patterns, list);
-        return -1;
-    }
-    return count_frozen(list) / 2;
+        any |= mark_matches(list, pattern, true, marks);
+    return any || no_match(net->ctx, what, patterns, list);
+}
+
+/* Freezes what mark marks in the list. Returns how many are frozen now; -1: recorded. */
+static int freeze(gr_module *net, bool of_statistics, const char *what, const char *patterns,
+                  bool (*mark)(const gr_module *, const char *, const char *, bool *))
+{
+    gr_parameters *all = net ? net->parameters : NULL, *list = all && of_statistics ? all->statistics : all;
+    bool *marks = net ? gr__calloc(net->ctx, list ? (size_t)list->n + 1 : 1, sizeof *marks) : NULL;
+    const bool good = marks && mark(net, what, patterns, marks) && is_untrained(net, what);
+    for (int i = 0; good && i < list->n; i++)
+        if (marks[i])
+            gr__slab_freeze(list->slab, i);
+    free(marks);
+    return good ? count_frozen(list) : -1;
+}
+
+int gr_module_freeze(gr_module *net, const char *patterns)
+{
+    return freeze(net, false, "gr_module_freeze", patterns, gr__mark_parameters);
+}
+
+int gr_module_freeze_statistics(gr_module *net, const char *patterns)
+{
+    const int n = freeze(net, true, "gr_module_freeze_statistics", patterns, mark_statistics);
+    return n < 0 ? n : n / 2; /* mean and variance of a layer */
 }
 
 bool gr_parameter_frozen(const gr_module *net, int i)

@@ -19,6 +19,12 @@ int gr_module_outputs(gr_module *net)
     return head ? head->dense.units : 0;
 }
 
+const char *gr_module_head(gr_module *net)
+{
+    const gr_module *head = net && net->parameters ? gr__head(net) : NULL;
+    return head ? head->name : "";
+}
+
 bool gr_module_set_outputs(gr_module *net, int outputs)
 {
     if (!net || !gr_ok(net->ctx))

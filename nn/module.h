@@ -191,6 +191,12 @@ typedef enum { GR__AS_TORCH, GR__AS_KERAS } gr_disk_order;
 void gr__disk_shape(const gr_parameter_plan *plan, gr_disk_order order, int64_t shape[GR_MAX_DIMS]);
 int64_t gr__memory_index(const gr_parameter_plan *plan, gr_disk_order order, int64_t disk);
 
+/*
+ * Sets marks[i] of the parameters that one of the patterns matches, as gr_module_freeze has them; in the name of what.
+ * False, recorded: not built, or a pattern without a match.
+ */
+bool gr__mark_parameters(const gr_module *net, const char *what, const char *patterns, bool *marks);
+
 /* The last dense layer of a model, which gives its answer. NULL: it has none. */
 gr_module *gr__head(gr_module *net);
 

@@ -254,6 +254,9 @@ int gr_list_weights(gr_context *ctx, const char *path, const gr_listed_tensor **
 int gr_module_outputs(gr_module *net);
 bool gr_module_set_outputs(gr_module *net, int outputs);
 
+/* The name of that layer in a built model: "fc", so that its parameters are "fc.*"; "" where there is none. */
+const char *gr_module_head(gr_module *net);
+
 /* A line of text in a file of weights: what a program wants to know when it reads them again. UTF-8. */
 typedef struct {
     const char *key, *value;

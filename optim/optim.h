@@ -62,6 +62,12 @@ bool gr_set_sam(gr_optimizer *opt, double rho);
  */
 int gr_optimizer_passes(const gr_optimizer *opt);
 
+/*
+ * Parameters whose names match (as in gr_module_freeze) learn at scale times the rate, as it goes: a new head faster
+ * than the layers that it stands on. Of a built model, before its first update. False, recorded: no name matches.
+ */
+bool gr_set_lr_scale(gr_optimizer *opt, const char *patterns, double scale);
+
 /* Learning rate from the next update on. In gr_fit a schedule other than GR_CONSTANT sets it before each update. */
 bool gr_set_lr(gr_optimizer *opt, double lr);
 

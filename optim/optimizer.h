@@ -45,12 +45,13 @@ struct gr_optimizer {
     double gamma; /* of the conservative objective */
     int inner;    /* steps on one batch's objective; 1 for others */
     bool decay_weights_only;
-    double clip;                         /* the norm that gradients may have together; 0: any */
-    double rho;                          /* of sharpness-aware minimisation; 0: none */
-    gr_tensor *saved;                    /* the weights before the climb */
-    int pass;                            /* of this update, from 0 */
-    int64_t updates;                     /* begun so far */
-    float skips;                         /* of them skipped, while the step state counts another optimizer's */
+    double clip;      /* the norm that gradients may have together; 0: any */
+    double rho;       /* of sharpness-aware minimisation; 0: none */
+    gr_tensor *saved; /* the weights before the climb */
+    int pass;         /* of this update, from 0 */
+    int64_t updates;  /* begun so far */
+    double *lr_scale; /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
+    float skips;      /* of them skipped, while the step state counts another optimizer's */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out by state_offset; made at the first update */
     gr_fused *fused;                     /* by segment, of this backward pass */
 };
@@ -78,6 +79,9 @@ bool gr__update_finish(gr_optimizer *opt);
 
 /* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
 gr_tensor *gr__gradient_norm(gr_optimizer *opt);
+
+/* How much of the rate parameter i learns at; 1 unless gr_set_lr_scale said otherwise. */
+double gr__lr_scale(const gr_optimizer *opt, int i);
 
 /* Updates every parameter that has a gradient, or of whose layer what it will be made of was kept. False: recorded. */
 bool gr__step_parameters(gr_optimizer *opt);

@@ -22,7 +22,7 @@ static int run_end(const gr_optimizer *opt, int first)
     const gr_parameters *list = opt->net->parameters;
     int end = first;
     while (end < list->n && list->slab->segments[end].value->grad_written &&
-           (end == first || !opt->class->by_segment) &&
+           (end == first || !opt->class->by_segment) && gr__lr_scale(opt, end) == gr__lr_scale(opt, first) &&
            (!opt->decay_weights_only || is_vector(list, end) == is_vector(list, first)))
         end++;
     return end;
@@ -52,13 +52,22 @@ static bool step_postponed(gr_optimizer *opt, int i)
     return !f->x || gr__dense_step(opt, &(gr_dense_update){.x = f->x, .dy = f->dy, .w = w, .y = f->y});
 }
 
+/* The step reads its rate from the device: one of its own stands there for as long as it takes. False: recorded. */
+static bool set_rate(gr_optimizer *opt, double scale)
+{
+    if (!opt->lr_scale)
+        return true;
+    opt->ctx->state.lr = opt->lr * scale;
+    return gr__state_write(opt->ctx);
+}
+
 bool gr__step_parameters(gr_optimizer *opt)
 {
     const int n = opt->net->parameters->n;
     bool good = true;
     for (int i = 0, end; good && i<n; i = end> i ? end : i + 1) {
         end = run_end(opt, i);
-        good = end > i ? step_run(opt, i, end) : step_postponed(opt, i);
+        good = set_rate(opt, gr__lr_scale(opt, i)) && (end > i ? step_run(opt, i, end) : step_postponed(opt, i));
     }
-    return good;
+    return set_rate(opt, 1) && good;
 }

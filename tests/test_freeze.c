@@ -163,6 +163,42 @@ static void what_is_trained_is_trained_as_before(void **state)
     one_update(&(gr_options){.precision = GR_PRECISION_FP16}, "layer1", adam, false);
 }
 
+/* --- a rate of one's own ------------------------------------------------------------------------------------------ */
+
+/* fc learns three times as fast, whether its update could be fused or not; the others as before. */
+static void a_scaled_rate(const gr_options *options, maker make, bool minimize)
+{
+    const run drawn = open_run(options, NULL, NULL, make), once = open_run(options, NULL, NULL, make),
+              thrice = open_run(options, NULL, NULL, make);
+    assert_true(gr_set_lr_scale(thrice.opt, "fc.*", 3));
+    update(&once, false);
+    update(&thrice, minimize);
+    for (int i = 0; i < gr_parameter_count(drawn.net); i++) {
+        const int64_t n = gr_count(gr_parameter(drawn.net, i));
+        double *from = values_of(gr_parameter(drawn.net, i)), *a = values_of(gr_parameter(once.net, i)),
+               *b = values_of(gr_parameter(thrice.net, i));
+        const double scale = matches(gr_parameter_name(drawn.net, i), "fc.") ? 3 : 1;
+        for (int64_t j = 0; j < n; j++)
+            assert_true(fabs((b[j] - from[j]) - scale * (a[j] - from[j])) < 1e-12);
+        free(from);
+        free(a);
+        free(b);
+    }
+    const run runs[] = {drawn, once, thrice};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(gr_close(runs[i].ctx), 0);
+}
+
+static void parts_learn_at_rates_of_their_own(void **state)
+{
+    (void)state;
+    const gr_options ref = {.device = "ref"};
+    a_scaled_rate(&ref, sgd, true);
+    a_scaled_rate(&ref, sgd, false);
+    a_scaled_rate(&ref, adam, true);
+    a_scaled_rate(&ref, lars, false);
+}
+
 /* SAM climbs and comes back, gradients are clipped, sharpness is measured, with a frozen part in the middle. */
 static void passes_over_all_weights_leave_frozen_ones_out(void **state)
 {
@@ -366,8 +402,13 @@ static void mistakes_are_named(void **state)
     refused(gr_module_freeze(net, ""), ctx, "no pattern");
     refused(gr_module_freeze(net, NULL), ctx, "no pattern");
     refused(gr_module_freeze_statistics(net, "*"), ctx, "there is none at all");
-    assert_int_equal(gr_module_freeze(net, "*"), 2);
     gr_optimizer *opt = sgd(ctx, net);
+    assert_false(gr_set_lr_scale(opt, "conv1.*", 2));
+    assert_non_null(strstr(gr_error_text(ctx), "\"conv1.*\"; there are dense1.weight"));
+    gr_clear_error(ctx);
+    assert_false(gr_set_lr_scale(opt, "*", 0));
+    gr_clear_error(ctx);
+    assert_int_equal(gr_module_freeze(net, "*"), 2);
     assert_false(gr_optimizer_step(opt));
     assert_non_null(strstr(gr_error_text(ctx), "all frozen"));
     gr_close(ctx);
@@ -382,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_trained_is_trained_as_before),
+        cmocka_unit_test(parts_learn_at_rates_of_their_own),
         cmocka_unit_test(passes_over_all_weights_leave_frozen_ones_out),
         cmocka_unit_test(what_is_frozen_costs_nothing),
         cmocka_unit_test(a_frozen_dense_layer_costs_nothing),

@@ -65,6 +65,9 @@ static void broken_rules(void **state)
     (void)state;
 #define ENTRY(dtype, shape, offsets) \
     "{\"a\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
+#define TWO(first, second)                                                \
+    "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":" first "}," \
+    "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":" second "}}"
     static const struct {
         const char *header;
         long long length;
@@ -98,11 +101,102 @@ static void broken_rules(void **state)
          "\"data_offsets\":[1,3]}}",
          -1, 3, "overlap or leave a hole"},
         {"{}", -1, 1, "behind the last tensor"},
+        /* the length */
+        {"{}", 1ll << 62, 0, "shorter than its own header"},
+        {"{}", INT64_MAX, 0, "shorter than its own header"},
+        {"{}", 3, 0, "shorter than its own header"},
+        {"{}", 1, 0, "no JSON object"},
+        /* the text */
+        {"\xef\xbb\xbf{}", -1, 0, "does not begin with '{'"},
+        {"\"a\"", -1, 0, "does not begin with '{'"},
+        {"{\"a\":{},}", -1, 0, "no JSON object"},
+        {"{'a':{}}", -1, 0, "no JSON object"},
+        {"{/**/}", -1, 0, "no JSON object"},
+        {"{}{}", -1, 0, "no JSON object"},
+        {"{\"a\":NaN}", -1, 0, "no JSON object"},
+        {"{\"\xff\":{}}", -1, 0, "no JSON object"},
+        {"{\"a\\u0000b\":{}}", -1, 0, "no JSON object"},
+        {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", -1, 1, "key twice"},
+        /* an entry */
+        {"{\"a\":[]}", -1, 0, "dtype"},
+        {"{\"a\":null}", -1, 0, "dtype"},
+        {"{\"a\":\"F32\"}", -1, 0, "dtype"},
+        {"{\"a\":{}}", -1, 0, "dtype"},
+        {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", -1, 4, "dtype"},
+        {"{\"a\":{\"dtype\":32,\"shape\":[1],\"data_offsets\":[0,4]}}", -1, 4, "dtype"},
+        {"{\"a\":{\"dtype\":null,\"shape\":[1],\"data_offsets\":[0,4]}}", -1, 4, "dtype"},
+        {ENTRY("f32", "[1]", "[0,4]"), -1, 4, "dtype"},
+        {ENTRY("F32 ", "[1]", "[0,4]"), -1, 4, "dtype"},
+        {ENTRY("", "[1]", "[0,4]"), -1, 4, "dtype"},
+        {ENTRY("F8_E4M3", "[4]", "[0,4]"), -1, 4, "dtype"},
+        {ENTRY("BOOL", "[4]", "[0,4]"), -1, 4, "dtype"},
+        /* a shape */
+        {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", -1, 4, "shape is not a list"},
+        {ENTRY("F32", "{}", "[0,4]"), -1, 4, "shape is not a list"},
+        {ENTRY("F32", "null", "[0,4]"), -1, 4, "shape is not a list"},
+        {ENTRY("F32", "\"[1]\"", "[0,4]"), -1, 4, "shape is not a list"},
+        {ENTRY("F32", "[\"1\"]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[[1]]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[null]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[true]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[1.0]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[1e0]", "[0,4]"), -1, 4, "no whole number"},
+        {ENTRY("F32", "[-1,-1]", "[0,4]"), -1, 4, "negative"},
+        {ENTRY("F32", "[9223372036854775808]", "[0,4]"), -1, 4, "no JSON object"},
+        {ENTRY("F32", "[9223372036854775807]", "[0,4]"), -1, 4, "too large"},
+        {ENTRY("F32", "[2147483648,2147483648,2]", "[0,0]"), -1, 0, "too large"},
+        {ENTRY("U8", "[4294967296,4294967296]", "[0,0]"), -1, 0, "too large"},
+        /* offsets */
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "{}"), -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "4"), -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "[0,4,8]"), -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "[\"0\",\"4\"]"), -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "[false,4]"), -1, 4, "pair of whole numbers"},
+        {ENTRY("F32", "[1]", "[0,-4]"), -1, 4, "outside the file"},
+        {ENTRY("F32", "[1]", "[9223372036854775803,9223372036854775807]"), -1, 4, "outside the file"},
+        {ENTRY("F32", "[1]", "[0,5]"), -1, 5, "do not fit the shape"},
+        {ENTRY("F32", "[]", "[0,0]"), -1, 0, "do not fit the shape"},
+        {ENTRY("F32", "[0]", "[0,4]"), -1, 4, "do not fit the shape"},
+        {ENTRY("F64", "[1]", "[0,4]"), -1, 4, "do not fit the shape"},
+        {ENTRY("F16", "[1]", "[0,4]"), -1, 4, "do not fit the shape"},
+        {TWO("[0,2]", "[0,2]"), -1, 2, "overlap or leave a hole"},
+        {TWO("[0,2]", "[3,5]"), -1, 5, "overlap or leave a hole"},
+        {TWO("[2,4]", "[4,6]"), -1, 6, "overlap or leave a hole"},
+        {TWO("[0,2]", "[2,4]"), -1, 3, "outside the file"},
+        {TWO("[0,2]", "[2,4]"), -1, 5, "behind the last tensor"},
+        /* the checksum */
+        {"{\"__metadata__\":{\"checksum\":\"00000001\"}}", -1, 0, "checksum"},
+        {"{\"__metadata__\":{\"checksum\":\"zzzzzzzz\"}}", -1, 0, "checksum"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_file(cases[i].header, cases[i].length, cases[i].data);
         refused(cases[i].rule);
     }
+}
+
+/* Names of one byte too many, a header deeper than any stack, and more of it than the format allows. */
+static void broken_in_size(void **state)
+{
+    (void)state;
+    enum { DEEP = 100000 };
+    char *text = malloc(DEEP + 64);
+    assert_non_null(text);
+    char name[129];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(text, DEEP, "{\"%s\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", name);
+    write_file(text, -1, 1);
+    refused("longer than 127 bytes");
+    memset(text, '[', DEEP);
+    memcpy(text, "{\"a\":", 5);
+    text[DEEP] = '\0';
+    write_file(text, -1, 0);
+    refused("no JSON object");
+    free(text);
+    write_file("{}", 100000001, 0);
+    assert_int_equal(truncate(path, 100000009), 0);
+    refused("longer than 100,000,000 bytes");
 }
 
 static void sound_files(void **state)
@@ -289,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_rules),
+        cmocka_unit_test(broken_in_size),
         cmocka_unit_test(sound_files),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(round_trip),

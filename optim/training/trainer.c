@@ -34,7 +34,7 @@ static bool whole_step(void *user, const gr_batch *batch)
 /* Whether an update is one pass over one piece, on a device that can repeat it, and nobody looks into it. */
 static bool repeats(const gr_trainer *t, const gr_batch *piece)
 {
-    return t->ctx->device->replay && !t->no_graph && !t->meter.on && !t->ctx->trace &&
+    return t->ctx->device->replay && !t->no_graph && !t->meter.on && !t->ctx->trace && !t->opt->lr_scale &&
            gr_optimizer_passes(t->opt) == 1 && piece->first && piece->last;
 }
 

@@ -55,6 +55,13 @@ class Transfer(Case):
         self.gradus(*kept, *FROZEN)
         self.refused(USAGE, *kept, "--resume", names=["freeze was", "now it is not given"])
 
+    def test_the_head_has_a_rate_of_its_own(self):
+        words = ["train", *QUICK, "--no-evaluation", "--optimizer", "sgd", "--lr", 1e-30, "--init-weights", "w"]
+        row = self.gradus(*words, "--head-lr", 0.1, "--json", "--save-weights", "v").row()
+        before, after = tensors(self.folder / "w"), tensors(self.folder / "v")
+        self.assertEqual({name for name in before if before[name] != after[name]}, {"dense2.weight", "dense2.bias"})
+        self.assertEqual((row["lr"], row["head_lr"]), (1e-30, 0.1))
+
     def test_mistakes(self):
         self.refused(USAGE, "train", *QUICK, "--freeze-statistics", names=["--freeze"])
         self.refused(USAGE, "train", *QUICK, "--freeze", "layer9.*", names=['"layer9.*"', "there are conv1.weight"])

@@ -1,6 +1,7 @@
 /* resolved.c - see resolved.h. */
 #include "settings/resolved.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "settings/check.h"
@@ -187,9 +188,18 @@ gr_module *resolved_built_net(const resolved *s, gr_context *ctx, const gr_datas
     return net;
 }
 
+static void set_head_lr(gr_optimizer *opt, gr_module *net, double scale)
+{
+    char pattern[96];
+    snprintf(pattern, sizeof pattern, "%s.*", gr_module_head(net));
+    gr_set_lr_scale(opt, pattern, scale);
+}
+
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)
 {
     gr_optimizer *opt = s->optimizer->make(ctx, net, s->lr, s->parameters);
+    if (s->asked.head_lr > 0)
+        set_head_lr(opt, net, s->asked.head_lr / s->lr);
     gr_set_clip(opt, s->asked.clip_norm);
     gr_set_decay_weights_only(opt, s->asked.decay_weights_only);
     return opt;

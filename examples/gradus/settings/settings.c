@@ -93,6 +93,8 @@ const option settings_protocol[] = {
     COUNT_OR_OPTION("replace-head", "N", AT(replace_head), 1, 1000000, head_words,
                     "give the last dense layer N outputs, or auto: for the data's classes; where --init-weights has "
                     "another shape for it, it begins with first values of its own"),
+    POSITIVE_OPTION("head-lr", "X", AT(head_lr),
+                    "learning rate of the last dense layer, where --lr is the others'; it goes as theirs does"),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),
