@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "terminal/json_memory.h"
 #include "terminal/text.h"
 
 int complain(gr_code code, const char *command, const char *format, ...)
@@ -21,5 +22,9 @@ int complain(gr_code code, const char *command, const char *format, ...)
 
 int complain_of(const gr_context *ctx, const char *command)
 {
-    return complain(gr_error_code(ctx), command, "%s", ctx ? gr_error_text(ctx) : "out of host memory");
+    const char *text = ctx ? gr_error_text(ctx) : "out of host memory";
+    const gr_code code = gr_error_code(ctx);
+    if (code == GR_BAD_DATA && json_memory_failed()) /* a text that could not be kept looks like a damaged one */
+        return complain(GR_NO_MEMORY, command, "out of host memory while a file was read; without it: %s", text);
+    return complain(code, command, "%s", text);
 }
