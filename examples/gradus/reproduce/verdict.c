@@ -149,7 +149,7 @@ static void print_claim(const finding_claim *c)
     char difference[64], more[64] = "";
     if (c->verdict == NOT_SHOWN && c->of->expected == EQUAL)
         snprintf(more, sizeof more, "; within %g it would agree", c->of->within);
-    else if (c->of->expected != EQUAL && s->n > 1)
+    else if (c->of->expected != EQUAL && s->n > 1 && s->squares > 0) /* bytes are the same for every seed */
         snprintf(more, sizeof more, "; p = %.2g", c->corrected);
     if (s->n == 0)
         print_judged(c->verdict, "%s", c->of->says);
