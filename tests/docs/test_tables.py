@@ -60,6 +60,15 @@ def loss(**wanted):
     return lambda rows, batch: mean_of([float(row["train_loss"]) for row in chosen(rows, batch=batch, **wanted)], 3)
 
 
+def count(rows, batch):
+    return Words([(len(chosen(rows, batch=batch)), 0)])
+
+
+def memory(rows, batch):
+    """A cell: peak of tensors in MiB."""
+    return mean_of([int(row["peak_bytes"]) / 2**20 for row in chosen(rows, batch=batch)], 1)
+
+
 def updates(**wanted):
     def cell(rows, batch):
         counts = {int(row["updates"]) for row in chosen(rows, batch=batch, **wanted)}
@@ -105,6 +114,7 @@ TABLES = [  # page, rows, a function for each column after the batch size
     ("cifar10.md", "cifar10-cnn",
      [updates(), accuracy(),
       published(2, "accuracy_after_10_epochs_percent", experiment="thesis", series="TensorFlow"), keras("Adam", 2)]),
+    ("cifar10.md", "cifar10-cnn-reproduced", [updates(), count, accuracy(), memory]),
     ("large-batches.md", "cats-vs-dogs-optimizers", [updates(optimizer="sgd"), *OPTIMIZERS]),
     ("large-batches.md", "cats-vs-dogs-large-batches",
      [updates(optimizer="sgd"), *[accuracy(optimizer=name) for name in LARGE],
