@@ -174,7 +174,7 @@ part build 600 build
 if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     [ "$device" = ptx ] || part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
     if [ "$device" = cuda ]; then
-        options=() updates=20 kernels=(--batch "16,128") steps=(resnet18-cifar 128 100)
+        options=() updates=20 kernels=(--batch "16,128" --seconds 0.3) steps=(resnet18-cifar 128 100)
     else
         options=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01) steps=(cifar10-cnn 2 2)
     fi
