@@ -99,6 +99,13 @@ class Recording(Theatre):
         whole = len(self.show("--kernel", "uneven")["events"])
         self.assertEqual(self.show("--kernel", "uneven", "--limit", str(whole))["end"]["left_out"], 0)
 
+    def test_one_name_for_a_file(self):
+        """However it was named: accesses and barriers are of one file, and a buffer is known by its variable."""
+        named = f"../{self.folder.name}/theatre.cu"
+        data = self.show(program=named)
+        self.assertEqual({file for file, _ in data["sites"]}, {"theatre.cu"})
+        self.assertEqual(data["objects"][0][0], "the memory of the cudaMalloc at theatre.cu:33")
+
     def test_a_fault_ends_the_page(self):
         data = self.show(program="race_missing_barrier.cu", expect=7)
         self.assertTrue(data["end"]["fault"].startswith("race: write after read"))

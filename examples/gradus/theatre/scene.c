@@ -1,6 +1,7 @@
 /* scene.c - see scene.h. */
 #include "theatre/scene.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,6 @@ static json_t *text_of(const char *path)
     return result;
 }
 
-/* Places in Gradus' own sources are named from their root: seen from here, or from the folder above the build. */
-static void add_source(json_t *sources, const char *file)
-{
-    char beside[PATH_ROOM];
-    json_t *text = json_object_get(sources, file) ? NULL : text_of(file);
-    if (!text && *file != '/' && find_companion(".", file, beside, sizeof beside))
-        text = text_of(beside);
-    if (text)
-        json_object_set_new(sources, file, text);
-}
-
 /* Paths in the text as seen from here. */
 static void shorten_paths(char *text)
 {
@@ -48,32 +38,54 @@ static void shorten_paths(char *text)
         memmove(at, at + n, strlen(at + n) + 1);
 }
 
-/* "FILE:LINE" as [file, line]; the file's text. */
+/*
+ * One name for a file, whichever way it was named: as seen from here. Gradus' own are named from their root, which is
+ * above the build.
+ */
+static void name_file(char file[PATH_ROOM])
+{
+    char found[PATH_ROOM], whole[PATH_MAX];
+    snprintf(found, sizeof found, "%s", file);
+    if (*file != '/' && access(file, R_OK))
+        find_companion(".", file, found, sizeof found);
+    if (realpath(found, whole))
+        snprintf(file, PATH_ROOM, "%s", whole);
+    shorten_paths(file);
+}
+
+/* "FILE:LINE" in its parts; the file's text is put among the sources. Returns the line, 0: it names none. */
+static int take_place(json_t *data, const char *place, char file[PATH_ROOM])
+{
+    json_t *sources = json_object_get(data, "sources");
+    snprintf(file, PATH_ROOM, "%s", place);
+    char *colon = strrchr(file, ':');
+    const int line = colon ? atoi(colon + 1) : 0;
+    if (!line)
+        return 0;
+    *colon = '\0';
+    name_file(file);
+    json_t *text = json_object_get(sources, file) ? NULL : text_of(file);
+    if (text)
+        json_object_set_new(sources, file, text);
+    return line;
+}
+
 static void add_site(json_t *data, const char *place)
 {
     char file[PATH_ROOM];
-    snprintf(file, sizeof file, "%s", place);
-    shorten_paths(file);
-    char *colon = strrchr(file, ':');
-    const int line = colon ? atoi(colon + 1) : 0;
-    if (colon)
-        *colon = '\0';
+    const int line = take_place(data, place, file);
     json_array_append_new(json_object_get(data, "sites"), json_pack("[s, i]", file, line));
-    if (line)
-        add_source(json_object_get(data, "sources"), file);
 }
 
-/* What lies behind "... at FILE:LINE", the name of a buffer, so that the page can say which variable that is. */
-static void add_source_of(json_t *sources, const char *name)
+/* [NAME, ...]; a name that ends with "... at FILE:LINE" lets the page say which variable that is. */
+static void add_object(json_t *data, json_t *object)
 {
     char file[PATH_ROOM];
-    const char *at = strstr(name, " at ");
-    snprintf(file, sizeof file, "%s", at ? at + 4 : "");
-    char *colon = strrchr(file, ':');
-    if (!colon)
-        return;
-    *colon = '\0';
-    add_source(sources, file);
+    const char *name = json_string_value(json_array_get(object, 0)), *at = strstr(name, " at ");
+    const int line = at ? take_place(data, at + 4, file) : 0;
+    if (line)
+        json_array_set_new(object, 0, json_sprintf("%.*s at %s:%d", (int)(at - name), name, file, line));
+    json_array_append(json_object_get(data, "objects"), object);
 }
 
 /* --- lines of the recording --------------------------------------------------------------------------------------- */
@@ -100,9 +112,8 @@ static void take_line(json_t *data, json_t *launches, json_t *line)
     else if ((value = json_object_get(line, "site")))
         add_site(data, json_string_value(json_array_get(value, 1)));
     else if ((value = json_object_get(line, "object"))) {
-        add_source_of(json_object_get(data, "sources"), json_string_value(json_array_get(value, 1)));
         json_array_remove(value, 0);
-        json_array_append(json_object_get(data, "objects"), value);
+        add_object(data, value);
     } else if ((value = json_object_get(line, "scene")))
         json_object_set(data, "scene", value);
     else if ((value = json_object_get(line, "end")))

@@ -26,8 +26,7 @@ function nameOf(object) {
   const name = data.objects[object][0], at = /^the memory of the \w+ at (.*):(\d+)$/.exec(name);
   if (!at)
     return name;
-  const file = Object.keys(data.sources).find(f => f === at[1] || f.endsWith("/" + at[1]));
-  const line = file ? data.sources[file].split("\n")[at[2] - 1] || "" : "";
+  const line = (data.sources[at[1]] || "").split("\n")[at[2] - 1] || "";
   const variables = [...line.matchAll(/cuda\w*Alloc\w*\s*\(\s*(?:\([^)]*\)\s*)?&\s*(\w+)/gi)].map(m => m[1]);
   const same = data.objects.map((o, i) => i).filter(i => data.objects[i][0] === name);
   if (variables.length === 1 && same.length === 1)
@@ -46,7 +45,8 @@ function tellGlobal(event) {
       asked.add(event.offset[lane] + b);
   const used = asked.size, least = Math.ceil(used / SECTOR);
   const better = event.cost > least ? ` <span class="conflict">${count(least, "sector")} would do.</span>` : "";
-  return `${count(event.cost, "sector")}: ${moved} bytes move, ${used} of them wanted (${share(used, moved)}).` + better;
+  return `${count(event.cost, "sector")}: ${moved} bytes move, ${used} of them wanted (${share(used, moved)}).` +
+         better;
 }
 
 function tellShared(event) {
@@ -130,10 +130,10 @@ function tellNotice() {
 }
 
 function writeHead() {
-  const s = data.scene, notice = tellNotice();
+  const s = data.scene, notice = tellNotice(), kernel = s.kernel.replace(/^\((.*)\)$/, "$1");
   const shape = v => v.filter((n, i) => i === 0 || v.slice(i).some(m => m > 1)).join(" &times; ");
-  document.title = `${s.kernel}, block ${s.index} - gradus theatre`;
-  document.getElementById("kernel").textContent = s.kernel;
+  document.title = `${kernel}, block ${s.index} - gradus theatre`;
+  document.getElementById("kernel").textContent = kernel;
   document.getElementById("block").innerHTML =
     `block <b>(${s.index})</b> of a grid of ${shape(s.grid)} &middot; ${shape(s.block)} threads, ` +
     `${count(scene.track.length, "warp")} &middot; launched at ${escape(s.at)}`;
