@@ -287,7 +287,7 @@ def main():
     check_equivalent(equivalent)
     if options.check:
         return
-    folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu", "kernels/cpu/amx")
+    folders = ("kernels/cuda",) if options.cuda else ("kernels/ref", "kernels/cpu")
     found = [list(mutants(path)) for path in options.files or sources(folders)]
     everything = [m for some in found for m in some]
     chosen = sample(everything, options.sample) if options.sample else everything
