@@ -8,10 +8,20 @@
 
 const gradus_command *const commands[] = {
     &train_command,     &sweep_command,           &sweep_merge_command, &compare_command,    &report_command,
-    &reproduce_command, &monitor_command,         &find_batch_command,  &predict_command,    &evaluate_command,
-    &weights_command,   &weights_convert_command, &summary_command,     &draw_command,       &data_command,
-    &data_show_command, &bench_command,           &profile_command,     &cuda_command,       &theatre_command,
+    &reproduce_command, &summary_command,         &draw_command,        &predict_command,    &evaluate_command,
+    &weights_command,   &weights_convert_command, &data_command,        &data_show_command,  &find_batch_command,
+    &bench_command,     &profile_command,         &monitor_command,     &cuda_command,       &theatre_command,
     &puzzle_command,    &doctor_command,          &man_command,         &completion_command, NULL};
+
+/* Where help begins a part of its list. */
+static const struct {
+    const gradus_command *first;
+    const char *heading;
+} parts[] = {{&train_command, "Experiments"},
+             {&summary_command, "Networks, their weights, and data"},
+             {&find_batch_command, "Speed and memory"},
+             {&cuda_command, "CUDA without a GPU"},
+             {&doctor_command, "This machine and this program"}};
 
 /* Words of a name that argv begins with; 0: it does not. */
 static int matches(const char *name, int argc, char **argv)
@@ -46,17 +56,21 @@ const gradus_command *command_find(int argc, char **argv, int *words)
 
 static void print_purpose(FILE *f, const char *name, const char *purpose)
 {
-    enum { COLUMN = 13 };
-    fprintf(f, "  %-10s ", name);
+    enum { COLUMN = 19 };
+    fprintf(f, "  %-*s", COLUMN - 2, name);
     print_wrapped(f, purpose, COLUMN, COLUMN);
 }
 
 void commands_print_help(FILE *f)
 {
     fprintf(f, "Usage: gradus COMMAND [options]\n\n"
-               "Training of published experiments from scratch, with the evidence.\n\nCommands\n");
-    for (int i = 0; commands[i]; i++)
+               "Training of published experiments from scratch, with the evidence.\n");
+    for (int i = 0; commands[i]; i++) {
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+            if (parts[p].first == commands[i])
+                fprintf(f, "\n%s\n", parts[p].heading);
         print_purpose(f, commands[i]->name, commands[i]->purpose);
+    }
     print_purpose(f, "help", "this text, or that of a command: gradus help data show");
     fprintf(f, "\n'gradus COMMAND --help' lists a command's options, 'gradus --version' tells\nthe version.\n"
                "\nExit codes: 0 done; 1 some cells of a sweep failed; 2 usage; 3 bad data or file;\n"

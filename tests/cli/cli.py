@@ -33,8 +33,7 @@ TIMINGS = SHARES | {"sweep", "check", "date", "seconds", "samples_per_second", "
 def commands():
     """What gradus help lists, without help itself."""
     text = subprocess.run([GRADUS, "help"], capture_output=True, text=True).stdout
-    listed = re.findall(r"^  ([a-z-]+(?: (?:show|merge|convert))?) ", text.split("Commands\n")[1].split("\n\n")[0],
-                        re.M)
+    listed = re.findall(r"^  ([a-z-]+(?: [a-z]+)?)  ", text.split("Experiments\n")[1].split("\n'gradus")[0], re.M)
     return [name.strip() for name in listed if name.strip() != "help"]
 
 
