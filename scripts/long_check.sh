@@ -10,6 +10,10 @@ scripts/test.sh --full
 ctest --preset release --label-regex long
 ctest --preset asan --tests-regex "cli_(sweep|checkpoint)" # minutes, with sanitizers
 build/asan/tests/table/test_table --device simt
+if GRADUS_CPU=amx build/release/gradus train keras-mlp --updates 1 >"$out/amx.txt" 2>&1; then # not everywhere
+    GRADUS_CPU=amx build/release/tests/test_amx
+    GRADUS_CPU=amx build/release/tests/table/test_table --device amx
+fi
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" ||
     echo "mutants survived: see $out/mutants_cuda.txt" >&2

@@ -56,7 +56,10 @@ static bool has_amx(void)
 }
 #endif
 
-/* Best first; behind the last that is chosen by itself those that only GRADUS_CPU chooses. */
+/*
+ * Best first; behind "plain" those that only GRADUS_CPU chooses. "amx" is among these as long as its kernels have been
+ * run by their twin alone, and not on a processor with AMX.
+ */
 static const struct {
     const char *name;
     bool (*supported)(void);
@@ -64,19 +67,24 @@ static const struct {
     const gr_probes *probes;
 } instruction_sets[] = {
 #if defined(__x86_64__)
-    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
     {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes},
     {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes},
 #endif
     {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes},
+#if defined(__x86_64__)
+    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
+#endif
     {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
 };
 
-enum { SETS = sizeof instruction_sets / sizeof *instruction_sets, BY_NAME = 1 };
+enum { SETS = sizeof instruction_sets / sizeof *instruction_sets };
 
 const char *gr_isa(int i)
 {
-    for (int set = SETS - BY_NAME - 1; set >= 0; set--)
+    int set = 0;
+    while (instruction_sets[set].supported != has_plain)
+        set++;
+    for (; set >= 0; set--)
         if (instruction_sets[set].supported() && i-- == 0)
             return instruction_sets[set].name;
     return NULL;
