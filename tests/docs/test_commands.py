@@ -67,7 +67,7 @@ def shortened(words):
         short += ["--resize", "32"] if recipe == "cats-vs-dogs" and "--augment" not in short else []
     if command == "sweep" and "--seeds" not in short:
         short += ["--seeds", "1"]
-    if command == "find-batch" or "auto" in short:
+    if command == "find-batch" or "--batch auto" in " ".join(short):
         short += ["--memory-limit", "4M"]  # fewer batch sizes to time
     if command == "reproduce" and recipe and "--dry-run" not in short:
         short += ["--verdict"]  # of runs that are not there
@@ -78,7 +78,7 @@ def shortened(words):
 
 def usage(command):
     """A line of a list of commands, with words that stand for others."""
-    return bool(re.search(r"\b(RECIPE|NAME|FOLDER|SHELL|COMMAND|OP|WEIGHTS)\b|\w\|\w", command))
+    return bool(re.search(r"\b(RECIPE|NAME|FOLDER|SHELL|COMMAND|OP|WEIGHTS|FILE)\b|\w\|\w", command))
 
 
 class Commands(pages.PagesCase):

@@ -245,14 +245,14 @@ int truth_masked(const row *r, gr_pass pass, int buffer)
 const trial *truth_with_nan(truth *t, gr_pass pass, int buffer, int64_t *place)
 {
     trial **run = &t->with_nan[pass][buffer];
-    *place = nan_place(t, buffer);
+    const int masked = truth_masked(t->run.row, pass, buffer);
+    *place = nan_place(t, masked >= 0 ? masked : buffer);
     if (*run)
         return *run;
     *run = calloc(1, sizeof **run);
     trial_open(*run, t->run.row, &t->run.shapes, GR_F64);
     for (int i = 0; pass == GR_BACKWARD && i < GR_MAX_OUT; i++)
         trial_copy(*run, &t->run, trial_out(i));
-    const int masked = truth_masked(t->run.row, pass, buffer);
     trial_set(*run, buffer, *place, (double)NAN);
     if (masked >= 0)
         trial_set(*run, masked, *place, (double)NAN);
