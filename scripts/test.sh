@@ -45,10 +45,10 @@ cmake --build --preset asan
 step "tests with sanitizers"
 # Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
 left_out="test_(resnet|accumulation|find_batch)|trajectory|example_c"
-left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint)"
+left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
 step "mutants, some"
-python3 scripts/mutants.py --sample 8
+python3 scripts/mutants.py --sample 4
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 ptx=()
 ! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx)
