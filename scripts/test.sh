@@ -47,8 +47,10 @@ step "tests with sanitizers"
 left_out="test_(resnet|accumulation|find_batch)|trajectory|example_c"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
-step "mutants, some"
-python3 scripts/mutants.py --sample 4
+step "mutants of kernels whose rows are quick; long_check.sh has all"
+quick=(kernels/cpu/{windows,updates,reductions,elementwise,batch_norm,dropout,normalise}.c)
+quick+=(kernels/ref/{losses,windows}.c)
+python3 scripts/mutants.py --sample 40 "${quick[@]}"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 ptx=()
 ! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx)
