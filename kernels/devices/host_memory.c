@@ -5,19 +5,43 @@
 #include <sys/mman.h>
 
 #include "core/float_mode.h"
+#include "core/parallel.h"
+
+enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20 }; /* bytes: the smallest page of any processor, and a huge one of most */
+
+typedef struct {
+    volatile char *p;
+    size_t bytes;
+} block;
+
+static void touch_chunk(void *arg, int64_t chunk)
+{
+    const block *b = arg;
+    const size_t begin = (size_t)chunk * HUGE_PAGE, end = b->bytes - begin > HUGE_PAGE ? begin + HUGE_PAGE : b->bytes;
+    for (size_t at = begin; at < end; at += PAGE)
+        b->p[at] = 0;
+}
+
+/* Has the system give every page now, to all threads at once: else the first update would wait for them one by one. */
+static void touch(gr_device *d, void *p, size_t bytes)
+{
+    block b = {p, bytes};
+    gr_parallel_for(&(gr_exec){.pool = d->pool}, (int64_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), touch_chunk, &b);
+}
 
 /*
- * Straight from the system: zero-filled without touching a page, and given back at once when it is freed. Large blocks
- * ask for huge pages, which spare a sweep over 160 MB of dense weights most of its TLB misses.
+ * Straight from the system: zero-filled, and given back at once when it is freed. Large blocks ask for huge pages,
+ * which spare a sweep over 160 MB of dense weights most of its TLB misses.
  */
 static void *host_alloc(gr_device *d, size_t bytes)
 {
-    (void)d;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    if (bytes >= (size_t)2 << 20)
+    if (bytes >= HUGE_PAGE)
         madvise(p, bytes, MADV_HUGEPAGE); /* advice: without it things only get slower */
+    if (d->pool)
+        touch(d, p, bytes);
     return p;
 }
 
