@@ -27,7 +27,7 @@ ROW_KEYS = (
     "val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
 TIMINGS = SHARES | {"sweep", "check", "date", "seconds", "samples_per_second", "history", "threads", "workers",
-                    "prefetch", "preload", "bottleneck"}
+                    "prefetch", "preload", "bottleneck", "side_by_side"}
 
 
 def commands():

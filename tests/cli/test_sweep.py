@@ -396,8 +396,8 @@ class Status(Case):
         process = self.start(*self.ENDLESS)
         wait_for(lambda: cells_of(process))
         status = self.status()
-        self.assertEqual((status["state"], status["pid"], status["cell"]),
-                         ("RUNNING", process.pid, "sgd, batch 1, seed 1"))
+        self.assertEqual((status["state"], status["pid"], [c["cell"] for c in status["at_work"]]),
+                         ("RUNNING", process.pid, ["sgd, batch 1, seed 1"]))
         self.assertRegex(status["heartbeat"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         self.assertEqual(self.state_of_the_cell(), "RUNNING")
         process.kill()
@@ -406,7 +406,7 @@ class Status(Case):
 
     def test_it_tells_how_a_sweep_ended(self):
         self.gradus(*SMALL)
-        self.assertEqual([self.status()[k] for k in ("state", "finished", "cells", "cell")], ["DONE", 4, 4, None])
+        self.assertEqual([self.status()[k] for k in ("state", "finished", "cells", "at_work")], ["DONE", 4, 4, []])
         process = self.start(*self.ENDLESS, "--out", "p")
         wait_for(lambda: cells_of(process))
         self.assertEqual(stop(process)[0], 75)

@@ -217,6 +217,18 @@ static void print_constant(const comparisons *c)
     }
 }
 
+/* Where times are compared: those of runs that were not alone. */
+static void print_side_by_side(const comparisons *c)
+{
+    const bool timed = strcmp(c->metric->name, "samples_per_second") == 0 || strcmp(c->metric->name, "seconds") == 0;
+    for (int i = 0; timed && i < c->n_runs; i++) {
+        const int n = runs_side_by_side(&c->runs[i]);
+        if (n)
+            printf("%s: %d run%s had others at work beside %s (--jobs); no run's own speed\n", c->runs[i].label, n,
+                   n == 1 ? "" : "s", n == 1 ? "it" : "them");
+    }
+}
+
 static void print_all(const comparisons *c)
 {
     const json_t *first = c->runs[0].identity;
@@ -226,6 +238,7 @@ static void print_all(const comparisons *c)
         print_comparison(c, &c->list[i]);
     putchar('\n');
     print_constant(c);
+    print_side_by_side(c);
     print_wrapped(stdout,
                   "Runs are paired by batch size and seed and averaged over the batch sizes of a seed; +- is the 95 % "
                   "interval of the mean over seeds (Student's t), uncorrected.",

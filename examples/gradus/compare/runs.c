@@ -154,6 +154,14 @@ int runs_pair(const runs *a, kind of_a, const runs *b, kind of_b, const metric *
 }
 
 /* Whether every column of its confusion matrix but one is empty. */
+int runs_side_by_side(const runs *r)
+{
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++)
+        n += json_integer_value(json_object_get(runs_row(r, i), SIDE_BY_SIDE)) > 1;
+    return n;
+}
+
 bool runs_is_constant(const json_t *row)
 {
     const json_t *matrix = json_object_get(row, "test_confusion");

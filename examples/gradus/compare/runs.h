@@ -57,6 +57,9 @@ const json_t *runs_row(const runs *r, size_t i);
 /* Whether a run gave every test sample the same answer. */
 bool runs_is_constant(const json_t *row);
 
+/* Rows of runs that had others at work beside them: their times are not those of runs alone. */
+int runs_side_by_side(const runs *r);
+
 /* Runs that are done, and those of them that gave every test sample the same answer. */
 int runs_done(const runs *r, kind of, int *constant);
 

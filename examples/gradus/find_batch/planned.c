@@ -19,7 +19,7 @@ int64_t planned_peak(const resolved *asked, const int64_t samples[3], const char
         split.val = split.test = NULL;
     gr_fit(l.net, l.opt, split, &fit);
     const int64_t peak = gr_ok(ctx) ? gr_memory_use(ctx).peak : -(int64_t)gr_error_code(ctx);
-    if (peak < 0)
+    if (peak < 0 && command)
         complain_of(ctx, command);
     gr_close(ctx);
     return peak;

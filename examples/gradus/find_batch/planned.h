@@ -6,7 +6,7 @@
 
 /*
  * Bytes that a run over so many samples for training, validation and test takes at its peak, evaluation included where
- * there is one. Below 0: an exit code, negated, complained of in the name of command.
+ * there is one. Below 0: an exit code, negated, complained of in the name of command (NULL: of nothing).
  */
 int64_t planned_peak(const resolved *run, const int64_t samples[3], const char *command);
 

@@ -171,6 +171,10 @@ json_t *machine_caveats(const runs *r)
         say(list, "Runs of different machines: %s. Their times cannot be compared with each other.", text);
     else if (*text)
         say(list, "Timed on %s.", text);
+    const int n = runs_side_by_side(r);
+    if (n)
+        say(list, "%d run%s had others at work beside %s (--jobs): such times are not those of a run alone.", n,
+            n == 1 ? "" : "s", n == 1 ? "it" : "them");
     say(list, "samples/s: of the training set, over the time of training, evaluation left out; memory: the peak of all "
               "tensors.");
     return list;

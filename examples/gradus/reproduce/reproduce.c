@@ -15,7 +15,7 @@ enum { MOST_WORDS = 64 };
 typedef struct {
     settings shared; /* the machine, device */
     const char *out;
-    int64_t seeds, updates;
+    int64_t seeds, updates, jobs;
     bool dry_run, verdict, json;
 } reproduce_asks;
 
@@ -23,7 +23,7 @@ typedef struct {
 
 /* Its command line; options_parse cuts it up. */
 typedef struct {
-    char words[1024], folder[2048], seeds[24], updates[24];
+    char words[1024], folder[2048], seeds[24], updates[24], jobs[24];
     char *given[MOST_WORDS]; /* of reproduce's own command line, allocated */
     int n_given;
     char *argv[2 * MOST_WORDS];
@@ -45,6 +45,7 @@ static bool make_line(line *l, const experiment *e, const arm *a, const reproduc
     snprintf(l->folder, sizeof l->folder, "%s/%s", asks->out, a->folder);
     snprintf(l->seeds, sizeof l->seeds, "%lld", (long long)(asks->seeds ? asks->seeds : e->seeds));
     snprintf(l->updates, sizeof l->updates, "%lld", (long long)asks->updates);
+    snprintf(l->jobs, sizeof l->jobs, "%lld", (long long)asks->jobs);
     if (!options_unparse(settings_machine, &asks->shared, l->given, &l->n_given, MOST_WORDS))
         return false;
     add(l, "sweep", NULL);
@@ -56,6 +57,8 @@ static bool make_line(line *l, const experiment *e, const arm *a, const reproduc
     add(l, "--out", l->folder);
     if (asks->updates)
         add(l, "--updates", l->updates);
+    if (asks->jobs)
+        add(l, "--jobs", l->jobs);
     if (asks->shared.device.given)
         add(l, "--device", (char *)device_names[asks->shared.device.value]);
     return true;
@@ -160,6 +163,9 @@ static int reproduce(const experiment *e, const reproduce_asks *asks)
         return show(e, asks);
     if (e->command)
         return complain(GR_USAGE, "reproduce", "%s is done by hand: gradus %s", e->name, e->command);
+    if (e->timed && asks->jobs > 1)
+        return complain(GR_USAGE, "reproduce",
+                        "%s compares times, which runs side by side would spoil: leave --jobs out", e->name);
     const bool fresh = !is_folder(asks->out);
     const int ran = asks->verdict ? 0 : do_arms(e, asks, NULL);
     if (ran != 0 && fresh)
@@ -199,6 +205,8 @@ static const option reproduce_options[] = {
                  "seeds 1 to N; more may be asked for later (default: the experiment's)"),
     COUNT_OPTION("updates", "N", offsetof(reproduce_asks, updates), 1, 1000000000,
                  "a trial: every run ends after N updates. The verdict says that this is not the published protocol"),
+    COUNT_OPTION("jobs", "N", offsetof(reproduce_asks, jobs), 1, MOST_CELLS,
+                 "runs at work side by side, as 'gradus sweep' has it; not for experiments about time (default: 1)"),
     FLAG_OPTION("dry-run", offsetof(reproduce_asks, dry_run),
                 "show what is published, what is odd about it, the runs and their time; run nothing"),
     FLAG_OPTION("verdict", offsetof(reproduce_asks, verdict), "run nothing: the verdict of the runs that are there"),

@@ -179,6 +179,14 @@ static int count_constant(const evidence *e)
     return n;
 }
 
+static int count_side_by_side(const evidence *e)
+{
+    int n = 0;
+    for (int i = 0; i < e->n; i++)
+        n += json_integer_value(json_object_get(e->runs[i].row, SIDE_BY_SIDE)) > 1;
+    return n;
+}
+
 static void print_notes(const evidence *e)
 {
     const int constant = count_constant(e);
@@ -190,6 +198,9 @@ static void print_notes(const evidence *e)
                   "over seeds (Student's t); one more run would lie within its range 19 times in 20. A "
                   "difference agrees or disagrees where p is below 0.05 after Holm's correction for all of them.",
                   0, 0);
+    const int beside = count_side_by_side(e);
+    if (e->of->timed && beside)
+        printf("%d of %d runs had others at work beside them (--jobs): no run's own speed.\n", beside, e->n);
     if (e->of->timed)
         print_wrapped(stdout, "Times say something only of a machine that did nothing else.", 0, 0);
     if (e->trial)

@@ -60,7 +60,11 @@ void cell_state_drop(const char *folder)
     }
     closedir(d);
     rmdir(folder);
-    snprintf(path, sizeof path, "%s", folder);
-    *strrchr(path, '/') = '\0';
-    rmdir(path); /* if this was the only cell */
+}
+
+void cell_states_tidy(const char *out)
+{
+    char path[CELL_STATE_PATH];
+    snprintf(path, sizeof path, "%s/cells", out);
+    rmdir(path);
 }

@@ -21,4 +21,7 @@ bool cell_state_is_there(const char *folder);
 /* Takes the checkpoints away. What cannot be removed does no harm: nobody asks for it again. */
 void cell_state_drop(const char *folder);
 
+/* The same of the folder that all of them lie in, where it is empty: no cell may be at work that would make its own. */
+void cell_states_tidy(const char *out);
+
 #endif

@@ -14,6 +14,9 @@
 
 #include "sweep/grid.h"
 
+/* In a row: the most cells that were at work while its own was, where there were others. Its times tell of all. */
+#define SIDE_BY_SIDE "side_by_side"
+
 typedef struct {
     const char *folder;
     int lock, file;     /* descriptors; -1: not open */

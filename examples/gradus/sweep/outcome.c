@@ -11,9 +11,10 @@
 
 /* --- drawing it up ------------------------------------------------------------------------------------------------ */
 
-static void add_cell(outcome_line *line, const json_t *row)
+static void add_cell(outcome *t, outcome_line *line, const json_t *row)
 {
     const char *state = text_at(row, "state");
+    t->side_by_side += json_integer_value(json_object_get(row, SIDE_BY_SIDE)) > 1;
     line->runs++;
     line->out_of_memory += strcmp(state, "out of memory") == 0;
     line->went_bad += strcmp(state, "numbers went bad") == 0;
@@ -42,7 +43,7 @@ bool outcome_fill(outcome *t, const grid *g, const journal *j)
         cell_variant(&c, line->variant);
         json_t *row = journal_find(j, &c);
         if (row)
-            add_cell(line, row);
+            add_cell(t, line, row);
     }
     for (int i = 0; i < t->n; i++)
         t->lines[i].set_error = share_error(t->lines[i].accuracy.mean, (double)t->test_samples);
@@ -113,6 +114,11 @@ void outcome_print(const outcome *t, FILE *f)
                   "memory: its peak",
                   0, 0);
     print_wrapped(f, note, 0, 0);
+    snprintf(note, sizeof note,
+             "samples/s: %d run%s had others at work beside %s (--jobs): not the speed of a run alone", t->side_by_side,
+             t->side_by_side == 1 ? "" : "s", t->side_by_side == 1 ? "it" : "them");
+    if (t->side_by_side)
+        print_wrapped(f, note, 0, 0);
     fprintf(f, "\nTo keep in mind\n");
     recipe_print_oddities(t->recipe, t->by_updates, f);
 }
@@ -215,12 +221,22 @@ void outcome_write_csv(const outcome *t, FILE *f)
     }
 }
 
+static bool any_has(const journal *j, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(j->rows); i++)
+        if (json_object_get(json_array_get(j->rows, i), key))
+            return true;
+    return false;
+}
+
 void cells_write_csv(const grid *g, const journal *j, FILE *f)
 {
     json_t *columns = row_columns(), *key;
     size_t k;
     if (g->axes->n)
         json_array_append_new(columns, json_string("variant"));
+    if (any_has(j, SIDE_BY_SIDE))
+        json_array_append_new(columns, json_string(SIDE_BY_SIDE));
     json_array_foreach(columns, k, key)
     {
         fprintf(f, "%s%s", k ? "," : "", json_string_value(key));

@@ -21,7 +21,8 @@ typedef struct {
     const recipe *recipe;
     const char *data;
     int64_t test_samples;
-    bool by_updates; /* all cells make as many updates */
+    bool by_updates;  /* all cells make as many updates */
+    int side_by_side; /* rows of runs that had others at work beside them: their times are of all */
     int n;
     outcome_line *lines;
 } outcome;

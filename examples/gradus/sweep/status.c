@@ -2,10 +2,11 @@
 #include "sweep/status.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "terminal/json_values.h"
@@ -15,10 +16,24 @@ enum { PATH_SIZE = 3072 };
 
 static const double BEAT = 10; /* seconds */
 
+static json_t *status_json(const status *s, const char *state)
+{
+    char now[32], host[256] = "";
+    json_t *cells = json_array();
+    gethostname(host, sizeof host - 1);
+    for (int i = 0; i < s->n; i++) {
+        const status_cell *c = s->at_work[i];
+        json_array_append_new(cells, json_pack("{s:s, s:i, s:s, s:s}", "cell", c->words, "pid", c->pid, "began",
+                                               c->began, "heard", c->heard));
+    }
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:o}", "state", state, "heartbeat", now_text(now), "host", host,
+                     "pid", (int)getpid(), "finished", s->finished, "cells", s->cells, "at_work", cells);
+}
+
 /* Not through output.h: nothing is lost with it, so nothing waits for the disk, and nothing is said of failure. */
 void status_write(status *s, const char *state)
 {
-    char path[PATH_SIZE], temporary[PATH_SIZE + 8], now[32];
+    char path[PATH_SIZE], temporary[PATH_SIZE + 8];
     if (!s->folder)
         return;
     s->written = now_seconds();
@@ -32,9 +47,7 @@ void status_write(status *s, const char *state)
             close(fd);
         return;
     }
-    json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:s?, s:s?}", "state", state, "heartbeat", now_text(now), "pid",
-                          (int)getpid(), "finished", s->finished, "cells", s->cells, "cell", s->cell, "began",
-                          s->cell ? s->began : NULL);
+    json_t *o = status_json(s, state);
     bool good = json_dumpf(o, f, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', f) != EOF;
     json_decref(o);
     good = fclose(f) == 0 && good;
@@ -42,13 +55,26 @@ void status_write(status *s, const char *state)
         unlink(temporary);
 }
 
-void status_begin(status *s, const char *cell, int finished, int cells)
+void status_begin(status *s, status_cell *c)
 {
-    s->cell = cell;
-    s->finished = finished;
-    s->cells = cells;
-    now_text(s->began);
+    now_text(c->began);
+    status_heard(c);
+    s->at_work[s->n++] = c;
     status_write(s, "RUNNING");
+}
+
+void status_heard(status_cell *c)
+{
+    now_text(c->heard);
+}
+
+void status_end(status *s, status_cell *c)
+{
+    int kept = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->at_work[i] != c)
+            s->at_work[kept++] = s->at_work[i];
+    s->n = kept;
 }
 
 void status_beat(status *s)
@@ -69,19 +95,24 @@ static bool is_at_work(const char *folder)
     return !free;
 }
 
-const char *status_read(const char *folder, char *cell, size_t size)
+status_seen status_read(const char *folder)
 {
-    static const char *const ends[] = {"DONE", "STOPPED"};
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/status.json", folder);
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    const char *found = "", *state = text_at(o, "state");
-    snprintf(cell, size, "%s", text_at(o, "cell"));
-    if (strcmp(state, "RUNNING") == 0)
-        found = is_at_work(folder) ? "RUNNING" : "INTERRUPTED";
-    for (int i = 0; i < 2; i++)
-        if (strcmp(state, ends[i]) == 0)
-            found = ends[i];
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL), *cell;
+    struct stat file;
+    size_t i;
+    status_seen seen = {.at_work = json_array()};
+    if (strcmp(text_at(o, "state"), "RUNNING") == 0) {
+        json_array_foreach(json_object_get(o, "at_work"), i, cell)
+        {
+            json_array_append_new(seen.at_work, json_string(text_at(cell, "cell")));
+        }
+        seen.lives = is_at_work(folder);
+        seen.silent = stat(path, &file) == 0 ? difftime(time(NULL), file.st_mtime) : 0;
+        snprintf(seen.who, sizeof seen.who, "process %lld on %s",
+                 (long long)json_integer_value(json_object_get(o, "pid")), text_at(o, "host"));
+    }
     json_decref(o);
-    return found;
+    return seen;
 }

@@ -21,7 +21,8 @@ int sweep_work(sweep *w)
     if (code == 0)
         code = sweep_open_journal(w);
     w->expected = calloc((size_t)grid_count(&w->grid), sizeof *w->expected);
-    if (code == 0 && !w->expected)
+    w->needs = calloc((size_t)grid_lines(&w->grid), sizeof *w->needs);
+    if (code == 0 && (!w->expected || !w->needs))
         code = complain(GR_NO_MEMORY, "sweep", "out of host memory for the plan");
     if (code == 0) {
         w->cells = sweep_count_missing(w);
@@ -33,6 +34,7 @@ int sweep_work(sweep *w)
         code = sweep_tell(w);
     journal_close(&w->journal);
     free(w->expected);
+    free(w->needs);
     return code;
 }
 
@@ -124,6 +126,11 @@ static const option grid_options[] = {
         "shard", "I/N", offsetof(sweep_settings, shard),
         "run only part I of N of the cells, such as 1/3: for several machines, each with its own --out; 'gradus "
         "sweep merge' puts them together"),
+    COUNT_OPTION("jobs", "N", offsetof(sweep_settings, jobs), 1, MOST_CELLS, JOBS_HELP),
+    BYTES_OPTION(
+        "jobs-memory", offsetof(sweep_settings, jobs_memory),
+        "with --jobs: the most that cells side by side may take together, such as 4G (default: 0.85 of what is "
+        "free)"),
     COUNT_OPTION("time-limit", "SECONDS", offsetof(sweep_settings, time_limit), 1, 1000000000,
                  "kill a cell that takes longer: its row says so, and it runs again only under a longer limit"),
     TEXT_OPTION(

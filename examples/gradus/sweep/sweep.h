@@ -6,14 +6,23 @@
 #include "sweep/status.h"
 #include "terminal/progress.h"
 
+#define JOBS_HELP                                                                                                     \
+    "cells at work side by side, each with its share of the processors; one that would not fit in memory beside the " \
+    "others waits. Their rows say so, as their times are not those of a cell alone (default: 1)"
+
 typedef struct {
     settings shared; /* what all cells share; batch, optimizer and seed are open */
     const char *batch, *optimizer, *out;
     const char *shard;            /* "2/3" */
     const char *checkpoint_every; /* of a cell: updates, or minutes with an m */
     int64_t seeds, time_limit;    /* seconds of a cell; 0: none */
+    int64_t jobs, jobs_memory;    /* cells at work at a time; bytes for all of them, 0: what is free */
     bool json, dry_run;
 } sweep_settings;
+
+enum { CELL_WORDS = VARIANT_NAME + 96 };
+
+typedef struct job job;
 
 typedef struct {
     const recipe *recipe;
@@ -28,12 +37,18 @@ typedef struct {
     estimate estimate;
     const char *data; /* name of the data set */
     char data_hash[17];
+    int classes;
+    int64_t data_bytes; /* that a process with the data read takes, before it trains */
+    bool on_gpu;
     progress progress;
     /* while it runs */
     status status;
-    double drawn;                      /* seconds on the clock when the picture last was; 0: not yet */
-    int cells, finished;               /* of this call */
-    char current[VARIANT_NAME + 96];   /* the cell at work, in words */
+    double drawn;          /* seconds on the clock when the picture last was; 0: not yet */
+    int cells, finished;   /* of this call */
+    job *jobs[MOST_CELLS]; /* the cells at work */
+    int n_jobs;
+    int64_t budget, *needs;            /* bytes for all of them; that a cell takes, by line of the grid, 0: not known */
+    bool waited;                       /* it was told that cells wait for memory */
     double *expected;                  /* seconds, by cell of the grid */
     double expected_done, actual_done; /* of the cells that ran */
 } sweep;
@@ -87,6 +102,11 @@ int sweep_tell(const sweep *w);
 
 /* Between two cells, once a minute: the tables and the picture as they are now. */
 void sweep_redraw(sweep *w);
+
+/* --- sweep_room.c ------------------------------------------------------------------------------------------------- */
+
+/* Whether a cell may begin now: there is a place for it, and memory beside those at work. */
+bool sweep_has_room(sweep *w, int number);
 
 /* --- sweep_cells.c ------------------------------------------------------------------------------------------------ */
 

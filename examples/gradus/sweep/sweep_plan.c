@@ -6,8 +6,24 @@
 #include "sweep/published.h"
 #include "sweep/sweep.h"
 #include "terminal/checksum.h"
+#include "terminal/memory.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
+
+/* What cells side by side have to share. ctx has read the data. */
+static void look_at_machine(sweep *w, const gr_context *ctx, const source *data, const resolved *s)
+{
+    if (w->asked.jobs < 2)
+        return;
+    const int64_t share = gr_thread_count(ctx) / w->asked.jobs;
+    gr_context *cells = resolved_open(s, true);
+    w->on_gpu = strcmp(gr_device_name(cells), "cuda") == 0;
+    gr_close(cells);
+    w->classes = gr_dataset_classes(data->split.train);
+    w->data_bytes = memory_resident() > 0 ? memory_resident() : 0;
+    if (!w->asked.shared.threads)
+        w->asked.shared.threads = share > 0 ? share : 1;
+}
 
 int sweep_look_at_data(sweep *w)
 {
@@ -19,6 +35,7 @@ int sweep_look_at_data(sweep *w)
     int code = source_open(ctx, &s, "sweep", &data);
     for (int i = 0; code == 0 && i < w->grid.n_batches; i++)
         code = source_check_batch(&data, w->grid.batches[i], s.last_batch, "sweep");
+    look_at_machine(w, ctx, &data, &s);
     w->data = data.name;
     memcpy(w->data_hash, data.hash, sizeof data.hash);
     w->estimate = (estimate){.recipe = w->recipe,
@@ -110,6 +127,8 @@ double sweep_expected_left(const sweep *w)
         if (sweep_has_cell(w, i) && journal_lacks(&w->journal, &c))
             sum += w->expected[i];
     }
+    if (w->asked.jobs > 1)
+        sum /= (double)w->asked.jobs;
     /* if the cells so far took longer than was expected of them, so will the others */
     return w->expected_done > 0 ? sum * w->actual_done / w->expected_done : sum;
 }
