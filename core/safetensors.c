@@ -317,16 +317,15 @@ static json_t *header_of(int n, const gr_saved_tensor *tensors, int n_texts, con
 /* The header as text, padded with spaces so that the data begins at a multiple of 8 bytes. NULL: no memory. */
 static char *header_text(json_t *header)
 {
-    char *text = header ? json_dumps(header, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-    size_t length = text ? strlen(text) : 0, padded = (length + 7) / 8 * 8;
-    char *grown = text ? realloc(text, padded + 1) : NULL;
-    if (!grown) {
-        free(text);
+    const size_t flags = JSON_COMPACT | JSON_PRESERVE_ORDER;
+    const size_t length = header ? json_dumpb(header, NULL, 0, flags) : 0, padded = (length + 7) / 8 * 8;
+    char *text = length > 0 ? malloc(padded + 1) : NULL;
+    if (!text)
         return NULL;
-    }
-    memset(grown + length, ' ', padded - length);
-    grown[padded] = '\0';
-    return grown;
+    json_dumpb(header, text, length, flags);
+    memset(text + length, ' ', padded - length);
+    text[padded] = '\0';
+    return text;
 }
 
 static bool write_all(FILE *f, const unsigned char *length, const char *header, int n, const gr_saved_tensor *tensors)

@@ -21,6 +21,9 @@ COMMANDS = {
     "summary": ["summary", "cifar10-cnn", "--batch", 4, "--json"],
     "own pictures": ["train", "--data", "own", "--resize", 4, "--model", "m.txt", "--batch", 2, "--updates", 1,
                      "--threads", 1, "--json", "--save-weights", "w"],
+    "evaluate": ["evaluate", "weights", "--data", "unseen", "--threads", 1, "--json"],
+    "predict": ["predict", "weights", "unseen/cat/0.png", "--threads", 1, "--json"],
+    "weights convert": ["weights", "convert", "weights", "w", "--to", "npz"],
     "data check": ["data", "check", "PetImages"],
     "data show": ["data", "show", "cifar10-cnn", "--procedural", "--augment", "flip", "--out", "sheet.png"],
 }
@@ -35,6 +38,11 @@ class Allocations(Case):
             for i in range(3):
                 (self.folder / "own" / name / f"{i}.png").write_bytes(png(3, 3, (90 * number, 60 * i, 7)))
         (self.folder / "m.txt").write_text("residual {\n  conv 3 1x1 relu\n}\nflatten\ndense classes\n")
+        subprocess.run([GRADUS, *map(str, COMMANDS["own pictures"][:-1]), "weights"], check=True, capture_output=True,
+                       cwd=self.folder, env=self.environment)
+        for number, name in enumerate(("cat", "dog")):
+            (self.folder / "unseen" / name).mkdir(parents=True)
+            (self.folder / "unseen" / name / "0.png").write_bytes(png(3, 3, (1, 2, number)))
         self.given = self.files()
 
     def clear(self):
@@ -86,6 +94,15 @@ class Allocations(Case):
 
     def test_own_pictures(self):
         self.look_at("own pictures")
+
+    def test_evaluate(self):
+        self.look_at("evaluate")
+
+    def test_predict(self):
+        self.look_at("predict")
+
+    def test_weights_convert(self):
+        self.look_at("weights convert")
 
     def test_data_check(self):
         self.look_at("data check")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "terminal/complain.h"
+#include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -104,7 +105,7 @@ void verdicts_tell_apart(const json_t *before, const json_t *after)
         const json_t *a = json_object_get(before, keys[i]), *b = json_object_get(after, keys[i]);
         if (json_equal(a, b))
             continue;
-        char *x = json_dumps(a, JSON_ENCODE_ANY), *y = json_dumps(b, JSON_ENCODE_ANY);
+        char *x = json_text(a, JSON_ENCODE_ANY), *y = json_text(b, JSON_ENCODE_ANY);
         printf("%s: %s, then %s\n", keys[i], x ? x : "unknown", y ? y : "unknown");
         free(x);
         free(y);

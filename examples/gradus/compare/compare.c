@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "compare/runs.h"
+#include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -198,7 +199,7 @@ static void print_differences(const json_t *differences)
         printf("they differ in %s:", key);
         json_array_foreach(values, i, value)
         {
-            char *text = json_dumps(value, JSON_ENCODE_ANY | ROW_FORMAT);
+            char *text = json_text(value, JSON_ENCODE_ANY | ROW_FORMAT);
             printf("%s %s", i ? "," : "", text ? text : "");
             free(text);
         }

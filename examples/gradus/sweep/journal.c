@@ -67,7 +67,7 @@ void journal_close(journal *j)
 /* "lr was 0.01, now it is 0.02" behind what text holds. */
 static void add_difference(char *text, size_t size, const char *key, const json_t *before, const json_t *now)
 {
-    char *was = json_dumps(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_dumps(now, JSON_ENCODE_ANY | ROW_FORMAT);
+    char *was = json_text(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_text(now, JSON_ENCODE_ANY | ROW_FORMAT);
     const size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s was %s, now it is %s", used ? "; " : "", key, was ? was : "not there",
              is ? is : "not there");
@@ -228,7 +228,7 @@ static int read_rows(journal *j, const char *path)
 /* The checksum of what the sweep is, by which its rows are known. Returns 0 or GR_NO_MEMORY, complained of. */
 static int sum_identity(journal *j, const json_t *identity)
 {
-    char *text = json_dumps(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *text = json_text(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     if (!text)
         return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
     snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
@@ -300,7 +300,7 @@ static char *line_of(const journal *j, json_t *row, size_t *length)
 {
     json_object_set_new(row, "sweep", json_string(j->sweep));
     json_object_del(row, "check");
-    char *text = json_dumps(row, ROW_FORMAT);
+    char *text = json_text(row, ROW_FORMAT);
     char *line = text && !json_memory_failed() ? realloc(text, strlen(text) + CHECK + 2) : NULL;
     if (!line) {
         free(text);

@@ -1,26 +1,66 @@
 /* json_memory.c - see json_memory.h. */
 #include "terminal/json_memory.h"
 
-#include <jansson.h>
+#include <stdalign.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "terminal/complain.h"
+
+enum { RESERVE = 1 << 20, ALIGNMENT = alignof(max_align_t) };
+
+static alignas(max_align_t) char reserve[RESERVE]; /* its pages are taken where they are needed */
+static atomic_size_t used;
 static atomic_bool failed;
+
+static void *take_reserve(size_t size)
+{
+    const size_t rounded = size + (ALIGNMENT - size % ALIGNMENT) % ALIGNMENT;
+    const size_t at = rounded < size || rounded > RESERVE ? RESERVE : atomic_fetch_add(&used, rounded);
+    if (at <= RESERVE - rounded)
+        return reserve + at;
+    complain(GR_NO_MEMORY, "", "out of host memory within a JSON text");
+    _exit(GR_NO_MEMORY);
+}
 
 static void *take(size_t size)
 {
     void *p = malloc(size);
-    if (!p)
-        failed = true;
-    return p;
+    if (p)
+        return p;
+    failed = true;
+    return take_reserve(size);
+}
+
+static void give(void *p)
+{
+    const uintptr_t at = (uintptr_t)p, first = (uintptr_t)reserve;
+    if (at < first || at >= first + RESERVE)
+        free(p);
 }
 
 void json_memory_watch(void)
 {
-    json_set_alloc_funcs(take, free);
+    json_set_alloc_funcs(take, give);
 }
 
 bool json_memory_failed(void)
 {
     return failed;
+}
+
+char *json_text(const json_t *value, size_t flags)
+{
+    const size_t size = json_dumpb(value, NULL, 0, flags);
+    char *text = size > 0 ? malloc(size + 1) : NULL;
+    if (!text) {
+        if (value)
+            failed = true;
+        return NULL;
+    }
+    json_dumpb(value, text, size, flags);
+    text[size] = '\0';
+    return text;
 }

@@ -21,7 +21,7 @@ int page_write(const char *path, const unsigned char *page, const json_t *data, 
 {
     static const char mark[] = "@DATA@";
     const char *begin = (const char *)page, *place = strstr(begin, mark);
-    char *text = json_dumps(data, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    char *text = json_text(data, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
     output out;
     if (!text || json_memory_failed()) {
         free(text);

@@ -6,6 +6,7 @@
 
 #include "terminal/checksum.h"
 #include "terminal/complain.h"
+#include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "terminal/values.h"
 #include "train/row.h"
@@ -52,7 +53,7 @@ static bool put(json_t *texts, const char *key, const json_t *value)
     if (json_is_string(value) || json_is_null(value))
         return json_object_set_new(texts, key,
                                    json_string(json_is_null(value) ? "not given" : json_string_value(value))) == 0;
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    char *text = json_text(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
     const bool good = json_object_set_new(texts, key, text ? json_string(text) : NULL) == 0;
     free(text);
     return good;

@@ -96,7 +96,7 @@ static const char *on_note(void *user)
     t->note = NULL;
     if (json_memory_failed())
         return NULL;
-    return t->note = json_dumps(t->result.history, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+    return t->note = json_text(t->result.history, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
 }
 
 /* The lines of updates that the run does not make again, from the log that it left when it was stopped. */

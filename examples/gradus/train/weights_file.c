@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "terminal/complain.h"
+#include "terminal/json_memory.h"
 #include "terminal/values.h"
 #include "train/row.h"
 
@@ -26,7 +27,7 @@ static char *names_of(const gr_dataset *set)
     bool good = names;
     for (int i = 0; good && i < gr_dataset_classes(set); i++)
         good = json_array_append_new(names, name_of(set, i)) == 0;
-    char *text = good ? json_dumps(names, JSON_COMPACT) : NULL;
+    char *text = good ? json_text(names, JSON_COMPACT) : NULL;
     json_decref(names);
     return text;
 }
@@ -139,7 +140,7 @@ void weights_file_close(weights_notes *notes)
 
 bool weights_file_rewrite(gr_module *net, const char *path, const weights_notes *notes)
 {
-    char resize[32], outputs[32], *classes = notes->classes ? json_dumps(notes->classes, JSON_COMPACT) : NULL;
+    char resize[32], outputs[32], *classes = notes->classes ? json_text(notes->classes, JSON_COMPACT) : NULL;
     snprintf(resize, sizeof resize, "%lld", (long long)notes->resize);
     snprintf(outputs, sizeof outputs, "%lld", (long long)notes->outputs);
     const char *const values[NOTES] = {notes->recipe->name, notes->model, resize,
