@@ -56,6 +56,20 @@ bool gr_set_clip(gr_optimizer *opt, double norm);
 bool gr_set_sam(gr_optimizer *opt, double rho);
 
 /*
+ * Keeps an exponential moving average of the model's weights over the updates, and one of batch normalisation's running
+ * statistics with the same decay, in (0, 1); 0: none. Formula and source: gr_ema_step in kernels/ops/updates.h; the
+ * decay grows with the updates up to this one. Training goes by the weights themselves and its bits are the same;
+ * gr_fit evaluates with the averages. Before the first update. Costs memory for as many numbers as are averaged.
+ */
+bool gr_set_ema(gr_optimizer *opt, double decay);
+
+/*
+ * Exchanges weights and running statistics with their averages: for evaluating and saving these, then once more before
+ * the next update or checkpoint, which are refused in between. Waits for the device. False: recorded.
+ */
+bool gr_ema_swap(gr_optimizer *opt);
+
+/*
  * Passes over its batch that one update takes: 1, with SAM 2, with gr_prox its steps. Each is gr_backward (of every
  * micro-batch) and gr_optimizer_step, or gr_minimize; the last completes the update, and only between updates are the
  * weights the model's.

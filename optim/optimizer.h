@@ -10,7 +10,7 @@
 #include "kernels/ops/updates.h"
 #include "optim/optim.h"
 
-enum { GR__MAX_MOMENTS = 2 };
+enum { GR__MAX_MOMENTS = 2, GR__AVERAGES = 2 };
 
 /* Parameters that lie side by side and are treated alike. */
 typedef struct {
@@ -45,13 +45,16 @@ struct gr_optimizer {
     double gamma; /* of the conservative objective */
     int inner;    /* steps on one batch's objective; 1 for others */
     bool decay_weights_only;
-    double clip;      /* the norm that gradients may have together; 0: any */
-    double rho;       /* of sharpness-aware minimisation; 0: none */
-    gr_tensor *saved; /* the weights before the climb */
-    int pass;         /* of this update, from 0 */
-    int64_t updates;  /* begun so far */
-    double *lr_scale; /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
-    float skips;      /* of them skipped, while the step state counts another optimizer's */
+    double clip;                      /* the norm that gradients may have together; 0: any */
+    double rho;                       /* of sharpness-aware minimisation; 0: none */
+    gr_tensor *saved;                 /* the weights before the climb */
+    int pass;                         /* of this update, from 0 */
+    int64_t updates;                  /* begun so far */
+    double *lr_scale;                 /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
+    float skips;                      /* of them skipped, while the step state counts another optimizer's */
+    double ema;                       /* decay of the averages of weights; 0: there are none */
+    bool averaged;                    /* the model holds them, and average[] the weights */
+    gr_tensor *average[GR__AVERAGES]; /* 1-D, laid out as the slabs that ema.h names; made at the first update */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out by state_offset; made at the first update */
     gr_fused *fused;                     /* by segment, of this backward pass */
 };

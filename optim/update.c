@@ -4,6 +4,7 @@
 #include "amp/scaler.h"
 #include "core/precision.h"
 #include "nn/module.h"
+#include "optim/ema.h"
 #include "optim/optimizer.h"
 
 int gr_optimizer_passes(const gr_optimizer *opt)
@@ -17,6 +18,8 @@ bool gr__optimizer_prepare(gr_optimizer *opt)
     if (gr_parameter_count(opt->net) == 0)
         return gr__fail(ctx, GR_USAGE,
                         "an update of a model that has no parameters yet; run gr_forward and gr_backward first");
+    if (!gr__ema_check(opt, "an update"))
+        return false;
     const gr_slab *slab = opt->net->parameters->slab;
     if (slab->state_count == 0)
         return gr__fail(ctx, GR_USAGE,
@@ -28,7 +31,7 @@ bool gr__optimizer_prepare(gr_optimizer *opt)
         opt->saved = gr__tensor_persistent(ctx, slab->values->type, 1, &slab->state_count);
     if (!opt->fused)
         opt->fused = gr__calloc(ctx, (size_t)slab->n, sizeof *opt->fused);
-    return gr_ok(ctx);
+    return gr__ema_prepare(opt);
 }
 
 bool gr__update_begin(gr_optimizer *opt)
@@ -126,13 +129,14 @@ static bool commit(gr_parameters *statistics)
     return good;
 }
 
-/* The statistics of the first pass become the model's. */
+/* The statistics of the first pass become the model's, and averages move. */
 static void end_update(gr_optimizer *opt)
 {
     gr_parameters *statistics = opt->net->parameters->statistics;
     if (statistics->pending)
         commit(statistics);
     statistics->pending = false;
+    gr__ema_update(opt);
     gr__scaler_update(opt->ctx);
     opt->ctx->state.inv_weight = 0;
 }

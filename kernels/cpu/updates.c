@@ -198,3 +198,36 @@ void GR_CPU(sam_climb_forward)(const gr_call *call)
                      .saved = gr__f32(call->in[3])};
     gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), climb_chunk, &job);
 }
+
+typedef struct {
+    int64_t count;
+    float share;
+    float *average; /* [count] */
+    const float *p; /* [count] */
+} ema_job;
+
+INLINE void ema(const void *arg, int64_t i, int64_t n)
+{
+    const ema_job *job = arg;
+    const vec mean = vec_load_n(job->average + i, n);
+    vec_store_n(job->average + i, mean + job->share * (vec_load_n(job->p + i, n) - mean), n);
+}
+
+static void ema_chunk(void *arg, int64_t chunk)
+{
+    const ema_job *job = arg;
+    each_vector(ema, job, job->count, chunk);
+}
+
+void GR_CPU(ema_step_forward)(const gr_call *call)
+{
+    const gr_factor_args *args = call->options;
+    const gr_step_state *state = call->exec->state;
+    const double t = (double)state->update - state->skipped;
+    ema_job job = {.count = call->in[0]->count,
+                   .share = (float)(1 - fmin(args->factor, (t - 1) / (t + 8))),
+                   .average = gr__f32(call->in[0]),
+                   .p = gr__f32(call->in[1])};
+    if (!state->skip)
+        gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), ema_chunk, &job);
+}

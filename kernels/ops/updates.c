@@ -134,3 +134,18 @@ bool gr_sam_return(gr_tensor *p, gr_tensor *saved)
     gr_build call;
     return gr__begin(&call, sam_return, NULL, p, saved) && gr__check_same_count(&call, 1, "saved") && gr__op_run(&call);
 }
+
+/*
+ * The average of weights (Polyak, Juditsky, "Acceleration of stochastic approximation by averaging", 1992), an
+ * exponential one (Tarvainen, Valpola, "Mean teachers are better role models", 2017, equation 1, with a decay that
+ * grows).
+ */
+bool gr_ema_step(gr_tensor *average, gr_tensor *p, double decay)
+{
+    gr_build call;
+    if (!gr__begin(&call, ema_step, &(gr_factor_args){decay}, average, p))
+        return false;
+    if (!(decay > 0 && decay < 1))
+        return gr__op_fail(&call, "decay %g; it lies between 0 and 1", decay);
+    return gr__check_same_count(&call, 1, "p") && gr__op_run(&call);
+}

@@ -102,6 +102,14 @@ bool gr_sam_climb(gr_tensor *p, gr_tensor *g, gr_tensor *norm, gr_tensor *saved,
 bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
 
 /*
+ * An exponential moving average of p over a run's updates, to be called behind the step of each: average = d average +
+ * (1 - d) p, where d = min(decay, (t - 1) / (t + 8)) and t is the number of applied updates. So average is p after the
+ * first update, whatever it was before, and a short run is not the average of its beginning: TensorFlow's
+ * ExponentialMovingAverage with num_updates = t - 2. A skipped update changes nothing.
+ */
+bool gr_ema_step(gr_tensor *average, gr_tensor *p, double decay);
+
+/*
  * The loss scale's part of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
  * by the scale and has the update skipped if one of them is not finite; overflow does so for x, of any floating-point
  * type, and leaves it as it is; loss_scale, at the end of the update, counts, changes the scale and lifts the skip.

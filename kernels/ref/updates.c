@@ -1,6 +1,7 @@
 /*
  * updates.c - reference of the steps of optimizers over a slab of parameters p with gradients g. lr is the learning
- * rate of the step state; a skipped update changes nothing, but for what the last four say.
+ * rate of the step state; a skipped update changes nothing, but for what prox_step, sam_climb, sam_return and clip_norm
+ * say.
  *
  *   sgd_step       p -= lr (g + decay p)
  *   momentum_step  g' = g + decay p (coupled decay)    v = mu v + g'    p -= lr v, with Nesterov's p -= lr (g' + mu v)
@@ -13,6 +14,7 @@
  *   sam_climb      saved = p; p += rho g / (norm + 1e-12). Whether the update is skipped does not matter: sam_return
  *                  undoes it in any case, and which updates are skipped may be known only after the second gradient
  *   sam_return     p = saved
+ *   ema_step       average += share (p - average), share = 1 - min(decay, (t - 1) / (t + 8)), t applied updates
  *   clip_norm      g *= min(1, limit / (norm + 1e-6)); a norm that is no number makes no number of g
  */
 #include "kernels/ref/adam.h"
@@ -101,6 +103,17 @@ void GR_REF(sam_return_forward)(const gr_call *call)
     const real *saved = reals(call->in[1]); /* [count] */
     for (int64_t i = 0; i < call->in[0]->count; i++)
         p[i] = saved[i];
+}
+
+void GR_REF(ema_step_forward)(const gr_call *call)
+{
+    const gr_factor_args *args = call->options;
+    const gr_step_state *state = call->exec->state;
+    const wide t = (wide)state->update - state->skipped, share = 1 - fmin(args->factor, (t - 1) / (t + 8));
+    real *average = reals(call->in[0]); /* [count] */
+    const real *p = reals(call->in[1]); /* [count] */
+    for (int64_t i = 0; !state->skip && i < call->in[0]->count; i++)
+        average[i] = (real)((wide)average[i] + share * ((wide)p[i] - (wide)average[i]));
 }
 
 void GR_REF(clip_norm_forward)(const gr_call *call)

@@ -8,8 +8,9 @@
 
 #include "amp/scaler.h"
 #include "nn/weights.h"
+#include "optim/ema.h"
 
-enum { COUNTS = 3, NUMBERS = 2, OWN_SETTINGS = 6, LONGEST_SETTING = 256 };
+enum { COUNTS = 3, NUMBERS = 2, OWN_SETTINGS = 6, LONGEST_SETTING = 256, OWN_SLABS = GR__MAX_MOMENTS + GR__AVERAGES };
 
 /* Keys of the manifest: a program may call a setting of its own what another is called here. */
 static const char own_prefix[] = "made with ", setting_prefix[] = "setting ", note_key[] = "note";
@@ -68,7 +69,7 @@ static bool fill_texts(gr_context *ctx, const char *prefix, const gr_setting *se
 static gr_saved_tensor vector(const char *name, gr_type type, int64_t count, const void *data)
 {
     gr_saved_tensor t = {.type = type, .ndim = 1, .shape = {count}, .data = data};
-    snprintf(t.name, sizeof t.name, "%s%s", GR__BESIDE_WEIGHTS, name);
+    snprintf(t.name, sizeof t.name, "%s%.24s", GR__BESIDE_WEIGHTS, name);
     return t;
 }
 
@@ -91,20 +92,43 @@ static bool look_up(gr_optimizer *opt, small_state *s)
     return true;
 }
 
-/* Appends the moments, brought to the host; their data are for the caller to free. False: recorded. */
-static bool store_moments(gr_optimizer *opt, gr_saved_tensor *saved, int *n)
+/* A slab of the optimizer's own. */
+typedef struct {
+    char name[24];
+    gr_tensor *slab; /* NULL before the first update */
+    int64_t count;
+} own_slab;
+
+/* Moments and averages; returns how many. */
+static int list_slabs(const gr_optimizer *opt, own_slab list[OWN_SLABS])
 {
-    for (int i = 0; i < opt->class->moments; i++) {
-        const gr_tensor *m = opt->moments[i];
-        const int64_t count = opt->net->parameters->slab->state_count;
-        const gr_type type = gr_real(opt->ctx);
-        char name[24];
-        snprintf(name, sizeof name, "moment%d", i);
-        void *host = gr__calloc(opt->ctx, (size_t)count, gr_type_size(type)); /* zeros before the first update */
+    int n = 0;
+    for (int i = 0; i < opt->class->moments; i++, n++) {
+        list[n] = (own_slab){.slab = opt->moments[i], .count = opt->net->parameters->slab->state_count};
+        snprintf(list[n].name, sizeof list[n].name, "moment%d", i);
+    }
+    for (int i = 0; i < GR__AVERAGES; i++) {
+        const gr_tensor *source = gr__ema_source(opt, i);
+        if (!source)
+            continue;
+        list[n] = (own_slab){.slab = opt->average[i], .count = source->count};
+        snprintf(list[n++].name, sizeof list->name, "ema%d", i);
+    }
+    return n;
+}
+
+/* Appends them, brought to the host; their data are for the caller to free. False: recorded. */
+static bool store_slabs(gr_optimizer *opt, gr_saved_tensor *saved, int *n)
+{
+    own_slab list[OWN_SLABS];
+    const int slabs = list_slabs(opt, list);
+    const gr_type type = gr_real(opt->ctx);
+    for (int i = 0; i < slabs; i++) {
+        void *host = gr__calloc(opt->ctx, (size_t)list[i].count, gr_type_size(type)); /* zeros before an update */
         if (!host)
             return false;
-        saved[(*n)++] = vector(name, type, count, host);
-        if (m && !gr_download(m, host))
+        saved[(*n)++] = vector(list[i].name, type, list[i].count, host);
+        if (list[i].slab && !gr_download(list[i].slab, host))
             return false;
     }
     return true;
@@ -117,9 +141,9 @@ static bool write_tensors(gr_optimizer *opt, const char *path, const gr_checkpoi
     small_state small;
     const int weights = gr__weights_count(opt->net);
     int owned = weights, n;
-    gr_saved_tensor *saved = gr__calloc(ctx, (size_t)(weights + GR__MAX_MOMENTS + 3 + c->n_more), sizeof *saved);
+    gr_saved_tensor *saved = gr__calloc(ctx, (size_t)(weights + OWN_SLABS + 3 + c->n_more), sizeof *saved);
     bool good =
-        saved && look_up(opt, &small) && gr__weights_store(opt->net, true, saved) && store_moments(opt, saved, &owned);
+        saved && look_up(opt, &small) && gr__weights_store(opt->net, true, saved) && store_slabs(opt, saved, &owned);
     if (good) {
         n = owned;
         saved[n++] = vector("counts", GR_I64, COUNTS, small.counts);
@@ -176,14 +200,12 @@ bool gr__checkpoint_copy(gr_context *ctx, const gr_safetensors *file, const char
 
 static bool check_tensors(gr_optimizer *opt, const char *path, const gr_safetensors *file)
 {
-    const int64_t count = opt->net->parameters->slab->state_count;
+    own_slab list[OWN_SLABS];
+    const int slabs = list_slabs(opt, list);
     bool whole = find(file, "counts", GR_I64, COUNTS) && find(file, "numbers", GR_F64, NUMBERS);
     whole = whole && (!opt->ctx->scaler || find(file, "scaler", GR_F32, GR_SCALER_VALUES));
-    for (int i = 0; i < opt->class->moments; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "moment%d", i);
-        whole = whole && find(file, name, gr_real(opt->ctx), count);
-    }
+    for (int i = 0; i < slabs; i++)
+        whole = whole && find(file, list[i].name, gr_real(opt->ctx), list[i].count);
     return whole ||
            gr__fail(opt->ctx, GR_USAGE,
                     "%s: a checkpoint of another run: it was made with another kind of optimizer, or with other "
@@ -208,16 +230,14 @@ bool gr__checkpoint_read(gr_optimizer *opt, const char *path, const gr_checkpoin
     return good;
 }
 
-static bool restore_moments(gr_optimizer *opt, const gr_safetensors *file)
+static bool restore_slabs(gr_optimizer *opt, const gr_safetensors *file)
 {
-    const gr_slab *slab = opt->net->parameters->slab;
+    own_slab list[OWN_SLABS];
+    const int slabs = list_slabs(opt, list);
     bool good = true;
-    for (int i = 0; good && i < opt->class->moments; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "moment%d", i);
-        const gr_saved_tensor *saved = find(file, name, slab->values->type, slab->state_count);
-        good = (!opt->moments[i]->data || gr_upload(opt->moments[i], saved->data));
-    }
+    for (int i = 0; good && i < slabs; i++)
+        good = !list[i].slab->data ||
+               gr_upload(list[i].slab, find(file, list[i].name, gr_real(opt->ctx), list[i].count)->data);
     return good;
 }
 
@@ -226,7 +246,7 @@ bool gr__checkpoint_restore(gr_optimizer *opt, const gr_safetensors *file)
     gr_context *ctx = opt->ctx;
     small_state s;
     if (!gr__optimizer_prepare(opt) || !gr__scaler_take_turn(ctx, &opt->skips) || !gr__weights_load(opt->net, file) ||
-        !restore_moments(opt, file))
+        !restore_slabs(opt, file))
         return false;
     gr__checkpoint_copy(ctx, file, "counts", GR_I64, COUNTS, s.counts);
     gr__checkpoint_copy(ctx, file, "numbers", GR_F64, NUMBERS, s.numbers);
@@ -253,7 +273,7 @@ const char *gr__checkpoint_note(gr_context *ctx, const gr_safetensors *file)
 
 static bool is_ready(const gr_optimizer *opt, const char *path, const char *what)
 {
-    if (!opt || !gr__weights_ready(opt->net, path, what))
+    if (!opt || !gr__weights_ready(opt->net, path, what) || !gr__ema_check(opt, what))
         return false;
     return opt->pass == 0 ||
            gr__fail(opt->ctx, GR_USAGE, "%s: in the middle of an update; finish its passes first", what);

@@ -4,6 +4,7 @@
  *   __metadata__           checksum; the run's settings, a key each; a note of the program's own
  *   conv1.weight, ...      parameters and running statistics, as gr_save_weights names and orders them, none rounded
  *   checkpoint/moment0     of the optimizer, laid out as the slab of parameters
+ *   checkpoint/ema0, 1     averages of weights and of running statistics, laid out as their slabs, where they are kept
  *   checkpoint/counts      updates, skipped ones, draws of random numbers
  *   checkpoint/numbers     learning rate, skipped updates of others
  *   checkpoint/scaler      the loss scale and its counts, where there is one

@@ -135,13 +135,16 @@ static void epoch(gr_fit_run *f)
     f->result.epochs += whole;
 }
 
-/* False: the caller wants the run to end before its evaluation has. */
+/* With the averages of the weights, where they are kept. False: the caller wants the run to end before it is done. */
 static bool evaluate(gr_fit_run *f)
 {
+    gr_optimizer *averages = f->trainer.opt->ema > 0 ? f->trainer.opt : NULL;
     const double begin = gr__seconds();
+    gr_ema_swap(averages);
     f->p.val = f->result.val = gr__evaluator_run(&f->val);
     if (!f->val.stopped && (f->o->test_each_epoch || done(f)))
         f->p.test = f->result.test = gr__evaluator_run(&f->test);
+    gr_ema_swap(averages);
     f->evaluating += gr__seconds() - begin;
     return !f->val.stopped && !f->test.stopped;
 }

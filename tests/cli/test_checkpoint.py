@@ -12,7 +12,8 @@ from cli import TIMINGS, Case, stop, wait_for
 KILLS = int(os.environ.get("GRADUS_KILLS", "5"))
 USAGE, IO_ERROR, STOPPED = 2, 5, 75
 RUN = ["train", "cifar10-cnn", "--procedural", "--batch", 12, "--micro-batch", 5, "--optimizer", "sgd", "--momentum",
-       "0.9", "--augment", "flip,translate=4", "--precision", "fp16", "--lr-schedule", "cosine", "--json"]
+       "0.9", "--augment", "flip,translate=4", "--precision", "fp16", "--lr-schedule", "cosine", "--ema", "0.9",
+       "--json"]
 MEASURED = TIMINGS | {"peak_bytes", "computing", "copying", "evaluating", "waiting"}
 
 

@@ -163,6 +163,18 @@ class Repeat(Case):
                     "w2")
         self.assertEqual((self.folder / "w").read_bytes(), (self.folder / "w2").read_bytes())
 
+    def test_averages_are_evaluated_and_saved(self):
+        words = ["train", *QUICK, "--json"]
+        plain = self.gradus(*words).row()
+        row = self.gradus(*words, "--ema", 0.9, "--save-weights", "w").row()
+        self.assertEqual((row["ema"], plain["ema"]), (0.9, None))
+        self.assertEqual(row["train_loss"], plain["train_loss"])
+        self.assertNotEqual(row["test_loss"], plain["test_loss"])
+        self.assertEqual(self.gradus("evaluate", "w", "--procedural", "--json").row()["accuracy"], row["test_accuracy"])
+        self.gradus("weights", "convert", "w", "v", "--to", "gradus")
+        self.assertEqual((self.folder / "v").read_bytes(), (self.folder / "w").read_bytes())
+        self.refused(2, *words, "--ema", 1, names=["decay of 1"])
+
     def test_no_temporary_file_stays(self):
         self.gradus("train", *QUICK, "--save-weights", "w", "--log-updates", "l")
         self.assertEqual(self.files(), ["l", "w"])

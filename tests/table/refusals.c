@@ -91,6 +91,8 @@ static const struct {
     {"sam_climb p[8] g[8] norm[1] saved[8] factor[nan]", "rho nan"},
     {"sam_climb p[8] g[8] norm[2] saved[8] factor[0.05]", "norm has 2 elements"},
     {"sam_return p[8] saved[7]", "saved has 7 elements, wanted are 8"},
+    {"ema_step average[8] p[8] factor[1]", "decay 1;"},
+    {"ema_step average[8] p[7] factor[0.9]", "p has 7 elements, wanted are 8"},
     {"adam_step p[8] g[8] m[8] v[8] decay[-2]", "weight decay -2"},
     {"adam_step p[8] g[8] m[8] v[9]", "v has 9 elements, wanted are 8"},
     {"adam_step p[8] g[8] m[8] v[8] beta[1,0.999]", "beta1 1"},

@@ -201,6 +201,7 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
     if (s->asked.head_lr > 0)
         set_head_lr(opt, net, s->asked.head_lr / s->lr);
     gr_set_clip(opt, s->asked.clip_norm);
+    gr_set_ema(opt, s->asked.ema);
     gr_set_decay_weights_only(opt, s->asked.decay_weights_only);
     return opt;
 }

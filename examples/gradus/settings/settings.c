@@ -95,6 +95,9 @@ const option settings_protocol[] = {
                     "another shape for it, it begins with first values of its own"),
     POSITIVE_OPTION("head-lr", "X", AT(head_lr),
                     "learning rate of the last dense layer, where --lr is the others'; it goes as theirs does"),
+    POSITIVE_OPTION("ema", "DECAY", AT(ema),
+                    "average the weights over the updates, as avg = DECAY avg + (1 - DECAY) weights, such as 0.99; "
+                    "evaluation and --save-weights take the averages (default: none)"),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),

@@ -45,7 +45,7 @@ typedef struct {
     const char *freeze;
     bool freeze_statistics;
     int64_t replace_head;
-    double head_lr;
+    double head_lr, ema;
     choice device, precision;
     int64_t memory_limit;
     /* the machine: what must not change a result */

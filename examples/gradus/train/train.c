@@ -216,10 +216,12 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
 }
 
-/* What is left in files. Returns 0 or an exit code, complained of: the run is what it is all the same. */
-static int save(run *t, const resolved *s, gr_module *net)
+/* What is left in files: of weights, what was evaluated. Returns 0 or an exit code, complained of: the run stays. */
+static int save(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 {
     int code = 0;
+    if (s->asked.ema > 0)
+        gr_ema_swap(opt);
     if (s->asked.save_weights)
         code = weights_file_save(t->ctx, net, s, &t->data, "train");
     const int logged = s->asked.log_updates ? output_commit(&t->log, "train") : 0;
@@ -269,6 +271,9 @@ static void print_result(const result *r)
                fit->skipped == 1 ? "" : "s");
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
            100 * fit->train_accuracy, fit->train_loss);
+    if (s->asked.ema > 0)
+        printf("  %-11s decay %g: %s of the averaged weights\n", "averages", s->asked.ema,
+               s->asked.save_weights ? "evaluation and saved weights are" : "the evaluation is");
     print_metrics("validation", &fit->val);
     print_metrics("test", &fit->test);
     printf("  %lld update%s, %lld samples in %s: %.0f samples/s on %s %s, %d thread%s; peak memory %s\n",
@@ -315,7 +320,7 @@ static int run_recipe(const resolved *s)
     if (code == 0)
         code = fit(&t, s, net, opt);
     if (code == 0)
-        saved = save(&t, s, net);
+        saved = save(&t, s, net, opt);
     if (code == 0 && t.result.fit.stopped) {
         code = GR_STOPPED;
         tell_of_stop(&t);

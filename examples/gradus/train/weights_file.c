@@ -10,8 +10,8 @@
 #include "terminal/values.h"
 #include "train/row.h"
 
-enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, SEEN, NOTES };
-static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs", "seen"};
+enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, SEEN, EMA, NOTES };
+static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs", "seen", "ema"};
 
 /* A class's name, or its number where the name is no UTF-8. */
 static json_t *name_of(const gr_dataset *set, int class)
@@ -34,11 +34,18 @@ static char *names_of(const gr_dataset *set)
 
 int weights_file_save(gr_context *ctx, gr_module *net, const resolved *s, const source *data, const char *command)
 {
-    char resize[32], outputs[32], *classes = names_of(data->split.train), *seen = file_sums_text(&data->seen);
+    char resize[32], outputs[32], ema[32], *classes = names_of(data->split.train), *seen = file_sums_text(&data->seen);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
     snprintf(outputs, sizeof outputs, "%d", gr_module_outputs(net));
-    const char *const values[NOTES] = {
-        s->recipe->name, gr_model_text(net), resize, s->augment, classes, s->asked.replace_head ? outputs : NULL, seen};
+    snprintf(ema, sizeof ema, "%.9g", s->asked.ema);
+    const char *const values[NOTES] = {s->recipe->name,
+                                       gr_model_text(net),
+                                       resize,
+                                       s->augment,
+                                       classes,
+                                       s->asked.replace_head ? outputs : NULL,
+                                       seen,
+                                       s->asked.ema > 0 ? ema : NULL};
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
@@ -103,6 +110,7 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
     notes->augment = values[AUGMENT];
     notes->model = values[MODEL];
     notes->seen = values[SEEN];
+    notes->ema = values[EMA];
     notes->classes = values[CLASSES] ? read_names(values[CLASSES]) : NULL;
     if (values[CLASSES] && !notes->classes)
         return complain(GR_BAD_DATA, command, "%s: the note \"classes\" is no list of names", path);
@@ -145,7 +153,7 @@ bool weights_file_rewrite(gr_module *net, const char *path, const weights_notes 
     snprintf(outputs, sizeof outputs, "%lld", (long long)notes->outputs);
     const char *const values[NOTES] = {notes->recipe->name, notes->model, resize,
                                        notes->augment,      classes,      notes->outputs ? outputs : NULL,
-                                       notes->seen};
+                                       notes->seen,         notes->ema};
     gr_note kept[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)

@@ -20,6 +20,7 @@ typedef struct {
     int64_t resize;      /* 0: the recipe's size */
     int64_t outputs;     /* of its last dense layer; 0: the network's own */
     const char *augment; /* NULL: the recipe's */
+    const char *ema;     /* the decay that they are averages with; NULL: they are weights as they were trained */
     const char *seen;    /* checksums of the files that it was trained on or chosen by; NULL: not known */
     json_t *classes;     /* an array of names; NULL: the file names none */
 } weights_notes;

@@ -18,7 +18,7 @@ static const option options[] = {
 };
 
 /* The notes that gradus train writes; others are not looked for. */
-static const char *const notes[] = {"recipe", "resize", "augment", "classes", "outputs"};
+static const char *const notes[] = {"recipe", "resize", "augment", "classes", "outputs", "ema"};
 enum { NOTES = sizeof notes / sizeof *notes };
 
 static const char *shape_text(const gr_listed_tensor *t, char text[128])
