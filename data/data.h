@@ -62,8 +62,9 @@ gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_op
 
 /*
  * Pictures by their paths, in that order, resized likewise; of no known class: every label is 0. Of options height,
- * width and skipped count, which is told path and reason of each file that does not decode; the others make up the set.
- * With skipped NULL one such file is an error, as is a list of nothing else.
+ * width and skipped count, which is told path and reason of each file that is missing or does not decode; the others
+ * make up the set. With skipped NULL one such file is an error, as is a list of nothing else. So is, in any case, a
+ * file that is there and that the system cannot read: GR_IO_ERROR.
  */
 gr_dataset *gr_image_files(gr_context *ctx, int n, const char *const *paths, const gr_image_options *options);
 

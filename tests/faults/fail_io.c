@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,16 +25,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FILES = 256, PATH = 1024, READS = 1, WRITES = 2, CAN_BE_SHORT = 4, CAN_BE_INTERRUPTED = 8 };
+enum {
+    FILES = 256,
+    PATH = 1024,
+    READS = 1,
+    WRITES = 2,
+    CAN_BE_SHORT = 4,
+    CAN_BE_INTERRUPTED = 8,
+    KILLS = 16,
+    WAYS = 5
+};
 
 static const struct {
     const char *name;
-    int error;     /* 0: a short count */
+    int error;     /* 0: a short count, or a process that is no more */
     unsigned hits; /* kinds of calls */
-} ways[] = {{"EIO", EIO, READS | WRITES},
-            {"ENOSPC", ENOSPC, WRITES},
-            {"EINTR", EINTR, CAN_BE_INTERRUPTED},
-            {"short", 0, CAN_BE_SHORT}};
+} ways[WAYS] = {{"EIO", EIO, READS | WRITES},
+                {"ENOSPC", ENOSPC, WRITES},
+                {"EINTR", EINTR, CAN_BE_INTERRUPTED},
+                {"short", 0, CAN_BE_SHORT},
+                {"kill", 0, KILLS}};
 
 static atomic_long *count;
 static long first;
@@ -79,8 +90,10 @@ static bool fails(const char *call, const char *name, unsigned kinds)
     if (!name || (only && strcmp(call, only) != 0))
         return false;
     const long number = atomic_fetch_add(count, 1) + 1;
-    if (first <= 0 || number < first || (number > first && !all_behind) || !(ways[way].hits & kinds))
+    if (first <= 0 || number < first || (number > first && !all_behind) || !(ways[way].hits & (kinds | KILLS)))
         return false;
+    if (ways[way].hits & KILLS)
+        kill(getpid(), SIGKILL);
     tell(call, name);
     errno = ways[way].error;
     return true;
@@ -99,7 +112,7 @@ __attribute__((constructor)) static void begin(void)
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
     only = getenv("GRADUS_FAIL_CALL");
-    for (int i = 0; how && i < 4; i++)
+    for (int i = 0; how && i < WAYS; i++)
         if (strcmp(how, ways[i].name) == 0)
             way = i;
     if (count == MAP_FAILED || (first > 0 && way < 0))

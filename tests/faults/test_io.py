@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -212,6 +213,26 @@ class InputOutput(Case):
         self.assertEqual(process.returncode, IO, process.stderr)
         for name in names:
             self.assertIn(name, process.stderr)
+
+    def test_killed_at_any_call_a_run_goes_on_to_its_bits(self):
+        words = [*TRAIN[:TRAIN.index("--updates")], "--updates", 3, "--threads", 1, "--no-evaluation", "--checkpoint",
+                 "k", "--checkpoint-every", 1, "--save-weights", "w2"]
+        self.assertEqual(self.run_with(words).returncode, DONE)
+        count, whole, reached = self.count(), (self.folder / "w2").read_bytes(), [0]
+        numbers = range(1, count + 1)
+        for number in numbers if EVERY else sorted(random.Random(1).sample(numbers, 4)):
+            with self.subTest(f"killed at call {number} of {count}"):
+                process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="kill")
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+                rest = self.gradus(*words, "--resume")
+                self.assertEqual((self.folder / "w2").read_bytes(), whole)
+                self.assertNotIn("damaged", rest.err)
+                self.assertFalse([f for f in self.files() if ".tmp." in f])
+                reached.append(int((re.findall(r"goes on from .*, update (\d+)", rest.err) or ["0"])[0]))
+        self.assertEqual(reached, sorted(reached))  # a later kill loses no more
+
+    def test_a_picture_that_cannot_be_read_is_not_guessed_at(self):
+        self.refused_where(COMMANDS["predict"], "open", "PetImages/Cat/0.png", "Input/output error", number=2)
 
     def test_a_picture_that_cannot_be_read_is_not_left_out(self):
         self.refused_where(COMMANDS["data check folder"], "read", "PetImages/", "Input/output error", number=5)

@@ -5,6 +5,8 @@ Needs Pillow, and for packed sets the program: GRADUS=build/release/gradus pytho
 
 import gzip
 import io
+import json
+import math
 import os
 import pathlib
 import struct
@@ -174,6 +176,40 @@ def packed():
     put("packed/version.grd", whole[:8] + b"\2" + whole[9:])
 
 
-for make in (images, zips, tars, idx, cifar, packed):
+def weights():
+    """Of the network in fuzz_safetensors.c, by the names of each tool, and headers that are not what they should be."""
+    def header(shapes, dtype="F32", **more):
+        entries, at = dict(more), 0
+        for name, shape in shapes.items():
+            size = math.prod(shape) * {"F32": 4, "F16": 2, "I64": 8}[dtype]
+            entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        return json.dumps(entries, separators=(",", ":")).encode(), bytes(at)
+
+    def file(head, data, length=None):
+        return struct.pack("<Q", len(head) if length is None else length) + head + data
+
+    torch = {"conv1.weight": [2, 1, 3, 3], "conv1.bias": [2], "bn1.weight": [2], "bn1.bias": [2],
+             "bn1.running_mean": [2], "bn1.running_var": [2], "dense1.weight": [3, 8], "dense1.bias": [3]}
+    keras = {"conv2d/kernel": [3, 3, 1, 2], "conv2d/bias": [2], "batch_normalization/gamma": [2],
+             "batch_normalization/beta": [2], "batch_normalization/moving_mean": [2],
+             "batch_normalization/moving_variance": [2], "dense/kernel": [8, 3], "dense/bias": [3]}
+    unknown = (1 << 64) - 1  # see fuzz_safetensors.c
+    put("safetensors/torch", file(*header(torch)))
+    put("safetensors/keras", file(*header(keras)))
+    put("safetensors/halves", file(*header(torch, "F16"), unknown))
+    put("safetensors/counters", file(*header({"bn1.num_batches_tracked": []}, "I64"), unknown))
+    put("safetensors/notes", file(*header(torch, __metadata__={"recipe": "mnist-mlp", "classes": "[]"}), unknown))
+    put("safetensors/checksum", file(*header(torch, __metadata__={"checksum": "00000000"}), unknown))
+    put("safetensors/both", file(*header({**torch, **keras}), unknown))
+    put("safetensors/empty", file(b"{}", b""))
+    put("safetensors/cut", file(*header(torch))[:-1])
+    put("safetensors/long", file(b"{}", b"", 1 << 40))
+    put("safetensors/nested", file(b'{"a":' * 40 + b"{}" + b"}" * 40, b"", unknown))
+    put("safetensors/huge", file(b'{"a":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,4]}}',
+                                 bytes(4), unknown))
+
+
+for make in (images, zips, tars, idx, cifar, packed, weights):
     make()
 print(sum(p.stat().st_size for p in ROOT.glob("*/*")), "bytes")
