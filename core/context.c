@@ -51,6 +51,7 @@ gr_context *gr__context_open(const gr_options *options, gr_device *device, const
     ctx->module = "";
     ctx->recording = true;
     ctx->planning = ctx->options.plan_only;
+    ctx->lent.from = ctx->options.allocator;
     ctx->compute = mixed->compute_type(ctx->options.precision, device ? device->real : GR_F32);
     if (device && make_arenas(ctx))
         set_up(ctx);
@@ -109,6 +110,7 @@ int gr_close(gr_context *ctx)
         return GR_NO_MEMORY;
     int code = ctx->code;
     free_owned(ctx);
+    gr__lent_close(&ctx->lent);
     if (ctx->device) {
         for (int i = 0; ctx->arena && i < gr__arena_chunks(ctx->arena); i++)
             ctx->device->free(ctx->device, gr__arena_base(ctx->arena, i), (size_t)gr__arena_chunk_size(ctx->arena, i));

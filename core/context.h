@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "core/handles.h"
+#include "core/lent.h"
 #include "core/tape.h"
 
 /* Something of a module above core that must be freed with the context. */
@@ -24,6 +25,7 @@ struct gr_context {
 
     gr_arena *arena; /* step memory */
     gr_arena *plan;  /* its stand-in while planning */
+    gr_lent lent;    /* or what the program's own allocator has lent */
     bool planning;   /* dry run: between gr_plan_begin and gr_plan_end, or always with plan_only */
     bool recording;  /* write the tape */
     bool capturing;  /* the device writes a step down and does not do it: the step state on it stays as it is */
@@ -101,6 +103,9 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
 /* Allocates a block of step memory and tells where it lies (NULL while planning). False: recorded. */
 bool gr__step_alloc(gr_context *ctx, size_t bytes, gr_block *block, void **address);
 void gr__step_free(gr_context *ctx, const gr_block *block);
+
+/* The most bytes of step memory in blocks at a time since the last call. */
+int64_t gr__step_take_most(gr_context *ctx);
 
 /* Forgets the tape and everything that lives for a step. */
 void gr__step_reset(gr_context *ctx);

@@ -64,6 +64,19 @@ typedef enum {
     GR_PRECISION_TF32
 } gr_precision;
 
+/*
+ * Memory of the steps from a program of one's own, to compare ways of handing it out: every tensor and all scratch of a
+ * step is asked for when it is made and given back when it was needed last, on the context's thread. What is asked for
+ * is a function of the network and the shapes, and results do not depend on where it lies. Parameters, gradients and
+ * moments do not come from here. The memory limit counts what is lent, not what the allocator holds beside it.
+ */
+typedef struct {
+    void *(*take)(void *user, size_t bytes);         /* 256-byte aligned, garbage; NULL: there is no more */
+    void (*give)(void *user, void *p, size_t bytes); /* what take has returned, with its bytes */
+    void (*step_end)(void *user);                    /* all of a step has been given back; may be NULL */
+    void *user;
+} gr_allocator;
+
 typedef struct {
     const char *device;     /* "cpu" (default), "cuda", "simt" (the CUDA kernels on a CPU) or "ref" (plain loops) */
     uint64_t seed;          /* everything random in this context is a function of this */
@@ -72,6 +85,8 @@ typedef struct {
     gr_precision precision; /* default: fp32 on cpu, fp64 on ref */
     bool plan_only;         /* count memory, allocate none, compute nothing: shapes and bytes of a run, in no time */
     bool no_fusion;         /* build models from single operations only, for comparison */
+    const gr_allocator
+        *allocator; /* of the steps' memory, on cpu and ref; must outlive the context; NULL: the plan's */
 } gr_options;
 
 /*

@@ -23,22 +23,29 @@ static const char *size_text(int64_t bytes, char text[32])
     return text;
 }
 
+/* Whether so many bytes more stay within the limit. False: recorded. */
+static bool within_limit(gr_context *ctx, int64_t bytes, const char *what)
+{
+    const int64_t in_use = ctx->persistent + ctx->step_bytes, limit = ctx->options.memory_limit;
+    char text[3][32];
+    if (limit <= 0 || bytes <= limit - in_use)
+        return true;
+    return gr__fail(ctx, GR_NO_MEMORY,
+                    "out of memory: %s needs %s, but %s of the memory limit of %s are taken; use a smaller batch or a "
+                    "higher limit",
+                    what, size_text(bytes, text[0]), size_text(in_use, text[1]), size_text(limit, text[2]));
+}
+
 /* Takes device memory within the limit. False: recorded. */
 static bool device_alloc(gr_context *ctx, int64_t bytes, const char *what, void **p)
 {
     *p = NULL;
-    if (!gr_ok(ctx))
+    if (!gr_ok(ctx) || !within_limit(ctx, bytes, what))
         return false;
-    int64_t in_use = ctx->persistent + ctx->step_bytes, limit = ctx->options.memory_limit;
-    char text[3][32];
-    if (limit > 0 && bytes > limit - in_use)
-        return gr__fail(
-            ctx, GR_NO_MEMORY,
-            "out of memory: %s needs %s, but %s of the memory limit of %s are taken; use a smaller batch or a "
-            "higher limit",
-            what, size_text(bytes, text[0]), size_text(in_use, text[1]), size_text(limit, text[2]));
     if (ctx->options.plan_only)
         return true;
+    const int64_t in_use = ctx->persistent + ctx->step_bytes;
+    char text[2][32];
     gr_device *d = ctx->device;
     *p = d->alloc(d, (size_t)bytes);
     if (!*p && d->fault && d->fault(d))
@@ -90,8 +97,16 @@ static bool add_chunk(gr_context *ctx, int64_t bytes)
     return true;
 }
 
+/* Whether a step's memory comes from the program's own allocator; a dry run needs none. */
+static bool is_lent(const gr_context *ctx)
+{
+    return ctx->lent.from && !ctx->planning;
+}
+
 bool gr__step_reserve(gr_context *ctx, int64_t bytes)
 {
+    if (is_lent(ctx))
+        return true;
     if (ctx->options.plan_only) {
         if (bytes > ctx->step_bytes)
             return add_chunk(ctx, bytes - ctx->step_bytes);
@@ -104,12 +119,27 @@ bool gr__step_reserve(gr_context *ctx, int64_t bytes)
     return add_chunk(ctx, bytes);
 }
 
+static bool borrow(gr_context *ctx, size_t bytes, gr_block *block, void **address)
+{
+    char text[32];
+    if (!within_limit(ctx, (int64_t)bytes, "a tensor of this step"))
+        return false;
+    if (!gr__lent_take(&ctx->lent, bytes, block, address))
+        return gr__fail(ctx, GR_NO_MEMORY, "out of memory: the allocator gives no %s for a tensor; use a smaller batch",
+                        size_text((int64_t)bytes, text));
+    ctx->step_bytes = ctx->lent.bytes;
+    note_peak(ctx);
+    return true;
+}
+
 bool gr__step_alloc(gr_context *ctx, size_t bytes, gr_block *block, void **address)
 {
     *address = NULL;
     *block = (gr_block){0};
     if (!gr_ok(ctx))
         return false;
+    if (is_lent(ctx))
+        return borrow(ctx, bytes, block, address);
     gr_arena *arena = ctx->planning ? ctx->plan : ctx->arena;
     if (!gr__arena_alloc(arena, bytes, block)) {
         /* A step without a plan: take what is missing now; gr_step_end joins the pieces for the next one. */
@@ -124,6 +154,11 @@ bool gr__step_alloc(gr_context *ctx, size_t bytes, gr_block *block, void **addre
 
 void gr__step_free(gr_context *ctx, const gr_block *block)
 {
+    if (is_lent(ctx)) {
+        gr__lent_give(&ctx->lent, block);
+        ctx->step_bytes = ctx->lent.bytes;
+        return;
+    }
     gr__arena_free(ctx->planning ? ctx->plan : ctx->arena, block);
 }
 
@@ -136,13 +171,22 @@ void gr__step_reset(gr_context *ctx)
     ctx->steps++;
     gr__arena_reset(ctx->arena);
     gr__arena_reset(ctx->plan);
+    if (is_lent(ctx)) {
+        gr__lent_end(&ctx->lent);
+        ctx->step_bytes = 0;
+    }
+}
+
+int64_t gr__step_take_most(gr_context *ctx)
+{
+    return is_lent(ctx) ? gr__lent_take_most(&ctx->lent) : gr__arena_take_most(ctx->planning ? ctx->plan : ctx->arena);
 }
 
 void gr_step_end(gr_context *ctx)
 {
     if (!ctx || !ctx->device)
         return;
-    int64_t peak = gr__arena_peak(ctx->planning ? ctx->plan : ctx->arena);
+    const int64_t peak = is_lent(ctx) ? ctx->lent.peak : gr__arena_peak(ctx->planning ? ctx->plan : ctx->arena);
     if (peak > ctx->step_peak)
         ctx->step_peak = peak;
     gr__step_reset(ctx);

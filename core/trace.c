@@ -13,11 +13,12 @@ void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *ev
     ctx->trace_user = user;
     if (ctx->arena)
         gr__arena_take_most(ctx->arena); /* what was taken unseen belongs to no event */
+    gr__lent_take_most(&ctx->lent);
 }
 
 static void report(gr_context *ctx, gr_trace_event *event)
 {
-    event->memory = ctx->persistent + gr__arena_take_most(ctx->planning ? ctx->plan : ctx->arena);
+    event->memory = ctx->persistent + gr__step_take_most(ctx);
     ctx->trace(ctx->trace_user, event);
 }
 

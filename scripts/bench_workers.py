@@ -58,7 +58,7 @@ def timed(step, seconds, at_least=2):
 class Options(ctypes.Structure):
     _fields_ = [("device", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("threads", ctypes.c_int),
                 ("memory_limit", ctypes.c_int64), ("precision", ctypes.c_int), ("plan_only", ctypes.c_bool),
-                ("no_fusion", ctypes.c_bool)]
+                ("no_fusion", ctypes.c_bool), ("allocator", ctypes.c_void_p)]
 
 
 class LoaderOptions(ctypes.Structure):

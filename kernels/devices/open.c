@@ -42,6 +42,11 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
         *why = "it computes in fp32; for fp64 use the device ref";
     else if (!simt && !cuda && o->precision == GR_PRECISION_TF32)
         *why = "tf32 is for tensor cores, and it has none; use fp32, or the device cuda, or simt, which emulates them";
+    else if (o->allocator && (simt || cuda))
+        *why = "gr_options.allocator lends the host's memory, and its kernels may run behind the host; use the device "
+               "cpu or ref";
+    else if (o->allocator && (!o->allocator->take || !o->allocator->give))
+        *why = "gr_options.allocator lacks take or give";
     else if (o->threads < 0 || o->threads > MAX_THREADS)
         *why = "threads must be 0 (all that this process may use) to 1024";
     if (*why)

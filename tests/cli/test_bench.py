@@ -248,6 +248,43 @@ class Counters(Case):
                 self.refused(2, "bench", *words, "--ladder", names=["--ladder", "gradus bench gemm --ladder"])
 
 
+class Memory(Case):
+    RUN = ["bench", "memory", "cifar10-cnn", "--batch", "8,16", "--rounds", "2", "--seconds", "0.01"]
+    METHODS = ["planned", "caching", "malloc", "no-reuse"]
+
+    def test_rows(self):
+        rows = [json.loads(line) for line in self.gradus(*self.RUN, "--precision", "bf16", "--json").out.splitlines()]
+        self.assertEqual([(r["batch"], r["method"]) for r in rows], [(b, m) for b in (8, 16) for m in self.METHODS])
+        for n in 0, 4:
+            planned, caching, malloc, fresh = of_batch = rows[n:n + 4]
+            self.assertEqual({r["loss"] for r in of_batch}, {planned["loss"]})
+            self.assertEqual({r["persistent_bytes"] for r in of_batch}, {planned["persistent_bytes"]})
+            self.assertEqual(planned["ratio"], 1)
+            self.assertTrue(all(len(r["times"]) == 2 and min(r["times"]) > 0 for r in of_batch))
+            # in the steady state the system is asked for nothing, but where each tensor asks it
+            self.assertEqual([r["from_system"] for r in of_batch], [0, 0, malloc["requests"], 0])
+            self.assertEqual({r["requests"] for r in of_batch[1:]}, {malloc["requests"]})
+            self.assertGreater(malloc["requests"], 10)
+            # the plan needs what is in use at a time, and a little for what does not fit together
+            self.assertLessEqual(malloc["step_bytes"], planned["step_bytes"])
+            self.assertLess(planned["step_bytes"], 1.1 * malloc["step_bytes"])
+            self.assertEqual(malloc["step_bytes"], caching["step_bytes"])
+            if planned["peak_bytes"] is not None:
+                self.assertGreater(fresh["peak_bytes"], planned["peak_bytes"])
+        self.assertEqual(rows[0]["precision"], "bf16")
+
+    def test_for_people(self):
+        text = self.gradus(*self.RUN[:3], "--batch", "4", "--rounds", "1", "--seconds", "0.01").out
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for words in (*self.METHODS, "peak MiB", "page faults", "same bits"):
+            self.assertIn(words, text)
+
+    def test_refusals(self):
+        self.refused(2, "bench", "memory", names=["which recipe?"])
+        self.refused(2, "bench", "memory", "cifar10-cnn", "--batch", "4,x", names=["--batch", "4,x"])
+        self.refused(2, "bench", "memory", "cifar10-cnn", "--precision", "fp64", names=["fp64"])
+
+
 class Refusals(Case):
     def test_what_does_not_fit_is_left_out(self):
         result = self.gradus("bench", "relu", "--batch", "1,1024", "--memory-limit", "16M")

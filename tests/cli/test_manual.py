@@ -97,7 +97,7 @@ class Completion(Case):
             block = zsh.split(f"    '{name}')\n")[1].split(" ;;\n")[0]
             self.assertEqual(re.findall(r"'--([a-z-]+)\[", block), [*options, "help"])
             if " " not in name:
-                second = {"data": "show", "sweep": "merge", "weights": "convert"}.get(name)
+                second = {"data": "show", "sweep": "merge", "weights": "convert", "bench": "memory"}.get(name)
                 seen = f"-n '__fish_seen_subcommand_from {name}"
                 seen += f"; and not __fish_seen_subcommand_from {second}" if second else ""
             else:

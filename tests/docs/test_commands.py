@@ -45,7 +45,7 @@ def first(values):
 
 
 SHORTER = {"--updates": lambda value: str(min(int(value), 2)), "--seeds": lambda _: "1", "--batch": first,
-           "--optimizer": first}
+           "--optimizer": first, "--rounds": lambda _: "1"}
 
 
 def shortened(words):

@@ -131,16 +131,22 @@ resolved settings_resolve(const settings *asked, const recipe *r)
 
 /* --- what is made of it ------------------------------------------------------------------------------------------- */
 
+gr_options settings_context(const settings *asked, bool plan_only)
+{
+    return (gr_options){.device = asked->device.given ? device_names[asked->device.value] : NULL,
+                        .seed = (uint64_t)asked->seed,
+                        .threads = (int)asked->threads,
+                        .memory_limit = asked->memory_limit,
+                        .precision = asked->precision.given ? precisions[asked->precision.value].precision
+                                                            : GR_PRECISION_DEFAULT,
+                        .plan_only = plan_only,
+                        .no_fusion = asked->no_fusion};
+}
+
 gr_context *settings_open(const settings *asked, bool plan_only)
 {
-    return gr_open(&(gr_options){.device = asked->device.given ? device_names[asked->device.value] : NULL,
-                                 .seed = (uint64_t)asked->seed,
-                                 .threads = (int)asked->threads,
-                                 .memory_limit = asked->memory_limit,
-                                 .precision = asked->precision.given ? precisions[asked->precision.value].precision
-                                                                     : GR_PRECISION_DEFAULT,
-                                 .plan_only = plan_only,
-                                 .no_fusion = asked->no_fusion});
+    const gr_options options = settings_context(asked, plan_only);
+    return gr_open(&options);
 }
 
 gr_context *resolved_open(const resolved *s, bool plan_only)

@@ -42,7 +42,10 @@ void resolve_parameters(const settings *asked, const recipe *r, const optimizer 
 /* "0:64,30:320": returns how many stages there are, at most MAX_STAGES; 0 where text is none. */
 int read_stages(const char *text, gr_batch_stage *stages);
 
-/* A context as was asked for: device, precision, seed, threads. NULL: the context tells, or there is none. */
+/* What a context is opened with: device, precision, seed, threads, as asked for. */
+gr_options settings_context(const settings *asked, bool plan_only);
+
+/* That context. NULL: the context tells, or there is none. */
 gr_context *settings_open(const settings *asked, bool plan_only);
 
 /* The same of a run. */
