@@ -140,7 +140,7 @@ class Examples(Theatre):
         root = self.EXAMPLES.parent.parent
         data = self.show(str(root / "kernels/cuda/ladder/program/main.cu"), "--include", str(root),
                          program=str(root / "kernels/cuda/ladder/2_coalesced.cu"))
-        self.assertEqual(self.sums(data), [32 * (64 * (1 + 4) + 4), 0])
+        self.assertEqual(self.sums(data), [32 * (128 * (1 + 4) + 4), 0])
 
 
 class Refusals(Theatre):

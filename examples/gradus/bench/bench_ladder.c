@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench_counters.h"
+#include "bench/bench_half.h"
 #include "terminal/complain.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
@@ -22,7 +23,7 @@ enum { ROWS_CHECKED = 8, SECTOR = 32 /* bytes */ };
 typedef struct {
     gr_context *ctx;
     int64_t side;
-    gr_tensor *a, *b, *c;
+    gr_tensor *a, *b, *half_a, *half_b, *c;
     float *host;    /* a, b, c: [side, side] each */
     double ceiling; /* operations a second; 0: not timed */
     double repeat;  /* seconds */
@@ -41,17 +42,31 @@ static void draw(float *x, int64_t count, uint64_t state)
     }
 }
 
+/* The same numbers as halves. */
+static bool upload_halves(gr_tensor *to, const float *from, int64_t count)
+{
+    uint16_t *bits = malloc((size_t)count * sizeof *bits);
+    for (int64_t i = 0; bits && i < count; i++)
+        bits[i] = half_bits(GR_F16, (double)from[i]);
+    const bool done = bits && gr_upload(to, bits);
+    free(bits);
+    return done;
+}
+
 static bool set_up(ladder *l)
 {
     const int64_t count = l->side * l->side, shape[2] = {l->side, l->side};
     l->host = malloc((size_t)(3 * count) * sizeof *l->host);
     l->a = gr_tensor_new(l->ctx, GR_F32, 2, shape);
     l->b = gr_tensor_new(l->ctx, GR_F32, 2, shape);
+    l->half_a = gr_tensor_new(l->ctx, GR_F16, 2, shape);
+    l->half_b = gr_tensor_new(l->ctx, GR_F16, 2, shape);
     l->c = gr_tensor_new(l->ctx, GR_F32, 2, shape);
     if (!l->host || !gr_ok(l->ctx))
         return false;
     draw(l->host, 2 * count, 1);
-    return gr_upload(l->a, l->host) && gr_upload(l->b, l->host + count);
+    return gr_upload(l->a, l->host) && gr_upload(l->b, l->host + count) && upload_halves(l->half_a, l->host, count) &&
+           upload_halves(l->half_b, l->host + count, count);
 }
 
 /* The largest error of some rows of c, of all that lie at the edges of tiles. False: the context tells. */
@@ -82,6 +97,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool run_rung(ladder *l, int rung, gr_trace_event *e)
+{
+    const bool halves = gr_ladder_rung_type(l->ctx, rung) == GR_F16;
+    return gr_ladder_run(l->ctx, rung, l->c, halves ? l->half_a : l->a, halves ? l->half_b : l->b, e);
+}
+
 /* The median of the repeats, in seconds. False: the context tells. */
 static bool time_rung(ladder *l, int rung, double *median)
 {
@@ -90,7 +111,7 @@ static bool time_rung(ladder *l, int rung, double *median)
     int n = 0;
     for (; n < MOST && (n < LEAST || now_seconds() - begin < l->repeat); n++) {
         gr_trace_event e;
-        if (!gr_ladder_run(l->ctx, rung, l->c, l->a, l->b, &e))
+        if (!run_rung(l, rung, &e))
             return false;
         times[n] = e.end - e.begin;
     }
@@ -136,7 +157,7 @@ static int measure(ladder *l, int rung)
 {
     gr_trace_event first;
     double error = 0, median = 0;
-    if (!gr_ladder_run(l->ctx, rung, l->c, l->a, l->b, &first) || !check(l, &error))
+    if (!run_rung(l, rung, &first) || !check(l, &error))
         return complain_of(l->ctx, "bench");
     if (error > 0)
         return complain(GR_DEVICE_FAULT, "bench", "rung %s is wrong: largest error %g", first.module, error);
@@ -164,7 +185,9 @@ static void print_legend(const ladder *l)
 {
     putchar('\n');
     if (l->ceiling > 0)
-        printf("%%: of the %.0f GFLOP/s that were measured with operands in registers. ", 1e-9 * l->ceiling);
+        printf("%%: of the %.0f GFLOP/s of multiply-adds that were measured with operands in registers; tensor cores, "
+               "from tensor_cores on, make more. ",
+               1e-9 * l->ceiling);
     print_wrapped(stdout,
                   l->ceiling > 0
                       ? "The files are in kernels/cuda/ladder."

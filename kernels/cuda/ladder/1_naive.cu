@@ -8,6 +8,7 @@
  *           for c. And for 2 operations a thread reads 8 bytes.
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Order     one float sum in the order of l.
+ * Counted   barriers 0; shared requests 0, conflicts 0.00 each; global requests 131584, sectors 2179072; lanes 32.0
  * Measured  not yet.
  */
 #include "kernels/cuda/gpu.h"
@@ -28,9 +29,9 @@ static __global__ void naive(float *c, const float *a, const float *b, int64_t m
     c[i * n + j] = sum;
 }
 
-extern "C" void GR_CUDA(ladder_naive)(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+extern "C" void GR_CUDA(ladder_naive)(float *c, const void *a, const void *b, int64_t m, int64_t n, int64_t k,
                                       void *queue)
 {
     const int64_t tiles = (m + TILE - 1) / TILE * ((n + TILE - 1) / TILE);
-    GR_LAUNCH(naive, (unsigned)tiles, dim3(TILE, TILE), 0, queue, c, a, b, m, n, k);
+    GR_LAUNCH(naive, (unsigned)tiles, dim3(TILE, TILE), 0, queue, c, (const float *)a, (const float *)b, m, n, k);
 }

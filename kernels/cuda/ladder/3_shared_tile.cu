@@ -6,13 +6,14 @@
  *           the other.
  * Faster    because what lies in shared memory is read by 32 threads and came from global memory once: 8 bytes for 64
  *           operations instead of 2.
- * Price     two barriers a step: nobody reads before all have written, nobody writes before all have read. So no
- *           thread may leave early any more: threads outside the matrices bring zeros and work along.
+ * Price     two barriers a step: nobody reads before all have written, nobody writes before all have read. So no thread
+ *           may leave early any more: threads outside the matrices bring zeros and work along.
  * Slow      still, because for 2 operations a thread reads 8 bytes of shared memory, which does not keep up with the
  *           arithmetic.
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Shared    8 KiB. At one l a warp reads one float of a, broadcast, and 32 neighbours of b, one from each bank.
  * Order     one float sum in the order of l.
+ * Counted   barriers 128; shared requests 135168, conflicts 0.00 each; global requests 4608, sectors 18432; lanes 32.0
  * Measured  not yet.
  */
 #include "kernels/cuda/gpu.h"
@@ -41,9 +42,9 @@ static __global__ void shared_tile(float *c, const float *a, const float *b, int
         c[i * n + j] = sum;
 }
 
-extern "C" void GR_CUDA(ladder_shared_tile)(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+extern "C" void GR_CUDA(ladder_shared_tile)(float *c, const void *a, const void *b, int64_t m, int64_t n, int64_t k,
                                             void *queue)
 {
     const int64_t tiles = (m + TILE - 1) / TILE * ((n + TILE - 1) / TILE);
-    GR_LAUNCH(shared_tile, (unsigned)tiles, dim3(TILE, TILE), 0, queue, c, a, b, m, n, k);
+    GR_LAUNCH(shared_tile, (unsigned)tiles, dim3(TILE, TILE), 0, queue, c, (const float *)a, (const float *)b, m, n, k);
 }

@@ -6,9 +6,15 @@
  *   2_coalesced      the same threads, turned so that neighbours read neighbours
  *   3_shared_tile    a block loads what its threads share once
  *   4_register_tile  a thread makes 16 results from what it reads
+ *   5_wide_loads     a read brings 16 bytes
+ *   6_double_buffer  the next step is on its way while this one is multiplied
+ *   7_warp_tile      a warp makes a tile of its own, its lanes interleaved
+ *   8_tensor_cores   a warp multiplies small matrices of halves as a whole
+ *   9_ldmatrix       their fragments are loaded as matrices, from swizzled pieces
+ *   10_async_stages  copies go to shared memory by themselves, two steps ahead
  *
- * Read them in this order, each against the one before. The next steps, 16-byte reads and two buffers, are
- * gemm_tile.cuh, which the operations use. For C and C++; no header of CUDA.
+ * Read them in this order, each against the one before; docs/ladders.md has their counters. gemm_tile.cuh and
+ * tensor_tile.cuh, which the operations use, are 6 and 10 for any shape. For C and C++; no header of CUDA.
  */
 #ifndef GRADUS_LADDER_H
 #define GRADUS_LADDER_H
@@ -19,20 +25,32 @@
 extern "C" {
 #endif
 
-/* Launches one rung; the arrays are the device's. */
-typedef void gr__ladder_rung(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k, void *queue);
+/* Launches one rung; the arrays are the device's: c of floats, a and b of what the rung takes. */
+typedef void gr__ladder_rung(float *c, const void *a, const void *b, int64_t m, int64_t n, int64_t k, void *queue);
 
-#define GR__LADDER(RUNG) RUNG(naive) RUNG(coalesced) RUNG(shared_tile) RUNG(register_tile)
+/* RUNG(name, whether a and b are halves, what m and n, and what k must be multiples of) */
+#define GR__LADDER(RUNG)           \
+    RUNG(naive, 0, 1, 1)           \
+    RUNG(coalesced, 0, 1, 1)       \
+    RUNG(shared_tile, 0, 1, 1)     \
+    RUNG(register_tile, 0, 1, 1)   \
+    RUNG(wide_loads, 0, 64, 16)    \
+    RUNG(double_buffer, 0, 64, 16) \
+    RUNG(warp_tile, 0, 128, 16)    \
+    RUNG(tensor_cores, 1, 128, 32) \
+    RUNG(ldmatrix, 1, 128, 32)     \
+    RUNG(async_stages, 1, 128, 32)
 
 /* A rung by its name; a device's table ends with one that has no name. */
 typedef struct gr_rung {
     const char *name;
     gr__ladder_rung *run;
+    int halves, tile, step;
 } gr_rung;
 extern const gr_rung gr__cuda_ladder[], gr__simt_ladder[];
 
 /* gr__cuda_ladder_naive, gr__simt_ladder_naive, ... */
-#define GR__DECLARE_RUNG(name) gr__ladder_rung gr__cuda_ladder_##name, gr__simt_ladder_##name;
+#define GR__DECLARE_RUNG(name, halves, tile, step) gr__ladder_rung gr__cuda_ladder_##name, gr__simt_ladder_##name;
 GR__LADDER(GR__DECLARE_RUNG)
 #undef GR__DECLARE_RUNG
 

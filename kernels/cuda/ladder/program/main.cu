@@ -1,28 +1,33 @@
 /*
- * main.cu - a rung of the ladder as a program of its own, on two matrices of 64 x 64; in the folder of the project:
+ * main.cu - a rung of the ladder as a program of its own, on two matrices of 128 x 128; in the folder of the project:
  *
  *   gradus cuda kernels/cuda/ladder/3_shared_tile.cu kernels/cuda/ladder/program/main.cu --include . --counters
  *   gradus theatre kernels/cuda/ladder/3_shared_tile.cu kernels/cuda/ladder/program/main.cu --include . --out tile.html
  */
 #include <stdio.h>
 
+#include <cuda_fp16.h>
+
 #include "kernels/cuda/hooks.h"
 #include "kernels/cuda/ladder/ladder.h"
 
-enum { SIDE = 64, COUNT = SIDE * SIDE };
+enum { SIDE = 128, COUNT = SIDE * SIDE };
 
 /* The rungs, of which those are there that were compiled along. */
-#define RUNG(name) extern "C" __attribute__((weak)) gr__ladder_rung GR_CUDA(ladder_##name);
+#define RUNG(name, halves, tile, step) extern "C" __attribute__((weak)) gr__ladder_rung GR_CUDA(ladder_##name);
 GR__LADDER(RUNG)
 #undef RUNG
 
 static float a[COUNT], b[COUNT], c[COUNT];
+static half half_a[COUNT], half_b[COUNT]; /* the same numbers */
 
 /* Whole numbers, so that the sums are exact in any order. */
 static void fill(void)
 {
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         a[i] = i % 7 - 3, b[i] = i % 5 - 2;
+        half_a[i] = __float2half(a[i]), half_b[i] = __float2half(b[i]);
+    }
 }
 
 static int count_mistakes(void)
@@ -38,14 +43,16 @@ static int count_mistakes(void)
     return mistakes;
 }
 
-static int run(const char *name, gr__ladder_rung *rung)
+static int run(const char *name, gr__ladder_rung *rung, bool halves)
 {
-    float *device_a, *device_b, *device_c;
-    cudaMalloc(&device_a, sizeof a);
-    cudaMalloc(&device_b, sizeof b);
+    const size_t bytes = halves ? sizeof half_a : sizeof a;
+    void *device_a, *device_b;
+    float *device_c;
+    cudaMalloc(&device_a, bytes);
+    cudaMalloc(&device_b, bytes);
     cudaMalloc(&device_c, sizeof c);
-    cudaMemcpy(device_a, a, sizeof a, cudaMemcpyHostToDevice);
-    cudaMemcpy(device_b, b, sizeof b, cudaMemcpyHostToDevice);
+    cudaMemcpy(device_a, halves ? (void *)half_a : a, bytes, cudaMemcpyHostToDevice);
+    cudaMemcpy(device_b, halves ? (void *)half_b : b, bytes, cudaMemcpyHostToDevice);
     rung(device_c, device_a, device_b, SIDE, SIDE, SIDE, NULL);
     cudaMemcpy(c, device_c, sizeof c, cudaMemcpyDeviceToHost);
     cudaFree(device_a);
@@ -60,9 +67,9 @@ int main()
 {
     int mistakes = 0;
     fill();
-#define RUNG(name)              \
-    if (GR_CUDA(ladder_##name)) \
-        mistakes += run(#name, GR_CUDA(ladder_##name));
+#define RUNG(name, halves, tile, step) \
+    if (GR_CUDA(ladder_##name))        \
+        mistakes += run(#name, GR_CUDA(ladder_##name), halves);
     GR__LADDER(RUNG)
 #undef RUNG
     return mistakes ? 1 : 0;
