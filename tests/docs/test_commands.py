@@ -31,6 +31,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "gradus theatre": "programs of the reader's; tests/cuda_programs runs the command",
     "gradus puzzle": "kernels of the reader's; tests/cuda_programs runs the command",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
+    "python3 scripts/plot_bench.py": "wants matplotlib; tests/cli runs it where that is",
     "python3 scripts/plot_sweep.py": "wants matplotlib; tests/cli runs it where that is",
 }
 PRODUCTS = {  # words for the reader to fill in, and what stands for them here
