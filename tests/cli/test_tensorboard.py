@@ -1,4 +1,4 @@
-"""gradus report --tensorboard: files of events, read by a reader of our own and, where it is installed, TensorBoard's."""
+"""gradus report --tensorboard: event files, read by a reader of our own and, where it is installed, TensorBoard's."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import unittest
 
 from cli import Case
 
-GRID = ["sweep", "cifar10-cnn", "--procedural", "--batch", "100,200", "--optimizer", "sgd", "--seeds", "1", "--epochs", "2",
-        "--lr", "0.01,1e30", "--out", "o"]
+GRID = ["sweep", "cifar10-cnn", "--procedural", "--batch", "100,200", "--optimizer", "sgd", "--seeds", "1",
+        "--epochs", "2", "--lr", "0.01,1e30", "--out", "o"]
 TENSORBOARD = os.environ.get("GRADUS_TENSORBOARD", sys.executable)  # a Python that may have TensorBoard
 READER = """
 import json, sys
-from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator  # the server's
+from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams import plugin_data_pb2
 a = EventAccumulator(sys.argv[1])
 a.Reload()
