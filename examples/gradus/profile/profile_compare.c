@@ -5,6 +5,7 @@
 
 #include "profile/profile.h"
 #include "terminal/complain.h"
+#include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 
 /* One line of both; a time is NAN where a profile has no such line. */
@@ -18,7 +19,7 @@ static json_t *read_profile(const char *folder, const char *command)
     char path[3072];
     json_error_t error;
     snprintf(path, sizeof path, "%s/profile.json", folder);
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *o = json_read(path, &error);
     if (!o)
         complain(GR_BAD_DATA, command, "%s is no profile: %s; gradus profile RECIPE --out %s makes one", path,
                  error.text, folder);

@@ -13,9 +13,9 @@ static bool is_wanted(const figures *wanted, const published_line *line)
 
 int figures_read(const figures *wanted, figure list[FIGURES_MAX])
 {
-    FILE *f = published_open("reproduce");
+    int n = 0, code = 0;
+    FILE *f = published_open("reproduce", &code);
     published_line line;
-    int n = 0;
     while (f && n < FIGURES_MAX && published_next(f, &line))
         if (is_wanted(wanted, &line))
             list[n++] = (figure){line.batch, line.value, line.approximate};

@@ -16,7 +16,7 @@ int folder_identity(const char *folder, const char *command, json_t **identity, 
     char path[3072];
     json_error_t why;
     snprintf(path, sizeof path, "%s/sweep.json", folder);
-    json_t *o = *identity = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_t *o = *identity = json_read(path, &why);
     if (json_memory_failed())
         return complain(GR_NO_MEMORY, command, "out of host memory for %s", path);
     if (!json_is_object(o))

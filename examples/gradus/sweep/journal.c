@@ -24,7 +24,7 @@ static const char *path_of(const journal *j, const char *name, char path[PATH_SI
 
 static int io_error(const char *path, const char *what)
 {
-    return complain(GR_IO_ERROR, "sweep", "%s %s: %s", path, what, strerror(errno));
+    return complain_of_file(path, what, "sweep");
 }
 
 /* --- the lock ----------------------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ int journal_compare(const journal *j, json_t *identity)
 {
     char path[PATH_SIZE];
     json_error_t why;
-    json_t *before = json_load_file(path_of(j, "sweep.json", path), JSON_REJECT_DUPLICATES, &why);
+    json_t *before = json_read(path_of(j, "sweep.json", path), &why);
     if (!before)
         return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
     const int code = compare_identity(j, before, identity);
@@ -129,15 +129,15 @@ static int check_identity(const journal *j, json_t *identity, json_t *notes)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* The whole file as text. NULL: complained of. */
-static char *read_all(int file, const char *path, off_t *size)
+/* The whole file as text. NULL: complained of, and *code is set. */
+static char *read_all(int file, const char *path, off_t *size, int *code)
 {
     *size = lseek(file, 0, SEEK_END);
     char *text = *size >= 0 ? malloc((size_t)*size + 1) : NULL;
     for (off_t done = 0; text && done < *size;) {
         ssize_t n = pread(file, text + done, (size_t)(*size - done), done);
         if (n <= 0) {
-            free(text);
+            free(text); /* leaves errno as it is */
             text = NULL;
         } else {
             done += n;
@@ -146,7 +146,7 @@ static char *read_all(int file, const char *path, off_t *size)
     if (text)
         text[*size] = '\0';
     else
-        io_error(path, "cannot be read");
+        *code = io_error(path, "cannot be read");
     return text;
 }
 
@@ -205,10 +205,10 @@ static int add_row(journal *j, const char *line, size_t length, const char *path
 static int read_rows(journal *j, const char *path)
 {
     off_t size;
-    char *text = read_all(j->file, path, &size), *line = text;
-    if (!text)
-        return GR_IO_ERROR;
     int code = 0;
+    char *text = read_all(j->file, path, &size, &code), *line = text;
+    if (!text)
+        return code;
     off_t whole = 0; /* bytes up to the last line end */
     for (int number = 1; code == 0; number++) {
         char *end = memchr(line, '\n', (size_t)(size - whole));

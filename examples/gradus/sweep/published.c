@@ -80,14 +80,14 @@ json_t *published_departures(const json_t *identity, const recipe *r)
 
 enum { COLUMNS = 7 }; /* source, experiment, quantity, series, batch, value, approximate */
 
-FILE *published_open(const char *command)
+FILE *published_open(const char *command, int *code)
 {
     char path[2048];
     FILE *f = NULL;
     if (!find_companion("examples", "published.csv", path, sizeof path))
-        complain(GR_BAD_DATA, command, "published.csv is not beside this program; install Gradus as a whole");
+        *code = complain(GR_BAD_DATA, command, "published.csv is not beside this program; install Gradus as a whole");
     else if (!(f = fopen(path, "r")))
-        complain(GR_IO_ERROR, command, "%s cannot be read: %s", path, strerror(errno));
+        *code = complain_of_file(path, "cannot be read", command);
     return f;
 }
 
@@ -155,7 +155,7 @@ json_t *published_values(const recipe *r, const char *command, int *code)
         i++;
     if (i == EXPERIMENTS)
         return json_array();
-    FILE *f = published_open(command);
+    FILE *f = published_open(command, code);
     published_line line;
     char rerun[64];
     json_t *values = json_array();
@@ -167,7 +167,8 @@ json_t *published_values(const recipe *r, const char *command, int *code)
         if (again || first)
             json_array_append_new(values, value_json(&line, again));
     }
-    *code = f ? published_close(f, command) : GR_BAD_DATA;
+    if (f)
+        *code = published_close(f, command);
     if (*code == 0)
         return values;
     json_decref(values);

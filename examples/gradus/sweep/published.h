@@ -26,8 +26,8 @@ typedef struct {
     bool approximate; /* "around 62" */
 } published_line;
 
-/* Opens the file that belongs to the program. NULL: complained of in command's name. */
-FILE *published_open(const char *command);
+/* Opens the file that belongs to the program. NULL: complained of in command's name, and *code is set. */
+FILE *published_open(const char *command, int *code);
 
 /* The next line. False: there is none. */
 bool published_next(FILE *f, published_line *line);

@@ -1,8 +1,10 @@
 /* complain.c - see complain.h. */
 #include "terminal/complain.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "terminal/json_memory.h"
 #include "terminal/text.h"
@@ -27,4 +29,10 @@ int complain_of(const gr_context *ctx, const char *command)
     if (code == GR_BAD_DATA && json_memory_failed()) /* a text that could not be kept looks like a damaged one */
         return complain(GR_NO_MEMORY, command, "out of host memory while a file was read; without it: %s", text);
     return complain(code, command, "%s", text);
+}
+
+int complain_of_file(const char *path, const char *what, const char *command)
+{
+    const gr_code code = errno == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR;
+    return complain(code, command, "%s %s: %s", path, what, strerror(errno));
 }

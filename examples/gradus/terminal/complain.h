@@ -12,4 +12,7 @@ int complain(gr_code code, const char *command, const char *format, ...) __attri
 /* The same for the error that stands in ctx. */
 int complain_of(const gr_context *ctx, const char *command);
 
+/* "PATH WHAT: why", by errno, such as "cannot be read". Returns GR_IO_ERROR, or GR_NO_MEMORY where that is why. */
+int complain_of_file(const char *path, const char *what, const char *command);
+
 #endif

@@ -1,6 +1,7 @@
 /* json_memory.c - see json_memory.h. */
 #include "terminal/json_memory.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -49,6 +50,15 @@ void json_memory_watch(void)
 bool json_memory_failed(void)
 {
     return failed;
+}
+
+json_t *json_read(const char *path, json_error_t *why)
+{
+    errno = 0;
+    json_t *value = json_load_file(path, JSON_REJECT_DUPLICATES, why);
+    if (!value && errno == ENOMEM) /* of the stream's buffers, which are not the library's */
+        failed = true;
+    return value;
 }
 
 char *json_text(const json_t *value, size_t flags)

@@ -15,6 +15,9 @@
 void json_memory_watch(void); /* before the first of its calls */
 bool json_memory_failed(void);
 
+/* A file's value, no key twice; why may be NULL. NULL: there is none, or no memory, for the file itself too. */
+json_t *json_read(const char *path, json_error_t *why);
+
 /* A value as text, which free() takes as it does not take json_dumps()'s. NULL: no memory, or the value is NULL. */
 char *json_text(const json_t *value, size_t flags);
 
