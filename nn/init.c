@@ -20,6 +20,7 @@ static double width_of(const gr_parameter_plan *plan)
         return sqrt(6.0 / (double)plan->fan_in);
     case GR_KAIMING_NORMAL: /* not a limit: the standard deviation; He et al. 2015, equation 14 */
         return sqrt(2.0 / (double)plan->fan_out);
+    case GR_DIRAC:           /* of the filters that pass no channel on */
     case GR_KAIMING_UNIFORM: /* PyTorch passes a = sqrt(5): sqrt(6 / ((1 + 5) fan_in)) */
         return sqrt(1.0 / (double)plan->fan_in);
     default:
@@ -32,7 +33,7 @@ enum { SLICE = 1 << 20, CHUNK = 1 << 14 }; /* elements uploaded at a time; drawn
 typedef struct {
     uint64_t seed;
     uint32_t index;
-    gr_init init;
+    const gr_parameter_plan *plan;
     double width;
     int64_t first, count; /* elements of this slice */
     bool wide;
@@ -43,13 +44,23 @@ typedef struct {
 static double value_of(const slice_job *job, const uint32_t bits[4], int64_t j)
 {
     double u = (double)(bits[j] >> 8) * 0x1p-24; /* in [0, 1) */
-    if (job->init == GR_ONES)
+    if (job->plan->init == GR_ONES)
         return 1;
-    if (job->init != GR_KAIMING_NORMAL)
+    if (job->plan->init != GR_KAIMING_NORMAL)
         return job->width * (2 * u - 1);
     double radius = sqrt(-2 * log(1 - (double)(bits[j / 2 * 2] >> 8) * 0x1p-24));
     double angle = 2 * acos(-1.0) * (double)(bits[j / 2 * 2 + 1] >> 8) * 0x1p-24;
     return job->width * radius * (j % 2 ? sin(angle) : cos(angle));
+}
+
+/* The value of element i of the parameter, where drawn is what it would be by chance. */
+static double placed_value(const gr_parameter_plan *plan, int64_t i, double drawn)
+{
+    const int64_t R = plan->shape[1], S = plan->shape[2], C = plan->shape[3]; /* of filters [K,R,S,C] */
+    if (plan->init != GR_DIRAC || i / (R * S * C) >= C)
+        return drawn;
+    const int64_t k = i / (R * S * C), middle = (R / 2) * S + S / 2;
+    return i % (R * S * C) == middle * C + k;
 }
 
 static void draw_chunk(void *arg, int64_t chunk)
@@ -62,7 +73,7 @@ static void draw_chunk(void *arg, int64_t chunk)
         uint32_t key[2] = {(uint32_t)job->seed, (uint32_t)(job->seed >> 32)}, bits[4];
         gr__philox(counter, key, bits);
         for (int64_t j = i; j < i + 4 && j < end; j++) {
-            double value = value_of(job, bits, j - i);
+            double value = placed_value(job->plan, job->first + j, value_of(job, bits, j - i));
             if (job->wide)
                 ((double *)job->values)[j] = value;
             else
@@ -82,8 +93,7 @@ bool gr__initialise(gr_context *ctx, const gr_parameter_plan *plan, int index, g
     gr_exec exec = {.pool = ctx->device->pool};
     for (int64_t first = 0; values && first < value->count && gr_ok(ctx); first += SLICE) {
         int64_t count = value->count - first < SLICE ? value->count - first : SLICE;
-        slice_job job = {ctx->options.seed,     (uint32_t)index, plan->init, width, first, count,
-                         value->type == GR_F64, values};
+        slice_job job = {ctx->options.seed, (uint32_t)index, plan, width, first, count, value->type == GR_F64, values};
         int64_t chunks = (count + CHUNK - 1) / CHUNK;
         if (exec.pool)
             gr_parallel_for(&exec, chunks, draw_chunk, &job);

@@ -79,6 +79,9 @@ const char *gr__own_name(const gr_module *m)
 
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan)
 {
+    if (plan->init == GR_DIRAC && plan->role != GR__FILTERS)
+        return gr__fail(m->ctx, GR_USAGE, "%s.%s: first values by dirac are for the filters of convolutions alone",
+                        m->name, what);
     if (!gr__grow(m->ctx, &list->plans, &list->capacity, list->n + 1, sizeof *list->plans))
         return false;
     gr_parameter_plan *p = &list->plans[list->n++];

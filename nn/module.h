@@ -86,7 +86,7 @@ struct gr_module {
         gr_dense_options dense;
         gr_batch_norm_options batch_norm;
         gr_max_pool2d_args pool;
-        double rate; /* of dropout */
+        double rate; /* of dropout; the factor of a scale */
         gr_own_layer own;
     };
     gr_tensor *weight, *bias;    /* of conv, dense and batch norm; bias NULL without one */
@@ -139,8 +139,8 @@ gr_slab *gr__lay_out(gr_context *ctx, const gr_parameters *list);
 bool gr__declare(gr_module *m, gr_parameters *list, const char *what, const gr_parameter_plan *plan);
 
 extern const gr_module_class gr__conv2d_class, gr__max_pool2d_class, gr__dense_class, gr__dropout_class,
-    gr__flatten_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class, gr__residual_class,
-    gr__own_class, gr__variables_class;
+    gr__flatten_class, gr__scale_class, gr__batch_norm_class, gr__global_avg_pool_class, gr__sequential_class,
+    gr__residual_class, gr__own_class, gr__variables_class;
 
 /* gr__relu_class, gr__sigmoid_class, ...: of each GR_UNARY in ops.def. */
 #define GR_OP(...)

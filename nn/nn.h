@@ -25,7 +25,12 @@ typedef enum {
     GR_KAIMING_UNIFORM,    /* 1 / sqrt(fan_in), weights and biases: what PyTorch's layers do (a = sqrt 5) */
     GR_KAIMING_NORMAL,     /* normal, deviation sqrt(2 / fan_out), He et al. 2015: torchvision's ResNets */
     GR_ZEROS,
-    GR_ONES
+    GR_ONES,
+    /*
+     * Of filters alone: the first C of them hand on a channel each as it is, a 1 in the middle of the window (that of
+     * PyTorch's dirac_: R / 2, S / 2); the others are KAIMING_UNIFORM, biases 0. Layers begin as if they were skipped.
+     */
+    GR_DIRAC
 } gr_init;
 
 typedef struct {
@@ -78,6 +83,9 @@ gr_module *gr_silu_layer(gr_context *ctx);
 gr_module *gr_dropout_layer(gr_context *ctx, double rate);
 
 gr_module *gr_flatten_layer(gr_context *ctx);
+
+/* factor times its input, a number above 0: logits of another temperature, before a softmax. */
+gr_module *gr_scale_layer(gr_context *ctx, double factor);
 
 /*
  * Runs the given layers one after the other; the list ends with NULL. When it is built it fuses what it can

@@ -1,4 +1,6 @@
-/* plain_layers.c - the layers without parameters: element-wise functions, dropout, flatten, poolings. */
+/* plain_layers.c - the layers without parameters: element-wise functions, dropout, scale, flatten, poolings. */
+#include <math.h>
+
 #include "nn/module.h"
 
 static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -26,6 +28,11 @@ static bool keep_shape(gr_module *m, gr_features *f, gr_parameters *list)
 static gr_tensor *dropout(gr_module *m, gr_tensor *x)
 {
     return m->ctx->recording ? gr_dropout(x, m->rate) : x;
+}
+
+static gr_tensor *scale(gr_module *m, gr_tensor *x)
+{
+    return gr_scale(x, m->rate);
 }
 
 static bool flatten_shape(gr_module *m, gr_features *f, gr_parameters *list)
@@ -80,6 +87,7 @@ static gr_tensor *global_pool(gr_module *m, gr_tensor *x)
 
 const gr_module_class gr__global_avg_pool_class = {"avgpool", global_pool_shape, global_pool};
 const gr_module_class gr__dropout_class = {"dropout", keep_shape, dropout};
+const gr_module_class gr__scale_class = {"scale", keep_shape, scale};
 const gr_module_class gr__flatten_class = {"flatten", flatten_shape, flatten};
 const gr_module_class gr__max_pool2d_class = {"pool", pool_shape, pool};
 
@@ -94,6 +102,20 @@ gr_module *gr_dropout_layer(gr_context *ctx, double rate)
     gr_module *m = gr__module_new(ctx, &gr__dropout_class);
     if (m)
         m->rate = rate;
+    return m;
+}
+
+gr_module *gr_scale_layer(gr_context *ctx, double factor)
+{
+    if (!gr_ok(ctx))
+        return NULL;
+    if (!(factor > 0 && isfinite(factor))) {
+        gr__fail(ctx, GR_USAGE, "gr_scale_layer: a factor of %g; it must be a positive number", factor);
+        return NULL;
+    }
+    gr_module *m = gr__module_new(ctx, &gr__scale_class);
+    if (m)
+        m->rate = factor;
     return m;
 }
 

@@ -155,11 +155,12 @@ gr_noise_scale gr_noise_read(const gr_noise *n);
  * is left as it was. Batch normalisation works by each batch's statistics, as in training.
  */
 typedef struct {
-    double epsilon;        /* 0: 1e-3 */
-    int steps;             /* of the search; 0: 10 */
-    int64_t batch;         /* rows at a time; 0: 64 */
-    gr_loss_function loss; /* in place of gr_loss; NULL: that */
-    void *user;            /* for loss */
+    double epsilon;         /* 0: 1e-3 */
+    int steps;              /* of the search; 0: 10 */
+    int64_t batch;          /* rows at a time; 0: 64 */
+    gr_loss_function loss;  /* in place of gr_loss; NULL: that */
+    void *user;             /* for loss */
+    double label_smoothing; /* of gr_loss, as in gr_fit_options */
 } gr_sharpness_options;
 typedef struct {
     double loss, worst; /* at the weights, and the largest that was found */
@@ -323,7 +324,8 @@ typedef struct {
     int workers, prefetch; /* of the loaders: see gr_loader_options */
     bool on_device;        /* likewise, for the training set */
 
-    gr_loss_function loss; /* in place of gr_loss, also in evaluation; NULL: that. Accuracy is of the labels anyway */
+    gr_loss_function loss;  /* in place of gr_loss, also in evaluation; NULL: that. Accuracy is of the labels anyway */
+    double label_smoothing; /* gr_loss by gr_smoothed_cross_entropy with this much, also in evaluation; 0: not */
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     bool (*stop)(void *user); /* asked before every batch of evaluation: true ends it and the run; NULL: never */
     void *user;               /* for loss, report and stop */

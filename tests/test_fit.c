@@ -465,6 +465,8 @@ static void bad_options_are_refused(void **state)
                             {.batch = 4},
                             {.batch = 4, .epochs = -1},
                             {.batch = 121, .epochs = 1},
+                            {.batch = 4, .epochs = 1, .label_smoothing = 1},
+                            {.batch = 4, .epochs = 1, .label_smoothing = 0.1}, /* of one logit */
                             {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}},
                             {.batch = 40, .epochs = 3, .schedule = {.kind = GR_STEPS, .every = 1, .gamma = 1e300}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -489,6 +491,30 @@ static void memory_is_planned_first(void **state)
     assert_int_equal(gr_error_code(ctx), GR_NO_MEMORY);
     assert_int_equal(calls, 0);
     gr_close(ctx);
+}
+
+/* The loss is linear in the smoothing, in training and in evaluation; where no weight moves it is the same otherwise. */
+static void labels_are_smoothed(void **state)
+{
+    (void)state;
+    const double smoothing[] = {0, 0.3, 0.6};
+    double train[3], test[3];
+    for (int i = 0; i < 3; i++) {
+        gr_context *ctx = gr_open(&(gr_options){.seed = 1});
+        gr_split split = gr_split_per_class(gr_table_classes(ctx, 60, 8, 1), 20, 0, 10);
+        gr_module *net =
+            gr_sequential(ctx, gr_flatten_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 5}), NULL);
+        gr_module_build(net, 3, (int64_t[]){1, 8, 1});
+        gr_optimizer *sgd = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 1e-30});
+        gr_fit_result result =
+            gr_fit(net, sgd, split,
+                   &(gr_fit_options){.batch = 8, .micro_batch = 3, .epochs = 1, .label_smoothing = smoothing[i]});
+        train[i] = result.train_loss;
+        test[i] = result.test.loss;
+        assert_int_equal(gr_close(ctx), 0);
+    }
+    assert_true(fabs(train[2] - train[0]) > 0.01 && fabs(train[1] - (train[0] + train[2]) / 2) < 1e-5);
+    assert_true(fabs(test[2] - test[0]) > 0.01 && fabs(test[1] - (test[0] + test[2]) / 2) < 1e-5);
 }
 
 /* Labels that the model has no answer for are refused before a weight has moved. */
@@ -521,14 +547,23 @@ static void labels_without_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_without_an_answer),     cmocka_unit_test(minimize_is_backward_and_step),
-        cmocka_unit_test(micro_batches_add_up),         cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
-        cmocka_unit_test(fit_reports_the_penalty),      cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
-        cmocka_unit_test(same_bits_for_any_threads),    cmocka_unit_test(training_learns),
-        cmocka_unit_test(the_report_can_stop),          cmocka_unit_test(numbers_gone_bad_are_named),
-        cmocka_unit_test(momentum_follows_its_formula), cmocka_unit_test(schedules_have_their_values),
-        cmocka_unit_test(fit_follows_the_schedule),     cmocka_unit_test(the_rate_is_the_callers),
-        cmocka_unit_test(bad_options_are_refused),      cmocka_unit_test(memory_is_planned_first),
+        cmocka_unit_test(labels_are_smoothed),
+        cmocka_unit_test(labels_without_an_answer),
+        cmocka_unit_test(minimize_is_backward_and_step),
+        cmocka_unit_test(micro_batches_add_up),
+        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
+        cmocka_unit_test(fit_reports_the_penalty),
+        cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
+        cmocka_unit_test(same_bits_for_any_threads),
+        cmocka_unit_test(training_learns),
+        cmocka_unit_test(the_report_can_stop),
+        cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(momentum_follows_its_formula),
+        cmocka_unit_test(schedules_have_their_values),
+        cmocka_unit_test(fit_follows_the_schedule),
+        cmocka_unit_test(the_rate_is_the_callers),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,7 @@ static void every_word_is_understood(void **state)
                                "group head {\n"
                                "    flatten\n"
                                "    dropout 0.25\n"
+                               "    scale 0.5\n"
                                "    dense 5 l2 0.01 sigmoid named fc\n"
                                "}\n"
                                "exp\n"
@@ -256,6 +257,10 @@ static const struct {
     {"conv 8 3 l2 0.1", "1:10", "conv does not take \"l2\"", "conv FILTERS SIZE"},
     {"conv 8 3 he_uniform glorot_uniform", "1:21", "glorot_uniform", "too many"},
     {"conv 8 3, same", "1:8", "\"3,\"", "3x3"},
+    {"flatten\ndense 3 dirac", "2:1", "dirac", "filters"},
+    {"flatten\nscale\ndense 3", "2:6", "factor is missing", "number"},
+    {"flatten\nscale 0\ndense 3", "2:7", "scale 0", "above 0"},
+    {"flatten\nscale -1\ndense 3", "2:7", "factor is \"-1\"", "number"},
     {"pool", "1:5", "window's size is missing", "3x3"},
     {"pool 16x16", "1:6", "16x16", "255 elements"},
     {"pool 2 relu", "1:8", "pool does not take \"relu\"", "pool SIZE"},

@@ -196,6 +196,42 @@ static void first_values(void **state)
     gr_close(ref);
 }
 
+/* Of filters by dirac those of the first channels give them back; the others are drawn, within kaiming_uniform's limit. */
+static void dirac_hands_channels_on(void **state)
+{
+    (void)state;
+    enum { SIDE = 5, CHANNELS = 2, FILTERS = 3 };
+    const gr_conv2d_options o = {.filters = FILTERS, .kernel_size = {3, 5}, .padding = GR_SAME, .init = GR_DIRAC};
+    float x[SIDE * SIDE * CHANNELS], y[SIDE * SIDE * FILTERS], w[FILTERS * 3 * 5 * CHANNELS];
+    gr_context *ctx = gr_open(&(gr_options){.seed = 4});
+    gr_module *net = gr_sequential(ctx, gr_conv2d_layer(ctx, &o), gr_scale_layer(ctx, 0.25), NULL);
+    gr_tensor *in = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){1, SIDE, SIDE, CHANNELS});
+    for (int i = 0; i < SIDE * SIDE * CHANNELS; i++)
+        x[i] = (float)(i * i % 17) - 3;
+    gr_upload(in, x);
+    assert_true(gr_download(gr_forward(net, in), y) && gr_download(gr_parameter(net, 0), w));
+    for (int i = 0; i < SIDE * SIDE; i++)
+        for (int c = 0; c < CHANNELS; c++)
+            assert_true(y[i * FILTERS + c] == 0.25f * x[i * CHANNELS + c]);
+    double largest = 0;
+    for (int i = CHANNELS * 3 * 5 * CHANNELS; i < FILTERS * 3 * 5 * CHANNELS; i++)
+        largest = fmax(largest, fabs((double)w[i]));
+    assert_true(largest <= sqrt(1.0 / 30) && largest > 0.8 * sqrt(1.0 / 30));
+    gr_close(ctx);
+}
+
+static void scales_are_positive(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_scale_layer(ctx, (double[]){0, -1, INFINITY}[i]));
+        assert_non_null(strstr(gr_error_text(ctx), "it must be a positive number"));
+        gr_clear_error(ctx);
+    }
+    gr_close(ctx);
+}
+
 /* A large parameter is drawn in slices and chunks; element i must not depend on them. */
 static void slices_do_not_show(void **state)
 {
@@ -326,6 +362,8 @@ int main(void)
         cmocka_unit_test(disk_order_is_pytorch),
         cmocka_unit_test(wrong_weights_change_nothing),
         cmocka_unit_test(first_values),
+        cmocka_unit_test(dirac_hands_channels_on),
+        cmocka_unit_test(scales_are_positive),
         cmocka_unit_test(slices_do_not_show),
         cmocka_unit_test(fusion_changes_nothing),
         cmocka_unit_test(summary_of_the_published_network),

@@ -33,7 +33,8 @@ typedef struct {
 static const char *const inits[] = {[GR_GLOROT_UNIFORM] = "glorot_uniform",
                                     [GR_HE_UNIFORM] = "he_uniform",
                                     [GR_KAIMING_UNIFORM] = "kaiming_uniform",
-                                    [GR_KAIMING_NORMAL] = "kaiming_normal"};
+                                    [GR_KAIMING_NORMAL] = "kaiming_normal",
+                                    [GR_DIRAC] = "dirac"};
 enum { INITS = sizeof inits / sizeof *inits };
 
 /* relu, sigmoid, ...: of each GR_UNARY in ops.def. */
@@ -67,7 +68,7 @@ static unsigned bit_of(const gr_word *w, gr_init *init)
         if (strcmp(words[i].word, w->text) == 0)
             return words[i].bit;
     for (int i = 0; i < INITS; i++)
-        if (strcmp(inits[i], w->text) == 0) {
+        if (inits[i] && strcmp(inits[i], w->text) == 0) {
             *init = (gr_init)i;
             return INIT;
         }
@@ -207,6 +208,18 @@ static gr_module *make_dropout(gr_text *t, const layer_words *l)
     return gr_dropout_layer(t->ctx, l->rate);
 }
 
+static bool scale_sizes(gr_text *t, layer_words *l)
+{
+    const gr_word *w = t->line.at < t->line.n ? &t->line.words[t->line.at] : NULL;
+    return gr__text_real(t, "the factor", 1e6, &l->rate) &&
+           (l->rate > 0 || gr__text_fail(t, w, "scale 0 gives nothing but zeros; give a factor above 0, such as 0.5"));
+}
+
+static gr_module *make_scale(gr_text *t, const layer_words *l)
+{
+    return gr_scale_layer(t->ctx, l->rate);
+}
+
 static gr_module *make_flatten(gr_text *t, const layer_words *l)
 {
     (void)l;
@@ -235,6 +248,7 @@ static const struct {
     {"batch_norm", "batch_norm [epsilon X] [momentum X] [ACTIVATION] [named NAME]", no_sizes,
      EPSILON | MOMENTUM | ACTIVATION | NAMED, make_batch_norm},
     {"dropout", "dropout SHARE", dropout_sizes, 0, make_dropout},
+    {"scale", "scale FACTOR", scale_sizes, 0, make_scale},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "nn/module.h"
-#include "optim/training/loss.h"
 
 bool gr__evaluator_open(gr_evaluator *e, gr_module *net, gr_dataset *set, const gr_loader_options *options)
 {
@@ -33,7 +32,7 @@ static bool add_batch(gr_evaluator *e, const gr_batch *batch)
         e->classes = (int)gr_dim(counts, 0);
         gr__score_open(e->net->ctx, &e->score, gr_count(counts));
     }
-    return gr_tally(e->score.total, gr__piece_loss(e->net, z, batch, e->loss, e->user), counts, NULL);
+    return gr_tally(e->score.total, gr__piece_loss(e->net, z, batch, &e->loss), counts, NULL);
 }
 
 static bool plan_batch(gr_evaluator *e, int64_t n)

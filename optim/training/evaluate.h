@@ -5,14 +5,14 @@
 #ifndef GRADUS_EVALUATE_H
 #define GRADUS_EVALUATE_H
 
-#include "optim/optim.h"
+#include "optim/training/loss.h"
 #include "optim/training/score.h"
 
 typedef struct {
     gr_module *net;
-    gr_loss_function loss;    /* NULL, as it is opened: gr_loss */
+    gr_loss_rule loss;        /* zero, as it is opened: gr_loss */
     bool (*stop)(void *user); /* asked before every batch: true ends the pass; NULL, as it is opened: never */
-    void *user;               /* for both */
+    void *user;               /* for stop */
     gr_loader *loader;        /* NULL: there is no such part */
     gr_score score;           /* the loss, and the confusion matrix; made when the model's answer is first seen */
     int classes;

@@ -165,7 +165,8 @@ static void finish_epoch(gr_fit_run *f)
                                           &(gr_sharpness_options){.epsilon = f->o->sharpness,
                                                                   .batch = gr_loader_micro_batch(f->trainer.loader),
                                                                   .loss = f->o->loss,
-                                                                  .user = f->o->user});
+                                                                  .user = f->o->user,
+                                                                  .label_smoothing = f->o->label_smoothing});
     const bool evaluated = evaluate(f);
     f->within = !evaluated;
     if (!evaluated)
@@ -207,7 +208,7 @@ static bool open_evaluators(gr_fit_run *f, const gr_split *split)
     if (!gr__evaluator_open(&f->val, f->trainer.net, split->val, &options) ||
         !gr__evaluator_open(&f->test, f->trainer.net, split->test, &options))
         return false;
-    f->val.loss = f->test.loss = f->o->loss;
+    f->val.loss = f->test.loss = f->trainer.loss;
     f->val.stop = f->test.stop = f->o->stop;
     f->val.user = f->test.user = f->o->user;
     return true;
@@ -282,8 +283,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .net = net,
                              .opt = opt,
                              .no_graph = options->no_graph,
-                             .loss = options->loss,
-                             .user = options->user,
+                             .loss = {options->loss, options->user, options->label_smoothing},
                              .meter.on = options->noise_scale};
     if (open_run(&f, &split) && !f.ctx->options.plan_only && gr__fit_state_resume(&f))
         while (!over(&f)) {

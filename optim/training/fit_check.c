@@ -13,6 +13,9 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
     if (!(o->sharpness >= 0 && isfinite(o->sharpness)))
         return gr__fail(ctx, GR_USAGE, "gr_fit: sharpness with epsilon %g; it is positive, or 0 for none",
                         o->sharpness);
+    if (!(o->label_smoothing >= 0 && o->label_smoothing < 1) || (o->label_smoothing > 0 && o->loss))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: label_smoothing %g%s; it lies in [0, 1) and is for gr_loss",
+                        o->label_smoothing, o->loss ? " of a loss of the program's own" : "");
     if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
                         (long long)o->epochs, (long long)o->updates);

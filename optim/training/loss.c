@@ -16,20 +16,31 @@ static bool fits_labels(const gr_tensor *z, const gr_batch *batch)
                     batch->classes, (long long)places);
 }
 
-gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
+static gr_tensor *smoothed_loss(gr_tensor *z, const gr_batch *batch, double smoothing)
 {
     if (!z || !fits_labels(z, batch))
         return NULL;
-    return gr_dim(z, 1) == 1 ? gr_sigmoid_bce(z, batch->y, batch->weight)
-                             : gr_softmax_cross_entropy(z, batch->y, batch->weight);
+    if (gr_dim(z, 1) > 1)
+        return gr_smoothed_cross_entropy(z, batch->y, batch->weight, smoothing);
+    if (smoothing > 0)
+        gr__fail(
+            z->ctx, GR_USAGE,
+            "labels are smoothed over the classes of a softmax, and the model's answer is a single logit; give its "
+            "last layer a unit for each class");
+    return gr_sigmoid_bce(z, batch->y, batch->weight);
 }
 
-static gr_tensor *loss_by(gr_loss_function function, void *user, gr_tensor *z, const gr_batch *batch)
+gr_tensor *gr_loss(gr_tensor *z, const gr_batch *batch)
 {
-    if (!z || !function)
-        return gr_loss(z, batch);
+    return smoothed_loss(z, batch, 0);
+}
+
+static gr_tensor *loss_by(const gr_loss_rule *rule, gr_tensor *z, const gr_batch *batch)
+{
+    if (!z || !rule->function)
+        return smoothed_loss(z, batch, rule->smoothing);
     gr_context *ctx = z->ctx;
-    gr_tensor *loss = function(user, z, batch);
+    gr_tensor *loss = rule->function(rule->user, z, batch);
     if (!loss)
         gr__fail(ctx, GR_USAGE, "the program's own loss function gave NULL");
     else if (gr__alive(loss, "the program's own loss function") && loss->count != 1)
@@ -38,8 +49,8 @@ static gr_tensor *loss_by(gr_loss_function function, void *user, gr_tensor *z, c
     return gr_ok(ctx) ? loss : NULL;
 }
 
-gr_tensor *gr__piece_loss(gr_module *net, gr_tensor *z, const gr_batch *piece, gr_loss_function function, void *user)
+gr_tensor *gr__piece_loss(gr_module *net, gr_tensor *z, const gr_batch *piece, const gr_loss_rule *rule)
 {
-    gr_tensor *loss = loss_by(function, user, z, piece);
+    gr_tensor *loss = loss_by(rule, z, piece);
     return piece->first ? gr_add_penalty(net, loss) : loss;
 }

@@ -68,7 +68,8 @@ static double loss_and_gradient(const probe *p)
     gr_batch piece = {0};
     gr__slab_clear_gradients(p->slab);
     while (gr_ok(p->ctx) && gr_loader_next(p->loader, &piece)) {
-        gr_tensor *l = gr__piece_loss(p->net, gr_forward(p->net, piece.x), &piece, p->options->loss, p->options->user);
+        const gr_loss_rule rule = {p->options->loss, p->options->user, p->options->label_smoothing};
+        gr_tensor *l = gr__piece_loss(p->net, gr_forward(p->net, piece.x), &piece, &rule);
         loss += gr_item(l);
         gr_backward(l);
         gr_step_end(p->ctx);

@@ -5,7 +5,6 @@
 
 #include "amp/overflow.h"
 #include "nn/module.h"
-#include "optim/training/loss.h"
 
 /*
  * One pass over a piece, and the optimizer's step behind the last one. Losses are shares of the whole batch's:
@@ -13,7 +12,7 @@
  */
 static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
 {
-    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, t->loss, t->user);
+    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, &t->loss);
     if (!loss)
         return false;
     if (first_pass && !gr_tally(t->total, loss, gr_accuracy(z, piece->y, piece->weight),
@@ -88,7 +87,7 @@ void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text,
 {
     gr_overflow_watch watch;
     gr__overflow_watch_begin(t->ctx, &watch);
-    gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, t->loss, t->user));
+    gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, &t->loss));
     gr__overflow_watch_end(t->ctx);
     snprintf(text, size, "%s", watch.where);
 }

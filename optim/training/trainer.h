@@ -9,6 +9,7 @@
 #define GRADUS_TRAINER_H
 
 #include "optim/optimizer.h"
+#include "optim/training/loss.h"
 #include "optim/training/noise.h"
 #include "optim/training/step_graph.h"
 
@@ -16,11 +17,10 @@ typedef struct {
     gr_context *ctx;
     gr_module *net;
     gr_optimizer *opt;
-    gr_loader *loader;     /* of the set to train on; the caller's, who may change it between two updates */
-    gr_tensor *total;      /* where loss and right answers of every piece are added, see score.h */
-    bool no_graph;         /* ask the device for every kernel of every update */
-    gr_loss_function loss; /* of the program's own; NULL: gr_loss */
-    void *user;            /* for loss */
+    gr_loader *loader; /* of the set to train on; the caller's, who may change it between two updates */
+    gr_tensor *total;  /* where loss and right answers of every piece are added, see score.h */
+    bool no_graph;     /* ask the device for every kernel of every update */
+    gr_loss_rule loss;
     gr_step_graphs graphs;
     gr_noise_meter meter;
 } gr_trainer;

@@ -95,6 +95,16 @@ class Row(Case):
         self.assertEqual([e["updates"] for e in row["history"]], [40, 80, 100])
         self.assertEqual([e["batch"] for e in row["history"]], [50, 50, 100])
 
+    def test_label_smoothing(self):
+        rows = [self.gradus("train", *QUICK, "--seed", 3, *words, "--json").row()
+                for words in ([], ["--label-smoothing", 0], ["--label-smoothing", 0.5])]
+        self.assertEqual([row["label_smoothing"] for row in rows], [None, None, 0.5])
+        self.assertEqual(rows[0]["test_loss"], rows[1]["test_loss"])
+        self.assertNotEqual(rows[0]["test_loss"], rows[2]["test_loss"])
+        self.refused(2, "train", *QUICK, "--label-smoothing", 1, names=["below 1"])
+        self.refused(2, "train", "cats-vs-dogs", "--procedural", "--batch", 2, "--updates", 1, "--label-smoothing", 0.1,
+                     names=["a single logit"])
+
     def test_history_has_every_epoch(self):
         row = self.gradus("train", "cifar10-cnn", "--procedural", "--batch", 500, "--epochs", 2, "--json").row()
         self.assertEqual([(e["epoch"], e["updates"]) for e in row["history"]], [(1, 4), (2, 8)])

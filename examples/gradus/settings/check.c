@@ -95,6 +95,14 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
     return 0;
 }
 
+static int check_loss(const settings *s, const char *command)
+{
+    return s->label_smoothing.value < 1
+               ? 0
+               : complain(GR_USAGE, command, "--label-smoothing %g: it must be below 1, a share of the target",
+                          s->label_smoothing.value);
+}
+
 static int check_batches(const settings *s, const char *command)
 {
     gr_batch_stage stages[MAX_STAGES];
@@ -186,6 +194,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
         code = check_optimizers(s, r, command, used);
     if (code == 0)
         code = check_schedules(s, r, command);
+    if (code == 0)
+        code = check_loss(s, command);
     if (code == 0)
         code = check_transfer(s, command);
     return code ? code : check_data(s, r, command);

@@ -232,6 +232,7 @@ gr_fit_options resolved_fit(const resolved *s)
                             .workers = (int)asked->workers,
                             .prefetch = (int)asked->prefetch,
                             .on_device = resolved_preload(s) == PRELOAD_DEVICE,
+                            .label_smoothing = asked->label_smoothing.value,
                             .noise_scale = asked->noise_scale,
                             .sharpness = asked->sharpness,
                             .schedule = s->schedule};

@@ -40,6 +40,9 @@ const option settings_protocol[] = {
                 "no weight decay on biases and on batch normalisation's scales and shifts"),
     POSITIVE_OPTION("clip-norm", "X", AT(clip_norm),
                     "scale the gradients down to this norm, all together, where it is larger"),
+    AMOUNT_OPTION("label-smoothing", "X", AT(label_smoothing),
+                  "share of each target that is spread over all classes, in training and in evaluation: below 1 "
+                  "(usual: 0.1; default: the recipe's, or 0)"),
     CHOICE_OPTION(
         "lr-schedule", "NAME", AT(lr_schedule), lr_schedule_names,
         "how the learning rate goes on: constant, cosine or linear (to --lr-min at the end of the run), steps, or "

@@ -21,6 +21,7 @@ typedef struct {
     int64_t micro_batch;
     const char *batch_schedule;
     double clip_norm;
+    amount label_smoothing;
     bool decay_weights_only;
     bool noise_scale;
     double sharpness;

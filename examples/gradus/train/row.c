@@ -168,6 +168,7 @@ static void put_run(json_t *row, const result *r)
     put(row, "freeze_statistics", json_boolean(s->asked.freeze_statistics));
     put_real(row, "head_lr", s->asked.head_lr > 0 ? s->asked.head_lr : NAN); /* null: as the others' */
     put_real(row, "ema", s->asked.ema > 0 ? s->asked.ema : NAN);             /* null: the weights themselves */
+    put_real(row, "label_smoothing", s->asked.label_smoothing.value > 0 ? s->asked.label_smoothing.value : NAN);
     put_parameters(row, s, false);
     put(row, "seed", json_integer(s->asked.seed));
 }
