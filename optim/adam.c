@@ -6,7 +6,7 @@
 static bool step(gr_optimizer *opt, const gr_run *run)
 {
     gr_adam_args args = opt->adam;
-    args.weight_decay = run->decays ? args.weight_decay : 0;
+    args.weight_decay *= run->decay;
     return gr_adam_step(run->p, run->g, run->m[0], run->m[1], &args);
 }
 

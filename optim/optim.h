@@ -82,6 +82,24 @@ int gr_optimizer_passes(const gr_optimizer *opt);
  */
 bool gr_set_lr_scale(gr_optimizer *opt, const char *patterns, double scale);
 
+/*
+ * The same of the weight decay of gr_sgd and gr_adam. Its share of an update is rate times decay: 1 / scale keeps what
+ * gr_set_lr_scale would change.
+ */
+bool gr_set_decay_scale(gr_optimizer *opt, const char *patterns, double scale);
+
+/*
+ * First values from data: the filters of that name of a built model, [2d,R,S,C] with d = RSC, become the principal axes
+ * of the set's R x S patches, by falling second moment l, each divided by sqrt(l + epsilon), then the negatives of all.
+ * What they give has about unit variance and is uncorrelated, so that it may be frozen. Pictures are those of the set's
+ * batches, normalised, and augmented where the set is. False: recorded.
+ */
+typedef struct {
+    int64_t samples; /* the set's first so many; 0: 5000 */
+    double epsilon;  /* 0: 5e-4 */
+} gr_whiten_options;
+bool gr_whiten(gr_module *net, const char *name, gr_dataset *set, const gr_whiten_options *options);
+
 /* Learning rate from the next update on. In gr_fit a schedule other than GR_CONSTANT sets it before each update. */
 bool gr_set_lr(gr_optimizer *opt, double lr);
 
@@ -223,13 +241,15 @@ typedef struct {
      * begins behind them.
      */
     double warm_up;
+    double warm_up_from; /* the share of the rate that it grows from, in [0, 1] */
 } gr_schedule;
 
 /*
  * Rate of update number update, from 0, of a run of so many, per_epoch to an epoch. In the W = warm_up per_epoch
- * updates of the warm-up lr (update + 1) / W. Then, with u and U the updates since and in all since: COSINE lr_min +
- * (lr - lr_min) (1 + cos(pi u / U)) / 2, LINEAR lr_min + (lr - lr_min) (1 - u / U), STEPS lr gamma^floor(u / (every
- * per_epoch)), TRIANGULAR lr_min + (lr - lr_min) (1 - |u mod 2h / h - 1|), h = every per_epoch.
+ * updates of the warm-up, f being warm_up_from, lr (f + (1 - f) (update + 1) / W). Then, with u and U the updates since
+ * and in all since: COSINE lr_min + (lr - lr_min) (1 + cos(pi u / U)) / 2, LINEAR lr_min + (lr - lr_min) (1 - u / U),
+ * STEPS lr gamma^floor(u / (every per_epoch)), TRIANGULAR lr_min + (lr - lr_min) (1 - |u mod 2h / h - 1|), h = every
+ * per_epoch.
  */
 double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t updates, int64_t per_epoch);
 

@@ -11,6 +11,7 @@ static void destroy(void *object)
     gr_optimizer *opt = object;
     free(opt->fused);
     free(opt->lr_scale);
+    free(opt->decay_scale);
     free(opt);
 }
 
@@ -51,16 +52,34 @@ double gr__lr_scale(const gr_optimizer *opt, int i)
     return opt->lr_scale ? opt->lr_scale[i] : 1;
 }
 
+double gr__decay_scale(const gr_optimizer *opt, int i)
+{
+    return opt->decay_scale ? opt->decay_scale[i] : 1;
+}
+
 /* One for each parameter, all 1, unless they are there. False: recorded. */
-static bool make_scales(gr_optimizer *opt)
+static bool make_scales(gr_optimizer *opt, double **scales)
 {
     const int n = gr_parameter_count(opt->net);
-    if (opt->lr_scale)
+    if (*scales)
         return true;
-    opt->lr_scale = gr__calloc(opt->ctx, (size_t)n + 1, sizeof *opt->lr_scale);
-    for (int i = 0; opt->lr_scale && i < n; i++)
-        opt->lr_scale[i] = 1;
-    return opt->lr_scale;
+    *scales = gr__calloc(opt->ctx, (size_t)n + 1, sizeof **scales);
+    for (int i = 0; *scales && i < n; i++)
+        (*scales)[i] = 1;
+    return *scales;
+}
+
+/* The scale of those that patterns match, in the name of what. False: recorded. */
+static bool set_scale(gr_optimizer *opt, const char *what, double **scales, const char *patterns, double scale)
+{
+    const int n = gr_parameter_count(opt->net);
+    bool *marks = gr__calloc(opt->ctx, (size_t)n + 1, sizeof *marks);
+    const bool good = marks && gr__mark_parameters(opt->net, what, patterns, marks) && make_scales(opt, scales);
+    for (int i = 0; good && i < n; i++)
+        if (marks[i])
+            (*scales)[i] = scale;
+    free(marks);
+    return good;
 }
 
 bool gr_set_lr_scale(gr_optimizer *opt, const char *patterns, double scale)
@@ -70,14 +89,17 @@ bool gr_set_lr_scale(gr_optimizer *opt, const char *patterns, double scale)
     if (!(scale > 0 && isfinite(scale)) || opt->updates > 0)
         return gr__fail(opt->ctx, GR_USAGE, "gr_set_lr_scale: %g; it is a positive number, set before the first update",
                         scale);
-    const int n = gr_parameter_count(opt->net);
-    bool *marks = gr__calloc(opt->ctx, (size_t)n + 1, sizeof *marks);
-    const bool good = marks && gr__mark_parameters(opt->net, "gr_set_lr_scale", patterns, marks) && make_scales(opt);
-    for (int i = 0; good && i < n; i++)
-        if (marks[i])
-            opt->lr_scale[i] = scale;
-    free(marks);
-    return good;
+    return set_scale(opt, "gr_set_lr_scale", &opt->lr_scale, patterns, scale);
+}
+
+bool gr_set_decay_scale(gr_optimizer *opt, const char *patterns, double scale)
+{
+    if (!opt || !gr_ok(opt->ctx))
+        return false;
+    if (!(scale >= 0 && isfinite(scale)) || opt->updates > 0)
+        return gr__fail(opt->ctx, GR_USAGE,
+                        "gr_set_decay_scale: %g; it is a number of at least 0, set before the first update", scale);
+    return set_scale(opt, "gr_set_decay_scale", &opt->decay_scale, patterns, scale);
 }
 
 bool gr_set_decay_weights_only(gr_optimizer *opt, bool on)

@@ -16,7 +16,7 @@ enum { GR__MAX_MOMENTS = 2, GR__AVERAGES = 2 };
 typedef struct {
     gr_tensor *p, *g, *m[GR__MAX_MOMENTS]; /* 1-D, of the same count */
     bool vectors;                          /* biases, and scales and shifts of batch normalisation */
-    bool decays;                           /* weight decay applies */
+    double decay;                          /* how much of the weight decay applies */
 } gr_run;
 
 /* What a fused update of a dense layer's weights will be made of that waits for the end of the backward pass. */
@@ -51,6 +51,7 @@ struct gr_optimizer {
     int pass;                         /* of this update, from 0 */
     int64_t updates;                  /* begun so far */
     double *lr_scale;                 /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
+    double *decay_scale;              /* the same of the weight decay */
     float skips;                      /* of them skipped, while the step state counts another optimizer's */
     double ema;                       /* decay of the averages of weights; 0: there are none */
     bool averaged;                    /* the model holds them, and average[] the weights */
@@ -83,8 +84,9 @@ bool gr__update_finish(gr_optimizer *opt);
 /* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
 gr_tensor *gr__gradient_norm(gr_optimizer *opt);
 
-/* How much of the rate parameter i learns at; 1 unless gr_set_lr_scale said otherwise. */
+/* How much of the rate parameter i learns at, and of the decay it has; 1 unless gr_set_lr_scale, gr_set_decay_scale. */
 double gr__lr_scale(const gr_optimizer *opt, int i);
+double gr__decay_scale(const gr_optimizer *opt, int i);
 
 /* Updates every parameter that has a gradient, or of whose layer what it will be made of was kept. False: recorded. */
 bool gr__step_parameters(gr_optimizer *opt);

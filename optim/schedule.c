@@ -28,7 +28,9 @@ double gr_scheduled_lr(const gr_schedule *s, double lr, int64_t update, int64_t 
 {
     const int64_t warm = llround(s->warm_up * (double)per_epoch);
     if (update < warm)
-        return lr * (double)(update + 1) / (double)warm;
+        return s->warm_up_from > 0
+                   ? lr * (s->warm_up_from + (1 - s->warm_up_from) * (double)(update + 1) / (double)warm)
+                   : lr * (double)(update + 1) / (double)warm;
     return after_warm_up(s, lr, (double)(update - warm), (double)(updates - warm), (double)per_epoch);
 }
 

@@ -5,7 +5,7 @@
 
 static bool plain_step(gr_optimizer *opt, const gr_run *run)
 {
-    return gr_sgd_step(run->p, run->g, &(gr_sgd_args){run->decays ? opt->sgd.weight_decay : 0});
+    return gr_sgd_step(run->p, run->g, &(gr_sgd_args){run->decay * opt->sgd.weight_decay});
 }
 
 static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, gr_tensor *const *m)
@@ -17,7 +17,7 @@ static gr_tensor *dense_step(gr_optimizer *opt, const gr_dense_update *update, g
 static bool momentum_step(gr_optimizer *opt, const gr_run *run)
 {
     gr_momentum_args args = opt->sgd;
-    args.weight_decay = run->decays ? args.weight_decay : 0;
+    args.weight_decay *= run->decay;
     return gr_momentum_step(run->p, run->g, run->m[0], &args);
 }
 

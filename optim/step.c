@@ -23,6 +23,7 @@ static int run_end(const gr_optimizer *opt, int first)
     int end = first;
     while (end < list->n && list->slab->segments[end].value->grad_written &&
            (end == first || !opt->class->by_segment) && gr__lr_scale(opt, end) == gr__lr_scale(opt, first) &&
+           gr__decay_scale(opt, end) == gr__decay_scale(opt, first) &&
            (!opt->decay_weights_only || is_vector(list, end) == is_vector(list, first)))
         end++;
     return end;
@@ -38,7 +39,7 @@ static bool step_run(gr_optimizer *opt, int first, int end)
     gr_run run = {.p = gr__slab_piece(list->slab->values, s->offset, 1, &count),
                   .g = gr__slab_gradients(list->slab, first, end),
                   .vectors = vectors,
-                  .decays = !(opt->decay_weights_only && vectors)};
+                  .decay = opt->decay_weights_only && vectors ? 0 : gr__decay_scale(opt, first)};
     for (int i = 0; i < opt->class->moments; i++)
         run.m[i] = gr__slab_piece(opt->moments[i], s->state_offset, 1, &count);
     return opt->class->step_run(opt, &run);

@@ -362,6 +362,10 @@ static void schedules_have_their_values(void **state)
     assert_true(gr_scheduled_lr(&steps, 0.8, 29, 100, 10) == 0.8);
     assert_true(gr_scheduled_lr(&steps, 0.8, 30, 100, 10) == 0.4);
     assert_true(gr_scheduled_lr(&steps, 0.8, 60, 100, 10) == 0.2);
+    const gr_schedule triangle = {.kind = GR_LINEAR, .lr_min = 0.1, .warm_up = 1, .warm_up_from = 0.2};
+    assert_true(fabs(gr_scheduled_lr(&triangle, 1, 0, 40, 10) - (0.2 + 0.8 * 0.1)) < 1e-15);
+    assert_true(fabs(gr_scheduled_lr(&triangle, 1, 9, 40, 10) - 1) < 1e-15);
+    assert_true(fabs(gr_scheduled_lr(&triangle, 1, 25, 40, 10) - (0.1 + 0.9 * 0.5)) < 1e-15);
     assert_true(gr_scheduled_lr(&(gr_schedule){0}, 0.8, 60, 100, 10) == 0.8);
     assert_true(fabs(gr_scheduled_lr(&(gr_schedule){.kind = GR_STEPS}, 1, 30, 100, 1) - 0.1) < 1e-15);
 }
@@ -465,6 +469,7 @@ static void bad_options_are_refused(void **state)
                             {.batch = 4},
                             {.batch = 4, .epochs = -1},
                             {.batch = 121, .epochs = 1},
+                            {.batch = 4, .epochs = 1, .schedule = {.warm_up_from = 1.5}},
                             {.batch = 4, .epochs = 1, .label_smoothing = 1},
                             {.batch = 4, .epochs = 1, .label_smoothing = 0.1}, /* of one logit */
                             {.batch = 4, .epochs = 1, .schedule = {.kind = GR_STEPS, .gamma = -1}},
@@ -493,7 +498,7 @@ static void memory_is_planned_first(void **state)
     gr_close(ctx);
 }
 
-/* The loss is linear in the smoothing, in training and in evaluation; where no weight moves it is the same otherwise. */
+/* The loss is linear in the smoothing, in training and in evaluation, where no weight moves. */
 static void labels_are_smoothed(void **state)
 {
     (void)state;

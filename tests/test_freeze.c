@@ -189,6 +189,41 @@ static void a_scaled_rate(const gr_options *options, maker make, bool minimize)
         assert_int_equal(gr_close(runs[i].ctx), 0);
 }
 
+/* Ten times the rate and a tenth of the decay: what the gradient does is tenfold, what decay does is as before. */
+static gr_optimizer *decaying(gr_context *ctx, gr_module *net)
+{
+    return gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.01, .momentum = 0.9, .weight_decay = 0.5});
+}
+
+static gr_optimizer *not_decaying(gr_context *ctx, gr_module *net)
+{
+    return gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.01, .momentum = 0.9});
+}
+
+static void decay_has_a_scale_of_its_own(void **state)
+{
+    (void)state;
+    const gr_options ref = {.device = "ref"};
+    const run drawn = open_run(&ref, NULL, NULL, decaying), bare = open_run(&ref, NULL, NULL, not_decaying),
+              both = open_run(&ref, NULL, NULL, decaying);
+    assert_true(gr_set_lr_scale(both.opt, "fc.weight", 10) && gr_set_decay_scale(both.opt, "fc.weight", 0.1));
+    update(&bare, false);
+    update(&both, false);
+    for (int i = 0; i < gr_parameter_count(drawn.net); i++) {
+        double *from = values_of(gr_parameter(drawn.net, i)), *a = values_of(gr_parameter(bare.net, i)),
+               *b = values_of(gr_parameter(both.net, i));
+        const double scale = matches(gr_parameter_name(drawn.net, i), "fc.weight") ? 10 : 1;
+        for (int64_t j = 0; j < gr_count(gr_parameter(drawn.net, i)); j++)
+            assert_true(fabs((b[j] - from[j]) - (scale * (a[j] - from[j]) - 0.01 * 0.5 * from[j])) < 1e-12);
+        free(from);
+        free(a);
+        free(b);
+    }
+    const run runs[] = {drawn, bare, both};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(gr_close(runs[i].ctx), 0);
+}
+
 static void parts_learn_at_rates_of_their_own(void **state)
 {
     (void)state;
@@ -408,6 +443,8 @@ static void mistakes_are_named(void **state)
     gr_clear_error(ctx);
     assert_false(gr_set_lr_scale(opt, "*", 0));
     gr_clear_error(ctx);
+    assert_false(gr_set_decay_scale(opt, "*", -1));
+    gr_clear_error(ctx);
     assert_int_equal(gr_module_freeze(net, "*"), 2);
     assert_false(gr_optimizer_step(opt));
     assert_non_null(strstr(gr_error_text(ctx), "all frozen"));
@@ -423,6 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_trained_is_trained_as_before),
+        cmocka_unit_test(decay_has_a_scale_of_its_own),
         cmocka_unit_test(parts_learn_at_rates_of_their_own),
         cmocka_unit_test(passes_over_all_weights_leave_frozen_ones_out),
         cmocka_unit_test(what_is_frozen_costs_nothing),

@@ -196,7 +196,7 @@ static void first_values(void **state)
     gr_close(ref);
 }
 
-/* Of filters by dirac those of the first channels give them back; the others are drawn, within kaiming_uniform's limit. */
+/* Of filters by dirac the first give the channels back; the others are drawn, within kaiming_uniform's limit. */
 static void dirac_hands_channels_on(void **state)
 {
     (void)state;

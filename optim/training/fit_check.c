@@ -21,10 +21,12 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
                         (long long)o->epochs, (long long)o->updates);
     const gr_schedule *s = &o->schedule;
     if ((unsigned)s->kind > GR_TRIANGULAR || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma) ||
-        !(s->warm_up >= 0 && s->warm_up < 1e9))
-        return gr__fail(ctx, GR_USAGE,
-                        "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g, warm_up %g; all are at least 0",
-                        (int)s->kind, s->lr_min, (long long)s->every, s->gamma, s->warm_up);
+        !(s->warm_up >= 0 && s->warm_up < 1e9) || !(s->warm_up_from >= 0 && s->warm_up_from <= 1))
+        return gr__fail(
+            ctx, GR_USAGE,
+            "gr_fit: schedule %d, lr_min %g, every %lld, gamma %g, warm_up %g, warm_up_from %g; all are at least "
+            "0, the last at most 1",
+            (int)s->kind, s->lr_min, (long long)s->every, s->gamma, s->warm_up, s->warm_up_from);
     return gr_ok(ctx);
 }
 

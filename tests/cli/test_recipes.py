@@ -3,10 +3,13 @@ missing."""
 
 import gzip
 import json
+import pathlib
 import struct
 import unittest
 
 from cli import Case
+
+MODELS = pathlib.Path(__file__).resolve().parents[2] / "examples/models"
 
 
 def idx(folder, n, dot=False, packed=True):
@@ -22,6 +25,32 @@ def idx(folder, n, dot=False, packed=True):
                            (f"{part}-labels{'.' if dot else '-'}idx1-ubyte",
                             struct.pack(">II", 0x801, count) + labels)):
             (folder / (what + ".gz" * packed)).write_bytes(gzip.compress(data) if packed else data)
+
+
+class Options(Case):
+    """cifar10-94 is its text and options of the protocol that any recipe takes."""
+    PIECES = {"label_smoothing": 0.2, "warm_up": 2.3, "warm_up_from": 0.2, "lr_min": 0.105, "whiten": "conv1.weight",
+              "freeze": "conv1.weight,bn*.weight", "lr_scale": "bn*.bias=64", "lr_schedule": "linear"}
+    RUN = ["train", "cifar10-94", "--procedural", "--batch", 2, "--updates", 1, "--no-evaluation", "--json"]
+
+    def test_a_recipe_is_its_options(self):
+        done = self.gradus(*self.RUN)
+        self.assertIn("7 of 21 parameters are frozen", done.err)
+        row = done.row()
+        self.assertEqual({key: row[key] for key in self.PIECES}, self.PIECES)
+        options = [word for key in ("whiten", "freeze", "lr_scale")
+                   for word in ("--" + key.replace("_", "-"), self.PIECES[key])]
+        text = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", *options).row()
+        self.assertEqual((text["train_loss"], text["lr_scale"]), (row["train_loss"], "bn*.bias=64"))
+        bare = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", "--label-smoothing", 0).row()
+        self.assertEqual([bare[key] for key in ("whiten", "freeze", "lr_scale", "label_smoothing")], [None] * 4)
+
+    def test_mistakes(self):
+        self.refused(2, *self.RUN, "--lr-scale", "bn*.bias", names=["names and a number above 0"])
+        self.refused(2, *self.RUN, "--lr-scale", "norm=2", names=['"norm"', "there are conv1.weight"])
+        self.refused(2, *self.RUN, "--whiten", "conv2.weight", names=["no filters for pictures of 32x32x3"])
+        self.refused(2, *self.RUN, "--whiten", "conv1.weight", "--init-weights", "w", names=["exclude each other"])
+        self.refused(2, *self.RUN, "--warm-up-from", 2, names=["a share of the rate"])
 
 
 class Idx(Case):

@@ -22,6 +22,11 @@ typedef struct {
     double value;
 } recipe_setting;
 
+/* A recipe's value for an option of the protocol, by its name without dashes. */
+typedef struct {
+    const char *option, *value;
+} recipe_option;
+
 /* What a recipe has for an optimizer; the others take theirs from the one that they are like. */
 typedef struct {
     const char *name; /* "sgd", "adam" */
@@ -47,7 +52,9 @@ typedef struct {
     const char *optimizer; /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
     gr_schedule_kind lr_schedule;
-    int64_t batch, epochs; /* the usual ones */
+    recipe_option options[6];     /* for what nobody asks otherwise; ends with one without a name */
+    recipe_option net_options[4]; /* the same of options that name parameters: not with --model */
+    int64_t batch, epochs;        /* the usual ones */
     gr_last_batch last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */
     const char *words[8];                       /* the recipe told, ends with NULL */

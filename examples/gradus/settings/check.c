@@ -90,6 +90,11 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
         return complain(GR_USAGE, command, "--lr-gamma is for --lr-schedule steps");
     if (s->lr_min.given && (kind == GR_STEPS || kind == GR_CONSTANT))
         return complain(GR_USAGE, command, "--lr-min is for --lr-schedule cosine, linear or triangular");
+    if (s->warm_up_from.value > 1)
+        return complain(GR_USAGE, command, "--warm-up-from %g: it is a share of the rate, at most 1",
+                        s->warm_up_from.value);
+    if (s->warm_up_from.given && settings_shared(s, r).warm_up == 0)
+        return complain(GR_USAGE, command, "--warm-up-from is for --warm-up");
     if (s->base_batch && !s->lr_rule.given)
         return complain(GR_USAGE, command, "--base-batch is for --lr-rule linear or sqrt");
     return 0;
@@ -182,7 +187,14 @@ static int check_transfer(const settings *s, const char *command)
 {
     if (s->freeze_statistics && !s->freeze)
         return complain(GR_USAGE, command, "--freeze-statistics goes by the names of --freeze; give these, too");
-    return 0;
+    if (s->whiten && s->init_weights)
+        return complain(GR_USAGE, command, "--whiten and --init-weights exclude each other; give one of them");
+    char names[LR_SCALE_NAMES];
+    double scale;
+    return !s->lr_scale || read_lr_scale(s->lr_scale, names, &scale)
+               ? 0
+               : complain(GR_USAGE, command, "--lr-scale \"%s\": names and a number above 0, such as bn*.bias=64",
+                          s->lr_scale);
 }
 
 int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used)

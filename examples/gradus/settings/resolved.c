@@ -34,6 +34,15 @@ int read_stages(const char *text, gr_batch_stage *stages)
     return n;
 }
 
+bool read_lr_scale(const char *text, char names[LR_SCALE_NAMES], double *scale)
+{
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || equals - text >= LR_SCALE_NAMES)
+        return false;
+    snprintf(names, LR_SCALE_NAMES, "%.*s", (int)(equals - text), text);
+    return parse_positive(equals + 1, scale);
+}
+
 static void resolve_batch(resolved *s)
 {
     const settings *asked = &s->asked;
@@ -87,9 +96,20 @@ static choice usual_choice(choice asked, int usual)
     return (choice){true, asked.given ? asked.value : usual};
 }
 
+/* Drawn weights alone are made to whiten. */
+static void take_recipe_options(settings *s, const recipe *r)
+{
+    for (const recipe_option *o = r->options; o->option; o++)
+        option_default(settings_protocol, s, o->option, o->value);
+    for (const recipe_option *o = r->net_options; o->option && !s->model; o++)
+        if (!(s->init_weights && strcmp(o->option, "whiten") == 0))
+            option_default(settings_protocol, s, o->option, o->value);
+}
+
 settings settings_shared(const settings *asked, const recipe *r)
 {
     settings s = *asked;
+    take_recipe_options(&s, r);
     s.lr_schedule = usual_choice(s.lr_schedule, (int)r->lr_schedule);
     const gr_schedule_kind kind = (gr_schedule_kind)s.lr_schedule.value;
     if (s.lr_every == 0 && (kind == GR_STEPS || kind == GR_TRIANGULAR))
@@ -121,7 +141,8 @@ resolved settings_resolve(const settings *asked, const recipe *r)
                                .every = s.asked.lr_every,
                                .gamma = s.asked.lr_gamma,
                                .lr_min = s.asked.lr_min.value,
-                               .warm_up = s.asked.warm_up};
+                               .warm_up = s.asked.warm_up,
+                               .warm_up_from = s.asked.warm_up_from.value};
     s.last_batch = (gr_last_batch)s.asked.last_batch.value;
     s.augment = s.asked.augment;
     s.val_share = s.asked.val_share.given ? s.asked.val_share.value : 0.1;
@@ -201,11 +222,24 @@ static void set_head_lr(gr_optimizer *opt, gr_module *net, double scale)
     gr_set_lr_scale(opt, pattern, scale);
 }
 
+/* The rate alone: what decay takes from a parameter in an update is rate times decay. */
+static void set_lr_scale(gr_optimizer *opt, const char *text)
+{
+    char names[LR_SCALE_NAMES];
+    double scale;
+    if (!read_lr_scale(text, names, &scale))
+        return;
+    gr_set_lr_scale(opt, names, scale);
+    gr_set_decay_scale(opt, names, 1 / scale);
+}
+
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)
 {
     gr_optimizer *opt = s->optimizer->make(ctx, net, s->lr, s->parameters);
     if (s->asked.head_lr > 0)
         set_head_lr(opt, net, s->asked.head_lr / s->lr);
+    if (s->asked.lr_scale)
+        set_lr_scale(opt, s->asked.lr_scale);
     gr_set_clip(opt, s->asked.clip_norm);
     gr_set_ema(opt, s->asked.ema);
     gr_set_decay_weights_only(opt, s->asked.decay_weights_only);

@@ -8,7 +8,7 @@
 #include "recipes/recipe.h"
 #include "settings/settings.h"
 
-enum { MAX_STAGES = 16 };
+enum { MAX_STAGES = 16, LR_SCALE_NAMES = 256 };
 
 typedef struct {
     const recipe *recipe;
@@ -38,6 +38,9 @@ settings settings_shared(const settings *asked, const recipe *r);
 /* The values of an optimizer's parameters, in its own order: the user's, else the recipe's, else the usual ones. */
 void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o,
                         double values[OPTIMIZER_PARAMETERS]);
+
+/* "bn*.bias=64": the names before the last "=", and the number behind it. False: text is not of this form. */
+bool read_lr_scale(const char *text, char names[LR_SCALE_NAMES], double *scale);
 
 /* "0:64,30:320": returns how many stages there are, at most MAX_STAGES; 0 where text is none. */
 int read_stages(const char *text, gr_batch_stage *stages);

@@ -54,6 +54,8 @@ const option settings_protocol[] = {
     POSITIVE_OPTION("lr-gamma", "X", AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)"),
     POSITIVE_OPTION("warm-up", "EPOCHS", AT(warm_up),
                     "epochs, whole or not, in which the rate first grows in a straight line"),
+    AMOUNT_OPTION("warm-up-from", "X", AT(warm_up_from),
+                  "with --warm-up: the share of the rate that it grows from, up to 1 (default: 0)"),
     CHOICE_OPTION(
         "lr-rule", "RULE", AT(lr_rule), lr_rule_names,
         "what the batch size does to the rate: none, linear (in proportion) or sqrt (to its root) (default: none)"),
@@ -101,6 +103,12 @@ const option settings_protocol[] = {
     POSITIVE_OPTION("ema", "DECAY", AT(ema),
                     "average the weights over the updates, as avg = DECAY avg + (1 - DECAY) weights, such as 0.99; "
                     "evaluation and --save-weights take the averages (default: none)"),
+    TEXT_OPTION("lr-scale", "NAMES=X", AT(lr_scale),
+                "the parameters of these names learn at X times the rate, with the weight decay of all, such as "
+                "bn*.bias=64"),
+    TEXT_OPTION("whiten", "NAME", AT(whiten),
+                "the filters of this name, two for each number in their window, begin as those that whiten the patches "
+                "of the first 5000 training pictures, such as conv1.weight"),
     CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),

@@ -30,6 +30,7 @@ typedef struct {
     double lr_gamma;
     amount lr_min;
     double warm_up;
+    amount warm_up_from;
     choice lr_rule;
     int64_t base_batch;
     int64_t epochs, updates;
@@ -47,6 +48,8 @@ typedef struct {
     bool freeze_statistics;
     int64_t replace_head;
     double head_lr, ema;
+    const char *lr_scale;
+    const char *whiten;
     choice device, precision;
     int64_t memory_limit;
     /* the machine: what must not change a result */

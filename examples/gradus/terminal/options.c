@@ -226,6 +226,15 @@ amount option_number(const option *o, const void *values)
     return (amount){0};
 }
 
+void option_default(const option *options, void *values, const char *name, const char *text)
+{
+    option_value v = {0};
+    for (const option *o = options; o->name; o++)
+        if (strcmp(o->name, name) == 0 && !option_number(o, values).given &&
+            !(o->type == OPTION_TEXT && value_of(o, values).text) && read_value(o, text, &v))
+            memcpy((char *)values + o->offset, &v, size_of(o->type));
+}
+
 /* The setting as text that read_value reads as the same value. False: it was not given. */
 static bool value_text(const option *o, const void *values, char *text, size_t size)
 {

@@ -100,6 +100,9 @@ options_end options_parse(const gradus_command *c, void *values, int argc, char 
 /* Reads text as a value of an option into the struct it lies in. False: it is none, complained of in c's name. */
 bool option_set(const gradus_command *c, const option *o, void *values, const char *text);
 
+/* Reads text as a value of the option of that name, unless it has one: what somebody else chose for it. */
+void option_default(const option *options, void *values, const char *name, const char *text);
+
 /* The options of a group. */
 const option *options_of(const option_group *group);
 

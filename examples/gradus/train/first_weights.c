@@ -34,9 +34,11 @@ static void tell_frozen(const gr_module *net, const char *command)
              gr_parameter_count(net), still, all);
 }
 
-int first_weights(gr_module *net, gr_context *ctx, const resolved *s, const char *command)
+int first_weights(gr_module *net, gr_context *ctx, const resolved *s, gr_dataset *set, const char *command)
 {
-    const int code = s->asked.init_weights ? load(net, ctx, s, command) : 0;
+    int code = s->asked.init_weights ? load(net, ctx, s, command) : 0;
+    if (code == 0 && s->asked.whiten && !gr_whiten(net, s->asked.whiten, set, NULL))
+        code = complain_of(ctx, command);
     if (code == 0 && s->asked.freeze)
         tell_frozen(net, command);
     return code;

@@ -174,7 +174,7 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
     if (code)
         return code;
     *net = resolved_built_net(s, t->ctx, t->data.split.train);
-    if (gr_ok(t->ctx) && (code = first_weights(*net, t->ctx, s, "train")) != 0)
+    if (gr_ok(t->ctx) && (code = first_weights(*net, t->ctx, s, t->data.split.train, "train")) != 0)
         return code;
     *opt = resolved_optimizer(s, t->ctx, *net);
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
