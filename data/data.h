@@ -166,6 +166,7 @@ void gr_dataset_normalise(gr_dataset *set, const gr_normalise_args *args);
  *
  *   flip flip=alternate flip=always   mirrored left to right: by chance; by chance, then in turn epoch by epoch; always
  *   translate=4                       moved by up to 4 whole pixels each way
+ *   shift=1:-2                        moved by 1 pixel down and 2 to the left
  *   rotate=15 shear=10                turned, slanted by up to so many degrees; rotate=5..10: from 5 to 10
  *   scale=0.9..1.1                    enlarged around the middle
  *   resize=250 crop=200               sides (or HxW); the crop is anywhere; crop=200@center, crop=200@ROW:COLUMN: there

@@ -62,6 +62,9 @@ static void refuses_plans(void **state)
         {"translate=", "\"translate=\": wanted is a number of whole pixels"},
         {"translate=0", "whole pixels from 1 to 4096"},
         {"translate=1.5", "whole pixels"},
+        {"shift=1", "ROWS:COLUMNS, such as shift=1:-2"},
+        {"shift=1:5000", "ROWS:COLUMNS"},
+        {"shift=1:2:3", "ROWS:COLUMNS"},
         {"rotate", "such as rotate=15"},
         {"rotate=left", "wanted is a number, or two as A..B, such as rotate=15"},
         {"rotate=1..", "wanted is a number"},
@@ -326,6 +329,31 @@ static void twice_is_once(void **state)
     }
 }
 
+/* A shift by whole pixels moves them as they are; the fill is what comes in, here the picture's own, mirrored. */
+static void shifts_whole_pixels(void **state)
+{
+    (void)state;
+    enum { WIDE = 8, SAMPLES = 4 };
+    float x[2][SAMPLES][WIDE][WIDE][3];
+    gr_context *ctx = gr_open(NULL);
+    gr_dataset *set = gr_procedural(ctx, SAMPLES, WIDE, WIDE, 1);
+    for (int k = 0; k < 2; k++) {
+        gr_batch batch;
+        gr_loader *loader = gr_loader_open(k ? gr_augmented(set, "shift=1:-2,fill=reflect") : set,
+                                           &(gr_loader_options){.batch = SAMPLES, .order = GR_IN_ORDER});
+        assert_true(gr_loader_next(loader, &batch) && gr_download(batch.x, x[k]));
+        gr_loader_close(loader);
+    }
+    for (int n = 0; n < SAMPLES; n++)
+        for (int h = 0; h < WIDE; h++)
+            for (int w = 0; w < WIDE; w++) {
+                const int from_h = h == 0 ? 1 : h - 1, from_w = w + 2 < WIDE ? w + 2 : 2 * (WIDE - 1) - (w + 2);
+                for (int c = 0; c < 3; c++)
+                    assert_true(fabsf(x[1][n][h][w][c] - x[0][n][from_h][from_w][c]) < 1e-6f);
+            }
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 /* Half of the samples, one after the other epoch; a sample by chance is not always the same. */
 static void flips_in_turn(void **state)
 {
@@ -375,9 +403,10 @@ static void doubles_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_plans),    cmocka_unit_test(refuses_plans),   cmocka_unit_test(refuses_sets),
-        cmocka_unit_test(shapes_of_sets), cmocka_unit_test(agrees_with_pil), cmocka_unit_test(same_bytes),
-        cmocka_unit_test(twice_is_once),  cmocka_unit_test(flips_in_turn),   cmocka_unit_test(doubles_sets),
+        cmocka_unit_test(reads_plans),    cmocka_unit_test(refuses_plans),       cmocka_unit_test(refuses_sets),
+        cmocka_unit_test(shapes_of_sets), cmocka_unit_test(agrees_with_pil),     cmocka_unit_test(same_bytes),
+        cmocka_unit_test(twice_is_once),  cmocka_unit_test(shifts_whole_pixels), cmocka_unit_test(flips_in_turn),
+        cmocka_unit_test(doubles_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,16 @@ enum {
     GR__ANYWHERE_INSIDE = -1
 };
 
-typedef enum { GR__FLIP, GR__TRANSLATE, GR__ROTATE, GR__SHEAR, GR__SCALE, GR__RESIZE, GR__CROP } gr__step_kind;
+typedef enum {
+    GR__FLIP,
+    GR__TRANSLATE,
+    GR__SHIFT,
+    GR__ROTATE,
+    GR__SHEAR,
+    GR__SCALE,
+    GR__RESIZE,
+    GR__CROP
+} gr__step_kind;
 typedef enum { GR__FLIP_RANDOM, GR__FLIP_ALTERNATE, GR__FLIP_ALWAYS } gr__flip_mode;
 
 typedef struct {
@@ -23,7 +32,7 @@ typedef struct {
     double low, high; /* pixels, degrees or a factor, drawn uniformly between */
     int64_t size[2];  /* height and width after RESIZE or CROP */
     bool centred;     /* CROP: in the middle */
-    int64_t at[2];    /* CROP: first row and column; GR__ANYWHERE_INSIDE: drawn */
+    int64_t at[2];    /* CROP: first row and column; GR__ANYWHERE_INSIDE: drawn. SHIFT: pixels down and to the right */
 } gr__step;
 
 struct gr__plan {

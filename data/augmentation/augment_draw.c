@@ -94,6 +94,8 @@ static affine inverse(const gr__step *step, const dice *d, int64_t size[2])
         return is_flipped(step, d) ? around_middle(size, -1, 0, 0, 1) : shift(0, 0);
     case GR__TRANSLATE:
         return shift((double)roll_whole(d, 0, -most, most), (double)roll_whole(d, 1, -most, most));
+    case GR__SHIFT:
+        return shift(-(double)step->at[1], -(double)step->at[0]);
     case GR__ROTATE: /* against the clock, as PIL's Image.rotate */
         x = roll_between(d, step->low, step->high) * degree;
         return around_middle(size, cos(x), -sin(x), sin(x), cos(x));

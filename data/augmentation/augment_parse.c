@@ -4,6 +4,7 @@
  *   flip                  mirrored left to right, every other time by chance; flip=alternate: by chance in the first
  *                         epoch, then in turn (Jordan 2024, arXiv:2404.00498); flip=always
  *   translate=N           moved by up to N whole pixels each way
+ *   shift=ROWS:COLUMNS    moved by so many whole pixels down and to the right
  *   rotate=D   shear=D    turned, or slanted sideways, by up to D degrees either way; A..B: from A to B
  *   scale=A..B            enlarged by a factor of A to B around the middle; scale=A: by A
  *   resize=N              to N x N pixels; resize=HxW
@@ -108,6 +109,15 @@ static bool read_translate(parser *p, const plan_word *w)
     return step;
 }
 
+static bool read_shift(parser *p, const plan_word *w)
+{
+    gr__step *step = add_step(p, GR__SHIFT);
+    if (step && !gr__plan_offset(w->value, step->at))
+        return refuse(p, "\"%s\": wanted are whole pixels down and to the right, ROWS:COLUMNS, such as shift=1:-2",
+                      w->text);
+    return step;
+}
+
 static bool read_rotate(parser *p, const plan_word *w)
 {
     gr__step *step = add_step(p, GR__ROTATE);
@@ -188,12 +198,12 @@ static bool read_double(parser *p, const plan_word *w)
 }
 
 static const plan_rule rules[] = {
-    {"flip", "alternate", true, false, read_flip},   {"translate", "4", false, false, read_translate},
-    {"rotate", "15", false, false, read_rotate},     {"shear", "10", false, false, read_shear},
-    {"scale", "0.9..1.1", false, false, read_scale}, {"resize", "250", false, false, read_resize},
-    {"crop", "200", false, false, read_crop},        {"cutout", "16", false, true, read_cutout},
-    {"fill", "edge", false, true, read_fill},        {"filter", "bilinear", false, true, read_filter},
-    {"double", NULL, true, true, read_double},
+    {"flip", "alternate", true, false, read_flip},    {"translate", "4", false, false, read_translate},
+    {"shift", "1:-2", false, false, read_shift},      {"rotate", "15", false, false, read_rotate},
+    {"shear", "10", false, false, read_shear},        {"scale", "0.9..1.1", false, false, read_scale},
+    {"resize", "250", false, false, read_resize},     {"crop", "200", false, false, read_crop},
+    {"cutout", "16", false, true, read_cutout},       {"fill", "edge", false, true, read_fill},
+    {"filter", "bilinear", false, true, read_filter}, {"double", NULL, true, true, read_double},
 };
 
 enum { RULES = sizeof rules / sizeof *rules };
@@ -217,11 +227,10 @@ static bool read_word(parser *p, const plan_word *w)
         return refuse(p, "\"none\" beside other steps; leave it out, or them");
     if (strpbrk(w->text, " \t"))
         return refuse(p, "\"%s\" has a space in it; write a plan without any, such as flip,crop=200", w->text);
-    return refuse(
-        p,
-        "\"%s\" is no step; there are flip, translate=N, rotate=DEGREES, shear=DEGREES, scale=A..B, resize=SIDE, "
-        "crop=SIDE, cutout=SIDE, fill=MODE, filter=NAME and double",
-        w->text);
+    return refuse(p,
+                  "\"%s\" is no step; there are flip, translate=N, shift=ROWS:COLUMNS, rotate=DEGREES, shear=DEGREES, "
+                  "scale=A..B, resize=SIDE, crop=SIDE, cutout=SIDE, fill=MODE, filter=NAME and double",
+                  w->text);
 }
 
 /* Cuts the next word off *text. */

@@ -49,6 +49,21 @@ int gr__plan_choice(const char *value, const char *const *names)
     return -1;
 }
 
+bool gr__plan_offset(const char *text, int64_t at[2])
+{
+    for (int axis = 0; axis < 2; axis++) {
+        char *end;
+        const char *digits = text + (*text == '-');
+        if (*digits < '0' || *digits > '9')
+            return false;
+        at[axis] = strtoll(text, &end, 10);
+        if (at[axis] > GR__PLAN_SIDE || at[axis] < -GR__PLAN_SIDE || *end != (axis ? '\0' : ':'))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
 bool gr__plan_place(const char *text, gr__step *step)
 {
     step->centred = !strcmp(text, "center");

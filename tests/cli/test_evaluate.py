@@ -102,6 +102,15 @@ class Evaluate(Case):
         self.assertNotIn("Surest", text)
         self.assertEqual(len(json.loads(self.gradus("evaluate", "m", "--data", "many", "--json").out)["confusion"]), 12)
 
+    def test_moved_pictures_are_half_of_the_mean(self):
+        plain, moved, both = (self.evaluate("--data", "photos", *words)
+                              for words in ([], ["--shift", 2], ["--flip", "--shift", 2]))
+        self.assertEqual((plain["shift"], moved["shift"], both["flip"]), (0, 2, True))
+        self.assertEqual(plain["confusion"], both["confusion"])  # pictures of one colour are the same moved
+        for a, b, c in zip(plain["mistakes"], moved["mistakes"], both["mistakes"]):
+            self.assertAlmostEqual(a["probability"], b["probability"], places=6)
+            self.assertAlmostEqual(a["probability"], c["probability"], places=6)
+
     def test_flip_is_the_mean_of_both(self):
         plain, flipped = self.evaluate("--data", "photos"), self.evaluate("--data", "photos", "--flip")
         self.assertEqual((plain["flip"], flipped["flip"]), (False, True))

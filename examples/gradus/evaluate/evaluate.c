@@ -1,6 +1,6 @@
 /* evaluate.c - gradus evaluate: how good trained weights are, on pictures that they have not seen. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "evaluate/evaluation.h"
@@ -13,6 +13,7 @@ enum { BATCH = 64 };
 typedef struct {
     const char *recipe; /* of weights that name none */
     bool flip;
+    int64_t shift;
     int64_t wrong;
     settings run; /* data, device, threads; size and augmentation from the weights */
 } evaluate_asks;
@@ -26,6 +27,10 @@ static const option options[] = {
     FLAG_OPTION("procedural", RUN(procedural), "the test part of the built-in pictures instead"),
     FLAG_OPTION("flip", offsetof(evaluate_asks, flip),
                 "show the network each picture mirrored too, and take the mean of its probabilities"),
+    COUNT_OPTION(
+        "shift", "N", offsetof(evaluate_asks, shift), 1, 64,
+        "also moved by N pixels up and to the left, and down and to the right, the edges mirrored: half of the "
+        "mean, together"),
     COUNT_OPTION("wrong", "N", offsetof(evaluate_asks, wrong), 0, 1000000, "name the N surest mistakes (default: 5)"),
     TEXT_OPTION("recipe", "RECIPE", offsetof(evaluate_asks, recipe),
                 "whose network the weights are of, where the file does not say"),
@@ -37,14 +42,14 @@ static const option options[] = {
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
-/* Probabilities of all samples, [n, classes], summed over the passes. */
+/* Probabilities of all samples, [n, classes]: means over the passes. */
 typedef struct {
     int classes;
     double *p;
 } answers;
 
-/* Adds those of a batch, whose first sample is number first. False: the context tells, or no memory. */
-static bool add_batch(answers *a, gr_tensor *z, int64_t first, int64_t rows, int64_t n)
+/* Adds a share of those of a batch, whose first sample is number first. False: the context tells, or no memory. */
+static bool add_batch(answers *a, double share, gr_tensor *z, int64_t first, int64_t rows, int64_t n)
 {
     const int logits = (int)gr_dim(z, 1), classes = probabilities_classes(logits);
     if (!a->p) {
@@ -57,15 +62,15 @@ static bool add_batch(answers *a, gr_tensor *z, int64_t first, int64_t rows, int
     for (int64_t row = 0; good && row < rows; row++) {
         probabilities_of(values + row * logits, logits, p);
         for (int i = 0; i < classes; i++)
-            a->p[(first + row) * classes + i] += p[i];
+            a->p[(first + row) * classes + i] += share * p[i];
     }
     free(values);
     free(p);
     return good;
 }
 
-/* One pass over a set. Returns 0 or an exit code, complained of. */
-static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, answers *a)
+/* One pass over a set, whose answers have that share in the mean. Returns 0 or an exit code, complained of. */
+static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, double share, answers *a)
 {
     const int64_t n = gr_dataset_size(set);
     gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .order = GR_IN_ORDER});
@@ -74,7 +79,7 @@ static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, answers *a
     gr_record(ctx, false);
     for (int64_t at = 0; good && at < n && gr_loader_next(loader, &batch); at += batch.samples) {
         gr_tensor *z = gr_forward(net, batch.x);
-        good = z && add_batch(a, z, at, batch.samples, n);
+        good = z && add_batch(a, share, z, at, batch.samples, n);
         gr_step_end(ctx);
     }
     gr_loader_close(loader);
@@ -85,19 +90,31 @@ static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, answers *a
                : complain(GR_NO_MEMORY, "evaluate", "out of host memory for the answers of %lld samples", (long long)n);
 }
 
-/* The pictures as they are and, with --flip, mirrored: the sum of two probabilities orders as their mean does. */
-static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, bool flip, answers *a)
+/* The pictures moved by that many pixels down and to the right, mirrored or not. */
+static int add_view(gr_context *ctx, gr_module *net, const test_pictures *t, int64_t shift, bool mirrored, double share,
+                    answers *a)
 {
-    int code = add_pass(ctx, net, t->set, a);
-    if (code || !flip)
-        return code;
-    if (t->set != t->plain)
+    char plan[64];
+    snprintf(plan, sizeof plan, "%sshift=%lld:%lld,fill=reflect", mirrored ? "flip=always," : "", (long long)shift,
+             (long long)shift);
+    gr_dataset *set = shift == 0 && !mirrored ? t->set : gr_augmented(t->plain, plan);
+    return set ? add_pass(ctx, net, set, share, a) : complain_of(ctx, "evaluate");
+}
+
+/* The pictures as they are and, with --flip and --shift, mirrored and moved: the moved ones are half of the mean. */
+static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, bool flip, int64_t shift, answers *a)
+{
+    if ((flip || shift) && t->set != t->plain)
         return complain(GR_USAGE, "evaluate",
-                        "--flip: this network's pictures are cut or resized by its augmentation; leave it out");
-    gr_dataset *mirrored = gr_augmented(t->plain, "flip=always");
-    code = mirrored ? add_pass(ctx, net, mirrored, a) : complain_of(ctx, "evaluate");
-    for (int64_t i = 0; code == 0 && i < gr_dataset_size(t->set) * a->classes; i++)
-        a->p[i] /= 2;
+                        "--%s: this network's pictures are cut or resized by its augmentation; leave it out",
+                        flip ? "flip" : "shift");
+    const int64_t shifts[] = {0, -shift, shift};
+    int code = 0;
+    for (int i = 0; code == 0 && i < (shift ? 3 : 1); i++)
+        for (int mirrored = 0; code == 0 && mirrored <= flip; mirrored++) {
+            const double share = (i > 0 ? 0.25 : shift ? 0.5 : 1) / (flip ? 2 : 1);
+            code = add_view(ctx, net, t, shifts[i], mirrored, share, a);
+        }
     return code;
 }
 
@@ -116,7 +133,7 @@ static int tell(const evaluate_asks *asks, const weights_notes *notes, const tes
     }
     if (code == 0 && (!labels || !scores_make(&s, a->p, labels, n, a->classes)))
         code = complain(GR_NO_MEMORY, "evaluate", "out of host memory for the scores");
-    const evaluation e = {notes, t, &s, asks->flip, asks->wrong};
+    const evaluation e = {notes, t, &s, asks->flip, asks->shift, asks->wrong};
     if (code == 0 && !asks->run.json)
         evaluation_print(&e);
     else if (code == 0 && !evaluation_print_json(&e))
@@ -143,7 +160,7 @@ static int evaluate(gr_context *ctx, const evaluate_asks *asks, weights_notes *n
     gr_dataset_shape(t->set, shape);
     if (!gr_module_build(net, 3, shape) || !gr_load_weights(net, notes->path))
         return complain_of(ctx, "evaluate");
-    code = ask_network(ctx, net, t, asks->flip, a);
+    code = ask_network(ctx, net, t, asks->flip, asks->shift, a);
     return code ? code : tell(asks, notes, t, a);
 }
 

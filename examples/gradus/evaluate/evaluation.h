@@ -10,6 +10,7 @@ typedef struct {
     const test_pictures *pictures;
     const scores *scores;
     bool flip;
+    int64_t shift; /* 0: none */
     int64_t wrong; /* mistakes to name, at most */
 } evaluation;
 
