@@ -26,11 +26,12 @@ extern const precision_choice precisions[];
     "which files of an image folder are taken: decodable, none (all, and one that does not decode is an error), " \
     "nonzero (not empty), or keras-jfif (JFIF near their beginning, as Keras' example) (default: decodable)"
 
-#define AUGMENT_HELP                                                                                                       \
-    "what training sees of the pictures: words with commas between them, in the order in which they happen: flip "         \
-    "(=alternate, =always), translate=4, shift=1:-2, rotate=15, shear=10, scale=0.9..1.1, resize=250, crop=200 (@center, " \
-    "@ROW:COLUMN), cutout=16, fill=zero|edge|reflect, filter=nearest|bilinear|bicubic|bicubic-resize, double (the "        \
-    "set twice: as it is, and augmented); or published, the recipe's article's own, or none (default: the recipe's)"
+#define AUGMENT_HELP                                                                                       \
+    "what training sees of the pictures: words with commas between them, in the order in which they "      \
+    "happen: flip (=alternate, =always), translate=4, shift=1:-2, rotate=15, shear=10, scale=0.9..1.1, "   \
+    "resize=250, crop=200 (@center, @ROW:COLUMN), cutout=16, fill=zero|edge|reflect, "                     \
+    "filter=nearest|bilinear|bicubic|bicubic-resize, double (the set twice: as it is, and augmented); or " \
+    "published, the recipe's article's own, or none (default: the recipe's)"
 
 #define MODEL_HELP \
     "the network, a line a layer in this file: 'conv 32 3x3 relu', 'pool 2', 'dense classes' (default: the recipe's)"
