@@ -76,7 +76,7 @@ class Completion(Case):
 
     def test_what_bash_offers(self):
         self.assertEqual(self.bash("gradus", "s"), ["sweep", "summary"])
-        self.assertEqual(self.bash("gradus", "train", "cif"), ["cifar10-cnn"])
+        self.assertEqual(self.bash("gradus", "train", "cifar10-c"), ["cifar10-cnn"])
         self.assertEqual(self.bash("gradus", "train", "cifar10-cnn", "--device", ""), ["cpu", "cuda", "simt", "ref"])
         self.assertEqual(self.bash("gradus", "train", "--optimizer", "a"), ["adam", "adamw"])
         self.assertEqual(self.bash("gradus", "train", "--batch", ""), ["auto"])
