@@ -3,13 +3,16 @@
  *
  *   dz = dy [y > 0]      dX[n,i] = sum_j dz[n,j] w[i,j]      dW[i,j] = sum_n x[n,i] dz[n,j]      db[j] = sum_n dz[n,j]
  *
- * Block by block of BLOCK rows of w: its transpose is packed once for dX; the columns of x above it are packed once for
- * dW. While dX of a block is computed, the next block is fetched: with few samples that transfer is what takes time.
+ * Block by block of rows of w: its transpose is packed once for dX; the columns of x above it are packed once for dW.
+ * Meanwhile all that the next block needs is asked for: with few samples that transfer is what takes time, with many
+ * the rows of x lie so far apart that the processor does not foresee them.
  */
 #include "kernels/cpu/dense_backward.h"
+#include "kernels/cpu/dense_tile.h"
 
 enum {
-    BLOCK = 32,    /* rows of w: two cache lines of x and dX in each sample */
+    LOW = 32,      /* rows of w in a block of a small w: two cache lines of x and dX in each sample */
+    TALL = 64,     /* of a tall one: four */
     DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
     SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
@@ -19,22 +22,24 @@ enum {
 typedef struct {
     dense_job job;
     int64_t pitch; /* of dz: out, rounded up to whole panels */
-    int64_t blocks, chunks;
-    float *dz; /* [N][pitch], zeros behind out */
+    int64_t block, blocks, chunks;
+    bool stream; /* dX, past the caches */
+    float *dz;   /* [N][pitch], zeros behind out */
     int64_t wt_floats, xb_floats, g_floats;
-    float *wt; /* [chunk][DEPTH][BLOCK]: transposed rows of w */
-    float *xb; /* [chunk][SAMPLES][BLOCK]: columns of x */
-    float *g;  /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
+    float *wt; /* [chunk][DEPTH][block]: transposed rows of w */
+    float *xb; /* [chunk][SAMPLES][block]: columns of x */
+    float *g;  /* [chunk][block][pitch]: a gradient that is not stored (Adam) */
     size_t bytes;
 } plan;
 
 static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *base)
 {
-    plan f = {.pitch = round_up(out, PANEL), .blocks = ceil_div(in, BLOCK)};
+    plan f = {.pitch = round_up(out, PANEL), .block = in >= CHUNKS * TALL ? TALL : LOW};
+    f.blocks = ceil_div(in, f.block);
     f.chunks = min64(CHUNKS, f.blocks);
-    f.wt_floats = min64(DEPTH, out) * BLOCK;
-    f.xb_floats = min64(SAMPLES, n) * BLOCK;
-    f.g_floats = use == DENSE_ADAM ? BLOCK * f.pitch : 0;
+    f.wt_floats = min64(DEPTH, out) * f.block;
+    f.xb_floats = min64(SAMPLES, n) * f.block;
+    f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
     scratch s = {.base = base};
     f.dz = scratch_take(&s, n * f.pitch);
     f.wt = scratch_take(&s, f.chunks * f.wt_floats);
@@ -74,28 +79,26 @@ static void prepare_chunk(void *arg, int64_t chunk)
 }
 
 /* dX[., i..i+rows) */
-static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt)
+static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt, ahead *h)
 {
     const dense_job *job = &f->job;
     for (int64_t j = 0; j < job->out; j += DEPTH) {
-        tile t = {.a = f->dz + j,
-                  .a_row = f->pitch,
-                  .a_step = 1,
-                  .b_step = BLOCK,
-                  .depth = min64(DEPTH, job->out - j),
-                  .segments = 1,
-                  .c_row = job->in,
-                  .alpha = 1,
-                  .accumulate = job->accumulate_x || j > 0,
-                  .fetch_step = PANEL};
-        transpose(job->w + i * job->out + j, job->out, rows, t.depth, wt, BLOCK);
+        dense_tile t = {.a = f->dz + j,
+                        .a_row = f->pitch,
+                        .a_step = 1,
+                        .b_step = f->block,
+                        .depth = min64(DEPTH, job->out - j),
+                        .c_row = job->in,
+                        .alpha = 1,
+                        .accumulate = job->accumulate_x || j > 0,
+                        .stream = f->stream && rows % PANEL == 0,
+                        .ahead = h};
+        transpose(job->w + i * job->out + j, job->out, rows, t.depth, wt, f->block);
         for (int64_t at = 0; at < rows; at += PANEL) {
             t.b = wt + at;
-            if (i + BLOCK < job->in)
-                t.fetch = job->w + (i + BLOCK + at) * job->out + j;
             t.c = job->dx + i + at;
             t.width = min64(PANEL, rows - at);
-            tile_rows(&t, job->n);
+            dense_tile_rows(&t, job->n);
         }
     }
 }
@@ -109,40 +112,40 @@ INLINE void copy_columns(const float *x, int64_t count, float *to)
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
 static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *target, int64_t pitch, float alpha,
-                     bool accumulate)
+                     bool accumulate, ahead *h)
 {
     const dense_job *job = &f->job;
     for (int64_t n = 0; n < job->n; n += SAMPLES) {
-        tile t = {.a = xb,
-                  .a_row = 1,
-                  .a_step = BLOCK,
-                  .b_step = f->pitch,
-                  .depth = min64(SAMPLES, job->n - n),
-                  .segments = 1,
-                  .c_row = pitch,
-                  .alpha = alpha,
-                  .accumulate = accumulate || n > 0};
+        dense_tile t = {.a = xb,
+                        .a_row = 1,
+                        .a_step = f->block,
+                        .b_step = f->pitch,
+                        .depth = min64(SAMPLES, job->n - n),
+                        .c_row = pitch,
+                        .alpha = alpha,
+                        .accumulate = accumulate || n > 0,
+                        .ahead = h};
         for (int64_t k = 0; k < t.depth; k++)
-            copy_columns(job->x + (n + k) * job->in + i, rows, xb + k * BLOCK);
+            copy_columns(job->x + (n + k) * job->in + i, rows, xb + k * f->block);
         for (int64_t j = 0; j < job->out; j += PANEL) {
             t.b = f->dz + n * f->pitch + j;
             t.c = target + j;
             t.width = min64(PANEL, job->out - j);
-            tile_rows(&t, rows);
+            dense_tile_rows(&t, rows);
         }
     }
 }
 
-static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g)
+static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g, ahead *h)
 {
     const dense_job *job = &f->job;
     const int64_t at = i * job->out;
     if (job->use == DENSE_STORE)
-        block_dw(f, i, rows, xb, job->dw + at, job->out, 1, job->accumulate_w);
+        block_dw(f, i, rows, xb, job->dw + at, job->out, 1, job->accumulate_w, h);
     else if (job->use == DENSE_SGD)
-        block_dw(f, i, rows, xb, job->w + at, job->out, job->alpha, true);
+        block_dw(f, i, rows, xb, job->w + at, job->out, job->alpha, true, h);
     else if (job->use == DENSE_ADAM) {
-        block_dw(f, i, rows, xb, g, f->pitch, job->alpha, false);
+        block_dw(f, i, rows, xb, g, f->pitch, job->alpha, false, h);
         for (int64_t r = 0; r < rows; r++, g += f->pitch) {
             const int64_t row = at + r * job->out;
             adam_row(&job->adam, g, job->w + row, job->m + row, job->v + row, job->out);
@@ -150,22 +153,50 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g)
     }
 }
 
+/* What the block after the one at i reads; all of this block's tiles give chances to ask for it. */
+static void next_block(const plan *f, ahead *h, int64_t i)
+{
+    const dense_job *job = &f->job;
+    const int64_t next = i + f->block, rows = max64(0, min64(f->block, job->in - next)), at = next * job->out;
+    ahead_clear(h, job->w);
+    ahead_add(h, job->w + at, rows, job->out, job->out);
+    ahead_add(h, job->x + next, rows > 0 ? job->n : 0, rows, job->in);
+    if (job->use == DENSE_ADAM) {
+        ahead_add(h, job->m + at, rows, job->out, job->out);
+        ahead_add(h, job->v + at, rows, job->out, job->out);
+    }
+    const int64_t of_dx = ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
+                  of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
+    ahead_begin(h, (job->dx ? of_dx : 0) + (job->use != DENSE_FROZEN ? of_dw : 0));
+}
+
 static void sweep_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
+    ahead h;
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
-        const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        const int64_t i = block * f->block, rows = min64(f->block, f->job.in - i);
+        next_block(f, &h, i);
         if (f->job.dx)
-            block_dx(f, i, rows, f->wt + chunk * f->wt_floats);
-        use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats);
+            block_dx(f, i, rows, f->wt + chunk * f->wt_floats, &h);
+        use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats, &h);
     }
+}
+
+/* Whether dX is so large that nobody will find it in a cache, and lies so that whole cache lines can be stored. */
+static bool stream_dx(const dense_job *job)
+{
+    enum { LARGE = 4 << 20 /* floats of dX and w */ };
+    return (job->n + job->out) * job->in >= LARGE && job->out <= DEPTH && !job->accumulate_x && PANEL % LINE == 0 &&
+           job->in % LINE == 0 && (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
 }
 
 void dense_backward_run(const gr_exec *exec, const dense_job *job)
 {
     plan f = plan_of(job->n, job->in, job->out, job->use, exec->scratch);
     f.job = *job;
+    f.stream = stream_dx(job);
     gr_parallel_for(exec, ceil_div(f.pitch, COLUMNS), prepare_chunk, &f);
     if (job->dx || job->use != DENSE_FROZEN)
         gr_parallel_for(exec, f.chunks, sweep_chunk, &f);

@@ -1,0 +1,112 @@
+/* dense_tile.c - the register tile of dense layers. */
+#include "kernels/cpu/dense_tile.h"
+
+typedef struct {
+    const float *group[(TILE_ROWS + 2) / 3]; /* every third row; the two behind it are one and two strides away */
+    const float *b;
+} place;
+
+/* acc[i][v] += a[i] b[v VL] of one step of depth. */
+INLINE void step(const dense_tile *t, vec acc[TILE_ROWS][2], place *p, const int rows, const int vecs)
+{
+    const vec b0 = vec_load(p->b), b1 = vecs == 2 ? vec_load(p->b + VL) : b0;
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        const float x = p->group[i / 3][i % 3 * t->a_row];
+        acc[i][0] += x * b0;
+        if (vecs == 2)
+            acc[i][1] += x * b1;
+    }
+    UNROLL
+    for (int g = 0; g < (rows + 2) / 3; g++)
+        p->group[g] += t->a_step;
+    p->b += t->b_step;
+}
+
+/* Writes n (1..VL) elements of one row. */
+INLINE void finish(const dense_tile *t, float *c, vec v, int64_t n)
+{
+    v *= t->alpha;
+    if (t->stream) {
+        vec_stream(c, v);
+        return;
+    }
+    if (t->accumulate)
+        v += vec_load_n(c, n);
+    vec_store_n(c, t->relu ? vec_relu(v) : v, n);
+}
+
+/* rows x vecs VL elements from a to c: t but for where it begins. */
+INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, const int vecs)
+{
+    vec acc[TILE_ROWS][2];
+    UNROLL
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            acc[i][v] = t->bias ? vec_load(t->bias + v * VL) : (vec){0};
+    place p = {.b = t->b};
+    UNROLL
+    for (int g = 0; g < (rows + 2) / 3; g++)
+        p.group[g] = a + 3 * g * t->a_row;
+    int64_t k = t->depth;
+    for (; k >= RUN; k -= RUN) {
+        const float *first = ahead_next(t->ahead), *second = ahead_next(t->ahead);
+        UNROLL
+        for (int u = 0; u < RUN; u++) {
+            step(t, acc, &p, rows, vecs);
+            prefetch(first + u * LINE);
+            prefetch(second + u * LINE);
+        }
+    }
+    for (; k > 0; k--)
+        step(t, acc, &p, rows, vecs);
+    UNROLL
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            finish(t, c + i * t->c_row + v * VL, acc[i][v], v < vecs - 1 ? VL : t->width - v * VL);
+}
+
+/* One function for each height, so that the tile lies in registers whatever its height. */
+#define TILES_OF_HEIGHT(rows)                                                \
+    static void narrow_##rows(const dense_tile *t, const float *a, float *c) \
+    {                                                                        \
+        run(t, a, c, rows, 1);                                               \
+    }                                                                        \
+    static void wide_##rows(const dense_tile *t, const float *a, float *c)   \
+    {                                                                        \
+        run(t, a, c, rows, 2);                                               \
+    }
+TILES_OF_HEIGHT(1)
+TILES_OF_HEIGHT(2)
+TILES_OF_HEIGHT(3)
+TILES_OF_HEIGHT(4)
+TILES_OF_HEIGHT(5)
+TILES_OF_HEIGHT(6)
+#ifdef TALL_TILES
+TILES_OF_HEIGHT(7)
+TILES_OF_HEIGHT(8)
+TILES_OF_HEIGHT(9)
+TILES_OF_HEIGHT(10)
+TILES_OF_HEIGHT(11)
+TILES_OF_HEIGHT(12)
+TILES_OF_HEIGHT(13)
+TILES_OF_HEIGHT(14)
+#endif
+
+#define ENTRY(rows) [rows - 1] = {narrow_##rows, wide_##rows}
+typedef void (*tile_fn)(const dense_tile *, const float *, float *);
+static const tile_fn tiles[TILE_ROWS][2] = {
+    ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4),  ENTRY(5),  ENTRY(6),
+#ifdef TALL_TILES
+    ENTRY(7), ENTRY(8), ENTRY(9), ENTRY(10), ENTRY(11), ENTRY(12), ENTRY(13), ENTRY(14),
+#endif
+};
+
+void dense_tile_rows(const dense_tile *t, int64_t rows)
+{
+    const int64_t cuts = ceil_div(rows, TILE_ROWS);
+    for (int64_t i = 0; i < cuts; i++) {
+        const span part = part_of(rows, i, cuts);
+        tiles[part.end - part.begin - 1][t->width > VL](t, t->a + part.begin * t->a_row, t->c + part.begin * t->c_row);
+    }
+}
