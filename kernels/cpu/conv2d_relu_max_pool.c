@@ -3,9 +3,10 @@
  *
  * A unit is one row of pooled outputs of one image. For each panel of filters and each block of its columns, the few
  * activations under it are computed into a buffer that stays in the first-level cache, and pooled from there. Where
- * pooling windows overlap, the activations they share are computed once for each row.
+ * pooling windows overlap, the activations they share are computed once for each row. Pictures under the usual windows
+ * have so few products to a result that the way through a buffer would cost as much as they do: conv_pooled.h.
  */
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/pooling.h"
 
 enum { BLOCK_FLOATS = 6144 }; /* activations of a block, 24 KiB */
@@ -14,6 +15,7 @@ typedef struct {
     conv_input in;
     gr_geometry pool;
     int64_t k;                 /* filters */
+    bool colours;              /* pooled in registers, without a buffer */
     int64_t block, block_cols; /* pooled columns of a block; columns of activations under them, at most */
     int64_t units, chunks;
     int64_t strip, acts; /* floats */
@@ -52,7 +54,8 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     f.block_cols = (f.block - 1) * f.pool.stride_w + f.pool.s;
     f.units = f.pool.n * f.pool.p;
     f.strip = round_up(conv_strip(&f.in, f.pool.r), 16);
-    f.acts = f.pool.r * f.block_cols * PANEL;
+    f.colours = conv_pooled_colours(&g, &f.pool);
+    f.acts = f.colours ? 0 : f.pool.r * f.block_cols * PANEL;
     f.chunks = conv_chunks(f.units, f.strip + f.acts);
     scratch s = {.base = base};
     const int64_t panels = ceil_div(f.k, PANEL);
@@ -130,6 +133,25 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
         }
 }
 
+/* The same for pictures. */
+static void colours_rows(const forward_plan *f, int64_t n, int64_t p, const float *windows)
+{
+    const gr_geometry *g = &f->in.g, *o = &f->pool;
+    const int64_t at = (n * o->p + p) * o->q * f->k;
+    for (int64_t k = 0; k < f->k; k += PANEL) {
+        const colours_row row = {.x = windows,
+                                 .pitch = f->in.pitch,
+                                 .w = f->packed + k * g->r * g->s * g->c,
+                                 .bias = f->bias + k,
+                                 .y = f->y + at + k,
+                                 .argmax = f->argmax ? f->argmax + at + k : NULL,
+                                 .windows = o->q,
+                                 .k = f->k,
+                                 .width = min64(PANEL, f->k - k)};
+        conv_pooled_colours_run(&row);
+    }
+}
+
 static void forward_chunk(void *arg, int64_t chunk)
 {
     const forward_plan *f = arg;
@@ -142,7 +164,10 @@ static void forward_chunk(void *arg, int64_t chunk)
         const float *windows = f->x;
         if (row.begin < row.end)
             windows = conv_rows(&f->in, f->x, n, row.begin, row.end - row.begin, f->strips + chunk * f->strip);
-        pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
+        if (f->colours)
+            colours_rows(f, n, p, windows);
+        else
+            pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
     }
 }
 

@@ -52,7 +52,7 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
-    f.colours = conv_pooled_colours(g, dz);
+    f.colours = conv_pooled_colours(g, &dz->pool);
     f.wide = conv_pooled_wide(g, dz);
     f.dz_strip = f.rows * g->q * (f.colours ? 0 : f.wide ? 1 : PANEL); /* a winner takes two floats, a window four */
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),

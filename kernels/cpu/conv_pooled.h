@@ -1,8 +1,9 @@
 /*
- * conv_pooled.h - gradients of a 3x3 convolution whose results go through windows of 2x2 that lie side by side.
+ * conv_pooled.h - a 3x3 convolution whose results go through windows of 2x2 that lie side by side.
  *
- * Of the four results under a window at most one has a gradient, that of the winner, and argmax says which. So three
- * quarters of dz and more are zeros. These passes never make dz: they start from the windows.
+ * Forward, the four results under a window stay in registers until the best is known. Backward, at most one of them has
+ * a gradient, that of the winner, and argmax says which. So three quarters of dz and more are zeros. These passes never
+ * make dz: they start from the windows.
  *
  *   dW[k,r,s,c] = sum over windows (n,i,j) of dy[n,i,j,k] x[n, 2i+u+r-pad_top, 2j+v+s-pad_left, c]
  *   dX[n, 2i+u+r-pad_top, 2j+v+s-pad_left, c] += dy[n,i,j,k] w[k,r,s,c]          u, v: where filter k won
@@ -26,14 +27,36 @@ enum {
     COLOURS = 3      /* channels of a picture */
 };
 
-/* Whether dz comes through such windows and such filters. */
-INLINE bool conv_pooled(const gr_geometry *g, const conv_dz *dz)
+/* Whether such filters g go through such windows o. */
+INLINE bool conv_pooled(const gr_geometry *g, const gr_geometry *o)
 {
-    const gr_geometry *o = &dz->pool;
     return o->r == 2 && o->s == 2 && o->stride_h == 2 && o->stride_w == 2 && o->pad_top == 0 && o->pad_left == 0 &&
            2 * o->p <= g->p && 2 * o->q <= g->q && g->r == POOL_TAPS && g->s == POOL_TAPS && g->stride_h == 1 &&
            g->stride_w == 1;
 }
+
+/* The same with pictures for x. */
+INLINE bool conv_pooled_colours(const gr_geometry *g, const gr_geometry *o)
+{
+    return conv_pooled(g, o) && g->c == COLOURS;
+}
+
+/* --- forward, three channels -------------------------------------------------------------------------------------- */
+
+/* A row of windows of one image under PANEL filters. */
+typedef struct {
+    const float *x; /* what the first window sees */
+    int64_t pitch;  /* of x's rows */
+    const float *w, *bias;
+    float *y;        /* [windows][k], of which width are written */
+    uint8_t *argmax; /* the same or NULL */
+    int64_t windows, k, width;
+} colours_row;
+
+void GR_CPU(conv_pooled_colours_run)(const colours_row *row);
+#define conv_pooled_colours_run GR_CPU(conv_pooled_colours_run)
+
+/* --- backward ----------------------------------------------------------------------------------------------------- */
 
 /* A result with a gradient: dy, and where what it is multiplied by begins, its pixels of x (dW) or filter (dX). */
 typedef struct {
@@ -53,10 +76,6 @@ typedef struct {
 } pooled_unit;
 
 /* Three channels: a vector holds as many filters, each of which looks up what it saw. */
-INLINE bool conv_pooled_colours(const gr_geometry *g, const conv_dz *dz)
-{
-    return conv_pooled(g, dz) && g->c == COLOURS;
-}
 void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
 #define conv_pooled_colours_add GR_CPU(conv_pooled_colours_add)
 
@@ -64,7 +83,7 @@ void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
 enum { WIDE_VECTORS = 6 }; /* of a filter row that are summed at once */
 INLINE bool conv_pooled_wide(const gr_geometry *g, const conv_dz *dz)
 {
-    return conv_pooled(g, dz) && POOL_TAPS * g->c % (WIDE_VECTORS * VL) == 0;
+    return conv_pooled(g, &dz->pool) && POOL_TAPS * g->c % (WIDE_VECTORS * VL) == 0;
 }
 void GR_CPU(conv_pooled_wide_add)(const pooled_unit *unit, int64_t channels, winner *list);
 #define conv_pooled_wide_add GR_CPU(conv_pooled_wide_add)

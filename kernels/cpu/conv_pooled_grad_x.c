@@ -32,7 +32,7 @@ typedef struct {
 bool conv_pooled_grad_x_fits(const gr_geometry *g, const conv_dz *dz)
 {
 #ifdef TALL_TILES /* 16 sums and a factor need more than 16 registers */
-    return conv_pooled(g, dz) && g->c % VL == 0;
+    return conv_pooled(g, &dz->pool) && g->c % VL == 0;
 #else
     (void)g;
     (void)dz;
