@@ -78,6 +78,28 @@ static void prepare_chunk(void *arg, int64_t chunk)
     }
 }
 
+/* A small layer lies in the caches: there is nothing to ask ahead for. */
+static void tiles(const plan *f, const dense_tile *t, int64_t rows)
+{
+    if (f->block == TALL) {
+        dense_tile_rows(t, rows);
+        return;
+    }
+    const tile near = {.a = t->a,
+                       .a_row = t->a_row,
+                       .a_step = t->a_step,
+                       .b = t->b,
+                       .b_step = t->b_step,
+                       .depth = t->depth,
+                       .segments = 1,
+                       .c = t->c,
+                       .c_row = t->c_row,
+                       .width = t->width,
+                       .alpha = t->alpha,
+                       .accumulate = t->accumulate};
+    tile_rows(&near, rows);
+}
+
 /* dX[., i..i+rows) */
 static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt, ahead *h)
 {
@@ -98,7 +120,7 @@ static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt, ahead *h
             t.b = wt + at;
             t.c = job->dx + i + at;
             t.width = min64(PANEL, rows - at);
-            dense_tile_rows(&t, job->n);
+            tiles(f, &t, job->n);
         }
     }
 }
@@ -131,7 +153,7 @@ static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *t
             t.b = f->dz + n * f->pitch + j;
             t.c = target + j;
             t.width = min64(PANEL, job->out - j);
-            dense_tile_rows(&t, rows);
+            tiles(f, &t, rows);
         }
     }
 }
@@ -161,10 +183,6 @@ static void next_block(const plan *f, ahead *h, int64_t i)
     ahead_clear(h, job->w);
     ahead_add(h, job->w + at, rows, job->out, job->out);
     ahead_add(h, job->x + next, rows > 0 ? job->n : 0, rows, job->in);
-    if (job->use == DENSE_ADAM) {
-        ahead_add(h, job->m + at, rows, job->out, job->out);
-        ahead_add(h, job->v + at, rows, job->out, job->out);
-    }
     const int64_t of_dx = ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
                   of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
     ahead_begin(h, (job->dx ? of_dx : 0) + (job->use != DENSE_FROZEN ? of_dw : 0));
@@ -177,7 +195,8 @@ static void sweep_chunk(void *arg, int64_t chunk)
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
         const int64_t i = block * f->block, rows = min64(f->block, f->job.in - i);
-        next_block(f, &h, i);
+        if (f->block == TALL)
+            next_block(f, &h, i);
         if (f->job.dx)
             block_dx(f, i, rows, f->wt + chunk * f->wt_floats, &h);
         use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats, &h);
@@ -188,8 +207,9 @@ static void sweep_chunk(void *arg, int64_t chunk)
 static bool stream_dx(const dense_job *job)
 {
     enum { LARGE = 4 << 20 /* floats of dX and w */ };
-    return (job->n + job->out) * job->in >= LARGE && job->out <= DEPTH && !job->accumulate_x && PANEL % LINE == 0 &&
-           job->in % LINE == 0 && (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
+    return job->in >= CHUNKS * TALL && (job->n + job->out) * job->in >= LARGE && job->out <= DEPTH &&
+           !job->accumulate_x && PANEL % LINE == 0 && job->in % LINE == 0 &&
+           (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
 }
 
 void dense_backward_run(const gr_exec *exec, const dense_job *job)

@@ -31,9 +31,15 @@ INLINE void finish(const dense_tile *t, float *c, vec v, int64_t n)
         vec_stream(c, v);
         return;
     }
-    if (t->accumulate)
-        v += vec_load_n(c, n);
-    vec_store_n(c, t->relu ? vec_relu(v) : v, n);
+    if (n == VL) {
+        if (t->accumulate)
+            v += vec_load(c);
+        vec_store(c, t->relu ? vec_relu(v) : v);
+    } else {
+        if (t->accumulate)
+            v += vec_load_n(c, n);
+        vec_store_n(c, t->relu ? vec_relu(v) : v, n);
+    }
 }
 
 /* rows x vecs VL elements from a to c: t but for where it begins. */
