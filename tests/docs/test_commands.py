@@ -195,7 +195,7 @@ class Commands(pages.PagesCase):
             if page.name.startswith("adding-"):
                 continue  # options that the reader makes
             for code in re.findall(r"`([^`]+)`", pages.prose(page.read_text())):
-                if not code.startswith(("cmake", "cc ", "ctest", "pkg-config")):
+                if not code.startswith(("cmake", "cc ", "ctest", "pkg-config", "tensorboard")):
                     wrong += [f"{pages.name(page)}: {option}" for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", code)
                               if option not in known and option not in ("--help", "--preset")]
         self.complain(wrong)
