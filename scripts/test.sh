@@ -56,13 +56,12 @@ ptx=()
 ! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx)
 cmake --preset check "-DGRADUS_PTX=${ptx:+80}" >/dev/null
 cmake --build --preset check \
-    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph gradus_tool "${ptx[@]}"
+    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph "${ptx[@]}"
 build/check/tests/simt/test_simt
 build/check/tests/test_staging
 build/check/tests/test_step_graph
 build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
-build/check/gradus bench gemm --ladder --device simt
 table() { # PROGRAM DEVICE
     "$1" --list | cut -d' ' -f1 | sort -u | sed 's/^/--op /' | xargs -P 2 -L 1 "$1" --device "$2"
 }

@@ -75,6 +75,8 @@ def shortened(words):
         short += ["--verdict"]  # of runs that are not there
     if command == "bench":
         short += ["--seconds", "0.001"]
+        short += ["--rounds", "1"] if recipe == "memory" and "--rounds" not in short else []
+        short += ["--batch", "1,4"] if "--case" in short and "--batch" not in short else []
     return short
 
 
