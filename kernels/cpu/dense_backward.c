@@ -181,8 +181,10 @@ static void next_block(const plan *f, ahead *h, int64_t i)
     const dense_job *job = &f->job;
     const int64_t next = i + f->block, rows = max64(0, min64(f->block, job->in - next)), at = next * job->out;
     ahead_clear(h, job->w);
+    if (rows == 0)
+        return; /* the last block has none behind it */
     ahead_add(h, job->w + at, rows, job->out, job->out);
-    ahead_add(h, job->x + next, rows > 0 ? job->n : 0, rows, job->in);
+    ahead_add(h, job->x + next, job->n, rows, job->in);
     const int64_t of_dx = ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
                   of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
     ahead_begin(h, (job->dx ? of_dx : 0) + (job->use != DENSE_FROZEN ? of_dw : 0));
