@@ -115,7 +115,7 @@ class Data(Case):
         for name, more in (("pets.grd", []), ("pets.zip", ["--preload", "none"])):
             process = self.start("train", "cats-vs-dogs", "--resize", 16, "--data", name, "--updates", 1000000,
                                  "--no-evaluation", "--save-weights", "w", "--log-updates", "l", *more)
-            wait_for(lambda: list(self.folder.glob("l.tmp.*")))  # the data are read, training begins
+            wait_for(lambda: any(f.stat().st_size for f in self.folder.glob("l.tmp.*")))  # training has begun
             os.truncate(self.folder / name, 100)
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 5, err)

@@ -58,13 +58,24 @@ static bool read_process(pid_t pid, process *p)
     return true;
 }
 
-/* Proportional memory of a process; -1: not to be read. */
-static int64_t pss_of(pid_t pid)
+/* A line of smaps_rollup in bytes, such as "\nPss:"; -1: not there. */
+static int64_t bytes_of(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line ? 1024 * strtoll(line + strlen(name), NULL, 10) : -1;
+}
+
+/* Both sizes from one reading, as the process goes on between two; where there is none, stat's resident size stays. */
+static int64_t read_memory(process *p)
 {
     char text[2048];
-    long long kib = -1;
-    const char *line = read_of(pid, "smaps_rollup", text, sizeof text) ? strstr(text, "\nPss:") : NULL;
-    return line && sscanf(line, "\nPss: %lld", &kib) == 1 ? 1024 * kib : -1;
+    if (!read_of(p->pid, "smaps_rollup", text, sizeof text))
+        return -1;
+    const int64_t rss = bytes_of(text, "\nRss:"), pss = bytes_of(text, "\nPss:");
+    if (rss < 0 || pss < 0)
+        return -1;
+    p->rss_bytes = rss;
+    return pss;
 }
 
 static int read_all(process *list)
@@ -95,9 +106,9 @@ static void mark(process *list, int n, pid_t root)
     }
 }
 
-static void add(tree_use *t, const process *p)
+static void add(tree_use *t, process *p)
 {
-    const int64_t pss = pss_of(p->pid);
+    const int64_t pss = read_memory(p);
     t->processes++;
     t->cpu_seconds += p->cpu_seconds;
     t->rss_bytes += p->rss_bytes;
