@@ -187,6 +187,16 @@ bool gr__slab_make_gradients(gr_slab *slab)
     return done;
 }
 
+void gr__slab_point(gr_slab *slab)
+{
+    for (int i = 0; i < slab->n; i++) {
+        const gr_segment *s = &slab->segments[i];
+        s->value->data = at(slab->values, s->offset);
+        if (s->grad_offset >= 0 && slab->gradients)
+            s->value->grad->data = at(slab->gradients, s->grad_offset);
+    }
+}
+
 void gr__slab_clear_gradients(gr_slab *slab)
 {
     for (int i = 0; i < slab->n; i++)

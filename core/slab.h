@@ -72,6 +72,9 @@ gr_tensor *gr__slab_gradients(gr_slab *slab, int first, int last);
 /* Elements from offset on of a 1-D slab, as a tensor of the step in the given shape. NULL: recorded. */
 gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64_t *shape);
 
+/* Points every segment at its place, after the memory of values or gradients was exchanged for another. */
+void gr__slab_point(gr_slab *slab);
+
 /* Marks the gradients of these parameters empty. */
 void gr__slab_clear_gradients(gr_slab *slab);
 

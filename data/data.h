@@ -221,9 +221,20 @@ typedef struct {
     int workers;
     int prefetch;   /* batches that workers may be ahead; 0: 2 */
     bool on_device; /* the set's pictures are brought to the device, and batches made there of indices */
+
+    /*
+     * Every batch is cut into so many shards, a power of two up to 256; 0: 1. Of a batch of n rows the first n mod
+     * shards have one row more than the others, so that empty ones are the last. No piece reaches over a shard's end.
+     */
+    int shards;
+    /*
+     * Of so many ranks, a power of two up to shards (0: 1), the loader of each reads and gives out its own shards
+     * alone: those from rank * shards / ranks on, as many as all others.
+     */
+    int rank, ranks;
 } gr_loader_options;
 
-enum { GR_NO_WORKERS = -1, GR_MAX_WORKERS = 256, GR_MAX_PREFETCH = 1024 };
+enum { GR_NO_WORKERS = -1, GR_MAX_WORKERS = 256, GR_MAX_PREFETCH = 1024, GR_MAX_SHARDS = 256 };
 
 typedef struct {
     gr_tensor *x;      /* real [n, H, W, C], normalised; lives until gr_step_end */
@@ -231,8 +242,13 @@ typedef struct {
     gr_tensor *weight; /* real [n]; NULL unless the policy is GR_PAD */
     int64_t n;         /* rows, padding included */
     int64_t samples;   /* rows that count */
-    bool first, last;  /* of its batch's pieces; both where it is the whole batch */
+    bool first, last;  /* of its batch's pieces; both where it is the whole batch; last: of the rank's own */
     int classes;       /* of the set: labels are below; 0: not known */
+    int64_t row;       /* of the batch, with which it begins */
+    int shard;         /* that it lies in, from 0 */
+    bool shard_last;   /* the shard's last piece */
+    int64_t whole;     /* samples of the whole batch that count, whoever's they are */
+    int shards;        /* of the whole batch that have some of them */
 } gr_batch;
 
 gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options);
@@ -242,7 +258,8 @@ void gr_loader_close(gr_loader *loader); /* gives its buffers back before gr_clo
 /*
  * Fills batch with the next batch of the epoch, or the next piece of one. False at the end of the epoch (the next call
  * starts another) and on error. The weight of the update (gr_set_update_weight) is that of the whole batch, so the
- * gradients of its pieces add up to the batch's own.
+ * gradients of its pieces add up to the batch's own. A batch of which no row is this rank's is one piece of no rows
+ * (n 0, x NULL): the rank takes part in the update all the same.
  */
 bool gr_loader_next(gr_loader *loader, gr_batch *batch);
 

@@ -317,6 +317,15 @@ typedef struct {
      */
     int64_t micro_batch;
 
+    /*
+     * Every update's batch is cut into so many shards (gr_loader_options), a power of two up to GR_MAX_SHARDS; 0: 1.
+     * Each has a forward and backward pass of its own, its losses divided by the whole batch's samples, and the
+     * gradients of the shards are added up by a fixed binary tree: a run's bits depend on this number. Batch
+     * normalisation takes its statistics of each shard (each piece of one); the running ones become the mean of what
+     * every shard that has samples would have made of them. Takes memory for log2(shards) more slabs of gradients.
+     */
+    int shards;
+
     int64_t epochs;  /* stop after so many; 0: by updates */
     int64_t updates; /* stop after so many; 0: by epochs */
     gr_last_batch last;

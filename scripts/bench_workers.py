@@ -64,7 +64,8 @@ class Options(ctypes.Structure):
 class LoaderOptions(ctypes.Structure):
     _fields_ = [("batch", ctypes.c_int64), ("order", ctypes.c_int), ("last", ctypes.c_int), ("epoch", ctypes.c_int64),
                 ("skip", ctypes.c_int64), ("micro_batch", ctypes.c_int64), ("workers", ctypes.c_int),
-                ("prefetch", ctypes.c_int), ("on_device", ctypes.c_bool)]
+                ("prefetch", ctypes.c_int), ("on_device", ctypes.c_bool), ("shards", ctypes.c_int),
+                ("rank", ctypes.c_int), ("ranks", ctypes.c_int)]
 
 
 class SgdOptions(ctypes.Structure):
@@ -75,7 +76,8 @@ class SgdOptions(ctypes.Structure):
 class Batch(ctypes.Structure):
     _fields_ = [("x", ctypes.c_void_p), ("y", ctypes.c_void_p), ("weight", ctypes.c_void_p), ("n", ctypes.c_int64),
                 ("samples", ctypes.c_int64), ("first", ctypes.c_bool), ("last", ctypes.c_bool),
-                ("classes", ctypes.c_int)]
+                ("classes", ctypes.c_int), ("row", ctypes.c_int64), ("shard", ctypes.c_int),
+                ("shard_last", ctypes.c_bool), ("whole", ctypes.c_int64), ("shards", ctypes.c_int)]
 
 
 class Memory(ctypes.Structure):

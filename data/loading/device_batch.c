@@ -90,6 +90,11 @@ bool gr__device_batch_present(gr_device_batch *d, int64_t rows, int64_t samples,
                             .samples = samples,
                             .first = batch->first,
                             .last = batch->last,
-                            .classes = gr_dataset_classes(d->set)};
+                            .classes = gr_dataset_classes(d->set),
+                            .row = batch->row,
+                            .shard = batch->shard,
+                            .shard_last = batch->shard_last,
+                            .whole = batch->whole,
+                            .shards = batch->shards};
     return x != NULL;
 }

@@ -31,8 +31,8 @@ void gr__device_batch_free(gr_device_batch *d);
 bool gr__device_batch_copy(gr_device_batch *d, const gr_host_batch *b, int64_t first, int64_t rows, bool in_place);
 
 /*
- * The batch over the first rows of the buffers, augmented and normalised; first and last are left as they are. False:
- * recorded.
+ * The batch over the first rows of the buffers, augmented and normalised; its place among the pieces is left as it is.
+ * False: recorded.
  */
 bool gr__device_batch_present(gr_device_batch *d, int64_t rows, int64_t samples, gr_batch *batch);
 

@@ -13,6 +13,7 @@
 typedef struct {
     int64_t epoch;         /* from 0 */
     int64_t rows, samples; /* with and without padding */
+    int64_t begin, end;    /* the rows of this rank's shards; nobody fills the others */
     int64_t *picks;        /* [batch] sample of each row; -1: padding */
     int64_t first;         /* the row that lies first in what follows, where there is room for some only */
     uint8_t *pixels;       /* [room, H, W, C]; NULL: the set lies on the device */

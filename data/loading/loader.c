@@ -1,7 +1,7 @@
 /*
  * loader.c - gives batches out: the next rows, filled, copied to the device, augmented and normalised.
  *
- *   sampler.c        which samples: the order of the epoch, the last batch
+ *   sampler.c        which samples: the order of the epoch, the last batch, the rows that are this rank's
  *       |
  *   prefetch.c       host batches, filled ahead by workers (ring.c) or when they are asked for
  *       |               host_batch.c: pictures read or decoded, augmentation drawn, labels, weights
@@ -19,7 +19,9 @@
 #include "core/clock.h"
 #include "core/trace.h"
 #include "data/loading/device_batch.h"
+#include "data/loading/loader_options.h"
 #include "data/loading/prefetch.h"
+#include "data/loading/shards.h"
 
 struct gr_loader {
     gr_dataset *set;
@@ -31,38 +33,11 @@ struct gr_loader {
     int64_t batches;    /* begun in this epoch, the one under way included */
     bool running;       /* inside an epoch */
     gr_host_batch *now; /* the batch under way; NULL: none yet */
-    int64_t done;       /* rows of it that have been given out */
+    int64_t at;         /* the row of it that comes next */
+    int64_t shard;      /* in which that lies */
+    bool over;          /* all of it has been given out */
     int64_t wait, copy; /* nanoseconds, see gr_loader_time */
 };
-
-static bool check_options(const gr_dataset *set, const gr_loader_options *o)
-{
-    if (!o || o->batch < 1)
-        return gr__fail(set->ctx, GR_USAGE, "a batch of %lld samples cannot be made; the batch size must be at least 1",
-                        o ? (long long)o->batch : 0);
-    if ((unsigned)o->last > GR_WRAP)
-        return gr__fail(set->ctx, GR_USAGE, "policy number %d for the last batch is unknown; keep, drop, pad or wrap",
-                        (int)o->last);
-    if ((unsigned)o->order > GR_IN_ORDER)
-        return gr__fail(set->ctx, GR_USAGE, "order number %d is unknown; there are GR_SHUFFLED and GR_IN_ORDER",
-                        (int)o->order);
-    if (o->micro_batch < 0)
-        return gr__fail(set->ctx, GR_USAGE, "a micro-batch of %lld samples cannot be made; it has at least 1",
-                        (long long)o->micro_batch);
-    if (o->workers < GR_NO_WORKERS || o->workers > GR_MAX_WORKERS || o->prefetch < 0 || o->prefetch > GR_MAX_PREFETCH)
-        return gr__fail(set->ctx, GR_USAGE,
-                        "a loader with %d workers and %d batches ahead; at most %d and %d, or 0 for the default",
-                        o->workers, o->prefetch, GR_MAX_WORKERS, GR_MAX_PREFETCH);
-    if (o->skip < 0 || o->epoch < 0)
-        return gr__fail(set->ctx, GR_USAGE, "a loader from epoch %lld on without %lld batches; both are at least 0",
-                        (long long)o->epoch, (long long)o->skip);
-    if (o->batch > set->n && o->last != GR_PAD)
-        return gr__fail(
-            set->ctx, GR_USAGE,
-            "batch size %lld is larger than the set of %lld samples; take at most %lld, or pad the last batch",
-            (long long)o->batch, (long long)set->n, (long long)set->n);
-    return true;
-}
 
 static void destroy_loader(void *object)
 {
@@ -87,14 +62,13 @@ static bool make(gr_loader *loader)
 
 gr_loader *gr_loader_open(gr_dataset *set, const gr_loader_options *options)
 {
-    if (!set || !gr_ok(set->ctx) || !check_options(set, options))
+    const gr_loader_options o = options ? gr__loader_resolve(options) : (gr_loader_options){0};
+    if (!set || !gr_ok(set->ctx) || !gr__loader_check(set, &o))
         return NULL;
     gr_loader *loader = gr__calloc(set->ctx, 1, sizeof *loader);
     if (!loader)
         return NULL;
-    *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = *options, .epochs = options->epoch};
-    if (options->micro_batch == 0 || options->micro_batch > options->batch)
-        loader->options.micro_batch = options->batch;
+    *loader = (gr_loader){.set = set, .ctx = set->ctx, .options = o, .epochs = o.epoch};
     if (!gr__own(set->ctx, loader, destroy_loader))
         return NULL;
     if (make(loader))
@@ -113,6 +87,14 @@ void gr_loader_close(gr_loader *loader)
     gr__device_batch_free(&device);
 }
 
+/* At the first row of the batch under way that is this rank's. */
+static void rewind_batch(gr_loader *loader)
+{
+    loader->at = loader->now->begin;
+    loader->shard = gr__first_shard(loader->options.shards, loader->options.ranks, loader->options.rank);
+    loader->over = false;
+}
+
 /* Starts the next batch. False: the epoch is over. */
 static bool begin_batch(gr_loader *loader)
 {
@@ -124,20 +106,32 @@ static bool begin_batch(gr_loader *loader)
     if (!loader->running)
         return false;
     loader->batches++;
-    loader->done = 0;
     const double waiting = loader->prefetch.ring ? gr_span_begin(loader->ctx) : 0;
     loader->now = gr__prefetch_next(&loader->prefetch);
     gr_span_end(loader->ctx, "wait", waiting);
     gr__prefetch_trace(&loader->prefetch, loader->now);
+    rewind_batch(loader);
     return true;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Behind the last row of the shard under way that counts; pieces of nothing but padding are left out. */
+static int64_t shard_end(const gr_loader *loader)
+{
+    const gr_host_batch *b = loader->now;
+    return least(gr__shard_row(b->rows, loader->options.shards, loader->shard + 1), b->samples);
 }
 
 /* Rows of the next piece, and those of them that count. */
 static int64_t next_piece(const gr_loader *loader, int64_t *samples)
 {
-    const int64_t rows = loader->now->rows - loader->done, left = loader->now->samples - loader->done;
-    const int64_t n = rows < loader->options.micro_batch ? rows : loader->options.micro_batch;
-    *samples = left < n ? left : n;
+    const int64_t border = gr__shard_row(loader->now->rows, loader->options.shards, loader->shard + 1);
+    const int64_t n = least(border - loader->at, loader->options.micro_batch);
+    *samples = least(loader->now->samples - loader->at, n);
     return n;
 }
 
@@ -145,30 +139,56 @@ static int64_t next_piece(const gr_loader *loader, int64_t *samples)
 static bool copy(gr_loader *loader, int64_t rows)
 {
     return gr__host_batch_good(loader->set, loader->now) &&
-           gr__device_batch_copy(&loader->device, loader->now, loader->done, rows,
+           gr__device_batch_copy(&loader->device, loader->now, loader->at, rows,
                                  loader->prefetch.batch_options.in_place);
+}
+
+/* What is known of the batch under way as a whole. */
+static void describe(const gr_loader *loader, gr_batch *batch)
+{
+    const gr_host_batch *b = loader->now;
+    batch->whole = b->samples;
+    while (batch->shards < loader->options.shards &&
+           gr__shard_row(b->rows, loader->options.shards, batch->shards) < b->samples)
+        batch->shards++;
+}
+
+/* The place of the piece that begins at the next row, and behind it. */
+static void place(gr_loader *loader, int64_t rows, gr_batch *batch)
+{
+    const int64_t end = least(loader->now->end, loader->now->samples);
+    batch->row = loader->at;
+    batch->shard = (int)loader->shard;
+    batch->first = loader->at == 0;
+    loader->at += rows;
+    batch->shard_last = loader->at >= shard_end(loader);
+    batch->last = loader->over = loader->at >= end;
+    loader->shard += batch->shard_last;
 }
 
 static bool next(gr_loader *loader, gr_batch *batch)
 {
     const int64_t begin = gr__nanoseconds();
-    /* pieces of nothing but padding are left out */
-    if ((!loader->now || loader->done >= loader->now->samples) && !begin_batch(loader)) {
+    if ((!loader->now || loader->over) && !begin_batch(loader)) {
         loader->now = NULL;
         return false;
     }
+    gr_set_update_weight(loader->ctx, (double)loader->now->samples);
+    describe(loader, batch);
+    if (loader->at >= least(loader->now->end, loader->now->samples)) { /* none of its rows is this rank's */
+        batch->last = loader->over = true;
+        return true;
+    }
     int64_t samples, rows = next_piece(loader, &samples);
     const double filling = loader->prefetch.ring ? 0 : gr_span_begin(loader->ctx);
-    gr__prefetch_fill(&loader->prefetch, loader->done, rows);
+    gr__prefetch_fill(&loader->prefetch, loader->at, rows);
     gr_span_end(loader->ctx, "fill", filling);
     const int64_t filled = gr__nanoseconds();
-    gr_set_update_weight(loader->ctx, (double)loader->now->samples);
     const bool copied = copy(loader, rows);
     loader->wait += filled - begin;
     loader->copy += gr__nanoseconds() - filled;
-    batch->first = loader->done == 0;
-    loader->done = copied ? loader->done + rows : loader->now->samples; /* a batch that cannot be made is left out */
-    batch->last = loader->done >= loader->now->samples;
+    place(loader, rows, batch);
+    loader->over |= !copied; /* a batch that cannot be made is left out */
     return copied && gr__device_batch_present(&loader->device, rows, samples, batch);
 }
 
@@ -185,8 +205,8 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
 
 void gr_loader_again(gr_loader *loader)
 {
-    if (loader)
-        loader->done = 0;
+    if (loader && loader->now)
+        rewind_batch(loader);
 }
 
 int64_t gr_loader_micro_batch(const gr_loader *loader)
@@ -242,6 +262,8 @@ bool gr_loader_dry(gr_loader *loader, int64_t n, gr_batch *batch)
                         "gr_plan_end",
                         (long long)n, (long long)loader->options.micro_batch);
     const bool made = gr__device_batch_present(&loader->device, n, n, batch);
-    batch->first = batch->last = made;
+    batch->first = batch->last = batch->shard_last = made;
+    batch->whole = n;
+    batch->shards = 1;
     return made;
 }

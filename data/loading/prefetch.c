@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/parallel.h"
 #include "core/trace.h"
+#include "data/loading/shards.h"
 
 enum { DEFAULT_AHEAD = 2, MOST_WORKERS = 8 /* that are taken unasked */, PIECE_BYTES = 1 << 20 };
 
@@ -35,14 +36,21 @@ static int64_t rows_of_piece(const gr_dataset *set)
     return set->images->pixels && bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
 }
 
-/* Whole batches where workers fill them, else pieces. */
+/* The most rows that this rank's shards of a batch have. */
+static int64_t own_rows(const gr_loader_options *o)
+{
+    return gr__shard_row(o->batch, o->shards, gr__first_shard(o->shards, o->ranks, o->rank + 1)) -
+           gr__shard_row(o->batch, o->shards, gr__first_shard(o->shards, o->ranks, o->rank));
+}
+
+/* All of a batch's own rows where workers fill them, else pieces. */
 bool gr__prefetch_open(gr_prefetch *p, const gr_dataset *set, const gr_loader_options *o)
 {
     gr_context *ctx = set->ctx;
     *p = (gr_prefetch){.set = set, .rows = rows_of_piece(set), .workers = workers_of(ctx, o->workers)};
     p->batch_options =
         (gr_host_batch_options){.batch = o->batch,
-                                .room = p->workers ? o->batch : o->micro_batch,
+                                .room = p->workers ? own_rows(o) : o->micro_batch,
                                 .padding = o->last == GR_PAD,
                                 .on_device = o->on_device,
                                 .in_place = !p->workers && ctx->device->on_host && !ctx->options.plan_only};
@@ -95,14 +103,14 @@ static void fill_piece(void *user, int slot, int64_t piece)
     gr_prefetch *p = user;
     gr_host_batch *b = &p->slots[slot];
     gr_filling *f = &p->fillings[slot * p->fillings_each + piece];
-    *f = fill_rows(p, b, piece * p->rows, least((piece + 1) * p->rows, b->rows));
+    *f = fill_rows(p, b, b->begin + piece * p->rows, least(b->begin + (piece + 1) * p->rows, b->end));
     f->thread = gettid();
 }
 
 void gr__prefetch_trace(const gr_prefetch *p, const gr_host_batch *b)
 {
     const gr_filling *f = p->ring ? p->fillings + (b - p->slots) * p->fillings_each : NULL;
-    for (int64_t i = 0; f && p->set->ctx->trace && i * p->rows < b->rows; i++)
+    for (int64_t i = 0; f && p->set->ctx->trace && i * p->rows < b->end - b->begin; i++)
         gr__trace_elsewhere(p->set->ctx, "fill", f[i].thread, f[i].begin, f[i].end);
 }
 
@@ -110,7 +118,7 @@ bool gr__prefetch_start(gr_prefetch *p)
 {
     if (!p->workers)
         return true;
-    p->fillings_each = (p->sampler.batch + p->rows - 1) / p->rows;
+    p->fillings_each = (p->batch_options.room + p->rows - 1) / p->rows;
     p->fillings = gr__calloc(p->set->ctx, (size_t)(p->n_slots * p->fillings_each), sizeof *p->fillings);
     if (!p->fillings)
         return false;

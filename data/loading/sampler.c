@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/philox.h"
+#include "data/loading/shards.h"
 
 bool gr__sampler_open(gr_sampler *s, const gr_dataset *set, const gr_loader_options *options)
 {
@@ -11,6 +12,9 @@ bool gr__sampler_open(gr_sampler *s, const gr_dataset *set, const gr_loader_opti
                       .batch = options->batch,
                       .shuffled = options->order == GR_SHUFFLED,
                       .last = options->last,
+                      .shards = options->shards,
+                      .rank = options->rank,
+                      .ranks = options->ranks,
                       .first = options->epoch,
                       .skip = options->skip,
                       .epoch = options->epoch - 1};
@@ -54,8 +58,10 @@ void gr__sampler_next(gr_sampler *s, gr_host_batch *b)
     b->epoch = s->epoch;
     b->rows = s->last == GR_KEEP ? fresh : s->batch;
     b->samples = s->last == GR_PAD ? fresh : b->rows;
+    b->begin = gr__shard_row(b->rows, s->shards, gr__first_shard(s->shards, s->ranks, s->rank));
+    b->end = gr__shard_row(b->rows, s->shards, gr__first_shard(s->shards, s->ranks, s->rank + 1));
     b->bad = INT64_MAX;
-    b->first = 0;
+    b->first = b->begin;
     for (int64_t i = 0; i < b->rows; i++)
         b->picks[i] = i < fresh || s->last == GR_WRAP ? s->order[(s->position + i) % n] : -1;
     s->position += fresh;

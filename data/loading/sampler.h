@@ -11,6 +11,7 @@ typedef struct {
     int64_t batch; /* samples in a full batch */
     bool shuffled;
     gr_last_batch last;
+    int shards, rank, ranks;
     int64_t first;    /* the first epoch of this run, from 0, */
     int64_t skip;     /* of which so many batches are left out */
     int64_t *order;   /* [n] of the epoch that is being dealt out */

@@ -58,18 +58,32 @@ static bool host_copy(gr_device *d, void *dst, const void *src, size_t bytes)
     return true;
 }
 
-/* On a CPU device in the mode of its kernels. */
+enum { ADD_CHUNK = 1 << 16 }; /* elements */
+
+typedef struct {
+    void *dst;
+    const void *src;
+    int64_t count;
+    bool wide;
+} addition;
+
+static void add_chunk(void *arg, int64_t chunk)
+{
+    const addition *a = arg;
+    const int64_t begin = chunk * ADD_CHUNK, end = begin + ADD_CHUNK < a->count ? begin + ADD_CHUNK : a->count;
+    if (a->wide)
+        for (int64_t i = begin; i < end; i++)
+            ((double *)a->dst)[i] += ((const double *)a->src)[i];
+    else
+        for (int64_t i = begin; i < end; i++)
+            ((float *)a->dst)[i] += ((const float *)a->src)[i];
+}
+
+/* On a CPU device by its threads, in the mode of its kernels. */
 static bool host_add(gr_device *d, void *dst, const void *src, int64_t count)
 {
-    const uint64_t mode = d->pool ? gr__float_mode_begin() : 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (d->real == GR_F64)
-            ((double *)dst)[i] += ((const double *)src)[i];
-        else
-            ((float *)dst)[i] += ((const float *)src)[i];
-    }
-    if (d->pool)
-        gr__float_mode_end(mode);
+    addition a = {dst, src, count, d->real == GR_F64};
+    gr_parallel_for(&(gr_exec){.pool = d->pool}, (count + ADD_CHUNK - 1) / ADD_CHUNK, add_chunk, &a);
     return true;
 }
 

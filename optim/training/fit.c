@@ -2,6 +2,7 @@
  * fit.c - the training loop: epochs of updates, evaluation between them.
  *
  *   fit_check.c   what is refused
+ *   fit_open.c    memory, planned for every shape that the run will meet
  *   stages.c      batch size and learning rate of every update
  *   trainer.c     what an update computes; step_graph.c has the device repeat it
  *   readings.c    what the host knows of it, and when a run has gone bad
@@ -97,7 +98,8 @@ bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip)
                                                             .skip = skip,
                                                             .workers = f->o->workers,
                                                             .prefetch = f->o->prefetch,
-                                                            .on_device = f->o->on_device});
+                                                            .on_device = f->o->on_device,
+                                                            .shards = t->sum.shards});
     f->p.batch = stage.batch;
     f->p.batches = gr_loader_batches(t->loader);
     return t->loader != NULL;
@@ -176,66 +178,6 @@ static void finish_epoch(gr_fit_run *f)
     gr__fit_state_keep(f);
 }
 
-/* The shapes of one batch size: full batches, the short last one. */
-static bool plan_stage(gr_fit_run *f, gr_batch_stage stage)
-{
-    const int64_t tail = f->o->last == GR_KEEP ? gr_dataset_size(f->set) % stage.batch : 0;
-    return gr__fit_open_loader(f, stage, 0) && gr__trainer_plan(&f->trainer, stage.batch) &&
-           (tail == 0 || gr__trainer_plan(&f->trainer, tail));
-}
-
-/*
- * Every shape that the run will meet, before the first update: those of each batch size, then evaluation. Running out
- * of memory is known here or not at all. Leaves the first stage's loader open. False: recorded.
- */
-static bool plan(gr_fit_run *f)
-{
-    for (int i = gr__stage_count(&f->stages) - 1; i >= 0; i--)
-        if (!plan_stage(f, gr__stage(&f->stages, i)))
-            return false;
-    bool fits =
-        f->o->sharpness <= 0 || gr__trainer_plan_piece(&f->trainer, gr_loader_micro_batch(f->trainer.loader), false);
-    return fits && gr__evaluator_plan(&f->val) && gr__evaluator_plan(&f->test);
-}
-
-/* Evaluation sets, in batches that memory holds anyway. False: recorded. */
-static bool open_evaluators(gr_fit_run *f, const gr_split *split)
-{
-    const int64_t batch = gr__stage(&f->stages, 0).batch,
-                  micro = f->o->micro_batch > 0 && f->o->micro_batch < batch ? f->o->micro_batch : batch;
-    const gr_loader_options options = {
-        .batch = f->o->eval_batch > 0 ? f->o->eval_batch : micro, .workers = f->o->workers, .prefetch = f->o->prefetch};
-    if (!gr__evaluator_open(&f->val, f->trainer.net, split->val, &options) ||
-        !gr__evaluator_open(&f->test, f->trainer.net, split->test, &options))
-        return false;
-    f->val.loss = f->test.loss = f->trainer.loss;
-    f->val.stop = f->test.stop = f->o->stop;
-    f->val.user = f->test.user = f->o->user;
-    return true;
-}
-
-/* Plans, and opens what the first epoch needs; false: recorded. */
-static bool open_run(gr_fit_run *f, const gr_split *split)
-{
-    f->p = (gr_progress){.epochs = f->o->epochs,
-                         .loss = NAN,
-                         .accuracy = NAN,
-                         .noise = {NAN, NAN, NAN},
-                         .update_noise = {NAN, NAN, NAN},
-                         .sharp = {NAN, NAN, NAN}};
-    f->p.loss_scale = gr_loss_scaling(f->ctx).scale;
-    if (!gr__fit_state_open(f) || !open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
-        return false;
-    f->trainer.total = f->readings.score.total;
-    if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
-        return false;
-    f->p.updates = f->o->updates > 0 ? f->o->updates : gr__stages_updates(&f->stages);
-    return isfinite(gr__stages_lr(&f->stages, &f->p, 0, f->p.updates - 1)) || /* the largest of a growing schedule */
-           gr__fail(f->ctx, GR_USAGE,
-                    "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
-                    f->o->schedule.gamma);
-}
-
 /* Makes the context own a matrix that would go with its evaluator. */
 static void copy_confusion(const gr_fit_run *f, gr_metrics *m)
 {
@@ -262,6 +204,7 @@ static void close_run(gr_fit_run *f)
     copy_confusion(f, &f->result.val);
     copy_confusion(f, &f->result.test);
     gr__step_graphs_close(&f->trainer.graphs, f->ctx);
+    gr__shard_sum_close(&f->trainer.sum);
     gr_loader_close(f->trainer.loader);
     gr__evaluator_close(&f->val);
     gr__evaluator_close(&f->test);
@@ -275,6 +218,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     f.result.train_loss = f.result.train_accuracy = NAN;
     if (!gr__fit_check(net, opt, &split, options))
         return f.result;
+    const int shards = options->shards ? options->shards : 1;
     f.ctx = net->ctx;
     f.set = split.train;
     f.stages =
@@ -284,8 +228,9 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .opt = opt,
                              .no_graph = options->no_graph,
                              .loss = {options->loss, options->user, options->label_smoothing},
-                             .meter.on = options->noise_scale};
-    if (open_run(&f, &split) && !f.ctx->options.plan_only && gr__fit_state_resume(&f))
+                             .meter.on = options->noise_scale,
+                             .sum = {.shards = shards, .end = shards}};
+    if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_state_resume(&f))
         while (!over(&f)) {
             epoch(&f);
             if (!f.left)

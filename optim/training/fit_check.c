@@ -30,6 +30,17 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
     return gr_ok(ctx);
 }
 
+static bool check_shards(gr_context *ctx, const gr_fit_options *o)
+{
+    if (o->shards < 0 || o->shards > GR_MAX_SHARDS || (o->shards & (o->shards - 1)))
+        return gr__fail(ctx, GR_USAGE, "gr_fit: %d shards; their number is a power of two, at most %d", o->shards,
+                        GR_MAX_SHARDS);
+    return o->shards <= 1 || !o->noise_scale ||
+           gr__fail(ctx, GR_USAGE,
+                    "gr_fit: the noise scale compares a piece with its batch, which shards do not add up in one "
+                    "place; measure it with one shard");
+}
+
 static bool check_stages(gr_context *ctx, const gr_fit_options *o)
 {
     bool good = o->n_stages == 0 || (o->epochs > 0 && o->updates == 0 && o->stages[0].epoch == 0);
@@ -52,7 +63,7 @@ bool gr__fit_check(const gr_module *net, const gr_optimizer *opt, const gr_split
                                         : "what options points to");
     if (opt->net != net)
         return gr__fail(ctx, GR_USAGE, "gr_fit: the optimizer is another model's");
-    return check_numbers(ctx, options) && check_stages(ctx, options);
+    return check_numbers(ctx, options) && check_stages(ctx, options) && check_shards(ctx, options);
 }
 
 bool gr__fit_check_noise(const gr_module *net, const gr_loader *loader)

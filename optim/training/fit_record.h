@@ -5,7 +5,7 @@
 #include "optim/training/checkpoint.h"
 #include "optim/training/fit_run.h"
 
-enum { GR__FIT_SETTINGS = 8 };
+enum { GR__FIT_SETTINGS = 10 };
 
 /* What makes runs differ: what gr_fit knows itself, then what the program names. */
 typedef struct {

@@ -37,6 +37,9 @@ gr_time_use gr__time_since(const gr_time_use *now, const gr_time_use *then);
 /* Adds what a loader has measured; its waiting and copying were counted as computing (of training or evaluation). */
 void gr__time_add_loader(gr_time_use *t, const gr_loader *loader, double *computing);
 
+/* Plans, and opens what the first epoch needs. False: recorded. */
+bool gr__fit_open(gr_fit_run *f, const gr_split *split);
+
 /* The loader of a stage in place of the one before, from the epoch's batch skip on. False: recorded. */
 bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip);
 

@@ -25,6 +25,37 @@ static bool step(gr_trainer *t, const gr_batch *piece, bool first_pass)
     return !piece->last || (gr__update_begin(t->opt) && gr__update_finish(t->opt));
 }
 
+/* The batch's gradients are the sum over its shards: its score, and the optimizer's step. False: recorded. */
+static bool finish_shards(gr_trainer *t, const gr_batch *piece, bool first_pass)
+{
+    gr_shard_sum *s = &t->sum;
+    if (!gr__shard_sum_finish(s, piece, gr_loader_batch(t->loader)))
+        return false;
+    if (first_pass && !gr_tally(t->total, gr__shard_sum_loss(s), gr__shard_sum_correct(s),
+                                &(gr_tally_args){.finite = t->ctx->scaler != NULL}))
+        return false;
+    return gr__update_begin(t->opt) && gr__update_finish(t->opt);
+}
+
+/* One pass over a piece of a shard; what follows it behind the shard's last, and the batch's. False: recorded. */
+static bool shard_step(gr_trainer *t, const gr_batch *piece, bool first_pass)
+{
+    if (piece->n > 0) {
+        if (!gr__shard_sum_piece(&t->sum, piece))
+            return false;
+        gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, &t->loss);
+        if (!loss || (first_pass && !gr__shard_sum_score(&t->sum, loss, gr_accuracy(z, piece->y, piece->weight))) ||
+            !gr_backward(loss) || (piece->shard_last && !gr__shard_sum_put(&t->sum)))
+            return false;
+    }
+    return !piece->last || finish_shards(t, piece, first_pass);
+}
+
+static bool is_sharded(const gr_trainer *t)
+{
+    return t->sum.shards > 1;
+}
+
 static bool whole_step(void *user, const gr_batch *batch)
 {
     return step(user, batch, true);
@@ -33,8 +64,8 @@ static bool whole_step(void *user, const gr_batch *batch)
 /* Whether an update is one pass over one piece, on a device that can repeat it, and nobody looks into it. */
 static bool repeats(const gr_trainer *t, const gr_batch *piece)
 {
-    return t->ctx->device->replay && !t->no_graph && !t->meter.on && !t->ctx->trace && !t->opt->lr_scale &&
-           gr_optimizer_passes(t->opt) == 1 && piece->first && piece->last;
+    return t->ctx->device->replay && !is_sharded(t) && !t->no_graph && !t->meter.on && !t->ctx->trace &&
+           !t->opt->lr_scale && gr_optimizer_passes(t->opt) == 1 && piece->first && piece->last;
 }
 
 int64_t gr__trainer_update(gr_trainer *t, gr_batch *piece)
@@ -46,11 +77,14 @@ int64_t gr__trainer_update(gr_trainer *t, gr_batch *piece)
             gr_loader_again(t->loader);
             good = gr_loader_next(t->loader, piece);
         }
+        if (is_sharded(t))
+            gr__shard_sum_begin(&t->sum);
         for (bool last = false; good && !last;) {
             last = piece->last;
-            samples += pass == 0 ? piece->samples : 0;
-            good = repeats(t, piece) ? gr__step_graphs_run(&t->graphs, t->opt, piece, whole_step, t)
-                                     : step(t, piece, pass == 0);
+            samples = piece->whole;
+            good = is_sharded(t)       ? shard_step(t, piece, pass == 0)
+                   : repeats(t, piece) ? gr__step_graphs_run(&t->graphs, t->opt, piece, whole_step, t)
+                                       : step(t, piece, pass == 0);
             gr_step_end(t->ctx);
             good = good && (last || gr_loader_next(t->loader, piece));
         }
@@ -58,24 +92,36 @@ int64_t gr__trainer_update(gr_trainer *t, gr_batch *piece)
     return samples;
 }
 
+/* A pass over a piece of a model that is built, and the step behind it. */
+static void plan_pass(gr_trainer *t, gr_batch *piece, bool first_pass, bool only)
+{
+    piece->last = only || is_sharded(t);
+    piece->shards = t->sum.shards;
+    if (is_sharded(t) && gr__shard_sum_prepare(&t->sum, t->opt)) {
+        gr__shard_sum_begin(&t->sum);
+        shard_step(t, piece, first_pass);
+    } else if (gr_ok(t->ctx)) {
+        step(t, piece, first_pass);
+    }
+    if (!piece->last)
+        gr_optimizer_step(t->opt);
+}
+
 bool gr__trainer_plan_piece(gr_trainer *t, int64_t n, bool only)
 {
     for (int pass = 0; pass < gr_optimizer_passes(t->opt); pass++) {
         gr_batch piece;
         gr_plan_begin(t->ctx);
-        if (gr_loader_dry(t->loader, n, &piece) && gr__build_for(t->net, piece.x) && gr__optimizer_prepare(t->opt)) {
-            piece.last = only;
-            step(t, &piece, pass == 0);
-        }
-        if (!only)
-            gr_optimizer_step(t->opt);
+        if (gr_loader_dry(t->loader, n, &piece) && gr__build_for(t->net, piece.x) && gr__optimizer_prepare(t->opt))
+            plan_pass(t, &piece, pass == 0, only);
         if (gr_plan_end(t->ctx) < 0)
             return false;
     }
     return true;
 }
 
-bool gr__trainer_plan(gr_trainer *t, int64_t n)
+/* A batch, or a shard of one, of n rows. */
+static bool plan_rows(gr_trainer *t, int64_t n)
 {
     const int64_t micro = gr_loader_micro_batch(t->loader);
     if (n <= micro)
@@ -83,9 +129,19 @@ bool gr__trainer_plan(gr_trainer *t, int64_t n)
     return gr__trainer_plan_piece(t, micro, false) && (n % micro == 0 || gr__trainer_plan_piece(t, n % micro, false));
 }
 
+bool gr__trainer_plan(gr_trainer *t, int64_t n)
+{
+    const int64_t shards = t->sum.shards, least = n / shards;
+    return (least == 0 || plan_rows(t, least)) && (n % shards == 0 || plan_rows(t, least + 1));
+}
+
 void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text, size_t size)
 {
-    gr_overflow_watch watch;
+    gr_overflow_watch watch = {.where = ""};
+    if (piece->n == 0) {
+        snprintf(text, size, "a shard of another rank");
+        return;
+    }
     gr__overflow_watch_begin(t->ctx, &watch);
     gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, &t->loss));
     gr__overflow_watch_end(t->ctx);

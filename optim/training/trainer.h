@@ -4,6 +4,8 @@
  *   gr_loader_next -> piece -> forward -> loss -> sums (first pass) -> backward -> last piece: the optimizer's step
  *                       ^                                                 |
  *                       +-------------- next piece, next pass ------------+
+ *
+ * With shards (shard_sum.h) every shard has gradients and sums of its own, which become the batch's before the step.
  */
 #ifndef GRADUS_TRAINER_H
 #define GRADUS_TRAINER_H
@@ -11,6 +13,7 @@
 #include "optim/optimizer.h"
 #include "optim/training/loss.h"
 #include "optim/training/noise.h"
+#include "optim/training/shard_sum.h"
 #include "optim/training/step_graph.h"
 
 typedef struct {
@@ -23,6 +26,7 @@ typedef struct {
     gr_loss_rule loss;
     gr_step_graphs graphs;
     gr_noise_meter meter;
+    gr_shard_sum sum; /* .shards, .first, .end: the caller's; 1, 0, 1 for a batch in one */
 } gr_trainer;
 
 /*

@@ -53,6 +53,7 @@ class Options(Case):
                             (["--optimizer", "prox", "--weight-decay", "0.1"], "--weight-decay"),
                             (["--base-batch", "64"], "--base-batch"), (["--lr-min", "0.1"], "--lr-min"),
                             (["--accumulate", "2", "--micro-batch", "4"], "--micro-batch"),
+                            (["--shards", "3"], "--shards"), (["--shards", "2", "--noise-scale"], "--noise-scale"),
                             (["--batch-schedule", "0:4"], "--batch-schedule")):
             with self.subTest(name):
                 self.refused(USAGE, "train", *QUICK, *words, names=[name])

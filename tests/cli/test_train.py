@@ -59,6 +59,15 @@ class Row(Case):
         for row in rows[1:]:
             self.assertAlmostEqual(row["train_loss"], rows[0]["train_loss"], places=11)
 
+    def test_shards(self):
+        words = ["train", "mnist-mlp", "--procedural", "--updates", 3, "--device", "ref", "--no-evaluation", "--json",
+                 "--batch", 60]
+        rows = [self.gradus(*words, *more).row() for more in ([], ["--shards", 8], ["--shards", 4, "--micro-batch", 7])]
+        self.assertEqual([(r["shards"], r["micro_batch"], r["samples"]) for r in rows],
+                         [(1, 60, 180), (8, 8, 180), (4, 7, 180)])
+        for row in rows[1:]:
+            self.assertAlmostEqual(row["train_loss"], rows[0]["train_loss"], places=11)
+
     def test_precision(self):
         words = ["train", *QUICK, "--no-evaluation", "--json"]
         rows = {p: self.gradus(*words, "--precision", p).row() for p in ("fp32", "fp16", "bf16")}

@@ -68,6 +68,7 @@ void find_useful(const finder *f, const site *at, const learner *l, const fits *
     gr_fit_options fit = resolved_fit(&run);
     fit.schedule = (gr_schedule){0};
     fit.noise_scale = true;
+    fit.shards = 1;
     fit.sharpness = 0;
     fit.epochs = 0;
     fit.updates = 2 * (FIRST + MOST); /* an epoch's last batch may be too short */

@@ -114,6 +114,10 @@ static int check_batches(const settings *s, const char *command)
     if (s->accumulate && (s->micro_batch || s->batch_schedule))
         return complain(GR_USAGE, command, "--accumulate and --%s exclude each other; give one of them",
                         s->micro_batch ? "micro-batch" : "batch-schedule");
+    if (s->shards & (s->shards - 1))
+        return complain(GR_USAGE, command, "--shards %lld: it must be a power of two, such as 8", (long long)s->shards);
+    if (s->shards > 1 && s->noise_scale)
+        return complain(GR_USAGE, command, "--shards and --noise-scale exclude each other; measure it without shards");
     if (s->accumulate && s->batch == BATCH_AUTO)
         return complain(GR_USAGE, command, "--batch auto and --accumulate exclude each other; give --micro-batch");
     if (s->resume && s->batch == BATCH_AUTO)

@@ -256,6 +256,7 @@ gr_fit_options resolved_fit(const resolved *s)
     const settings *asked = &s->asked;
     return (gr_fit_options){.batch = s->batch,
                             .micro_batch = s->micro_batch,
+                            .shards = (int)asked->shards,
                             .stages = s->stages,
                             .n_stages = s->n_stages,
                             .epochs = s->epochs,

@@ -35,6 +35,9 @@ const option settings_protocol[] = {
         "micro-batch", "N", AT(micro_batch), 1, MAX_BATCH,
         "the most samples in memory at a time; a larger batch is taken in pieces whose gradients add up to its own "
         "(batch normalisation sees each piece alone)"),
+    COUNT_OPTION("shards", "S", AT(shards), 1, GR_MAX_SHARDS,
+                 "cut the batch into so many shards, a power of two, each with a gradient of its own, added up in an "
+                 "order of their own (batch normalisation sees each shard alone) (default: 1)"),
     POSITIVE_OPTION("lr", "X", AT(lr), "learning rate (default: the recipe's for the optimizer)"),
     FLAG_OPTION("decay-weights-only", AT(decay_weights_only),
                 "no weight decay on biases and on batch normalisation's scales and shifts"),

@@ -18,7 +18,7 @@ typedef struct {
     /* the protocol: what all cells of a sweep share */
     double lr;
     option_value parameters[MAX_PARAMETERS]; /* of optimizers, in the order of parameter_options */
-    int64_t micro_batch;
+    int64_t micro_batch, shards;
     const char *batch_schedule;
     double clip_norm;
     amount label_smoothing;

@@ -134,11 +134,13 @@ static void put_schedule(json_t *row, const resolved *s)
 
 static void put_batch(json_t *row, const resolved *s)
 {
-    const int64_t micro = s->micro_batch && s->micro_batch < s->batch ? s->micro_batch : s->batch;
+    const int64_t shards = s->asked.shards ? s->asked.shards : 1, largest = (s->batch + shards - 1) / shards;
+    const int64_t micro = s->micro_batch && s->micro_batch < largest ? s->micro_batch : largest;
     put(row, "batch", json_integer(s->batch));
     put(row, "micro_batch", json_integer(micro));
     put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
     put_text(row, "batch_schedule", s->asked.batch_schedule); /* null: one batch size */
+    put(row, "shards", json_integer(shards));
 }
 
 static void put_run(json_t *row, const result *r)
