@@ -30,9 +30,10 @@ typedef struct {
 } gr_prefetch;
 
 /*
- * Makes the slots: all of a batch's rows that are this rank's where workers fill them, else pieces. Where the device's memory is the host's and no
- * workers run ahead pictures are gathered straight into the batch on the device: batch_options.in_place says so, and
- * the caller sets slots[0].pixels. False: recorded; gr__prefetch_close is due all the same.
+ * Makes the slots: all of a batch's rows that are this rank's where workers fill them, else pieces. Where the device's
+ * memory is the host's and no workers run ahead pictures are gathered straight into the batch on the device:
+ * batch_options.in_place says so, and the caller sets slots[0].pixels. False: recorded; gr__prefetch_close is due all
+ * the same.
  */
 bool gr__prefetch_open(gr_prefetch *p, const gr_dataset *set, const gr_loader_options *options);
 void gr__prefetch_close(gr_prefetch *p);
