@@ -1,17 +1,14 @@
 /* safetensors.c - reading by the rules, writing byte by byte the same; see safetensors.h. */
 #include "core/safetensors.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "core/context.h"
+#include "core/input_file.h"
 #include "core/whole_file.h"
 
 enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8, SUM_DIGITS = 8 };
@@ -58,51 +55,28 @@ static uint64_t header_length(const unsigned char *begin, size_t got, uint64_t s
     return *rule ? 0 : length;
 }
 
-static bool read_bytes(int fd, unsigned char *to, size_t from, size_t to_byte)
-{
-    while (from < to_byte) {
-        const ssize_t n = read(fd, to + from, to_byte - from);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        from += (size_t)n;
-    }
-    return true;
-}
-
 /* The whole of an open file into memory. *rule: what its first bytes break. */
-static bool read_open_file(gr_context *ctx, int fd, const char *path, gr_safetensors *file, const char **rule)
+static bool read_open_file(gr_input_file *in, gr_safetensors *file, const char **rule)
 {
-    struct stat s;
     unsigned char begin[LENGTH_BYTES + 1];
-    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
-        return gr__fail(ctx, GR_IO_ERROR, "%s: it is not an ordinary file but a folder, a pipe or a device", path);
-    file->size = (size_t)s.st_size;
-    const size_t first = file->size < sizeof begin ? file->size : sizeof begin;
-    errno = 0;
-    if (!read_bytes(fd, begin, 0, first))
-        return gr__fail(ctx, GR_IO_ERROR, "%s: cannot be read: %s", path,
-                        errno ? strerror(errno) : "it became shorter");
-    if (header_length(begin, first, file->size, rule) == 0)
+    const size_t first = in->size < sizeof begin ? in->size : sizeof begin;
+    file->size = in->size;
+    if (!gr__input_read(in, begin, first) || header_length(begin, first, in->size, rule) == 0)
         return false;
-    file->bytes = gr__calloc(ctx, file->size + 1, 1);
+    file->bytes = gr__calloc(in->ctx, in->size + 1, 1);
     if (!file->bytes)
         return false;
     memcpy(file->bytes, begin, first);
-    return read_bytes(fd, file->bytes, first, file->size) ||
-           gr__fail(ctx, GR_IO_ERROR, "%s: cannot be read: %s", path, errno ? strerror(errno) : "it became shorter");
+    return gr__input_read(in, (char *)file->bytes + first, in->size - first);
 }
 
-/* Without waiting: a pipe has no writer yet, perhaps for ever. */
 static bool read_file(gr_context *ctx, const char *path, gr_safetensors *file, const char **rule)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path,
-                        strerror(errno));
-    const bool good = read_open_file(ctx, fd, path, file, rule);
-    close(fd);
+    gr_input_file in;
+    if (!gr__input_open(ctx, path, &in))
+        return false;
+    const bool good = read_open_file(&in, file, rule);
+    gr__input_close(&in);
     return good;
 }
 

@@ -233,11 +233,12 @@ typedef struct {
 } gr_import_report;
 
 /*
- * Weights of whichever tool, a safetensors file: Gradus' own; a state dict of PyTorch; Keras' variables under their
- * paths. The names tell whose they are, and so how the tensors lie; names of both, or shapes that do not fit, are
- * refused (GR_BAD_DATA). Layers go by their names or, where these differ in numbers alone (0.weight, 4.weight;
- * conv2d/kernel, conv2d_1/kernel), by their order among those of their kind, which the report tells. Types f64, f32,
- * f16, bf16. All of it is loaded or nothing. options and report may be NULL.
+ * Weights of whichever tool, a safetensors file or NumPy's .npz (of at most 4 GB, numpy.savez_compressed's too):
+ * Gradus' own; a state dict of PyTorch; Keras' variables under their paths. The names tell whose they are, and so how
+ * the tensors lie; names of both, or shapes that do not fit, are refused (GR_BAD_DATA). Layers go by their names or,
+ * where these differ in numbers alone (0.weight, 4.weight; conv2d/kernel, conv2d_1/kernel), by their order among those
+ * of their kind, which the report tells. Types f64, f32, f16, bf16. All of it is loaded or nothing. options and report
+ * may be NULL.
  */
 bool gr_import_weights(gr_module *net, const char *path, const gr_import_options *options, gr_import_report *report);
 

@@ -107,7 +107,7 @@ bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *
         return false;
     if (!path)
         return gr__fail(ctx, GR_USAGE, "gr_read_notes wants the path of a file of weights");
-    if (!gr__safetensors_read(ctx, path, &file))
+    if (!gr__weights_read(ctx, path, &file))
         return false;
     for (int i = 0; i < n; i++) {
         const char *text = gr__safetensors_text(&file, keys[i]);
@@ -216,7 +216,7 @@ bool gr__weights_load(gr_module *net, const gr_safetensors *file)
 bool gr_load_weights(gr_module *net, const char *path)
 {
     gr_safetensors file;
-    if (!gr__weights_ready(net, path, "gr_load_weights") || !gr__safetensors_read(net->ctx, path, &file))
+    if (!gr__weights_ready(net, path, "gr_load_weights") || !gr__weights_read(net->ctx, path, &file))
         return false;
     const bool good = gr__weights_check(net, path, &file) && gr__weights_load(net, &file); /* all of it or none */
     gr__safetensors_free(&file);

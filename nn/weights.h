@@ -32,6 +32,12 @@ bool gr__weights_put(const gr_parameter_plan *plan, gr_disk_order order, const g
  */
 bool gr__weights_store(const gr_module *net, bool exact, gr_saved_tensor *saved);
 
+/*
+ * Reads a file of weights, safetensors or NumPy's .npz: its first bytes tell which. As gr__safetensors_read; an .npz
+ * has no texts. In exchange/.
+ */
+bool gr__weights_read(gr_context *ctx, const char *path, gr_safetensors *file);
+
 /* Whether the file holds the values of this model. False: recorded, with the name of what does not fit. */
 bool gr__weights_check(const gr_module *net, const char *path, const gr_safetensors *file);
 

@@ -62,4 +62,13 @@ const char *gr__match_table(const gr_match *match);
 /* Writes NumPy's archive of arrays: a zip file, its members uncompressed. False: recorded, nothing left behind. */
 bool gr__npz_write(gr_context *ctx, const char *path, int n, const gr_saved_tensor *tensors);
 
+/* Reads one, stored or deflated, as gr__safetensors_read does. False: recorded, nothing left to free. */
+bool gr__npz_read(gr_context *ctx, const char *path, gr_safetensors *file);
+
+/*
+ * What an .npy file of size bytes says of its array: type, shape, where in bytes its elements lie. Those of Fortran's
+ * order are turned around there. Returns the rule that it breaks; NULL: none, or ctx tells of lack of memory.
+ */
+const char *gr__npy_read(gr_context *ctx, char *bytes, size_t size, gr_saved_tensor *t);
+
 #endif

@@ -195,7 +195,7 @@ bool gr_import_weights(gr_module *net, const char *path, const gr_import_options
     gr_disk_order tool;
     report = report ? report : &unwanted;
     *report = (gr_import_report){.told = "", .head = ""};
-    if (!gr__weights_ready(net, path, "gr_import_weights") || !gr__safetensors_read(net->ctx, path, &file))
+    if (!gr__weights_ready(net, path, "gr_import_weights") || !gr__weights_read(net->ctx, path, &file))
         return false;
 import m = {.path = path, .head = options && options->keep_head ? gr__head(net) :NULL };
     bool good = is_plausible(net, path, &file) && gr__tool_of(net->ctx, path, &file, &tool) &&

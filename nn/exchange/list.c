@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "core/context.h"
-#include "core/safetensors.h"
-#include "nn/nn.h"
+#include "nn/weights.h"
 
 static bool fill(gr_context *ctx, const gr_saved_tensor *t, gr_listed_tensor *out)
 {
@@ -27,7 +26,7 @@ int gr_list_weights(gr_context *ctx, const char *path, const gr_listed_tensor **
         gr__fail(ctx, GR_USAGE, "gr_list_weights wants the path of a file of weights");
         return -1;
     }
-    if (!gr__safetensors_read(ctx, path, &file))
+    if (!gr__weights_read(ctx, path, &file))
         return -1;
     gr_listed_tensor *all = gr__calloc(ctx, (size_t)file.n + 1, sizeof *all);
     bool good = all && gr__own(ctx, all, free);

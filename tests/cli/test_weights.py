@@ -3,7 +3,7 @@ import json
 import unittest
 import zipfile
 
-from cli import Case
+from cli import Case, png
 
 USAGE, BAD_DATA = 2, 3
 TRAIN = ["cats-vs-dogs", "--procedural", "--resize", 12, "--batch", 4, "--updates", 1, "--no-evaluation"]
@@ -49,6 +49,38 @@ class Weights(Case):
         self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
         self.assertIn(b"{'descr': '<f4', 'fortran_order': False, 'shape': (128,1152,), }", data[:128])
         self.assertEqual(len(data), 128 + 4 * 128 * 1152)
+
+        self.gradus("weights", "convert", "w.npz", "back", "--to", "gradus", "--recipe", "cats-vs-dogs", "--resize", 12)
+        self.gradus("weights", "convert", "back", "again.npz", "--to", "npz")
+        self.assertEqual((self.folder / "again.npz").read_bytes(), (self.folder / "w.npz").read_bytes())
+        self.assertIn("dense1.weight", self.gradus("weights", "w.npz").out)
+        of_npz, of_ours = (self.gradus("train", *TRAIN, "--init-weights", name, "--json") for name in ("w.npz", "w"))
+        self.assertIn("PyTorch's layout, filters OIHW", of_npz.err)
+        self.assertEqual(of_npz.row()["train_loss"], of_ours.row()["train_loss"])
+        (self.folder / "cut.npz").write_bytes((self.folder / "w.npz").read_bytes()[:-1])
+        self.refused(BAD_DATA, "train", *TRAIN, "--init-weights", "cut.npz", names=["cut.npz", "cut short"])
+
+    def test_a_network_of_ones_own(self):
+        """Weights without notes, of a network that stands in a model file: made ready for predict."""
+        (self.folder / "m.txt").write_text("conv 4 3x3 same\nbatch_norm relu\npool 2\nflatten\ndense classes\n")
+        self.gradus("train", "own-pictures", "--procedural", "--resize", 8, "--model", "m.txt", "--batch", 4,
+                    "--updates", 1, "--no-evaluation", "--save-weights", "own")
+        (self.folder / "1.png").write_bytes(png(8, 8, (90, 60, 7)))
+        for tool in ("torch", "keras", "npz"):
+            self.gradus("weights", "convert", "own", "theirs", "--to", tool)
+            self.gradus("weights", "convert", "theirs", "back", "--to", "gradus", "--model", "m.txt", "--outputs", 2,
+                        "--resize", 8)
+            told = [json.loads(self.gradus("predict", name, "1.png", "--top", 2, "--json").out)["classes"]
+                    for name in ("own", "back")]
+            self.assertEqual(*([(c["label"], c["probability"]) for c in classes] for classes in told))
+        self.refused(USAGE, "weights", "convert", "theirs", "b", "--to", "gradus", "--model", "m.txt",
+                     names=["--outputs N"])
+        self.refused(USAGE, "weights", "convert", "own", "b", "--to", "torch", "--model", "m.txt",
+                     names=["own says itself", "leave out --model"])
+        (self.folder / "n.txt").write_text("conv 4 3x3\nflaten\n")
+        self.refused(BAD_DATA, "weights", "convert", "theirs", "b", "--to", "gradus", "--model", "n.txt",
+                     "--outputs", 2, names=["n.txt:2:1"])
+        self.assertFalse((self.folder / "b").exists())
 
     def test_mistakes(self):
         self.gradus("weights", "convert", "w", "t", "--to", "torch")

@@ -93,6 +93,18 @@ class PyTorch(Exchange):
             np.testing.assert_array_equal(ours["dense1.weight"], net[5].weight.detach().numpy())
             np.testing.assert_array_equal(ours["bn1.running_var"], net[1].running_var.numpy())
 
+    def test_numpys_own_archives_are_read(self):
+        """As numpy.savez writes them, packed or not, arrays of Fortran's order among them."""
+        net = networks.stir(networks.torch_normalised(torch, 6, 8), torch)
+        x, state = networks.pictures(2, 6, 8), {k: v.numpy() for k, v in net.state_dict().items()}
+        state["5.weight"] = np.asfortranarray(state["5.weight"])
+        state["7.weight"] = state["7.weight"].astype(np.float64)
+        for save in (np.savez, np.savez_compressed):
+            save(self.folder / "theirs.npz", **state)
+            ours, told = self.answers("normalised", "theirs.npz", x)
+            self.same(ours, networks.torch_answers(net, torch, x))
+            self.assertIn("passed over 1 counter", told)
+
 
 class Keras(Exchange):
     def round_trip(self, name, height, width):

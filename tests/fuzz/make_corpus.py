@@ -210,6 +210,35 @@ def weights():
                                  bytes(4), unknown))
 
 
-for make in (images, zips, tars, idx, cifar, packed, weights):
+def arrays():
+    """NumPy's archives, of the network in fuzz_npz.c, by the names of each tool, and arrays of other kinds."""
+    def npy(shape, dtype="<f4", order=False, version=1, size=4):
+        head = f"{{'descr': '{dtype}', 'fortran_order': {order}, 'shape': {tuple(shape)}, }}\n".encode()
+        return (b"\x93NUMPY" + bytes([version, 0]) + len(head).to_bytes(2 if version == 1 else 4, "little") + head +
+                bytes(math.prod(shape) * size))
+
+    def archive(files, method=zipfile.ZIP_STORED):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", method) as z:
+            for name, contents in files.items():
+                z.writestr(zipfile.ZipInfo(name + ".npy"), contents, method)
+        return out.getvalue()
+
+    torch = {"conv1.weight": [2, 1, 3, 3], "conv1.bias": [2], "bn1.weight": [2], "bn1.bias": [2],
+             "bn1.running_mean": [2], "bn1.running_var": [2], "dense1.weight": [3, 8], "dense1.bias": [3]}
+    keras = {"conv2d/kernel": [3, 3, 1, 2], "conv2d/bias": [2], "bn/gamma": [2], "bn/beta": [2],
+             "bn/moving_mean": [2], "bn/moving_variance": [2], "dense/kernel": [8, 3], "dense/bias": [3]}
+    whole = archive({name: npy(shape) for name, shape in torch.items()})
+    put("npz/torch", whole)
+    put("npz/keras", archive({name: npy(shape) for name, shape in keras.items()}))
+    put("npz/deflated", archive({name: npy(shape) for name, shape in torch.items()}, zipfile.ZIP_DEFLATED))
+    put("npz/fortran", archive({name: npy(shape, "<f8", True, 2, 8) for name, shape in torch.items()}))
+    put("npz/counter", archive({"bn1.num_batches_tracked": npy([], "<i8", size=8)}))
+    put("npz/objects", archive({"a": npy([1], "|O", size=8)}))
+    put("npz/empty", archive({}))
+    put("npz/cut", whole[:-1])
+
+
+for make in (images, zips, tars, idx, cifar, packed, weights, arrays):
     make()
 print(sum(p.stat().st_size for p in ROOT.glob("*/*")), "bytes")

@@ -179,8 +179,8 @@ static int run_evaluate(int argc, char **argv)
     test_pictures pictures = {0};
     answers a = {0};
     gr_context *ctx = settings_open(&asks.run, false);
-    int code =
-        gr_ok(ctx) ? weights_file_read(ctx, weights, asks.recipe, "evaluate", &notes) : complain_of(ctx, "evaluate");
+    const weights_asked asked = {.recipe = asks.recipe};
+    int code = gr_ok(ctx) ? weights_file_read(ctx, weights, &asked, "evaluate", &notes) : complain_of(ctx, "evaluate");
     if (code == 0)
         code = evaluate(ctx, &asks, &notes, &pictures, &a);
     free(a.p);

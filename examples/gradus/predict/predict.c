@@ -166,7 +166,7 @@ static gr_dataset *read_pictures(gr_context *ctx, pictures *p, const resolved *s
 static int predict(gr_context *ctx, pictures *p, const char *weights)
 {
     weights_notes *notes = &p->notes;
-    int code = weights_file_read(ctx, weights, p->asks->recipe, "predict", notes);
+    int code = weights_file_read(ctx, weights, &(weights_asked){.recipe = p->asks->recipe}, "predict", notes);
     if (code)
         return code;
     const recipe *r = notes->recipe;

@@ -92,7 +92,7 @@ const option settings_protocol[] = {
     TEXT_OPTION("model", "FILE", AT(model), MODEL_HELP),
     TEXT_OPTION("augment", "PLAN", AT(augment), AUGMENT_HELP),
     TEXT_OPTION("init-weights", "FILE", AT(init_weights),
-                "start from these weights (safetensors): of --save-weights, of PyTorch or of Keras"),
+                "start from these weights (safetensors or .npz): of --save-weights, of PyTorch or of Keras"),
     TEXT_OPTION("freeze", "NAMES", AT(freeze),
                 "leave the parameters of these names as they are, such as conv1.*,layer[123].*: no gradient, no "
                 "optimizer state, and no backward pass where nothing below is trained"),

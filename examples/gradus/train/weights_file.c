@@ -91,14 +91,32 @@ static const recipe *recipe_of(const char *path, const char *noted, const char *
     return NULL;
 }
 
-int weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, const char *command,
+/* How many classes the network tells apart. */
+static int classes_of(const weights_notes *notes)
+{
+    const int named = (int)json_array_size(notes->classes);
+    return notes->recipe->classes ? notes->recipe->classes : named > 0 ? named : (int)notes->outputs;
+}
+
+/* The network of a model file, for weights that have no notes. Returns 0 or an exit code, complained of. */
+static int take_model(gr_context *ctx, const char *file, const char *command, weights_notes *notes)
+{
+    const gr_module *net = gr_model_from_file(ctx, file, classes_of(notes));
+    notes->model = net ? gr_model_text(net) : NULL;
+    return notes->model ? 0 : complain_of(ctx, command);
+}
+
+int weights_file_read(gr_context *ctx, const char *path, const weights_asked *asked, const char *command,
                       weights_notes *notes)
 {
     const char *values[NOTES] = {NULL};
     *notes = (weights_notes){.path = path};
     if (!gr_read_notes(ctx, path, NOTES, keys, values))
         return complain_of(ctx, command);
-    notes->recipe = recipe_of(path, values[RECIPE], recipe_asked, command);
+    if (asked->model && values[RECIPE])
+        return complain(GR_USAGE, command, "%s says itself which network its weights are of; leave out --model", path);
+    notes->recipe =
+        recipe_of(path, values[RECIPE], asked->model && !asked->recipe ? "own-pictures" : asked->recipe, command);
     if (!notes->recipe)
         return GR_USAGE;
     if (values[RESIZE] && !parse_count(values[RESIZE], 0, 4096, &notes->resize))
@@ -107,6 +125,8 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
     if (values[OUTPUTS] && !parse_count(values[OUTPUTS], 1, 1000000, &notes->outputs))
         return complain(GR_BAD_DATA, command, "%s: the note \"outputs\" is \"%s\", which is no number of them", path,
                         values[OUTPUTS]);
+    notes->resize = notes->resize ? notes->resize : asked->resize;
+    notes->outputs = notes->outputs ? notes->outputs : asked->outputs;
     notes->augment = values[AUGMENT];
     notes->model = values[MODEL];
     notes->seen = values[SEEN];
@@ -114,17 +134,18 @@ int weights_file_read(gr_context *ctx, const char *path, const char *recipe_aske
     notes->classes = values[CLASSES] ? read_names(values[CLASSES]) : NULL;
     if (values[CLASSES] && !notes->classes)
         return complain(GR_BAD_DATA, command, "%s: the note \"classes\" is no list of names", path);
-    if (!notes->recipe->classes && json_array_size(notes->classes) == 0)
+    if (classes_of(notes) == 0 && asked->model)
+        return complain(GR_USAGE, command, "--model wants --outputs N too: how many classes the network tells apart");
+    if (classes_of(notes) == 0)
         return complain(GR_BAD_DATA, command, "%s does not tell which classes its network knows, as weights of %s do",
                         path, notes->recipe->name);
-    return 0;
+    return asked->model ? take_model(ctx, asked->model, command, notes) : 0;
 }
 
 gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes)
 {
     char name[4096 + 32];
-    const int named = (int)json_array_size(notes->classes);
-    const int classes = notes->recipe->classes ? notes->recipe->classes : named;
+    const int classes = classes_of(notes);
     snprintf(name, sizeof name, "%s, its model", notes->path);
     gr_module *net =
         notes->model ? gr_model_from_text(ctx, name, notes->model, classes) : notes->recipe->net(ctx, classes);

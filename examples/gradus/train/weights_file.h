@@ -25,11 +25,14 @@ typedef struct {
     json_t *classes;     /* an array of names; NULL: the file names none */
 } weights_notes;
 
-/*
- * Reads the notes in path. recipe_asked: for a file without notes; NULL: none. Returns 0 or an exit code, complained
- * of; weights_file_close is due all the same.
- */
-int weights_file_read(gr_context *ctx, const char *path, const char *recipe_asked, const char *command,
+/* What a command's line says of a file that does not say it itself; NULL, 0: nothing. */
+typedef struct {
+    const char *recipe, *model; /* whose network it is: a recipe's, or a model file's */
+    int64_t resize, outputs;
+} weights_asked;
+
+/* Reads the notes in path. Returns 0 or an exit code, complained of; weights_file_close is due all the same. */
+int weights_file_read(gr_context *ctx, const char *path, const weights_asked *asked, const char *command,
                       weights_notes *notes);
 void weights_file_close(weights_notes *notes);
 

@@ -16,18 +16,19 @@ static const char *const readers[] = {
 
 typedef struct {
     choice to;
-    const char *recipe;
-    int64_t resize, outputs;
+    weights_asked of;
 } convert_asks;
 
 static const option options[] = {
     CHOICE_OPTION("to", "TOOL", offsetof(convert_asks, to), readers,
                   "torch (a state dict), keras (its variables), npz (numpy.load) or gradus"),
-    TEXT_OPTION("recipe", "RECIPE", offsetof(convert_asks, recipe),
+    TEXT_OPTION("recipe", "RECIPE", offsetof(convert_asks, of.recipe),
                 "whose network the weights are of, where the file does not say"),
-    COUNT_OPTION("resize", "SIDE", offsetof(convert_asks, resize), 1, 4096,
+    TEXT_OPTION("model", "FILE", offsetof(convert_asks, of.model),
+                "the same for a network of your own, a line a layer in this file; with --outputs"),
+    COUNT_OPTION("resize", "SIDE", offsetof(convert_asks, of.resize), 1, 4096,
                  "the pictures' size that the network is for, where the file does not say (default: the recipe's)"),
-    COUNT_OPTION("outputs", "N", offsetof(convert_asks, outputs), 1, 1000000,
+    COUNT_OPTION("outputs", "N", offsetof(convert_asks, of.outputs), 1, 1000000,
                  "of the last dense layer, where the file does not say (default: the recipe's)"),
     {0},
 };
@@ -58,8 +59,6 @@ static int convert(gr_context *ctx, const convert_asks *asks, weights_notes *not
     int code = output_check(to, command);
     if (code)
         return code;
-    notes->resize = notes->resize ? notes->resize : asks->resize;
-    notes->outputs = notes->outputs ? notes->outputs : asks->outputs;
     code = load(ctx, notes, &net);
     if (code)
         return code;
@@ -81,7 +80,7 @@ static int run(int argc, char **argv)
                                                      : "--to torch, keras, npz or gradus?");
     gr_context *ctx = gr_open(&(gr_options){.threads = 1});
     weights_notes notes;
-    int code = weights_file_read(ctx, operands[0], asks.recipe, command, &notes);
+    int code = weights_file_read(ctx, operands[0], &asks.of, command, &notes);
     if (code == 0)
         code = convert(ctx, &asks, &notes, operands[1]);
     weights_file_close(&notes);
@@ -99,11 +98,13 @@ const gradus_command weights_convert_command = {
     .operands = 2,
     .about =
         "Write weights for another tool, in its names and its layout. IN is a safetensors file of gradus train, of "
-        "PyTorch (a state dict) or of Keras (variables under their paths); whose it is, its names tell. The network "
-        "must be known, as what lies behind a flatten has another order in PyTorch: the file says whose weights it "
-        "holds, or --recipe does. What does not fit is shown with names and shapes of both sides.",
+        "PyTorch (a state dict) or of Keras (variables under their paths), or NumPy's .npz of such arrays; whose it "
+        "is, its names tell. The network must be known, as what lies behind a flatten has another order in PyTorch: "
+        "the file says whose weights it holds, or --recipe or --model does. What does not fit is shown with names and "
+        "shapes of both sides.",
     .examples = "weights convert pets.safetensors pets-torch.safetensors --to torch\n"
-                "weights convert resnet18.safetensors mine.safetensors --to gradus --recipe resnet18-article",
+                "weights convert resnet18.safetensors mine.safetensors --to gradus --recipe resnet18-article\n"
+                "weights convert theirs.npz mine.safetensors --to gradus --model model.txt --outputs 3",
     .groups = groups,
     .run = run,
 };

@@ -104,8 +104,9 @@ const gradus_command weights_command = {
     .purpose = "names and shapes in a file of weights",
     .usage = "weights FILE [--json]\nweights convert IN OUT --to torch|keras|npz|gradus [options]",
     .operand = "FILE",
-    .about = "List the tensors of a safetensors file, whoever wrote it, and what gradus train has noted beside them. "
-             "'gradus weights convert' writes them for another tool.",
+    .about =
+        "List the tensors of a safetensors file or of NumPy's .npz, whoever wrote it, and what gradus train has noted "
+        "beside them. 'gradus weights convert' writes them for another tool.",
     .examples = "weights pets.safetensors\nweights convert pets.safetensors pets-keras.safetensors --to keras",
     .groups = groups,
     .run = run,
