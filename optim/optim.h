@@ -198,8 +198,8 @@ typedef struct {
 
 /* What fit knows after an update or an epoch. */
 typedef struct {
-    int64_t epoch, epochs;           /* this one from 1, of so many (0: ends by updates) */
-    int64_t update, updates;         /* updates so far, of so many */
+    int64_t epoch, epochs;           /* this one from 1, of so many (0: does not end by epochs) */
+    int64_t update, updates;         /* updates so far, of so many (0: ends by seconds) */
     int64_t batch_in_epoch, batches; /* batches of this epoch so far, of so many */
     int64_t batch;                   /* samples in an update of this epoch */
     int64_t samples;                 /* trained on since the start */
@@ -306,7 +306,8 @@ typedef struct {
 
     /*
      * Batch sizes by epoch in place of batch, the first from epoch 0: the batch may grow where the rate would fall
-     * (Smith et al. 2018); a schedule then goes by the epoch. n_stages 0: batch.
+     * (Smith et al. 2018); a schedule then goes by the epoch, and COSINE and LINEAR have to know how many there are.
+     * n_stages 0: batch.
      */
     const gr_batch_stage *stages;
     int n_stages;
@@ -326,8 +327,12 @@ typedef struct {
      */
     int shards;
 
-    int64_t epochs;  /* stop after so many; 0: by updates */
-    int64_t updates; /* stop after so many; 0: by epochs */
+    /* When to stop: behind the update that reaches one of these. 0: not by this one; one of them is above 0. */
+    int64_t epochs;
+    int64_t updates;
+    int64_t samples; /* trained on, each pass over one counted; not with stages */
+    double seconds;  /* of training, evaluation left out: how far that goes is another thing in every run. Not with
+                        stages, nor with a schedule that has to know where the run ends (COSINE, LINEAR) */
     gr_last_batch last;
     gr_order order; /* of the training set; evaluation takes its sets in their own */
     gr_schedule schedule;

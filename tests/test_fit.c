@@ -445,6 +445,45 @@ static void the_rate_is_the_callers(void **state)
         free(weights[run]);
 }
 
+/* What a run was told of how many updates it will make, and how long it was. */
+static bool keep_told(void *user, const gr_progress *p)
+{
+    *(gr_progress *)user = *p;
+    return true;
+}
+
+/* Whatever becomes of the last batch, the schedule knows the update by which a number of samples is reached. */
+static void a_run_ends_by_samples(void **state)
+{
+    (void)state;
+    const gr_last_batch policies[] = {GR_KEEP, GR_DROP, GR_PAD, GR_WRAP};
+    const int64_t budgets[] = {1, 49, 50, 51, 99, 100, 101, 119, 120, 121, 170, 240, 301};
+    for (int i = 0; i < 4; i++)
+        for (size_t k = 0; k < sizeof budgets / sizeof *budgets; k++) {
+            gr_context *ctx = gr_open(NULL);
+            gr_progress told = {0};
+            const gr_fit_options o = {
+                .batch = 50, .samples = budgets[k], .last = policies[i], .report = keep_told, .user = &told};
+            const gr_fit_result r = fit(ctx, small_net(ctx), false, &o); /* of 120 samples */
+            assert_true(r.samples >= budgets[k] && r.samples - budgets[k] < 50);
+            assert_int_equal(told.updates, r.updates);
+            assert_int_equal(gr_close(ctx), 0);
+        }
+}
+
+/* Behind the first update at which they have passed; nothing is said of a number of updates. */
+static void a_run_ends_by_seconds(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_progress told = {0};
+    const gr_fit_options o = {.batch = 50, .seconds = 0.02, .report = keep_told, .user = &told};
+    const gr_fit_result r = fit(ctx, small_net(ctx), false, &o);
+    assert_true(r.seconds >= 0.02 && r.updates > 0 && told.updates == 0);
+    assert_true(told.epoch_end && r.test.samples > 0);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -468,6 +507,10 @@ static void bad_options_are_refused(void **state)
     gr_fit_options bad[] = {{.batch = 0, .epochs = 1},
                             {.batch = 4},
                             {.batch = 4, .epochs = -1},
+                            {.batch = 4, .epochs = 1, .samples = -1},
+                            {.batch = 4, .seconds = NAN},
+                            {.batch = 4, .seconds = 1, .schedule = {.kind = GR_COSINE}},
+                            {.seconds = 1, .n_stages = 1, .stages = &(gr_batch_stage){0, 4}},
                             {.batch = 121, .epochs = 1},
                             {.batch = 4, .epochs = 1, .schedule = {.warm_up_from = 1.5}},
                             {.batch = 4, .epochs = 1, .label_smoothing = 1},
@@ -567,6 +610,8 @@ int main(void)
         cmocka_unit_test(schedules_have_their_values),
         cmocka_unit_test(fit_follows_the_schedule),
         cmocka_unit_test(the_rate_is_the_callers),
+        cmocka_unit_test(a_run_ends_by_samples),
+        cmocka_unit_test(a_run_ends_by_seconds),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(memory_is_planned_first),
     };

@@ -23,9 +23,12 @@
 /* Whether nothing is left to train. */
 static bool complete(const gr_fit_run *f)
 {
-    bool by_updates = f->o->updates > 0 && f->p.update >= f->o->updates;
-    bool by_epochs = f->o->epochs > 0 && f->result.epochs >= f->o->epochs;
-    return by_updates || by_epochs;
+    const gr_fit_options *o = f->o;
+    bool by_updates = o->updates > 0 && f->p.update >= o->updates;
+    bool by_epochs = o->epochs > 0 && f->result.epochs >= o->epochs;
+    bool by_samples = o->samples > 0 && f->p.samples >= o->samples;
+    bool by_seconds = o->seconds > 0 && f->p.seconds >= o->seconds;
+    return by_updates || by_epochs || by_samples || by_seconds;
 }
 
 static bool done(const gr_fit_run *f)

@@ -16,9 +16,6 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
     if (!(o->label_smoothing >= 0 && o->label_smoothing < 1) || (o->label_smoothing > 0 && o->loss))
         return gr__fail(ctx, GR_USAGE, "gr_fit: label_smoothing %g%s; it lies in [0, 1) and is for gr_loss",
                         o->label_smoothing, o->loss ? " of a loss of the program's own" : "");
-    if (o->epochs < 0 || o->updates < 0 || (o->epochs == 0 && o->updates == 0))
-        return gr__fail(ctx, GR_USAGE, "gr_fit: %lld epochs and %lld updates; one of them must be positive",
-                        (long long)o->epochs, (long long)o->updates);
     const gr_schedule *s = &o->schedule;
     if ((unsigned)s->kind > GR_TRIANGULAR || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma) ||
         !(s->warm_up >= 0 && s->warm_up < 1e9) || !(s->warm_up_from >= 0 && s->warm_up_from <= 1))
@@ -41,14 +38,36 @@ static bool check_shards(gr_context *ctx, const gr_fit_options *o)
                     "place; measure it with one shard");
 }
 
+/* When it stops. */
+static bool check_end(gr_context *ctx, const gr_fit_options *o)
+{
+    const double longest = 1e9; /* seconds: 32 years */
+    if (o->epochs < 0 || o->updates < 0 || o->samples < 0 || !(o->seconds >= 0 && o->seconds <= longest) ||
+        (o->epochs == 0 && o->updates == 0 && o->samples == 0 && o->seconds == 0))
+        return gr__fail(
+            ctx, GR_USAGE,
+            "gr_fit: %lld epochs, %lld updates, %lld samples, %g seconds; one of them must be positive, none negative",
+            (long long)o->epochs, (long long)o->updates, (long long)o->samples, o->seconds);
+    const gr_schedule_kind kind = o->schedule.kind;
+    return o->seconds == 0 || (kind != GR_COSINE && kind != GR_LINEAR) ||
+           gr__fail(ctx, GR_USAGE,
+                    "gr_fit: a run of %g seconds; nobody knows how many updates that is, which a schedule down to its "
+                    "end has to: take another schedule, or samples",
+                    o->seconds);
+}
+
 static bool check_stages(gr_context *ctx, const gr_fit_options *o)
 {
-    bool good = o->n_stages == 0 || (o->epochs > 0 && o->updates == 0 && o->stages[0].epoch == 0);
+    const bool to_the_end = o->schedule.kind == GR_COSINE || o->schedule.kind == GR_LINEAR;
+    const bool by_epochs = o->epochs > 0 && o->updates == 0, by_updates = o->updates > 0 && !to_the_end;
+    bool good = o->n_stages == 0 ||
+                ((by_epochs || by_updates) && o->samples == 0 && o->seconds == 0 && o->stages[0].epoch == 0);
     for (int i = 0; i < o->n_stages; i++)
         good = good && o->stages[i].batch >= 1 && (i == 0 || o->stages[i].epoch > o->stages[i - 1].epoch);
     return good || gr__fail(ctx, GR_USAGE,
                             "gr_fit: stages have batches of at least 1, begin at epoch 0, each later than the one "
-                            "before, and the run ends by epochs");
+                            "before, and the run ends by epochs (or by updates, where the schedule does not go down "
+                            "to its end)");
 }
 
 bool gr__fit_check(const gr_module *net, const gr_optimizer *opt, const gr_split *split, const gr_fit_options *options)
@@ -63,7 +82,8 @@ bool gr__fit_check(const gr_module *net, const gr_optimizer *opt, const gr_split
                                         : "what options points to");
     if (opt->net != net)
         return gr__fail(ctx, GR_USAGE, "gr_fit: the optimizer is another model's");
-    return check_numbers(ctx, options) && check_stages(ctx, options) && check_shards(ctx, options);
+    return check_numbers(ctx, options) && check_end(ctx, options) && check_stages(ctx, options) &&
+           check_shards(ctx, options);
 }
 
 bool gr__fit_check_noise(const gr_module *net, const gr_loader *loader)

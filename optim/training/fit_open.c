@@ -57,8 +57,9 @@ bool gr__fit_open(gr_fit_run *f, const gr_split *split)
     f->trainer.total = f->readings.score.total;
     if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
         return false;
-    f->p.updates = f->o->updates > 0 ? f->o->updates : gr__stages_updates(&f->stages);
-    return isfinite(gr__stages_lr(&f->stages, &f->p, 0, f->p.updates - 1)) || /* the largest of a growing schedule */
+    f->p.updates = gr__stages_updates(&f->stages);
+    const int64_t last = f->p.updates > 0 ? f->p.updates - 1 : 0;
+    return isfinite(gr__stages_lr(&f->stages, &f->p, 0, last)) || /* the largest of a growing schedule */
            gr__fail(f->ctx, GR_USAGE,
                     "gr_fit: gamma %g lets the learning rate grow beyond all numbers; it is usually below 1",
                     f->o->schedule.gamma);

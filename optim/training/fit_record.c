@@ -101,6 +101,8 @@ bool gr__fit_settings_open(const gr_fit_run *f, gr_fit_settings *s)
     add_setting(s, "number of shards", f->trainer.sum.shards);
     add_setting(s, "number of epochs", o->epochs);
     add_setting(s, "number of updates", o->updates);
+    add_setting(s, "samples to train on", o->samples);
+    add_setting(s, "milliseconds to train", llround(1e3 * o->seconds));
     add_setting(s, "policy of the last batch", (int64_t)o->last);
     for (int i = 0; i < c->n_settings; i++)
         s->list[s->n++] = c->settings[i];

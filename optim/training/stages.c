@@ -21,7 +21,17 @@ bool gr__stage_begins(const gr_stages *s, int64_t epoch, gr_batch_stage *stage)
     return false;
 }
 
-int64_t gr__stages_updates(const gr_stages *s)
+/* Until so many samples were trained on: a short last batch is an update of few, unless it is dropped or filled up. */
+static int64_t updates_of_samples(const gr_stages *s)
+{
+    const int64_t batch = s->whole.batch, full = s->samples / batch;
+    const int64_t left = s->o->last == GR_DROP ? 0 : s->samples % batch;
+    const int64_t per_epoch = full + (left > 0);
+    const int64_t samples = full * batch + (left > 0 && s->o->last == GR_WRAP ? batch : left);
+    return s->o->samples / samples * per_epoch + (s->o->samples % samples + batch - 1) / batch;
+}
+
+static int64_t updates_of_epochs(const gr_stages *s)
 {
     int64_t updates = 0;
     for (int i = 0; i < gr__stage_count(s); i++) {
@@ -32,6 +42,11 @@ int64_t gr__stages_updates(const gr_stages *s)
         updates += (epochs > 0 ? epochs : 0) * (s->samples / now.batch + tail);
     }
     return updates;
+}
+
+int64_t gr__stages_updates(const gr_stages *s)
+{
+    return s->o->updates > 0 ? s->o->updates : s->o->samples > 0 ? updates_of_samples(s) : updates_of_epochs(s);
 }
 
 bool gr__stages_has_schedule(const gr_stages *s)

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import unittest
+import zlib
 
 from cli import QUICK, ROW_KEYS, Case, cell, stop, wait_for, without_timings
 
@@ -53,6 +54,30 @@ class Grid(Case):
         self.gradus(*GRID, *words, "--seeds", "1")
         row = self.gradus("train", *QUICK, *words, "--seed", "1", "--json").row()
         self.assertEqual(without_timings(self.read_rows("o")[0]), without_timings(row))
+
+    def test_a_budget_is_every_cells(self):
+        """And what the folder is known by: of updates it is --updates."""
+        words = [word for word in SMALL if word not in ("--updates", "2")]
+        self.gradus(*words, "--budget", "updates=2")
+        self.assertIn("0 to run", self.gradus(*SMALL).err)
+        self.refused(2, *words, "--budget", "samples=16", names=["updates was 2", "budget", "samples=16"])
+        words[words.index("o")] = "p"
+        result = self.gradus(*words, "--budget", "samples=16")
+        self.assertEqual([(row["batch"], row["updates"], row["samples"]) for row in self.read_rows("p")],
+                         2 * [(4, 4, 16), (8, 2, 16)])
+        self.assertIn("every run had --budget samples=16", result.out)
+        self.refused(2, *words, "--budget", "samples=16,samples=32", names=["--budget"])
+
+    def test_a_batch_that_grows(self):
+        words = ["--batch-schedule", "0:4,1:8", "--optimizer", "sgd"]
+        result = self.gradus(*GRID, *words, "--seeds", "1")
+        row = self.gradus("train", "cifar10-cnn", "--procedural", "--updates", "2", *words, "--json").row()
+        self.assertEqual(without_timings(self.read_rows("o")[0]), without_timings(row))
+        self.assertEqual((row["batch"], row["batch_schedule"]), (4, "0:4,1:8"))
+        self.assertIn("--batch-schedule 0:4,1:8", result.out)
+        self.refused(2, *GRID, "--batch-schedule", "0:4", "--optimizer", "sgd", names=["batch-schedule was"])
+        self.refused(2, *GRID, *words, "--batch", "4", names=["--batch and --batch-schedule"])
+        self.refused(2, *GRID, "--batch-schedule", "0:4,1:8000", names=["8000", "2000 samples"])
 
     def test_adam_options_in_a_sweep_of_both(self):
         self.gradus(*SMALL, "--adam-form", "pytorch")
@@ -119,6 +144,20 @@ class GoingOn(Case):
     def setUp(self):
         super().setUp()
         self.journal = self.folder / "o/results.jsonl"
+
+    def test_a_sweep_of_a_build_that_knew_fewer_options(self):
+        """Its folder lacks one, which is not given: its rows are this sweep's all the same."""
+        self.gradus(*SMALL)
+        path = self.folder / "o/sweep.json"
+        sweep = json.loads(path.read_text())
+        notes = {key: sweep.pop(key) for key in ("optimizers", "departures")}
+        self.assertIsNone(sweep.pop("budget"))
+        path.write_text(json.dumps(sweep | notes))
+        text = json.dumps(sweep, separators=(",", ":"), sort_keys=True)
+        rows = [{**row, "sweep": f"{zlib.crc32(text.encode()):08x}"} for row in self.read_rows("o")]
+        self.write_rows("o", rows)
+        self.assertIn("0 to run", self.gradus(*SMALL).err)
+        self.refused(2, *GRID[:3], "--out", "o", "--budget", "samples=8", names=["budget was not there"])
 
     def test_only_what_is_missing_runs(self):
         self.gradus(*SMALL)

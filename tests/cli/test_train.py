@@ -104,6 +104,27 @@ class Row(Case):
         self.assertEqual([e["updates"] for e in row["history"]], [40, 80, 100])
         self.assertEqual([e["batch"] for e in row["history"]], [50, 50, 100])
 
+    def test_budgets(self):
+        """One of epochs, updates or samples is the same run where they come to the same, its schedule included."""
+        words = ["train", "mnist-mlp", "--procedural", "--batch", 50, "--lr-schedule", "cosine"]
+        rows = [self.gradus(*words, "--budget", budget, "--json").row()
+                for budget in ("epochs=1", "updates=40", "samples=1951")]
+        self.assertEqual([row["budget"] for row in rows], [None, None, "samples=1951"])
+        self.assertEqual([(row["updates"], row["test_loss"]) for row in rows], 3 * [(40, rows[0]["test_loss"])])
+        words[-1] = "constant"
+        row = self.gradus(*words, "--budget", "seconds=0.05", "--json").row()
+        self.assertEqual((row["budget"], row["state"]), ("seconds=0.05", "done"))
+        self.assertTrue(row["seconds"] >= 0.05 and row["updates"] > 0)
+        self.assertIn("ended by 0.05 s of training", self.gradus(*words, "--budget", "seconds=0.05").out)
+
+    def test_budgets_that_cannot_be(self):
+        words = ["train", "mnist-mlp", "--procedural"]
+        for budget in ("seconds", "samples=0", "hours=1", "epochs=1,updates=2", "seconds=1e10"):
+            self.refused(2, *words, "--budget", budget, names=["samples=64000"])
+        self.refused(2, *words, "--budget", "samples=5", "--epochs", 1, names=["--budget and --epochs"])
+        self.refused(2, *words, "--budget", "seconds=5", "--lr-schedule", "linear", names=["linear", "samples=N"])
+        self.refused(2, *words, "--budget", "samples=5", "--batch-schedule", "0:4", names=["--epochs, not --budget"])
+
     def test_label_smoothing(self):
         rows = [self.gradus("train", *QUICK, "--seed", 3, *words, "--json").row()
                 for words in ([], ["--label-smoothing", 0], ["--label-smoothing", 0.5])]

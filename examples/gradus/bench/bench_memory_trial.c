@@ -77,9 +77,7 @@ static void train(const resolved *run, gr_context *ctx, recording *r, memory_tri
     const bool counted = memory_peak_restart();
     const int64_t before = memory_resident();
     const learner l = learner_make(run, ctx, &split);
-    gr_fit_options fit = resolved_fit(run);
-    fit.epochs = 0;
-    fit.updates = WARM_UP + MOST;
+    gr_fit_options fit = resolved_fit_updates(run, WARM_UP + MOST);
     fit.metrics_every = 1; /* the host waits for every update: it is they that are timed */
     fit.report = on_update;
     fit.user = r;

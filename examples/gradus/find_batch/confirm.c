@@ -10,9 +10,7 @@ static void update_once(const resolved *run, gr_context *ctx, gr_split split, co
     const int64_t before = memory_resident();
     const double begin = now_seconds();
     const learner l = learner_make(run, ctx, &split);
-    gr_fit_options fit = resolved_fit(run);
-    fit.epochs = 0;
-    fit.updates = 1;
+    const gr_fit_options fit = resolved_fit_updates(run, 1);
     gr_fit(l.net, l.opt, split, &fit);
     *out = (confirmation){.peak = gr_memory_use(ctx).peak,
                           .grown = counted && before >= 0 ? memory_peak() - before : -1,

@@ -74,12 +74,10 @@ static bool time_batch(const finder *f, const site *at, const learner *l, int64_
 {
     timing t = {.batch = batch};
     const resolved run = finder_run(f, batch, 0);
-    gr_fit_options fit = resolved_fit(&run);
+    gr_fit_options fit = resolved_fit_updates(&run, 4 * MOST);
     fit.schedule = (gr_schedule){0};
     fit.noise_scale = false;
     fit.sharpness = 0;
-    fit.epochs = 0;
-    fit.updates = 4 * MOST;
     fit.metrics_every = 1; /* the host waits for every update: it is they that are timed */
     fit.report = on_update;
     fit.user = &t;

@@ -65,13 +65,12 @@ void find_useful(const finder *f, const site *at, const learner *l, const fits *
     }
     const resolved run = finder_run(f, usual, (usual + PIECES - 1) / PIECES);
     noise_sums t = {.begin = now_seconds()};
-    gr_fit_options fit = resolved_fit(&run);
+    /* an epoch's last batch may be too short */
+    gr_fit_options fit = resolved_fit_updates(&run, 2 * (FIRST + MOST));
     fit.schedule = (gr_schedule){0};
     fit.noise_scale = true;
     fit.shards = 1;
     fit.sharpness = 0;
-    fit.epochs = 0;
-    fit.updates = 2 * (FIRST + MOST); /* an epoch's last batch may be too short */
     fit.report = on_update;
     fit.user = &t;
     progress_bar(f->progress, "noise scale", 0, "of the first updates");

@@ -110,9 +110,7 @@ static int record(session *s)
         return GR_NO_MEMORY;
     gr_module *net = resolved_built_net(s->run, s->ctx, s->data.split.train);
     gr_optimizer *opt = resolved_optimizer(s->run, s->ctx, net);
-    gr_fit_options fit = resolved_fit(s->run);
-    fit.epochs = 0;
-    fit.updates = schedule_updates(&s->schedule);
+    gr_fit_options fit = resolved_fit_updates(s->run, schedule_updates(&s->schedule));
     fit.report = on_report;
     fit.user = s;
     begin_update(s, 0);
@@ -194,9 +192,11 @@ static int run_session(const profile_asks *asks, const resolved *run, const sche
 static int check(const profile_asks *asks, const recipe *r, schedule *plan)
 {
     const settings *s = &asks->run;
-    if (s->epochs || s->updates)
+    if (s->epochs || s->updates || s->budget)
         return complain(GR_USAGE, command, "--%s does not go with a profile; --schedule says how many updates are made",
-                        s->epochs ? "epochs" : "updates");
+                        s->epochs    ? "epochs"
+                        : s->updates ? "updates"
+                                     : "budget");
     if (!asks->out)
         return complain(GR_USAGE, command, "--out is missing; it names the folder for the profile");
     int code = schedule_read(asks->schedule, plan, command);

@@ -56,11 +56,11 @@ static void print_oddity(const char *line, FILE *f)
     print_wrapped(f, line, 4, 4);
 }
 
-void recipe_print_oddities(const recipe *r, bool by_updates, FILE *f)
+void recipe_print_oddities(const recipe *r, bool by_epochs, FILE *f)
 {
     for (const char *const *line = r->oddities; *line; line++)
         print_oddity(*line, f);
-    if (r->unequal_updates && !by_updates)
+    if (r->unequal_updates && by_epochs)
         print_oddity(r->unequal_updates, f);
 }
 
@@ -72,5 +72,5 @@ void recipe_explain(const recipe *r)
         print_wrapped(stdout, *line, 2, 13);
     }
     printf("\nWhat is odd or silent in the publication\n");
-    recipe_print_oddities(r, false, stdout);
+    recipe_print_oddities(r, true, stdout);
 }

@@ -79,7 +79,8 @@ const char *recipe_name(int i);
 void recipe_list(void);
 void recipe_explain(const recipe *r);
 
-/* What to keep in mind of results; by_updates: of runs of as many updates each. */
-void recipe_print_oddities(const recipe *r, bool by_updates, FILE *f);
+/* What to keep in mind of results; by_epochs: of runs of as many epochs each, and so of fewer updates at a larger
+ * batch. */
+void recipe_print_oddities(const recipe *r, bool by_epochs, FILE *f);
 
 #endif

@@ -64,6 +64,24 @@ static void say_updates(json_t *list, const extent *e)
             most, thousands_text(e->batch[1], small), least, thousands_text(e->batch[0], large));
 }
 
+static void say_budget(json_t *list, const char *budget)
+{
+    const char *seconds = strstr(budget, "seconds=");
+    if (seconds)
+        say(list,
+            "Every run had %s s of training, evaluation left out: how many updates that makes depends on the machine "
+            "and the moment, and no run can be repeated to its bits.",
+            seconds + strlen("seconds="));
+    else if (*budget)
+        say(list, "Every run ended by --budget %s.", budget);
+}
+
+static void say_schedule(json_t *list, const char *schedule)
+{
+    if (*schedule)
+        say(list, "The batch size changes by epoch (--batch-schedule %s); figures have the first one.", schedule);
+}
+
 static void say_seeds(json_t *list, const extent *e)
 {
     if (e->runs[1] == 1)
@@ -137,6 +155,8 @@ json_t *accuracy_caveats(const runs *r, const outcome *t)
         say(list, "Built-in pictures drawn by formula, not the real data: these accuracies say nothing about it.");
     if (e.cells > 0) {
         say_updates(list, &e);
+        say_budget(list, text_at(r->identity, "budget"));
+        say_schedule(list, text_at(r->identity, "batch-schedule"));
         say_seeds(list, &e);
         say_error(list, t, &e);
     }

@@ -63,9 +63,9 @@ static void write_options(FILE *f, const option *options, const json_t *identity
     }
 }
 
-static void write_grid(FILE *f, const grid *g)
+static void write_grid(FILE *f, const grid *g, bool scheduled)
 {
-    for (int i = 0; i < g->n_batches; i++)
+    for (int i = 0; i < g->n_batches && !scheduled; i++)
         fprintf(f, "%s%lld", i ? "," : " --batch ", (long long)g->batches[i]);
     for (int i = 0; i < g->optimizers.n; i++)
         fprintf(f, "%s%s", i ? "," : " --optimizer ", g->optimizers.list[i]->name);
@@ -95,13 +95,15 @@ json_t *command_words(const runs *r, const grid *g, const recipe *of)
         return NULL;
     const settings nothing = {0}, plain = settings_shared(&nothing, of);
     json_t *usual = json_object();
+    options_json(settings_batches, &plain, usual);
     options_json(settings_protocol, &plain, usual);
     fprintf(f, "gradus sweep %s", of->name);
     if (strcmp(text_at(r->identity, "data"), "procedural") == 0)
         fputs(" --procedural", f);
     else if (of->format->cure) /* data that may be missing */
         fputs(" --data D", f);
-    write_grid(f, g);
+    write_grid(f, g, json_is_string(json_object_get(r->identity, "batch-schedule")));
+    write_options(f, settings_batches, r->identity, usual, g->axes);
     write_options(f, settings_protocol, r->identity, usual, g->axes);
     write_options(f, parameter_options(), r->identity, usual, g->axes);
     fputs(" --out", f);

@@ -108,7 +108,7 @@ static int check_loss(const settings *s, const char *command)
                           s->label_smoothing.value);
 }
 
-static int check_batches(const settings *s, const char *command)
+static int check_batches(const settings *s, const recipe *r, const char *command)
 {
     gr_batch_stage stages[MAX_STAGES];
     if (s->accumulate && (s->micro_batch || s->batch_schedule))
@@ -133,8 +133,13 @@ static int check_batches(const settings *s, const char *command)
             "--batch-schedule \"%s\": epochs and batch sizes, the first epoch 0 and each later than the one before, "
             "at most %d, such as 0:64,30:320,60:1600",
             s->batch_schedule, MAX_STAGES);
-    return s->updates ? complain(GR_USAGE, command, "--batch-schedule goes by epochs; give --epochs, not --updates")
-                      : 0;
+    const settings all = settings_shared(s, r);
+    const gr_schedule_kind kind = all.lr_schedule.value;
+    if (all.epochs || (all.updates && kind != GR_COSINE && kind != GR_LINEAR))
+        return 0;
+    return complain(GR_USAGE, command, "--batch-schedule%s%s goes by epochs; give --epochs, not --%s",
+                    all.updates ? " with --lr-schedule " : "", all.updates ? lr_schedule_names[kind] : "",
+                    s->updates ? "updates" : "budget");
 }
 
 /* --- data --------------------------------------------------------------------------------------------------------- */
@@ -201,11 +206,36 @@ static int check_transfer(const settings *s, const char *command)
                           s->lr_scale);
 }
 
-int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used)
+/* When the run ends. */
+static int check_end(const settings *s, const recipe *r, const char *command)
 {
+    run_budget b;
     if (s->epochs && s->updates)
         return complain(GR_USAGE, command, "--epochs and --updates exclude each other; give one of them");
-    int code = check_batches(s, command);
+    if (!s->budget)
+        return 0;
+    if (s->epochs || s->updates)
+        return complain(GR_USAGE, command, "--budget and --%s exclude each other; give one of them",
+                        s->epochs ? "epochs" : "updates");
+    if (!read_budget(s->budget, &b))
+        return complain(GR_USAGE, command,
+                        "--budget \"%s\": it must be epochs=N, updates=N, samples=N or seconds=X, such as "
+                        "samples=64000",
+                        s->budget);
+    const gr_schedule_kind kind = settings_shared(s, r).lr_schedule.value;
+    return b.seconds == 0 || (kind != GR_COSINE && kind != GR_LINEAR)
+               ? 0
+               : complain(GR_USAGE, command,
+                          "--budget %s: --lr-schedule %s has to know where the run ends; give samples=N, or another "
+                          "schedule",
+                          s->budget, lr_schedule_names[kind]);
+}
+
+int settings_check(const settings *s, const recipe *r, const char *command, const optimizer_set *used)
+{
+    int code = check_end(s, r, command);
+    if (code == 0)
+        code = check_batches(s, r, command);
     if (code == 0)
         code = check_optimizers(s, r, command, used);
     if (code == 0)

@@ -106,6 +106,17 @@ static void take_recipe_options(settings *s, const recipe *r)
             option_default(settings_protocol, s, o->option, o->value);
 }
 
+/* A budget of epochs or updates is --epochs or --updates: the same run, known by the same words. */
+static void take_budget(settings *s)
+{
+    run_budget b;
+    if (!s->budget || !read_budget(s->budget, &b) || b.samples > 0 || b.seconds > 0)
+        return;
+    s->epochs = b.epochs;
+    s->updates = b.updates;
+    s->budget = NULL;
+}
+
 settings settings_shared(const settings *asked, const recipe *r)
 {
     settings s = *asked;
@@ -118,7 +129,8 @@ settings settings_shared(const settings *asked, const recipe *r)
         s.lr_gamma = 0.1;
     if (s.base_batch == 0 && s.lr_rule.given)
         s.base_batch = 32;
-    if (s.epochs == 0 && s.updates == 0)
+    take_budget(&s);
+    if (s.epochs == 0 && s.updates == 0 && !s.budget)
         s.epochs = r->epochs;
     if (s.split_seed == 0 && r->format->own)
         s.split_seed = 1; /* files of one's own may be numbered as they were taken */
@@ -135,8 +147,8 @@ resolved settings_resolve(const settings *asked, const recipe *r)
     resolved s = {.recipe = r, .asked = settings_shared(asked, r)};
     resolve_batch(&s);
     resolve_optimizer(&s);
-    s.epochs = s.asked.epochs;
-    s.updates = s.asked.updates;
+    if (!s.asked.budget || !read_budget(s.asked.budget, &s.budget))
+        s.budget = (run_budget){.epochs = s.asked.epochs, .updates = s.asked.updates};
     s.schedule = (gr_schedule){.kind = (gr_schedule_kind)s.asked.lr_schedule.value,
                                .every = s.asked.lr_every,
                                .gamma = s.asked.lr_gamma,
@@ -259,11 +271,14 @@ gr_fit_options resolved_fit(const resolved *s)
                             .shards = (int)asked->shards,
                             .stages = s->stages,
                             .n_stages = s->n_stages,
-                            .epochs = s->epochs,
-                            .updates = s->updates,
+                            .epochs = s->budget.epochs,
+                            .updates = s->budget.updates,
+                            .samples = s->budget.samples,
+                            .seconds = s->budget.seconds,
                             .last = s->last_batch,
                             .order = asked->no_shuffle ? GR_IN_ORDER : GR_SHUFFLED,
                             .no_graph = asked->no_graph,
+                            .metrics_every = asked->metrics_every,
                             .workers = (int)asked->workers,
                             .prefetch = (int)asked->prefetch,
                             .on_device = resolved_preload(s) == PRELOAD_DEVICE,
@@ -271,4 +286,13 @@ gr_fit_options resolved_fit(const resolved *s)
                             .noise_scale = asked->noise_scale,
                             .sharpness = asked->sharpness,
                             .schedule = s->schedule};
+}
+
+gr_fit_options resolved_fit_updates(const resolved *s, int64_t updates)
+{
+    gr_fit_options o = resolved_fit(s);
+    o.epochs = o.samples = 0;
+    o.seconds = 0;
+    o.updates = updates;
+    return o;
 }

@@ -6,6 +6,7 @@
 #define GRADUS_RESOLVED_H
 
 #include "recipes/recipe.h"
+#include "settings/budget.h"
 #include "settings/settings.h"
 
 enum { MAX_STAGES = 16, LR_SCALE_NAMES = 256 };
@@ -18,9 +19,9 @@ typedef struct {
     double parameters[OPTIMIZER_PARAMETERS]; /* of the optimizer, in its own order */
     int64_t batch, micro_batch;              /* samples of an update; in memory at a time, 0: all */
     gr_batch_stage stages[MAX_STAGES];
-    int n_stages;            /* 0: one batch size */
-    int64_t base_batch;      /* 0: the rate is for any batch size */
-    int64_t epochs, updates; /* one of them is 0 */
+    int n_stages;       /* 0: one batch size */
+    int64_t base_batch; /* 0: the rate is for any batch size */
+    run_budget budget;
     gr_schedule schedule;
     gr_last_batch last_batch;
     double val_share, test_share; /* of pictures of one's own */
@@ -67,6 +68,9 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
 
 /* The options of its training, which live as long as s. */
 gr_fit_options resolved_fit(const resolved *s);
+
+/* The same of so many updates, whatever its budget is. */
+gr_fit_options resolved_fit_updates(const resolved *s, int64_t updates);
 
 /* Where the pictures are kept. */
 preload resolved_preload(const resolved *s);

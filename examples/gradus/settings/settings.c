@@ -74,6 +74,10 @@ const option settings_protocol[] = {
         "eleven more passes"),
     COUNT_OPTION("epochs", "N", AT(epochs), 1, 1000000, "passes over the training set (default: the recipe's)"),
     COUNT_OPTION("updates", "N", AT(updates), 1, INT64_MAX / 2, "stop after so many updates instead"),
+    TEXT_OPTION(
+        "budget", "KIND=N", AT(budget),
+        "what a run may spend, in place of both: epochs=N, updates=N, samples=N (trained on, each pass over one "
+        "counted) or seconds=X (of training; where that ends is another update every time)"),
     CHOICE_OPTION(
         "last-batch", "POLICY", AT(last_batch), last_batch_names,
         "what becomes of a short last batch: keep, drop, pad (with samples of weight 0) or wrap (from the epoch's "
@@ -143,6 +147,9 @@ const option settings_machine[] = {
     BYTES_OPTION("preload-limit", AT(preload_limit),
                  "the most that the pictures of a folder or an archive may take in ram (default: three quarters of "
                  "the machine's memory)"),
+    COUNT_OPTION("metrics-every", "N", AT(metrics_every), 1, 1000000000,
+                 "have the host wait after every N updates to read loss and accuracy (default: once an epoch, and for "
+                 "the display; a CPU has nothing to wait for)"),
     FLAG_OPTION(
         "no-graph", AT(no_graph),
         "ask for every kernel of every update, also where the device could repeat the update as a whole (cuda, simt)"),

@@ -34,6 +34,7 @@ typedef struct {
     choice lr_rule;
     int64_t base_batch;
     int64_t epochs, updates;
+    const char *budget; /* in their place: budget.h */
     choice last_batch;
     bool no_shuffle, no_fusion;
     int64_t split_seed;
@@ -55,6 +56,7 @@ typedef struct {
     /* the machine: what must not change a result */
     const char *data;
     bool procedural, no_graph;
+    int64_t metrics_every;
     int64_t threads;
     int64_t workers, prefetch;
     choice preload;

@@ -7,8 +7,8 @@
 /* As many words as a cell's command line can have, with the NULL behind them. */
 static int most_words(void)
 {
-    const option *const tables[] = {settings_cell(), settings_protocol, parameter_options(), settings_machine,
-                                    settings_checkpoints};
+    const option *const tables[] = {settings_cell(),     settings_batches, settings_protocol,
+                                    parameter_options(), settings_machine, settings_checkpoints};
     int words = 5; /* gradus train RECIPE --json, and the end */
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const option *o = tables[i]; o->name; o++)
@@ -33,6 +33,7 @@ char **cell_words_make(const recipe *r, const settings *s)
     for (; good && argc < 4; argc++)
         good = (argv[argc] = strdup(first[argc])) != NULL;
     good = good && options_unparse(settings_cell(), s, argv, &argc, most) &&
+           options_unparse(settings_batches, s, argv, &argc, most) &&
            options_unparse(settings_protocol, s, argv, &argc, most) &&
            options_unparse(parameter_options(), s->parameters, argv, &argc, most) &&
            options_unparse(settings_machine, s, argv, &argc, most) &&

@@ -38,12 +38,12 @@ static double try_out(const estimate *e, const optimizer *o, int64_t batch)
     gr_split split = {.train = gr_augmented(source_built_in(ctx, &s, 2 * batch, 0), s.augment)};
     gr_module *net = resolved_built_net(&s, ctx, split.train);
     gr_optimizer *opt = resolved_optimizer(&s, ctx, net);
-    gr_fit_options fit = resolved_fit(&s);
+    gr_fit_options fit = resolved_fit_updates(&s, 1);
+    fit.batch = batch;
     fit.n_stages = 0;
     fit.sharpness = 0;
     double seconds = 0;
-    fit.epochs = 0;
-    for (fit.updates = 1; fit.updates <= 2; fit.updates++)
+    for (; fit.updates <= 2; fit.updates++)
         seconds = gr_fit(net, opt, split, &fit).seconds / (double)fit.updates;
     bool good = gr_ok(ctx);
     gr_close(ctx);
@@ -101,12 +101,12 @@ double estimate_cell(const estimate *e, const grid *g, const journal *j, const c
 {
     const resolved s = grid_resolve(e->settings, e->recipe, c);
     int64_t per_epoch = (e->train + (s.last_batch == GR_DROP ? 0 : c->batch - 1)) / c->batch;
-    int64_t epochs = s.epochs, updates = epochs * per_epoch;
-    if (s.updates > 0) {
-        updates = s.updates;
-        epochs = updates / (per_epoch > 0 ? per_epoch : 1);
-    }
-    double update = seconds_per_update(e, g, j, c);
-    double evaluated = (double)(epochs * e->val + e->test); /* forward only: about a third of a training step's work */
-    return e->read_seconds + (double)updates * update + evaluated * update / (double)c->batch / 3;
+    const double update = seconds_per_update(e, g, j, c), batch = (double)c->batch;
+    const double updates = s.budget.updates > 0   ? (double)s.budget.updates
+                           : s.budget.samples > 0 ? (double)s.budget.samples / batch
+                           : s.budget.seconds > 0 ? s.budget.seconds / update
+                                                  : (double)(s.budget.epochs * per_epoch);
+    const double epochs = s.budget.epochs > 0 ? (double)s.budget.epochs : floor(updates / fmax(1, (double)per_epoch));
+    const double evaluated = epochs * (double)e->val + (double)e->test;
+    return e->read_seconds + (updates + evaluated / batch / 3) * update; /* forward only: about a third of its work */
 }

@@ -98,7 +98,7 @@ settings grid_settings(const settings *shared, const cell *c)
     settings s = *shared;
     if (c->axes)
         axes_apply(c->axes, c->variant, &s);
-    s.batch = c->batch;
+    s.batch = s.batch_schedule ? 0 : c->batch; /* a schedule begins with it */
     s.optimizer = (choice){true, (int)(c->optimizer - optimizers)};
     s.seed = c->seed;
     settings_keep(&s, c->optimizer);

@@ -1,5 +1,5 @@
 /* journal.c - see journal.h. */
-#include "sweep/journal.h"
+#include "sweep/journal_identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,6 @@
 #include "terminal/output.h"
 #include "train/row.h"
 
-enum { PATH_SIZE = 3072 };
-
-static const char *path_of(const journal *j, const char *name, char path[PATH_SIZE])
-{
-    snprintf(path, PATH_SIZE, "%s/%s", j->folder, name);
-    return path;
-}
-
 static int io_error(const char *path, const char *what)
 {
     return complain_of_file(path, what, "sweep");
@@ -31,12 +23,12 @@ static int io_error(const char *path, const char *what)
 
 int journal_lock(journal *j, const char *folder)
 {
-    char path[PATH_SIZE];
+    char path[JOURNAL_PATH];
     *j = (journal){.folder = folder, .lock = -1, .file = -1, .rows = json_array()};
     int code = folder_make(folder, "sweep");
     if (code)
         return code;
-    j->fresh = access(path_of(j, "sweep.lock", path), F_OK) != 0;
+    j->fresh = access(journal_path(j, "sweep.lock", path), F_OK) != 0;
     j->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (j->lock < 0)
         return io_error(path, "cannot be written");
@@ -50,9 +42,9 @@ int journal_lock(journal *j, const char *folder)
 
 void journal_close(journal *j)
 {
-    char path[PATH_SIZE];
+    char path[JOURNAL_PATH];
     if (j->lock >= 0 && j->file < 0 && j->fresh) { /* never got to results: leave things as they were */
-        unlink(path_of(j, "sweep.lock", path));
+        unlink(journal_path(j, "sweep.lock", path));
         rmdir(j->folder);
     }
     if (j->file >= 0)
@@ -60,71 +52,6 @@ void journal_close(journal *j)
     if (j->lock >= 0)
         close(j->lock);
     json_decref(j->rows);
-}
-
-/* --- identity ----------------------------------------------------------------------------------------------------- */
-
-/* "lr was 0.01, now it is 0.02" behind what text holds. */
-static void add_difference(char *text, size_t size, const char *key, const json_t *before, const json_t *now)
-{
-    char *was = json_text(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_text(now, JSON_ENCODE_ANY | ROW_FORMAT);
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s was %s, now it is %s", used ? "; " : "", key, was ? was : "not there",
-             is ? is : "not there");
-    free(was);
-    free(is);
-}
-
-static int compare_identity(const journal *j, const json_t *before, json_t *now)
-{
-    char differences[800] = "";
-    const char *key;
-    json_t *value;
-    json_object_foreach(now, key, value)
-    {
-        const json_t *was = json_object_get(before, key);
-        if (was ? !json_equal(value, was) : !json_is_null(value)) /* an option that is new since then was not given */
-            add_difference(differences, sizeof differences, key, was, value);
-    }
-    return *differences ? complain(GR_USAGE, "sweep",
-                                   "%s holds a sweep with other settings: %s. Repeat the earlier command to continue "
-                                   "it, or choose another --out",
-                                   j->folder, differences)
-                        : 0;
-}
-
-int journal_compare(const journal *j, json_t *identity)
-{
-    char path[PATH_SIZE];
-    json_error_t why;
-    json_t *before = json_read(path_of(j, "sweep.json", path), &why);
-    if (!before)
-        return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
-    const int code = compare_identity(j, before, identity);
-    json_decref(before);
-    return code;
-}
-
-static int check_identity(const journal *j, json_t *identity, json_t *notes)
-{
-    char path[PATH_SIZE], rows[PATH_SIZE];
-    if (access(path_of(j, "sweep.json", path), F_OK) == 0)
-        return journal_compare(j, identity);
-    if (access(path_of(j, "results.jsonl", rows), F_OK) == 0)
-        return complain(GR_BAD_DATA, "sweep", "%s has no sweep.json beside it; choose another --out", rows);
-    output out;
-    int code = output_open(&out, path, "sweep");
-    if (code)
-        return code;
-    json_t *all = json_copy(identity);
-    json_object_update(all, notes);
-    json_dumpf(all, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
-    json_decref(all);
-    fputc('\n', out.file);
-    if (!json_memory_failed())
-        return output_commit(&out, "sweep");
-    output_drop(&out);
-    return complain(GR_NO_MEMORY, "sweep", "out of host memory for %s", path);
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
@@ -225,37 +152,26 @@ static int read_rows(journal *j, const char *path)
     return ftruncate(j->file, whole) == 0 && fsync(j->file) == 0 ? 0 : io_error(path, "cannot be written");
 }
 
-/* The checksum of what the sweep is, by which its rows are known. Returns 0 or GR_NO_MEMORY, complained of. */
-static int sum_identity(journal *j, const json_t *identity)
-{
-    char *text = json_text(identity, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-    if (!text)
-        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
-    snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
-    free(text);
-    return 0;
-}
-
 int journal_open(journal *j, json_t *identity, json_t *notes)
 {
-    char path[PATH_SIZE];
-    int code = check_identity(j, identity, notes);
+    char path[JOURNAL_PATH];
+    int code = journal_check_identity(j, identity, notes);
     if (code == 0)
-        code = sum_identity(j, identity);
+        code = journal_sum_identity(j, identity);
     if (code)
         return code;
-    j->file = open(path_of(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    j->file = open(journal_path(j, "results.jsonl", path), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     return j->file < 0 ? io_error(path, "cannot be written") : read_rows(j, path);
 }
 
-int journal_read(journal *j, const char *folder, const json_t *identity)
+int journal_read(journal *j, const char *folder, json_t *identity)
 {
-    char path[PATH_SIZE];
+    char path[JOURNAL_PATH];
     *j = (journal){.folder = folder, .lock = -1, .file = -1, .rows = json_array()};
-    int code = sum_identity(j, identity);
+    int code = journal_sum_identity(j, identity);
     if (code)
         return code;
-    j->file = open(path_of(j, "results.jsonl", path), O_RDONLY | O_CLOEXEC);
+    j->file = open(journal_path(j, "results.jsonl", path), O_RDONLY | O_CLOEXEC);
     if (j->file < 0)
         return io_error(path, "cannot be read");
     code = read_rows(j, path);
@@ -315,7 +231,7 @@ static char *line_of(const journal *j, json_t *row, size_t *length)
 
 int journal_append(journal *j, json_t *row)
 {
-    char path[PATH_SIZE];
+    char path[JOURNAL_PATH];
     size_t length, done = 0;
     char *line = line_of(j, row, &length);
     if (!line) {
@@ -331,7 +247,7 @@ int journal_append(journal *j, json_t *row)
     good = good && fsync(j->file) == 0;
     free(line);
     json_array_append_new(j->rows, row);
-    path_of(j, "results.jsonl", path);
+    journal_path(j, "results.jsonl", path);
     if (!good)
         return io_error(path, "cannot be written");
     return is_in_place(j, path)

@@ -43,7 +43,7 @@ int journal_compare(const journal *j, json_t *identity);
  * passed over. identity: its sweep.json without the notes. Returns 0 or an exit code, complained of; the rows are to be
  * released.
  */
-int journal_read(journal *j, const char *folder, const json_t *identity);
+int journal_read(journal *j, const char *folder, json_t *identity);
 
 /* The last row of a cell, known by its optimizer, batch size, seed and variant; NULL: none. Owned by the journal. */
 json_t *journal_find(const journal *j, const cell *c);

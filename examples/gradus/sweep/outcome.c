@@ -94,6 +94,27 @@ static void print_line(const outcome_line *line, FILE *f)
         fprintf(f, "%17s  and %s\n", "", trouble);
 }
 
+/* What all runs were given. */
+static void print_given(const outcome *t, FILE *f)
+{
+    char note[512];
+    const bool timed = t->budget && strncmp(t->budget, "seconds=", strlen("seconds=")) == 0;
+    if (t->budget) {
+        snprintf(note, sizeof note, "every run had --budget %s%s", t->budget,
+                 timed ? " of training: how many updates that makes depends on the machine and the moment, and no run "
+                         "can be repeated to its bits"
+                       : "");
+        fprintf(f, "  - ");
+        print_wrapped(f, note, 4, 4);
+    }
+    if (t->batch_schedule) {
+        snprintf(note, sizeof note, "the batch grows by --batch-schedule %s; the table has its first size",
+                 t->batch_schedule);
+        fprintf(f, "  - ");
+        print_wrapped(f, note, 4, 4);
+    }
+}
+
 void outcome_print(const outcome *t, FILE *f)
 {
     char note[256];
@@ -120,7 +141,8 @@ void outcome_print(const outcome *t, FILE *f)
     if (t->side_by_side)
         print_wrapped(f, note, 0, 0);
     fprintf(f, "\nTo keep in mind\n");
-    recipe_print_oddities(t->recipe, t->by_updates, f);
+    print_given(t, f);
+    recipe_print_oddities(t->recipe, t->by_epochs, f);
 }
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */

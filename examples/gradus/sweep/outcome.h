@@ -21,8 +21,10 @@ typedef struct {
     const recipe *recipe;
     const char *data;
     int64_t test_samples;
-    bool by_updates;  /* all cells make as many updates */
-    int side_by_side; /* rows of runs that had others at work beside them: their times are of all */
+    bool by_epochs;             /* and so a larger batch makes fewer updates */
+    const char *budget;         /* "seconds=60"; NULL: of epochs or updates */
+    const char *batch_schedule; /* that of all cells, whose first batch size stands for it; NULL: none */
+    int side_by_side;           /* rows of runs that had others at work beside them: their times are of all */
     int n;
     outcome_line *lines;
 } outcome;

@@ -60,6 +60,7 @@ json_t *published_departures(const json_t *identity, const recipe *r)
     json_t *usual = json_object(), *departures = json_array(), *value;
     const json_int_t samples = json_integer_value(json_object_get(identity, "test_samples"));
     const char *name;
+    options_json(settings_batches, &plain, usual);
     options_json(settings_protocol, &plain, usual);
     options_json(parameter_options(), plain.parameters, usual);
     json_object_foreach(usual, name, value)

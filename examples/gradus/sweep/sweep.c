@@ -57,13 +57,26 @@ static int read_shard(sweep *w)
     return 0;
 }
 
+/* The batch sizes, as text: of a schedule the first, by which its cells are known. */
+static const char *batches_of(const sweep *w, char first[32])
+{
+    gr_batch_stage stages[MAX_STAGES];
+    const sweep_settings *s = &w->asked;
+    if (!s->shared.batch_schedule || read_stages(s->shared.batch_schedule, stages) == 0)
+        return s->batch ? s->batch : w->recipe->grid_batches;
+    snprintf(first, 32, "%lld", (long long)stages[0].batch);
+    return first;
+}
+
 /* The grid that was asked for, and whether every variant of the protocol in it can be run. */
 static int check_grid(sweep *w)
 {
     const sweep_settings *s = &w->asked;
-    int code = grid_parse(s->batch ? s->batch : w->recipe->grid_batches,
-                          s->optimizer ? s->optimizer : w->recipe->grid_optimizers, s->seeds ? s->seeds : 3, &w->axes,
-                          &w->grid);
+    char first[32];
+    if (s->batch && s->shared.batch_schedule)
+        return complain(GR_USAGE, "sweep", "--batch and --batch-schedule exclude each other; give one of them");
+    int code = grid_parse(batches_of(w, first), s->optimizer ? s->optimizer : w->recipe->grid_optimizers,
+                          s->seeds ? s->seeds : 3, &w->axes, &w->grid);
     for (int i = 0; code == 0 && i < axes_count(&w->axes); i++) {
         settings variant = s->shared;
         axes_apply(&w->axes, i, &variant);
@@ -119,6 +132,8 @@ static int run_sweep(int argc, char **argv)
 static const option grid_options[] = {
     TEXT_OPTION("batch", "LIST", offsetof(sweep_settings, batch),
                 "batch sizes, such as 16,32,64; auto: what 'gradus find-batch' advises (default: the recipe's)"),
+    TEXT_OPTION("batch-schedule", "LIST", offsetof(sweep_settings, shared.batch_schedule),
+                "in its place, batch sizes by epoch for all cells, such as 0:64,30:320,60:1600"),
     TEXT_OPTION("optimizer", "LIST", offsetof(sweep_settings, optimizer),
                 "such as sgd,adam; 'gradus train --help' names them all (default: the recipe's)"),
     COUNT_OPTION("seeds", "N", offsetof(sweep_settings, seeds), 1, 10000, "seeds 1 to N for every cell (default: 3)"),

@@ -67,6 +67,8 @@ static int tell_merged(sweep *w)
     w->data = text_at(identity, "data");
     w->estimate.test = integer_of(identity, "test_samples");
     w->asked.shared.updates = integer_of(identity, "updates");
+    w->asked.shared.budget = json_string_value(json_object_get(identity, "budget"));
+    w->asked.shared.batch_schedule = json_string_value(json_object_get(identity, "batch-schedule"));
     if (code == 0)
         code = w->recipe ? folder_grid(&w->journal, "sweep merge", &w->axes, &w->grid) : GR_USAGE;
     if (code == 0)

@@ -35,6 +35,8 @@ int sweep_look_at_data(sweep *w)
     int code = source_open(ctx, &s, "sweep", &data);
     for (int i = 0; code == 0 && i < w->grid.n_batches; i++)
         code = source_check_batch(&data, w->grid.batches[i], s.last_batch, "sweep");
+    for (int i = 0; code == 0 && i < s.n_stages; i++)
+        code = source_check_batch(&data, s.stages[i].batch, s.last_batch, "sweep");
     look_at_machine(w, ctx, &data, &s);
     w->data = data.name;
     memcpy(w->data_hash, data.hash, sizeof data.hash);
@@ -75,6 +77,7 @@ static json_t *identity(const sweep *w)
     json_object_set_new(o, "version", json_string(gr_version()));
     json_object_set_new(o, "initial weights", contents(shared.init_weights));
     json_object_set_new(o, "model text", contents(shared.model));
+    options_json(settings_batches, &shared, o);
     options_json(settings_protocol, &shared, o);
     for (int i = 0; i < w->axes.n; i++) { /* values of a list may be added, as batch sizes may */
         json_object_set_new(o, w->axes.list[i].option->name, json_string("varies"));

@@ -36,10 +36,13 @@ static int write_files(const sweep *w, const outcome *t)
 
 static bool fill(const sweep *w, outcome *t)
 {
+    const settings shared = settings_shared(&w->asked.shared, w->recipe);
     *t = (outcome){.recipe = w->recipe,
                    .data = w->data,
                    .test_samples = w->estimate.test,
-                   .by_updates = w->asked.shared.updates > 0};
+                   .by_epochs = shared.epochs > 0,
+                   .budget = shared.budget,
+                   .batch_schedule = shared.batch_schedule};
     return outcome_fill(t, &w->grid, &w->journal);
 }
 

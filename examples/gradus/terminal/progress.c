@@ -107,16 +107,21 @@ void progress_fit(progress *p, const gr_progress *r)
         p->last_draw = now_seconds();
         return;
     }
-    double share = r->updates > 0 ? (double)r->update / (double)r->updates : 0, rate = (double)r->samples / r->seconds;
-    char left[64], right[128], time[32];
+    const double share = fmin(1, r->updates > 0 ? (double)r->update / (double)r->updates
+                                 : p->limit > 0 ? r->seconds / p->limit
+                                                : 0);
+    const double rate = (double)r->samples / r->seconds;
+    char of[32] = "", left[64], right[128], time[32];
     duration_text(share > 0 ? r->seconds * (1 / share - 1) : 0, time);
+    if (r->updates > 0)
+        snprintf(of, sizeof of, "%s%lld", p->terminal ? "/" : " of ", (long long)r->updates);
     if (p->terminal) {
-        snprintf(left, sizeof left, "%lld/%lld", (long long)r->update, (long long)r->updates);
+        snprintf(left, sizeof left, "%lld%s", (long long)r->update, of);
         snprintf(right, sizeof right, "epoch %lld  loss %.4f  %.0f samples/s  %s left", (long long)r->epoch, r->loss,
                  rate, time);
         progress_bar(p, left, share, right);
     } else if (progress_due(p, plain_line_after)) {
-        progress_line(p, "update %lld of %lld: loss %.4f, %.0f samples/s, %s left", (long long)r->update,
-                      (long long)r->updates, r->loss, rate, time);
+        progress_line(p, "update %lld%s: loss %.4f, %.0f samples/s, %s left", (long long)r->update, of, r->loss, rate,
+                      time);
     }
 }

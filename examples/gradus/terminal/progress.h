@@ -13,6 +13,7 @@ typedef struct {
     bool line_open;     /* a redrawn line stands there */
     double last_draw;   /* seconds */
     double watch_every; /* seconds after which something else will be shown: no need to read it more often */
+    double limit;       /* of a training run that ends by seconds; 0: it does not */
 } progress;
 
 progress progress_open(void);

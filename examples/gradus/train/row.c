@@ -176,6 +176,7 @@ static void put_run(json_t *row, const result *r)
     put_real(row, "warm_up_from", s->schedule.warm_up_from);
     put_parameters(row, s, false);
     put(row, "seed", json_integer(s->asked.seed));
+    put_text(row, "budget", s->asked.budget); /* null: of epochs or updates, whose numbers stand below */
 }
 
 static void put_measured(json_t *row, const result *r)

@@ -198,7 +198,8 @@ static int open_outputs(run *t, const resolved *s, const gr_module *net)
 static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 {
     gr_fit_options o = resolved_fit(s);
-    o.metrics_every = s->asked.log_updates ? 1 : 0;
+    if (s->asked.log_updates)
+        o.metrics_every = 1;
     o.watch_every = t->progress.watch_every;
     o.report = on_report;
     o.stop = on_stop;
@@ -210,6 +211,7 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     if (s->asked.no_evaluation)
         parts.val = parts.test = NULL;
     time_watch_begin(t->times);
+    t->progress.limit = o.seconds;
     t->result.fit = gr_fit(net, opt, parts, &o);
     t->result.gpu = gpu_watch_end(watch);
     progress_clear(&t->progress);
@@ -282,6 +284,8 @@ static void print_result(const result *r)
            r->threads == 1 ? "" : "s", bytes_text((double)r->peak_bytes, peak));
     if (*r->bottleneck)
         printf("  %s\n", r->bottleneck);
+    if (s->budget.seconds > 0)
+        printf("  ended by %g s of training: another run ends at another update, with other bits\n", s->budget.seconds);
 }
 
 /* Running out of memory and numbers that go bad are results too, for those who read rows. */

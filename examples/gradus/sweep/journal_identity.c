@@ -1,0 +1,111 @@
+/* journal_identity.c - see journal_identity.h. */
+#include "sweep/journal_identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "terminal/checksum.h"
+#include "terminal/json_memory.h"
+#include "terminal/output.h"
+#include "train/row.h"
+
+const char *journal_path(const journal *j, const char *name, char path[JOURNAL_PATH])
+{
+    snprintf(path, JOURNAL_PATH, "%s/%s", j->folder, name);
+    return path;
+}
+
+/* "lr was 0.01, now it is 0.02" behind what text holds. */
+static void add_difference(char *text, size_t size, const char *key, const json_t *before, const json_t *now)
+{
+    char *was = json_text(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_text(now, JSON_ENCODE_ANY | ROW_FORMAT);
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s was %s, now it is %s", used ? "; " : "", key, was ? was : "not there",
+             is ? is : "not there");
+    free(was);
+    free(is);
+}
+
+static int compare_identity(const journal *j, const json_t *before, json_t *now)
+{
+    char differences[800] = "";
+    const char *key;
+    json_t *value;
+    json_object_foreach(now, key, value)
+    {
+        const json_t *was = json_object_get(before, key);
+        if (was ? !json_equal(value, was) : !json_is_null(value)) /* an option that is new since then was not given */
+            add_difference(differences, sizeof differences, key, was, value);
+    }
+    return *differences ? complain(GR_USAGE, "sweep",
+                                   "%s holds a sweep with other settings: %s. Repeat the earlier command to continue "
+                                   "it, or choose another --out",
+                                   j->folder, differences)
+                        : 0;
+}
+
+int journal_compare(const journal *j, json_t *identity)
+{
+    char path[JOURNAL_PATH];
+    json_error_t why;
+    json_t *before = json_read(journal_path(j, "sweep.json", path), &why);
+    if (!before)
+        return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
+    const int code = compare_identity(j, before, identity);
+    json_decref(before);
+    return code;
+}
+
+int journal_check_identity(const journal *j, json_t *identity, json_t *notes)
+{
+    char path[JOURNAL_PATH], rows[JOURNAL_PATH];
+    if (access(journal_path(j, "sweep.json", path), F_OK) == 0)
+        return journal_compare(j, identity);
+    if (access(journal_path(j, "results.jsonl", rows), F_OK) == 0)
+        return complain(GR_BAD_DATA, "sweep", "%s has no sweep.json beside it; choose another --out", rows);
+    output out;
+    int code = output_open(&out, path, "sweep");
+    if (code)
+        return code;
+    json_t *all = json_copy(identity);
+    json_object_update(all, notes);
+    json_dumpf(all, out.file, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    json_decref(all);
+    fputc('\n', out.file);
+    if (!json_memory_failed())
+        return output_commit(&out, "sweep");
+    output_drop(&out);
+    return complain(GR_NO_MEMORY, "sweep", "out of host memory for %s", path);
+}
+
+/*
+ * What the sweep was when it began: an option that is new since then has no part in the checksum of its rows. A new
+ * reference.
+ */
+static json_t *as_it_began(const journal *j, json_t *identity)
+{
+    char path[JOURNAL_PATH];
+    json_error_t why;
+    json_t *began = json_object(), *before = json_read(journal_path(j, "sweep.json", path), &why), *value;
+    const char *key;
+    json_object_foreach(identity, key, value)
+    {
+        if (json_object_get(before, key))
+            json_object_set(began, key, value);
+    }
+    json_decref(before);
+    return began;
+}
+
+int journal_sum_identity(journal *j, json_t *identity)
+{
+    json_t *began = as_it_began(j, identity);
+    char *text = json_text(began, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    json_decref(began);
+    if (!text)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what the sweep is");
+    snprintf(j->sweep, sizeof j->sweep, "%08x", (unsigned)checksum_add(0, text, strlen(text)));
+    free(text);
+    return 0;
+}
