@@ -52,9 +52,8 @@ class Reproduce(Case):
         """What the dry run shows are sweeps that only lack their data, and commands whose options are there."""
         kinds = set()
         for name in self.names():
-            by_hand = name in ("fewer-metrics", "profiler", "growing-batch")
             text = self.gradus("reproduce", name, "--dry-run", "--data", "nowhere", "--updates", 1,
-                               expect=0 if by_hand or name == "dense-network" else 3).out
+                               expect=0 if name in ("profiler", "dense-network") else 3).out
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             commands = re.findall(r"^  gradus (.*)$", text.replace("\\\n", " "), re.M)
             self.assertTrue(commands)
@@ -66,7 +65,7 @@ class Reproduce(Case):
                     told = self.gradus("help", words[0]).out
                     for option in (w for w in words if w.startswith("--")):
                         self.assertIn(option, told)
-        self.assertEqual(kinds, {"sweep", "train", "profile"})
+        self.assertEqual(kinds, {"sweep", "profile"})
 
     def test_figures_and_claims(self):
         sgd = {16: [59, 61, 60], 128: [50, 51, 49.5]}
@@ -146,9 +145,31 @@ class Reproduce(Case):
         told = self.gradus("reproduce", "dense-network", "--dry-run", "--updates", "2", "--seeds", "3", "--out", "out")
         self.assertIn("out/dense-network: 15 runs, 5 to run", told.out)
 
+    def seeds(self, folder, rows):
+        """Rows as a command leaves them that is given for each seed."""
+        (self.folder / "out" / folder).mkdir(parents=True)
+        (self.folder / "out" / folder / "rows.jsonl").write_text(
+            "".join(json.dumps({"command": "profile", "state": "done", "trial": False, "optimizer": "sgd", "batch": 32,
+                                "updates": 6, "seed": seed, **row}) + "\n" for seed, row in enumerate(rows, 1)))
+
+    def test_rows_of_another_command(self):
+        self.seeds("profiler", [{"convolutions": x, "ms": 160} for x in (0.78, 0.79, 0.80)])
+        self.seeds("profiler-long", [{"convolutions": x, "ms": 160} for x in (0.77, 0.80, 0.80)])
+        share, time = self.verdict("profiler")["claims"]
+        differences = [1, -1, 0]
+        self.assertAlmostEqual(share["difference"], 0)
+        self.assertAlmostEqual(share["half_width_95"], half(differences), places=4)
+        self.assertEqual((share["verdict"], time["verdict"], time["seeds"]), ("agrees", "agrees", 3))
+        text = self.gradus("reproduce", "profiler", "--out", "out", "--verdict").out
+        self.assertIn("share of the convolutions, in points", text)
+        self.assertNotIn("A TRIAL", text)
+        self.refused(2, "reproduce", "profiler", "--procedural", "--out", "out",
+                     names=["out/profiler holds runs of", "choose another --out"])
+        (self.folder / "out/profiler/rows.jsonl").write_text("{\n")
+        self.refused(3, "reproduce", "profiler", "--out", "out", "--verdict", names=["rows.jsonl, line 1 is damaged"])
+
     def test_refusals(self):
         self.refused(2, "reproduce", "batchsizes", names=["did you mean batch-sizes?"])
-        self.refused(2, "reproduce", "profiler", names=["by hand: gradus profile resnet18-article"])
         self.refused(2, "reproduce", "memory", "--dry-run", "--verdict", names=["exclude"])
         self.refused(3, "reproduce", "memory", "--data", "nowhere", names=["nowhere"])
 

@@ -16,6 +16,7 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"samples_per_second", 1, "samples a second"},
                           {"seconds", 1, "seconds of training"},
                           {"peak_bytes", 1048576, "peak memory, in MiB"},
+                          {"updates", 1, "updates"},
                           {NULL, 0, NULL}};
 
 int runs_open(runs *r, const char *folder, const char *command)

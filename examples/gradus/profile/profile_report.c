@@ -64,6 +64,17 @@ static json_t *lines_json(const profile *p, grouping g)
     return list;
 }
 
+/* The part of an update's time that goes into convolutions, with what is fused to them. */
+static double convolutions(const json_t *operations)
+{
+    double share = 0;
+    size_t i;
+    const json_t *l;
+    json_array_foreach(operations, i, l) if (strncmp(text_at(l, "op"), "conv2d", strlen("conv2d")) == 0) share +=
+        number_at(l, "share");
+    return share;
+}
+
 json_t *profile_json(const profile *p)
 {
     const resolved *s = p->run;
@@ -73,13 +84,14 @@ json_t *profile_json(const profile *p)
     const site *at = recorder_peak(p->record, &peak);
     json_t *operations = lines_json(p, BY_OPERATION);
     json_array_append_new(operations, line_json(p, recorder_host(p->record)));
-    json_t *o = json_pack(
-        "{s:s, s:I, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:f, s:o, s:f, s:f, s:f, s:o, s:f}", "recipe",
-        s->recipe->name, "batch", (json_int_t)s->batch, "optimizer", s->optimizer->name, "device", p->device, "isa",
-        p->isa, "precision", p->precision, "threads", p->threads, "version", gr_version(), "schedule", p->schedule,
-        "updates", (json_int_t)updates, "ms", 1e3 * whole.mean, "error_ms", number(1e3 * whole.error), "limit_gflops",
-        1e-9 * p->ceilings.flops, "limit_read_gbs", 1e-9 * p->ceilings.read, "limit_copy_gbs", 1e-9 * p->ceilings.copy,
-        "operations", operations, "workers_ms", 1e3 * recorder_beside(p->record) / (double)updates);
+    json_t *o = json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:o, s:f}",
+                          "recipe", s->recipe->name, "batch", (json_int_t)s->batch, "optimizer", s->optimizer->name,
+                          "device", p->device, "isa", p->isa, "precision", p->precision, "threads", p->threads,
+                          "version", gr_version(), "schedule", p->schedule, "updates", (json_int_t)updates, "ms",
+                          1e3 * whole.mean, "error_ms", number(1e3 * whole.error), "limit_gflops",
+                          1e-9 * p->ceilings.flops, "limit_read_gbs", 1e-9 * p->ceilings.read, "limit_copy_gbs",
+                          1e-9 * p->ceilings.copy, "convolutions", convolutions(operations), "operations", operations,
+                          "workers_ms", 1e3 * recorder_beside(p->record) / (double)updates);
     if (p->stack)
         json_object_set_new(o, "modules", lines_json(p, BY_MODULE));
     if (p->memory && at) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reproduce/each_seed.h"
 #include "terminal/json_values.h"
 #include "terminal/system.h"
 
@@ -16,17 +17,33 @@ static bool is_cut_short(const arm *a, const json_t *identity)
     return json_integer_value(json_object_get(identity, "updates")) != said;
 }
 
-static int open_folder(evidence *e, const arm *a, const char *out)
+static int open_sweep(evidence *e, const arm *a, const char *folder, runs *r)
 {
-    char folder[2048], path[2100];
-    snprintf(folder, sizeof folder, "%s/%s", out, a->folder);
+    char path[2100];
     snprintf(path, sizeof path, "%s/sweep.json", folder);
-    runs *r = &e->folders[e->n_folders++];
-    *r = (runs){0};
     if (!is_readable_file(path))
         return 0;
     const int code = runs_open(r, folder, "reproduce");
     e->trial = e->trial || is_cut_short(a, r->identity) || strcmp(text_at(r->identity, "data"), "procedural") == 0;
+    return code;
+}
+
+static int open_seeds(evidence *e, const char *folder, runs *r)
+{
+    r->journal.rows = json_array();
+    const int code = each_seed_read(folder, r->journal.rows);
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++)
+        e->trial = e->trial || json_is_true(json_object_get(json_array_get(r->journal.rows, i), "trial"));
+    return code;
+}
+
+static int open_folder(evidence *e, const arm *a, const char *out)
+{
+    char folder[2048];
+    snprintf(folder, sizeof folder, "%s/%s", out, a->folder);
+    runs *r = &e->folders[e->n_folders++];
+    *r = (runs){0};
+    const int code = each_seed_is(a) ? open_seeds(e, folder, r) : open_sweep(e, a, folder, r);
     r->folder = r->label = a->folder; /* the other text is gone when this function ends */
     return code;
 }
@@ -75,8 +92,15 @@ bool side_has(const side *s, const run *r)
            strcmp(r->variant, s->variant ? s->variant : "") == 0 && (s->batch == 0 || s->batch == r->batch);
 }
 
+/* What only rows of other commands than train have. */
+static const metric of_others[] = {
+    {"convolutions", 0.01, "share of the convolutions, in points"}, {"ms", 1, "ms of an update"}, {NULL, 0, NULL}};
+
 const metric *metric_named(const char *name)
 {
+    for (const metric *m = of_others; name && m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            return m;
     const metric *m = metrics;
     while (name && m->name && strcmp(m->name, name) != 0)
         m++;

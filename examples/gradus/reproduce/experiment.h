@@ -1,7 +1,7 @@
 /*
  * experiment.h - an experiment of a publication as data: the sweeps that repeat it, the figures that it gives, what it
- * says of them. An arm is a sweep, and a line is what is told of it; several sweeps may make up one line, where the
- * updates of each batch size are others.
+ * says of them. An arm is a sweep, or another command that is given for each seed; a line is what is told of it.
+ * Several arms may make up one line, where the updates of each batch size are others.
  */
 #ifndef GRADUS_EXPERIMENT_H
 #define GRADUS_EXPERIMENT_H
@@ -14,14 +14,18 @@ enum { MOST_ARMS = 8, MOST_CLAIMS = 6, MOST_FIGURES = 4 };
 typedef struct {
     const char *folder; /* below --out; experiments with an arm of the same folder share its runs */
     const char *line;
-    bool corrected;    /* not as published: it answers what the publication leaves open */
-    const char *words; /* of gradus sweep, without data, seeds and folder */
+    bool corrected; /* not as published: it answers what the publication leaves open */
+    /*
+     * Of gradus sweep, without data, seeds and folder. Words with {seed} are those of another command, given for each
+     * seed; its last line is a row, or has "rows". {out} in them stands for the folder of all arms.
+     */
+    const char *words;
 } arm;
 
 /* Runs of a line. */
 typedef struct {
     const char *line, *optimizer;
-    const char *variant; /* "lr=0.003"; NULL: the line has none */
+    const char *variant; /* "lr=0.003"; NULL: the line has none. The optimizer of rows without one is "" */
     int64_t batch;       /* 0: all batch sizes, each beside the same one of the other side */
 } side;
 
@@ -53,10 +57,11 @@ typedef struct {
     arm arms[MOST_ARMS];
     figures figures[MOST_FIGURES];
     claim claims[MOST_CLAIMS]; /* these three end with one without words */
-    const char *command;       /* where no sweep repeats it: what does */
 } experiment;
 
-extern const experiment experiments[]; /* ends with one without a name */
+extern const experiment experiments_lheureux[], experiments_others[]; /* each ends with one without a name */
+
+const experiment *experiment_at(int i); /* NULL behind the last */
 
 /* The experiment of that name. NULL, with a complaint on stderr, for another name. */
 const experiment *experiment_find(const char *name);

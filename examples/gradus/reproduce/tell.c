@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "reproduce/each_seed.h"
 #include "terminal/text.h"
 
 void tell_list(void)
@@ -13,7 +14,8 @@ void tell_list(void)
                   "Experiments of the publications. 'gradus reproduce NAME' runs one and says whether it comes out as "
                   "published; with --dry-run it shows what it would run.",
                   0, 0);
-    for (const experiment *e = experiments; e->name; e++) {
+    const experiment *e;
+    for (int i = 0; (e = experiment_at(i)) != NULL; i++) {
         if (strcmp(e->publication, publication) != 0) {
             printf("\n");
             print_wrapped(stdout, e->publication, 0, 2);
@@ -21,9 +23,7 @@ void tell_list(void)
         publication = e->publication;
         printf("  %-*s", COLUMN - 2, e->name);
         print_wrapped(stdout, e->title, COLUMN, COLUMN);
-        if (e->command)
-            printf("%*s(by hand: with --dry-run it shows the command)\n", COLUMN, "");
-        else if (e->timed)
+        if (e->timed)
             printf("%*s(times: on a machine that does nothing else)\n", COLUMN, "");
     }
 }
@@ -37,16 +37,22 @@ static void print_item(const char *text)
 static void print_arms(const experiment *e, bool corrected)
 {
     char words[512];
-    bool any = false;
+    bool any = false, each = false;
     for (const arm *a = e->arms; a->folder; a++) {
         if (a->corrected != corrected)
             continue;
         if (!any)
             printf("\n%s\n", corrected ? "Corrected, or asked beyond it" : "As published");
         any = true;
-        snprintf(words, sizeof words, "sweep %s --seeds %d", a->words, e->seeds);
+        if (each_seed_is(a))
+            each_seed_text(a, "reproduced", 1, words, sizeof words);
+        else
+            snprintf(words, sizeof words, "sweep %s --seeds %d", a->words, e->seeds);
         print_command(stdout, words, 2);
+        each = each || each_seed_is(a);
     }
+    if (each)
+        printf("  (and so for seeds 2 to %d)\n", e->seeds);
 }
 
 void tell_experiment(const experiment *e)
@@ -62,10 +68,6 @@ void tell_experiment(const experiment *e)
         print_item(*o);
     print_arms(e, false);
     print_arms(e, true);
-    if (e->command) {
-        printf("\nBy hand\n");
-        print_command(stdout, e->command, 2);
-    }
     if (e->timed)
         printf("\nIt is about time: only a machine that does nothing else can answer.\n");
 }

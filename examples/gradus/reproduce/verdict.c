@@ -46,7 +46,7 @@ static void print_batch(const evidence *e, const findings *f, int first)
     const metric *m = metric_of_table(e->of);
     const run *r = &e->runs[first];
     sample ours = {0};
-    char half[32] = "", range[32] = "";
+    char half[32] = "", range[32] = "", updates[24] = "-", batch[24] = "-";
     for (int i = first; i < e->n; i++) {
         const double value = run_value(&e->runs[i], m);
         if (same_line(r, &e->runs[i]) && r->batch == e->runs[i].batch && !isnan(value))
@@ -57,9 +57,11 @@ static void print_batch(const evidence *e, const findings *f, int first)
         snprintf(range, sizeof range, "%.1f to %.1f", ours.mean - one_more(&ours), ours.mean + one_more(&ours));
     }
     const figure *published = figure_of(f, r);
-    printf("  %5lld %9lld %5d %9.1f%s%s", (long long)r->batch,
-           (long long)json_integer_value(json_object_get(r->row, "updates")), ours.n, ours.mean, *half ? " " : "",
-           half);
+    if (json_is_integer(json_object_get(r->row, "updates")))
+        snprintf(updates, sizeof updates, "%lld", (long long)json_integer_value(json_object_get(r->row, "updates")));
+    if (r->batch)
+        snprintf(batch, sizeof batch, "%lld", (long long)r->batch);
+    printf("  %5s %9s %5d %9.1f%s%s", batch, updates, ours.n, ours.mean, *half ? " " : "", half);
     if (published)
         printf("%*s%-16s %s%g", 10 - (int)strlen(half), "", range, published->approximate ? "about " : "",
                published->value);
@@ -76,7 +78,8 @@ static void print_table(const evidence *e, const findings *f)
         if (!is_first(e, i, false))
             continue;
         const run *r = &e->runs[i];
-        printf("%s, %s%s%s\n", r->arm->line, r->optimizer, *r->variant ? ", " : "", r->variant);
+        printf("%s%s%s%s%s\n", r->arm->line, *r->optimizer ? ", " : "", r->optimizer, *r->variant ? ", " : "",
+               r->variant);
         for (int j = i; j < e->n; j++)
             if (same_line(r, &e->runs[j]) && is_first(e, j, true))
                 print_batch(e, f, j);
