@@ -47,6 +47,7 @@ step "tests with sanitizers"
 left_out="test_(resnet|accumulation|find_batch)|trajectory|example_c"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
 left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer)|^table_simt" # the check build looks into simt's accesses
+left_out+="|includes|hooks|readmes|docs_"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
 step "mutants of kernels whose rows are quick; long_check.sh has all"
 quick=(kernels/cpu/{windows,updates,reductions,elementwise,batch_norm,dropout,normalise}.c)

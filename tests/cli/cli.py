@@ -51,6 +51,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradus-cli-"))
         self.environment = {k: v for k, v in os.environ.items() if k not in ("GRADUS_DATA", "NO_COLOR")}
+        self.environment["PYTHON"] = "/nonexistent"  # no pictures, which take longer than most of what is swept here
 
     def tearDown(self):
         shutil.rmtree(self.folder)

@@ -134,14 +134,14 @@ class Data(Report):
         self.assertEqual((self.folder / "page.html").read_text().count("<"), plain)
 
     def test_a_sweep_of_the_program(self):
-        self.gradus("sweep", "keras-mlp", "--batch", "10,50", "--epochs", 2, "--seeds", 1, "--out", "s", PYTHON="none")
+        self.gradus("sweep", "keras-mlp", "--batch", "10,50", "--epochs", 2, "--seeds", 1, "--out", "s")
         notes = json.loads((self.folder / "s/sweep.json").read_text())
         self.assertEqual(notes["departures"], ["--epochs 2"])
         sweep, = self.report("s")["sweeps"]
         self.assertEqual(len(sweep["rows"]), 2)
         self.assertEqual(sweep["command"], "gradus sweep keras-mlp --batch 10,50 --optimizer adam --seeds 1 "
                          "--epochs 2 --out s")
-        self.assertIn("0 to run", self.gradus(*sweep["command"].split()[1:], PYTHON="none").err)
+        self.assertIn("0 to run", self.gradus(*sweep["command"].split()[1:]).err)
 
     def test_several_folders(self):
         self.sweep("a", [row(seed=s) for s in (1, 2, 3)])

@@ -33,7 +33,7 @@ def is_running(number):
 
 class Grid(Case):
     def test_one_row_per_cell_and_the_files(self):
-        result = self.gradus(*SMALL, "--seeds", "2", PYTHON="no-such-python")
+        result = self.gradus(*SMALL, "--seeds", "2")
         rows = self.read_rows("o")
         self.assertEqual([cell(r) for r in rows], [(o, b, s) for s in (1, 2) for o in ("sgd", "adam") for b in (4, 8)])
         for row in rows:

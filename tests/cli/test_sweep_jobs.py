@@ -16,10 +16,6 @@ ENDLESS = [*GRID, "--updates", "1000000"]
 
 
 class Jobs(Case):
-    def setUp(self):
-        super().setUp()
-        self.environment["PYTHON"] = "none"  # no picture
-
     def states(self, *words):
         return [line.split()[3] for line in self.gradus(*words, "--out", "o", "--dry-run").out.splitlines()[1:-1]]
 

@@ -96,7 +96,6 @@ def read(path):
 
 class TensorBoard(Case):
     def make(self):
-        self.environment["PYTHON"] = "none"  # no picture
         self.gradus(*GRID)
         return self.gradus("report", "o", "--tensorboard", "events").out
 

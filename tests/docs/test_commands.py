@@ -18,6 +18,7 @@ from cli import png
 
 GRADUS = os.environ["GRADUS"]
 LIBRARY = os.environ["GRADUS_LIBRARY"]
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "GRADUS_DATA"}
 PRESETS = {preset["name"] for preset in json.loads((pages.ROOT / "CMakePresets.json").read_text())["configurePresets"]}
 
 NOT_RUN = {  # beginnings of commands whose names and options are looked up instead, and why
@@ -105,7 +106,7 @@ class Commands(pages.PagesCase):
 
     def run_words(self, words):
         return subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300,
-                              env={k: v for k, v in os.environ.items() if k != "GRADUS_DATA"})
+                              env={**ENVIRONMENT, "PYTHON": "/nonexistent"})  # sweeps draw no pictures
 
     def help(self, *command):
         process = self.run_words([GRADUS, "help", *command])
