@@ -280,6 +280,7 @@ GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a
             strip_fetch(&of_b, &strip_b[stage], b, next);
         }
         gr_cp_async_commit();
+        __syncwarp(); /* pieces at an edge part lanes; ldmatrix and mma are for a warp that is whole */
         strip_multiply<TILE, A, B>(part, &strip_a[now], &strip_b[now]);
         if (next < end) {
             strip_put(&of_a, &strip_a[stage], a);

@@ -47,6 +47,8 @@ static void read_environment(gr__simt_machine *m)
     if (order && !strcmp(order, "random"))
         m->order = GR__SIMT_RANDOM;
     m->seed = seed ? strtoull(seed, NULL, 0) : 1;
+    const char *capability = getenv("GRADUS_SIMT_TENSOR_CORES");
+    m->tensor_cores = capability ? atoi(capability) : 80;
 }
 
 /* Zero-filled pages, or NULL. */
@@ -84,6 +86,13 @@ void gr__simt_set_order(gr__simt_order order, uint64_t seed)
     gr__simt_machine *m = gr__simt_here();
     if (m)
         m->order = order, m->seed = seed;
+}
+
+void gr__simt_set_tensor_cores(int capability)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (m)
+        m->tensor_cores = capability;
 }
 
 /* xorshift64: any choice will do, but the same one for the same seed. */

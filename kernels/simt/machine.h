@@ -166,6 +166,7 @@ typedef struct gr__simt_machine {
 
     gr__simt_order order;
     uint64_t seed, random;
+    int tensor_cores; /* of which compute capability */
     char fault[GR__SIMT_FAULT];
     char where[GR__SIMT_FAULT];
     struct gr__simt_shadow *shadow;   /* check build */

@@ -1,14 +1,12 @@
 /*
  * matrix.c - ldmatrix and mma.sync on the registers of a warp. Layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16"
- * (and k8 for tf32); g = lane / 4, t = lane % 4. Factors are multiplied as floats, the products of a result are added
- * from the first to the last and the sum is added to d; the hardware's order is not documented.
+ * (and k8 for tf32); g = lane / 4, t = lane % 4. How the products are added is told in tensor_core.c.
  */
 #include <string.h>
 
 #include "kernels/simt/half.h"
 #include "kernels/simt/machine.h"
-
-enum { M = 16, N = 8, K_MAX = 16 };
+#include "kernels/simt/tensor_core.h"
 
 void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool transposed, const char *file, int line)
 {
@@ -34,14 +32,6 @@ void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool trans
     }
 }
 
-/* A row of results, which the compiler adds and multiplies by as many as the processor can. */
-typedef float row __attribute__((vector_size(N * sizeof(float))));
-
-typedef struct {
-    float a[M][K_MAX];
-    row b[K_MAX];
-} factors;
-
 static float half_of(uint32_t pair, int i, bool bf16)
 {
     const uint16_t bits = (uint16_t)(pair >> 16 * i);
@@ -49,7 +39,7 @@ static float half_of(uint32_t pair, int i, bool bf16)
 }
 
 /* m16n8k16: each register holds neighbours along k. */
-static void gather_16bit(factors *f, const gr__simt_thread *lane, bool bf16)
+static void gather_16bit(gr__simt_factors *f, const gr__simt_thread *lane, bool bf16)
 {
     for (int l = 0; l < GR__SIMT_LANES; l++) {
         const gr__simt_mma *x = lane[l].argument;
@@ -66,7 +56,7 @@ static void gather_16bit(factors *f, const gr__simt_thread *lane, bool bf16)
 }
 
 /* m16n8k8 of tf32: a float without its last 13 bits. */
-static void gather_tf32(factors *f, const gr__simt_thread *lane)
+static void gather_tf32(gr__simt_factors *f, const gr__simt_thread *lane)
 {
     const uint32_t kept = 0xFFFFE000;
     for (int l = 0; l < GR__SIMT_LANES; l++) {
@@ -81,25 +71,31 @@ static void gather_tf32(factors *f, const gr__simt_thread *lane)
     }
 }
 
+/* d's registers, or back. */
+static void sums(float sum[GR__TENSOR_M][GR__TENSOR_N], const gr__simt_thread *lane, bool back)
+{
+    for (int l = 0; l < GR__SIMT_LANES; l++) {
+        float *d = ((const gr__simt_mma *)lane[l].argument)->d;
+        const int g = l / 4, t = 2 * (l % 4);
+        for (int r = 0; r < 4; r++) {
+            float *there = &sum[g + 8 * (r / 2)][t + r % 2];
+            if (back)
+                d[r] = *there;
+            else
+                *there = d[r];
+        }
+    }
+}
+
 void gr__simt_do_mma(gr__simt_thread *lane, gr__simt_collective op)
 {
-    factors f;
-    const int k_end = op == GR__SIMT_MMA_TF32 ? 8 : 16;
+    gr__simt_factors f;
+    float sum[GR__TENSOR_M][GR__TENSOR_N];
     if (op == GR__SIMT_MMA_TF32)
         gather_tf32(&f, lane);
     else
         gather_16bit(&f, lane, op == GR__SIMT_MMA_BF16);
-    row product[M];
-    for (int i = 0; i < M; i++) {
-        row sum = {0};
-        for (int k = 0; k < k_end; k++)
-            sum += f.a[i][k] * f.b[k];
-        product[i] = sum;
-    }
-    for (int l = 0; l < GR__SIMT_LANES; l++) {
-        float *d = ((const gr__simt_mma *)lane[l].argument)->d;
-        const int g = l / 4, t = 2 * (l % 4);
-        d[0] += product[g][t], d[1] += product[g][t + 1];
-        d[2] += product[g + 8][t], d[3] += product[g + 8][t + 1];
-    }
+    sums(sum, lane, false);
+    gr__simt_tensor_core(sum, &f, op, gr__simt_now->tensor_cores);
+    sums(sum, lane, true);
 }

@@ -26,6 +26,12 @@ typedef enum { GR__SIMT_FORWARD, GR__SIMT_REVERSE, GR__SIMT_RANDOM } gr__simt_or
 void gr__simt_set_order(gr__simt_order order, uint64_t seed);
 
 /*
+ * Of which compute capability the tensor cores are, 10 major + minor: each adds in a way of its own (tensor_core.c). At
+ * first from the environment's GRADUS_SIMT_TENSOR_CORES, else 80.
+ */
+void gr__simt_set_tensor_cores(int capability);
+
+/*
  * The first thing found wrong since the last gr__simt_clear_fault, or NULL. Until it is cleared, launches do nothing.
  */
 const char *gr__simt_fault(void);

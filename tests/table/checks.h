@@ -19,7 +19,7 @@ void check_composition(const truth *t);
  * The row in f16 and bf16 on ref, cpu, simt and cuda, as far as they are asked for, beside stored halves and computed
  * floats. Operations whose result is no half: nothing.
  */
-void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda);
+void check_halves(const truth *t, bool ref, bool cpu, bool simt, bool cuda);
 
 /* Things that are not a row. Each returns the number of failures it printed. */
 int check_refusals(void);         /* fronts refuse what does not fit, in words that help */

@@ -21,7 +21,10 @@ typedef struct {
 static subject subject_of(const table_device *d, truth *o, gr_pool *const pools[POOLS])
 {
     const row *r = o->run.row;
-    const exactness exact = {d->real == GR_F64 ? DBL_EPSILON : (double)FLT_EPSILON, d->tf32 ? 0x1p-11 : 0, 1};
+    const exactness exact = {.eps = d->real == GR_F64 ? DBL_EPSILON : (double)FLT_EPSILON,
+                             .factors = d->tf32 ? 0x1p-11 : 0,
+                             .cut = d->tf32,
+                             .times = 1};
     return (subject){d, o, r, &d->kernels[r->op->id], pools, exact};
 }
 

@@ -1,7 +1,7 @@
 /*
  * halves.c - rule (d): an operation on halves is at most twice as far from the truth as one that stores halves and
- * computes in floats, plus one unit in the last place. Truth and that plain path are ref in double and in float on the
- * same rounded inputs.
+ * computes in floats, plus one unit in the last place; tensor cores may also cut what truth_cut() says. Truth and that
+ * plain path are ref in double and in float on the same rounded inputs.
  */
 #include <float.h>
 #include <math.h>
@@ -28,6 +28,7 @@ typedef struct {
 } operand;
 
 typedef struct {
+    const truth *t;
     const row *r;
     gr_type type;           /* of the halves */
     bool as_made;           /* halves are given to kernels that would round floats, too */
@@ -162,7 +163,8 @@ static double ulp(gr_type type, double v)
     return ldexp(1, v != 0 && exponent - bits > least ? exponent - bits : least);
 }
 
-static void compare(const half_trial *h, const operand *o, const char *check)
+/* buffer: the operand's among those of the truth. */
+static void compare(const half_trial *h, const operand *o, int buffer, const char *check)
 {
     if (!o->t[TRUTH] || o->t[TRUTH]->type != GR_F64)
         return;
@@ -175,8 +177,8 @@ static void compare(const half_trial *h, const operand *o, const char *check)
         for (int64_t i = 0; got && i < count; i++) {
             const double at_best = o->half ? rounded(h->type, plain[i]) : plain[i];
             /* sums of floats in another order differ by the size of their terms, not by that of what is left of them */
-            const double allowed =
-                2 * fabs(at_best - exact[i]) + (o->half ? ulp(h->type, exact[i]) : 0) + 8 * FLT_EPSILON * most;
+            const double allowed = 2 * fabs(at_best - exact[i]) + (o->half ? ulp(h->type, exact[i]) : 0) +
+                                   8 * FLT_EPSILON * most + (p >= SIMT ? truth_cut(h->t, buffer, i) : 0);
             if (fabs(got[i] - exact[i]) <= allowed || !isfinite(at_best))
                 continue;
             report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the exact %.9g, plain %.9g", check,
@@ -218,7 +220,7 @@ static void backward(half_trial *h, unsigned accumulate)
     }
     run(h, GR_BACKWARD);
     for (int i = 0; i < GR_MAX_IN; i++)
-        compare(h, &h->d_in[i], accumulate >> i & 1 ? "backward, added" : "backward");
+        compare(h, &h->d_in[i], trial_d_in(i), accumulate >> i & 1 ? "backward, added" : "backward");
 }
 
 static void check_way(half_trial *h, const row_call *shapes)
@@ -227,10 +229,10 @@ static void check_way(half_trial *h, const row_call *shapes)
     set_up(h, shapes);
     run(h, GR_FORWARD);
     for (int i = 0; i < GR_MAX_OUT; i++)
-        compare(h, &h->out[i], "forward");
+        compare(h, &h->out[i], trial_out(i), "forward");
     for (int i = 0; i < op->n_in; i++)
         if (op->in[i].flags & GR_SLOT_CHANGED)
-            compare(h, &h->in[i], "forward");
+            compare(h, &h->in[i], trial_in(i), "forward");
     share_saved(h);
     if (op->kind == GR_DIFF) {
         backward(h, 1); /* each gradient is added once, and overwrites once while another is added */
@@ -240,18 +242,19 @@ static void check_way(half_trial *h, const row_call *shapes)
         gr_step_end(h->ctx[p]);
 }
 
-void check_halves(const row *r, const row_call *shapes, bool ref, bool cpu, bool simt, bool cuda)
+void check_halves(const truth *t, bool ref, bool cpu, bool simt, bool cuda)
 {
+    const row *r = t->run.row;
     if (!r->op->n_out || !is_half(&r->op->out[0]))
         return;
     const bool asked[PATHS] = {true, true, ref, cpu, simt, cuda};
     for (int way = 0; way < 4; way++) {
-        half_trial h = {.r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2};
+        half_trial h = {.t = t, .r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2};
         const bool takes = !cuda || table_device_takes(table_device_find("cuda"), h.type);
         for (int p = 0; p < PATHS; p++)
             h.ctx[p] =
                 asked[p] && (p != CUDA || takes) && (!h.as_made || p <= PLAIN || p == CPU) ? context(p, h.type) : NULL;
         if (!h.as_made || (cpu && r->golden && h.ctx[CPU]->device->kernels[r->op->id].rounds)) /* small rows will do */
-            check_way(&h, shapes);
+            check_way(&h, &t->run.shapes);
     }
 }

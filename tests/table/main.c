@@ -93,8 +93,9 @@ static bool is_dense(const gr_op *op)
     return op->id == GR_OP_dense || op->id == GR_OP_dense_sgd || op->id == GR_OP_dense_adam;
 }
 
-static void check_in_halves(const settings *s, const row *r, const row_call *call)
+static void check_in_halves(const settings *s, const truth *t)
 {
+    const row *r = t->run.row;
     const char *only = s->device ? s->device->name : NULL;
     gr_context *cpu = gr_open(NULL);
     const bool ref = !only || !strcmp(only, "ref-f32"), simt = only ? !strcmp(only, "simt") : !s->host;
@@ -103,7 +104,7 @@ static void check_in_halves(const settings *s, const row *r, const row_call *cal
     const bool cuda = gpu && (only ? !strcmp(only, "cuda") : !s->host) && table_device_here(gpu);
     gr_close(cpu);
     if ((r->golden || is_dense(r->op)) && (ref || on_cpu || simt || cuda))
-        check_halves(r, call, ref, on_cpu, simt, cuda);
+        check_halves(t, ref, on_cpu, simt, cuda);
 }
 
 static void check_row(const settings *s, const row *r)
@@ -123,8 +124,8 @@ static void check_row(const settings *s, const row *r)
     for (int i = 0; i < table_device_count; i++)
         if (wanted(s, &table_devices[i]))
             check_device(s, &table_devices[i], &t);
+    check_in_halves(s, &t);
     truth_close(&t);
-    check_in_halves(s, r, &call);
 }
 
 /* Rows; returns how many were run. */

@@ -145,7 +145,8 @@ static void set_bounds(truth *t, const trial *absolute, int buffer, magnitude_ki
 {
     int64_t count = trial_count(&t->run, buffer);
     bool real = t->run.buffers[buffer].t.type == GR_F64;
-    t->slack[buffer] = real ? c * sqrt(terms(t->run.row, &t->run.shapes, buffer)) : 0;
+    t->terms[buffer] = terms(t->run.row, &t->run.shapes, buffer);
+    t->slack[buffer] = real ? c * sqrt(t->terms[buffer]) : 0;
     t->products[buffer] = real && is_of_products(t->run.row, buffer) ? c : 0;
     t->magnitude[buffer] = calloc((size_t)count + 1, sizeof **t->magnitude);
     if (kind == CHANNELS)
@@ -284,12 +285,26 @@ const char *truth_name(const row *r, int buffer)
     return name;
 }
 
+/*
+ * Tensor cores add L products to the sum so far: each of these loses less than 2^-F of the largest, then the result
+ * less than 2^-23 of itself (kernels/simt/tensor_core.c). None is larger than the magnitude, so K products lose at most
+ * K / L, rounded up, times (L + 1) 2^-F + 2^-23 of it; the most is lost by tf32 on sm_80, where L = 4, F = 24.
+ */
+double truth_cut(const truth *t, int buffer, int64_t i)
+{
+    const double at_once = 4, lost = (at_once + 1) * 0x1p-24 + 0x1p-23;
+    if (t->products[buffer] == 0)
+        return 0;
+    return t->products[buffer] * ceil(t->terms[buffer] / at_once) * lost * t->magnitude[buffer][i];
+}
+
 /* How far element i of a buffer may lie from want; what stood there before was added to. */
 static double bound(const truth *t, int buffer, int64_t i, const double *before, exactness of)
 {
     double m = t->magnitude[buffer][i], underflow = of.eps > DBL_EPSILON ? (double)FLT_MIN : 0;
     double addition = before ? m + fabs(before[i]) : 0;
     double rounding = t->products[buffer] * of.factors * (2 + of.factors) * m;
+    rounding += of.cut ? truth_cut(t, buffer, i) : 0;
     return of.times * (of.eps * (t->slack[buffer] * m + addition) + rounding + (t->slack[buffer] > 0 ? underflow : 0));
 }
 

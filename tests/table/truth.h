@@ -6,7 +6,8 @@
  * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for
  * each operation in ops.def, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they
  * are multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the
- * same direction.
+ * same direction. Where tensor cores add, truth_cut() is added too: they cut where others round, so errors do not
+ * take each other away.
  */
 #ifndef GRADUS_TABLE_TRUTH_H
 #define GRADUS_TABLE_TRUTH_H
@@ -19,6 +20,7 @@ typedef struct {
     trial *with_nan[2][TRIAL_SLOTS]; /* see truth_with_nan; by pass and buffer, NULL until asked for */
     double *magnitude[TRIAL_SLOTS];  /* NULL where the kernel writes nothing */
     double slack[TRIAL_SLOTS];       /* c * sqrt(K); 0: exact */
+    double terms[TRIAL_SLOTS];       /* K */
     double products[TRIAL_SLOTS];    /* c where the result is made of products of inputs, else 0 */
 } truth;
 
@@ -44,10 +46,14 @@ const char *truth_name(const row *r, int buffer);
 /* Whether an operation is made of products, whose factors a device may round. */
 bool truth_multiplies(const gr_op *op);
 
+/* What tensor cores of any architecture may cut off of element i of a result; 0: it is not made of products. */
+double truth_cut(const truth *t, int buffer, int64_t i);
+
 /* How exactly was computed. */
 typedef struct {
     double eps;
     double factors; /* u of the factors of products; 0: they are as they are */
+    bool cut;       /* products are added by tensor cores */
     double times;   /* the bound is scaled up so many times; 1: as stated */
 } exactness;
 

@@ -15,6 +15,7 @@
 #include "core/context.h"
 #include "core/half.h"
 #include "core/philox.h"
+#include "kernels/simt/simt.h"
 #include "tests/wrappers/wrappers.h"
 
 enum { BITS = 0, FLOAT_BITS = -1 };
@@ -210,6 +211,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const int capability = on_gpu ? atoi(gr_isa_name(ctx) + 3) : 1000;
+    if (on_gpu)
+        gr__simt_set_tensor_cores(capability);
     int failed = 0;
     for (int i = 0; i < (int)(sizeof wrappers / sizeof *wrappers); i++) {
         const wrapper *w = &wrappers[i];

@@ -11,6 +11,7 @@
 #include "tests/ptx/interpreter/memory.h"
 #include "tests/ptx/interpreter/operations.h"
 #include "tests/ptx/interpreter/settings.h"
+#include "tests/ptx/interpreter/tensor_cores.h"
 #include "tests/ptx/interpreter/together.h"
 
 namespace ptx
@@ -37,6 +38,7 @@ template <bool TRANSPOSED> static void load_matrices(warp &w, const instruction 
 
 struct half_element {
     static const u32 PER = 2;
+    static const element OF = element::F16;
     static float value(u32 bits)
     {
         return f16_value((u16)bits);
@@ -44,6 +46,7 @@ struct half_element {
 };
 struct bf16_element {
     static const u32 PER = 2;
+    static const element OF = element::BF16;
     static float value(u32 bits)
     {
         return bf16_value((u16)bits);
@@ -51,6 +54,7 @@ struct bf16_element {
 };
 struct tf32_element { /* a tensor core does not look at the last 13 bits */
     static const u32 PER = 1;
+    static const element OF = element::TF32;
     static float value(u32 bits)
     {
         return value_of<float>(bits & 0xFFFFE000);
@@ -81,6 +85,8 @@ template <int K> static void add_row(float d[8], const float a[K], const float b
     float part[K][8];
     const bool down = asked().products == sums::DOWN;
     switch (asked().products) {
+    case sums::HARDWARE: /* tensor_core */
+        break;
     case sums::EXACT:
         for (int x = 0; x < 8; x++)
             exact[x] = d[x];
@@ -119,6 +125,8 @@ template <int K, class E> static void multiply(warp &w, const instruction &i, ma
     for (u32 r = 0; r < 4; r++)
         for (u32 l = 0; l < LANES; l++)
             d[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2] = value_of<float>(w.row<u32>(i.from[sums_at + r])[l]);
+    if (asked().products == sums::HARDWARE)
+        tensor_core(d, f.a[0], f.b, K, E::OF, asked().arch);
     for (u32 y = 0; y < 16; y++)
         add_row<K>(d[y], f.a[y], f.b);
     for (u32 r = 0; r < 4; r++)

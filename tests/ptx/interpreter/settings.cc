@@ -26,7 +26,7 @@ static bool set(settings *s, const std::string &key, const std::string &value)
 {
     static const char *const orders[] = {"forward", "reverse", "random", nullptr};
     static const char *const moments[] = {"late", "early", "random", nullptr};
-    static const char *const sum_names[] = {"exact", "up", "down", "pairs", nullptr};
+    static const char *const sum_names[] = {"hardware", "exact", "up", "down", "pairs", nullptr};
     static const char *const switches[] = {"off", "on", nullptr};
     if (key == "arch")
         s->arch = (unsigned)strtoul(value.c_str(), nullptr, 10);

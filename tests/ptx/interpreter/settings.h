@@ -5,8 +5,8 @@
  *   order=forward|reverse|random[:SEED]   of blocks, of the warps of a block, of lanes that have parted (forward)
  *   copies=late|early     cp.async brings its bytes when they are waited for, or at once (late)
  *   streams=late|early|random[:SEED]      work in streams is done when somebody waits for it, or at once (late)
- *   sums=exact|up|down|pairs              how mma adds its products: rounded once; in floats, upwards, downwards, two
- *                         by two (exact)
+ *   sums=hardware|exact|up|down|pairs     how mma adds its products: as that architecture's tensor cores do; rounded
+ *                         once; in floats, upwards, downwards, two by two (hardware)
  *   devices=N             how many there are (1)
  *   races=on|off          whether accesses of memory in no order are looked for (on)
  *   cover=FILE            a line for every kernel is added to FILE: what of its PTX was run
@@ -21,14 +21,14 @@ namespace ptx
 {
 enum class order { FORWARD, REVERSE, RANDOM };
 enum class moment { LATE, EARLY, RANDOM };
-enum class sums { EXACT, UP, DOWN, PAIRS };
+enum class sums { HARDWARE, EXACT, UP, DOWN, PAIRS };
 
 struct settings {
     unsigned arch = 80, devices = 1;
     order turns = order::FORWARD;
     uint64_t seed = 1;
     moment copies = moment::LATE, streams = moment::LATE;
-    sums products = sums::EXACT;
+    sums products = sums::HARDWARE;
     bool races = true;
     std::string cover;
 };

@@ -76,6 +76,7 @@ void warp_begin(warp *w, block *home, uint32_t number)
     w->rows[1] = const_cast<char *>(code.constants.data());
     w->live = lanes_of(*w);
     w->active = w->parked = 0;
+    w->apart = false;
     w->waits = -1;
     w->copies.clear();
     std::fill_n(w->pc_of, (size_t)LANES, 0);
@@ -155,6 +156,7 @@ static void branch(warp &w, const instruction &i)
         w.pc = i.target;
         return;
     }
+    w.apart = w.apart || not_taken;
     leave(w, taken, i.target);
     leave(w, not_taken, next);
 }
@@ -198,11 +200,24 @@ static bool gathered(warp &w, const instruction &i, mask m)
     return true;
 }
 
+/*
+ * ldmatrix and mma are .aligned: all lanes execute the same one, at once. Behind a branch on which lanes parted nothing
+ * says that they do, whatever nvcc made of it today: another instruction must bring them together first.
+ */
+static void whole(warp &w, const instruction &i, mask m)
+{
+    if (i.aligned && w.apart)
+        broken(w, i, (unsigned)__builtin_ctz(w.active),
+               "the lanes have parted at a branch, and nothing has brought them together: bar.warp.sync is missing");
+    w.apart = w.apart && (w.live & ~m);
+}
+
 static void together(warp &w, const instruction &i)
 {
     const mask m = members(w, i);
     if (!gathered(w, i, m))
         return;
+    whole(w, i, m);
     const mask on = guarded(w, i, w.active);
     if (on != w.active && i.aligned && on)
         broken(w, i, (unsigned)__builtin_ctz(w.active & ~on), "this lane does not execute what all must");
@@ -215,6 +230,7 @@ static void barrier(warp &w, const instruction &i)
 {
     if (!gathered(w, i, members(w, i)))
         return;
+    w.apart = false;
     const mask on = guarded(w, i, w.active);
     if (on && on != w.active)
         broken(w, i, (unsigned)__builtin_ctz(w.active & ~on), "this lane does not come to the barrier");

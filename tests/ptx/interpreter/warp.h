@@ -43,6 +43,7 @@ struct warp {
     uint32_t number, first; /* of the warp; its first thread's */
     mask live, active, parked;
     uint32_t pc, meet;     /* of the active lanes; where they may meet others */
+    bool apart;            /* some parted at a branch, and no instruction has brought them all together since */
     uint32_t pc_of[LANES]; /* of the others */
     int waits;             /* at which barrier; -1: at none */
     uint32_t waits_for;    /* threads of that barrier; 0: all */
