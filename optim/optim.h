@@ -4,6 +4,7 @@
 #ifndef GRADUS_OPTIM_H
 #define GRADUS_OPTIM_H
 
+#include "core/group/group.h"
 #include "data/data.h"
 #include "nn/nn.h"
 
@@ -326,6 +327,17 @@ typedef struct {
      * every shard that has samples would have made of them. Takes memory for log2(shards) more slabs of gradients.
      */
     int shards;
+
+    /*
+     * The ranks that share the shards, as many each, all in gr_fit with the same options, sets and first weights, each
+     * in a context of its own; NULL: one. The weights of all go the same way, whose bits do not depend on the number
+     * of ranks. Each evaluates for itself; rank 0 alone writes checkpoints, and all read them. Settings that differ
+     * between ranks (these options, what agree says, what gr_checkpoint_load looks at) are an error that names them. A
+     * run whose rank 0 is stopped by report stops on all.
+     */
+    gr_group *group;
+    const gr_setting *agree; /* settings of the program's own that must be the same on all ranks */
+    int n_agree;
 
     /* When to stop: behind the update that reaches one of these. 0: not by this one; one of them is above 0. */
     int64_t epochs;

@@ -1,6 +1,7 @@
 /* loader_options.c - see loader_options.h. */
 #include "data/loading/loader_options.h"
 
+#include "core/group/power.h"
 #include "data/dataset.h"
 #include "data/loading/shards.h"
 

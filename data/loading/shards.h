@@ -8,7 +8,6 @@
 #ifndef GRADUS_SHARDS_H
 #define GRADUS_SHARDS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The row with which a shard begins, from 0; of number shards: behind the last row. */
@@ -22,11 +21,6 @@ static inline int64_t gr__shard_row(int64_t rows, int64_t shards, int64_t shard)
 static inline int64_t gr__first_shard(int64_t shards, int64_t ranks, int64_t rank)
 {
     return shards / ranks * rank;
-}
-
-static inline bool gr__is_power_of_two(int64_t n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
 }
 
 #endif

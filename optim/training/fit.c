@@ -8,6 +8,7 @@
  *   readings.c    what the host knows of it, and when a run has gone bad
  *   evaluate.c    validation and test sets
  *   fit_state.c   checkpoints, and going on from one
+ *   fit_ranks.c   what ranks tell each other beside sums
  *   fit_time.c    where the time goes
  */
 #include <math.h>
@@ -18,6 +19,7 @@
 #include "core/clock.h"
 #include "nn/module.h"
 #include "optim/training/fit_check.h"
+#include "optim/training/fit_ranks.h"
 #include "optim/training/fit_state.h"
 
 /* Whether nothing is left to train. */
@@ -85,6 +87,7 @@ static void update(gr_fit_run *f, gr_batch *piece)
         gr__readings_check(&f->readings, &f->p);
     if (gr_ok(f->ctx))
         report(f, false);
+    gr__fit_ranks_stop(f);
     gr__fit_state_keep(f);
 }
 
@@ -102,7 +105,9 @@ bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip)
                                                             .workers = f->o->workers,
                                                             .prefetch = f->o->prefetch,
                                                             .on_device = f->o->on_device,
-                                                            .shards = t->sum.shards});
+                                                            .shards = t->sum.shards,
+                                                            .rank = gr_group_rank(f->o->group),
+                                                            .ranks = gr_group_size(f->o->group)});
     f->p.batch = stage.batch;
     f->p.batches = gr_loader_batches(t->loader);
     return t->loader != NULL;
@@ -172,12 +177,13 @@ static void finish_epoch(gr_fit_run *f)
                                                                   .loss = f->o->loss,
                                                                   .user = f->o->user,
                                                                   .label_smoothing = f->o->label_smoothing});
-    const bool evaluated = evaluate(f);
+    const bool evaluated = gr__fit_ranks_all(f, evaluate(f));
     f->within = !evaluated;
     if (!evaluated)
         f->result.stopped = true;
     else if (gr_ok(f->ctx))
         report(f, true);
+    gr__fit_ranks_stop(f);
     gr__fit_state_keep(f);
 }
 
@@ -221,7 +227,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
     f.result.train_loss = f.result.train_accuracy = NAN;
     if (!gr__fit_check(net, opt, &split, options))
         return f.result;
-    const int shards = options->shards ? options->shards : 1;
+    const int shards = options->shards ? options->shards : 1, own = shards / gr_group_size(options->group),
+              first = own * gr_group_rank(options->group);
     f.ctx = net->ctx;
     f.set = split.train;
     f.stages =
@@ -232,8 +239,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .no_graph = options->no_graph,
                              .loss = {options->loss, options->user, options->label_smoothing},
                              .meter.on = options->noise_scale,
-                             .sum = {.shards = shards, .end = shards}};
-    if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_state_resume(&f))
+                             .sum = {.group = options->group, .shards = shards, .first = first, .end = first + own}};
+    if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_ranks_agree(&f) && gr__fit_state_resume(&f))
         while (!over(&f)) {
             epoch(&f);
             if (!f.left)
@@ -241,6 +248,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
         }
     if (gr__stages_has_schedule(&f.stages))
         opt->lr = f.stages.lr;
+    gr__fit_ranks_end(&f);
     close_run(&f);
     return f.result;
 }

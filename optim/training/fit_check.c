@@ -32,7 +32,11 @@ static bool check_shards(gr_context *ctx, const gr_fit_options *o)
     if (o->shards < 0 || o->shards > GR_MAX_SHARDS || (o->shards & (o->shards - 1)))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %d shards; their number is a power of two, at most %d", o->shards,
                         GR_MAX_SHARDS);
-    return o->shards <= 1 || !o->noise_scale ||
+    const int shards = o->shards ? o->shards : 1, ranks = gr_group_size(o->group);
+    if (ranks > shards)
+        return gr__fail(ctx, GR_USAGE, "gr_fit: %d ranks with %d shard%s; every rank has at least one", ranks, shards,
+                        shards == 1 ? "" : "s");
+    return shards == 1 || !o->noise_scale ||
            gr__fail(ctx, GR_USAGE,
                     "gr_fit: the noise scale compares a piece with its batch, which shards do not add up in one "
                     "place; measure it with one shard");

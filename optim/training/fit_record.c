@@ -91,7 +91,7 @@ static void add_setting(gr_fit_settings *s, const char *key, int64_t value)
 bool gr__fit_settings_open(const gr_fit_run *f, gr_fit_settings *s)
 {
     const gr_fit_options *o = f->o;
-    const gr_checkpoints *c = o->checkpoints;
+    const gr_checkpoints none = {.folder = NULL}, *c = o->checkpoints ? o->checkpoints : &none;
     *s = (gr_fit_settings){.list = gr__calloc(f->ctx, (size_t)(GR__FIT_SETTINGS + c->n_settings), sizeof *s->list)};
     if (!s->list)
         return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/clock.h"
+#include "optim/training/fit_ranks.h"
 #include "optim/training/fit_record.h"
 
 /* Whether a checkpoint is due behind this update: asked for, or there will be no other one. */
@@ -27,6 +28,9 @@ bool gr__fit_state_keep(gr_fit_run *f)
     char path[GR__CHECKPOINT_PATH];
     if (!f->o->checkpoints || !gr_ok(f->ctx) || !is_due(f))
         return gr_ok(f->ctx);
+    f->left = f->result.stopped && f->within;
+    if (!gr__fit_leads(f))
+        return true;
     if (f->readings.last.samples < f->p.samples) { /* numbers that have gone bad are not for going on from */
         gr__readings_read(&f->readings, &f->p);
         gr__readings_check(&f->readings, &f->p);
@@ -45,7 +49,6 @@ bool gr__fit_state_keep(gr_fit_run *f)
         return false;
     gr__checkpoint_folder_thin(&f->folder, f->p.update);
     f->kept_at = gr__seconds();
-    f->left = f->result.stopped && f->within;
     return true;
 }
 
@@ -91,6 +94,24 @@ static bool read_last(gr_fit_run *f, const gr_checkpoint *c, gr_safetensors *fil
     return gr_ok(f->ctx);
 }
 
+/* The last one that rank 0 finds sound, on all ranks. */
+static bool read_one(gr_fit_run *f, const gr_checkpoint *c, gr_safetensors *file, int64_t *update,
+                     char path[GR__CHECKPOINT_PATH])
+{
+    *update = -1;
+    if (gr__fit_leads(f) && !read_last(f, c, file, update, path))
+        return false;
+    if (!gr__fit_ranks_share(f, update)) {
+        if (gr__fit_leads(f) && *update >= 0)
+            gr__safetensors_free(file);
+        return false;
+    }
+    if (gr__fit_leads(f) || *update < 0)
+        return true;
+    gr__checkpoint_path(&f->folder, *update, path);
+    return gr__checkpoint_read(f->trainer.opt, path, c, file);
+}
+
 bool gr__fit_state_resume(gr_fit_run *f)
 {
     const gr_checkpoints *o = f->o->checkpoints;
@@ -104,7 +125,7 @@ bool gr__fit_state_resume(gr_fit_run *f)
     if (!gr__fit_settings_open(f, &settings))
         return false;
     const gr_checkpoint c = {.settings = settings.list, .n_settings = settings.n};
-    bool good = read_last(f, &c, &file, &update, path);
+    bool good = read_one(f, &c, &file, &update, path);
     free(settings.list);
     if (good && update >= 0) {
         good = go_on_from(f, path, &file);
@@ -129,6 +150,10 @@ bool gr__fit_state_open(gr_fit_run *f)
     f->folder.lock = -1;
     if (!o)
         return gr_ok(f->ctx);
+    if (!gr__fit_leads(f)) {
+        f->folder.path = o->folder;
+        return check(f->ctx, o);
+    }
     if (!check(f->ctx, o) || !gr__checkpoint_folder_open(&f->folder, f->ctx, o->folder, o->keep) ||
         !gr__checkpoint_folder_last(&f->folder, INT64_MAX, &update))
         return false;

@@ -207,6 +207,31 @@ bool gr__shard_sum_put(gr_shard_sum *s)
     return note_gradients(s) && same_gradients(s) && carry(s, true);
 }
 
+/* All of it -0: x + -0 is x, to the bit, which x + 0 is not where x is -0. False: recorded. */
+static bool fill_with_nothing(gr_shard_sum *s, gr_tensor *t)
+{
+    void *host = gr__calloc(s->ctx, (size_t)t->count, gr_type_size(t->type));
+    for (int64_t i = 0; host && i < t->count; i++) {
+        if (t->type == GR_F64)
+            ((double *)host)[i] = -0.0;
+        else
+            ((float *)host)[i] = -0.0f;
+    }
+    const bool filled = host && gr_upload(t, host);
+    free(host);
+    return filled;
+}
+
+/* The sums of this rank's shards, if there are any, become those of all ranks'. False: recorded. */
+static bool sum_over_ranks(gr_shard_sum *s, bool there)
+{
+    bool good = true;
+    for (int i = 0; good && i < GR__SHARD_SUMMANDS; i++)
+        if (takes_part(s, i))
+            good = (there || fill_with_nothing(s, s->summand[i].now)) && gr_group_sum(s->group, s->summand[i].now);
+    return good;
+}
+
 /* The next running statistics become the mean over so many shards. */
 static bool mean_statistics(gr_shard_sum *s, int shards)
 {
@@ -220,6 +245,8 @@ bool gr__shard_sum_finish(gr_shard_sum *s, const gr_batch *piece, int64_t batch)
     bool good = true;
     while (good && s->put < s->end - s->first)
         good = carry(s, false);
+    if (good && gr_group_size(s->group) > 1 && !s->ctx->planning)
+        good = sum_over_ranks(s, piece->shards > s->first);
     for (int i = 0; i < slab->n; i++)
         slab->segments[i].value->grad_written = s->written[i];
     if (!good || !count_to(s, batch, s->shards) || !takes_part(s, STATISTICS))

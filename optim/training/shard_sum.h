@@ -7,13 +7,15 @@
  *                   |_______|       |_______|          level 1
  *                       |_______________|              level 2
  *
- * A rank makes its shards one after the other, and puts a sum together as a binary counter carries: what waits for its
- * right neighbour lies in a level. So there is one slab of gradients for each level beside the model's, and sums change
- * places by their addresses. A shard without samples is no leaf: what stands beside it goes up as it is.
+ * A rank, which has a subtree of its own, makes its shards one after the other, and puts a sum together as a binary
+ * counter carries: what waits for its right neighbour lies in a level. So there is one slab of gradients for each level
+ * beside the model's, and sums change places by their addresses. A shard without samples is no leaf: what stands beside
+ * it goes up as it is. Above the ranks' subtrees the tree goes on over the ranks: gr_group_sum.
  */
 #ifndef GRADUS_SHARD_SUM_H
 #define GRADUS_SHARD_SUM_H
 
+#include "core/group/group.h"
 #include "optim/optimizer.h"
 
 enum { GR__SHARD_LEVELS = 8 /* of GR_MAX_SHARDS */, GR__SHARD_SUMMANDS = 3 };
@@ -28,6 +30,7 @@ typedef struct {
 typedef struct {
     gr_context *ctx;
     gr_optimizer *opt;
+    gr_group *group;        /* of the ranks; NULL: this one alone */
     int shards, first, end; /* of an update; this rank's */
     int levels;
     gr_shard_summand summand[GR__SHARD_SUMMANDS]; /* scores, gradients, the next running statistics */

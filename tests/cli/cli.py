@@ -17,7 +17,7 @@ import zlib
 GRADUS = os.environ["GRADUS"]  # the program under test
 QUICK = ["cifar10-cnn", "--procedural", "--batch", "8", "--updates", "2"]
 ROW_KEYS = (
-    "recipe data data_hash device isa threads precision optimizer lr momentum nesterov weight_decay adam_form "
+    "recipe data data_hash device isa threads ranks precision optimizer lr momentum nesterov weight_decay adam_form "
     "adam_epsilon lr_schedule lr_every lr_gamma model augment batch micro_batch accumulate batch_schedule shards "
     "lr_min warm_up lr_rule base_batch clip_norm decay_weights_only freeze freeze_statistics head_lr ema "
     "label_smoothing lr_scale whiten warm_up_from lars_trust sam_rho prox_gamma prox_steps seed budget epochs updates "
@@ -26,7 +26,7 @@ ROW_KEYS = (
     "prefetch preload waiting copying computing evaluating bottleneck gpu_utilisation gpu_memory_bytes gpu_power "
     "state version commit compiler processor jpeg_decoder date history val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
-TIMINGS = SHARES | {"sweep", "check", "date", "seconds", "samples_per_second", "history", "threads", "workers",
+TIMINGS = SHARES | {"sweep", "check", "date", "seconds", "samples_per_second", "history", "threads", "ranks", "workers",
                     "prefetch", "preload", "bottleneck", "side_by_side"}
 
 

@@ -58,6 +58,8 @@ typedef struct {
     bool procedural, no_graph;
     int64_t metrics_every;
     int64_t threads;
+    int64_t ranks;
+    double patience;
     int64_t workers, prefetch;
     choice preload;
     int64_t preload_limit;

@@ -29,7 +29,7 @@ static bool find(const recipe *r, const char *root, char *path, size_t size)
 static void tell_skipped(void *user, const char *file, const char *reason)
 {
     (void)user;
-    if (file)
+    if (file && !is_quiet())
         fprintf(stderr, "left out %s: %s\n", file, reason);
 }
 
@@ -37,6 +37,8 @@ static void tell_skipped(void *user, const char *file, const char *reason)
 static void tell_manifest(const source *data, const resolved *s, const gr_dataset *set, bool packed)
 {
     char taken[32];
+    if (is_quiet())
+        return;
     fprintf(stderr, "%s: %s files taken", data->name, thousands_text(gr_dataset_size(set), taken));
     if (!packed)
         fprintf(stderr, ", %lld left out (filter %s)", (long long)gr_dataset_skipped(set),

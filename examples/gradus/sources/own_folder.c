@@ -97,6 +97,8 @@ static void tell_parts(const source *data, const resolved *s, bool split)
 {
     char n[3][32];
     const gr_split *p = &data->split;
+    if (is_quiet())
+        return;
     fprintf(stderr, "%s: %d classes; %s to train on, %s to validate with, %s to test with", data->name,
             gr_dataset_classes(p->train), thousands_text(gr_dataset_size(p->train), n[0]),
             thousands_text(gr_dataset_size(p->val), n[1]), thousands_text(gr_dataset_size(p->test), n[2]));

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "sources/format.h"
+#include "terminal/complain.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 
@@ -92,6 +93,8 @@ void survey_tell(const char *folder)
 {
     struct dirent **list;
     survey s = {0};
+    if (is_quiet())
+        return;
     int n = entries(folder, &list), classes = 0;
     for (int i = 0; i < n; i++) {
         char path[PATH_SIZE];

@@ -9,6 +9,24 @@
 #include "terminal/json_memory.h"
 #include "terminal/text.h"
 
+static _Thread_local bool quiet;
+static _Thread_local char kept[1024];
+
+void complain_quietly(void)
+{
+    quiet = true;
+}
+
+const char *complaint_kept(void)
+{
+    return kept;
+}
+
+bool is_quiet(void)
+{
+    return quiet;
+}
+
 int complain(gr_code code, const char *command, const char *format, ...)
 {
     char text[8192]; /* two paths as long as a system takes them */
@@ -16,6 +34,10 @@ int complain(gr_code code, const char *command, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (quiet) {
+        snprintf(kept, sizeof kept, "%.1000s", text);
+        return code;
+    }
     fprintf(stderr, "gradus%s%s: ", *command ? " " : "", command);
     print_plain(stderr, text);
     fputc('\n', stderr);

@@ -9,6 +9,14 @@ enum { TOOL_CELLS_FAILED = 1 }; /* exit code of a sweep some of whose cells fail
 /* Prints "gradus COMMAND: message" on stderr and returns code. */
 int complain(gr_code code, const char *command, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * From now on this thread writes no complaints, nor may it tell anything else: another one speaks for it. What it last
+ * complained of, for that other to tell; "" before.
+ */
+void complain_quietly(void);
+bool is_quiet(void);
+const char *complaint_kept(void);
+
 /* The same for the error that stands in ctx. */
 int complain_of(const gr_context *ctx, const char *command);
 

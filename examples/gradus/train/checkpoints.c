@@ -115,6 +115,8 @@ int checkpoints_open(checkpoints *c, const resolved *s, const source *data, cons
                                   .resume = asked->resume,
                                   .settings = c->settings,
                                   .n_settings = n};
+    if (!asked->checkpoint)
+        return 0;
     if (asked->checkpoint_every)
         read_interval(asked->checkpoint_every, &c->options.every, &c->options.every_seconds);
     return folder_make(asked->checkpoint, command);

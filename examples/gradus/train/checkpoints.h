@@ -17,8 +17,8 @@ typedef struct {
 int checkpoints_check(const settings *s, const char *command);
 
 /*
- * Fills in where, how often and of what; the rest of the options is the caller's. Returns 0 or an exit code, complained
- * of; checkpoints_close is due all the same.
+ * Fills in of what and, if they are asked for, where and how often; the rest of the options is the caller's. Returns 0
+ * or an exit code, complained of; checkpoints_close is due all the same.
  */
 int checkpoints_open(checkpoints *c, const resolved *s, const source *data, const gr_module *net, const char *command);
 void checkpoints_close(checkpoints *c);

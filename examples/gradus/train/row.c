@@ -152,6 +152,7 @@ static void put_run(json_t *row, const result *r)
     put_text(row, "device", r->device);
     put_text(row, "isa", r->isa);
     put(row, "threads", r->threads > 0 ? json_integer(r->threads) : NULL);
+    put(row, "ranks", json_integer(s->asked.ranks ? s->asked.ranks : 1));
     put_text(row, "precision", r->precision);
     put_text(row, "optimizer", s->optimizer->name);
     put_real(row, "lr", s->lr);

@@ -9,6 +9,7 @@
 #include "find_batch/planned.h"
 #include "settings/check.h"
 #include "sources/source.h"
+#include "terminal/complain.h"
 #include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "terminal/progress.h"
@@ -17,6 +18,7 @@
 #include "terminal/text.h"
 #include "train/checkpoints.h"
 #include "train/first_weights.h"
+#include "train/ranks.h"
 #include "train/row.h"
 #include "train/time_watch.h"
 #include "train/verdict.h"
@@ -33,6 +35,15 @@ static const option ask_options[] = {
     FLAG_OPTION("list", offsetof(train_asks, list), "name the recipes"),
     FLAG_OPTION("explain", offsetof(train_asks, explain),
                 "tell what the recipe does and what is odd about its publication"),
+    {0},
+};
+
+static const option rank_options[] = {
+    COUNT_OPTION("ranks", "R", RUN(ranks), 1, GR_MAX_RANKS,
+                 "share the --shards out to so many ranks, threads of this process with their share of --threads: a "
+                 "power of two, and the results do not depend on it (default: 1)"),
+    POSITIVE_OPTION("patience", "SECONDS", RUN(patience),
+                    "with several ranks: how long one may let the others wait before it is given up (default: 10)"),
     {0},
 };
 
@@ -56,6 +67,7 @@ typedef struct {
     result result;
     source data;
     gr_context *ctx;
+    gr_group *group; /* NULL: one rank */
     output log;
     checkpoints kept;
     char *note; /* of the last checkpoint */
@@ -63,6 +75,12 @@ typedef struct {
     char bottleneck[256];
     time_watch *times; /* NULL: not asked for */
 } run;
+
+/* Whether it is the rank that tells of the run and writes its files. */
+static bool leads(const run *t)
+{
+    return gr_group_rank(t->group) == 0;
+}
 
 /* --- during training ---------------------------------------------------------------------------------------------- */
 
@@ -143,6 +161,8 @@ static void on_told(void *user, const char *text)
 static int open_checkpoints(run *t, const resolved *s, const gr_module *net)
 {
     const int code = checkpoints_open(&t->kept, s, &t->data, net, "train");
+    if (!leads(t))
+        return code;
     t->kept.options.note = on_note;
     t->kept.options.resumed = on_resumed;
     t->kept.options.told = on_told;
@@ -184,12 +204,12 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
 static int open_outputs(run *t, const resolved *s, const gr_module *net)
 {
     int code = 0;
-    if (s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
+    if (leads(t) && s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
         return GR_NO_MEMORY;
     stop_at_next_chance();
-    if (s->asked.checkpoint)
+    if (s->asked.checkpoint || t->group)
         code = open_checkpoints(t, s, net);
-    if (code == 0 && s->asked.log_updates)
+    if (code == 0 && leads(t) && s->asked.log_updates)
         code = output_open(&t->log, s->asked.log_updates, "train");
     return code;
 }
@@ -201,9 +221,12 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     if (s->asked.log_updates)
         o.metrics_every = 1;
     o.watch_every = t->progress.watch_every;
-    o.report = on_report;
-    o.stop = on_stop;
+    o.report = leads(t) ? on_report : NULL;
+    o.stop = leads(t) ? on_stop : NULL;
     o.user = t;
+    o.group = t->group;
+    o.agree = t->kept.settings;
+    o.n_agree = t->group ? t->kept.options.n_settings : 0;
     o.checkpoints = s->asked.checkpoint ? &t->kept.options : NULL;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
@@ -214,7 +237,8 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     t->progress.limit = o.seconds;
     t->result.fit = gr_fit(net, opt, parts, &o);
     t->result.gpu = gpu_watch_end(watch);
-    progress_clear(&t->progress);
+    if (leads(t))
+        progress_clear(&t->progress);
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
 }
 
@@ -313,35 +337,47 @@ static void tell_of_stop(const run *t)
             asked->checkpoint ? " goes on" : "");
 }
 
-static int run_recipe(const resolved *s)
+/* What rank 0 leaves behind when the training is over. Returns 0 or an exit code, complained of: the run stays. */
+static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, int code)
 {
-    run t = {.result = {.run = s, .history = json_array()}, .progress = progress_open()};
+    const int saved = code == 0 ? save(t, s, net, opt) : 0;
+    if (code == 0 && t->result.fit.stopped) {
+        code = GR_STOPPED;
+        tell_of_stop(t);
+    }
+    output_drop(&t->log);
+    t->result.code = (gr_code)code;
+    fill_result(t);
+    t->result.time = t->times ? time_watch_json(t->times) : NULL;
+    print(t);
+    json_decref(t->result.time);
+    time_watch_close(t->times);
+    return saved ? saved : code;
+}
+
+/* One rank of a run; group NULL: its only one. */
+static int run_rank(const resolved *s, gr_group *group)
+{
+    run t = {.result = {.run = s, .history = json_array()}, .group = group};
     gr_module *net = NULL;
     gr_optimizer *opt = NULL;
-    int saved = 0, code = prepare(&t, s, &net, &opt);
+    if (leads(&t))
+        t.progress = progress_open();
+    int code = prepare(&t, s, &net, &opt);
     if (code == 0)
         code = open_outputs(&t, s, net);
     if (code == 0)
         code = fit(&t, s, net, opt);
-    if (code == 0)
-        saved = save(&t, s, net, opt);
-    if (code == 0 && t.result.fit.stopped) {
-        code = GR_STOPPED;
-        tell_of_stop(&t);
-    }
-    output_drop(&t.log);
-    t.result.code = (gr_code)code;
-    fill_result(&t);
-    t.result.time = t.times ? time_watch_json(t.times) : NULL;
-    print(&t);
-    json_decref(t.result.time);
+    if (code)
+        gr_group_fail(group, *complaint_kept() ? complaint_kept() : gr_error_text(t.ctx));
+    if (leads(&t))
+        code = leave(&t, s, net, opt, code);
     json_decref(t.result.history);
-    time_watch_close(t.times);
     checkpoints_close(&t.kept);
     source_close(&t.data);
     free(t.note);
     gr_close(t.ctx);
-    return saved ? saved : code;
+    return code;
 }
 
 static int run_train(int argc, char **argv)
@@ -372,10 +408,12 @@ static int run_train(int argc, char **argv)
         code = settings_check_inputs(s, "train");
     if (code == 0)
         code = check_outputs(s);
+    if (code == 0)
+        code = ranks_check(s, "train");
     if (code == 0 && s->batch == BATCH_AUTO)
         code = auto_batch(s, r, "train", &asks.run.batch);
     const resolved whole = code == 0 ? settings_resolve(s, r) : (resolved){0};
-    return code ? code : run_recipe(&whole);
+    return code ? code : ranks_run(&whole, run_rank, "train");
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
@@ -386,6 +424,7 @@ static const option_group groups[] = {
     SETTINGS_GROUP("The protocol", settings_protocol, offsetof(train_asks, run)),
     PARAMETERS_GROUP("The optimizer", offsetof(train_asks, run)),
     SETTINGS_GROUP("The machine", settings_machine, offsetof(train_asks, run)),
+    {"Several ranks", rank_options, NULL, 0},
     {"Evaluation", evaluation_options, NULL, 0},
     SETTINGS_GROUP("Stopping and going on", settings_checkpoints, offsetof(train_asks, run)),
     {"Output", file_options, NULL, 0},

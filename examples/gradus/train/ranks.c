@@ -1,0 +1,97 @@
+/* ranks.c - see ranks.h. */
+#include "train/ranks.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "terminal/complain.h"
+
+typedef struct {
+    const resolved *s;
+    int (*run)(const resolved *s, gr_group *group);
+    gr_group *group;
+    pthread_t thread;
+    int code;
+} rank;
+
+int ranks_check(const settings *s, const char *command)
+{
+    const long long shards = s->shards ? s->shards : 1;
+    if (s->patience > 0 && s->ranks <= 1)
+        return complain(GR_USAGE, command, "--patience is for several --ranks");
+    if (s->ranks & (s->ranks - 1))
+        return complain(GR_USAGE, command, "--ranks %lld: it must be a power of two, such as 4", (long long)s->ranks);
+    if (s->ranks > shards)
+        return complain(GR_USAGE, command, "--ranks %lld share %lld shard%s; give --shards %lld or more",
+                        (long long)s->ranks, shards, shards == 1 ? "" : "s", (long long)s->ranks);
+    if (s->ranks > 1 && s->device.given && strcmp(device_names[s->device.value], "cuda") == 0)
+        return complain(GR_USAGE, command, "--ranks is not for the device cuda yet; leave one of them out");
+    return 0;
+}
+
+/* Processors that this process may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* A rank that has ended leaves the group at once: who waits for it is told. */
+static void run_one(rank *r)
+{
+    r->code = r->run(r->s, r->group);
+    gr_group_close(r->group);
+}
+
+static void *run_thread(void *user)
+{
+    complain_quietly();
+    run_one(user);
+    return NULL;
+}
+
+/* Starts all but rank 0; returns how many ranks there are then. */
+static int start(rank *ranks, int n)
+{
+    for (int i = 1; i < n; i++)
+        if (pthread_create(&ranks[i].thread, NULL, run_thread, &ranks[i]) != 0)
+            return i;
+    return n;
+}
+
+static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+{
+    rank ranks[GR_MAX_RANKS];
+    gr_group *groups[GR_MAX_RANKS];
+    const int n = (int)s->asked.ranks;
+    if (!gr_group_threads(n, s->asked.patience, groups))
+        return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
+    for (int i = 0; i < n; i++)
+        ranks[i] = (rank){.s = s, .run = run, .group = groups[i]};
+    json_object_seed(0); /* which threads must not do at once */
+    const int started = start(ranks, n);
+    for (int i = started; i < n; i++) {
+        gr_group_fail(groups[i], "the system gives no thread for it");
+        gr_group_close(groups[i]);
+    }
+    run_one(&ranks[0]);
+    int code = ranks[0].code;
+    for (int i = 1; i < started; i++) {
+        pthread_join(ranks[i].thread, NULL);
+        if (code == GR_DEVICE_FAULT && ranks[i].code) /* rank 0 has ended because another has */
+            code = ranks[i].code;
+    }
+    return code;
+}
+
+int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+{
+    resolved shared = *s;
+    if (s->asked.ranks <= 1)
+        return run(s, NULL);
+    const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / s->asked.ranks;
+    shared.asked.threads = share > 0 ? share : 1;
+    return run_threads(&shared, run, command);
+}

@@ -1,0 +1,16 @@
+/* ranks.h - --ranks: one run by several ranks, threads of this process. */
+#ifndef GRADUS_TOOL_RANKS_H
+#define GRADUS_TOOL_RANKS_H
+
+#include "settings/resolved.h"
+
+/* Refuses what does not go together. Returns 0 or GR_USAGE, complained of. */
+int ranks_check(const settings *s, const char *command);
+
+/*
+ * Calls run for every rank of s, each in a thread of its own with its share of the processors, rank 0 in this one;
+ * others complain by rank 0 alone. Returns its exit code, or that of the rank that has ended all of them.
+ */
+int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command);
+
+#endif

@@ -1,0 +1,53 @@
+"""gradus train --ranks: the same run by any number of ranks, and what is said where it cannot be."""
+
+import unittest
+
+from cli import Case
+
+RUN = ["train", "--procedural", "--shards", 8, "--json"]
+
+
+class Ranks(Case):
+    def same_for_all(self, *words):
+        """The weights and the row of 1, 2, 4 and 8 ranks."""
+        rows, weights = [], []
+        for ranks in (1, 2, 4, 8):
+            got = self.gradus(*RUN, *words, "--ranks", ranks, "--save-weights", "w.safetensors")
+            rows.append(got.row())
+            weights.append((self.folder / "w.safetensors").read_bytes())
+        self.assertEqual([row["ranks"] for row in rows], [1, 2, 4, 8])
+        for row, saved in zip(rows[1:], weights[1:]):
+            self.assertEqual(saved, weights[0])
+            self.assertEqual(row["train_loss"], rows[0]["train_loss"])
+
+    def test_cifar10_cnn(self):
+        self.same_for_all("cifar10-cnn", "--batch", 20, "--updates", 4, "--no-evaluation", "--augment", "flip")
+
+    def test_cats_vs_dogs(self):
+        self.same_for_all("cats-vs-dogs", "--resize", 24, "--batch", 500, "--micro-batch", 40, "--epochs", 1,
+                          "--last-batch", "pad")
+
+    def test_refusals(self):
+        self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 3, names=["--ranks 3", "power of two"])
+        self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 4, names=["--ranks 4", "--shards 4"])
+        self.refused(2, "train", "cifar10-cnn", "--procedural", "--patience", 4, names=["--patience", "--ranks"])
+
+    def test_one_rank_speaks(self):
+        got = self.gradus("train", "cats-vs-dogs", "--data", "nowhere", "--shards", 4, "--ranks", 4, expect=3)
+        self.assertEqual(got.err.count("gradus train:"), 1, got.err)
+
+    def test_goes_on_with_another_number(self):
+        words = [*RUN, "cifar10-cnn", "--batch", 20, "--updates", 6, "--no-evaluation"]
+        whole = self.gradus(*words, "--save-weights", "whole.safetensors").row()
+        kept = ["--checkpoint", "kept", "--checkpoint-every", 2, "--keep", 9]
+        self.gradus(*words, *kept, "--ranks", 4)
+        for name in ("0000000006", "0000000004"):
+            (self.folder / "kept" / f"checkpoint-{name}.safetensors").unlink()
+        row = self.gradus(*words, *kept, "--resume", "--ranks", 2, "--save-weights", "w.safetensors").row()
+        self.assertEqual(row["train_loss"], whole["train_loss"])
+        self.assertEqual((self.folder / "w.safetensors").read_bytes(),
+                         (self.folder / "whole.safetensors").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

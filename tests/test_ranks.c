@@ -1,0 +1,287 @@
+/*
+ * test_ranks.c - a run by 1, 2, 4 or 8 ranks, threads here, ends with the same bits, also where it is stopped and goes
+ * on with another number of them; a rank that fails, hangs or makes another run ends all and is named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gradus.h"
+#include "nn/module.h"
+
+enum { SIDE = 10, IMAGES = 50, SHARDS = 8, MOST = 8192, RANKS = 8 };
+
+/* --- telling each other things ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    gr_group *group;
+    bool good;
+} talker;
+
+/* The sum of 0.1 rank + i over ranks, by the tree. */
+static double tree(int from, int ranks, int64_t i)
+{
+    if (ranks == 1)
+        return 0.1 * from + (double)i;
+    return tree(from, ranks / 2, i) + tree(from + ranks / 2, ranks / 2, i);
+}
+
+static bool sums(gr_group *g, int64_t count)
+{
+    double values[37];
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
+    gr_tensor *t = gr_tensor_new(ctx, GR_F64, 1, &count);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = 0.1 * gr_group_rank(g) + (double)i;
+    bool good = gr_upload(t, values) && gr_group_sum(g, t) && gr_download(t, values);
+    for (int64_t i = 0; i < count; i++)
+        good = good && values[i] == tree(0, gr_group_size(g), i);
+    return gr_close(ctx) == 0 && good;
+}
+
+static void *talk(void *user)
+{
+    talker *t = user;
+    gr_group *g = t->group;
+    const int rank = gr_group_rank(g), ranks = gr_group_size(g);
+    int word = rank == 0 ? 4711 : rank, all[RANKS];
+    t->good = gr_group_broadcast(g, &word, sizeof word) && word == 4711;
+    t->good = t->good && gr_group_gather(g, &rank, sizeof rank, all);
+    for (int i = 0; i < ranks; i++)
+        t->good = t->good && all[i] == i;
+    t->good = t->good && gr_group_any(g, rank == ranks - 1) && !gr_group_any(g, false) && gr_group_barrier(g);
+    for (int64_t count = 1; count <= 37; count += 6)
+        t->good = t->good && sums(g, count);
+    gr_group_close(g);
+    return NULL;
+}
+
+static void groups_talk(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= RANKS; ranks *= 2) {
+        gr_group *groups[RANKS];
+        talker talkers[RANKS];
+        pthread_t threads[RANKS];
+        assert_true(gr_group_threads(ranks, 0, groups));
+        for (int i = 0; i < ranks; i++) {
+            talkers[i] = (talker){groups[i], false};
+            pthread_create(&threads[i], NULL, talk, &talkers[i]);
+        }
+        for (int i = 0; i < ranks; i++) {
+            pthread_join(threads[i], NULL);
+            assert_true(talkers[i].good);
+        }
+    }
+    gr_group *none[3];
+    assert_false(gr_group_threads(3, 0, none));
+}
+
+/* --- a run -------------------------------------------------------------------------------------------------------- */
+
+/* What a run is made of, for all of its ranks. */
+typedef struct {
+    gr_precision precision;
+    gr_last_batch last;
+    int64_t micro, updates, stop_at; /* stop_at: rank 0 is stopped behind that update; 0: it is not */
+    const char *folder;              /* of checkpoints; NULL: none */
+    bool augmented, sam, overflow, resume;
+    int failing, hanging, differing; /* the rank that does so; 0: none */
+    double patience;
+} course;
+
+typedef struct {
+    const course *c;
+    gr_group *group;
+    gr_fit_result result;
+    gr_code code;
+    char error[512];
+    char weights[MOST];
+    size_t bytes;
+    int64_t calls;
+} member;
+
+/* Everything that could depend on who computes what: statistics, dropout, a penalty. */
+static gr_module *network(gr_context *ctx)
+{
+    const gr_conv2d_options conv = {.filters = 4, .kernel = 3, .no_bias = true};
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
+                         gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx), gr_dropout_layer(ctx, 0.2),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .l2 = 0.01}), gr_relu_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+}
+
+/* In the last batches of epochs, which have 10 samples, the shard of row 6 has infinities where a run wants them. */
+static gr_tensor *loss(void *user, gr_tensor *z, const gr_batch *batch)
+{
+    member *m = user;
+    const course *c = m->c;
+    const int rank = gr_group_rank(m->group);
+    m->calls++;
+    if (c->failing && rank == c->failing && m->calls > 2 * SHARDS)
+        return NULL;
+    if (c->hanging && rank == c->hanging && m->calls > 2 * SHARDS && gr_group_ok(m->group))
+        usleep((useconds_t)(4e6 * c->patience));
+    gr_tensor *l = gr_loss(z, batch);
+    return c->overflow && batch->whole == 10 && batch->row == 6 ? gr_scale(l, 1e38) : l;
+}
+
+static bool report(void *user, const gr_progress *p)
+{
+    const member *m = user;
+    return m->c->stop_at == 0 || p->update != m->c->stop_at || gr_group_rank(m->group) > 0;
+}
+
+/* Weights, then running statistics. */
+static void take_weights(gr_module *net, member *m)
+{
+    const gr_slab *slabs[] = {net->parameters->slab, net->parameters->statistics->slab};
+    m->bytes = 0;
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < slabs[s]->n; i++) {
+            const gr_tensor *t = slabs[s]->segments[i].value;
+            assert_true(m->bytes + gr__bytes(t) <= MOST);
+            assert_true(gr_download(t, m->weights + m->bytes));
+            m->bytes += gr__bytes(t);
+        }
+}
+
+static void *train(void *user)
+{
+    member *m = user;
+    const course *c = m->c;
+    const bool differs = c->differing && gr_group_rank(m->group) == c->differing;
+    gr_context *ctx = gr_open(&(gr_options){.seed = 5, .threads = 1, .precision = c->precision});
+    gr_module *net = network(ctx);
+    gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
+    gr_set_sam(opt, c->sam ? 0.05 : 0);
+    gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
+    const gr_setting rate = {"learning rate", differs ? "0.5" : "0.05"};
+    gr_fit_options o = {.batch = 20,
+                        .shards = SHARDS,
+                        .micro_batch = c->micro,
+                        .updates = c->updates,
+                        .last = c->last,
+                        .group = m->group,
+                        .agree = &rate,
+                        .n_agree = 1,
+                        .loss = loss,
+                        .report = report,
+                        .user = m,
+                        .checkpoints = c->folder ? &(gr_checkpoints){.folder = c->folder, .resume = c->resume} : NULL};
+    m->result = gr_fit(net, opt, (gr_split){.train = c->augmented ? gr_augmented(set, "flip,translate=2") : set}, &o);
+    m->code = gr_error_code(ctx);
+    snprintf(m->error, sizeof m->error, "%s", gr_error_text(ctx));
+    if (m->code == GR_OK)
+        take_weights(net, m);
+    gr_close(ctx);
+    gr_group_close(m->group);
+    return NULL;
+}
+
+/* The run by so many ranks; what each has come to lies in members. */
+static void run(const course *c, int ranks, member members[RANKS])
+{
+    gr_group *groups[RANKS];
+    pthread_t threads[RANKS];
+    assert_true(gr_group_threads(ranks, c->patience, groups));
+    for (int i = 0; i < ranks; i++) {
+        members[i] = (member){.c = c, .group = groups[i]};
+        pthread_create(&threads[i], NULL, train, &members[i]);
+    }
+    for (int i = 0; i < ranks; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static member one[RANKS], many[RANKS];
+
+/* All ranks have the weights of the run by one, and know its losses. */
+static void same_bits(const course *c, int ranks)
+{
+    run(c, ranks, many);
+    for (int i = 0; i < ranks; i++) {
+        if (many[i].code)
+            fail_msg("rank %d of %d: %s", i, ranks, many[i].error);
+        assert_int_equal(many[i].bytes, one[0].bytes);
+        assert_memory_equal(many[i].weights, one[0].weights, one[0].bytes);
+        assert_int_equal(many[i].result.samples, one[0].result.samples);
+        assert_int_equal(many[i].result.skipped, one[0].result.skipped);
+        assert_true(many[i].result.train_loss == one[0].result.train_loss);
+        assert_true(many[i].result.train_accuracy == one[0].result.train_accuracy);
+    }
+}
+
+/* Two epochs: four batches of 20 and two of 10, which leave a shard of one sample, or none where they are padded. */
+static void ranks_do_not_show(void **state)
+{
+    (void)state;
+    const course courses[] = {
+        {.last = GR_KEEP, .updates = 6},
+        {.last = GR_DROP, .updates = 6, .augmented = true},
+        {.last = GR_PAD, .updates = 6, .micro = 2},
+        {.last = GR_WRAP, .updates = 6, .sam = true},
+        {.last = GR_PAD, .updates = 6, .augmented = true, .precision = GR_PRECISION_BF16},
+        {.last = GR_KEEP, .updates = 6, .overflow = true, .precision = GR_PRECISION_FP16},
+    };
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        run(&courses[i], 1, one);
+        assert_int_equal(one[0].code, GR_OK);
+        assert_int_equal(one[0].result.skipped, courses[i].overflow ? 2 : 0);
+        for (int ranks = 2; ranks <= RANKS; ranks *= 2)
+            same_bits(&courses[i], ranks);
+    }
+}
+
+/* Stopped by rank 0 within an epoch of four ranks, gone on with by two. */
+static void goes_on_with_fewer(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gradus-ranks-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    run(&(course){.updates = 6}, 1, one);
+    run(&(course){.updates = 6, .stop_at = 4, .folder = folder}, 4, many);
+    for (int i = 0; i < 4; i++)
+        assert_true(many[i].code == GR_OK && many[i].result.stopped && many[i].result.updates == 4);
+    same_bits(&(course){.updates = 6, .folder = folder, .resume = true}, 2);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* Every rank but the one that is named ends because of it. */
+static void all_end(const course *c, int named, const char *words)
+{
+    run(c, 4, many);
+    for (int i = 0; i < 4; i++) {
+        if (i == named && c->failing)
+            assert_int_equal(many[i].code, GR_USAGE);
+        else if (many[i].code != GR_DEVICE_FAULT || !strstr(many[i].error, words))
+            fail_msg("rank %d ends with %d: %s", i, many[i].code, many[i].error);
+    }
+}
+
+static void who_ends_it_is_named(void **state)
+{
+    (void)state;
+    all_end(&(course){.updates = 9, .micro = 1, .failing = 2}, 2, "rank 2 has ended: the program's own loss function");
+    all_end(&(course){.updates = 9, .micro = 1, .hanging = 1, .patience = 0.4}, 1, "rank 1 of 4 has not been heard of");
+    all_end(&(course){.updates = 9, .differing = 3}, 3,
+            "rank 3 disagrees with rank 0 about the learning rate: 0.5, not 0.05");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_talk),
+        cmocka_unit_test(ranks_do_not_show),
+        cmocka_unit_test(goes_on_with_fewer),
+        cmocka_unit_test(who_ends_it_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
