@@ -84,6 +84,40 @@ static void groups_talk(void **state)
     assert_false(gr_group_threads(3, 0, none));
 }
 
+/* Of four ranks 0 is late, 1 does not come at all and 3 is later still. */
+static void *come_late(void *user)
+{
+    talker *t = user;
+    const int late[] = {150, 0, 0, 240};
+    int word = 0;
+    usleep((useconds_t)(1000 * late[gr_group_rank(t->group)]));
+    if (gr_group_rank(t->group) != 1)
+        t->good = gr_group_broadcast(t->group, &word, sizeof word);
+    return NULL;
+}
+
+/* 2 waits for 0, which has long come and waits for 1: that is who is named. */
+static void the_right_one_is_named(void **state)
+{
+    (void)state;
+    gr_group *groups[4];
+    talker talkers[4];
+    pthread_t threads[4];
+    assert_true(gr_group_threads(4, 0.3, groups));
+    for (int i = 0; i < 4; i++) {
+        talkers[i] = (talker){groups[i], false};
+        pthread_create(&threads[i], NULL, come_late, &talkers[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) {
+        assert_false(talkers[i].good);
+        assert_true(i == 1 || strstr(gr_group_error(groups[i]), "rank 1 of 4 has not been heard of for 0.3 s"));
+    }
+    for (int i = 0; i < 4; i++)
+        gr_group_close(groups[i]);
+}
+
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 /* What a run is made of, for all of its ranks. */
@@ -278,9 +312,8 @@ static void who_ends_it_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_talk),
-        cmocka_unit_test(ranks_do_not_show),
-        cmocka_unit_test(goes_on_with_fewer),
+        cmocka_unit_test(groups_talk),          cmocka_unit_test(the_right_one_is_named),
+        cmocka_unit_test(ranks_do_not_show),    cmocka_unit_test(goes_on_with_fewer),
         cmocka_unit_test(who_ends_it_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

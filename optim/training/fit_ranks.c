@@ -32,6 +32,8 @@ void gr__fit_ranks_stop(gr_fit_run *f)
     if (!together(f))
         return;
     f->result.stopped = gr_group_any(f->o->group, f->result.stopped);
+    if (f->o->seconds > 0)
+        gr_group_broadcast(f->o->group, &f->p.seconds, sizeof f->p.seconds);
     check(f, gr_group_ok(f->o->group));
 }
 

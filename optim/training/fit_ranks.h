@@ -10,7 +10,7 @@ bool gr__fit_leads(const gr_fit_run *f);
 /* All ranks make the same run: else the first that differs from rank 0 is named with what it differs in. */
 bool gr__fit_ranks_agree(gr_fit_run *f);
 
-/* Stops all where one was asked to stop. */
+/* Stops all where one was asked to stop; where a run ends by the clock, rank 0's is everyone's. */
 void gr__fit_ranks_stop(gr_fit_run *f);
 
 /* Whether all say so. */
