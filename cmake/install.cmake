@@ -10,7 +10,7 @@ if(GRADUS_PROGRAMS)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/install/share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # man pages, completion
   install(FILES examples/published.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
   install(DIRECTORY examples/puzzles examples/models DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
-  install(PROGRAMS scripts/plot_sweep.py scripts/compare_sweeps.py scripts/slurm_sweep.py
+  install(PROGRAMS scripts/plot_sweep.py scripts/plot_landscape.py scripts/compare_sweeps.py scripts/slurm_sweep.py
           DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
 endif()
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)

@@ -203,6 +203,14 @@ int gr_module_freeze_statistics(gr_module *net, const char *patterns);
 bool gr_parameter_frozen(const gr_module *net, int i);
 
 /*
+ * The same with running statistics behind the parameters, all that a file of weights holds: 0 .. count-1. Of a built
+ * model.
+ */
+int gr_state_count(const gr_module *net);
+const char *gr_state_name(const gr_module *net, int i); /* "bn1.running_var" */
+gr_tensor *gr_state(const gr_module *net, int i);
+
+/*
  * Weights on disk are as PyTorch has them: filters OIHW, dense weights (out, in) with the columns behind a flatten in
  * C,H,W order, running statistics of batch normalisation, float32, in a safetensors file. Loading wants exactly the
  * model's names and shapes and says which differ; PyTorch's counters num_batches_tracked are passed over.

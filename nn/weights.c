@@ -21,6 +21,21 @@ int gr__weights_count(const gr_module *net)
     return gr_parameter_count(net) + net->parameters->statistics->n;
 }
 
+int gr_state_count(const gr_module *net)
+{
+    return gr_parameter_count(net) > 0 ? gr__weights_count(net) : 0;
+}
+
+const char *gr_state_name(const gr_module *net, int i)
+{
+    return i >= 0 && i < gr_state_count(net) ? gr__stored_plan(net, i)->name : "";
+}
+
+gr_tensor *gr_state(const gr_module *net, int i)
+{
+    return i >= 0 && i < gr_state_count(net) ? gr__stored_value(net, i) : NULL;
+}
+
 const gr_parameter_plan *gr__stored_plan(const gr_module *net, int i)
 {
     int n = gr_parameter_count(net);

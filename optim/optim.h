@@ -152,6 +152,15 @@ typedef struct {
 /* Runs the model over a whole set without a tape, 64 samples at a time. */
 gr_metrics gr_evaluate(gr_module *net, gr_dataset *set);
 
+/* Evaluation as gr_fit has it: with the same rows at a time and the same loss the same bits. */
+typedef struct {
+    int64_t batch;          /* rows at a time; 0: 64 */
+    gr_loss_function loss;  /* in place of gr_loss; NULL: that */
+    void *user;             /* for loss */
+    double label_smoothing; /* of gr_loss, as in gr_fit_options */
+} gr_evaluate_options;
+gr_metrics gr_evaluate_with(gr_module *net, gr_dataset *set, const gr_evaluate_options *options);
+
 /*
  * Gradient noise scale (McCandlish et al. 2018): tr(Sigma) / |G|^2, where G is the true gradient and Sigma the
  * covariance of one sample's. Batches far below it waste updates, batches far above it waste samples. Zero is the

@@ -23,7 +23,7 @@ allowed() {
         tests) echo "core kernels nn data amp optim examples gradus.h" ;;
         examples) # the rooms of examples/gradus
             echo "gradus.h terminal recipes settings sources train find_batch sweep compare report bench summary" \
-                 "manual cuda puzzle theatre draw profile reproduce monitor predict evaluate" ;;
+                 "manual cuda puzzle theatre draw profile reproduce landscape monitor predict evaluate" ;;
     esac
 }
 

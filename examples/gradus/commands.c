@@ -6,19 +6,33 @@
 
 #include "terminal/text.h"
 
-const gradus_command *const commands[] = {&train_command,        &sweep_command,
-                                          &sweep_merge_command,  &compare_command,
-                                          &report_command,       &reproduce_command,
-                                          &summary_command,      &draw_command,
-                                          &predict_command,      &evaluate_command,
-                                          &weights_command,      &weights_convert_command,
-                                          &data_command,         &data_show_command,
-                                          &find_batch_command,   &bench_command,
-                                          &bench_memory_command, &profile_command,
-                                          &monitor_command,      &cuda_command,
-                                          &theatre_command,      &puzzle_command,
-                                          &doctor_command,       &man_command,
-                                          &completion_command,   NULL};
+const gradus_command *const commands[] = {&train_command,
+                                          &sweep_command,
+                                          &sweep_merge_command,
+                                          &compare_command,
+                                          &report_command,
+                                          &reproduce_command,
+                                          &landscape_command,
+                                          &summary_command,
+                                          &draw_command,
+                                          &predict_command,
+                                          &evaluate_command,
+                                          &weights_command,
+                                          &weights_convert_command,
+                                          &data_command,
+                                          &data_show_command,
+                                          &find_batch_command,
+                                          &bench_command,
+                                          &bench_memory_command,
+                                          &profile_command,
+                                          &monitor_command,
+                                          &cuda_command,
+                                          &theatre_command,
+                                          &puzzle_command,
+                                          &doctor_command,
+                                          &man_command,
+                                          &completion_command,
+                                          NULL};
 
 /* Where help begins a part of its list. */
 static const struct {

@@ -89,10 +89,18 @@ gr_metrics gr__evaluator_run(gr_evaluator *e)
 
 gr_metrics gr_evaluate(gr_module *net, gr_dataset *set)
 {
+    return gr_evaluate_with(net, set, &(gr_evaluate_options){0});
+}
+
+gr_metrics gr_evaluate_with(gr_module *net, gr_dataset *set, const gr_evaluate_options *options)
+{
     gr_evaluator e = {0};
     gr_metrics m = {NAN, NAN, NAN, NAN, NAN, .samples = 0};
-    if (net && gr__evaluator_open(&e, net, set, &(gr_loader_options){.batch = 64}))
+    const int64_t batch = options->batch > 0 ? options->batch : 64;
+    if (net && gr__evaluator_open(&e, net, set, &(gr_loader_options){.batch = batch})) {
+        e.loss = (gr_loss_rule){options->loss, options->user, options->label_smoothing};
         m = gr__evaluator_run(&e);
+    }
     gr__evaluator_close(&e);
     m.confusion = NULL;
     return m;

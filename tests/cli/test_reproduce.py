@@ -53,7 +53,7 @@ class Reproduce(Case):
         kinds = set()
         for name in self.names():
             text = self.gradus("reproduce", name, "--dry-run", "--data", "nowhere", "--updates", 1,
-                               expect=0 if name in ("profiler", "dense-network") else 3).out
+                               expect=0 if name in ("profiler", "minima", "dense-network") else 3).out
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             commands = re.findall(r"^  gradus (.*)$", text.replace("\\\n", " "), re.M)
             self.assertTrue(commands)
@@ -65,7 +65,7 @@ class Reproduce(Case):
                     told = self.gradus("help", words[0]).out
                     for option in (w for w in words if w.startswith("--")):
                         self.assertIn(option, told)
-        self.assertEqual(kinds, {"sweep", "profile"})
+        self.assertEqual(kinds, {"sweep", "train", "landscape", "profile"})
 
     def test_figures_and_claims(self):
         sgd = {16: [59, 61, 60], 128: [50, 51, 49.5]}

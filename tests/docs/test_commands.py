@@ -74,6 +74,8 @@ def shortened(words):
         short += ["--memory-limit", "4M"]  # fewer batch sizes to time
     if command == "reproduce" and recipe and "--dry-run" not in short:
         short += ["--verdict"]  # of runs that are not there
+    if command == "landscape":
+        short += ["--samples", "4", "--steps", "1"]  # the last ones count
     if command == "bench":
         short += ["--seconds", "0.001"]
         short += ["--rounds", "1"] if recipe == "memory" and "--rounds" not in short else []
@@ -187,9 +189,9 @@ class Commands(pages.PagesCase):
 
     def test_every_option_in_prose_is_known(self):
         tool = ("train sweep find-batch compare report reproduce monitor predict evaluate summary bench profile cuda "
-                "puzzle doctor")
+                "puzzle doctor landscape")
         commands = [[name] for name in tool.split()]
-        commands += [["data", name] for name in "check pack show".split()]
+        commands += [["data", name] for name in "check pack show".split()] + [["weights", "convert"]]
         known = "".join(self.help(*command) for command in commands)
         scripts = (pages.ROOT / "scripts").iterdir()
         known += "".join(path.read_text() for path in scripts if path.suffix in (".sh", ".py"))

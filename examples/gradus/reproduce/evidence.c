@@ -93,8 +93,10 @@ bool side_has(const side *s, const run *r)
 }
 
 /* What only rows of other commands than train have. */
-static const metric of_others[] = {
-    {"convolutions", 0.01, "share of the convolutions, in points"}, {"ms", 1, "ms of an update"}, {NULL, 0, NULL}};
+static const metric of_others[] = {{"convolutions", 0.01, "share of the convolutions, in points"},
+                                   {"ms", 1, "ms of an update"},
+                                   {"rise", 1, "rise of the training loss around the weights"},
+                                   {NULL, 0, NULL}};
 
 const metric *metric_named(const char *name)
 {

@@ -244,5 +244,72 @@ const experiment experiments_others[] = {
                     NULL,
                     0}},
     },
+    {
+        .name = "minima",
+        .title = "the loss between the minimum of small batches and that of large ones, a nominal and a robust one",
+        .publication = "Keskar et al. 2017, \"On large-batch training for deep learning\"",
+        .says = "Large batches end in minima around which the loss rises steeply, small ones in flat minima, which do "
+                "better on the test samples.",
+        .oddities = {"They train until the training loss falls no more. At 10 epochs a batch of 1024 has made 490 "
+                     "updates where one of 32 has made 15,630: it is under way to a minimum. The corrected line gives "
+                     "it 1,960, 40 epochs.",
+                     "Steep is what lies beside the weights along this one line, a quarter of its length to both "
+                     "sides; longer weights make it look flatter (Dinh et al. 2017).",
+                     "The second line is Lheureux's robust training (SAM) beside the momentum that it is built on.",
+                     "Pictures of all lines lie beside their rows; 'gradus landscape' has planes, too."},
+        .seeds = 5,
+        .arms = {{"minima-small", "batches of 32", false,
+                  "train cifar10-cnn --batch 32 --optimizer adam --seed {seed} "
+                  "--save-weights {out}/minima-small/seed-{seed}.safetensors"},
+                 {"minima-large", "batches of 1024", false,
+                  "train cifar10-cnn --batch 1024 --optimizer adam --seed {seed} "
+                  "--save-weights {out}/minima-large/seed-{seed}.safetensors"},
+                 {"minima-line", "line from 32 (A) to 1024 (B)", false,
+                  "landscape {out}/minima-small/seed-{seed}.safetensors {out}/minima-large/seed-{seed}.safetensors "
+                  "--samples 5000 --out {out}/minima-line/seed-{seed}"},
+                 {"minima-nominal", "momentum", false,
+                  "train cifar10-cnn --batch 128 --optimizer momentum --seed {seed} "
+                  "--save-weights {out}/minima-nominal/seed-{seed}.safetensors"},
+                 {"minima-robust", "SAM", false,
+                  "train cifar10-cnn --batch 128 --optimizer sam --seed {seed} "
+                  "--save-weights {out}/minima-robust/seed-{seed}.safetensors"},
+                 {"minima-robust-line", "line from momentum (A) to SAM (B)", false,
+                  "landscape {out}/minima-nominal/seed-{seed}.safetensors {out}/minima-robust/seed-{seed}.safetensors "
+                  "--samples 5000 --out {out}/minima-robust-line/seed-{seed}"},
+                 {"minima-long", "batches of 1024, 40 epochs", true,
+                  "train cifar10-cnn --batch 1024 --optimizer adam --updates 1960 --seed {seed} "
+                  "--save-weights {out}/minima-long/seed-{seed}.safetensors"},
+                 {"minima-long-line", "line from 32 (A) to 1024, 40 epochs (B)", true,
+                  "landscape {out}/minima-small/seed-{seed}.safetensors {out}/minima-long/seed-{seed}.safetensors "
+                  "--samples 5000 --out {out}/minima-long-line/seed-{seed}"}},
+        .claims = {{"the loss rises more around the weights of batches of 1024 than around those of 32",
+                    false,
+                    {"line from 32 (A) to 1024 (B)", "", "A", 0},
+                    {"line from 32 (A) to 1024 (B)", "", "B", 0},
+                    ABOVE,
+                    "rise",
+                    0},
+                   {"batches of 32 reach more than batches of 1024",
+                    false,
+                    {"batches of 1024", "adam", NULL, 1024},
+                    {"batches of 32", "adam", NULL, 32},
+                    ABOVE,
+                    NULL,
+                    0},
+                   {"the loss rises less around SAM's weights than around those of momentum",
+                    false,
+                    {"line from momentum (A) to SAM (B)", "", "A", 0},
+                    {"line from momentum (A) to SAM (B)", "", "B", 0},
+                    BELOW,
+                    "rise",
+                    0},
+                   {"after 40 epochs of 1024, too, it rises more around theirs",
+                    true,
+                    {"line from 32 (A) to 1024, 40 epochs (B)", "", "A", 0},
+                    {"line from 32 (A) to 1024, 40 epochs (B)", "", "B", 0},
+                    ABOVE,
+                    "rise",
+                    0}},
+    },
     {0},
 };

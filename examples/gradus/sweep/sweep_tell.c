@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "sweep/outcome.h"
-#include "sweep/plot.h"
 #include "sweep/sweep.h"
 #include "terminal/output.h"
+#include "terminal/plot.h"
 #include "terminal/system.h"
 
 static int write_file(const sweep *w, const char *name, const outcome *t)

@@ -65,6 +65,10 @@ void print_command(FILE *f, const char *words, int indent)
     while (*words) {
         const char *next = strstr(words, " --");
         int length = next ? (int)(next - words) : (int)strlen(words);
+        if (length > TERMINAL_WIDTH - indent - 6) { /* more than a line holds: word by word */
+            next = strchr(words, ' ');
+            length = next ? (int)(next - words) : (int)strlen(words);
+        }
         if (column + 1 + length + (next ? 2 : 0) > TERMINAL_WIDTH)
             column = fprintf(f, " \\\n%*s", indent + 3, "") - 3; /* 3: what belongs to the line before */
         column += fprintf(f, " %.*s", length, words);

@@ -23,7 +23,7 @@ void print_plain(FILE *f, const char *text);
 
 /*
  * Prints a command with its words, such as "sweep R --out O", behind indent blanks and "gradus "; where it is too long
- * its lines end in a backslash, before an option, as a shell takes them.
+ * its lines end in a backslash, before an option or a word, as a shell takes them.
  */
 void print_command(FILE *f, const char *words, int indent);
 
