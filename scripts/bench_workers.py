@@ -20,7 +20,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SIDES = {"cats-vs-dogs": 200, "cifar10-cnn": 32, "resnet18-cifar": 32}
-PRECISIONS = {"fp32": 1, "fp16": 3, "bf16": 4}  # gr_precision
+PRECISIONS = {"fp32": 101, "fp16": 103, "bf16": 104}  # gr_precision
 GR_IN_ORDER = 1  # gr_order
 WARM_UP = 2
 

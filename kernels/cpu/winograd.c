@@ -1,22 +1,36 @@
-/* winograd.c - 3x3 convolutions by F(2x2, 3x3): forward and dX, a block of tiles after the other. */
+/* winograd.c - 3x3 convolutions by F(4x4, 3x3): forward and dX. */
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/tile.h"
 
 enum {
-    FEW = 32,       /* channels below which the sums around the products cost more than the products saved */
-    SMALLEST = 4,   /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
-    APART = 16,     /* floats between tiles beyond their channels: a power of two would share cache sets */
-    FEW_TILES = 96, /* of the batch: below, the filters' own transformation costs more than is saved */
-    TRANSPOSED = 4 * VL, /* channels of filters */
-    PACK = 16            /* filters that a chunk turns round */
+    FEW = 32,         /* channels below which the sums around the products cost more than the products saved */
+    SMALLEST = 4,     /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
+    FEW_PIXELS = 384, /* of the batch: below, the filters' own transformation costs more than is saved */
+    APART = 16,       /* floats between tiles and places beyond their channels: a power of two would share cache sets */
+    TRANSPOSED = 4 * VL,                /* channels of filters */
+    PACK = 16,                          /* filters that a chunk turns round */
+    HELD_BYTES = 1 << 20,               /* of transformed tiles: what the last-level cache holds, */
+    HELD_TILES = 128,                   /* but so many that filters are not read too often */
+    SHARE = 8,                          /* tiles that a chunk transforms */
+    BLOCK = 28 / TILE_ROWS * TILE_ROWS, /* tiles whose products with a panel of filters lie in the second-level cache */
+    BLOCKS = 16                         /* with fewer than these a chunk takes one panel only */
 };
+
+/*
+ * Results beyond the second pixel of a border see none of the image: their sums would be what rounding leaves of 0.
+ */
+static bool sees_the_image(int64_t pad, int64_t result, int64_t size)
+{
+    return pad <= 2 && result - pad <= size;
+}
 
 bool winograd_fits(const gr_call *call, const gr_geometry *g)
 {
-    const int64_t k = call->in[1]->shape[0], tiles = winograd_tiles_of(1, g->p, g->q).count;
     const bool pooled = call->n_out > 1; /* its dz is not read tile by tile */
-    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && !pooled && min64(g->c, k) >= FEW &&
-           min64(g->p, g->q) >= SMALLEST && g->n * tiles >= FEW_TILES;
+    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && !pooled &&
+           min64(g->c, call->in[1]->shape[0]) >= FEW && min64(g->p, g->q) >= SMALLEST &&
+           g->n * g->p * g->q >= FEW_PIXELS && sees_the_image(g->pad_top, g->p, g->h) &&
+           sees_the_image(g->pad_left, g->q, g->w);
 }
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */
@@ -24,24 +38,23 @@ bool winograd_fits(const gr_call *call, const gr_geometry *g)
 /* G w G' of nine vectors: w[tap] every `tap` floats; u[place] every `step` floats. */
 INLINE void transform_filter(const float *w, int64_t tap, bool turned, int64_t width, float *u, int64_t step)
 {
-    vec e[4][3];
+    vec e[3][ALONG]; /* [column][place] */
     UNROLL
     for (int s = 0; s < 3; s++) {
         vec g[3];
         UNROLL
         for (int r = 0; r < 3; r++)
             g[r] = vec_load_n(w + (turned ? 8 - (3 * r + s) : 3 * r + s) * tap, width);
-        e[0][s] = g[0];
-        e[1][s] = 0.5f * ((g[0] + g[2]) + g[1]);
-        e[2][s] = 0.5f * ((g[0] + g[2]) - g[1]);
-        e[3][s] = g[2];
+        taps_to_places(g, e[s]);
     }
     UNROLL
-    for (int i = 0; i < 4; i++) {
-        vec_store(u + (4 * i + 0) * step, e[i][0]);
-        vec_store(u + (4 * i + 1) * step, 0.5f * ((e[i][0] + e[i][2]) + e[i][1]));
-        vec_store(u + (4 * i + 2) * step, 0.5f * ((e[i][0] + e[i][2]) - e[i][1]));
-        vec_store(u + (4 * i + 3) * step, e[i][2]);
+    for (int i = 0; i < ALONG; i++) {
+        const vec g[3] = {e[0][i], e[1][i], e[2][i]};
+        vec row[ALONG];
+        taps_to_places(g, row);
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            vec_store(u + (ALONG * i + j) * step, row[j]);
     }
 }
 
@@ -49,6 +62,12 @@ typedef struct {
     const winograd_sweep *s;
     const float *w; /* [K,3,3,C] */
 } filter_job;
+
+/* The transformed filters of a panel at one channel of depth. */
+INLINE float *filters_at(const winograd_sweep *s, int64_t panel, int64_t depth)
+{
+    return s->w + panel * PLACES * s->w_pitch + depth * PANEL;
+}
 
 /*
  * Chunk: a panel of filters, for y. Some channels at a time are transposed tap by tap, so that filters lie side by
@@ -58,7 +77,7 @@ static void filter_chunk(void *arg, int64_t panel)
 {
     const filter_job *job = arg;
     const winograd_sweep *s = job->s;
-    const int64_t step = round_up(s->channels, PANEL) * s->depth, filters = min64(PANEL, s->channels - panel * PANEL);
+    const int64_t filters = min64(PANEL, s->channels - panel * PANEL);
     float g[9][TRANSPOSED][PANEL] __attribute__((aligned(64)));
     memset(g, 0, sizeof g);
     for (int64_t first = 0; first < s->depth; first += TRANSPOSED) {
@@ -67,8 +86,7 @@ static void filter_chunk(void *arg, int64_t panel)
             transpose(job->w + (panel * PANEL * 9 + tap) * s->depth + first, 9 * s->depth, filters, count, g[tap][0],
                       PANEL);
         for (int64_t i = 0; i < count * PANEL; i += VL)
-            transform_filter(g[0][0] + i, TRANSPOSED * PANEL, false, VL, s->w + (panel * s->depth + first) * PANEL + i,
-                             step);
+            transform_filter(g[0][0] + i, TRANSPOSED * PANEL, false, VL, filters_at(s, panel, first) + i, s->w_pitch);
     }
 }
 
@@ -77,27 +95,17 @@ static void turned_chunk(void *arg, int64_t chunk)
 {
     const filter_job *job = arg;
     const winograd_sweep *s = job->s;
-    const int64_t step = round_up(s->channels, PANEL) * s->depth, blocks = ceil_div(s->depth, PACK),
-                  panel = chunk / blocks;
+    const int64_t blocks = ceil_div(s->depth, PACK), panel = chunk / blocks;
     const span filters = {chunk % blocks * PACK, min64(s->depth, (chunk % blocks + 1) * PACK)};
     for (int64_t k = filters.begin; k < filters.end; k++)
         for (int64_t c = panel * PANEL; c < (panel + 1) * PANEL; c += VL) {
-            float *u = s->w + (panel * s->depth + k) * PANEL + c % PANEL;
+            float *u = filters_at(s, panel, k) + c % PANEL;
             const int64_t width = min64(VL, s->channels - c);
             if (width > 0)
-                transform_filter(job->w + k * 9 * s->channels + c, s->channels, true, width, u, step);
+                transform_filter(job->w + k * 9 * s->channels + c, s->channels, true, width, u, s->w_pitch);
             for (int64_t place = 0; width <= 0 && place < PLACES; place++)
-                vec_store(u + place * step, (vec){0});
+                vec_store(u + place * s->w_pitch, (vec){0});
         }
-}
-
-void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned)
-{
-    filter_job job = {s, w};
-    if (turned)
-        gr_parallel_for(exec, ceil_div(s->channels, PANEL) * ceil_div(s->depth, PACK), turned_chunk, &job);
-    else
-        gr_parallel_for(exec, ceil_div(s->channels, PANEL), filter_chunk, &job);
 }
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
@@ -105,34 +113,45 @@ void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bo
 void winograd_sweep_plan(winograd_sweep *s, scratch *room)
 {
     s->tiles = winograd_tiles_of(s->n, s->p, s->q);
-    s->block = (s->depth + s->channels > 256 ? 2 : 4) * TILE_ROWS;
-    s->blocks = ceil_div(s->tiles.count, s->block);
+    const int64_t panels = ceil_div(s->channels, PANEL);
     s->in_pitch = s->depth + APART;
-    s->out_pitch = s->channels + APART;
-    const int64_t floats = PLACES * s->block * (s->in_pitch + s->out_pitch);
-    s->chunks = conv_chunks(s->blocks, floats);
-    s->w = scratch_take(room, PLACES * round_up(s->channels, PANEL) * s->depth);
-    s->products = scratch_take(room, s->chunks * floats);
+    s->w_pitch = s->depth * PANEL + APART;
+    s->at_once = HELD_BYTES / (int64_t)sizeof(float) / (PLACES * s->in_pitch);
+    s->at_once = min64(s->tiles.count, round_up(max64(HELD_TILES, s->at_once), BLOCK));
+    s->splits = ceil_div(s->at_once, BLOCK) < BLOCKS ? panels : 1;
+    s->w = scratch_take(room, panels * PLACES * s->w_pitch);
+    s->inputs = scratch_take(room, PLACES * s->at_once * s->in_pitch);
 }
 
-/* products[place][tile][channels] = inputs[place][tile][depth] w[place][depth][channels] */
-static void multiply(const winograd_sweep *s, int64_t count, const float *inputs, float *products)
+/* Chunk: SHARE tiles of those held. */
+static void transform_chunk(void *arg, int64_t chunk)
 {
-    const int64_t panels = ceil_div(s->channels, PANEL);
-    for (int64_t i = 0; i < PLACES * panels; i++) {
-        const int64_t place = i / panels, panel = i % panels;
-        const tile t = {.a = inputs + place * s->block * s->in_pitch,
+    const winograd_sweep *s = arg;
+    for (int64_t i = chunk * SHARE; i < min64(s->held, (chunk + 1) * SHARE); i++) {
+        winograd_at at = winograd_tile(&s->tiles, s->first + i);
+        at.row -= s->pad_top;
+        at.col -= s->pad_left;
+        const winograd_window w = winograd_window_of(&s->from, at, ALONG);
+        winograd_inputs(&w, (span){0, s->depth}, s->inputs + i * s->in_pitch, s->at_once * s->in_pitch);
+    }
+}
+
+/* products[place][tile][PANEL] of some tiles with a panel of filters. */
+static void multiply(const winograd_sweep *s, span tiles, int64_t panel, float *products)
+{
+    for (int64_t place = 0; place < PLACES; place++) {
+        const tile t = {.a = s->inputs + (place * s->at_once + tiles.begin) * s->in_pitch,
                         .a_row = s->in_pitch,
                         .a_step = 1,
-                        .b = s->w + i * s->depth * PANEL,
+                        .b = filters_at(s, panel, 0) + place * s->w_pitch,
                         .b_step = PANEL,
                         .depth = s->depth,
                         .segments = 1,
-                        .c = products + place * s->block * s->out_pitch + panel * PANEL,
-                        .c_row = s->out_pitch,
+                        .c = products + place * BLOCK * PANEL,
+                        .c_row = PANEL,
                         .width = min64(PANEL, s->channels - panel * PANEL),
                         .alpha = 1};
-        tile_rows(&t, count);
+        tile_rows(&t, tiles.end - tiles.begin);
     }
 }
 
@@ -149,48 +168,63 @@ INLINE void write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int6
     vec_store_n(y, s->relu ? vec_relu(v) : v, width);
 }
 
-/* A m A' of a tile, channels [c, c + width); m[place] every `step` floats. */
-INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const float *m, int64_t step)
+/* A m A' of a tile, channels [c, c + width), from its products at every place. */
+INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const float *products)
 {
-    vec e[2][4];
+    vec e[ALONG][ALONG]; /* [column][row of pixels] */
     UNROLL
-    for (int j = 0; j < 4; j++) {
-        const vec m0 = vec_load_n(m + j * step, width), m1 = vec_load_n(m + (4 + j) * step, width);
-        const vec m2 = vec_load_n(m + (8 + j) * step, width), m3 = vec_load_n(m + (12 + j) * step, width);
-        e[0][j] = (m0 + m1) + m2;
-        e[1][j] = (m1 - m2) - m3;
+    for (int j = 0; j < ALONG; j++) {
+        vec d[ALONG];
+        UNROLL
+        for (int i = 0; i < ALONG; i++)
+            d[i] = vec_load(products + (ALONG * i + j) * BLOCK * PANEL);
+        places_to_pixels(d, e[j]);
     }
     UNROLL
-    for (int i = 0; i < 2; i++) {
-        write_pixel(s, at, i, 0, c, width, (e[i][0] + e[i][1]) + e[i][2]);
-        write_pixel(s, at, i, 1, c, width, (e[i][1] - e[i][2]) - e[i][3]);
+    for (int i = 0; i < SIDE; i++) {
+        vec d[ALONG], y[ALONG];
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            d[j] = e[j][i];
+        places_to_pixels(d, y);
+        UNROLL
+        for (int j = 0; j < SIDE; j++)
+            write_pixel(s, at, i, j, c, width, y[j]);
     }
 }
 
+/* Chunk (share of the panels, block of the tiles held): shares in turn, so that threads use the same filters. */
 static void sweep_chunk(void *arg, int64_t chunk)
 {
     const winograd_sweep *s = arg;
-    const span blocks = part_of(s->blocks, chunk, s->chunks);
-    const int64_t in_step = s->block * s->in_pitch, out_step = s->block * s->out_pitch;
-    float *inputs = s->products + chunk * PLACES * (in_step + out_step), *products = inputs + PLACES * in_step;
-    for (int64_t first = blocks.begin * s->block; first < blocks.end * s->block; first += s->block) {
-        const int64_t count = min64(s->block, s->tiles.count - first);
-        for (int64_t i = 0; i < count; i++) {
-            winograd_at at = winograd_tile(&s->tiles, first + i);
-            at.row -= s->pad_top;
-            at.col -= s->pad_left;
-            for (int64_t c = 0; c < s->depth; c += VL)
-                winograd_input(&s->from, at, c, min64(VL, s->depth - c), inputs + i * s->in_pitch + c, in_step);
-        }
-        multiply(s, count, inputs, products);
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t c = 0; c < s->channels; c += VL)
-                write_tile(s, winograd_tile(&s->tiles, first + i), c, min64(VL, s->channels - c),
-                           products + i * s->out_pitch + c, out_step);
+    float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
+    const int64_t blocks = ceil_div(s->held, BLOCK), first = chunk % blocks * BLOCK;
+    const span tiles = {first, min64(s->held, first + BLOCK)};
+    const span panels = part_of(ceil_div(s->channels, PANEL), chunk / blocks, s->splits);
+    for (int64_t panel = panels.begin; panel < panels.end; panel++) {
+        multiply(s, tiles, panel, products);
+        for (int64_t i = tiles.begin; i < tiles.end; i++)
+            for (int64_t k = 0; k < min64(PANEL, s->channels - panel * PANEL); k += VL)
+                write_tile(s, winograd_tile(&s->tiles, s->first + i), panel * PANEL + k,
+                           min64(VL, s->channels - panel * PANEL - k), products + (i - first) * PANEL + k);
     }
 }
 
-void winograd_sweep_run(const gr_exec *exec, const winograd_sweep *s)
+void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned)
 {
-    gr_parallel_for(exec, s->chunks, sweep_chunk, (void *)s);
+    filter_job job = {s, w};
+    const int64_t panels = ceil_div(s->channels, PANEL);
+    if (turned)
+        gr_parallel_for(exec, panels * ceil_div(s->depth, PACK), turned_chunk, &job);
+    else
+        gr_parallel_for(exec, panels, filter_chunk, &job);
+}
+
+void winograd_sweep_run(const gr_exec *exec, winograd_sweep *s)
+{
+    for (s->first = 0; s->first < s->tiles.count; s->first += s->at_once) {
+        s->held = min64(s->at_once, s->tiles.count - s->first);
+        gr_parallel_for(exec, ceil_div(s->held, SHARE), transform_chunk, s);
+        gr_parallel_for(exec, ceil_div(s->held, BLOCK) * s->splits, sweep_chunk, s);
+    }
 }

@@ -1,5 +1,5 @@
 /*
- * winograd_grad_w.c - dW and db of 3x3 convolutions by F(2x2, 3x3).
+ * winograd_grad_w.c - dW and db of 3x3 convolutions by F(4x4, 3x3).
  *
  * A share of the tiles at a time is transformed into scratch; then each place's product over these tiles is added to
  * its sums. Every sum is one chunk's, so the order of the additions is that of the tiles.
@@ -22,7 +22,7 @@ void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
     const int64_t floats = PLACES * (f->parts * TILE_ROWS + f->panels * PANEL);
     f->at_once = min64(f->tiles.count, max64(HELD_TILES, HELD_BYTES / (int64_t)sizeof(float) / floats));
     f->inputs = scratch_take(room, PLACES * f->parts * f->at_once * TILE_ROWS);
-    f->outputs = scratch_take(room, PLACES * f->panels * f->at_once * PANEL);
+    f->outputs = scratch_take(room, (PLACES + 1) * f->panels * f->at_once * PANEL);
     f->sums = scratch_take(room, PLACES * f->panels * g->c * PANEL);
 }
 
@@ -31,26 +31,35 @@ static span part_channels(const winograd_grad_w *f, int64_t part)
     return part_of(f->g.c, part, f->parts);
 }
 
-/* A' dz A of the 2x2 pixels of a tile, channels [k, k + width); z[place] every `step` floats, zeros behind width. */
-INLINE void transform_output(const winograd_grad_w *f, winograd_at at, int64_t k, int64_t width, float *z, int64_t step)
+/*
+ * A' dz A of the pixels of a tile, channels [k, k + width), and behind its places their sum; z[place] every `step`
+ * floats, zeros behind width.
+ */
+INLINE void transform_output(const winograd_window *w, int64_t k, int64_t width, float *z, int64_t step)
 {
-    vec e[4][2];
+    vec e[ALONG][ALONG], sum = {0}; /* [column][place] */
     UNROLL
-    for (int j = 0; j < 2; j++) {
-        const vec d0 = winograd_pixel(&f->dz, at.n, at.row, at.col + j, k, width);
-        const vec d1 = winograd_pixel(&f->dz, at.n, at.row + 1, at.col + j, k, width);
-        e[0][j] = d0;
-        e[1][j] = d0 + d1;
-        e[2][j] = d0 - d1;
-        e[3][j] = -d1;
+    for (int j = 0; j < SIDE; j++) {
+        vec d[ALONG];
+        UNROLL
+        for (int i = 0; i < SIDE; i++) {
+            d[i] = winograd_pixel(w, i, j, k, width, false);
+            sum += d[i];
+        }
+        results_to_places(d, e[j]);
     }
     UNROLL
-    for (int i = 0; i < 4; i++) {
-        vec_store(z + (4 * i + 0) * step, e[i][0]);
-        vec_store(z + (4 * i + 1) * step, e[i][0] + e[i][1]);
-        vec_store(z + (4 * i + 2) * step, e[i][0] - e[i][1]);
-        vec_store(z + (4 * i + 3) * step, -e[i][1]);
+    for (int i = 0; i < ALONG; i++) {
+        vec d[ALONG], row[ALONG];
+        UNROLL
+        for (int j = 0; j < SIDE; j++)
+            d[j] = e[j][i];
+        results_to_places(d, row);
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            vec_store(z + (ALONG * i + j) * step, row[j]);
     }
+    vec_store(z + PLACES * step, sum);
 }
 
 /* Chunk: SHARE tiles of those held. */
@@ -60,21 +69,19 @@ static void transform_chunk(void *arg, int64_t chunk)
     const int64_t in_step = f->parts * f->at_once * TILE_ROWS, out_step = f->panels * f->at_once * PANEL;
     for (int64_t i = chunk * SHARE; i < min64(f->held, (chunk + 1) * SHARE); i++) {
         winograd_at at = winograd_tile(&f->tiles, f->first + i);
+        const winograd_window dz = winograd_window_of(&f->dz, at, SIDE);
         for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
             float *z = f->outputs + (k / PANEL * f->at_once + i) * PANEL + k % PANEL;
             if (k < f->k)
-                transform_output(f, at, k, min64(VL, f->k - k), z, out_step);
-            for (int64_t place = 0; k >= f->k && place < PLACES; place++)
+                transform_output(&dz, k, min64(VL, f->k - k), z, out_step);
+            for (int64_t place = 0; k >= f->k && place <= PLACES; place++)
                 vec_store(z + place * out_step, (vec){0});
         }
         at.row -= f->g.pad_top;
         at.col -= f->g.pad_left;
-        for (int64_t part = 0; part < f->parts; part++) {
-            const span c = part_channels(f, part);
-            float *v = f->inputs + (part * f->at_once + i) * TILE_ROWS;
-            for (int64_t at_c = c.begin; at_c < c.end; at_c += VL)
-                winograd_input(&f->x, at, at_c, min64(VL, c.end - at_c), v + at_c - c.begin, in_step);
-        }
+        const winograd_window x = winograd_window_of(&f->x, at, ALONG);
+        for (int64_t part = 0; part < f->parts; part++)
+            winograd_inputs(&x, part_channels(f, part), f->inputs + (part * f->at_once + i) * TILE_ROWS, in_step);
     }
 }
 
@@ -102,34 +109,38 @@ static void sum_chunk(void *arg, int64_t chunk)
     }
 }
 
-/* Chunk: panel of db. The sum of a tile's dz is the place [1][1] of its transform. */
+/* Chunk: panel of db. The sum of a tile's dz stands behind the places. */
 static void bias_chunk(void *arg, int64_t panel)
 {
     const winograd_grad_w *f = arg;
     float *sums = f->db + panel * PANEL;
     if (f->first == 0)
         memset(sums, 0, PANEL * sizeof *sums);
-    conv_add_rows(f->outputs + (5 * f->panels + panel) * f->at_once * PANEL, f->held, sums);
+    conv_add_rows(f->outputs + (PLACES * f->panels + panel) * f->at_once * PANEL, f->held, sums);
 }
 
-/* G' m G for one channel of a panel of filters: dw[tap] every `step` floats. */
-INLINE void transform_sums(const float *m, int64_t place, float *dw, int64_t step)
+/* G' m G for one channel of a panel of filters: sums[place] every `place` floats, dw[tap] every `step` floats. */
+INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t step)
 {
-    vec e[3][4];
+    vec e[ALONG][3]; /* [column][row of taps] */
     UNROLL
-    for (int j = 0; j < 4; j++) {
-        const vec m0 = vec_load(m + j * place), m3 = vec_load(m + (12 + j) * place);
-        const vec m1 = 0.5f * vec_load(m + (4 + j) * place), m2 = 0.5f * vec_load(m + (8 + j) * place);
-        e[0][j] = m0 + (m1 + m2);
-        e[1][j] = m1 - m2;
-        e[2][j] = (m1 + m2) + m3;
+    for (int j = 0; j < ALONG; j++) {
+        vec u[ALONG];
+        UNROLL
+        for (int i = 0; i < ALONG; i++)
+            u[i] = vec_load(sums + (ALONG * i + j) * place);
+        places_to_taps(u, e[j]);
     }
     UNROLL
     for (int i = 0; i < 3; i++) {
-        const vec e1 = 0.5f * e[i][1], e2 = 0.5f * e[i][2];
-        vec_store(dw + (3 * i + 0) * step, e[i][0] + (e1 + e2));
-        vec_store(dw + (3 * i + 1) * step, e1 - e2);
-        vec_store(dw + (3 * i + 2) * step, (e1 + e2) + e[i][3]);
+        vec u[ALONG], taps[3];
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            u[j] = e[j][i];
+        places_to_taps(u, taps);
+        UNROLL
+        for (int j = 0; j < 3; j++)
+            vec_store(dw + (3 * i + j) * step, taps[j]);
     }
 }
 

@@ -12,21 +12,35 @@
 #include "tests/table/checks.h"
 
 enum {
-    N = 2,
-    SIDE = 14,
+    N = 4,
+    ACROSS = 13, /* pixels of an image's side */
     C = 32,
     K = 32,
-    TILES = N * SIDE / 2 * SIDE / 2,
-    PIXELS = N * SIDE * SIDE,
+    TILE_SIDE = 4,
+    WIDE = TILE_SIDE + 2,
+    PLACES = WIDE * WIDE,
+    ROW = (ACROSS + TILE_SIDE - 1) / TILE_SIDE, /* tiles */
+    TILES = N * ROW * ROW,
+    PIXELS = N * ACROSS * ACROSS,
     X = PIXELS * C,
     Y = PIXELS * K,
     W = K * 9 * C
 };
 
 /* |A|, |B| and |G| of winograd.h. */
-static const double A[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}},
-                    B[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}},
-                    G[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
+static const double A[TILE_SIDE][WIDE] = {{1, 1, 1, 1, 1, 0},
+                                          {0, .75, .75, 1.5, 1.5, 0},
+                                          {0, .5625, .5625, 2.25, 2.25, 0},
+                                          {0, .421875, .421875, 3.375, 3.375, 1}},
+                    B[WIDE][WIDE] = {{1.265625, 0, 2.8125, 0, 1, 0}, {0, 1.6875, 2.25, .75, 1, 0},
+                                     {0, 1.6875, 2.25, .75, 1, 0},   {0, .84375, .5625, 1.5, 1, 0},
+                                     {0, .84375, .5625, 1.5, 1, 0},  {0, 1.265625, 0, 2.8125, 0, 1}},
+                    G[WIDE][3] = {{64. / 81, 0, 0},
+                                  {128. / 243, 32. / 81, 8. / 27},
+                                  {128. / 243, 32. / 81, 8. / 27},
+                                  {32. / 243, 16. / 81, 8. / 27},
+                                  {32. / 243, 16. / 81, 8. / 27},
+                                  {0, 0, 1}};
 
 typedef struct {
     double y[Y], dw[W];
@@ -35,63 +49,65 @@ typedef struct {
 typedef struct {
     float x[X], w[W], dy[Y];
     results truth, got, bound; /* bound: without eps and the root */
-    double d[TILES][C][16], u[K][C][16], z[TILES][K][16];
+    double d[TILES][C][PLACES], u[K][C][PLACES], z[TILES][K][PLACES];
 } sample;
 
 /* --- |B d B'|, |G w G'| and |A' dy A| ----------------------------------------------------------------------------- */
 
-/* Pixel [p, q] of an image of channels values; 0 outside. */
-static double pixel(const float *image, int n, int p, int q, int channels, int c)
+/* Which pixel of the batch pixel [i, j] of a tile is; -1: outside its image. */
+static int pixel_of(int tile, int i, int j)
 {
-    const bool inside = p >= 0 && p < SIDE && q >= 0 && q < SIDE;
-    return inside ? fabs((double)image[((n * SIDE + p) * SIDE + q) * channels + c]) : 0;
+    const int p = tile % (ROW * ROW) / ROW * TILE_SIDE + i, q = tile % ROW * TILE_SIDE + j;
+    const bool inside = p >= 0 && p < ACROSS && q >= 0 && q < ACROSS;
+    return inside ? (tile / (ROW * ROW) * ACROSS + p) * ACROSS + q : -1;
 }
 
 static void transform_tile(sample *s, int tile)
 {
-    const int n = tile / (SIDE / 2 * SIDE / 2), p = tile / (SIDE / 2) % (SIDE / 2) * 2, q = tile % (SIDE / 2) * 2;
-    for (int at = 0; at < 16; at++)
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 4; j++) {
-                for (int c = 0; c < C; c++)
-                    s->d[tile][c][at] += B[at / 4][i] * B[at % 4][j] * pixel(s->x, n, p - 1 + i, q - 1 + j, C, c);
-                for (int k = 0; i < 2 && j < 2 && k < K; k++)
-                    s->z[tile][k][at] += A[i][at / 4] * A[j][at % 4] * pixel(s->dy, n, p + i, q + j, K, k);
+    for (int at = 0; at < PLACES; at++)
+        for (int i = 0; i < WIDE; i++)
+            for (int j = 0; j < WIDE; j++) {
+                const int from = pixel_of(tile, i - 1, j - 1), to = pixel_of(tile, i, j);
+                for (int c = 0; from >= 0 && c < C; c++)
+                    s->d[tile][c][at] += B[at / WIDE][i] * B[at % WIDE][j] * fabs((double)s->x[from * C + c]);
+                for (int k = 0; i < TILE_SIDE && j < TILE_SIDE && to >= 0 && k < K; k++)
+                    s->z[tile][k][at] += A[i][at / WIDE] * A[j][at % WIDE] * fabs((double)s->dy[to * K + k]);
             }
 }
 
 static void transform_filter(sample *s, int k, int c)
 {
-    for (int at = 0; at < 16; at++)
+    for (int at = 0; at < PLACES; at++)
         for (int r = 0; r < 3; r++)
             for (int t = 0; t < 3; t++)
-                s->u[k][c][at] += G[at / 4][r] * G[at % 4][t] * fabs((double)s->w[((k * 3 + r) * 3 + t) * C + c]);
+                s->u[k][c][at] += G[at / WIDE][r] * G[at % WIDE][t] * fabs((double)s->w[((k * 3 + r) * 3 + t) * C + c]);
 }
 
 /* --- what they bound ---------------------------------------------------------------------------------------------- */
 
 static void bound_tile(sample *s, int tile, int k)
 {
-    const int n = tile / (SIDE / 2 * SIDE / 2), p = tile / (SIDE / 2) % (SIDE / 2) * 2, q = tile % (SIDE / 2) * 2;
-    for (int at = 0; at < 16; at++) {
+    for (int at = 0; at < PLACES; at++) {
         double sum = 0;
         for (int c = 0; c < C; c++)
             sum += s->d[tile][c][at] * s->u[k][c][at];
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2; j++)
-                s->bound.y[((n * SIDE + p + i) * SIDE + q + j) * K + k] += A[i][at / 4] * A[j][at % 4] * sum;
+        for (int i = 0; i < PLACES; i++) {
+            const int p = i / WIDE, q = i % WIDE, to = pixel_of(tile, p, q);
+            if (p < TILE_SIDE && q < TILE_SIDE && to >= 0)
+                s->bound.y[to * K + k] += A[p][at / WIDE] * A[q][at % WIDE] * sum;
+        }
     }
 }
 
 static void bound_filter(sample *s, int k, int c)
 {
-    for (int at = 0; at < 16; at++) {
+    for (int at = 0; at < PLACES; at++) {
         double sum = 0;
         for (int tile = 0; tile < TILES; tile++)
             sum += s->d[tile][c][at] * s->z[tile][k][at];
         for (int r = 0; r < 3; r++)
             for (int t = 0; t < 3; t++)
-                s->bound.dw[((k * 3 + r) * 3 + t) * C + c] += G[at / 4][r] * G[at % 4][t] * sum;
+                s->bound.dw[((k * 3 + r) * 3 + t) * C + c] += G[at / WIDE][r] * G[at % WIDE][t] * sum;
     }
 }
 
@@ -148,8 +164,8 @@ static void get(gr_context *ctx, gr_tensor *t, double *values)
 static bool compute(const sample *s, const char *device, results *r)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = device});
-    gr_tensor *x = put(ctx, (int64_t[]){N, SIDE, SIDE, C}, s->x), *w = put(ctx, (int64_t[]){K, 3, 3, C}, s->w);
-    gr_tensor *dy = put(ctx, (int64_t[]){N, SIDE, SIDE, K}, s->dy);
+    gr_tensor *x = put(ctx, (int64_t[]){N, ACROSS, ACROSS, C}, s->x), *w = put(ctx, (int64_t[]){K, 3, 3, C}, s->w);
+    gr_tensor *dy = put(ctx, (int64_t[]){N, ACROSS, ACROSS, K}, s->dy);
     gr_tensor *y = gr_conv2d(x, w, NULL, &(gr_conv2d_args){.window.padding = GR_SAME});
     get(ctx, y, r->y);
     gr_backward_from(y, dy);
