@@ -67,6 +67,12 @@ bool gr__fail(gr_context *ctx, gr_code code, const char *format, ...) __attribut
 /* The code of a failed call on a file, by its errno: there may have been no memory for it. */
 gr_code gr__io_code(int error);
 
+/*
+ * Whether it is the path that is at fault where a call failed with this errno: it leads to nothing, or to what may not
+ * be opened. Else it is the system, and the same call may succeed another time.
+ */
+bool gr__is_paths_fault(int error);
+
 /* Records that the device has failed, with what it says itself, while so and so happened. Always returns false. */
 bool gr__device_failed(gr_context *ctx, const char *while_what);
 

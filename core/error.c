@@ -39,6 +39,15 @@ gr_code gr__io_code(int error)
     return error == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR;
 }
 
+bool gr__is_paths_fault(int error)
+{
+    static const int faults[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EISDIR};
+    bool its = false;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        its = its || error == faults[i];
+    return its;
+}
+
 bool gr__device_failed(gr_context *ctx, const char *while_what)
 {
     gr_device *d = ctx->device;

@@ -42,6 +42,12 @@ bool gr__input_read(gr_input_file *in, void *to, size_t n)
     return true;
 }
 
+bool gr__input_peek(gr_input_file *in, void *to, size_t n)
+{
+    return (gr__input_read(in, to, n < in->size ? n : in->size) && lseek(in->fd, 0, SEEK_SET) == 0) ||
+           gr__fail(in->ctx, GR_IO_ERROR, "%s: cannot be read: %s", in->path, strerror(errno));
+}
+
 void gr__input_close(gr_input_file *in)
 {
     close(in->fd);

@@ -20,6 +20,9 @@ bool gr__input_open(gr_context *ctx, const char *path, gr_input_file *in);
 /* The next n bytes, which the file must have had when it was opened. False: recorded. */
 bool gr__input_read(gr_input_file *in, void *to, size_t n);
 
+/* The first n bytes, or as many as there are; the reading begins before them still. False: recorded. */
+bool gr__input_peek(gr_input_file *in, void *to, size_t n);
+
 void gr__input_close(gr_input_file *in);
 
 #endif

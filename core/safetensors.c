@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include "core/context.h"
-#include "core/input_file.h"
 #include "core/whole_file.h"
 
 enum { MAX_HEADER = 100000000, LENGTH_BYTES = 8, SUM_DIGITS = 8 };
@@ -56,7 +55,7 @@ static uint64_t header_length(const unsigned char *begin, size_t got, uint64_t s
 }
 
 /* The whole of an open file into memory. *rule: what its first bytes break. */
-static bool read_open_file(gr_input_file *in, gr_safetensors *file, const char **rule)
+static bool read_bytes(gr_input_file *in, gr_safetensors *file, const char **rule)
 {
     unsigned char begin[LENGTH_BYTES + 1];
     const size_t first = in->size < sizeof begin ? in->size : sizeof begin;
@@ -68,16 +67,6 @@ static bool read_open_file(gr_input_file *in, gr_safetensors *file, const char *
         return false;
     memcpy(file->bytes, begin, first);
     return gr__input_read(in, (char *)file->bytes + first, in->size - first);
-}
-
-static bool read_file(gr_context *ctx, const char *path, gr_safetensors *file, const char **rule)
-{
-    gr_input_file in;
-    if (!gr__input_open(ctx, path, &in))
-        return false;
-    const bool good = read_open_file(&in, file, rule);
-    gr__input_close(&in);
-    return good;
 }
 
 /* One entry's shape; returns the rule it breaks or NULL. */
@@ -209,18 +198,27 @@ static const char *parse(gr_context *ctx, gr_safetensors *file)
     return rule ? rule : sum_is_right(file, header, length) ? NULL : "its checksum is not that of its contents";
 }
 
-bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *file)
+bool gr__safetensors_read_open(gr_input_file *in, gr_safetensors *file)
 {
-    *file = (gr_safetensors){0};
     const char *rule = NULL;
-    if (!gr_ok(ctx))
-        return false;
-    if (read_file(ctx, path, file, &rule))
-        rule = parse(ctx, file);
-    if (!rule && gr_ok(ctx))
+    *file = (gr_safetensors){0};
+    if (read_bytes(in, file, &rule))
+        rule = parse(in->ctx, file);
+    if (!rule && gr_ok(in->ctx))
         return true;
     gr__safetensors_free(file);
-    return rule ? invalid_file(ctx, path, rule) : false;
+    return rule ? invalid_file(in->ctx, in->path, rule) : false;
+}
+
+bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *file)
+{
+    gr_input_file in;
+    *file = (gr_safetensors){0};
+    if (!gr_ok(ctx) || !gr__input_open(ctx, path, &in))
+        return false;
+    const bool good = gr__safetensors_read_open(&in, file);
+    gr__input_close(&in);
+    return good;
 }
 
 void gr__safetensors_free(gr_safetensors *file)

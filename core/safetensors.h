@@ -8,7 +8,7 @@
 #ifndef GRADUS_SAFETENSORS_H
 #define GRADUS_SAFETENSORS_H
 
-#include "core/core.h"
+#include "core/input_file.h"
 
 typedef struct {
     char name[128];
@@ -37,6 +37,7 @@ typedef struct {
  * breaks and nothing left to free.
  */
 bool gr__safetensors_read(gr_context *ctx, const char *path, gr_safetensors *file);
+bool gr__safetensors_read_open(gr_input_file *in, gr_safetensors *file); /* one that is open already */
 void gr__safetensors_free(gr_safetensors *file);
 
 const gr_saved_tensor *gr__safetensors_find(const gr_safetensors *file, const char *name); /* NULL: there is none */

@@ -46,7 +46,8 @@ bool gr__whole_file_open(gr_context *ctx, gr_whole_file *w, const char *path)
     const int fd = open_new(w);
     if (fd < 0)
         return failed(w, errno);
-    const bool same_mode = stat(path, &before) != 0 || fchmod(fd, before.st_mode & 0777) == 0;
+    const bool there = stat(path, &before) == 0;
+    const bool same_mode = there ? fchmod(fd, before.st_mode & 0777) == 0 : gr__is_paths_fault(errno);
     w->file = same_mode ? fdopen(fd, "wb") : NULL;
     if (w->file)
         return true;

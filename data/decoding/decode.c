@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/context.h"
 #include "data/decoding/file_check.h"
 #include "data/decoding/jpeg_turbo.h"
 
@@ -204,12 +205,8 @@ gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size
 /* Whether it is the file that is at fault where it cannot be opened or read, as error says. */
 static gr_decoded no_bytes(int error, char reason[GR__REASON_SIZE])
 {
-    static const int own_faults[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO, ENODEV, EISDIR};
-    bool own = false;
-    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
-        own = own || error == own_faults[i];
     undecodable(reason, strerror(error));
-    return own ? GR__UNDECODABLE : error == ENOMEM ? GR__OUT_OF_MEMORY : GR__UNREADABLE;
+    return gr__is_paths_fault(error) ? GR__UNDECODABLE : error == ENOMEM ? GR__OUT_OF_MEMORY : GR__UNREADABLE;
 }
 
 /* Reads an open regular file that says it has size bytes; fewer if it has become shorter. */

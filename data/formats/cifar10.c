@@ -137,8 +137,8 @@ static int which_file(const char *member)
 
 static bool fail_archive(const gr_cifar *cifar, const gr_tar *tar)
 {
-    return gr__fail(cifar->ctx, GR_BAD_DATA, "CIFAR-10 archive %s cannot be read: %s; fetch it again", cifar->path,
-                    gr__tar_fault(tar));
+    return gr__fail(cifar->ctx, gr__tar_unreadable(tar) ? GR_IO_ERROR : GR_BAD_DATA,
+                    "CIFAR-10 archive %s cannot be read: %s; fetch it again", cifar->path, gr__tar_fault(tar));
 }
 
 static bool read_members(gr_cifar *cifar, gr_tar *tar)
@@ -181,10 +181,15 @@ static bool read_archive(gr_cifar *cifar)
     return read;
 }
 
-static mode_t kind(const char *path)
+/* 0: nothing is there, or it is recorded that the system cannot tell. */
+static mode_t kind(gr_context *ctx, const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 ? status.st_mode : 0;
+    if (stat(path, &status) == 0)
+        return status.st_mode;
+    if (!gr__is_paths_fault(errno))
+        gr__fail(ctx, gr__io_code(errno), "CIFAR-10: %s cannot be looked at: %s", path, strerror(errno));
+    return 0;
 }
 
 /* Finds the folder of the six files or the archive at or in path, and its path. */
@@ -204,21 +209,22 @@ static bool find(gr_context *ctx, const char *path, char found[PATH_SIZE], bool 
         return *archive || gr__fail(ctx, GR_BAD_DATA, "CIFAR-10: %s is neither a folder nor a file", path);
     }
     snprintf(found, PATH_SIZE, "%s/%s", path, folder_name);
-    if (S_ISDIR(kind(found)))
-        return true;
+    if (S_ISDIR(kind(ctx, found)))
+        return gr_ok(ctx);
     for (int file = 0; file < FILES; file++) {
         snprintf(found, PATH_SIZE, "%s/%s", path, file_names[file]);
-        if (kind(found)) {
+        if (kind(ctx, found)) {
             snprintf(found, PATH_SIZE, "%s", path);
-            return true;
+            return gr_ok(ctx);
         }
     }
     snprintf(found, PATH_SIZE, "%s/%s", path, archive_name);
-    *archive = S_ISREG(kind(found));
-    return *archive || gr__fail(ctx, GR_BAD_DATA,
-                                "CIFAR-10: %s holds neither %s nor data_batch_1.bin nor %s; fetch the set with "
-                                "scripts/get_data.sh cifar10 (the Python and Matlab versions are not read)",
-                                path, folder_name, archive_name);
+    *archive = S_ISREG(kind(ctx, found));
+    return *archive ? gr_ok(ctx)
+                    : gr__fail(ctx, GR_BAD_DATA,
+                               "CIFAR-10: %s holds neither %s nor data_batch_1.bin nor %s; fetch the set with "
+                               "scripts/get_data.sh cifar10 (the Python and Matlab versions are not read)",
+                               path, folder_name, archive_name);
 }
 
 gr_split gr__cifar10_of(gr_context *ctx, const char *path, int64_t records)

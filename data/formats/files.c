@@ -1,6 +1,7 @@
 /* files.c - see files.h. */
 #include "data/formats/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,10 @@ bool gr__files_open(gr_context *ctx, const char *root, gr_files *files)
     if (!files->root)
         return false;
     strcpy(files->root, root);
-    if (stat(root, &status) != 0 || !S_ISREG(status.st_mode))
+    const bool there = stat(root, &status) == 0;
+    if (!there && !gr__is_paths_fault(errno))
+        return gr__fail(ctx, gr__io_code(errno), "%s cannot be looked at: %s", root, strerror(errno));
+    if (!there || !S_ISREG(status.st_mode))
         return gr__list_images(ctx, root, &files->listing);
     return gr__archive_open(ctx, files->root, &files->archive) &&
            gr__list_archive(ctx, &files->archive, &files->listing);

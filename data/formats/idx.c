@@ -41,21 +41,26 @@ typedef struct {
     int64_t n, height, width; /* of labels: height = width = 1 */
 } idx_file;
 
-static bool is_regular(const char *path)
+/* 0: nothing is there, or it is recorded that the system cannot tell. */
+static mode_t kind(gr_context *ctx, const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    if (stat(path, &status) == 0)
+        return status.st_mode;
+    if (errno == EACCES || !gr__is_paths_fault(errno))
+        gr__fail(ctx, gr__io_code(errno), "%s cannot be looked for: %s", path, strerror(errno));
+    return 0;
 }
 
-/* Finds file number which of the set in folder; false: it is not there, and path is its usual name. */
-static bool find_file(const char *folder, int which, char path[PATH_SIZE + 64])
+/* Finds file number which of the set in folder; false: it is not there, and path is its usual name, or recorded. */
+static bool find_file(gr_context *ctx, const char *folder, int which, char path[PATH_SIZE + 64])
 {
     static const char *const forms[] = {"-", "", ".", "", "-", ".gz", ".", ".gz"}; /* before idx, at the end */
     for (int i = 6; i >= 0; i -= 2) {
         snprintf(path, PATH_SIZE + 64, "%s/%s%sidx%d-ubyte%s", folder, layout[which].stem, forms[i],
                  layout[which].dimensions, forms[i + 1]);
-        if (is_regular(path))
-            return true;
+        if (S_ISREG(kind(ctx, path)))
+            return gr_ok(ctx);
     }
     return false;
 }
@@ -87,6 +92,8 @@ static bool at_end(gr_context *ctx, idx_file *f)
     gzerror(f->in, &code);
     if (got == 0 && (code == Z_OK || code == Z_STREAM_END))
         return true;
+    if (code == Z_ERRNO)
+        return gr__fail(ctx, gr__io_code(errno), "%s cannot be read: %s", f->path, strerror(errno));
     return gr__fail(ctx, GR_BAD_DATA, "%s %s; fetch it again", f->path,
                     got > 0               ? "goes on behind its last element"
                     : code == Z_BUF_ERROR ? "is cut short"
@@ -140,15 +147,11 @@ static bool read_header(gr_context *ctx, idx_file *f, int which, int64_t bytes)
 static bool open_file(gr_context *ctx, const char *folder, int which, idx_file *f)
 {
     struct stat status;
-    errno = 0;
-    if (!find_file(folder, which, f->path))
-        return errno == EACCES
-                   ? gr__fail(ctx, gr__io_code(errno), "%s cannot be looked for: %s", f->path, strerror(errno))
-                   : gr__fail(
-                         ctx, GR_BAD_DATA,
-                         "%s is not there, nor with .gz or with a dot before idx; put the set's four files into that "
-                         "folder",
-                         f->path);
+    if (!find_file(ctx, folder, which, f->path))
+        return gr__fail(
+            ctx, GR_BAD_DATA,
+            "%s is not there, nor with .gz or with a dot before idx; put the set's four files into that folder",
+            f->path);
     f->in = gzopen(f->path, "rbe");
     if (!f->in || stat(f->path, &status) != 0)
         return gr__fail(ctx, GR_IO_ERROR, "%s cannot be opened: %s", f->path, strerror(errno ? errno : ENOMEM));
@@ -233,7 +236,6 @@ gr_split gr_idx(gr_context *ctx, const char *folder)
 {
     gr_split split = {0};
     char raw[PATH_SIZE];
-    struct stat status;
     if (!gr_ok(ctx))
         return split;
     if (!folder || !*folder || strlen(folder) + 64 > PATH_SIZE) {
@@ -243,7 +245,7 @@ gr_split gr_idx(gr_context *ctx, const char *folder)
     }
     snprintf(raw, sizeof raw, "%s/raw", folder); /* where torchvision puts them */
     idx_file *files = gr__calloc(ctx, FILES, sizeof *files);
-    bool below = files && !find_file(folder, TRAIN_IMAGES, files->path) && stat(raw, &status) == 0;
+    bool below = files && !find_file(ctx, folder, TRAIN_IMAGES, files->path) && kind(ctx, raw) != 0;
     gr_images *images = files ? read_set(ctx, below ? raw : folder, files) : NULL;
     for (int i = 0; files && i < FILES; i++)
         if (files[i].in)

@@ -1,6 +1,5 @@
 /* image_files.c - pictures by their paths, of no known class. */
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "data/formats/files.h"
 
@@ -25,13 +24,6 @@ static gr_decoded read_one(const char *path, const int64_t size[2], uint8_t *pix
     return result;
 }
 
-/* Whether it is the system that keeps a file from being read: one that is missing, or none, is the caller's mistake. */
-static bool is_lost(const char *path, gr_decoded result)
-{
-    struct stat s;
-    return result == GR__UNREADABLE && stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
 /* What decodes into images, one after the other. False: recorded. */
 static bool read_all(gr_context *ctx, int n, const char *const *paths, const gr_image_options *o, gr_images *images)
 {
@@ -43,7 +35,7 @@ static bool read_all(gr_context *ctx, int n, const char *const *paths, const gr_
             read_one(paths[i], size, images->pixels + images->n * gr__image_bytes(images), reason);
         if (result == GR__OUT_OF_MEMORY)
             return gr__fail(ctx, GR_NO_MEMORY, "out of memory: %s cannot be decoded", paths[i]);
-        if (is_lost(paths[i], result))
+        if (result == GR__UNREADABLE) /* a file that is missing, or none, is the caller's mistake */
             return gr__fail(ctx, GR_IO_ERROR, "%s cannot be read: %s", paths[i], reason);
         if (result == GR__DECODED)
             images->labels[images->n++] = 0;

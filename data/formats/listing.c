@@ -47,12 +47,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gr_class_files *)a)->name, ((const gr_class_files *)b)->name);
 }
 
-static bool is_folder(const char *parent, const char *name)
+/* An entry that the system cannot tell of is recorded: it may be a class. */
+static bool is_folder(gr_context *ctx, const char *parent, const char *name)
 {
     char path[4096];
     struct stat status;
-    return snprintf(path, sizeof path, "%s/%s", parent, name) < (int)sizeof path && stat(path, &status) == 0 &&
-           S_ISDIR(status.st_mode);
+    if (snprintf(path, sizeof path, "%s/%s", parent, name) >= (int)sizeof path)
+        return false;
+    if (stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode);
+    if (!gr__is_paths_fault(errno))
+        gr__fail(ctx, gr__io_code(errno), "%s cannot be looked at: %s", path, strerror(errno));
+    return false;
 }
 
 bool gr__is_image_name(const char *name)
@@ -102,8 +108,10 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     struct dirent *entry;
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0)
         if (entry->d_name[0] != '.' &&
-            (subfolders ? is_folder(folder, entry->d_name) : gr__is_image_name(entry->d_name)))
+            (subfolders ? is_folder(ctx, folder, entry->d_name) : gr__is_image_name(entry->d_name)))
             ok = append(ctx, names, n, entry->d_name);
+        else
+            ok = gr_ok(ctx);
     if (ok && errno)
         ok = gr__fail(ctx, gr__io_code(errno), "image folder %s cannot be read: %s", folder, strerror(errno));
     closedir(dir);

@@ -63,7 +63,7 @@ const char *gr__match_table(const gr_match *match);
 bool gr__npz_write(gr_context *ctx, const char *path, int n, const gr_saved_tensor *tensors);
 
 /* Reads one, stored or deflated, as gr__safetensors_read does. False: recorded, nothing left to free. */
-bool gr__npz_read(gr_context *ctx, const char *path, gr_safetensors *file);
+bool gr__npz_read_open(gr_input_file *in, gr_safetensors *file);
 
 /*
  * What an .npy file of size bytes says of its array: type, shape, where in bytes its elements lie. Those of Fortran's

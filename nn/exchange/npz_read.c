@@ -10,7 +10,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "core/input_file.h"
 #include "nn/exchange/exchange.h"
 
 enum { LOCAL_HEADER = 30, ENTRY = 46, END_RECORD = 22, STORED = 0, DEFLATED = 8, ENCRYPTED = 1, MOST_INFLATED = 1032 };
@@ -247,25 +246,15 @@ static bool parse(archive *a, const char *path, gr_safetensors *file)
     return gr_ok(a->ctx);
 }
 
-static bool read_open_file(gr_input_file *in, gr_safetensors *file)
+bool gr__npz_read_open(gr_input_file *in, gr_safetensors *file)
 {
+    *file = (gr_safetensors){0};
     if (in->size > in_zip64)
         return gr__fail(in->ctx, GR_BAD_DATA, "%s: not a sound .npz archive: %s", in->path, zip64);
     unsigned char *bytes = gr__calloc(in->ctx, in->size + 1, 1);
     archive a = {.ctx = in->ctx, .bytes = bytes, .size = in->size};
     const bool good = bytes && gr__input_read(in, bytes, in->size) && parse(&a, in->path, file);
     free(bytes);
-    return good;
-}
-
-bool gr__npz_read(gr_context *ctx, const char *path, gr_safetensors *file)
-{
-    gr_input_file in;
-    *file = (gr_safetensors){0};
-    if (!gr__input_open(ctx, path, &in))
-        return false;
-    const bool good = read_open_file(&in, file);
-    gr__input_close(&in);
     if (!good)
         gr__safetensors_free(file);
     return good;
@@ -278,10 +267,10 @@ bool gr__weights_read(gr_context *ctx, const char *path, gr_safetensors *file)
     *file = (gr_safetensors){0};
     if (!gr_ok(ctx) || !gr__input_open(ctx, path, &in))
         return false;
-    const bool good = gr__input_read(&in, begin, in.size < sizeof begin ? in.size : sizeof begin);
-    gr__input_close(&in);
-    if (!good)
-        return false;
+    bool good = gr__input_peek(&in, begin, sizeof begin);
     const bool zip = memcmp(begin, "PK\3\4", 4) == 0 || memcmp(begin, "PK\5\6", 4) == 0; /* the latter: it is empty */
-    return (zip ? gr__npz_read : gr__safetensors_read)(ctx, path, file);
+    if (good)
+        good = (zip ? gr__npz_read_open : gr__safetensors_read_open)(&in, file);
+    gr__input_close(&in);
+    return good;
 }

@@ -433,7 +433,7 @@ class Status(Case):
 
     def test_running_and_interrupted(self):
         process = self.start(*self.ENDLESS)
-        wait_for(lambda: cells_of(process))
+        wait_for(lambda: cells_of(process) and (self.folder / "o/status.json").exists())
         status = self.status()
         self.assertEqual((status["state"], status["pid"], [c["cell"] for c in status["at_work"]]),
                          ("RUNNING", process.pid, ["sgd, batch 1, seed 1"]))

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -229,6 +230,21 @@ int unlink(const char *path)
     return fails("unlink", counted(path), WRITES) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
+int fchmod(int fd, mode_t mode)
+{
+    return fails("fchmod", name_of(fd), WRITES) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int flock(int fd, int operation)
+{
+    return fails("flock", name_of(fd), WRITES) ? -1 : (int)syscall(SYS_flock, fd, operation);
+}
+
+int rmdir(const char *path)
+{
+    return fails("rmdir", counted(path), WRITES) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
     return fails("mkdir", counted(path), WRITES) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
@@ -238,6 +254,29 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t from)
 {
     return fails("mmap", name_of(fd), READS) ? MAP_FAILED
                                              : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, from);
+}
+
+/* --- looks at what is there --------------------------------------------------------------------------------------- */
+
+int stat(const char *path, struct stat *s)
+{
+    return fails("stat", counted(path), READS) ? -1 : (int)syscall(SYS_newfstatat, AT_FDCWD, path, s, 0);
+}
+
+int lstat(const char *path, struct stat *s)
+{
+    return fails("lstat", counted(path), READS) ? -1
+                                                : (int)syscall(SYS_newfstatat, AT_FDCWD, path, s, AT_SYMLINK_NOFOLLOW);
+}
+
+int fstat(int fd, struct stat *s)
+{
+    return fails("fstat", name_of(fd), READS) ? -1 : (int)syscall(SYS_fstat, fd, s);
+}
+
+int access(const char *path, int mode)
+{
+    return fails("access", counted(path), READS) ? -1 : (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
 /* --- folders ------------------------------------------------------------------------------------------------------ */
@@ -266,6 +305,15 @@ struct dirent *readdir(DIR *d)
 {
     struct dirent *(*real)(DIR *) = (struct dirent * (*)(DIR *)) original("readdir");
     return fails("readdir", name_of(dirfd(d)), READS) ? NULL : real(d);
+}
+
+typedef int folder_filter(const struct dirent *), folder_order(const struct dirent **, const struct dirent **);
+
+int scandir(const char *path, struct dirent ***list, folder_filter *filter, folder_order *order)
+{
+    int (*real)(const char *, struct dirent ***, folder_filter *, folder_order *) =
+        (int (*)(const char *, struct dirent ***, folder_filter *, folder_order *))original("scandir");
+    return fails("scandir", counted(path), READS) ? -1 : real(path, list, filter, order);
 }
 
 int closedir(DIR *d)

@@ -31,7 +31,7 @@ TRAIN = ["train", *SMALL, "--no-evaluation", "--json"]
 SWEEP = ["sweep", *SMALL[:2], "--batch", 8, "--optimizer", "sgd", "--updates", 1, "--threads", 1]
 PICTURES = ["train", "own-pictures", "--data", "own/PetImages", "--resize", 16, "--batch", 4, "--updates", 1,
             "--threads", 1, "--json"]
-EARLIER = b"an earlier file\n"
+EARLIER, MODE = b"an earlier file\n", 0o600
 LATER = ("w", "l", "sheet.png", "new.grd", "m.txt", "r.html")  # outputs that replace a file
 COMMANDS = {
     "train": [*TRAIN, "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
@@ -43,12 +43,21 @@ COMMANDS = {
     "sweep": [*SWEEP, "--seeds", 1, "--out", "s"],
     "sweep goes on": [*SWEEP, "--seeds", 2, "--out", "sweep"],
     "sweep merge": ["sweep", "merge", "sweep", "--out", "merged"],
-    "report": ["report", "sweep", "--out", "r.html"],
     "compare": ["compare", "sweep", "sweep2"],
-    "report": ["report", "sweep", "--out", "page.html"],
+    "report": ["report", "sweep", "--out", "r.html"],
+    "reproduce": ["reproduce", "dense-network", "--updates", 2, "--seeds", 1, "--threads", 1, "--out", "out"],
+    "reproduce verdict": ["reproduce", "dense-network", "--verdict", "--out", "reproduced", "--json"],
+    "landscape": ["landscape", "weights", "weights", "--procedural", "--steps", 1, "--threads", 1, "--out", "around"],
+    "monitor": ["monitor", "--every", 0.05, "--csv", "u.csv", "--json", "u.json", "--", "sleep", 0.1],
+    "weights": ["weights", "weights"],
+    "weights convert": ["weights", "convert", "weights", "new.npz", "--to", "npz"],
+    "train from an archive": [*TRAIN, "--init-weights", "weights.npz", "--save-weights", "w"],
+    "draw": ["draw", "keras-mlp", "--out", "r.html"],
+    "bench memory": ["bench", "memory", "keras-mlp", "--batch", 4, "--rounds", 1, "--threads", 1],
     "summary": ["summary", "cifar10-cnn", "--batch", 4],
     "predict": ["predict", "weights", "PetImages/Cat/0.png", "--json"],
     "data check folder": ["data", "check", "PetImages", "--manifest", "m.txt"],
+    "data check classes": ["data", "check", "three"],
     "data check zip": ["data", "check", "pets.zip"],
     "data check tar": ["data", "check", "pets.tar.gz"],
     "data check packed": ["data", "check", "pets.grd"],
@@ -65,7 +74,8 @@ COMMANDS = {
     "man": ["man", "train"],
 }
 
-SAME = {"summary", "compare", "predict", "profile compare", "puzzle", "man"}  # they print it to the byte
+# They print it to the byte.
+SAME = {"summary", "compare", "predict", "profile compare", "puzzle", "man", "weights", "reproduce verdict"}
 
 
 def idx(path, *shape):
@@ -96,9 +106,15 @@ def make_inputs(folder, gradus):
     gradus(*TRAIN, "--save-weights", "weights", "--checkpoint", "stopped")
     gradus(*SWEEP, "--seeds", 1, "--out", "sweep")
     gradus(*SWEEP, "--seeds", 1, "--out", "sweep2")
+    gradus("weights", "convert", "weights", "weights.npz", "--to", "npz")
+    gradus(*COMMANDS["reproduce"][:-1], "reproduced")
     gradus(*COMMANDS["profile"][:COMMANDS["profile"].index("p")], "profiled", *COMMANDS["profile"][-3:])
     for name in LATER:
         (folder / name).write_bytes(EARLIER)
+        (folder / name).chmod(MODE)
+    for number, name in enumerate(("a", "b", "c")):
+        (folder / "three" / name).mkdir(parents=True)
+        (folder / "three" / name / "1.png").write_bytes(png(4, 4, (number, 7, 9)))
 
 
 def shape_of(text):
@@ -171,20 +187,22 @@ class InputOutput(Case):
             made[name] = undated(text) if name in LATER else shape_of(text.decode()) if known else ""
         return made
 
-    def look_after(self, name, process, right, out):
+    def look_after(self, name, how, process, right, out):
         code, failed = process.returncode, self.failed()
         if code == DONE:
             made = self.contents()
             self.assertEqual(printed(name, process.stdout), out)
             self.assertEqual({n: t for n, t in made.items() if ".tmp." not in n and "status.json" not in n}, right)
         else:
-            self.assertIn(code, (SOME_FAILED, BAD_DATA, IO), process.stderr)
+            sorts = (SOME_FAILED, IO) if how in ("EIO", "ENOSPC") else (SOME_FAILED, BAD_DATA, IO)
+            self.assertIn(code, sorts, process.stderr)
             names = {pathlib.PurePath(bare(name)).name for _, name in failed}
             names |= {pathlib.PurePath(name).parent.name or name for _, name in failed}
             self.assertTrue(any(name in process.stderr for name in names), (failed, process.stderr))
         for file in LATER:
             text = undated((self.folder / file).read_bytes())
             self.assertIn(text, (EARLIER, self.right_bytes[file]), f"{file} is neither old nor new")
+            self.assertEqual((self.folder / file).stat().st_mode & 0o777, MODE, f"{file} has another mode")
         if not any(call == "unlink" for call, _ in failed):
             self.assertFalse([f for f in self.files() if ".tmp." in f], failed)
 
@@ -203,7 +221,7 @@ class InputOutput(Case):
                 process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how,
                                         GRADUS_FAIL_IO_ON=behind)
                 if self.failed():
-                    self.look_after(name, process, right, out)
+                    self.look_after(name, how, process, right, out)
 
 
     def refused_where(self, words, call, *names, number=1):
@@ -236,6 +254,18 @@ class InputOutput(Case):
 
     def test_a_picture_that_cannot_be_read_is_not_left_out(self):
         self.refused_where(COMMANDS["data check folder"], "read", "PetImages/", "Input/output error", number=5)
+
+    def test_a_class_that_cannot_be_looked_at_is_not_left_out(self):
+        for number in (1, 5):
+            self.refused_where(COMMANDS["data check classes"], "stat", "cannot be looked at", number=number)
+
+    def test_a_sweep_that_cannot_be_looked_for_is_not_begun_anew(self):
+        for number in (1, 2, 3):
+            self.refused_where(COMMANDS["sweep goes on"], "stat", "cannot be looked at", number=number)
+
+    def test_a_sweep_that_cannot_be_read_is_not_damaged(self):
+        for number in (1, 2):
+            self.refused_where(COMMANDS["sweep merge"], "read", "it cannot be read", number=number)
 
     def test_checkpoints_that_cannot_be_seen_are_not_begun_anew(self):
         words = COMMANDS["train goes on"]

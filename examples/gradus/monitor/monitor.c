@@ -114,11 +114,12 @@ static int monitor(const monitor_asks *asks, char **command)
         return told;
     const int code = watch(command, asks->every > 0 ? asks->every : 1, &s, csv);
     samples_print(&s, stderr);
-    if (csv && fclose(csv) != 0)
-        told = complain(GR_IO_ERROR, "monitor", "--csv %s: %s", asks->csv, strerror(errno));
-    if (asks->json)
-        told = write_json(asks->json, &s, code);
-    return code ? code : told;
+    const bool lost = csv && ferror(csv);
+    if (csv && (fclose(csv) != 0 || lost))
+        told = complain(GR_IO_ERROR, "monitor", "--csv %s cannot be written: %s", asks->csv,
+                        lost ? "lines were lost" : strerror(errno));
+    const int written = asks->json ? write_json(asks->json, &s, code) : 0;
+    return code ? code : told ? told : written;
 }
 
 static int run_monitor(int argc, char **argv)

@@ -14,21 +14,19 @@ typedef struct {
     double ms[2], error[2];
 } pair;
 
-static json_t *read_profile(const char *folder, const char *command)
+/* Returns 0 or an exit code, complained of. */
+static int read_profile(const char *folder, const char *command, json_t **of)
 {
     char path[3072];
-    json_error_t error;
+    json_fault why;
     snprintf(path, sizeof path, "%s/profile.json", folder);
-    json_t *o = json_read(path, &error);
-    if (!o)
-        complain(GR_BAD_DATA, command, "%s is no profile: %s; gradus profile RECIPE --out %s makes one", path,
-                 error.text, folder);
-    else if (!json_is_array(json_object_get(o, "operations"))) {
-        complain(GR_BAD_DATA, command, "%s is no profile: it has no list \"operations\"", path);
-        json_decref(o);
-        o = NULL;
-    }
-    return o;
+    *of = json_read(path, &why);
+    if (!*of)
+        return complain(why.code, command, "%s is no profile: %s; gradus profile RECIPE --out %s makes one", path,
+                        why.text, folder);
+    if (!json_is_array(json_object_get(*of, "operations")))
+        return complain(GR_BAD_DATA, command, "%s is no profile: it has no list \"operations\"", path);
+    return 0;
 }
 
 /* The line of op and pass, added where it is new. */
@@ -163,8 +161,12 @@ static int compare(const json_t *a, const json_t *b, bool json, const char *comm
 
 int profile_compare(const char *a, const char *b, bool json, const char *command)
 {
-    json_t *before = read_profile(a, command), *after = before ? read_profile(b, command) : NULL;
-    const int code = after ? compare(before, after, json, command) : GR_BAD_DATA;
+    json_t *before, *after = NULL;
+    int code = read_profile(a, command, &before);
+    if (code == 0)
+        code = read_profile(b, command, &after);
+    if (code == 0)
+        code = compare(before, after, json, command);
     json_decref(before);
     json_decref(after);
     return code;

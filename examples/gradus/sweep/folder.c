@@ -14,13 +14,13 @@ int folder_identity(const char *folder, const char *command, json_t **identity, 
 {
     static const char *const keys[] = {"optimizers", DEPARTURES_NOTE};
     char path[3072];
-    json_error_t why;
+    json_fault why;
     snprintf(path, sizeof path, "%s/sweep.json", folder);
     json_t *o = *identity = json_read(path, &why);
     if (json_memory_failed())
         return complain(GR_NO_MEMORY, command, "out of host memory for %s", path);
     if (!json_is_object(o))
-        return complain(GR_BAD_DATA, command, "%s: %s; a folder of 'gradus sweep' is wanted", path,
+        return complain(o ? GR_BAD_DATA : why.code, command, "%s: %s; a folder of 'gradus sweep' is wanted", path,
                         o ? "it is no object" : why.text);
     if (notes)
         *notes = json_object();

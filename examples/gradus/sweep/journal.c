@@ -12,6 +12,7 @@
 #include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 #include "terminal/output.h"
+#include "terminal/system.h"
 #include "train/row.h"
 
 static int io_error(const char *path, const char *what)
@@ -28,16 +29,20 @@ int journal_lock(journal *j, const char *folder)
     int code = folder_make(folder, "sweep");
     if (code)
         return code;
-    j->fresh = access(journal_path(j, "sweep.lock", path), F_OK) != 0;
+    j->fresh = mode_of(journal_path(j, "sweep.lock", path)) == 0;
     j->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (j->lock < 0)
         return io_error(path, "cannot be written");
     if (flock(j->lock, LOCK_EX | LOCK_NB) == 0)
         return 0;
+    const bool busy = errno == EWOULDBLOCK;
+    if (!busy)
+        io_error(path, "cannot be locked");
     close(j->lock);
     j->lock = -1;
-    return complain(GR_IO_ERROR, "sweep", "another sweep is at work in %s; wait for it or choose another --out",
-                    folder);
+    return !busy ? GR_IO_ERROR
+                 : complain(GR_IO_ERROR, "sweep", "another sweep is at work in %s; wait for it or choose another --out",
+                            folder);
 }
 
 void journal_close(journal *j)
@@ -203,12 +208,15 @@ bool journal_lacks(const journal *j, const cell *c)
     return !*state || strcmp(state, "failed") == 0 || strcmp(state, "stopped") == 0;
 }
 
-/* Whether what is written still stands under its name: a folder that is removed or renamed takes its rows along. */
-static bool is_in_place(const journal *j, const char *path)
+/* What is written must still stand under its name: a folder that is removed or renamed takes its rows along. */
+static int check_place(const journal *j, const char *path)
 {
-    struct stat open_file, named;
-    return fstat(j->file, &open_file) == 0 && stat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
-           open_file.st_ino == named.st_ino;
+    struct stat open_file, named = {.st_ino = 0};
+    if (fstat(j->file, &open_file) != 0 || (stat(path, &named) != 0 && errno != ENOENT && errno != ENOTDIR))
+        return io_error(path, "cannot be looked at");
+    if (open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino)
+        return 0;
+    return complain(GR_IO_ERROR, "sweep", "%s was removed or renamed while the sweep was running", path);
 }
 
 /* A row as a line, its checksum at its end. NULL: no memory. */
@@ -248,9 +256,5 @@ int journal_append(journal *j, json_t *row)
     free(line);
     json_array_append_new(j->rows, row);
     journal_path(j, "results.jsonl", path);
-    if (!good)
-        return io_error(path, "cannot be written");
-    return is_in_place(j, path)
-               ? 0
-               : complain(GR_IO_ERROR, "sweep", "%s was removed or renamed while the sweep was running", path);
+    return good ? check_place(j, path) : io_error(path, "cannot be written");
 }

@@ -8,6 +8,7 @@
 #include "terminal/checksum.h"
 #include "terminal/json_memory.h"
 #include "terminal/output.h"
+#include "terminal/system.h"
 #include "train/row.h"
 
 const char *journal_path(const journal *j, const char *name, char path[JOURNAL_PATH])
@@ -48,10 +49,10 @@ static int compare_identity(const journal *j, const json_t *before, json_t *now)
 int journal_compare(const journal *j, json_t *identity)
 {
     char path[JOURNAL_PATH];
-    json_error_t why;
+    json_fault why;
     json_t *before = json_read(journal_path(j, "sweep.json", path), &why);
     if (!before)
-        return complain(GR_BAD_DATA, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
+        return complain(why.code, "sweep", "%s, line %d: %s; choose another --out", path, why.line, why.text);
     const int code = compare_identity(j, before, identity);
     json_decref(before);
     return code;
@@ -60,9 +61,9 @@ int journal_compare(const journal *j, json_t *identity)
 int journal_check_identity(const journal *j, json_t *identity, json_t *notes)
 {
     char path[JOURNAL_PATH], rows[JOURNAL_PATH];
-    if (access(journal_path(j, "sweep.json", path), F_OK) == 0)
+    if (mode_of(journal_path(j, "sweep.json", path)))
         return journal_compare(j, identity);
-    if (access(journal_path(j, "results.jsonl", rows), F_OK) == 0)
+    if (mode_of(journal_path(j, "results.jsonl", rows)))
         return complain(GR_BAD_DATA, "sweep", "%s has no sweep.json beside it; choose another --out", rows);
     output out;
     int code = output_open(&out, path, "sweep");
@@ -80,27 +81,33 @@ int journal_check_identity(const journal *j, json_t *identity, json_t *notes)
 }
 
 /*
- * What the sweep was when it began: an option that is new since then has no part in the checksum of its rows. A new
- * reference.
+ * What the sweep was when it began, a new reference: an option that is new since then has no part in the checksum of
+ * its rows. Returns 0 or an exit code, complained of.
  */
-static json_t *as_it_began(const journal *j, json_t *identity)
+static int as_it_began(const journal *j, json_t *identity, json_t **of)
 {
     char path[JOURNAL_PATH];
-    json_error_t why;
-    json_t *began = json_object(), *before = json_read(journal_path(j, "sweep.json", path), &why), *value;
+    json_fault why;
+    json_t *before = json_read(journal_path(j, "sweep.json", path), &why), *value;
     const char *key;
+    if (!before && why.code == GR_IO_ERROR)
+        return complain(GR_IO_ERROR, "sweep", "%s: %s", path, why.text);
+    json_t *began = *of = json_object();
     json_object_foreach(identity, key, value)
     {
         if (json_object_get(before, key))
             json_object_set(began, key, value);
     }
     json_decref(before);
-    return began;
+    return 0;
 }
 
 int journal_sum_identity(journal *j, json_t *identity)
 {
-    json_t *began = as_it_began(j, identity);
+    json_t *began = NULL;
+    const int code = as_it_began(j, identity, &began);
+    if (code)
+        return code;
     char *text = json_text(began, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     json_decref(began);
     if (!text)

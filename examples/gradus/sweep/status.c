@@ -1,6 +1,7 @@
 /* status.c - see status.h. */
 #include "sweep/status.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,10 +90,10 @@ static bool is_at_work(const char *folder)
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/sweep.lock", folder);
     const int lock = open(path, O_RDONLY | O_CLOEXEC);
-    const bool free = lock < 0 || flock(lock, LOCK_SH | LOCK_NB) == 0;
+    const bool busy = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (lock >= 0)
         close(lock);
-    return !free;
+    return busy;
 }
 
 status_seen status_read(const char *folder)

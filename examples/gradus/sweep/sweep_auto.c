@@ -1,16 +1,21 @@
 /* sweep_auto.c - the batch size that --batch auto stands for in a sweep: found once, and kept in its folder. */
 #include "find_batch/auto_batch.h"
 #include "sweep/sweep.h"
+#include "terminal/json_memory.h"
 #include "terminal/output.h"
 #include "terminal/system.h"
 
-/* What was found when the sweep began; 0: nothing was. */
-static int64_t remembered(const char *path)
+/* What was found when the sweep began, 0: nothing was, into *batch. Returns 0 or an exit code, complained of. */
+static int recall(const char *path, int64_t *batch)
 {
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    const int64_t batch = json_integer_value(json_object_get(o, "batch"));
+    json_fault why;
+    json_t *o = json_read(path, &why);
+    const int64_t found = json_integer_value(json_object_get(o, "batch"));
+    *batch = found > 0 && found <= MAX_BATCH ? found : 0;
+    if (!o && why.code == GR_IO_ERROR)
+        return complain(GR_IO_ERROR, "sweep", "%s: %s", path, why.text);
     json_decref(o);
-    return batch > 0 && batch <= MAX_BATCH ? batch : 0;
+    return 0;
 }
 
 static int remember(const char *path, int64_t batch)
@@ -48,7 +53,10 @@ static const char *path_in(const sweep *w, char path[2048])
 int sweep_recall_batch(sweep *w)
 {
     char path[2048];
-    const int64_t batch = w->grid.auto_batch ? remembered(path_in(w, path)) : 0;
+    int64_t batch = 0;
+    const int code = w->grid.auto_batch ? recall(path_in(w, path), &batch) : 0;
+    if (code)
+        return code;
     if (w->grid.auto_batch && batch == 0)
         return complain(GR_USAGE, "sweep",
                         "--batch auto: not found yet; leave --dry-run out, or ask 'gradus find-batch'");
@@ -66,9 +74,9 @@ int sweep_find_batch(sweep *w)
                         "sizes; ask 'gradus find-batch' once");
     char path[2048];
     path_in(w, path);
-    int64_t batch = remembered(path);
-    int code = 0;
-    if (batch == 0) {
+    int64_t batch;
+    int code = recall(path, &batch);
+    if (code == 0 && batch == 0) {
         code = find_least(w, &batch);
         if (code == 0)
             code = remember(path, batch);

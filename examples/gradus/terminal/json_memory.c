@@ -5,7 +5,9 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "terminal/complain.h"
@@ -52,12 +54,35 @@ bool json_memory_failed(void)
     return failed;
 }
 
-json_t *json_read(const char *path, json_error_t *why)
+/* The library takes a failure to read for the file's end. */
+static json_t *load(FILE *f, json_fault *why)
 {
+    json_error_t error;
+    json_t *value = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+    why->line = error.line;
+    snprintf(why->text, sizeof why->text, "%s", error.text);
+    if (!ferror(f))
+        return value;
+    json_decref(value);
+    why->code = GR_IO_ERROR;
+    snprintf(why->text, sizeof why->text, "it cannot be read: %s", strerror(errno));
+    return NULL;
+}
+
+json_t *json_read(const char *path, json_fault *why)
+{
+    *why = (json_fault){.code = GR_BAD_DATA};
     errno = 0;
-    json_t *value = json_load_file(path, JSON_REJECT_DUPLICATES, why);
+    FILE *f = fopen(path, "re");
+    json_t *value = f ? load(f, why) : NULL;
+    if (!f) {
+        why->code = errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR;
+        snprintf(why->text, sizeof why->text, "it cannot be opened: %s", strerror(errno));
+    }
     if (!value && errno == ENOMEM) /* of the stream's buffers, which are not the library's */
         failed = true;
+    if (f)
+        fclose(f);
     return value;
 }
 

@@ -15,8 +15,15 @@
 void json_memory_watch(void); /* before the first of its calls */
 bool json_memory_failed(void);
 
-/* A file's value, no key twice; why may be NULL. NULL: there is none, or no memory, for the file itself too. */
-json_t *json_read(const char *path, json_error_t *why);
+/* Why there is no value of a file. */
+typedef struct {
+    int code; /* GR_IO_ERROR: the system has failed; GR_BAD_DATA: there is no such file, or it is no JSON */
+    int line; /* that is wrong */
+    char text[JSON_ERROR_TEXT_LENGTH];
+} json_fault;
+
+/* A file's value, no key twice. NULL: there is none, which why tells, or no memory, for the file itself too. */
+json_t *json_read(const char *path, json_fault *why);
 
 /* A value as text, which free() takes as it does not take json_dumps()'s. NULL: no memory, or the value is NULL. */
 char *json_text(const json_t *value, size_t flags);

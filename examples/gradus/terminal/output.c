@@ -13,13 +13,6 @@
 
 enum { ATTEMPTS = 100 /* names of temporaries that may be taken already */ };
 
-/* Something else than a file must not be renamed over: /dev/null would be gone. */
-static bool is_special(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
-}
-
 /* Takes the temporary away. */
 static void remove_temporary(output *out)
 {
@@ -41,11 +34,10 @@ static int failed(output *out, const char *command, int error)
 
 /*
  * A file that nobody else has, through no link: whoever may write in the folder could have planted one. It gets the
- * mode of the file that it will replace. -1: errno tells.
+ * mode of the file that it will replace, unless that is 0. -1: errno tells.
  */
-static int open_temporary(output *out)
+static int open_temporary(output *out, mode_t before)
 {
-    struct stat before;
     int fd = -1;
     errno = EEXIST;
     for (int i = 0; fd < 0 && errno == EEXIST && i < ATTEMPTS; i++) {
@@ -57,7 +49,7 @@ static int open_temporary(output *out)
         return -1;
     }
     stop_will_remove(out->temporary);
-    if (stat(out->path, &before) == 0 && fchmod(fd, before.st_mode & 0777) != 0) {
+    if (before && fchmod(fd, before & 0777) != 0) {
         const int error = errno;
         close(fd);
         errno = error;
@@ -72,11 +64,14 @@ int output_open(output *out, const char *path, const char *command)
     snprintf(out->path, sizeof out->path, "%s", path);
     if (strlen(path) >= sizeof out->path)
         return failed(out, command, ENAMETOOLONG);
-    if (is_folder(path))
+    struct stat before = {.st_mode = 0};
+    if (stat(path, &before) != 0 && errno != ENOENT)
+        return failed(out, command, errno);
+    if (S_ISDIR(before.st_mode))
         return failed(out, command, EISDIR);
-    if (is_special(path))
+    if (before.st_mode && !S_ISREG(before.st_mode)) /* nothing to rename over: /dev/null would be gone */
         return complain(GR_IO_ERROR, command, "%s cannot be written: it is not an ordinary file", path);
-    const int fd = open_temporary(out);
+    const int fd = open_temporary(out, before.st_mode);
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     return out->file ? 0 : failed(out, command, errno);
 }

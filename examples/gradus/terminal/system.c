@@ -1,6 +1,7 @@
 /* system.c - see system.h. */
 #include "terminal/system.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "terminal/complain.h"
+#include "terminal/stop.h"
 
 double now_seconds(void)
 {
@@ -59,16 +63,41 @@ const char *now_text(char text[32])
     return text;
 }
 
-bool is_folder(const char *path)
+/* For a call that has failed: returns where that is the path's own fault, so that there is nothing for this program. */
+static void end_unless_missing(const char *path)
+{
+    static const int faults[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EROFS};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (errno == faults[i])
+            return;
+    const int code = complain_of_file(path, "cannot be looked at", "");
+    stop_clear_away();
+    _exit(code);
+}
+
+mode_t mode_of(const char *path)
 {
     struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+    if (stat(path, &s) == 0)
+        return s.st_mode;
+    end_unless_missing(path);
+    return 0;
+}
+
+bool is_folder(const char *path)
+{
+    return S_ISDIR(mode_of(path));
 }
 
 bool is_readable_file(const char *path)
 {
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) && access(path, R_OK) == 0;
+    const mode_t mode = mode_of(path);
+    if (mode == 0 || S_ISDIR(mode))
+        return false;
+    if (access(path, R_OK) == 0)
+        return true;
+    end_unless_missing(path);
+    return false;
 }
 
 bool hold_standard_streams(void)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 double now_seconds(void); /* on a clock that only goes forward */
 
@@ -16,6 +17,12 @@ const char *processor_name(char *text, size_t size);
 
 /* Now, in UTC: "2026-11-22T14:36:00Z", into text, which is returned. */
 const char *now_text(char text[32]);
+
+/*
+ * What kind of file has this path, as stat tells it; 0: there is none. Where the system cannot tell, the program ends
+ * (GR_IO_ERROR): what is thought of as missing would be made anew, or something else taken in its place.
+ */
+mode_t mode_of(const char *path);
 
 /* True when path is a folder, or a file that can be read. */
 bool is_folder(const char *path);
