@@ -118,6 +118,8 @@ TABLES = [  # page, rows, a function for each column after the batch size
      [updates(), accuracy(),
       published(2, "accuracy_after_10_epochs_percent", experiment="thesis", series="TensorFlow"), keras("Adam", 2)]),
     ("cifar10.md", "cifar10-cnn-reproduced", [updates(), count, accuracy(), memory]),
+    ("../transfer-learning.md", "transfer-resnet18",
+     [updates(), *[accuracy(line=line) for line in ("from scratch", "fine-tuned", "head alone")]]),
     ("large-batches.md", "cats-vs-dogs-optimizers", [updates(optimizer="sgd"), *OPTIMIZERS]),
     ("large-batches.md", "cats-vs-dogs-large-batches",
      [updates(optimizer="sgd"), *[accuracy(optimizer=name) for name in LARGE],
@@ -161,11 +163,15 @@ class Tables(pages.PagesCase):
                 return statistics.mean(percent(row) for row in chosen(rows, **{key: kind}, seed=seed))
             return mean_words([of(a, seed) - of(b, seed) for seed in (1, 2, 3)])
         text = {page: re.sub(r"\s+", " ", (pages.ROOT / "docs/results" / page).read_text())
-                for page in ("augmentation.md", "large-batches.md")}
+                for page in ("augmentation.md", "large-batches.md", "../transfer-learning.md")}
         said = r"(-?[\d.]+ \+- [\d.]+)"
         augmentation = ("augmentation.md", "cats-vs-dogs-augmentation", "line")
         large = ("large-batches.md", "cats-vs-dogs-large-batches", "optimizer")
+        transfer = ("../transfer-learning.md", "transfer-resnet18", "line")
         for (page, source, key), a, b, words in (
+                (transfer, "fine-tuned", "from scratch", f"fine-tuning is {said} points above from scratch"),
+                (transfer, "head alone", "from scratch", f"the head alone {said}\\. Fine-tuning"),
+                (transfer, "fine-tuned", "head alone", f"is not shown to be better: {said} points"),
                 (augmentation, "augmented", "standard", f"augmented is {said} points above standard,"),
                 (augmentation, "as many updates", "standard", f"as many updates {said} above standard,"),
                 (augmentation, "augmented", "as many updates", f"augmented {said} above standard with"),
