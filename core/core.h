@@ -38,7 +38,7 @@ typedef enum {
     GR_NO_MEMORY = 4,    /* the host, the device or the memory limit is exhausted */
     GR_IO_ERROR = 5,     /* a file could not be read or written */
     GR_NUMERIC = 6,      /* numbers went bad: a loss that is not finite */
-    GR_DEVICE_FAULT = 7, /* the device failed */
+    GR_DEVICE_FAULT = 7, /* the device failed, or another rank of the run has ended */
     GR_STOPPED = 75      /* stopped by a signal after saving; run again to go on */
 } gr_code;
 

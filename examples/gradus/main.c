@@ -1,7 +1,7 @@
 /*
  * main.c - gradus, the program: finds the command and runs it. Exit codes: 0 done; 1 some cells of a sweep failed; 2
- * usage; 3 bad data or file; 4 out of memory; 5 input or output failed; 6 numbers went bad; 7 device fault or wrong
- * result; 75 stopped by a signal, run again to go on.
+ * usage; 3 bad data or file; 4 out of memory; 5 input or output failed; 6 numbers went bad; 7 device fault, wrong
+ * result, or another rank has ended; 75 stopped by a signal, run again to go on.
  */
 #include <signal.h>
 #include <stdio.h>

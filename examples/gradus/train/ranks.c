@@ -4,9 +4,12 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "terminal/complain.h"
+#include "train/mpi_carrier.h"
 
 typedef struct {
     const resolved *s;
@@ -16,10 +19,19 @@ typedef struct {
     int code;
 } rank;
 
+/* Whether mpirun has started this process beside others: Open MPI's way to say so, and that of MPICH. */
+static bool started_by_mpirun(void)
+{
+    const char *open_mpi = getenv("OMPI_COMM_WORLD_SIZE"), *mpich = getenv("PMI_SIZE");
+    return (open_mpi && atoi(open_mpi) > 1) || (mpich && atoi(mpich) > 1);
+}
+
 int ranks_check(const settings *s, const char *command)
 {
     const long long shards = s->shards ? s->shards : 1;
-    if (s->patience > 0 && s->ranks <= 1)
+    if (s->ranks && started_by_mpirun())
+        return complain(GR_USAGE, command, "--ranks is for threads of one process, but mpirun has started several");
+    if (s->patience > 0 && s->ranks <= 1 && !started_by_mpirun())
         return complain(GR_USAGE, command, "--patience is for several --ranks");
     if (s->ranks & (s->ranks - 1))
         return complain(GR_USAGE, command, "--ranks %lld: it must be a power of two, such as 4", (long long)s->ranks);
@@ -86,9 +98,30 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
     return code;
 }
 
+/* This process is one rank; the others speak when they fail, as rank 0 may be gone. */
+static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+{
+    char why[256];
+    gr_group *group = mpi_carrier_open(s->asked.patience, why, sizeof why);
+    if (!group)
+        return complain(GR_USAGE, command, "%s", why);
+    resolved own = *s;
+    own.asked.ranks = gr_group_size(group);
+    const int number = gr_group_rank(group);
+    if (number > 0)
+        complain_quietly();
+    const int code = run(&own, group);
+    if (number > 0 && code && code != GR_STOPPED)
+        fprintf(stderr, "gradus %s: rank %d: %s\n", command, number, complaint_kept());
+    gr_group_close(group);
+    return code;
+}
+
 int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
 {
     resolved shared = *s;
+    if (started_by_mpirun())
+        return run_process(s, run, command);
     if (s->asked.ranks <= 1)
         return run(s, NULL);
     const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / s->asked.ranks;

@@ -1,4 +1,4 @@
-/* ranks.h - --ranks: one run by several ranks, threads of this process. */
+/* ranks.h - one run by several ranks: threads of this process (--ranks), or processes that mpirun has started. */
 #ifndef GRADUS_TOOL_RANKS_H
 #define GRADUS_TOOL_RANKS_H
 
@@ -9,7 +9,8 @@ int ranks_check(const settings *s, const char *command);
 
 /*
  * Calls run for every rank of s, each in a thread of its own with its share of the processors, rank 0 in this one;
- * others complain by rank 0 alone. Returns its exit code, or that of the rank that has ended all of them.
+ * others complain by rank 0 alone. Returns its exit code, or that of the rank that has ended all of them. Of processes
+ * it is called by each, and runs one rank.
  */
 int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command);
 
