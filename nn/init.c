@@ -28,7 +28,11 @@ static double width_of(const gr_parameter_plan *plan)
     }
 }
 
-enum { SLICE = 1 << 20, CHUNK = 1 << 14 }; /* elements uploaded at a time; drawn by one chunk of the parallel loop */
+/*
+ * Elements uploaded at a time, and drawn by one chunk of the parallel loop. Slices of some megabytes may stay with the
+ * process as the top of its heap.
+ */
+enum { SLICE = 1 << 17, CHUNK = 1 << 13 };
 
 typedef struct {
     uint64_t seed;
