@@ -154,8 +154,9 @@ class Commands(pages.PagesCase):
                 return "" if all(self.help("data", name) for name in names[1:]) else "no such command"
             return "" if self.help(names[0]) else "no such command"
         into = words[words.index(">") + 1] if ">" in words else None
-        process = self.run_words([GRADUS if word == "gradus" else word for word in
-                                  [GRADUS, *shortened(words[:words.index(">")] if into else words)[1:]]])
+        words_run = [GRADUS, *shortened(words[:words.index(">")] if into else words)[1:]]
+        process = self.run_words([GRADUS if word == "gradus" and before == "--" else word  # monitor -- gradus train
+                                  for before, word in zip(["", *words_run], words_run)])
         if into:
             (self.folder / into).write_text(process.stdout)
         if process.returncode != 0:
