@@ -118,6 +118,9 @@ TABLES = [  # page, rows, a function for each column after the batch size
      [updates(), accuracy(),
       published(2, "accuracy_after_10_epochs_percent", experiment="thesis", series="TensorFlow"), keras("Adam", 2)]),
     ("cifar10.md", "cifar10-cnn-reproduced", [updates(), count, accuracy(), memory]),
+    ("growing-batch.md", "growing-batch",
+     [cell(line=line) for line in ("the rate falls", "the batch grows", "neither")
+      for cell in (updates, accuracy, loss)]),
     ("../transfer-learning.md", "transfer-resnet18",
      [updates(), *[accuracy(line=line) for line in ("from scratch", "fine-tuned", "head alone")]]),
     ("large-batches.md", "cats-vs-dogs-optimizers", [updates(optimizer="sgd"), *OPTIMIZERS]),
