@@ -137,7 +137,8 @@ static int which_file(const char *member)
 
 static bool fail_archive(const gr_cifar *cifar, const gr_tar *tar)
 {
-    return gr__fail(cifar->ctx, gr__tar_unreadable(tar) ? GR_IO_ERROR : GR_BAD_DATA,
+    const int error = gr__tar_error(tar);
+    return gr__fail(cifar->ctx, error ? gr__io_code(error) : GR_BAD_DATA,
                     "CIFAR-10 archive %s cannot be read: %s; fetch it again", cifar->path, gr__tar_fault(tar));
 }
 

@@ -65,6 +65,14 @@ static bool find_file(gr_context *ctx, const char *folder, int which, char path[
     return false;
 }
 
+/* Records what zlib says, where it is not the file's fault: the system's, or memory that was out. */
+static bool system_failed(gr_context *ctx, const idx_file *f, int code)
+{
+    const int error = code == Z_MEM_ERROR ? ENOMEM : errno;
+    return (code == Z_ERRNO || code == Z_MEM_ERROR) &&
+           !gr__fail(ctx, gr__io_code(error), "%s cannot be read: %s", f->path, strerror(error));
+}
+
 /* Exactly n bytes of the unpacked contents. */
 static bool get(gr_context *ctx, idx_file *f, void *p, int64_t n)
 {
@@ -76,8 +84,8 @@ static bool get(gr_context *ctx, idx_file *f, void *p, int64_t n)
             n -= got;
             continue;
         }
-        if (code == Z_ERRNO)
-            return gr__fail(ctx, gr__io_code(errno), "%s cannot be read: %s", f->path, strerror(errno));
+        if (system_failed(ctx, f, code))
+            return false;
         bool damaged = code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR;
         return gr__fail(ctx, GR_BAD_DATA, "%s is %s; fetch it again", f->path, damaged ? "damaged" : "cut short");
     }
@@ -92,8 +100,8 @@ static bool at_end(gr_context *ctx, idx_file *f)
     gzerror(f->in, &code);
     if (got == 0 && (code == Z_OK || code == Z_STREAM_END))
         return true;
-    if (code == Z_ERRNO)
-        return gr__fail(ctx, gr__io_code(errno), "%s cannot be read: %s", f->path, strerror(errno));
+    if (system_failed(ctx, f, code))
+        return false;
     return gr__fail(ctx, GR_BAD_DATA, "%s %s; fetch it again", f->path,
                     got > 0               ? "goes on behind its last element"
                     : code == Z_BUF_ERROR ? "is cut short"
@@ -153,8 +161,10 @@ static bool open_file(gr_context *ctx, const char *folder, int which, idx_file *
             "%s is not there, nor with .gz or with a dot before idx; put the set's four files into that folder",
             f->path);
     f->in = gzopen(f->path, "rbe");
-    if (!f->in || stat(f->path, &status) != 0)
-        return gr__fail(ctx, GR_IO_ERROR, "%s cannot be opened: %s", f->path, strerror(errno ? errno : ENOMEM));
+    if (!f->in || stat(f->path, &status) != 0) {
+        const int error = errno ? errno : ENOMEM;
+        return gr__fail(ctx, gr__io_code(error), "%s cannot be opened: %s", f->path, strerror(error));
+    }
     gzbuffer(f->in, 1 << 17);
     return read_header(ctx, f, which, status.st_size);
 }

@@ -30,7 +30,7 @@ struct gr_tar {
     gzFile file;
     int64_t left, padding; /* bytes of the current file not yet read, and what fills its last block */
     char fault[128];
-    bool unreadable; /* the system's fault, not the archive's */
+    int error; /* errno where the fault is the system's, not the archive's */
 };
 
 gr_tar *gr__tar_open(const char *path)
@@ -56,9 +56,9 @@ void gr__tar_close(gr_tar *tar)
     free(tar);
 }
 
-bool gr__tar_unreadable(const gr_tar *tar)
+int gr__tar_error(const gr_tar *tar)
 {
-    return tar->unreadable;
+    return tar->error;
 }
 
 const char *gr__tar_fault(const gr_tar *tar)
@@ -84,8 +84,8 @@ static int64_t get(gr_tar *tar, void *p, int64_t n)
         int code;
         const char *text = gzerror(tar->file, &code);
         if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-            tar->unreadable = code == Z_ERRNO;
-            fail(tar, code == Z_BUF_ERROR ? "it is cut short" : code == Z_ERRNO ? strerror(errno) : text);
+            tar->error = code == Z_MEM_ERROR ? ENOMEM : code == Z_ERRNO ? errno : 0;
+            fail(tar, code == Z_BUF_ERROR ? "it is cut short" : tar->error ? strerror(tar->error) : text);
             return -1;
         }
         if (got == 0)

@@ -36,6 +36,6 @@ bool gr__tar_plain(const gr_tar *tar);   /* not compressed */
 int64_t gr__tar_tell(const gr_tar *tar); /* bytes of the unpacked archive that have been read */
 
 const char *gr__tar_fault(const gr_tar *tar); /* "" when all is well. Owned by tar. */
-bool gr__tar_unreadable(const gr_tar *tar);   /* what has failed is the system: the archive may be whole */
+int gr__tar_error(const gr_tar *tar); /* errno of what the system has failed to do; 0: the archive is at fault */
 
 #endif

@@ -14,9 +14,9 @@ enum { MAX_HEADER = 1 << 16 /* bytes of a pax header */ };
 
 static bool fail_tar(gr_context *ctx, const gr_archive *archive, const gr_tar *tar)
 {
-    return gr__tar_unreadable(tar)
-               ? gr__fail(ctx, GR_IO_ERROR, "archive %s cannot be read: %s", archive->path, gr__tar_fault(tar))
-               : gr__archive_refuse(ctx, archive, "%s", gr__tar_fault(tar));
+    const int error = gr__tar_error(tar);
+    return error ? gr__fail(ctx, gr__io_code(error), "archive %s cannot be read: %s", archive->path, gr__tar_fault(tar))
+                 : gr__archive_refuse(ctx, archive, "%s", gr__tar_fault(tar));
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * fail_alloc.c - a shim for LD_PRELOAD: the allocation number $GRADUS_FAIL_ALLOC, counted from 1 over all threads,
  * fails as if memory were out, and with GRADUS_FAIL_ALLOC_ON=1 every one behind it. At its end the program's count goes
- * into the file $GRADUS_COUNT_ALLOCS.
+ * into the file $GRADUS_COUNT_ALLOCS. Other programs than gradus, which it may start, are left alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static atomic_long count;
@@ -22,14 +23,14 @@ __attribute__((constructor)) static void begin(void)
     const char *number = getenv("GRADUS_FAIL_ALLOC"), *on = getenv("GRADUS_FAIL_ALLOC_ON");
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
-    ready = true;
+    ready = strcmp(program_invocation_short_name, "gradus") == 0;
 }
 
 __attribute__((destructor)) static void end(void)
 {
     const char *path = getenv("GRADUS_COUNT_ALLOCS");
     char text[32];
-    const int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+    const int fd = path && ready ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
     if (fd < 0)
         return;
     const int n = snprintf(text, sizeof text, "%ld\n", atomic_load(&count));

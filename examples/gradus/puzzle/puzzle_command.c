@@ -50,51 +50,88 @@ static const char *path_of(const puzzle *p, const char *file, char path[PATH_MAX
     return path;
 }
 
-/* The folder whose name begins with number and an underscore. */
-static bool find_puzzle(puzzle *p, long number)
+/* The folder whose name begins with number and an underscore, if *found. Returns 0 or an exit code, complained of. */
+static int find_puzzle(puzzle *p, long number, bool *found)
 {
     DIR *folder = opendir(p->root);
-    bool found = false;
-    for (struct dirent *e; folder && !found && (e = readdir(folder));) {
+    if (!folder)
+        return complain_of_file(p->root, "cannot be opened", "puzzle");
+    *found = false;
+    errno = 0;
+    for (struct dirent *e; !*found && (e = readdir(folder));) {
         char *end;
-        found = strtol(e->d_name, &end, 10) == number && end != e->d_name && *end == '_';
-        if (found)
+        *found = strtol(e->d_name, &end, 10) == number && end != e->d_name && *end == '_';
+        if (*found)
             snprintf(p->name, sizeof p->name, "%s", e->d_name);
     }
-    if (folder)
-        closedir(folder);
-    return found;
+    const int code = *found || !errno ? 0 : complain_of_file(p->root, "cannot be read", "puzzle");
+    closedir(folder);
+    return code;
 }
 
-/* Prints the page's lines from the heading that begins with from, or its first, up to the next one with "## ". */
-static bool print_part(const puzzle *p, const char *from)
+/*
+ * Prints the page's lines from the heading that begins with from up to the next one with "## "; *any: there are some.
+ * Returns 0 or an exit code, complained of.
+ */
+static int print_part(const puzzle *p, const char *from, bool *any)
 {
     char path[PATH_MAX], line[1024];
     FILE *f = fopen(path_of(p, "README.md", path), "r");
-    bool inside = false, any = false;
-    while (f && fgets(line, sizeof line, f)) {
+    bool inside = *any = false;
+    if (!f)
+        return complain_of_file(path, "cannot be opened", "puzzle");
+    while (fgets(line, sizeof line, f)) {
         if (!strncmp(line, "# ", 2) || !strncmp(line, "## ", 3))
             inside = !strncmp(line, from, strlen(from));
         if (inside)
             fputs(line, stdout);
-        any |= inside;
+        *any |= inside;
     }
-    if (f)
-        fclose(f);
-    return any;
+    const int code = ferror(f) ? complain_of_file(path, "cannot be read", "puzzle") : 0;
+    fclose(f);
+    return code;
+}
+
+static int print_task(const puzzle *p)
+{
+    bool any;
+    return print_part(p, "# ", &any);
+}
+
+static int print_hint(const puzzle *p, int number)
+{
+    char heading[32];
+    bool any;
+    snprintf(heading, sizeof heading, "## Hint %d\n", number);
+    const int code = print_part(p, heading, &any);
+    return code || any ? code
+                       : complain(GR_USAGE, "puzzle", "there is no hint %d; the solution is in %s", number,
+                                  "examples/puzzles/solutions");
+}
+
+static int print_title(const puzzle *p)
+{
+    char path[PATH_MAX], line[1024] = "";
+    FILE *f = fopen(path_of(p, "README.md", path), "r");
+    if (!f)
+        return complain_of_file(path, "cannot be opened", "puzzle");
+    if (fgets(line, sizeof line, f))
+        printf("%s", line + strspn(line, "# "));
+    const int code = ferror(f) ? complain_of_file(path, "cannot be read", "puzzle") : 0;
+    fclose(f);
+    return code;
 }
 
 static int list(puzzle *p)
 {
-    for (long n = 1; find_puzzle(p, n); n++) {
-        char path[PATH_MAX], line[1024] = "";
-        FILE *f = fopen(path_of(p, "README.md", path), "r");
-        if (f && fgets(line, sizeof line, f))
-            printf("%s", line + strspn(line, "# "));
-        if (f)
-            fclose(f);
+    bool found = true;
+    int code = 0;
+    for (long n = 1; !code && found; n++) {
+        code = find_puzzle(p, n, &found);
+        if (!code && found)
+            code = print_title(p);
     }
-    return 0;
+    return code;
 }
 
 /* The file with the hole as file, which is not there yet. */
@@ -107,9 +144,14 @@ static int begin(const puzzle *p, const char *file)
     const int why = errno;
     if (in)
         fclose(in);
-    if ((out && fclose(out)) || !written)
-        return complain(GR_IO_ERROR, "puzzle", "%s: %s", file, strerror(why));
-    print_part(p, "# ");
+    if ((out && fclose(out)) || !written) {
+        if (out)
+            remove(file); /* or the next call would take it for an attempt */
+        return complain(why == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR, "puzzle", "%s: %s", file, strerror(why));
+    }
+    const int code = print_task(p);
+    if (code)
+        return code;
     printf("The kernel's beginning is in %s. Write there, then: gradus puzzle %ld\n", file, strtol(p->name, NULL, 10));
     return 0;
 }
@@ -140,15 +182,12 @@ static int check(const puzzle *p, const char *file, const char *page)
 
 static int one(const puzzle *p, const puzzle_settings *s, const char *file)
 {
-    char own[NAME_MAX + 8], heading[32];
+    char own[NAME_MAX + 8];
     snprintf(own, sizeof own, "%s.cu", p->name);
-    snprintf(heading, sizeof heading, "## Hint %d\n", (int)s->hint);
     if (s->task)
-        return print_part(p, "# ") ? 0 : GR_IO_ERROR;
+        return print_task(p);
     if (s->hint)
-        return print_part(p, heading) ? 0
-                                      : complain(GR_USAGE, "puzzle", "there is no hint %d; the solution is in %s",
-                                                 (int)s->hint, "examples/puzzles/solutions");
+        return print_hint(p, (int)s->hint);
     if (file || !access(own, F_OK))
         return check(p, file ? file : own, s->theatre);
     return begin(p, own);
@@ -167,7 +206,11 @@ static int run_puzzle_command(int argc, char **argv)
         return complain(GR_IO_ERROR, "puzzle", "the puzzles are not beside this program: install Gradus anew");
     if (s.list)
         return list(&p);
-    if (!words[0] || !parse_count(words[0], 1, 99, &number) || !find_puzzle(&p, (long)number))
+    bool found = false;
+    const int code = words[0] && parse_count(words[0], 1, 99, &number) ? find_puzzle(&p, (long)number, &found) : 0;
+    if (code)
+        return code;
+    if (!found)
         return complain(GR_USAGE, "puzzle", "which puzzle? %s is no number of one; see gradus puzzle --list",
                         words[0] ? words[0] : "nothing");
     return one(&p, &s, words[1]);

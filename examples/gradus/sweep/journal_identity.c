@@ -90,8 +90,8 @@ static int as_it_began(const journal *j, json_t *identity, json_t **of)
     json_fault why;
     json_t *before = json_read(journal_path(j, "sweep.json", path), &why), *value;
     const char *key;
-    if (!before && why.code == GR_IO_ERROR)
-        return complain(GR_IO_ERROR, "sweep", "%s: %s", path, why.text);
+    if (!before && why.code != GR_BAD_DATA)
+        return complain(why.code, "sweep", "%s: %s", path, why.text);
     json_t *began = *of = json_object();
     json_object_foreach(identity, key, value)
     {

@@ -12,8 +12,8 @@ static int recall(const char *path, int64_t *batch)
     json_t *o = json_read(path, &why);
     const int64_t found = json_integer_value(json_object_get(o, "batch"));
     *batch = found > 0 && found <= MAX_BATCH ? found : 0;
-    if (!o && why.code == GR_IO_ERROR)
-        return complain(GR_IO_ERROR, "sweep", "%s: %s", path, why.text);
+    if (!o && why.code != GR_BAD_DATA)
+        return complain(why.code, "sweep", "%s: %s", path, why.text);
     json_decref(o);
     return 0;
 }

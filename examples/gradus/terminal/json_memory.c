@@ -54,6 +54,13 @@ bool json_memory_failed(void)
     return failed;
 }
 
+/* Tells by errno what the system did not do, as "it cannot be opened". */
+static void blame_system(json_fault *why, const char *what)
+{
+    why->code = errno == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR;
+    snprintf(why->text, sizeof why->text, "%s: %s", what, strerror(errno));
+}
+
 /* The library takes a failure to read for the file's end. */
 static json_t *load(FILE *f, json_fault *why)
 {
@@ -64,8 +71,7 @@ static json_t *load(FILE *f, json_fault *why)
     if (!ferror(f))
         return value;
     json_decref(value);
-    why->code = GR_IO_ERROR;
-    snprintf(why->text, sizeof why->text, "it cannot be read: %s", strerror(errno));
+    blame_system(why, "it cannot be read");
     return NULL;
 }
 
@@ -76,8 +82,9 @@ json_t *json_read(const char *path, json_fault *why)
     FILE *f = fopen(path, "re");
     json_t *value = f ? load(f, why) : NULL;
     if (!f) {
-        why->code = errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR;
-        snprintf(why->text, sizeof why->text, "it cannot be opened: %s", strerror(errno));
+        blame_system(why, "it cannot be opened");
+        if (errno == ENOENT || errno == ENOTDIR)
+            why->code = GR_BAD_DATA;
     }
     if (!value && errno == ENOMEM) /* of the stream's buffers, which are not the library's */
         failed = true;

@@ -17,7 +17,7 @@ bool json_memory_failed(void);
 
 /* Why there is no value of a file. */
 typedef struct {
-    int code; /* GR_IO_ERROR: the system has failed; GR_BAD_DATA: there is no such file, or it is no JSON */
+    int code; /* GR_IO_ERROR or GR_NO_MEMORY: the system has failed; GR_BAD_DATA: no such file, or it is no JSON */
     int line; /* that is wrong */
     char text[JSON_ERROR_TEXT_LENGTH];
 } json_fault;

@@ -1,0 +1,209 @@
+"""The command lines whose calls fail one after the other, what they read, and what they always print."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from cli import TIMINGS, Case, pictures, png  # noqa: E402
+
+GRADUS, SHIM = os.environ["GRADUS"], os.environ["GRADUS_SHIM"]
+HUNG = 60  # seconds
+
+SMALL = ["cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1]
+TRAIN = ["train", *SMALL, "--no-evaluation", "--json"]
+SWEEP = ["sweep", *SMALL[:2], "--batch", 8, "--optimizer", "sgd", "--updates", 1, "--threads", 1]
+PICTURES = ["train", "own-pictures", "--data", "own/PetImages", "--resize", 16, "--batch", 4, "--updates", 1,
+            "--threads", 1, "--json"]
+EARLIER, MODE = b"an earlier file\n", 0o600
+LATER = ("w", "l", "sheet.png", "new.grd", "m.txt", "r.html")  # outputs that replace a file
+COMMANDS = {
+    "train": [*TRAIN, "--save-weights", "w", "--log-updates", "l", "--checkpoint", "c"],
+    "train goes on": [*TRAIN[:5], *TRAIN[5:], "--checkpoint", "stopped", "--resume", "--save-weights", "w"],
+    "train from weights": [*TRAIN, "--init-weights", "weights"],
+    "train on pictures": [*PICTURES, "--model", "model.txt", "--save-weights", "w"],
+    "train on pictures read late": [*PICTURES, "--preload", "none", "--workers", 1, "--save-weights", "w"],
+    "evaluate": ["evaluate", "own.weights", "--data", "unseen"],
+    "sweep": [*SWEEP, "--seeds", 1, "--out", "s"],
+    "sweep goes on": [*SWEEP, "--seeds", 2, "--out", "sweep"],
+    "sweep merge": ["sweep", "merge", "sweep", "--out", "merged"],
+    "compare": ["compare", "sweep", "sweep2"],
+    "report": ["report", "sweep", "--out", "r.html"],
+    "reproduce": ["reproduce", "dense-network", "--updates", 2, "--seeds", 1, "--threads", 1, "--out", "out"],
+    "reproduce verdict": ["reproduce", "dense-network", "--verdict", "--out", "reproduced", "--json"],
+    "landscape": ["landscape", "weights", "weights", "--procedural", "--steps", 1, "--threads", 1, "--out", "around"],
+    "monitor": ["monitor", "--every", 0.05, "--csv", "u.csv", "--json", "u.json", "--", "sleep", 0.1],
+    "weights": ["weights", "weights"],
+    "weights convert": ["weights", "convert", "weights", "new.npz", "--to", "npz"],
+    "train from an archive": [*TRAIN, "--init-weights", "weights.npz", "--save-weights", "w"],
+    "draw": ["draw", "keras-mlp", "--out", "r.html"],
+    "bench memory": ["bench", "memory", "keras-mlp", "--batch", 4, "--rounds", 1, "--threads", 1],
+    "summary": ["summary", "cifar10-cnn", "--batch", 4],
+    "predict": ["predict", "weights", "PetImages/Cat/0.png", "--json"],
+    "data check folder": ["data", "check", "PetImages", "--manifest", "m.txt"],
+    "data check classes": ["data", "check", "three"],
+    "data check zip": ["data", "check", "pets.zip"],
+    "data check tar": ["data", "check", "pets.tar.gz"],
+    "data check packed": ["data", "check", "pets.grd"],
+    "data check idx": ["data", "check", "idx"],
+    "data pack": ["data", "pack", "PetImages", "new.grd", "--size", 8],
+    "data show": ["data", "show", "cifar10-cnn", "--procedural", "--out", "sheet.png"],
+    "bench": ["bench", "relu", "--batch", 2, "--seconds", 0.001, "--threads", 1, "--json"],
+    "profile": ["profile", *SMALL[:4], "--threads", 1, "--out", "p", "--stack", "--schedule",
+                "wait=1,warmup=0,active=1"],
+    "profile compare": ["profile", "--compare", "profiled", "profiled"],
+    "find-batch": ["find-batch", "keras-mlp", "--memory-limit", "1M", "--json"],
+    "doctor": ["doctor"],
+    "puzzle": ["puzzle", 1],
+    "man": ["man", "train"],
+    "completion": ["completion", "bash"],
+}
+COMPILING = {  # they run a compiler, whose seconds the short tests have not got
+    "cuda": ["cuda", "add.cu"],
+    "theatre": ["theatre", "add.cu", "--out", "r.html"],
+}
+
+MEASURED = TIMINGS | {"peak_bytes"}
+# They print it to the byte.
+SAME = {"compare", "completion", "cuda", "man", "predict", "profile compare", "puzzle", "reproduce verdict", "summary",
+        "weights"}
+
+ADD = """#include <cstdio>
+__global__ void add(int *x) { x[threadIdx.x] += 1; }
+int main()
+{
+    int *x, y[4] = {0};
+    cudaMalloc(&x, sizeof y);
+    cudaMemcpy(x, y, sizeof y, cudaMemcpyHostToDevice);
+    add<<<1, 4>>>(x);
+    cudaMemcpy(y, x, sizeof y, cudaMemcpyDeviceToHost);
+    printf("%d %d %d %d\\n", y[0], y[1], y[2], y[3]);
+    return cudaFree(x);
+}
+"""
+
+
+def idx(path, *shape):
+    size = 1
+    for n in shape:
+        size *= n
+    path.write_bytes(struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape) + bytes(i % 10 for i in range(size)))
+
+
+def make_inputs(folder, gradus):
+    pictures(folder, 3)
+    (folder / "model.txt").write_text("residual {\n  conv 3 1x1 relu\n}\nflatten\ndense classes\n")
+    (folder / "add.cu").write_text(ADD)
+    with zipfile.ZipFile(folder / "pets.zip", "w", zipfile.ZIP_DEFLATED) as z, \
+            tarfile.open(folder / "pets.tar.gz", "w:gz", dereference=True) as t:
+        for path in sorted((folder / "PetImages").rglob("*.png")):
+            z.write(path, path.relative_to(folder))
+            t.add(path, path.relative_to(folder))
+    (folder / "idx").mkdir()
+    for part in ("train", "t10k"):
+        idx(folder / "idx" / f"{part}-images-idx3-ubyte", 20, 28, 28)
+        idx(folder / "idx" / f"{part}-labels-idx1-ubyte", 20)
+    (folder / "own").mkdir()
+    pictures(folder / "own", 6)
+    for name in ("Cat", "Dog"):
+        (folder / "unseen" / name).mkdir(parents=True)
+        (folder / "unseen" / name / "1.png").write_bytes(png(9, 7, (len(name), ord(name[0]), 7)))
+    gradus(*PICTURES, "--save-weights", "own.weights")
+    gradus("data", "pack", "PetImages", "pets.grd", "--size", 8)
+    gradus(*TRAIN, "--save-weights", "weights", "--checkpoint", "stopped")
+    gradus(*SWEEP, "--seeds", 1, "--out", "sweep")
+    gradus(*SWEEP, "--seeds", 1, "--out", "sweep2")
+    gradus("weights", "convert", "weights", "weights.npz", "--to", "npz")
+    gradus(*COMMANDS["reproduce"][:-1], "reproduced")
+    gradus(*COMMANDS["profile"][:COMMANDS["profile"].index("p")], "profiled", *COMMANDS["profile"][-3:])
+    for name in LATER:
+        (folder / name).write_bytes(EARLIER)
+        (folder / name).chmod(MODE)
+    for number, name in enumerate(("a", "b", "c")):
+        (folder / "three" / name).mkdir(parents=True)
+        (folder / "three" / name / "1.png").write_bytes(png(4, 4, (number, 7, 9)))
+
+
+def shape_of(text):
+    """What of a text is the same in every run: the keys of JSON, else the number of lines."""
+    def keys(value):
+        if isinstance(value, dict):
+            return {key: keys(v) for key, v in value.items()}
+        return "list" if isinstance(value, list) else ""
+
+    lines = text.splitlines()
+    try:
+        return [keys(json.loads(line)) for line in lines] if text.startswith("{\"") else keys(json.loads(text))
+    except ValueError:
+        return len(lines)
+
+
+def undated(text):
+    return re.sub(rb"\d+-\d+-\d+T[\d:]+Z", b"", text)
+
+
+def printed(name, text):
+    """What of a command's output is the same in every run."""
+    if name.startswith("train"):
+        return {key: value for key, value in json.loads(text).items() if key not in MEASURED}
+    return text if name in SAME else shape_of(re.sub(r".*images/s\n", "", text))
+
+
+def contents(folder, given):
+    """Of all files that a command has made or changed: the names, and what must be the same each time."""
+    made = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        before = given / name
+        if path.is_dir() or (before.exists() and before.read_bytes() == path.read_bytes()):
+            continue
+        text = path.read_bytes()
+        known = name.endswith((".json", ".jsonl", ".csv"))
+        known &= name != "u.csv"  # a line for each of so many moments
+        made[name] = undated(text) if name in LATER else shape_of(text.decode()) if known else ""
+    return {name: text for name, text in made.items() if ".tmp." not in name and "status.json" not in name}
+
+
+class Commands(Case):
+    """Runs of the program behind a shim, each in a fresh copy of a folder with all that is read."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.given, cls.side = (pathlib.Path(tempfile.mkdtemp(prefix="gradus-faults-")) for _ in range(2))
+        environment = {**os.environ, "PYTHON": "/nonexistent"}
+        make_inputs(cls.given, lambda *words: subprocess.run([GRADUS, *map(str, words)], cwd=cls.given, check=True,
+                                                             capture_output=True, env=environment))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.given)
+        shutil.rmtree(cls.side)  # what the shim writes
+
+    def run_with(self, words, **more):
+        shutil.rmtree(self.folder)
+        shutil.copytree(self.given, self.folder)
+        for file in self.side.iterdir():
+            file.unlink()
+        return subprocess.run([GRADUS, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                              timeout=HUNG, env={**self.environment, "LD_PRELOAD": SHIM, **more})
+
+    def contents(self):
+        return contents(self.folder, self.given)
+
+    @classmethod
+    def add_tests(cls, every):
+        """A test, look_at(name), for each command."""
+        for name in [*COMMANDS, *(COMPILING if every else ())]:
+            setattr(cls, "test_" + re.sub(r"\W", "_", name), lambda self, name=name: self.look_at(name))
+
+
+def words_of(name):
+    return {**COMMANDS, **COMPILING}[name]
