@@ -155,6 +155,10 @@ static void take(factors *f, const gr__simt_factors *from, int depth, int least)
     }
 }
 
+/* Most of an emulated matrix product is spent here: compiled for wider vectors, too, where the compiler can. */
+#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+__attribute__((flatten, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
 void gr__simt_tensor_core(float d[GR__TENSOR_M][GR__TENSOR_N], const gr__simt_factors *from, gr__simt_collective op,
                           int capability)
 {
