@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/group/power.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
 
@@ -29,7 +30,7 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
 
 static bool check_shards(gr_context *ctx, const gr_fit_options *o)
 {
-    if (o->shards < 0 || o->shards > GR_MAX_SHARDS || (o->shards & (o->shards - 1)))
+    if (o->shards > GR_MAX_SHARDS || (o->shards != 0 && !gr__is_power_of_two(o->shards)))
         return gr__fail(ctx, GR_USAGE, "gr_fit: %d shards; their number is a power of two, at most %d", o->shards,
                         GR_MAX_SHARDS);
     const int shards = o->shards ? o->shards : 1, ranks = gr_group_size(o->group);

@@ -17,7 +17,6 @@ NORMALISED = "conv 4 3x3 relu\nbatch_norm relu\npool 4\nflatten\ndense classes\n
 class Landscape(Case):
     def setUp(self):
         super().setUp()
-        self.environment["PYTHON"] = "none"  # no picture
         self.rows = [self.gradus("train", *RUN, "--seed", seed, "--save-weights", f"w{seed}", "--json").row()
                      for seed in (1, 2, 3)]
 

@@ -39,7 +39,7 @@ class NewOptimizer(Case):
 
     def new(self, *words, expect=0):
         process = subprocess.run([self.folder / "new", *map(str, words)], capture_output=True, text=True,
-                                 cwd=self.folder, env={**self.environment, "PYTHON": "no-such-python"})
+                                 cwd=self.folder, env=self.environment)
         self.assertEqual(process.returncode, expect, process.stderr)
         return process
 

@@ -157,21 +157,6 @@ def printed(name, text):
     return text if name in SAME else shape_of(re.sub(r".*images/s\n", "", text))
 
 
-def contents(folder, given):
-    """Of all files that a command has made or changed: the names, and what must be the same each time."""
-    made = {}
-    for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        before = given / name
-        if path.is_dir() or (before.exists() and before.read_bytes() == path.read_bytes()):
-            continue
-        text = path.read_bytes()
-        known = name.endswith((".json", ".jsonl", ".csv"))
-        known &= name != "u.csv"  # a line for each of so many moments
-        made[name] = undated(text) if name in LATER else shape_of(text.decode()) if known else ""
-    return {name: text for name, text in made.items() if ".tmp." not in name and "status.json" not in name}
-
-
 class Commands(Case):
     """Runs of the program behind a shim, each in a fresh copy of a folder with all that is read."""
 
@@ -196,7 +181,16 @@ class Commands(Case):
                               timeout=HUNG, env={**self.environment, "LD_PRELOAD": SHIM, **more})
 
     def contents(self):
-        return contents(self.folder, self.given)
+        """Of all files that a command has made or changed: the names, and what must be the same each time."""
+        made = {}
+        for name in self.files():
+            path, before = self.folder / name, self.given / name
+            if path.is_dir() or (before.exists() and before.read_bytes() == path.read_bytes()):
+                continue
+            text = path.read_bytes()
+            known = name.endswith((".json", ".jsonl", ".csv")) and name != "u.csv"  # a line for each of so many moments
+            made[name] = undated(text) if name in LATER else shape_of(text.decode()) if known else ""
+        return {name: text for name, text in made.items() if ".tmp." not in name and "status.json" not in name}
 
     @classmethod
     def add_tests(cls, every):
