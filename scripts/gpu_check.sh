@@ -43,11 +43,11 @@ report() {
 
 # Runs one part under a time limit, with all that it starts. What it says is also kept.
 part() { # NAME SECONDS COMMAND...
-    local name=$1 limit=$(($2 * slower)) start=$SECONDS end=ok log=$work/log.$1 code=0
+    local what=$1 limit=$(($2 * slower)) start=$SECONDS end=ok log=$work/log.$1 code=0
     local left=$((60 * minutes - (SECONDS - begin)))
     shift 2
     [ "$left" -gt "$limit" ] || limit=$left
-    echo "== $name ($((SECONDS - begin)) s)" >&2
+    echo "== $what ($((SECONDS - begin)) s)" >&2
     if [ "$limit" -le 0 ]; then
         end=no-time
     else
@@ -59,8 +59,8 @@ part() { # NAME SECONDS COMMAND...
             *) end=failed ;;
         esac
     fi
-    [ "$end" = ok ] || failed+=("$name: $end")
-    echo "$name $end $((SECONDS - start))" >>"$work/parts"
+    [ "$end" = ok ] || failed+=("$what: $end")
+    echo "$what $end $((SECONDS - start))" >>"$work/parts"
     report >/dev/null
 }
 

@@ -44,6 +44,8 @@ def report(folder, commit, device):
 
 
 def show(r):
+    if r["device"] != "cuda":
+        print(f"  on {r['device']}, which stands in for a GPU: its times say nothing of one")
     for part in r["parts"]:
         print(f"  {part['part']:34} {part['end']:9} {part['seconds']:4} s")
     for recipe, found in r["losses"].items():
