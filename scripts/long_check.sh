@@ -14,9 +14,21 @@ if GRADUS_CPU=amx build/release/gradus train keras-mlp --updates 1 >"$out/amx.tx
     GRADUS_CPU=amx build/release/tests/test_amx
     GRADUS_CPU=amx build/release/tests/table/test_table --device amx
 fi
+for device in simt ptx; do # what a machine with a GPU will run
+    [ "$device" = simt ] || command -v nvcc >/dev/null || continue
+    GRADUS_CHECK_DEVICE=$device scripts/gpu_check.sh --out "$out/gpu_check.$device.json"
+done
 python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: see $out/mutants.txt" >&2
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" ||
     echo "mutants survived: see $out/mutants_cuda.txt" >&2
+
+# Machine code for the other GPUs beside its budget; the full tests have looked at sm_80's.
+if command -v nvcc >/dev/null; then
+    cmake -S . -B build/code -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRADUS_TESTS=ON -DGRADUS_CUDA=ON \
+        "-DCMAKE_CUDA_ARCHITECTURES=75-real;90a-real" >/dev/null
+    cmake --build build/code --target gradus
+    ctest --test-dir build/code --tests-regex machine_code
+fi
 
 # Ten minutes of each fuzz target, from its corpus; what a target finds stays in $out and ends the run.
 if command -v clang >/dev/null; then
