@@ -21,27 +21,32 @@ bool gr_set_ema(gr_optimizer *opt, double decay)
     return true;
 }
 
-gr_tensor *gr__ema_source(const gr_optimizer *opt, int i)
+gr_tensor *gr__averaged_slab(const gr_optimizer *opt, int i)
 {
     const gr_parameters *of = i == 0 ? opt->net->parameters : opt->net->parameters->statistics;
-    return opt->ema > 0 && of->n > 0 ? of->slab->values : NULL;
+    return of->n > 0 ? of->slab->values : NULL;
+}
+
+bool gr__averages_make(const gr_optimizer *opt, gr_tensor *averages[GR__AVERAGES])
+{
+    for (int i = 0; i < GR__AVERAGES; i++) {
+        const gr_tensor *source = gr__averaged_slab(opt, i);
+        if (source && !averages[i])
+            averages[i] = gr__tensor_persistent(opt->ctx, source->type, 1, &source->count);
+    }
+    return gr_ok(opt->ctx);
 }
 
 bool gr__ema_prepare(gr_optimizer *opt)
 {
-    for (int i = 0; i < GR__AVERAGES; i++) {
-        const gr_tensor *source = gr__ema_source(opt, i);
-        if (source && !opt->average[i])
-            opt->average[i] = gr__tensor_persistent(opt->ctx, source->type, 1, &source->count);
-    }
-    return gr_ok(opt->ctx);
+    return opt->ema == 0 || gr__averages_make(opt, opt->average);
 }
 
 bool gr__ema_update(gr_optimizer *opt)
 {
     bool good = true;
     for (int i = 0; good && i < GR__AVERAGES; i++)
-        good = !opt->average[i] || gr_ema_step(opt->average[i], gr__ema_source(opt, i), opt->ema);
+        good = !opt->average[i] || gr_ema_step(opt->average[i], gr__averaged_slab(opt, i), opt->ema);
     return good;
 }
 
@@ -66,7 +71,7 @@ bool gr_ema_swap(gr_optimizer *opt)
         return gr__fail(opt->ctx, GR_USAGE, "gr_ema_swap: in the middle of an update; finish its passes first");
     bool good = true;
     for (int i = 0; good && opt->updates > 0 && i < GR__AVERAGES; i++)
-        good = !opt->average[i] || exchange(gr__ema_source(opt, i), opt->average[i]);
+        good = !opt->average[i] || exchange(gr__averaged_slab(opt, i), opt->average[i]);
     opt->averaged = !opt->averaged;
     return good;
 }

@@ -6,8 +6,11 @@
 
 #include "optim/optimizer.h"
 
-/* What average i is of, 1-D: 0 the weights, 1 the running statistics. NULL: there is no such average. */
-gr_tensor *gr__ema_source(const gr_optimizer *opt, int i);
+/* What an average is of, 1-D: 0 the weights, 1 the running statistics. NULL: the model has none. */
+gr_tensor *gr__averaged_slab(const gr_optimizer *opt, int i);
+
+/* Makes those that are not there, zero-filled. False: recorded. */
+bool gr__averages_make(const gr_optimizer *opt, gr_tensor *averages[GR__AVERAGES]);
 
 /* Makes the averages, zero-filled. False: recorded. */
 bool gr__ema_prepare(gr_optimizer *opt);

@@ -31,7 +31,8 @@ static bool sole_uses(const gr_optimizer *opt, const gr_call *c)
     for (int slot = W; slot <= B; slot++) {
         const gr_tensor *t = gr__origin(c->in[slot]);
         if (t && (t->slab != opt->net->parameters->slab || !t->wants_grad || gr__lr_scale(opt, t->segment) != 1 ||
-                  gr__decay_scale(opt, t->segment) != 1 || t->grad_written || uses(opt->ctx, t) != 1))
+                  gr__decay_scale(opt, t->segment) != 1 || (opt->later && opt->later[t->segment]) || t->grad_written ||
+                  uses(opt->ctx, t) != 1))
             return false;
     }
     return true;

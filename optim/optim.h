@@ -71,6 +71,20 @@ bool gr_set_ema(gr_optimizer *opt, double decay);
 bool gr_ema_swap(gr_optimizer *opt);
 
 /*
+ * Look-ahead (Zhang, Lucas, Hinton, Ba 2019): slow copies of the weights and of batch normalisation's running
+ * statistics begin as these. Behind every so many updates slow = decay slow + (1 - decay) weights, and the weights go
+ * on from there. Evaluation takes the weights as they are, which behind a pull are the slow ones. Before the first
+ * update. Costs memory for as many numbers as are copied.
+ */
+typedef struct {
+    int64_t every;   /* updates from one pull to the next; 0: no look-ahead */
+    double decay;    /* in [0, 1); the publication's 1 - alpha, alpha being 0.5 there */
+    bool grows;      /* at update t it is decay (t / updates)^3, as Jordan 2024 (arXiv:2404.00498) has it */
+    int64_t updates; /* with grows: of the run; 0: as many as gr_fit will make */
+} gr_lookahead;
+bool gr_set_lookahead(gr_optimizer *opt, const gr_lookahead *lookahead);
+
+/*
  * Passes over its batch that one update takes: 1, with SAM 2, with gr_prox its steps. Each is gr_backward (of every
  * micro-batch) and gr_optimizer_step, or gr_minimize; the last completes the update, and only between updates are the
  * weights the model's.
@@ -381,6 +395,14 @@ typedef struct {
 
     gr_loss_function loss;  /* in place of gr_loss, also in evaluation; NULL: that. Accuracy is of the labels anyway */
     double label_smoothing; /* gr_loss by gr_smoothed_cross_entropy with this much, also in evaluation; 0: not */
+
+    /*
+     * Parameters of a built model whose names match (as in gr_module_freeze) stay as they are behind the first
+     * freeze_epochs epochs; their gradients still count in a clipped norm. NULL: none.
+     */
+    const char *freeze_later;
+    int64_t freeze_epochs;
+
     bool (*report)(void *user, const gr_progress *p); /* after every update and every epoch; false stops; NULL: quiet */
     bool (*stop)(void *user); /* asked before every batch of evaluation: true ends it and the run; NULL: never */
     void *user;               /* for loss, report and stop */

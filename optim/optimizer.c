@@ -12,6 +12,7 @@ static void destroy(void *object)
     free(opt->fused);
     free(opt->lr_scale);
     free(opt->decay_scale);
+    free(opt->later);
     free(opt);
 }
 
@@ -49,6 +50,8 @@ bool gr_set_lr(gr_optimizer *opt, double lr)
 
 double gr__lr_scale(const gr_optimizer *opt, int i)
 {
+    if (opt->later_begun && opt->later[i])
+        return 0;
     return opt->lr_scale ? opt->lr_scale[i] : 1;
 }
 
@@ -100,6 +103,17 @@ bool gr_set_decay_scale(gr_optimizer *opt, const char *patterns, double scale)
         return gr__fail(opt->ctx, GR_USAGE,
                         "gr_set_decay_scale: %g; it is a number of at least 0, set before the first update", scale);
     return set_scale(opt, "gr_set_decay_scale", &opt->decay_scale, patterns, scale);
+}
+
+bool gr__freeze_later(gr_optimizer *opt, const char *patterns)
+{
+    free(opt->later);
+    opt->later = NULL;
+    opt->later_begun = false;
+    if (!patterns)
+        return true;
+    opt->later = gr__calloc(opt->ctx, (size_t)gr_parameter_count(opt->net) + 1, sizeof *opt->later);
+    return opt->later && gr__mark_parameters(opt->net, "gr_fit: freeze_later", patterns, opt->later);
 }
 
 bool gr_set_decay_weights_only(gr_optimizer *opt, bool on)

@@ -45,17 +45,22 @@ struct gr_optimizer {
     double gamma; /* of the conservative objective */
     int inner;    /* steps on one batch's objective; 1 for others */
     bool decay_weights_only;
-    double clip;                      /* the norm that gradients may have together; 0: any */
-    double rho;                       /* of sharpness-aware minimisation; 0: none */
-    gr_tensor *saved;                 /* the weights before the climb */
-    int pass;                         /* of this update, from 0 */
-    int64_t updates;                  /* begun so far */
-    double *lr_scale;                 /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
-    double *decay_scale;              /* the same of the weight decay */
-    float skips;                      /* of them skipped, while the step state counts another optimizer's */
-    double ema;                       /* decay of the averages of weights; 0: there are none */
-    bool averaged;                    /* the model holds them, and average[] the weights */
-    gr_tensor *average[GR__AVERAGES]; /* 1-D, laid out as the slabs that ema.h names; made at the first update */
+    double clip;         /* the norm that gradients may have together; 0: any */
+    double rho;          /* of sharpness-aware minimisation; 0: none */
+    gr_tensor *saved;    /* the weights before the climb */
+    int pass;            /* of this update, from 0 */
+    int64_t updates;     /* begun so far */
+    double *lr_scale;    /* by parameter: how much of the rate is its own; NULL: all of it, of every one */
+    double *decay_scale; /* the same of the weight decay */
+    float skips;         /* of them skipped, while the step state counts another optimizer's */
+    bool *later;         /* by parameter: it stays as it is from where later_begun; NULL: none does */
+    bool later_begun;
+    gr_lookahead lookahead;
+    int64_t lookahead_end;               /* the update at which its decay has grown; 0: nobody has told */
+    gr_tensor *slow[GR__AVERAGES];       /* its copies, laid out as average */
+    double ema;                          /* decay of the averages of weights; 0: there are none */
+    bool averaged;                       /* the model holds them, and average[] the weights */
+    gr_tensor *average[GR__AVERAGES];    /* 1-D, laid out as the slabs that ema.h names; made at the first update */
     gr_tensor *moments[GR__MAX_MOMENTS]; /* 1-D, laid out by state_offset; made at the first update */
     gr_fused *fused;                     /* by segment, of this backward pass */
 };
@@ -84,7 +89,14 @@ bool gr__update_finish(gr_optimizer *opt);
 /* Norm of all gradients together, a scalar on the device; every parameter must have one. NULL: recorded. */
 gr_tensor *gr__gradient_norm(gr_optimizer *opt);
 
-/* How much of the rate parameter i learns at, and of the decay it has; 1 unless gr_set_lr_scale, gr_set_decay_scale. */
+/*
+ * Parameters whose names match are frozen while later_begun is set, which it is not yet; NULL: none are. False:
+ * recorded.
+ */
+bool gr__freeze_later(gr_optimizer *opt, const char *patterns);
+
+/* How much of the rate parameter i learns at, and of the decay it has; 1 unless gr_set_lr_scale, gr_set_decay_scale;
+ * a rate of 0: it is frozen by now. */
 double gr__lr_scale(const gr_optimizer *opt, int i);
 double gr__decay_scale(const gr_optimizer *opt, int i);
 

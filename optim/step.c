@@ -68,6 +68,8 @@ bool gr__step_parameters(gr_optimizer *opt)
     bool good = true;
     for (int i = 0, end; good && i<n; i = end> i ? end : i + 1) {
         end = run_end(opt, i);
+        if (gr__lr_scale(opt, i) == 0)
+            continue;
         good = set_rate(opt, gr__lr_scale(opt, i)) && (end > i ? step_run(opt, i, end) : step_postponed(opt, i));
     }
     return set_rate(opt, 1) && good;

@@ -5,6 +5,7 @@
 #include "core/precision.h"
 #include "nn/module.h"
 #include "optim/ema.h"
+#include "optim/lookahead.h"
 #include "optim/optimizer.h"
 
 int gr_optimizer_passes(const gr_optimizer *opt)
@@ -31,7 +32,7 @@ bool gr__optimizer_prepare(gr_optimizer *opt)
         opt->saved = gr__tensor_persistent(ctx, slab->values->type, 1, &slab->state_count);
     if (!opt->fused)
         opt->fused = gr__calloc(ctx, (size_t)slab->n, sizeof *opt->fused);
-    return gr__ema_prepare(opt);
+    return gr__lookahead_prepare(opt) && gr__ema_prepare(opt);
 }
 
 bool gr__update_begin(gr_optimizer *opt)
@@ -41,7 +42,7 @@ bool gr__update_begin(gr_optimizer *opt)
     memset(opt->fused, 0, (size_t)list->slab->n * sizeof *opt->fused);
     ctx->mixed->invalidate_half(
         list->slab->values); /* a graph that is replayed does not pass where operations say so */
-    if (!gr__scaler_take_turn(ctx, &opt->skips))
+    if (!gr__scaler_take_turn(ctx, &opt->skips) || !gr__lookahead_begin(opt))
         return false;
     if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */
         opt->updates++;
@@ -129,13 +130,14 @@ static bool commit(gr_parameters *statistics)
     return good;
 }
 
-/* The statistics of the first pass become the model's, and averages move. */
+/* The statistics of the first pass become the model's, look-ahead pulls, and averages move. */
 static void end_update(gr_optimizer *opt)
 {
     gr_parameters *statistics = opt->net->parameters->statistics;
     if (statistics->pending)
         commit(statistics);
     statistics->pending = false;
+    gr__lookahead_end(opt);
     gr__ema_update(opt);
     gr__scaler_update(opt->ctx);
     opt->ctx->state.inv_weight = 0;

@@ -601,6 +601,8 @@ def update(row, t):
         done = row.number("t", 3)
         mean = torch.optim.swa_utils.get_ema_avg_fn(min(row.number("factor", 0), (done - 1) / (done + 8)))
         t["average"] = mean(t["average"], t["p"], None)
+    elif row.op == "lookahead_step":
+        t["slow"] = t["p"] = torch.lerp(t["slow"], t["p"], 1 - row.number("factor", 0))
     elif row.op == "unscale":
         t["scaler"][1] = 1.0 if not t["g"].isfinite().all() else t["scaler"][1]
         t["g"] /= t["scaler"][0]

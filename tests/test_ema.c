@@ -1,6 +1,6 @@
 /*
- * test_ema.c - averages of weights against their formula in plain C over 20 updates; that training does not notice
- * them; that they are in checkpoints; what is refused.
+ * test_ema.c - averages of weights and look-ahead against their formulas in plain C over 20 updates; that training does
+ * not notice the averages; that both are in checkpoints; what is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,6 +128,97 @@ static void averages_are_their_formula(void **state)
     }
 }
 
+/* Writes weights (0) or running statistics (1) of a model. */
+static void write_slab(const subject *s, int which, const double *from)
+{
+    const gr_parameters *of = which == 0 ? s->net->parameters : s->net->parameters->statistics;
+    gr_tensor *values = of->slab->values;
+    float floats[MOST];
+    for (int64_t i = 0; i < gr_count(values); i++)
+        floats[i] = (float)from[i];
+    assert_true(gr_upload(values, gr_type_of(values) == GR_F64 ? (const void *)from : floats));
+}
+
+/*
+ * Beside a subject that looks ahead goes one that does not: between two pulls both have the same bits, and at a pull
+ * the formula makes the one's weights of the other's, which then takes them over.
+ */
+static void follow(subject *ahead, subject *plain, const gr_lookahead *l, double bound)
+{
+    double slow[2][MOST], fast[MOST], now[MOST];
+    for (int which = 0; which < 2; which++)
+        read_slab(ahead, which, slow[which]);
+    for (int t = 1; t <= UPDATES; t++) {
+        update(ahead, t);
+        update(plain, t);
+        const double share = l->grows ? (double)t / UPDATES : 1, d = l->decay * share * share * share;
+        for (int which = 0; which < 2; which++) {
+            const int64_t n = read_slab(plain, which, fast);
+            read_slab(ahead, which, now);
+            if (t % l->every != 0)
+                assert_memory_equal(now, fast, (size_t)n * sizeof *now);
+            for (int64_t i = 0; i < n && t % l->every == 0; i++) {
+                slow[which][i] = d * slow[which][i] + (1 - d) * fast[i];
+                assert_true(fabs(now[i] - slow[which][i]) <= bound * (1 + fabs(now[i])));
+            }
+            write_slab(plain, which, now);
+        }
+    }
+}
+
+static void lookahead_is_its_formula(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        double bound;
+    } on[] = {{"ref", 1e-13}, {"cpu", 1e-6}, {"simt", 1e-6}};
+    static const gr_lookahead asked[] = {{.every = 3, .decay = decay},
+                                         {.every = 4, .decay = 0.9, .grows = true, .updates = UPDATES}};
+    for (size_t i = 0; i < 2 * sizeof on / sizeof *on; i++) {
+        subject ahead, plain;
+        const char *device = on[i / 2].device;
+        gr_context *there = gr_open(&(gr_options){.device = device});
+        const bool has = gr_ok(there);
+        gr_close(there);
+        if (!has) /* a build without simt */
+            continue;
+        open_subject(&ahead, device, 0);
+        open_subject(&plain, device, 0);
+        assert_true(gr_set_lookahead(ahead.opt, &asked[i % 2]));
+        follow(&ahead, &plain, &asked[i % 2], on[i / 2].bound);
+        assert_int_equal(gr_close(ahead.ctx), 0);
+        assert_int_equal(gr_close(plain.ctx), 0);
+    }
+}
+
+/* The state in the middle of two pulls, and what comes of it. */
+static void a_checkpoint_has_the_slow_weights(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gradus-lookahead-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    double values[2][MOST];
+    for (int resumed = 0; resumed < 2; resumed++) {
+        subject s;
+        open_subject(&s, "cpu", 0);
+        assert_true(gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = decay}));
+        if (resumed)
+            assert_true(gr_checkpoint_load(s.opt, path, NULL));
+        for (int t = resumed ? STOP + 1 : 1; t <= UPDATES; t++) {
+            update(&s, t);
+            assert_true(resumed || t != STOP || gr_checkpoint_save(s.opt, path, NULL));
+        }
+        s.count[0] = read_slab(&s, 0, values[resumed]);
+        assert_int_equal(gr_close(s.ctx), 0);
+        if (resumed)
+            assert_memory_equal(values[0], values[1], (size_t)s.count[0] * sizeof(double));
+    }
+    unlink(path);
+}
+
 static void a_checkpoint_has_them(void **state)
 {
     (void)state;
@@ -183,12 +274,32 @@ static void mistakes(void **state)
     assert_int_equal(gr_close(s.ctx), 0);
 }
 
+static void mistakes_of_lookahead(void **state)
+{
+    (void)state;
+    subject s;
+    open_subject(&s, "cpu", 0);
+    expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = 1}), "decay of 1");
+    expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = NAN}), "decay of nan");
+    expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){.every = -1}), "every -1");
+    expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .updates = -1}), "-1 updates in all");
+    assert_true(gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = decay, .grows = true}));
+    expect_refusal(&s, gr_optimizer_step(s.opt), "the number of updates");
+    assert_true(gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = decay}));
+    update(&s, 1);
+    expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){0}), "after an update");
+    assert_int_equal(gr_close(s.ctx), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(averages_are_their_formula),
         cmocka_unit_test(a_checkpoint_has_them),
+        cmocka_unit_test(lookahead_is_its_formula),
+        cmocka_unit_test(a_checkpoint_has_the_slow_weights),
         cmocka_unit_test(mistakes),
+        cmocka_unit_test(mistakes_of_lookahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

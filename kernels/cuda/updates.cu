@@ -12,6 +12,7 @@
  *   sam_climb      saved = p; p += rho g / (norm + 1e-12), also in an update that is skipped: sam_return undoes it
  *   sam_return     p = saved, also in an update that is skipped
  *   ema_step       average += share (p - average), share = 1 - min(decay, (t - 1) / (t + 8)), t applied updates
+ *   lookahead_step slow += (1 - decay) (p - slow); p = slow, also in an update that is skipped
  *   clip_norm      g *= min(1, limit / (norm + 1e-6)); a norm that is no number makes no number of g
  *
  * Launch    a thread for four elements side by side, blocks of 256. Before it, adam_step: one thread for the numbers
@@ -20,7 +21,7 @@
  * Scratch   adam_step: those numbers; lars_step: the two norms, and a float for each block of the sums.
  * Limit     memory. Arrays read and written: sgd_step 2 and 1, momentum_step 3 and 2, adam_step 4 and 3, lars_step 5
  *           and 2, prox_step 3 and 1 (2 and 2 at first), sam_climb 2 and 2, sam_return 1 and 1,
- *           ema_step 2 and 1, clip_norm 1 and 1 where the norm is above the limit.
+ *           ema_step 2 and 1, lookahead_step 2 and 2, clip_norm 1 and 1 where the norm is above the limit.
  * Measured  not yet.
  */
 #include "kernels/cuda/adam.cuh"
@@ -251,6 +252,26 @@ extern "C" void GR_CUDA(ema_step_forward)(const gr_call *call)
     const int64_t count = call->in[0]->count;
     GR_LAUNCH(ema_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
               gr__f32(call->in[1]), ((const gr_factor_args *)call->options)->factor, call->exec->state, count);
+}
+
+/* slow[count], p[count] */
+static __global__ void lookahead_step(float *slow, float *p, float share, int64_t count)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad pulled = quad_load(slow, i, count);
+        const quad fast = quad_load(p, i, count);
+        for (int j = 0; j < QUAD; j++)
+            pulled.at[j] += share * (fast.at[j] - pulled.at[j]);
+        quad_store(slow, i, count, pulled, false);
+        quad_store(p, i, count, pulled, false);
+    }
+}
+
+extern "C" void GR_CUDA(lookahead_step_forward)(const gr_call *call)
+{
+    const int64_t count = call->in[0]->count;
+    GR_LAUNCH(lookahead_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              gr__f32(call->in[1]), (float)(1 - ((const gr_factor_args *)call->options)->factor), count);
 }
 
 /* g[count], norm[1] */

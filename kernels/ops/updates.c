@@ -149,3 +149,14 @@ bool gr_ema_step(gr_tensor *average, gr_tensor *p, double decay)
         return gr__op_fail(&call, "decay %g; it lies between 0 and 1", decay);
     return gr__check_same_count(&call, 1, "p") && gr__op_run(&call);
 }
+
+/* Zhang, Lucas, Hinton, Ba, "Lookahead optimizer: k steps forward, 1 step back", 2019. */
+bool gr_lookahead_step(gr_tensor *slow, gr_tensor *p, double decay)
+{
+    gr_build call;
+    if (!gr__begin(&call, lookahead_step, &(gr_factor_args){decay}, slow, p))
+        return false;
+    if (!(decay >= 0 && decay <= 1))
+        return gr__op_fail(&call, "decay %g; it lies between 0 and 1", decay);
+    return gr__check_same_count(&call, 1, "p") && gr__op_run(&call);
+}

@@ -110,6 +110,12 @@ bool gr_sam_return(gr_tensor *p, gr_tensor *saved);
 bool gr_ema_step(gr_tensor *average, gr_tensor *p, double decay);
 
 /*
+ * Look-ahead's pull (Zhang, Lucas, Hinton, Ba 2019, algorithm 1 with alpha = 1 - decay): slow = decay slow +
+ * (1 - decay) p, and p becomes slow. decay lies in [0, 1]. Whether an update is skipped makes no difference.
+ */
+bool gr_lookahead_step(gr_tensor *slow, gr_tensor *p, double decay);
+
+/*
  * The loss scale's part of an update, on scaler[GR_SCALER_VALUES], the end of the step state: unscale divides gradients
  * by the scale and has the update skipped if one of them is not finite; overflow does so for x, of any floating-point
  * type, and leaves it as it is; loss_scale, at the end of the update, counts, changes the scale and lifts the skip.

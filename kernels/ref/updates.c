@@ -15,6 +15,7 @@
  *                  undoes it in any case, and which updates are skipped may be known only after the second gradient
  *   sam_return     p = saved
  *   ema_step       average += share (p - average), share = 1 - min(decay, (t - 1) / (t + 8)), t applied updates
+ *   lookahead_step slow += (1 - decay) (p - slow); p = slow
  *   clip_norm      g *= min(1, limit / (norm + 1e-6)); a norm that is no number makes no number of g
  */
 #include "kernels/ref/adam.h"
@@ -114,6 +115,15 @@ void GR_REF(ema_step_forward)(const gr_call *call)
     const real *p = reals(call->in[1]); /* [count] */
     for (int64_t i = 0; !state->skip && i < call->in[0]->count; i++)
         average[i] = (real)((wide)average[i] + share * ((wide)p[i] - (wide)average[i]));
+}
+
+void GR_REF(lookahead_step_forward)(const gr_call *call)
+{
+    const wide share = 1 - ((const gr_factor_args *)call->options)->factor;
+    real *slow = reals(call->in[0]); /* [count] */
+    real *p = reals(call->in[1]);    /* [count] */
+    for (int64_t i = 0; i < call->in[0]->count; i++)
+        p[i] = slow[i] = (real)((wide)slow[i] + share * ((wide)p[i] - (wide)slow[i]));
 }
 
 void GR_REF(clip_norm_forward)(const gr_call *call)

@@ -10,7 +10,13 @@
 #include "nn/weights.h"
 #include "optim/ema.h"
 
-enum { COUNTS = 3, NUMBERS = 2, OWN_SETTINGS = 6, LONGEST_SETTING = 256, OWN_SLABS = GR__MAX_MOMENTS + GR__AVERAGES };
+enum {
+    COUNTS = 3,
+    NUMBERS = 2,
+    OWN_SETTINGS = 6,
+    LONGEST_SETTING = 256,
+    OWN_SLABS = GR__MAX_MOMENTS + 2 * GR__AVERAGES
+};
 
 /* Keys of the manifest: a program may call a setting of its own what another is called here. */
 static const char own_prefix[] = "made with ", setting_prefix[] = "setting ", note_key[] = "note";
@@ -99,6 +105,19 @@ typedef struct {
     int64_t count;
 } own_slab;
 
+/* Appends averages of the weights, where they are kept. */
+static void list_averages(const gr_optimizer *opt, const char *name, gr_tensor *const averages[GR__AVERAGES],
+                          own_slab *list, int *n)
+{
+    for (int i = 0; i < GR__AVERAGES; i++) {
+        const gr_tensor *source = gr__averaged_slab(opt, i);
+        if (!source)
+            continue;
+        list[*n] = (own_slab){.slab = averages[i], .count = source->count};
+        snprintf(list[(*n)++].name, sizeof list->name, "%s%d", name, i);
+    }
+}
+
 /* Moments and averages; returns how many. */
 static int list_slabs(const gr_optimizer *opt, own_slab list[OWN_SLABS])
 {
@@ -107,13 +126,10 @@ static int list_slabs(const gr_optimizer *opt, own_slab list[OWN_SLABS])
         list[n] = (own_slab){.slab = opt->moments[i], .count = opt->net->parameters->slab->state_count};
         snprintf(list[n].name, sizeof list[n].name, "moment%d", i);
     }
-    for (int i = 0; i < GR__AVERAGES; i++) {
-        const gr_tensor *source = gr__ema_source(opt, i);
-        if (!source)
-            continue;
-        list[n] = (own_slab){.slab = opt->average[i], .count = source->count};
-        snprintf(list[n++].name, sizeof list->name, "ema%d", i);
-    }
+    if (opt->ema > 0)
+        list_averages(opt, "ema", opt->average, list, &n);
+    if (opt->lookahead.every > 0)
+        list_averages(opt, "slow", opt->slow, list, &n);
     return n;
 }
 

@@ -65,6 +65,15 @@ static void explain_overflow(gr_fit_run *f, const gr_batch *piece)
              f->p.loss_scale, (long long)f->p.update, *where ? where : "no operation when a batch is run again");
 }
 
+/* What an epoch and the length of the run decide about an update. */
+static void set_optimizer(gr_fit_run *f)
+{
+    gr_optimizer *opt = f->trainer.opt;
+    if (gr__stages_has_schedule(&f->stages)) /* a constant rate is the caller's, who may set another meanwhile */
+        opt->lr = gr__stages_lr(&f->stages, &f->p, f->result.epochs, f->p.update);
+    opt->later_begun = opt->later && f->result.epochs >= f->o->freeze_epochs;
+}
+
 static void update(gr_fit_run *f, gr_batch *piece)
 {
     double begin = gr__seconds();
@@ -72,8 +81,7 @@ static void update(gr_fit_run *f, gr_batch *piece)
         explain_overflow(f, piece);
         return;
     }
-    if (gr__stages_has_schedule(&f->stages)) /* a constant rate is the caller's, who may set another meanwhile */
-        f->trainer.opt->lr = gr__stages_lr(&f->stages, &f->p, f->result.epochs, f->p.update);
+    set_optimizer(f);
     f->trainer.meter.noise.last = (gr_noise_scale){NAN, NAN, NAN};
     f->p.samples += gr__trainer_update(&f->trainer, piece);
     f->p.update_noise = f->trainer.meter.noise.last;
@@ -212,6 +220,7 @@ static void close_run(gr_fit_run *f)
     f->result.prefetch = f->result.workers ? gr_loader_prefetch(f->trainer.loader) : 0;
     copy_confusion(f, &f->result.val);
     copy_confusion(f, &f->result.test);
+    gr__freeze_later(f->trainer.opt, NULL);
     gr__step_graphs_close(&f->trainer.graphs, f->ctx);
     gr__shard_sum_close(&f->trainer.sum);
     gr_loader_close(f->trainer.loader);

@@ -17,6 +17,9 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
     if (!(o->label_smoothing >= 0 && o->label_smoothing < 1) || (o->label_smoothing > 0 && o->loss))
         return gr__fail(ctx, GR_USAGE, "gr_fit: label_smoothing %g%s; it lies in [0, 1) and is for gr_loss",
                         o->label_smoothing, o->loss ? " of a loss of the program's own" : "");
+    if ((o->freeze_later != NULL) != (o->freeze_epochs > 0) || o->freeze_epochs < 0)
+        return gr__fail(ctx, GR_USAGE, "gr_fit: freeze_later \"%s\" behind %lld epochs; names and a positive number",
+                        o->freeze_later ? o->freeze_later : "", (long long)o->freeze_epochs);
     const gr_schedule *s = &o->schedule;
     if ((unsigned)s->kind > GR_TRIANGULAR || s->every < 0 || !(s->gamma >= 0) || !(s->lr_min >= 0) || isinf(s->gamma) ||
         !(s->warm_up >= 0 && s->warm_up < 1e9) || !(s->warm_up_from >= 0 && s->warm_up_from <= 1))

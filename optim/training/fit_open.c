@@ -43,6 +43,15 @@ static bool open_evaluators(gr_fit_run *f, const gr_split *split)
     return true;
 }
 
+/* What the optimizer is to know of the run. False: recorded. */
+static bool tell_optimizer(gr_fit_run *f)
+{
+    gr_optimizer *opt = f->trainer.opt;
+    if (opt->lookahead.updates == 0)
+        opt->lookahead_end = gr__stages_updates(&f->stages);
+    return gr__freeze_later(opt, f->o->freeze_later);
+}
+
 bool gr__fit_open(gr_fit_run *f, const gr_split *split)
 {
     f->p = (gr_progress){.epochs = f->o->epochs,
@@ -52,7 +61,8 @@ bool gr__fit_open(gr_fit_run *f, const gr_split *split)
                          .update_noise = {NAN, NAN, NAN},
                          .sharp = {NAN, NAN, NAN}};
     f->p.loss_scale = gr_loss_scaling(f->ctx).scale;
-    if (!gr__fit_state_open(f) || !open_evaluators(f, split) || !gr__readings_open(&f->readings, f->ctx, f->o))
+    if (!tell_optimizer(f) || !gr__fit_state_open(f) || !open_evaluators(f, split) ||
+        !gr__readings_open(&f->readings, f->ctx, f->o))
         return false;
     f->trainer.total = f->readings.score.total;
     if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))

@@ -65,7 +65,8 @@ static bool whole_step(void *user, const gr_batch *batch)
 static bool repeats(const gr_trainer *t, const gr_batch *piece)
 {
     return t->ctx->device->replay && !is_sharded(t) && !t->no_graph && !t->meter.on && !t->ctx->trace &&
-           !t->opt->lr_scale && gr_optimizer_passes(t->opt) == 1 && piece->first && piece->last;
+           !t->opt->lr_scale && !t->opt->later && t->opt->lookahead.every == 0 && gr_optimizer_passes(t->opt) == 1 &&
+           piece->first && piece->last;
 }
 
 int64_t gr__trainer_update(gr_trainer *t, gr_batch *piece)

@@ -30,7 +30,9 @@ def idx(folder, n, dot=False, packed=True):
 class Options(Case):
     """cifar10-94 is its text and options of the protocol that any recipe takes."""
     PIECES = {"label_smoothing": 0.2, "warm_up": 2.3, "warm_up_from": 0.2, "lr_min": 0.105, "whiten": "conv1.weight",
-              "freeze": "conv1.weight,bn*.weight", "lr_scale": "bn*.bias=64", "lr_schedule": "linear"}
+              "freeze": "conv1.weight,bn*.weight", "freeze_after": "conv1.bias=3", "lr_scale": "bn*.bias=64",
+              "lr_schedule": "linear", "lookahead": "5:0.7737809375:grows"}
+    NAMING = ("whiten", "freeze", "freeze_after", "lr_scale")
     RUN = ["train", "cifar10-94", "--procedural", "--batch", 2, "--updates", 1, "--no-evaluation", "--json"]
 
     def test_a_recipe_is_its_options(self):
@@ -38,16 +40,24 @@ class Options(Case):
         self.assertIn("7 of 21 parameters are frozen", done.err)
         row = done.row()
         self.assertEqual({key: row[key] for key in self.PIECES}, self.PIECES)
-        options = [word for key in ("whiten", "freeze", "lr_scale")
+        options = [word for key in self.NAMING
                    for word in ("--" + key.replace("_", "-"), self.PIECES[key])]
         text = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", *options).row()
         self.assertEqual((text["train_loss"], text["lr_scale"]), (row["train_loss"], "bn*.bias=64"))
-        bare = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", "--label-smoothing", 0).row()
-        self.assertEqual([bare[key] for key in ("whiten", "freeze", "lr_scale", "label_smoothing")], [None] * 4)
+        bare = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", "--label-smoothing", 0, "--lookahead",
+                           "none").row()
+        self.assertEqual([bare[key] for key in (*self.NAMING, "label_smoothing", "lookahead")], [None] * 6)
 
     def test_mistakes(self):
         self.refused(2, *self.RUN, "--lr-scale", "bn*.bias", names=["names and a number above 0"])
         self.refused(2, *self.RUN, "--lr-scale", "norm=2", names=['"norm"', "there are conv1.weight"])
+        for text in ("5", "5:1", "5:0.5:", "5:0.5:grow", "0:0.5", "x:0.5", "5:0.5:grows:x"):
+            self.refused(2, *self.RUN, "--lookahead", text, names=["such as 5:0.5", f'"{text}"'])
+        for text in ("conv1.bias", "conv1.bias=0", "conv1.bias=x", "=3"):
+            self.refused(2, *self.RUN, "--freeze-after", text, names=["such as conv1.bias=3", f'"{text}"'])
+        self.refused(2, *self.RUN, "--freeze-after", "norm=2", names=['"norm"', "there are conv1.weight"])
+        self.refused(2, "train", "mnist-mlp", "--procedural", "--lookahead", "5:0.5:grows", "--budget", "seconds=1",
+                     names=["look-ahead", "number of updates"])
         self.refused(2, *self.RUN, "--whiten", "conv2.weight", names=["no filters for pictures of 32x32x3"])
         self.refused(2, *self.RUN, "--whiten", "conv1.weight", "--init-weights", "w", names=["exclude each other"])
         self.refused(2, *self.RUN, "--warm-up-from", 2, names=["a share of the rate"])

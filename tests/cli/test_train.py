@@ -6,10 +6,20 @@ import pathlib
 import pty
 import re
 import signal
+import struct
 import subprocess
 import unittest
 
 from cli import GRADUS, QUICK, ROW_KEYS, Case, stop, wait_for
+
+
+def tensors(path):
+    """The bytes of a safetensors file's tensors, by name."""
+    data = path.read_bytes()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:begin])
+    return {name: data[begin + t["data_offsets"][0]:begin + t["data_offsets"][1]]
+            for name, t in header.items() if name != "__metadata__"}
 
 
 class Row(Case):
@@ -214,6 +224,25 @@ class Repeat(Case):
         self.gradus("weights", "convert", "w", "v", "--to", "gradus")
         self.assertEqual((self.folder / "v").read_bytes(), (self.folder / "w").read_bytes())
         self.refused(2, *words, "--ema", 1, names=["decay of 1"])
+
+    def test_freezing_within_the_run(self):
+        """Behind the first epoch the bias stays to the bit, and what is trained goes on; a run that stops there too."""
+        words = ["train", "mnist-mlp", "--procedural", "--batch", 100]
+        for name, more in (("one", ["--epochs", 1]), ("two", ["--epochs", 2]), ("all", ["--epochs", 2]),
+                           ("on", ["--epochs", 2, "--checkpoint", "k", "--checkpoint-every", 4])):
+            late = [] if name == "all" else ["--freeze-after", "dense1.bias=1"]
+            self.gradus(*words, *more, *late, "--save-weights", name)
+        one, two, all_, on = (tensors(self.folder / name) for name in ("one", "two", "all", "on"))
+        self.assertEqual(one["dense1.bias"], two["dense1.bias"])
+        self.assertNotEqual(one["dense1.bias"], all_["dense1.bias"])
+        self.assertNotEqual(one["dense1.weight"], two["dense1.weight"])
+        self.assertNotEqual(one["dense2.bias"], two["dense2.bias"])
+        self.assertEqual(on, two)
+        kept = sorted((self.folder / "k").glob("checkpoint-*.safetensors"))
+        kept[-1].unlink()  # the end: what is left is a state within the second epoch
+        self.gradus(*words, "--epochs", 2, "--freeze-after", "dense1.bias=1", "--checkpoint", "k", "--checkpoint-every",
+                    4, "--resume", "--save-weights", "again")
+        self.assertEqual(tensors(self.folder / "again"), two)
 
     def test_no_temporary_file_stays(self):
         self.gradus("train", *QUICK, "--save-weights", "w", "--log-updates", "l")

@@ -229,14 +229,15 @@ static void check_without_saved(const subject *s, trial *t)
 
 /*
  * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its
- * climb, the conservative method to its anchor, nobody knows yet whether it is skipped when the loss is added to its
- * sum, and the loss scaler is what decides.
+ * climb, the conservative method to its anchor, look-ahead pulls by the update's number, nobody knows yet whether it is
+ * skipped when the loss is added to its sum, and the loss scaler is what decides.
  */
 static bool obeys_skip(const gr_op *op)
 {
     return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb &&
            op->id != GR_OP_sam_return && op->id != GR_OP_prox_step && op->id != GR_OP_tally &&
-           op->id != GR_OP_unscale && op->id != GR_OP_overflow && op->id != GR_OP_loss_scale;
+           op->id != GR_OP_lookahead_step && op->id != GR_OP_unscale && op->id != GR_OP_overflow &&
+           op->id != GR_OP_loss_scale;
 }
 
 static void check_skip(const subject *s, trial *t)

@@ -93,6 +93,8 @@ static const struct {
     {"sam_return p[8] saved[7]", "saved has 7 elements, wanted are 8"},
     {"ema_step average[8] p[8] factor[1]", "decay 1;"},
     {"ema_step average[8] p[7] factor[0.9]", "p has 7 elements, wanted are 8"},
+    {"lookahead_step slow[8] p[8] factor[1.5]", "decay 1.5;"},
+    {"lookahead_step slow[8] p[7] factor[0.5]", "p has 7 elements, wanted are 8"},
     {"adam_step p[8] g[8] m[8] v[8] decay[-2]", "weight decay -2"},
     {"adam_step p[8] g[8] m[8] v[9]", "v has 9 elements, wanted are 8"},
     {"adam_step p[8] g[8] m[8] v[8] beta[1,0.999]", "beta1 1"},

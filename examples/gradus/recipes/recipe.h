@@ -53,7 +53,7 @@ typedef struct {
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
     gr_schedule_kind lr_schedule;
     recipe_option options[6];     /* for what nobody asks otherwise; ends with one without a name */
-    recipe_option net_options[4]; /* the same of options that name parameters: not with --model */
+    recipe_option net_options[5]; /* the same of options that name parameters: not with --model */
     int64_t batch, epochs;        /* the usual ones */
     gr_last_batch last_batch;
     const char *grid_batches, *grid_optimizers; /* of a sweep that names none */

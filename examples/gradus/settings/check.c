@@ -192,18 +192,33 @@ static int check_data(const settings *s, const recipe *r, const char *command)
     return code ? code : check_augment(s, r, command);
 }
 
+static int check_lookahead(const settings *s, const char *command)
+{
+    gr_lookahead read;
+    return !s->lookahead || read_lookahead(s->lookahead, &read)
+               ? 0
+               : complain(GR_USAGE, command,
+                          "--lookahead \"%s\": a number of updates and a decay below 1, such as 5:0.5 or 5:0.5:grows; "
+                          "or none",
+                          s->lookahead);
+}
+
 static int check_transfer(const settings *s, const char *command)
 {
     if (s->freeze_statistics && !s->freeze)
         return complain(GR_USAGE, command, "--freeze-statistics goes by the names of --freeze; give these, too");
     if (s->whiten && s->init_weights)
         return complain(GR_USAGE, command, "--whiten and --init-weights exclude each other; give one of them");
-    char names[LR_SCALE_NAMES];
+    char names[NAMES_SIZE];
     double scale;
-    return !s->lr_scale || read_lr_scale(s->lr_scale, names, &scale)
-               ? 0
-               : complain(GR_USAGE, command, "--lr-scale \"%s\": names and a number above 0, such as bn*.bias=64",
-                          s->lr_scale);
+    int64_t epochs;
+    if (s->lr_scale && !read_named_number(s->lr_scale, names, &scale))
+        return complain(GR_USAGE, command, "--lr-scale \"%s\": names and a number above 0, such as bn*.bias=64",
+                        s->lr_scale);
+    if (s->freeze_after && !read_freeze_after(s->freeze_after, names, &epochs))
+        return complain(GR_USAGE, command, "--freeze-after \"%s\": names and a number of epochs, such as conv1.bias=3",
+                        s->freeze_after);
+    return 0;
 }
 
 /* When the run ends. */
@@ -242,6 +257,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
         code = check_schedules(s, r, command);
     if (code == 0)
         code = check_loss(s, command);
+    if (code == 0)
+        code = check_lookahead(s, command);
     if (code == 0)
         code = check_transfer(s, command);
     return code ? code : check_data(s, r, command);

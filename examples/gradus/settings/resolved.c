@@ -34,13 +34,41 @@ int read_stages(const char *text, gr_batch_stage *stages)
     return n;
 }
 
-bool read_lr_scale(const char *text, char names[LR_SCALE_NAMES], double *scale)
+/* What stands behind the names and the last "="; NULL: text is not of this form. */
+static const char *read_names(const char *text, char names[NAMES_SIZE])
 {
     const char *equals = strrchr(text, '=');
-    if (!equals || equals == text || equals - text >= LR_SCALE_NAMES)
+    if (!equals || equals == text || equals - text >= NAMES_SIZE)
+        return NULL;
+    snprintf(names, NAMES_SIZE, "%.*s", (int)(equals - text), text);
+    return equals + 1;
+}
+
+bool read_named_number(const char *text, char names[NAMES_SIZE], double *number)
+{
+    const char *rest = read_names(text, names);
+    return rest && parse_positive(rest, number);
+}
+
+bool read_freeze_after(const char *text, char names[NAMES_SIZE], int64_t *epochs)
+{
+    const char *rest = read_names(text, names);
+    return rest && parse_count(rest, 1, 1000000, epochs);
+}
+
+bool read_lookahead(const char *text, gr_lookahead *lookahead)
+{
+    char every[16], decay[32], grows[16];
+    amount share = {0};
+    *lookahead = (gr_lookahead){0};
+    if (strcmp(text, "none") == 0)
+        return true;
+    const int words = sscanf(text, "%15[^:]:%31[^:]%15s", every, decay, grows);
+    if (words < 2 || !parse_count(every, 1, 1000000, &lookahead->every) || !parse_amount(decay, &share))
         return false;
-    snprintf(names, LR_SCALE_NAMES, "%.*s", (int)(equals - text), text);
-    return parse_positive(equals + 1, scale);
+    lookahead->decay = share.value;
+    lookahead->grows = words == 3;
+    return share.value < 1 && (words == 2 || strcmp(grows, ":grows") == 0);
 }
 
 static void resolve_batch(resolved *s)
@@ -156,6 +184,10 @@ resolved settings_resolve(const settings *asked, const recipe *r)
                                .warm_up = s.asked.warm_up,
                                .warm_up_from = s.asked.warm_up_from.value};
     s.last_batch = (gr_last_batch)s.asked.last_batch.value;
+    if (s.asked.lookahead)
+        read_lookahead(s.asked.lookahead, &s.lookahead);
+    if (s.asked.freeze_after)
+        read_freeze_after(s.asked.freeze_after, s.freeze_later, &s.freeze_epochs);
     s.augment = s.asked.augment;
     s.val_share = s.asked.val_share.given ? s.asked.val_share.value : 0.1;
     s.test_share = s.asked.test_share.given ? s.asked.test_share.value : 0.2;
@@ -237,9 +269,9 @@ static void set_head_lr(gr_optimizer *opt, gr_module *net, double scale)
 /* The rate alone: what decay takes from a parameter in an update is rate times decay. */
 static void set_lr_scale(gr_optimizer *opt, const char *text)
 {
-    char names[LR_SCALE_NAMES];
+    char names[NAMES_SIZE];
     double scale;
-    if (!read_lr_scale(text, names, &scale))
+    if (!read_named_number(text, names, &scale))
         return;
     gr_set_lr_scale(opt, names, scale);
     gr_set_decay_scale(opt, names, 1 / scale);
@@ -253,6 +285,7 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
     if (s->asked.lr_scale)
         set_lr_scale(opt, s->asked.lr_scale);
     gr_set_clip(opt, s->asked.clip_norm);
+    gr_set_lookahead(opt, &s->lookahead);
     gr_set_ema(opt, s->asked.ema);
     gr_set_decay_weights_only(opt, s->asked.decay_weights_only);
     return opt;
@@ -283,6 +316,8 @@ gr_fit_options resolved_fit(const resolved *s)
                             .prefetch = (int)asked->prefetch,
                             .on_device = resolved_preload(s) == PRELOAD_DEVICE,
                             .label_smoothing = asked->label_smoothing.value,
+                            .freeze_later = s->freeze_epochs ? s->freeze_later : NULL,
+                            .freeze_epochs = s->freeze_epochs,
                             .noise_scale = asked->noise_scale,
                             .sharpness = asked->sharpness,
                             .schedule = s->schedule};

@@ -9,7 +9,7 @@
 #include "settings/budget.h"
 #include "settings/settings.h"
 
-enum { MAX_STAGES = 16, LR_SCALE_NAMES = 256 };
+enum { MAX_STAGES = 16, NAMES_SIZE = 256 };
 
 typedef struct {
     const recipe *recipe;
@@ -24,6 +24,9 @@ typedef struct {
     run_budget budget;
     gr_schedule schedule;
     gr_last_batch last_batch;
+    gr_lookahead lookahead;
+    char freeze_later[NAMES_SIZE]; /* the names of --freeze-after; "": there are none */
+    int64_t freeze_epochs;
     double val_share, test_share; /* of pictures of one's own */
     const char *augment;          /* a plan, or "none" */
 } resolved;
@@ -40,8 +43,14 @@ settings settings_shared(const settings *asked, const recipe *r);
 void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o,
                         double values[OPTIMIZER_PARAMETERS]);
 
-/* "bn*.bias=64": the names before the last "=", and the number behind it. False: text is not of this form. */
-bool read_lr_scale(const char *text, char names[LR_SCALE_NAMES], double *scale);
+/* "bn*.bias=64": the names before the last "=", and the number above 0 behind it. False: text is not of this form. */
+bool read_named_number(const char *text, char names[NAMES_SIZE], double *number);
+
+/* The same of a number of epochs. */
+bool read_freeze_after(const char *text, char names[NAMES_SIZE], int64_t *epochs);
+
+/* "5:0.5", "5:0.5:grows" or "none". False: text is not of these forms. */
+bool read_lookahead(const char *text, gr_lookahead *lookahead);
 
 /* "0:64,30:320": returns how many stages there are, at most MAX_STAGES; 0 where text is none. */
 int read_stages(const char *text, gr_batch_stage *stages);

@@ -110,9 +110,15 @@ const option settings_protocol[] = {
     POSITIVE_OPTION("ema", "DECAY", AT(ema),
                     "average the weights over the updates, as avg = DECAY avg + (1 - DECAY) weights, such as 0.99; "
                     "evaluation and --save-weights take the averages (default: none)"),
+    TEXT_OPTION("lookahead", "N:DECAY[:grows]", AT(lookahead),
+                "behind every N updates slow = DECAY slow + (1 - DECAY) weights, and the weights become the slow ones, "
+                "such as 5:0.5; grows: DECAY times the cube of the share of the run that is done; none: not (default: "
+                "the recipe's)"),
     TEXT_OPTION("lr-scale", "NAMES=X", AT(lr_scale),
                 "the parameters of these names learn at X times the rate, with the weight decay of all, such as "
                 "bn*.bias=64"),
+    TEXT_OPTION("freeze-after", "NAMES=EPOCHS", AT(freeze_after),
+                "the parameters of these names stay as they are behind so many epochs, such as conv1.bias=3"),
     TEXT_OPTION("whiten", "NAME", AT(whiten),
                 "the filters of this name, two for each number in their window, begin as those that whiten the patches "
                 "of the first 5000 training pictures, such as conv1.weight"),

@@ -49,7 +49,8 @@ typedef struct {
     bool freeze_statistics;
     int64_t replace_head;
     double head_lr, ema;
-    const char *lr_scale;
+    const char *lookahead;               /* read_lookahead */
+    const char *lr_scale, *freeze_after; /* read_named_number */
     const char *whiten;
     choice device, precision;
     int64_t memory_limit;

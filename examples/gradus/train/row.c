@@ -172,8 +172,10 @@ static void put_run(json_t *row, const result *r)
     put_real(row, "head_lr", s->asked.head_lr > 0 ? s->asked.head_lr : NAN); /* null: as the others' */
     put_real(row, "ema", s->asked.ema > 0 ? s->asked.ema : NAN);             /* null: the weights themselves */
     put_real(row, "label_smoothing", s->asked.label_smoothing.value > 0 ? s->asked.label_smoothing.value : NAN);
-    put_text(row, "lr_scale", s->asked.lr_scale); /* null: one rate */
-    put_text(row, "whiten", s->asked.whiten);     /* null: all is drawn */
+    put_text(row, "lr_scale", s->asked.lr_scale);         /* null: one rate */
+    put_text(row, "freeze_after", s->asked.freeze_after); /* null: none is frozen within the run */
+    put_text(row, "lookahead", s->lookahead.every > 0 ? s->asked.lookahead : NULL);
+    put_text(row, "whiten", s->asked.whiten); /* null: all is drawn */
     put_real(row, "warm_up_from", s->schedule.warm_up_from);
     put_parameters(row, s, false);
     put(row, "seed", json_integer(s->asked.seed));
