@@ -1,6 +1,8 @@
 /* What a page of gradus report looks like, for test_report.py: put behind its own script, it leaves a text "probe". */
 'use strict';
 (() => {
+  const laidOut = document.body.offsetHeight > 0 && performance.now(); /* ms since the page was asked for */
+
   /* Red, green and blue of a computed colour, 0 to 1, as a canvas paints it. */
   const point = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
   const canvas = point.getContext('2d', {willReadFrequently: true});
@@ -67,6 +69,8 @@
   }
 
   const found = {faint: faint(), views: [view(1040), view(340)]};
+  found.milliseconds = laidOut;
+  found.machine = all('figure.machine svg.chart title').map((node) => node.textContent);
   found.dark = matchMedia('(prefers-color-scheme: dark)').matches;
   found.figures = all('figure').map((node) => node.className);
   found.commands = all('figure pre').filter((node) => node.textContent.includes('gradus report ')).length;

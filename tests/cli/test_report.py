@@ -21,7 +21,7 @@ PROBE = (pathlib.Path(__file__).parent / "report_probe.js").read_text()
 
 def row(optimizer="sgd", batch=16, seed=1, accuracy=0.6, **more):
     history = [{"epoch": e, "updates": e * 1200 // batch, "batch": batch, "train_loss": 0.7 / e,
-                "val_accuracy": accuracy, "noise_scale": 40 + batch, "sharpness": 2.5} for e in (1, 2, 3)]
+                "val_accuracy": accuracy, "noise_scale": 40 + batch, "sharpness": 2.5} for e in range(1, 11)]
     return {"optimizer": optimizer, "batch": batch, "seed": seed, "state": "done", "test_accuracy": accuracy,
             "epochs": 5, "updates": 6000 // batch, "samples": 6000, "seconds": 10 + 100 / batch, "lr": 0.01,
             "samples_per_second": 100 + batch, "peak_bytes": 2**20 * batch, "test_confusion": MIXED,
@@ -208,6 +208,23 @@ class Drawn(Report):
             self.assertEqual(found["against"],
                              ["batch size", "updates of a run", "samples of a run", "seconds of a run"])
             self.assertEqual(found["saved"], {"whole": True, "colours": None})  # as other programs know them
+
+    def test_it_opens_within_a_second(self):
+        """The best of several: others that work on the machine are not the page's."""
+        self.sweep("a", grid())
+        self.report("a")
+        times = []
+        while len(times) < 8 and min(times, default=1000) >= 1000:
+            times.append(self.open("page.html")["milliseconds"])
+        self.assertLess(min(times), 1000, times)
+
+    def test_what_a_gpu_told_is_drawn_as_it_was_told(self):
+        self.sweep("a", [row(batch=b, gpu_utilisation=u, gpu_memory_bytes=3 * 2**20, gpu_power=70.5)
+                         for b, u in ((16, 12.5), (64, 36.0))])
+        self.report("a")
+        points = self.open("page.html")["machine"]
+        for told in ("SGD, batch 16: 12.5", "SGD, batch 64: 36", "SGD, batch 64: 3", "SGD, batch 64: 70.5"):
+            self.assertIn(told, points)
 
     def test_lines_that_end_together(self):
         names = ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")

@@ -7,7 +7,7 @@ const MACHINE = [
   {name: 'peak memory in MiB', of: (row) => row.peak_bytes / 2 ** 20},
   {name: 'seconds of training', of: (row) => row.seconds},
   {name: 'time waiting for batches, in %', of: (row) => 100 * row.waiting, least: 1},
-  {name: 'GPU utilisation in %', of: (row) => 100 * row.gpu_utilisation},
+  {name: 'GPU utilisation in %', of: (row) => row.gpu_utilisation},
   {name: 'GPU memory in MiB', of: (row) => row.gpu_memory_bytes / 2 ** 20},
   {name: 'GPU power in W', of: (row) => row.gpu_power},
 ];
