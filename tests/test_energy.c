@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "examples/gradus/monitor/energy.h"
+#include "examples/gradus/train/energy.h"
 
 static void write_number(const char *folder, const char *name, const char *value)
 {

@@ -218,13 +218,16 @@ class Drawn(Report):
             times.append(self.open("page.html")["milliseconds"])
         self.assertLess(min(times), 1000, times)
 
-    def test_what_a_gpu_told_is_drawn_as_it_was_told(self):
-        self.sweep("a", [row(batch=b, gpu_utilisation=u, gpu_memory_bytes=3 * 2**20, gpu_power=70.5)
-                         for b, u in ((16, 12.5), (64, 36.0))])
+    def test_what_a_machine_told_is_drawn_as_it_was_told(self):
+        gpu = {"gpu_memory_bytes": 3 * 2**20, "gpu_power": 70.5}
+        self.sweep("a", [row(batch=16, gpu_utilisation=12.5, cores_busy=1.5, mfu=None, **gpu),
+                         row(batch=64, gpu_utilisation=36.0, cores_busy=None, mfu=0.245, **gpu)])
         self.report("a")
         points = self.open("page.html")["machine"]
-        for told in ("SGD, batch 16: 12.5", "SGD, batch 64: 36", "SGD, batch 64: 3", "SGD, batch 64: 70.5"):
-            self.assertIn(told, points)
+        for told in ("16: 1.5", "64: 24.5", "16: 12.5", "64: 36", "64: 3", "64: 70.5"):
+            self.assertIn(f"SGD, batch {told}", points)
+        self.assertNotIn("SGD, batch 64: 0", points)  # what is not known is no 0
+        self.assertIn("measured before the run", " ".join(self.data("page.html")["sweeps"][0]["machine"]))
 
     def test_lines_that_end_together(self):
         names = ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")

@@ -38,6 +38,36 @@ class Row(Case):
             self.assertTrue(0 <= row[key] <= 1)
         self.assertAlmostEqual(row["samples_per_second"] * row["seconds"] / row["samples"], 1, places=6)
 
+    def test_what_it_takes_of_the_machine(self):
+        words = ["mnist-mlp", "--batch", 40, "--optimizer", "sgd", "--no-fusion"]
+        row = self.gradus("train", *words, "--procedural", "--updates", 5, "--threads", 1, "--usage", "--json").row()
+        self.assertTrue(0 < row["cores_busy"] < 1.2, row["cores_busy"])  # one thread, and what opens and closes it
+        self.assertTrue(2**21 < row["resident_bytes"] < 2**27, row["resident_bytes"])  # without the limits' 256 MiB
+        planned = json.loads(self.gradus("summary", *words, "--json").out)
+        pace = row["samples_per_second"]
+        self.assertAlmostEqual(row["model_gflops"] * 1e9 / pace / (
+            planned["flops_forward"] + planned["flops_backward"]), 1, places=6)
+        self.assertAlmostEqual(row["mfu"] * row["limit_gflops"] / row["model_gflops"], 1, places=6)
+        self.assertGreater(row["limit_gbs"], 0)
+        plain = self.gradus("train", *words, "--procedural", "--updates", 5, "--json").row()
+        self.assertEqual([plain[key] for key in ("limit_gflops", "limit_gbs", "mfu")], [None] * 3)
+        self.assertGreater(plain["model_gflops"], 0)
+        self.assertEqual(plain["test_loss"], row["test_loss"])
+        ranks = self.gradus("train", *words, "--procedural", "--updates", 5, "--shards", 2, "--ranks", 2,
+                            "--json").row()
+        self.assertIsNone(ranks["operand_gbs"])
+        text = re.sub(r"\s+", " ", self.gradus("train", *words, "--procedural", "--updates", 2, "--usage").out)
+        for told in ("cores processor time of this process by the time on the clock", "(VmHWM)", "by formula",
+                     "measured before the run", "model-FLOPs utilisation: the network's operations by the limit"):
+            self.assertIn(told, text)
+
+    def test_bytes_of_operands_are_those_of_the_profile(self):
+        words = ["mnist-mlp", "--procedural", "--batch", 40, "--optimizer", "sgd"]
+        row = self.gradus("train", *words, "--updates", 3, "--no-evaluation", "--json").row()
+        profile = self.gradus("profile", *words, "--schedule", "wait=1,active=1", "--out", "p", "--json").row()
+        kernels = sum(o["gigabytes"] for o in profile["operations"] if o["pass"])
+        self.assertAlmostEqual(row["operand_gbs"] * row["seconds"] / row["updates"] / kernels, 1, delta=1e-3)
+
     def test_result_is_all_of_stdout(self):
         self.assertEqual(self.gradus("train", *QUICK, "--json").out.count("\n"), 1)
         text = self.gradus("train", *QUICK).out

@@ -16,6 +16,12 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"samples_per_second", 1, "samples a second"},
                           {"seconds", 1, "seconds of training"},
                           {"peak_bytes", 1048576, "peak memory, in MiB"},
+                          {"resident_bytes", 1048576, "resident memory, in MiB"},
+                          {"cores_busy", 1, "cores busy"},
+                          {"cpu_power", 1, "watts of the processor"},
+                          {"model_gflops", 1, "GFLOP/s of the network"},
+                          {"operand_gbs", 1, "GB/s of operands"},
+                          {"mfu", 0.01, "model-FLOPs utilisation, in points"},
                           {"updates", 1, "updates"},
                           {NULL, 0, NULL}};
 

@@ -116,40 +116,33 @@ void samples_end(samples *s)
 
 /* --- the summary -------------------------------------------------------------------------------------------------- */
 
-static void print_line(FILE *f, const char *name, const char *value, const char *meaning)
-{
-    enum { COLUMN = 32 };
-    fprintf(f, "  %-15s %12s  ", name, value);
-    print_wrapped(f, meaning, COLUMN, COLUMN);
-}
-
 static void print_memory(const samples *s, FILE *f)
 {
     char text[32];
     if (s->n) {
-        print_line(f, "resident", bytes_text((double)s->most.use.rss_bytes, text),
-                   "most at a sample: pages in memory, what processes share counted in each (RSS)");
+        print_defined(f, "resident", bytes_text((double)s->most.use.rss_bytes, text),
+                      "most at a sample: pages in memory, what processes share counted in each (RSS)");
         if (s->most.use.pss_bytes > 0)
-            print_line(f, "proportional", bytes_text((double)s->most.use.pss_bytes, text),
-                       "most at a sample: what n processes share counts an n-th in each (PSS)");
+            print_defined(f, "proportional", bytes_text((double)s->most.use.pss_bytes, text),
+                          "most at a sample: what n processes share counts an n-th in each (PSS)");
     }
-    print_line(f, "high-water", bytes_text((double)s->largest_bytes, text),
-               "most that the largest process ever had resident, by the kernel's account");
-    print_line(f, "page faults", thousands_text(s->minor_faults, text), "pages given without a disk");
-    print_line(f, "", thousands_text(s->major_faults, text), "pages read from a disk");
+    print_defined(f, "high-water", bytes_text((double)s->largest_bytes, text),
+                  "most that the largest process ever had resident, by the kernel's account");
+    print_defined(f, "page faults", thousands_text(s->minor_faults, text), "pages given without a disk");
+    print_defined(f, "", thousands_text(s->major_faults, text), "pages read from a disk");
 }
 
 static void print_power(const samples *s, FILE *f)
 {
     char text[64];
     if (s->energy.n == 0) {
-        print_line(f, "power", "-", "the processor's counters (RAPL) are not there, or for root alone");
+        print_defined(f, "power", "-", "the processor's counters (RAPL) are not there, or for root alone");
         return;
     }
     snprintf(text, sizeof text, "%.1f W", s->joules / s->seconds);
-    print_line(f, "power", text, "mean of the processor packages (RAPL), of all programs together");
+    print_defined(f, "power", text, "mean of the processor packages (RAPL), of all programs together");
     snprintf(text, sizeof text, "%.0f J", s->joules);
-    print_line(f, "energy", text, "the same over the whole time");
+    print_defined(f, "energy", text, "the same over the whole time");
 }
 
 static void print_gpu(const samples *s, FILE *f)
@@ -158,25 +151,26 @@ static void print_gpu(const samples *s, FILE *f)
     if (s->gpu_readings == 0)
         return;
     snprintf(text, sizeof text, "%.1f %%", s->gpu_utilisation / s->gpu_readings);
-    print_line(f, "GPU", text, "mean share of time in which any kernel ran, however little of the GPU it used (NVML)");
-    print_line(f, "GPU memory", bytes_text((double)s->most.gpu.memory_bytes, text), "most in use, by all programs");
+    print_defined(f, "GPU", text,
+                  "mean share of time in which any kernel ran, however little of the GPU it used (NVML)");
+    print_defined(f, "GPU memory", bytes_text((double)s->most.gpu.memory_bytes, text), "most in use, by all programs");
     snprintf(text, sizeof text, "%.1f W", s->gpu_power / s->gpu_readings);
-    print_line(f, "GPU power", text, "mean");
+    print_defined(f, "GPU power", text, "mean");
 }
 
 void samples_print(const samples *s, FILE *f)
 {
     char text[64], cores[64];
     fprintf(f, "\n");
-    print_line(f, "time", duration_text(s->seconds, text), "from start to end, by the clock");
-    print_line(f, "processor time", duration_text(s->cpu_seconds, text), "of all its processes, user and system");
+    print_defined(f, "time", duration_text(s->seconds, text), "from start to end, by the clock");
+    print_defined(f, "processor time", duration_text(s->cpu_seconds, text), "of all its processes, user and system");
     snprintf(text, sizeof text, "%.2f", s->cpu_seconds / s->seconds);
     snprintf(cores, sizeof cores, "of %ld cores, mean over the whole time: processor time by time",
              sysconf(_SC_NPROCESSORS_ONLN));
-    print_line(f, "busy", text, cores);
+    print_defined(f, "busy", text, cores);
     if (s->n) {
         snprintf(text, sizeof text, "%.2f", s->most.cores);
-        print_line(f, "", text, "cores, most in an interval");
+        print_defined(f, "", text, "cores, most in an interval");
     }
     print_memory(s, f);
     print_power(s, f);

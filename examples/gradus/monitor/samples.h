@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "monitor/energy.h"
 #include "monitor/tree.h"
+#include "train/energy.h"
 #include "train/gpu_watch.h"
 
 typedef struct {

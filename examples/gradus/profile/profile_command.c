@@ -10,6 +10,7 @@
 #include "terminal/progress.h"
 #include "terminal/stop.h"
 #include "train/row.h"
+#include "train/usage.h"
 
 static const char command[] = "profile";
 static const int64_t usual_limit = (int64_t)64 << 20; /* bytes of a trace, which a browser still opens */
@@ -80,17 +81,6 @@ static bool on_report(void *user, const gr_progress *p)
 }
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
-
-/* What the machine allows, in a context of its own, which gives its memory back. */
-static gr_ceilings measure_limits(const resolved *run)
-{
-    resolved alone = *run;
-    alone.asked.memory_limit = 0;
-    gr_context *ctx = resolved_open(&alone, false);
-    const gr_ceilings ceilings = gr_measure_ceilings(ctx);
-    gr_close(ctx);
-    return ceilings;
-}
 
 /* Trains for as long as the schedule says. Returns 0 or an exit code, complained of. */
 static int record(session *s)
@@ -176,7 +166,7 @@ static int run_session(const profile_asks *asks, const resolved *run, const sche
 {
     session s = {.asks = asks, .run = run, .schedule = *plan, .progress = progress_open()};
     stop_catch();
-    s.ceilings = measure_limits(run);
+    s.ceilings = usage_limits(run);
     int code = record(&s);
     if (code == 0)
         code = report(&s);

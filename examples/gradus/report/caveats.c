@@ -183,6 +183,14 @@ static int values_of(const runs *r, const char *key, char *text, size_t size)
     return n;
 }
 
+static bool any_has(const runs *r, const char *key)
+{
+    bool has = false;
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++)
+        has = has || json_is_number(json_object_get(json_array_get(r->journal.rows, i), key));
+    return has;
+}
+
 json_t *machine_caveats(const runs *r)
 {
     char text[900];
@@ -197,5 +205,14 @@ json_t *machine_caveats(const runs *r)
             n == 1 ? "" : "s", n == 1 ? "it" : "them");
     say(list, "samples/s: of the training set, over the time of training, evaluation left out; memory: the peak of all "
               "tensors.");
+    if (any_has(r, "cores_busy"))
+        say(list, "Cores busy: processor time of the run by the time on the clock. Resident: the most that it had in "
+                  "memory at once, pictures and program with it.");
+    if (any_has(r, "model_gflops"))
+        say(list, "Network: operations of its forward and backward passes by formula, a second of training. Operands: "
+                  "bytes of every tensor that a kernel needs or makes, once a kernel; caches hold some.");
+    if (any_has(r, "mfu"))
+        say(list, "Model-FLOPs utilisation: the network's operations by what the processor reached with all operands "
+                  "in registers, measured before the run.");
     return list;
 }

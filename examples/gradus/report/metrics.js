@@ -2,14 +2,23 @@
 
 const last = (row, key) => [...(row.history || [])].reverse().map((epoch) => epoch[key]).find(isNumber);
 
+/* A number of a row in another unit; nothing where it is not known. */
+const inUnits = (key, units) => (row) => (isNumber(row[key]) ? row[key] * units : null);
+
 const MACHINE = [
-  {name: 'training samples a second', of: (row) => row.samples_per_second},
-  {name: 'peak memory in MiB', of: (row) => row.peak_bytes / 2 ** 20},
-  {name: 'seconds of training', of: (row) => row.seconds},
-  {name: 'time waiting for batches, in %', of: (row) => 100 * row.waiting, least: 1},
-  {name: 'GPU utilisation in %', of: (row) => row.gpu_utilisation},
-  {name: 'GPU memory in MiB', of: (row) => row.gpu_memory_bytes / 2 ** 20},
-  {name: 'GPU power in W', of: (row) => row.gpu_power},
+  {name: 'training samples a second', of: inUnits('samples_per_second', 1)},
+  {name: 'peak memory of tensors in MiB', of: inUnits('peak_bytes', 2 ** -20)},
+  {name: 'resident memory in MiB', of: inUnits('resident_bytes', 2 ** -20)},
+  {name: 'seconds of training', of: inUnits('seconds', 1)},
+  {name: 'time waiting for batches, in %', of: inUnits('waiting', 100), least: 1},
+  {name: 'cores busy', of: inUnits('cores_busy', 1)},
+  {name: 'power of the processor in W', of: inUnits('cpu_power', 1)},
+  {name: 'network, in GFLOP/s', of: inUnits('model_gflops', 1)},
+  {name: 'operands, in GB/s', of: inUnits('operand_gbs', 1)},
+  {name: 'model-FLOPs utilisation in %', of: inUnits('mfu', 100)},
+  {name: 'GPU utilisation in %', of: inUnits('gpu_utilisation', 1)},
+  {name: 'GPU memory in MiB', of: inUnits('gpu_memory_bytes', 2 ** -20)},
+  {name: 'GPU power in W', of: inUnits('gpu_power', 1)},
 ];
 const LANDSCAPE = [
   {name: 'gradient noise scale, in samples', of: (row) => last(row, 'noise_scale'), log: true},

@@ -70,7 +70,7 @@ function meansTable(group) {
       text: (n) => (n ? String(n) : '')
     },
     {name: 'samples/s', of: (line) => line.samples_per_second, text: short},
-    {name: 'MiB', of: (line) => (isNumber(line.peak_bytes) ? line.peak_bytes / 2 ** 20 : null), text: short},
+    {name: 'MiB', of: inUnits('peak_bytes', 2 ** -20), text: short},
   ].filter((column) => lines.some((line) => column.of(line)));
   return [
     element('h2', null, 'Means'), makeTable('Means', columns, lines),
@@ -97,7 +97,10 @@ function runsTable(group) {
     plain('test_loss', 'test loss'),
     plain('seconds', 'seconds'),
     plain('samples_per_second', 'samples/s'),
-    {name: 'MiB', of: (row) => (isNumber(row.peak_bytes) ? row.peak_bytes / 2 ** 20 : null)},
+    {name: 'MiB', of: inUnits('peak_bytes', 2 ** -20)},
+    plain('cores_busy', 'cores'),
+    plain('model_gflops', 'GFLOP/s'),
+    {name: 'MFU, %', of: inUnits('mfu', 100)},
     {...plain('state', 'state'), kind: 'text'},
     {name: 'note', of: (row) => (row.constant ? 'constant answer' : row.error || null), kind: 'long'},
   ].filter((column) => rows.some((row) => column.of(row) !== null && column.of(row) !== undefined));

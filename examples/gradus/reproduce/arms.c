@@ -35,7 +35,8 @@ static bool make_line(line *l, const experiment *e, const arm *a, const reproduc
     snprintf(l->seeds, sizeof l->seeds, "%lld", (long long)(asks->seeds ? asks->seeds : e->seeds));
     snprintf(l->updates, sizeof l->updates, "%lld", (long long)asks->updates);
     snprintf(l->jobs, sizeof l->jobs, "%lld", (long long)asks->jobs);
-    if (!options_unparse(settings_machine, &asks->shared, l->given, &l->n_given, MOST_WORDS))
+    if (!options_unparse(settings_machine, &asks->shared, l->given, &l->n_given, MOST_WORDS) ||
+        !options_unparse(settings_usage, &asks->shared, l->given, &l->n_given, MOST_WORDS))
         return false;
     add(l, "sweep", NULL);
     for (int i = 0; i < l->n_given; i++)

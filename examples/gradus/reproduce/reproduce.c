@@ -108,9 +108,11 @@ static const option reproduce_options[] = {
     {0},
 };
 
-static const option_group groups[] = {{"Options", reproduce_options, NULL, 0},
-                                      SETTINGS_GROUP("The machine", settings_machine, offsetof(reproduce_asks, shared)),
-                                      {0}};
+static const option_group groups[] = {
+    {"Options", reproduce_options, NULL, 0},
+    SETTINGS_GROUP("The machine", settings_machine, offsetof(reproduce_asks, shared)),
+    SETTINGS_GROUP("What it takes of the machine", settings_usage, offsetof(reproduce_asks, shared)),
+    {0}};
 
 const gradus_command reproduce_command = {
     .name = "reproduce",

@@ -162,6 +162,13 @@ const option settings_machine[] = {
     {0},
 };
 
+const option settings_usage[] = {
+    FLAG_OPTION("usage", AT(usage),
+                "measure this machine's limits before the run, which takes a second: rows then have the share of them "
+                "that the network's operations reach (mfu), and what is printed has each number's definition"),
+    {0},
+};
+
 const option settings_checkpoints[] = {
     TEXT_OPTION(
         "checkpoint", "FOLDER", AT(checkpoint),

@@ -69,13 +69,14 @@ typedef struct {
     const char *checkpoint, *checkpoint_every;
     int64_t keep;
     bool resume, no_epoch_checkpoints;
-    bool json, time, no_evaluation;
+    bool json, time, usage, no_evaluation;
 } settings;
 
 enum { MAX_BATCH = 1 << 20, BATCH_AUTO = -1 /* --batch auto: to be found before the run is resolved */ };
 enum { HEAD_AUTO = -1 /* --replace-head auto: as the data want it */ };
 
-extern const option settings_batches[], settings_protocol[], settings_machine[], settings_checkpoints[];
+extern const option settings_batches[], settings_protocol[], settings_machine[], settings_usage[],
+    settings_checkpoints[];
 const option *settings_cell(void);
 
 /* Groups of a command's options that are settings at base in its struct; of the cell, and of all optimizers. */

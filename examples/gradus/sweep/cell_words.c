@@ -7,8 +7,8 @@
 /* As many words as a cell's command line can have, with the NULL behind them. */
 static int most_words(void)
 {
-    const option *const tables[] = {settings_cell(),     settings_batches, settings_protocol,
-                                    parameter_options(), settings_machine, settings_checkpoints};
+    const option *const tables[] = {settings_cell(),  settings_batches, settings_protocol,   parameter_options(),
+                                    settings_machine, settings_usage,   settings_checkpoints};
     int words = 5; /* gradus train RECIPE --json, and the end */
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const option *o = tables[i]; o->name; o++)
@@ -37,6 +37,7 @@ char **cell_words_make(const recipe *r, const settings *s)
            options_unparse(settings_protocol, s, argv, &argc, most) &&
            options_unparse(parameter_options(), s->parameters, argv, &argc, most) &&
            options_unparse(settings_machine, s, argv, &argc, most) &&
+           options_unparse(settings_usage, s, argv, &argc, most) &&
            options_unparse(settings_checkpoints, s, argv, &argc, most);
     if (good)
         return argv;

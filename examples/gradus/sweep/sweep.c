@@ -164,13 +164,15 @@ static const option out_options[] = {
     {0},
 };
 
-static const option_group groups[] = {{"The grid", grid_options, NULL, 0},
-                                      SETTINGS_GROUP("The protocol, the same for all cells or lists", settings_protocol,
-                                                     offsetof(sweep_settings, shared)),
-                                      PARAMETERS_GROUP("The optimizers", offsetof(sweep_settings, shared)),
-                                      SETTINGS_GROUP("The machine", settings_machine, offsetof(sweep_settings, shared)),
-                                      {"Output", out_options, NULL, 0},
-                                      {0}};
+static const option_group groups[] = {
+    {"The grid", grid_options, NULL, 0},
+    SETTINGS_GROUP("The protocol, the same for all cells or lists", settings_protocol,
+                   offsetof(sweep_settings, shared)),
+    PARAMETERS_GROUP("The optimizers", offsetof(sweep_settings, shared)),
+    SETTINGS_GROUP("The machine", settings_machine, offsetof(sweep_settings, shared)),
+    SETTINGS_GROUP("What it takes of the machine", settings_usage, offsetof(sweep_settings, shared)),
+    {"Output", out_options, NULL, 0},
+    {0}};
 
 const gradus_command sweep_command = {
     .name = "sweep",

@@ -85,6 +85,13 @@ static int control_bytes(const unsigned char *p)
     return *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
+void print_defined(FILE *f, const char *name, const char *value, const char *meaning)
+{
+    enum { COLUMN = 32 };
+    fprintf(f, "  %-15s %12s  ", name, value);
+    print_wrapped(f, meaning, COLUMN, COLUMN);
+}
+
 void print_plain(FILE *f, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p;) {

@@ -15,6 +15,9 @@ const char *thousands_text(int64_t n, char text[32]);
 /* Prints text and a line end, broken between words; the first line begins at column, the others at indent. */
 void print_wrapped(FILE *f, const char *text, int column, int indent);
 
+/* Prints a line with a number's name, its value and, in a column behind them, what it means. */
+void print_defined(FILE *f, const char *name, const char *value, const char *meaning);
+
 /*
  * Prints text that others have had a hand in, such as a file's name: what a terminal would act upon, line ends with it,
  * is written out as \x1b.

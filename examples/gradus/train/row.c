@@ -182,6 +182,19 @@ static void put_run(json_t *row, const result *r)
     put_text(row, "budget", s->asked.budget); /* null: of epochs or updates, whose numbers stand below */
 }
 
+static void put_usage(json_t *row, const usage *u, bool trained)
+{
+    const bool limits = u->limits.flops > 0;
+    put_real(row, "cores_busy", trained ? u->cores_busy : NAN);
+    put(row, "resident_bytes", u->resident_bytes > 0 ? json_integer(u->resident_bytes) : NULL);
+    put_real(row, "cpu_power", trained ? u->cpu_power : NAN);
+    put_real(row, "model_gflops", trained ? 1e-9 * u->model_flops : NAN);
+    put_real(row, "operand_gbs", trained ? 1e-9 * u->operand_bytes : NAN);
+    put_real(row, "limit_gflops", limits ? 1e-9 * u->limits.flops : NAN); /* null: not asked for */
+    put_real(row, "limit_gbs", limits ? 1e-9 * u->limits.read : NAN);
+    put_real(row, "mfu", trained ? usage_mfu(u) : NAN);
+}
+
 static void put_measured(json_t *row, const result *r)
 {
     const gr_fit_result *fit = &r->fit;
@@ -208,6 +221,7 @@ static void put_measured(json_t *row, const result *r)
     put_real(row, "gpu_utilisation", gpu ? r->gpu.utilisation : NAN);
     put(row, "gpu_memory_bytes", gpu ? json_integer(r->gpu.memory_bytes) : NULL);
     put_real(row, "gpu_power", gpu ? r->gpu.power : NAN);
+    put_usage(row, &r->usage, trained);
 }
 
 /* What made the row, and when. */

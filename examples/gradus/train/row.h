@@ -8,6 +8,7 @@
 
 #include "settings/resolved.h"
 #include "train/gpu_watch.h"
+#include "train/usage.h"
 
 /* 15 digits: a decimal fraction such as 0.5825 stays what it is, and no float loses a bit. */
 #define ROW_FORMAT (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15))
@@ -22,6 +23,7 @@ typedef struct {
     json_t *time;           /* where an update's time goes; NULL: not asked for */
     int64_t peak_bytes;     /* 0: not known */
     gpu_use gpu;            /* while training */
+    usage usage;            /* likewise */
     const char *bottleneck; /* in words; NULL: not known */
     gr_code code;
     const char *error; /* what went wrong, where something did */

@@ -55,9 +55,10 @@ static void begin_first(time_watch *t, double begin)
     t->begin = begin;
 }
 
-static void on_event(void *user, const gr_trace_event *e)
+void time_watch_event(time_watch *t, const gr_trace_event *e)
 {
-    time_watch *t = user;
+    if (!t)
+        return;
     if (!t->trains && e->kind == GR_TRACE_SPAN && strcmp(e->op, "loader") == 0)
         begin_first(t, e->begin);
     if (e->kind != GR_TRACE_KERNEL)
@@ -73,13 +74,11 @@ static void on_event(void *user, const gr_trace_event *e)
     p->calls++;
 }
 
-time_watch *time_watch_open(gr_context *ctx, const char *command)
+time_watch *time_watch_open(const char *command)
 {
     time_watch *t = calloc(1, sizeof *t);
     if (!t)
         complain(GR_NO_MEMORY, command, "out of host memory for the times of updates");
-    else
-        gr_trace(ctx, on_event, t);
     return t;
 }
 

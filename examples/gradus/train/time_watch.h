@@ -11,10 +11,8 @@
 
 typedef struct time_watch time_watch;
 
-/*
- * Hooks into the trace of ctx. NULL: out of memory, complained of. Free with time_watch_close when no more kernel runs.
- */
-time_watch *time_watch_open(gr_context *ctx, const char *command);
+/* NULL: out of memory, complained of. Free with time_watch_close when no more kernel runs. */
+time_watch *time_watch_open(const char *command);
 void time_watch_close(time_watch *t); /* NULL is fine */
 
 /*
@@ -23,6 +21,9 @@ void time_watch_close(time_watch *t); /* NULL is fine */
  */
 void time_watch_begin(time_watch *t);
 void time_watch_end(time_watch *t, bool counts);
+
+/* An event of the trace. NULL is fine. */
+void time_watch_event(time_watch *t, const gr_trace_event *e);
 
 void time_watch_print(const time_watch *t, FILE *f);
 

@@ -21,6 +21,7 @@
 #include "train/ranks.h"
 #include "train/row.h"
 #include "train/time_watch.h"
+#include "train/usage.h"
 #include "train/verdict.h"
 #include "train/weights_file.h"
 
@@ -74,6 +75,8 @@ typedef struct {
     progress progress;
     char bottleneck[256];
     time_watch *times; /* NULL: not asked for */
+    usage_watch usage;
+    int64_t samples_before; /* of the run that this one goes on from */
 } run;
 
 /* Whether it is the rank that tells of the run and writes its files. */
@@ -84,9 +87,27 @@ static bool leads(const run *t)
 
 /* --- during training ---------------------------------------------------------------------------------------------- */
 
+static void on_trace(void *user, const gr_trace_event *e)
+{
+    run *t = user;
+    usage_event(&t->usage, e);
+    time_watch_event(t->times, e);
+}
+
+/* The first update is over: nobody listens to the trace any more, unless times are asked for. */
+static void count_first(run *t, const gr_progress *p)
+{
+    if (t->usage.counted)
+        return;
+    usage_count(&t->usage, p->samples - t->samples_before);
+    if (!t->times)
+        gr_trace(t->ctx, NULL, NULL);
+}
+
 static bool on_report(void *user, const gr_progress *p)
 {
     run *t = user;
+    count_first(t, p);
     time_watch_end(t->times, !p->epoch_end);
     if (p->epoch_end)
         json_array_append_new(t->result.history, row_epoch(p));
@@ -146,6 +167,7 @@ static bool on_resumed(void *user, const gr_progress *p, const char *path, const
     }
     json_decref(t->result.history);
     t->result.history = history;
+    t->samples_before = p->samples;
     if (t->log.file)
         copy_log(t, p->update);
     complain(GR_OK, "train", "goes on from %s, update %lld", path, (long long)p->update);
@@ -204,7 +226,7 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
 static int open_outputs(run *t, const resolved *s, const gr_module *net)
 {
     int code = 0;
-    if (leads(t) && s->asked.time && !(t->times = time_watch_open(t->ctx, "train")))
+    if (leads(t) && s->asked.time && !(t->times = time_watch_open("train")))
         return GR_NO_MEMORY;
     stop_at_next_chance();
     if (s->asked.checkpoint || t->group)
@@ -228,6 +250,7 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     o.agree = t->kept.settings;
     o.n_agree = t->group ? t->kept.options.n_settings : 0;
     o.checkpoints = s->asked.checkpoint ? &t->kept.options : NULL;
+    const gr_ceilings limits = s->asked.usage && !t->group ? usage_limits(s) : (gr_ceilings){0};
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
     gr_split parts = t->data.split;
@@ -235,8 +258,16 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
         parts.val = parts.test = NULL;
     time_watch_begin(t->times);
     t->progress.limit = o.seconds;
+    usage_begin(&t->usage);
+    if (leads(t))
+        gr_trace(t->ctx, on_trace, t);
     t->result.fit = gr_fit(net, opt, parts, &o);
+    gr_trace(t->ctx, NULL, NULL);
     t->result.gpu = gpu_watch_end(watch);
+    t->result.usage = usage_end(&t->usage, &t->result.fit);
+    t->result.usage.limits = limits;
+    if (t->group) /* what the other ranks take is not seen */
+        t->result.usage.operand_bytes = NAN;
     if (leads(t))
         progress_clear(&t->progress);
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
@@ -326,6 +357,8 @@ static void print(const run *t)
         print_result(r);
         if (t->times)
             time_watch_print(t->times, stdout);
+        if (r->run->asked.usage)
+            usage_print(&r->usage, stdout);
     }
 }
 
@@ -346,6 +379,10 @@ static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, i
         tell_of_stop(t);
     }
     output_drop(&t->log);
+    if (gr_ok(t->ctx) && t->result.fit.updates > 0) {
+        usage_add_model(&t->result.usage, net, &t->result.fit);
+        code = gr_ok(t->ctx) ? code : complain_of(t->ctx, "train");
+    }
     t->result.code = (gr_code)code;
     fill_result(t);
     t->result.time = t->times ? time_watch_json(t->times) : NULL;
@@ -424,6 +461,7 @@ static const option_group groups[] = {
     SETTINGS_GROUP("The protocol", settings_protocol, offsetof(train_asks, run)),
     PARAMETERS_GROUP("The optimizer", offsetof(train_asks, run)),
     SETTINGS_GROUP("The machine", settings_machine, offsetof(train_asks, run)),
+    SETTINGS_GROUP("What it takes of the machine", settings_usage, offsetof(train_asks, run)),
     {"Several ranks", rank_options, NULL, 0},
     {"Evaluation", evaluation_options, NULL, 0},
     SETTINGS_GROUP("Stopping and going on", settings_checkpoints, offsetof(train_asks, run)),

@@ -1,5 +1,5 @@
 /* energy.c - see energy.h; Documentation/power/powercap/powercap.rst of the kernel. */
-#include "monitor/energy.h"
+#include "train/energy.h"
 
 #include <math.h>
 #include <stdio.h>

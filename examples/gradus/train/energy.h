@@ -1,6 +1,6 @@
 /* energy.h - energy that the processor packages took, from counters that Linux shows (RAPL). */
-#ifndef GRADUS_MONITOR_ENERGY_H
-#define GRADUS_MONITOR_ENERGY_H
+#ifndef GRADUS_ENERGY_H
+#define GRADUS_ENERGY_H
 
 #include <stdbool.h>
 
