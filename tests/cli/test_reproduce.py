@@ -145,6 +145,31 @@ class Reproduce(Case):
         told = self.gradus("reproduce", "dense-network", "--dry-run", "--updates", "2", "--seeds", "3", "--out", "out")
         self.assertIn("out/dense-network: 15 runs, 5 to run", told.out)
 
+    def test_arms_that_are_timed_take_turns(self):
+        words = ["reproduce", "fewer-metrics", "--procedural", "--updates", 1, "--seeds", 3, "--out", "out"]
+        told = self.gradus(*words).err
+        order = re.findall(r"^metrics-(\w+): ", told, re.M)
+        self.assertEqual(order, ["update", "epoch", "epoch", "update", "update", "epoch"])
+        seeds = [[r["seed"] for r in self.read_rows(f"out/metrics-{arm}")] for arm in ("update", "epoch")]
+        self.assertEqual(seeds, [[1, 2, 3]] * 2)
+        self.assertEqual(self.gradus("reproduce", "utilisation", "--dry-run", "--procedural", "--updates", 1).out.count(
+            "27 to run"), 1)
+
+    def test_tables_by_batch_size(self):
+        rows = {("adam", b, s): {"test_accuracy": 0.6, "samples_per_second": 10.0 * b + s, "cores_busy": 1.25,
+                                 "mfu": 0.5 if b > 4 else None, "peak_bytes": 2**20 * b, "resident_bytes": 2**21 * b}
+                for b in (4, 64) for s in (1, 3)}
+        self.sweep("cifar10", rows, recipe="cifar10-cnn")
+        told = self.gradus("reproduce", "utilisation", "--out", "out", "--verdict").out
+        self.assertIn("\n  batch samples/s cores   MFU TensorFlow PyTorch MXNet\n"
+                      "      4      42.0   1.2     -        5.7 ", told)
+        self.assertRegex(told, r"\n +64 +642 +1\.2 +50\.0 +36")
+        self.assertIn("MFU: model-FLOPs utilisation, in points.", re.sub(r"\s+", " ", told))
+        memory = self.gradus("reproduce", "memory", "--out", "out", "--verdict").out
+        self.assertRegex(memory, r"\n +4 +4\.0 +8\.0 +694 +520 +502\n +64 +64\.0 +128 ")
+        for text in (told, memory):
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
     def seeds(self, folder, rows):
         """Rows as a command leaves them that is given for each seed."""
         (self.folder / "out" / folder).mkdir(parents=True)

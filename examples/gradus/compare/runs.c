@@ -22,6 +22,9 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"model_gflops", 1, "GFLOP/s of the network"},
                           {"operand_gbs", 1, "GB/s of operands"},
                           {"mfu", 0.01, "model-FLOPs utilisation, in points"},
+                          {"gpu_utilisation", 1, "GPU utilisation, in %"},
+                          {"gpu_memory_bytes", 1048576, "GPU memory, in MiB"},
+                          {"gpu_power", 1, "watts of the GPU"},
                           {"updates", 1, "updates"},
                           {NULL, 0, NULL}};
 

@@ -92,6 +92,20 @@ bool side_has(const side *s, const run *r)
            strcmp(r->variant, s->variant ? s->variant : "") == 0 && (s->batch == 0 || s->batch == r->batch);
 }
 
+bool run_same_line(const run *a, const run *b)
+{
+    return strcmp(a->arm->line, b->arm->line) == 0 && strcmp(a->optimizer, b->optimizer) == 0 &&
+           strcmp(a->variant, b->variant) == 0;
+}
+
+bool evidence_first(const evidence *e, int i, bool of_batch)
+{
+    for (int j = 0; j < i; j++)
+        if (run_same_line(&e->runs[i], &e->runs[j]) && (!of_batch || e->runs[i].batch == e->runs[j].batch))
+            return false;
+    return true;
+}
+
 /* What only rows of other commands than train have. */
 static const metric of_others[] = {{"convolutions", 0.01, "share of the convolutions, in points"},
                                    {"ms", 1, "ms of an update"},

@@ -28,6 +28,10 @@ void evidence_close(evidence *e);
 
 bool side_has(const side *s, const run *r);
 
+/* Whether two runs are of one line, optimizer and variant; whether run i is the first of those, or of its batch too. */
+bool run_same_line(const run *a, const run *b);
+bool evidence_first(const evidence *e, int i, bool of_batch);
+
 const metric *metric_named(const char *name); /* NULL: test_accuracy */
 
 /* The metric of a run, in its unit; NAN: it has none. */

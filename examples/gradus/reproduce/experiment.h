@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_ARMS = 10, MOST_CLAIMS = 6, MOST_FIGURES = 4 };
+enum { MOST_ARMS = 10, MOST_CLAIMS = 6, MOST_FIGURES = 4, MOST_COLUMNS = 8 };
 
 typedef struct {
     const char *folder; /* below --out; experiments with an arm of the same folder share its runs */
@@ -47,6 +47,12 @@ typedef struct {
     double within;      /* EQUAL: how far from 0 a difference may lie, in the metric's unit */
 } claim;
 
+/* A column of a table by batch size: means over seeds. */
+typedef struct {
+    const char *metric; /* of a row, as gradus compare knows it */
+    const char *head;   /* short */
+} column;
+
 typedef struct {
     const char *name, *title;
     const char *publication; /* experiments of one stand together in the table */
@@ -56,7 +62,8 @@ typedef struct {
     bool timed; /* it is about time: only a machine that does nothing else can answer */
     arm arms[MOST_ARMS];
     figures figures[MOST_FIGURES];
-    claim claims[MOST_CLAIMS]; /* these three end with one without words */
+    claim claims[MOST_CLAIMS];  /* these three end with one without words */
+    column table[MOST_COLUMNS]; /* of a table by batch size; {0} where there is none */
 } experiment;
 
 extern const experiment experiments_lheureux[], experiments_others[]; /* each ends with one without a name */

@@ -220,6 +220,7 @@ const experiment experiments_lheureux[] = {
                     BELOW,
                     "peak_bytes",
                     0}},
+        .table = {{"peak_bytes", "tensors"}, {"resident_bytes", "resident"}, {"gpu_memory_bytes", "GPU"}},
     },
     {
         .name = "utilisation",
@@ -242,6 +243,13 @@ const experiment experiments_lheureux[] = {
                     ABOVE,
                     "samples_per_second",
                     0}},
+        .table = {{"samples_per_second", "samples/s"},
+                  {"cores_busy", "cores"},
+                  {"model_gflops", "GFLOP/s"},
+                  {"operand_gbs", "GB/s"},
+                  {"mfu", "MFU"},
+                  {"gpu_utilisation", "GPU"},
+                  {"gpu_power", "GPU W"}},
     },
     {0},
 };

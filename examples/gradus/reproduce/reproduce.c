@@ -12,14 +12,36 @@
 
 /* --- an experiment ------------------------------------------------------------------------------------------------ */
 
-/* Cells that failed are told of at the end: the others say something. */
+/*
+ * All arms once, forwards or backwards. Cells that failed are told of at the end (*failed): the others say something.
+ * Returns 0 or an exit code.
+ */
+static int do_round(const experiment *e, const reproduce_asks *asks, bool backwards, double *left, int *failed)
+{
+    int n = 0, code = 0;
+    while (e->arms[n].folder)
+        n++;
+    for (int i = 0; i < n && code == 0; i++) {
+        code = arm_do(e, &e->arms[backwards ? n - 1 - i : i], asks, left);
+        *failed = code == TOOL_CELLS_FAILED ? code : *failed;
+        code = code == TOOL_CELLS_FAILED ? 0 : code;
+    }
+    return code;
+}
+
+/*
+ * Arms that are timed against each other take turns, a seed each, A B B A A B: a machine that grows warm or has other
+ * work for some minutes would else look like the difference between them.
+ */
 static int do_arms(const experiment *e, const reproduce_asks *asks, double *left)
 {
+    reproduce_asks turn = *asks;
+    const int64_t seeds = asks->seeds ? asks->seeds : e->seeds;
+    const bool turns = e->timed && !asks->dry_run;
     int failed = 0, code = 0;
-    for (const arm *a = e->arms; a->folder && code == 0; a++) {
-        code = arm_do(e, a, asks, left);
-        failed = code == TOOL_CELLS_FAILED ? code : failed;
-        code = code == TOOL_CELLS_FAILED ? 0 : code;
+    for (int64_t seed = turns ? 1 : seeds; seed <= seeds && code == 0; seed++) {
+        turn.seeds = seed;
+        code = do_round(e, &turn, turns && seed % 2 == 0, left, &failed);
     }
     return code ? code : failed;
 }

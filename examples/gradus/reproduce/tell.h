@@ -13,6 +13,9 @@ void tell_experiment(const experiment *e);
 /* The runs in a table, and the verdict in a paragraph. */
 void tell_findings(const evidence *e, const findings *f);
 
+/* A table by batch size, where the experiment has one: means over seeds, the published figures beside them. */
+void tell_by_batch(const evidence *e, const findings *f);
+
 /* The verdict as one line of JSON. */
 void tell_json(const evidence *e, const findings *f);
 

@@ -15,21 +15,6 @@ static const metric *metric_of_table(const experiment *e)
     return metric_named(e->claims[0].metric);
 }
 
-static bool same_line(const run *a, const run *b)
-{
-    return strcmp(a->arm->line, b->arm->line) == 0 && strcmp(a->optimizer, b->optimizer) == 0 &&
-           strcmp(a->variant, b->variant) == 0;
-}
-
-/* Whether run i is the first of its line, or of its line and batch size. */
-static bool is_first(const evidence *e, int i, bool of_batch)
-{
-    for (int j = 0; j < i; j++)
-        if (same_line(&e->runs[i], &e->runs[j]) && (!of_batch || e->runs[i].batch == e->runs[j].batch))
-            return false;
-    return true;
-}
-
 /* The published accuracy of a run's line and batch size. NULL: there is none. */
 static const figure *figure_of(const findings *f, const run *r)
 {
@@ -49,7 +34,7 @@ static void print_batch(const evidence *e, const findings *f, int first)
     char half[32] = "", range[32] = "", updates[24] = "-", batch[24] = "-";
     for (int i = first; i < e->n; i++) {
         const double value = run_value(&e->runs[i], m);
-        if (same_line(r, &e->runs[i]) && r->batch == e->runs[i].batch && !isnan(value))
+        if (run_same_line(r, &e->runs[i]) && r->batch == e->runs[i].batch && !isnan(value))
             sample_add(&ours, value);
     }
     if (ours.n > 1) {
@@ -75,13 +60,13 @@ static void print_table(const evidence *e, const findings *f)
     const bool accuracy = metric_of_table(e->of) == metric_named(NULL);
     printf("\n  batch   updates  runs  measured +- 95 %%%s\n", accuracy ? "  one more run     published" : "");
     for (int i = 0; i < e->n; i++) {
-        if (!is_first(e, i, false))
+        if (!evidence_first(e, i, false))
             continue;
         const run *r = &e->runs[i];
         printf("%s%s%s%s%s\n", r->arm->line, *r->optimizer ? ", " : "", r->optimizer, *r->variant ? ", " : "",
                r->variant);
         for (int j = i; j < e->n; j++)
-            if (same_line(r, &e->runs[j]) && is_first(e, j, true))
+            if (run_same_line(r, &e->runs[j]) && evidence_first(e, j, true))
                 print_batch(e, f, j);
     }
     printf("measured: %s%s\n", metric_of_table(e->of)->text,
@@ -103,7 +88,7 @@ static void print_series(const findings *f, const figures *from)
 static void print_context(const evidence *e, const findings *f)
 {
     for (const figures *from = e->of->figures; from->experiment; from++)
-        if (!strstr(from->quantity, "accuracy"))
+        if (!strstr(from->quantity, "accuracy") && !e->of->table[0].metric) /* else it stands in that table */
             print_series(f, from);
 }
 
@@ -219,6 +204,7 @@ void tell_findings(const evidence *e, const findings *f)
     print_wrapped(stdout, e->of->title, (int)strlen(e->of->name) + 2, 2);
     print_table(e, f);
     print_context(e, f);
+    tell_by_batch(e, f);
     printf("\nVerdict. ");
     print_wrapped(stdout, e->of->says, 9, 0);
     for (int i = 0; i < f->n_figures; i++)
