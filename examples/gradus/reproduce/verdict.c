@@ -31,12 +31,14 @@ static void print_batch(const evidence *e, const findings *f, int first)
     const metric *m = metric_of_table(e->of);
     const run *r = &e->runs[first];
     sample ours = {0};
-    char half[32] = "", range[32] = "", updates[24] = "-", batch[24] = "-";
+    char half[32] = "", range[32] = "", updates[24] = "-", batch[24] = "-", mean[32] = "-";
     for (int i = first; i < e->n; i++) {
         const double value = run_value(&e->runs[i], m);
         if (run_same_line(r, &e->runs[i]) && r->batch == e->runs[i].batch && !isnan(value))
             sample_add(&ours, value);
     }
+    if (ours.n > 0) /* runs without the metric lead up to others that have it */
+        snprintf(mean, sizeof mean, "%.1f", ours.mean);
     if (ours.n > 1) {
         snprintf(half, sizeof half, "+- %.1f", sample_half_width(&ours));
         snprintf(range, sizeof range, "%.1f to %.1f", ours.mean - one_more(&ours), ours.mean + one_more(&ours));
@@ -46,7 +48,7 @@ static void print_batch(const evidence *e, const findings *f, int first)
         snprintf(updates, sizeof updates, "%lld", (long long)json_integer_value(json_object_get(r->row, "updates")));
     if (r->batch)
         snprintf(batch, sizeof batch, "%lld", (long long)r->batch);
-    printf("  %5s %9s %5d %9.1f%s%s", batch, updates, ours.n, ours.mean, *half ? " " : "", half);
+    printf("  %5s %9s %5d %9s%s%s", batch, updates, ours.n, mean, *half ? " " : "", half);
     if (published)
         printf("%*s%-16s %s%g", 10 - (int)strlen(half), "", range, published->approximate ? "about " : "",
                published->value);
