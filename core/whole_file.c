@@ -5,55 +5,28 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/context.h"
-
-enum { ATTEMPTS = 100 /* names that may be taken already */ };
 
 static bool failed(gr_whole_file *w, int error)
 {
     return gr__fail(w->ctx, gr__io_code(error), "%s cannot be written: %s", w->path, strerror(error));
 }
 
-/*
- * A file that nobody else has, through no link: whoever may write in the folder could have planted one. -1: errno
- * tells.
- */
-static int open_new(gr_whole_file *w)
-{
-    int fd = -1;
-    for (int i = 0; fd < 0 && i < ATTEMPTS; i++) {
-        if (snprintf(w->temporary, sizeof w->temporary, "%s.tmp.%ld-%d", w->path, (long)getpid(), i) >=
-            (int)sizeof w->temporary) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
 bool gr__whole_file_open(gr_context *ctx, gr_whole_file *w, const char *path)
 {
-    struct stat before;
     *w = (gr_whole_file){.ctx = ctx, .path = path};
     if (!gr_ok(ctx))
         return false;
-    const int fd = open_new(w);
-    if (fd < 0)
+    if (!gr_temporary_open(&w->temporary, path))
         return failed(w, errno);
-    const bool there = stat(path, &before) == 0;
-    const bool same_mode = there ? fchmod(fd, before.st_mode & 0777) == 0 : gr__is_paths_fault(errno);
-    w->file = same_mode ? fdopen(fd, "wb") : NULL;
+    w->file = fdopen(w->temporary.fd, "wb");
     if (w->file)
         return true;
     const int error = errno;
-    close(fd);
-    unlink(w->temporary);
+    close(w->temporary.fd);
+    gr_temporary_drop(&w->temporary);
     return failed(w, error);
 }
 
@@ -82,13 +55,9 @@ bool gr__whole_file_close(gr_whole_file *w, bool good)
         error = errno;
     }
     w->file = NULL;
-    if (good && rename(w->temporary, w->path) != 0) {
-        good = false;
-        error = errno;
-    }
     if (!good)
-        unlink(w->temporary);
-    else if (!sync_folder(w->path)) {
+        gr_temporary_drop(&w->temporary);
+    else if (!gr_temporary_keep(&w->temporary, w->path) || !sync_folder(w->path)) {
         good = false;
         error = errno;
     }

@@ -8,12 +8,13 @@
 #include <stdio.h>
 
 #include "core/core.h"
+#include "core/temporary.h"
 
 typedef struct {
     gr_context *ctx;
     const char *path; /* the caller's, who keeps it until the end */
     FILE *file;
-    char temporary[4096];
+    gr_temporary temporary;
 } gr_whole_file;
 
 /* A new file, with the mode of the one that it will replace. False: recorded, nothing is open. */

@@ -384,6 +384,17 @@ class Signals(Case):
                 self.assertEqual(self.files(), ["log", "w"])
                 self.assertEqual(len((self.folder / "log").read_text().splitlines()), row["updates"])
 
+    def test_what_a_killed_run_left_goes_with_the_next(self):
+        words = ["train", "keras-mlp", "--batch", 500, "--log-updates", "log", "--save-weights", "w", "--updates"]
+        process = self.start(*words, 1000000, "--last-batch", "drop")
+        wait_for(lambda: any(f.stat().st_size for f in self.folder.glob("log.tmp.*")))
+        process.kill()
+        process.communicate()
+        self.assertEqual(len(self.files()), 1)
+        (self.folder / "w.tmp.1-0").touch()  # of weights that it was killed in the middle of
+        self.gradus(*words, 2)
+        self.assertEqual(self.files(), ["log", "w"])
+
     def test_stops_at_once_while_reading(self):
         process = self.start("train", "cats-vs-dogs", "--procedural", "--save-weights", "w")
         status = pathlib.Path(f"/proc/{process.pid}/status")

@@ -2,7 +2,6 @@
 #include "terminal/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,15 +10,11 @@
 #include "terminal/stop.h"
 #include "terminal/system.h"
 
-enum { ATTEMPTS = 100 /* names of temporaries that may be taken already */ };
-
 /* Takes the temporary away. */
 static void remove_temporary(output *out)
 {
-    if (out->temporary[0])
-        unlink(out->temporary);
-    stop_will_keep(out->temporary);
-    out->temporary[0] = '\0';
+    gr_temporary_drop(&out->temporary);
+    stop_will_keep(out->temporary.name);
 }
 
 static int failed(output *out, const char *command, int error)
@@ -30,32 +25,6 @@ static int failed(output *out, const char *command, int error)
     out->file = NULL;
     return complain(error == ENOMEM ? GR_NO_MEMORY : GR_IO_ERROR, command, "%s cannot be written: %s%s", out->path,
                     strerror(error), error == ENOENT ? "; make its folder first" : "");
-}
-
-/*
- * A file that nobody else has, through no link: whoever may write in the folder could have planted one. It gets the
- * mode of the file that it will replace, unless that is 0. -1: errno tells.
- */
-static int open_temporary(output *out, mode_t before)
-{
-    int fd = -1;
-    errno = EEXIST;
-    for (int i = 0; fd < 0 && errno == EEXIST && i < ATTEMPTS; i++) {
-        snprintf(out->temporary, sizeof out->temporary, "%s.tmp.%ld-%d", out->path, (long)getpid(), i);
-        fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    }
-    if (fd < 0) {
-        out->temporary[0] = '\0'; /* it is another's */
-        return -1;
-    }
-    stop_will_remove(out->temporary);
-    if (before && fchmod(fd, before & 0777) != 0) {
-        const int error = errno;
-        close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
 }
 
 int output_open(output *out, const char *path, const char *command)
@@ -71,9 +40,15 @@ int output_open(output *out, const char *path, const char *command)
         return failed(out, command, EISDIR);
     if (before.st_mode && !S_ISREG(before.st_mode)) /* nothing to rename over: /dev/null would be gone */
         return complain(GR_IO_ERROR, command, "%s cannot be written: it is not an ordinary file", path);
-    const int fd = open_temporary(out, before.st_mode);
-    out->file = fd < 0 ? NULL : fdopen(fd, "w");
-    return out->file ? 0 : failed(out, command, errno);
+    if (!gr_temporary_open(&out->temporary, path))
+        return failed(out, command, errno);
+    stop_will_remove(out->temporary.name);
+    out->file = fdopen(out->temporary.fd, "w");
+    if (out->file)
+        return 0;
+    const int error = errno;
+    close(out->temporary.fd);
+    return failed(out, command, error);
 }
 
 int output_commit(output *out, const char *command)
@@ -82,10 +57,9 @@ int output_commit(output *out, const char *command)
         return failed(out, command, errno);
     int closed = fclose(out->file);
     out->file = NULL;
-    if (closed != 0 || rename(out->temporary, out->path) != 0)
+    if (closed != 0 || !gr_temporary_keep(&out->temporary, out->path))
         return failed(out, command, errno);
-    stop_will_keep(out->temporary);
-    out->temporary[0] = '\0';
+    stop_will_keep(out->temporary.name);
     return 0;
 }
 

@@ -10,20 +10,21 @@
 #include "terminal/complain.h"
 
 typedef struct {
-    char path[3072], temporary[3136]; /* it stays where it is until it is committed or dropped */
-    FILE *file;                       /* NULL when not open */
+    char path[3072];
+    gr_temporary temporary; /* whose name stays where it is until it is committed or dropped */
+    FILE *file;             /* NULL when not open */
 } output;
 
-/* Opens a temporary file for path. Returns 0 or GR_IO_ERROR, complained of. */
+/* Opens a temporary file for path. Returns 0, GR_IO_ERROR or GR_NO_MEMORY, complained of. */
 int output_open(output *out, const char *path, const char *command);
 
-/* Gives the file its name. Returns 0 or GR_IO_ERROR, complained of; then nothing new is left behind. */
+/* Gives the file its name. Returns as output_open; where not 0 nothing new is left behind. */
 int output_commit(output *out, const char *command);
 
 /* Drops the file. An output that is not open is left alone. */
 void output_drop(output *out);
 
-/* Claims that path can be written, leaving nothing. Returns 0 or GR_IO_ERROR, complained of. */
+/* Claims that path can be written, leaving nothing. Returns as output_open. */
 int output_check(const char *path, const char *command);
 
 /* Makes a folder and those above it. Returns 0 or GR_IO_ERROR, complained of. */
