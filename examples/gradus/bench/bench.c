@@ -95,10 +95,11 @@ static bench_case *choose(const bench_settings *s, const char *const *operands, 
 static int measure(bench_run *run, const bench_case *cases, int n)
 {
     const bench_settings *s = run->s;
-    json_t *before = s->compare ? bench_rows_read(s->compare) : NULL;
-    if (s->compare && !before)
-        return GR_BAD_DATA;
-    int code = look_at_machine(run);
+    int code = 0;
+    json_t *before = s->compare ? bench_rows_read(s->compare, &code) : NULL;
+    if (code)
+        return code;
+    code = look_at_machine(run);
     run->report.rows = json_array();
     run->report.silent = s->compare;
     if (code == 0) {
@@ -121,10 +122,12 @@ static int measure(bench_run *run, const bench_case *cases, int n)
 static int compare_files(const bench_settings *s)
 {
     char first[3072];
+    int code = 0;
     const char *second = strchr(s->compare, ',') + 1;
     snprintf(first, sizeof first, "%.*s", (int)(second - 1 - s->compare), s->compare);
-    json_t *before = bench_rows_read(first), *after = before ? bench_rows_read(second) : NULL;
-    const int code = after ? bench_compare_rows(before, after, s->json) : GR_BAD_DATA;
+    json_t *before = bench_rows_read(first, &code), *after = before ? bench_rows_read(second, &code) : NULL;
+    if (code == 0)
+        code = bench_compare_rows(before, after, s->json);
     json_decref(before);
     json_decref(after);
     return code;

@@ -35,37 +35,45 @@ static bool is_row(const json_t *row)
     return json_is_array(json_object_get(row, "samples_ns")) && json_is_array(json_object_get(row, "limits_mega"));
 }
 
-json_t *bench_rows_read(const char *path)
+/* Appends those of an open file. Returns 0 or an exit code, complained of. */
+static int read_rows(FILE *f, const char *path, json_t *rows)
 {
-    FILE *f = fopen(path, "r");
-    json_t *rows = f ? json_array() : NULL;
     char *text = NULL;
     size_t size = 0;
-    int line = 0;
-    if (!f)
-        complain(GR_IO_ERROR, "bench", "%s: %s", path, strerror(errno));
-    while (rows && getline(&text, &size, f) > 0) {
-        json_error_t error;
-        json_t *row = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-        line++;
-        if (is_row(row)) {
+    int code = 0;
+    for (int line = 1; code == 0 && getline(&text, &size, f) > 0; line++) {
+        json_t *row = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        if (is_row(row))
             json_array_append(rows, row);
-        } else if (!json_object_get(row, "skipped")) {
-            complain(GR_BAD_DATA, "bench", "%s, line %d: no row of gradus bench --json with its samples", path, line);
-            json_decref(rows);
-            rows = NULL;
-        }
+        else if (!json_object_get(row, "skipped"))
+            code = complain(GR_BAD_DATA, "bench", "%s, line %d: no row of gradus bench --json with its samples", path,
+                            line);
         json_decref(row);
     }
-    if (rows && json_array_size(rows) == 0) {
-        complain(GR_BAD_DATA, "bench", "%s holds no measurement; gradus bench OP --json > %s makes some", path, path);
-        json_decref(rows);
-        rows = NULL;
-    }
+    if (code == 0 && !feof(f)) /* nor was there memory for a line */
+        code = complain_of_file(path, "cannot be read", "bench");
+    else if (code == 0 && json_array_size(rows) == 0)
+        code = complain(GR_BAD_DATA, "bench", "%s holds no measurement; gradus bench OP --json > %s makes some", path,
+                        path);
     free(text);
-    if (f)
-        fclose(f);
-    return rows;
+    return code;
+}
+
+json_t *bench_rows_read(const char *path, int *code)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        *code = errno == ENOENT ? complain(GR_BAD_DATA, "bench", "%s: %s", path, strerror(errno))
+                                : complain_of_file(path, "cannot be read", "bench");
+        return NULL;
+    }
+    json_t *rows = json_array();
+    *code = read_rows(f, path, rows);
+    fclose(f);
+    if (*code == 0)
+        return rows;
+    json_decref(rows);
+    return NULL;
 }
 
 /* --- one side ----------------------------------------------------------------------------------------------------- */

@@ -156,8 +156,9 @@ static int look(gr_context *ctx, const char *path, const char *out, const data_s
     double seconds = now_seconds() - start;
     if (!set || (out && !gr_pack(set, out)))
         return complain_of(ctx, "data");
-    if (l->manifest.file && output_commit(&l->manifest, "data"))
-        return GR_IO_ERROR;
+    const int code = l->manifest.file ? output_commit(&l->manifest, "data") : 0;
+    if (code)
+        return code;
     (s->json ? print_json : print_text)(set, s, l, ends_in(path, ".grd"), seconds);
     return 0;
 }
@@ -201,10 +202,12 @@ static int run_data(int argc, char **argv)
     s.size = s.size || !pack || parts_format(words[1]) ? s.size : 200;
     listener l = {.quiet = s.json};
     const format *parts = parts_format(words[1]);
-    if (!parts && pack && output_check(words[2], "data"))
-        return GR_IO_ERROR;
-    if (!parts && s.manifest && output_open(&l.manifest, s.manifest, "data"))
-        return GR_IO_ERROR;
+    if (!parts && pack)
+        code = output_check(words[2], "data");
+    if (code == 0 && !parts && s.manifest)
+        code = output_open(&l.manifest, s.manifest, "data");
+    if (code)
+        return code;
     gr_context *ctx = gr_open(&(gr_options){.threads = (int)s.threads});
     code = !ctx    ? complain(GR_NO_MEMORY, "data", "out of memory")
            : parts ? look_at_parts(ctx, parts, words[1], pack, &s)

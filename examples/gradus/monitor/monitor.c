@@ -109,7 +109,7 @@ static int monitor(const monitor_asks *asks, char **command)
     FILE *csv = NULL;
     int told = asks->json ? output_check(asks->json, "monitor") : 0;
     if (told == 0 && asks->csv && !(csv = fopen(asks->csv, "we")))
-        told = complain(GR_IO_ERROR, "monitor", "--csv %s: %s", asks->csv, strerror(errno));
+        told = complain_of_file(asks->csv, "cannot be written", "monitor");
     if (told)
         return told;
     const int code = watch(command, asks->every > 0 ? asks->every : 1, &s, csv);

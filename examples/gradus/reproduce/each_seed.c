@@ -145,7 +145,7 @@ int each_seed_read(const char *folder, json_t *rows)
                             "%s, line %d is damaged; delete the line, and its seed runs again", path, number);
         json_decref(line);
     }
-    if (code == 0 && ferror(f))
+    if (code == 0 && !feof(f)) /* nor was there memory for a line */
         code = complain_of_file(path, "cannot be read", "reproduce");
     free(text);
     fclose(f);
@@ -212,6 +212,9 @@ static int run(const arm *a, const reproduce_asks *asks, int64_t seed, json_t **
     json_decref(*line);
     if (stop_asked())
         return GR_STOPPED;
+    if (end.lost)
+        return complain(GR_NO_MEMORY, "reproduce", "out of host memory for what %s, seed %lld, told", a->folder,
+                        (long long)seed);
     return complain(end.code ? (gr_code)end.code : GR_DEVICE_FAULT, "reproduce", "%s, seed %lld: %s", a->folder,
                     (long long)seed,
                     end.signal     ? "killed by a signal"

@@ -58,6 +58,7 @@ static void on_out(cell_process *p, const char *line)
 {
     free(p->end.result);
     p->end.result = strdup(line);
+    p->end.lost |= !p->end.result;
 }
 
 /* Keeps the last lines that fit. */
@@ -79,8 +80,10 @@ static void add(cell_process *p, cell_lines *l, const char *bytes, size_t n,
 {
     if (l->length + n + 1 > l->size) {
         char *grown = realloc(l->text, 2 * (l->length + n + 1));
-        if (!grown)
-            return; /* the row will be missing and the cell count as failed */
+        if (!grown) {
+            p->end.lost = true;
+            return;
+        }
         l->text = grown;
         l->size = 2 * (l->length + n + 1);
     }

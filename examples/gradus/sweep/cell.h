@@ -12,6 +12,7 @@ typedef struct {
     int code;           /* exit code; 0 with signal */
     int signal;         /* that killed it; 0: none */
     bool timed_out;     /* it was killed for taking too long */
+    bool lost;          /* there was no memory here for all that it told */
     double seconds;     /* from start to end */
     char *result;       /* the last line on its stdout, allocated; NULL: none */
     char trouble[1024]; /* the last of its stderr */

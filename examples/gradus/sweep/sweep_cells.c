@@ -97,6 +97,9 @@ static int take(sweep *w, const job *j, const cell_end *end)
     /* A cell that was told to stop may not have got so far as to say so itself. */
     if (end->code == GR_STOPPED || (stop_asked() && (end->code != 0 || end->signal != 0)))
         return GR_STOPPED;
+    if (end->lost)
+        return complain(GR_NO_MEMORY, "sweep", "out of host memory for what %s told; the same command runs it again",
+                        j->words);
     if (end->code == GR_USAGE && w->finished == 0) { /* what the first cell is refused for the others would be, too */
         const char *line_end = strrchr(end->trouble, '\n');
         return complain(GR_USAGE, "sweep", "the first cell was refused: %s", line_end ? line_end + 1 : end->trouble);

@@ -1,6 +1,9 @@
 /* sweep_plan.c - what a sweep does before its first cell: reads the data, opens its folder, tells what is to come. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sources/source.h"
 #include "sweep/published.h"
@@ -55,12 +58,15 @@ static json_t *contents(const char *path)
 {
     char bytes[4096], text[9];
     uint32_t sum = 0;
-    FILE *f = path ? fopen(path, "rb") : NULL;
-    if (!f)
+    ssize_t n = 0;
+    const int f = path && is_readable_file(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (f < 0)
         return json_null();
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, f)) > 0;)
-        sum = checksum_add(sum, bytes, n);
-    fclose(f);
+    while ((n = read(f, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR))
+        sum = n > 0 ? checksum_add(sum, bytes, (size_t)n) : sum;
+    close(f);
+    if (n < 0)
+        end_for_want_of(path, "cannot be read");
     snprintf(text, sizeof text, "%08x", (unsigned)sum);
     return json_string(text);
 }

@@ -21,15 +21,19 @@ double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The beginning of a file into text. No stream: that would want memory, and what a row tells must not hang on it. */
-static bool read_beginning(const char *path, char *text, size_t size)
+size_t read_beginning(const char *path, char *text, size_t size)
 {
     const int f = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = f >= 0 ? read(f, text, size - 1) : -1;
+    size_t have = 0;
+    for (ssize_t n = f >= 0; n > 0 && have < size - 1;)
+        if ((n = read(f, text + have, size - 1 - have)) > 0)
+            have += (size_t)n;
+        else if (n < 0 && errno == EINTR)
+            n = 1;
     if (f >= 0)
         close(f);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
+    text[have] = '\0';
+    return have;
 }
 
 bool read_system(const char *path, const char *key, char *text, size_t size)
@@ -63,6 +67,13 @@ const char *now_text(char text[32])
     return text;
 }
 
+_Noreturn void end_for_want_of(const char *path, const char *what)
+{
+    const int code = complain_of_file(path, what, "");
+    stop_clear_away();
+    _exit(code);
+}
+
 /* For a call that has failed: returns where that is the path's own fault, so that there is nothing for this program. */
 static void end_unless_missing(const char *path)
 {
@@ -70,9 +81,7 @@ static void end_unless_missing(const char *path)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (errno == faults[i])
             return;
-    const int code = complain_of_file(path, "cannot be looked at", "");
-    stop_clear_away();
-    _exit(code);
+    end_for_want_of(path, "cannot be looked at");
 }
 
 mode_t mode_of(const char *path)

@@ -9,6 +9,12 @@
 
 double now_seconds(void); /* on a clock that only goes forward */
 
+/*
+ * The beginning of a file into text[size], ended with a 0. Returns how many bytes that are, 0 where there is none or it
+ * cannot be read. It takes no memory, as a stream would, so none can be wanting.
+ */
+size_t read_beginning(const char *path, char *text, size_t size);
+
 /* The text behind "KEY ... :" or the whole first line (key NULL) of a file of the system. False: there is none. */
 bool read_system(const char *path, const char *key, char *text, size_t size);
 
@@ -17,6 +23,9 @@ const char *processor_name(char *text, size_t size);
 
 /* Now, in UTC: "2026-11-22T14:36:00Z", into text, which is returned. */
 const char *now_text(char text[32]);
+
+/* Complains as complain_of_file does, and ends the program: what it is without that file would be another thing. */
+_Noreturn void end_for_want_of(const char *path, const char *what);
 
 /*
  * What kind of file has this path, as stat tells it; 0: there is none. Where the system cannot tell, the program ends

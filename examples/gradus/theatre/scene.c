@@ -1,6 +1,7 @@
 /* scene.c - see scene.h. */
 #include "theatre/scene.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,10 @@ enum { PATH_ROOM = 4096, SOURCE_MOST = 256 * 1024 };
 /* The text of a file of moderate size, or NULL. */
 static json_t *text_of(const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    char *text = f ? malloc(SOURCE_MOST + 1) : NULL;
-    const size_t n = text ? fread(text, 1, SOURCE_MOST + 1, f) : 0;
-    json_t *result = text && n <= SOURCE_MOST ? json_stringn(text, n) : NULL;
-    free(text);
-    if (f)
-        fclose(f);
-    return result;
+    static char
+        text[SOURCE_MOST + 2]; /* so that there is always room, and a page never lacks a source for want of it */
+    const size_t n = read_beginning(path, text, sizeof text);
+    return n > 0 && n <= SOURCE_MOST ? json_stringn(text, n) : NULL;
 }
 
 /* Paths in the text as seen from here. */
@@ -120,21 +117,24 @@ static void take_line(json_t *data, json_t *launches, json_t *line)
         add_end(data, value);
 }
 
-static bool read_lines(const char *path, json_t *data, json_t *launches)
+/* Where nothing was watched there is no file. Returns 0 or an exit code, complained of. */
+static int read_lines(const char *path, json_t *data, json_t *launches)
 {
     FILE *f = fopen(path, "r");
     char *text = NULL;
     size_t room = 0;
-    while (f && getline(&text, &room, f) > 0) {
+    if (!f)
+        return errno == ENOENT ? 0 : complain_of_file(path, "cannot be read", "theatre");
+    while (getline(&text, &room, f) > 0) {
         json_t *line = json_loads(text, 0, NULL);
         if (line)
             take_line(data, launches, line);
         json_decref(line);
     }
+    const int code = feof(f) ? 0 : complain_of_file(path, "cannot be read", "theatre"); /* or no memory for a line */
     free(text);
-    if (f)
-        fclose(f);
-    return f;
+    fclose(f);
+    return code;
 }
 
 /* --- why there is no such block ----------------------------------------------------------------------------------- */
@@ -212,8 +212,9 @@ int scene_read(const char *path, const scene_wish *wish, json_t **data)
 {
     json_t *launches = json_array();
     *data = json_pack("{s:n, s:[], s:n, s:[], s:[], s:{}}", "scene", "events", "end", "sites", "objects", "sources");
-    read_lines(path, *data, launches);
-    const int code = json_is_object(json_object_get(*data, "scene")) ? 0 : explain(wish, launches);
+    int code = read_lines(path, *data, launches);
+    if (code == 0 && !json_is_object(json_object_get(*data, "scene")))
+        code = explain(wish, launches);
     json_decref(launches);
     return code;
 }

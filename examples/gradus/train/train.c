@@ -1,4 +1,5 @@
 /* train.c - gradus train: one run of a recipe, its progress on stderr, its result on stdout. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ typedef struct {
     gr_context *ctx;
     gr_group *group; /* NULL: one rank */
     output log;
+    int log_code; /* of reading the log that it takes the place of: 0 or an exit code, complained of */
     checkpoints kept;
     char *note; /* of the last checkpoint */
     progress progress;
@@ -149,12 +151,14 @@ static void copy_log(run *t, int64_t updates)
         fputs(line, t->log.file);
         last = update;
     }
-    if (before)
-        fclose(before);
-    if (last < updates)
+    if (before ? ferror(before) : errno != ENOENT)
+        t->log_code = complain_of_file(t->log.path, "cannot be read", "train");
+    else if (last < updates)
         fprintf(stderr,
                 "gradus train: %s has no lines of the updates %lld to %lld: the run that made them was killed\n",
                 t->log.path, last + 1, (long long)updates);
+    if (before)
+        fclose(before);
 }
 
 static bool on_resumed(void *user, const gr_progress *p, const char *path, const char *note)
@@ -281,7 +285,7 @@ static int save(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
         gr_ema_swap(opt);
     if (s->asked.save_weights)
         code = weights_file_save(t->ctx, net, s, &t->data, "train");
-    const int logged = s->asked.log_updates ? output_commit(&t->log, "train") : 0;
+    const int logged = !s->asked.log_updates || t->log_code ? t->log_code : output_commit(&t->log, "train");
     return code ? code : logged;
 }
 
