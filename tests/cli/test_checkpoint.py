@@ -4,6 +4,7 @@ import hashlib
 import os
 import random
 import signal
+import sys
 import time
 import unittest
 
@@ -87,19 +88,24 @@ class Checkpoints(Case):
         self.gradus(*words, "--keep", 1)
         length = time.time() - begin
         rng = random.Random(1)
-        for kill in range(KILLS):
-            with self.subTest(kill):
+        kills = ends = 0
+        while kills < KILLS:
+            with self.subTest(kills):
                 if (self.folder / "w2").exists():  # it got to its end: another one
+                    self.assertEqual(self.digest("w2"), digest)
                     (self.folder / "w2").unlink()
                     for file in (self.folder / "c").iterdir():
                         file.unlink()
+                    ends += 1
                 process = self.start(*words)
                 time.sleep(rng.uniform(0.05, 0.9 * length))
                 before = self.kept()
                 process.kill()
                 err = process.communicate()[1]
+                kills += process.returncode == -signal.SIGKILL
                 self.assertNotIn("damaged", err)
                 self.assertGreaterEqual((self.kept() or [""])[-1], (before or [""])[-1])
+        print(f"{kills} kills; {ends} times a run came to its end between them", file=sys.stderr)
         result = self.gradus(*words)
         self.assertNotIn("damaged", result.err)
         self.assertEqual(self.digest("w2"), digest)

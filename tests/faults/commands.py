@@ -1,8 +1,13 @@
-"""The command lines whose calls fail one after the other, what they read, and what they always print."""
+"""The command lines whose calls fail one after the other, what they read, and what they always print.
+
+GRADUS_FAULTS_SECONDS: so long the failures of each command are tried, in an order that is drawn anew each time. Without
+it a few are, always the same.
+"""
 
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -10,13 +15,16 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from cli import TIMINGS, Case, pictures, png  # noqa: E402
 
 GRADUS, SHIM = os.environ["GRADUS"], os.environ["GRADUS_SHIM"]
-HUNG = 60  # seconds
+HUNG = 120  # seconds, where others are at work, too
+SECONDS = float(os.environ.get("GRADUS_FAULTS_SECONDS", "0"))
+A_FEW = 2
 
 SMALL = ["cifar10-cnn", "--procedural", "--batch", 8, "--updates", 1, "--threads", 1]
 TRAIN = ["train", *SMALL, "--no-evaluation", "--json"]
@@ -178,7 +186,25 @@ class Commands(Case):
         for file in self.side.iterdir():
             file.unlink()
         return subprocess.run([GRADUS, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
-                              timeout=HUNG, env={**self.environment, "LD_PRELOAD": SHIM, **more})
+                              timeout=HUNG, env={**self.environment, "LD_PRELOAD": SHIM,
+                                                    "GRADUS_COUNT": str(self.side / "count"), **more})
+
+    def count(self):
+        """Of the calls that the last run has made."""
+        return struct.unpack("<q", (self.side / "count").read_bytes())[0]
+
+    def drawn(self, name, trials, few=A_FEW):
+        """Of all trials those that there is time for, or a few."""
+        if not SECONDS:
+            yield from random.Random(name).sample(trials, min(len(trials), few))
+            return
+        begin = time.monotonic()
+        for number, trial in enumerate(random.sample(trials, len(trials))):
+            if time.monotonic() - begin > SECONDS:
+                break
+            yield trial
+            tried = number + 1
+        print(f"{name}: {tried} of {len(trials)} failures tried", file=sys.stderr, flush=True)
 
     def contents(self):
         """Of all files that a command has made or changed: the names, and what must be the same each time."""
@@ -193,9 +219,9 @@ class Commands(Case):
         return {name: text for name, text in made.items() if ".tmp." not in name and "status.json" not in name}
 
     @classmethod
-    def add_tests(cls, every):
+    def add_tests(cls):
         """A test, look_at(name), for each command."""
-        for name in [*COMMANDS, *(COMPILING if every else ())]:
+        for name in [*COMMANDS, *(COMPILING if SECONDS else ())]:
             setattr(cls, "test_" + re.sub(r"\W", "_", name), lambda self, name=name: self.look_at(name))
 
 

@@ -1,9 +1,9 @@
 /*
- * fail_alloc.c - a shim for LD_PRELOAD: the allocation number $GRADUS_FAIL_ALLOC, counted from 1 over all threads,
- * fails as if memory were out, and with GRADUS_FAIL_ALLOC_ON=1 every one behind it. At its end the program's count goes
- * into the file $GRADUS_COUNT_ALLOCS. Other programs than gradus, which it may start, are left alone.
+ * fail_alloc.c - a shim for LD_PRELOAD: the allocation number $GRADUS_FAIL_ALLOC, counted from 1 over all threads and
+ * processes, fails as if memory were out, and with GRADUS_FAIL_ALLOC_ON=1 every one behind it. The count lies in the
+ * file $GRADUS_COUNT, which cells and other children share; without it nothing is counted. Other programs than gradus,
+ * which it may start, are left alone.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -11,39 +11,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static atomic_long count;
+static atomic_long *count;
 static long first;
-static bool all_behind, ready;
+static bool all_behind;
 
-/* Without a getenv that an allocation would need. */
+/* By calls that allocate nothing. */
 __attribute__((constructor)) static void begin(void)
 {
-    const char *number = getenv("GRADUS_FAIL_ALLOC"), *on = getenv("GRADUS_FAIL_ALLOC_ON");
+    const char *file = getenv("GRADUS_COUNT"), *number = getenv("GRADUS_FAIL_ALLOC");
+    const char *on = getenv("GRADUS_FAIL_ALLOC_ON");
+    if (!file || strcmp(program_invocation_short_name, "gradus") != 0)
+        return;
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
-    ready = strcmp(program_invocation_short_name, "gradus") == 0;
-}
-
-__attribute__((destructor)) static void end(void)
-{
-    const char *path = getenv("GRADUS_COUNT_ALLOCS");
-    char text[32];
-    const int fd = path && ready ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
-    if (fd < 0)
-        return;
-    const int n = snprintf(text, sizeof text, "%ld\n", atomic_load(&count));
-    if (write(fd, text, (size_t)n) != n)
+    const int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || ftruncate(fd, sizeof *count) != 0)
+        _exit(9);
+    void *shared = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared == MAP_FAILED)
         _exit(9);
     close(fd);
+    count = shared;
 }
 
 static bool fails(void)
 {
-    if (!ready)
+    if (!count)
         return false;
-    const long number = atomic_fetch_add(&count, 1) + 1;
+    const long number = atomic_fetch_add(count, 1) + 1;
     const bool failing = first > 0 && (number == first || (all_behind && number > first));
     if (failing)
         errno = ENOMEM;

@@ -2,7 +2,7 @@
  * fail_io.c - a shim for LD_PRELOAD: the input or output number $GRADUS_FAIL_IO, counted from 1 over all threads and
  * cells, fails in the way that $GRADUS_FAIL_HOW names, and with GRADUS_FAIL_IO_ON=1 every one behind it that can. Only
  * calls count that have to do with the working folder, which is the test's, or with standard output. The count lies in
- * the file $GRADUS_COUNT_IO, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call. With
+ * the file $GRADUS_COUNT, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call. With
  * $GRADUS_FAIL_CALL only calls of that name count.
  *
  * The C library's own streams do not call open, read and write where a shim could stand. So a stream of a counted file
@@ -34,7 +34,7 @@ enum {
     CAN_BE_SHORT = 4,
     CAN_BE_INTERRUPTED = 8,
     KILLS = 16,
-    WAYS = 5
+    WAYS = 6
 };
 
 static const struct {
@@ -43,6 +43,7 @@ static const struct {
     unsigned hits; /* kinds of calls */
 } ways[WAYS] = {{"EIO", EIO, READS | WRITES},
                 {"ENOSPC", ENOSPC, WRITES},
+                {"ENOMEM", ENOMEM, READS | WRITES},
                 {"EINTR", EINTR, CAN_BE_INTERRUPTED},
                 {"short", 0, CAN_BE_SHORT},
                 {"kill", 0, KILLS}};
@@ -102,7 +103,7 @@ static bool fails(const char *call, const char *name, unsigned kinds)
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *file = getenv("GRADUS_COUNT_IO"), *number = getenv("GRADUS_FAIL_IO");
+    const char *file = getenv("GRADUS_COUNT"), *number = getenv("GRADUS_FAIL_IO");
     const char *on = getenv("GRADUS_FAIL_IO_ON"), *how = getenv("GRADUS_FAIL_HOW");
     if (!file || strcmp(program_invocation_short_name, "gradus") != 0 || !getcwd(here, sizeof here))
         return;
@@ -125,13 +126,19 @@ __attribute__((constructor)) static void begin(void)
 
 /* --- calls of the system ------------------------------------------------------------------------------------------ */
 
-static int open_counted(const char *path, int flags, mode_t mode)
+/* A path that is seen from a folder counts where the folder does. */
+static const char *counted_at(int folder, const char *path)
 {
-    const char *name = counted(path);
+    return folder == AT_FDCWD || path[0] == '/' ? counted(path) : name_of(folder) ? path : NULL;
+}
+
+static int open_counted(int folder, const char *path, int flags, mode_t mode)
+{
+    const char *name = counted_at(folder, path);
     const bool writes = flags & (O_CREAT | O_TRUNC);
     if (fails("open", name, CAN_BE_INTERRUPTED | (writes ? WRITES : READS)) && errno)
         return -1;
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    const int fd = (int)syscall(SYS_openat, folder, path, flags, mode);
     if (name && fd >= 0 && fd < FILES)
         snprintf(names[fd], PATH, "%s", name);
     return fd;
@@ -143,13 +150,22 @@ int open(const char *path, int flags, ...)
     va_start(rest, flags);
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
     va_end(rest);
-    return open_counted(path, flags, mode);
+    return open_counted(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return open_counted(folder, path, flags, mode);
 }
 
 int __open_2(const char *path, int flags);
 int __open_2(const char *path, int flags)
 {
-    return open_counted(path, flags, 0);
+    return open_counted(AT_FDCWD, path, flags, 0);
 }
 
 /* Half of what was asked for, where that is what is to happen to it. */
@@ -225,9 +241,14 @@ int rename(const char *from, const char *to)
     return fails("rename", counted(to), WRITES) ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
+int unlinkat(int folder, const char *path, int flags)
+{
+    return fails("unlink", counted_at(folder, path), WRITES) ? -1 : (int)syscall(SYS_unlinkat, folder, path, flags);
+}
+
 int unlink(const char *path)
 {
-    return fails("unlink", counted(path), WRITES) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 int fchmod(int fd, mode_t mode)
@@ -263,10 +284,14 @@ int stat(const char *path, struct stat *s)
     return fails("stat", counted(path), READS) ? -1 : (int)syscall(SYS_newfstatat, AT_FDCWD, path, s, 0);
 }
 
+int fstatat(int folder, const char *path, struct stat *s, int flags)
+{
+    return fails("lstat", counted_at(folder, path), READS) ? -1 : (int)syscall(SYS_newfstatat, folder, path, s, flags);
+}
+
 int lstat(const char *path, struct stat *s)
 {
-    return fails("lstat", counted(path), READS) ? -1
-                                                : (int)syscall(SYS_newfstatat, AT_FDCWD, path, s, AT_SYMLINK_NOFOLLOW);
+    return fstatat(AT_FDCWD, path, s, AT_SYMLINK_NOFOLLOW);
 }
 
 int fstat(int fd, struct stat *s)

@@ -1,14 +1,10 @@
 """Allocations that fail: no crash, no hang, 4 (or 0 with all of the output) and a word about it, nothing half done."""
 
-import os
-import random
 import re
 import unittest
 
 from commands import EARLIER, LATER, Commands, printed, undated, words_of
 
-EVERY = os.environ.get("GRADUS_EVERY_ALLOC") == "1"
-MOST = 2000 if EVERY else 2  # of a command's allocations that are tried
 DONE, SOME_FAILED, MEMORY = 0, 1, 4
 OF_RUNS = ("sweep", "sweep goes on", "reproduce")  # memory of one of their runs: its row says so
 TELLING = (*OF_RUNS, "bench", "doctor")  # no memory for a part of what they do is told, and is a result
@@ -34,18 +30,17 @@ class Allocations(Commands):
 
     def look_at(self, name):
         words = words_of(name)
-        whole = self.run_with(words, GRADUS_COUNT_ALLOCS=str(self.side / "count"))
+        whole = self.run_with(words)
         self.assertEqual(whole.returncode, DONE, whole.stderr)
-        count, right, out = int((self.side / "count").read_text()), self.contents(), printed(name, whole.stdout)
+        count, right, out = self.count(), self.contents(), printed(name, whole.stdout)
         self.right_bytes = {file: undated((self.folder / file).read_bytes()) for file in LATER}
-        for number in sorted(random.Random(name).sample(range(1, count + 1), min(count, MOST))):
-            for behind in "01":
-                with self.subTest(f"{name}, allocation {number} of {count}", behind=behind):
-                    self.look_after(name, self.run_with(words, GRADUS_FAIL_ALLOC=str(number),
-                                                        GRADUS_FAIL_ALLOC_ON=behind), right, out)
+        for number, behind in self.drawn(name, [(n, b) for n in range(1, count + 1) for b in "01"]):
+            with self.subTest(f"{name}, allocation {number} of {count}", behind=behind):
+                self.look_after(name, self.run_with(words, GRADUS_FAIL_ALLOC=str(number),
+                                                    GRADUS_FAIL_ALLOC_ON=behind), right, out)
 
 
-Allocations.add_tests(EVERY)
+Allocations.add_tests()
 
 if __name__ == "__main__":
     unittest.main()

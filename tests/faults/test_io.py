@@ -1,19 +1,14 @@
 """Input and output that fail: no crash, no hang, the right exit code and the file's name, earlier files whole, and 0
 only with all of the output."""
 
-import os
 import pathlib
-import random
 import re
 import signal
-import struct
 import unittest
 
-from commands import COMMANDS, EARLIER, LATER, MODE, TRAIN, Commands, printed, undated, words_of
+from commands import COMMANDS, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, printed, undated, words_of
 
-EVERY = os.environ.get("GRADUS_EVERY_IO") == "1"
-MOST = 2  # failures of a command that are tried where not all are
-DONE, SOME_FAILED, BAD_DATA, IO = 0, 1, 3, 5
+DONE, SOME_FAILED, BAD_DATA, MEMORY, IO = 0, 1, 3, 4, 5
 WAYS = [(how, behind) for how in ("EIO", "ENOSPC", "EINTR", "short") for behind in "01"
         if (how, behind) != ("EINTR", "1")]  # for ever interrupted is nothing that a system does
 
@@ -25,11 +20,7 @@ def bare(name):
 
 class InputOutput(Commands):
     def run_with(self, words, **more):
-        return super().run_with(words, GRADUS_COUNT_IO=str(self.side / "count"),
-                                GRADUS_FAILED_IO=str(self.side / "failed"), **more)
-
-    def count(self):
-        return struct.unpack("<q", (self.side / "count").read_bytes())[0]
+        return super().run_with(words, GRADUS_FAILED_IO=str(self.side / "failed"), **more)
 
     def failed(self):
         file = self.side / "failed"
@@ -60,21 +51,18 @@ class InputOutput(Commands):
         count, right, out = self.count(), self.contents(), printed(name, whole.stdout)
         self.right_bytes = {n: undated((self.folder / n).read_bytes()) for n in LATER}
         trials = [(how, behind, number) for how, behind in WAYS for number in range(1, count + 1)]
-        if not EVERY:
-            trials = random.Random(name).sample(trials, min(len(trials), MOST))
-        for how, behind, number in trials:
+        for how, behind, number in self.drawn(name, trials):
             with self.subTest(f"{name}, {how}, call {number} of {count}", behind=behind):
                 process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how,
                                         GRADUS_FAIL_IO_ON=behind)
                 if self.failed():
                     self.look_after(name, how, process, right, out)
 
-
-    def refused_where(self, words, call, *names, number=1):
-        """The call of that name fails: 5, and the names are told."""
-        process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="EIO", GRADUS_FAIL_CALL=call)
+    def refused_where(self, words, call, *names, number=1, how="EIO", code=IO):
+        """The call of that name fails, with that code, and the names are told."""
+        process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how, GRADUS_FAIL_CALL=call)
         self.assertTrue(self.failed(), "no such call was made")
-        self.assertEqual(process.returncode, IO, process.stderr)
+        self.assertEqual(process.returncode, code, process.stderr)
         for name in names:
             self.assertIn(name, process.stderr)
 
@@ -82,18 +70,29 @@ class InputOutput(Commands):
         words = [*TRAIN[:TRAIN.index("--updates")], "--updates", 3, "--threads", 1, "--no-evaluation", "--checkpoint",
                  "k", "--checkpoint-every", 1, "--save-weights", "w2"]
         self.assertEqual(self.run_with(words).returncode, DONE)
-        count, whole, reached = self.count(), (self.folder / "w2").read_bytes(), [0]
-        numbers = range(1, count + 1)
-        for number in numbers if EVERY else sorted(random.Random(1).sample(numbers, 4)):
+        count, whole, reached = self.count(), (self.folder / "w2").read_bytes(), {}
+        for number in self.drawn("killed", range(1, count + 1), few=4):
             with self.subTest(f"killed at call {number} of {count}"):
                 process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="kill")
                 self.assertEqual(process.returncode, -signal.SIGKILL)
                 rest = self.gradus(*words, "--resume")
                 self.assertEqual((self.folder / "w2").read_bytes(), whole)
                 self.assertNotIn("damaged", rest.err)
-                self.assertFalse([f.name for f in (self.folder / "k").iterdir() if ".tmp." in f.name])
-                reached.append(int((re.findall(r"goes on from .*, update (\d+)", rest.err) or ["0"])[0]))
-        self.assertEqual(reached, sorted(reached))  # a later kill loses no more
+                self.assertFalse([f for f in self.files() if ".tmp." in f])
+                reached[number] = int((re.findall(r"goes on from .*, update (\d+)", rest.err) or ["0"])[0])
+        updates = [reached[number] for number in sorted(reached)]
+        self.assertEqual(updates, sorted(updates))  # a later kill loses no more
+
+    def test_no_memory_for_a_file_is_told_as_memory(self):
+        (self.given / "rows").write_text("")
+        for words, file in ((COMMANDS["data pack"], "new.grd"), (COMMANDS["data check folder"], "m.txt"),
+                            (["monitor", "--csv", "u.csv", "--", "true"], "u.csv"),
+                            (["bench", "--compare", "rows,rows"], "rows")):
+            with self.subTest(file):
+                self.refused_where(words, "open", file, "Cannot allocate memory", how="ENOMEM", code=MEMORY)
+
+    def test_weights_that_cannot_be_read_are_not_taken_for_none(self):
+        self.refused_where([*SWEEP, "--init-weights", "weights", "--out", "s"], "read", "weights cannot be read")
 
     def test_a_picture_that_cannot_be_read_is_not_guessed_at(self):
         self.refused_where(COMMANDS["predict"], "open", "PetImages/Cat/0.png", "Input/output error", number=2)
@@ -119,7 +118,7 @@ class InputOutput(Commands):
             self.refused_where(words, "readdir", "stopped cannot be read", number=number)
 
 
-InputOutput.add_tests(EVERY)
+InputOutput.add_tests()
 
 if __name__ == "__main__":
     unittest.main()
