@@ -43,7 +43,7 @@ static int command_of(const bench_settings *s, const bench_case *c, const char *
     words[n++] = NULL; /* the program */
     words[n++] = strdup("bench");
     words[n++] = strdup(c->op);
-    return options_unparse(bench_options, &child, words, &n, MOST_WORDS - 1) ? n : 0;
+    return words[1] && words[2] && options_unparse(bench_options, &child, words, &n, MOST_WORDS - 1) ? n : 0;
 }
 
 static void run_words(const char *program, char **words, int out)

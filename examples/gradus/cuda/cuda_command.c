@@ -78,16 +78,14 @@ static int breakpoint(const cuda_settings *s, const char *file, char text[1024])
     return 0;
 }
 
-static void set_environment(const cuda_settings *s)
+/* False: there is no memory for it, and the program would run in another way. */
+static bool set_environment(const cuda_settings *s)
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%lld", (long long)s->seed);
-    if (s->order.given)
-        setenv("GRADUS_SIMT_ORDER", orders[s->order.value], 1);
-    if (s->seed)
-        setenv("GRADUS_SIMT_SEED", seed, 1);
-    if (s->counters)
-        setenv("GRADUS_SIMT_COUNTERS", "1", 1);
+    return (!s->order.given || setenv("GRADUS_SIMT_ORDER", orders[s->order.value], 1) == 0) &&
+           (!s->seed || setenv("GRADUS_SIMT_SEED", seed, 1) == 0) &&
+           (!s->counters || setenv("GRADUS_SIMT_COUNTERS", "1", 1) == 0);
 }
 
 /* Compiles into folder or to --out, and runs. */
@@ -107,7 +105,8 @@ static int compile_and_run(const cuda_settings *s, const char *const *files, con
     code = cuda_compile(files, program, options);
     if (code)
         return code;
-    set_environment(s);
+    if (!set_environment(s))
+        return complain(GR_NO_MEMORY, "cuda", "out of host memory for what the program is to be asked");
     return s->gdb ? cuda_run_in_gdb(program, arguments, stop) : cuda_run(program, arguments);
 }
 

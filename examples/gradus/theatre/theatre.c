@@ -10,22 +10,22 @@
 #include "terminal/output.h"
 #include "terminal/page.h"
 
-static void set_number(const char *variable, int64_t value)
+static bool set_number(const char *variable, int64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
-    setenv(variable, text, 1);
+    return setenv(variable, text, 1) == 0;
 }
 
-static void ask(const scene_wish *wish, const char *path)
+/* False: there is no memory for the words. */
+static bool ask(const scene_wish *wish, const char *path)
 {
     char block[64];
     snprintf(block, sizeof block, "%u,%u,%u", wish->block[0], wish->block[1], wish->block[2]);
-    setenv("GRADUS_SIMT_WATCH", path, 1);
-    setenv("GRADUS_SIMT_WATCH_KERNEL", wish->kernel ? wish->kernel : "", 1);
-    setenv("GRADUS_SIMT_WATCH_BLOCK", block, 1);
-    set_number("GRADUS_SIMT_WATCH_LAUNCH", wish->launch);
-    set_number("GRADUS_SIMT_WATCH_LIMIT", wish->limit);
+    return setenv("GRADUS_SIMT_WATCH", path, 1) == 0 &&
+           setenv("GRADUS_SIMT_WATCH_KERNEL", wish->kernel ? wish->kernel : "", 1) == 0 &&
+           setenv("GRADUS_SIMT_WATCH_BLOCK", block, 1) == 0 && set_number("GRADUS_SIMT_WATCH_LAUNCH", wish->launch) &&
+           set_number("GRADUS_SIMT_WATCH_LIMIT", wish->limit);
 }
 
 int theatre_show(const char *program, char **arguments, const scene_wish *wish, const char *folder, const char *out)
@@ -36,7 +36,8 @@ int theatre_show(const char *program, char **arguments, const scene_wish *wish, 
     if (code)
         return code;
     snprintf(path, sizeof path, "%s/watched", folder);
-    ask(wish, path);
+    if (!ask(wish, path))
+        return complain(GR_NO_MEMORY, "theatre", "out of host memory for what the program is to be asked");
     const int programs = cuda_run(program, arguments);
     code = scene_read(path, wish, &data);
     unlink(path);

@@ -16,6 +16,7 @@
  * What a warp does between two barriers comes in its order, warp after warp. Where the limit cuts, each warp keeps its
  * share of what is left, and nothing follows.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,5 +337,6 @@ void gr__simt_watch_asked(gr__simt_machine *m)
         return;
     if (block)
         sscanf(block, "%u,%u,%u", &scene.block[0], &scene.block[1], &scene.block[2]);
-    open_watcher(m, path, &scene);
+    if (!open_watcher(m, path, &scene))
+        fprintf(stderr, "gradus: nothing is watched: %s: %s\n", path, strerror(errno));
 }
