@@ -11,7 +11,9 @@ bool gr__workers_open(gr_context *ctx, gr_workers *workers)
         return true;
     int threads = ctx->options.threads > 0 ? ctx->options.threads : gr__usable_cpus();
     workers->opened = workers->exec.pool = gr__pool_open(threads);
-    return workers->opened || gr__fail(ctx, GR_NO_MEMORY, "the system gives no %d threads; ask for fewer", threads);
+    return workers->opened ||
+           gr__fail(ctx, GR_NO_MEMORY, "the system gives no memory or no threads for %d workers; ask for fewer",
+                    threads);
 }
 
 void gr__workers_close(gr_workers *workers)

@@ -128,8 +128,9 @@ bool gr__prefetch_start(gr_prefetch *p)
                                            .user = p,
                                            .prepare = prepare_slot,
                                            .fill = fill_piece});
-    return p->ring || gr__fail(p->set->ctx, GR_NO_MEMORY,
-                               "the system gives no %d threads for a loader; ask for fewer workers", p->workers);
+    return p->ring ||
+           gr__fail(p->set->ctx, GR_NO_MEMORY,
+                    "the system gives no memory or no threads for %d workers of a loader; ask for fewer", p->workers);
 }
 
 gr_host_batch *gr__prefetch_next(gr_prefetch *p)

@@ -1,5 +1,6 @@
 """gradus train --checkpoint: stopped by signals, killed, damaged, and gone on with to the same weights and rows."""
 
+import collections
 import hashlib
 import os
 import random
@@ -11,6 +12,7 @@ import unittest
 from cli import TIMINGS, Case, stop, wait_for
 
 KILLS = int(os.environ.get("GRADUS_KILLS", "5"))
+SIGNALS = int(os.environ.get("GRADUS_SIGNALS", "4"))
 USAGE, IO_ERROR, STOPPED = 2, 5, 75
 RUN = ["train", "cifar10-cnn", "--procedural", "--batch", 12, "--micro-batch", 5, "--optimizer", "sgd", "--momentum",
        "0.9", "--augment", "flip,translate=4", "--precision", "fp16", "--lr-schedule", "cosine", "--ema", "0.9",
@@ -79,6 +81,32 @@ class Checkpoints(Case):
             time.sleep(0.002)
             self.assertEqual(stop(process, number)[0], STOPPED)
             self.assertEqual([f for f in self.temporaries() if f.startswith("l")], [])
+
+    def test_signals_at_any_moment(self):
+        """While data are read, before the first update, in training, in evaluation, while files are written."""
+        updates = 40
+        _, digest, _ = self.whole(updates)
+        words = [*self.words(updates), "--checkpoint-every", 5, "--save-weights", "w2", "--checkpoint"]
+        begin = time.time()
+        self.gradus(*words, "timed")
+        length = time.time() - begin
+        rng = random.Random(2)
+        ended = collections.Counter()
+        for i in range(SIGNALS):
+            number = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)[i % 4]
+            with self.subTest(i, number=number):
+                (self.folder / "w2").unlink(missing_ok=True)
+                process = self.start(*words, f"c{i}")
+                time.sleep(rng.uniform(0, length))
+                code, _, err = stop(process, number)
+                self.assertIn(code, (0, STOPPED, -number), err)  # its end; by then; before it could listen
+                ended["at its end" if code == 0 else "75" if code == STOPPED else "as it began"] += 1
+                self.assertEqual(self.temporaries(), [])
+                if code == 0:
+                    self.assertEqual(self.digest("w2"), digest)
+                self.gradus(*words, f"c{i}", "--resume")
+                self.assertEqual(self.digest("w2"), digest)
+        print(f"{SIGNALS} signals: {dict(ended)}", file=sys.stderr)
 
     def test_kill_loses_an_interval_at_most(self):
         updates = 60
