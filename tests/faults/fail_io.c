@@ -3,7 +3,7 @@
  * cells, fails in the way that $GRADUS_FAIL_HOW names, and with GRADUS_FAIL_IO_ON=1 every one behind it that can. Only
  * calls count that have to do with the working folder, which is the test's, or with standard output. The count lies in
  * the file $GRADUS_COUNT, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call. With
- * $GRADUS_FAIL_CALL only calls of that name count.
+ * $GRADUS_FAIL_CALL only calls of that name count, with $GRADUS_FAIL_FILE only those that have to do with that file.
  *
  * The C library's own streams do not call open, read and write where a shim could stand. So a stream of a counted file
  * is made anew (fopencookie), from functions that do.
@@ -41,18 +41,14 @@ static const struct {
     const char *name;
     int error;     /* 0: a short count, or a process that is no more */
     unsigned hits; /* kinds of calls */
-} ways[WAYS] = {{"EIO", EIO, READS | WRITES},
-                {"ENOSPC", ENOSPC, WRITES},
-                {"ENOMEM", ENOMEM, READS | WRITES},
-                {"EINTR", EINTR, CAN_BE_INTERRUPTED},
-                {"short", 0, CAN_BE_SHORT},
-                {"kill", 0, KILLS}};
+} ways[WAYS] = {{"EIO", EIO, READS | WRITES},         {"ENOSPC", ENOSPC, WRITES}, {"ENOMEM", ENOMEM, READS | WRITES},
+                {"EINTR", EINTR, CAN_BE_INTERRUPTED}, {"short", 0, CAN_BE_SHORT}, {"kill", 0, KILLS}};
 
 static atomic_long *count;
 static long first;
 static bool all_behind;
 static int way = -1;
-static const char *only;
+static const char *only, *only_of;
 static char here[PATH];
 static char names[FILES][PATH]; /* of open files that count; "": it does not */
 static FILE *streams[FILES];
@@ -89,7 +85,7 @@ static void tell(const char *call, const char *name)
 /* Counts a call and says whether it fails; errno is 0 for a count that is to be short. */
 static bool fails(const char *call, const char *name, unsigned kinds)
 {
-    if (!name || (only && strcmp(call, only) != 0))
+    if (!name || (only && strcmp(call, only) != 0) || (only_of && strcmp(name, only_of) != 0))
         return false;
     const long number = atomic_fetch_add(count, 1) + 1;
     if (first <= 0 || number < first || (number > first && !all_behind) || !(ways[way].hits & (kinds | KILLS)))
@@ -114,6 +110,7 @@ __attribute__((constructor)) static void begin(void)
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
     only = getenv("GRADUS_FAIL_CALL");
+    only_of = getenv("GRADUS_FAIL_FILE");
     for (int i = 0; how && i < WAYS; i++)
         if (strcmp(how, ways[i].name) == 0)
             way = i;

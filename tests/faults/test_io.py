@@ -58,9 +58,9 @@ class InputOutput(Commands):
                 if self.failed():
                     self.look_after(name, how, process, right, out)
 
-    def refused_where(self, words, call, *names, number=1, how="EIO", code=IO):
+    def refused_where(self, words, call, *names, number=1, how="EIO", code=IO, **more):
         """The call of that name fails, with that code, and the names are told."""
-        process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how, GRADUS_FAIL_CALL=call)
+        process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how, GRADUS_FAIL_CALL=call, **more)
         self.assertTrue(self.failed(), "no such call was made")
         self.assertEqual(process.returncode, code, process.stderr)
         for name in names:
@@ -115,7 +115,7 @@ class InputOutput(Commands):
     def test_checkpoints_that_cannot_be_seen_are_not_begun_anew(self):
         words = COMMANDS["train goes on"]
         for number in (1, 4):
-            self.refused_where(words, "readdir", "stopped cannot be read", number=number)
+            self.refused_where(words, "readdir", "stopped cannot be read", number=number, GRADUS_FAIL_FILE="stopped")
 
 
 InputOutput.add_tests()
