@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/cell.h"
+#include "examples/gradus/sweep/cell.h"
 
 static bool no_memory; /* for copies of texts */
 
