@@ -1,4 +1,7 @@
-/* fake_nvml.c - stands in for libnvidia-ml.so.1: one GPU, and readings that test_gpu_watch.c knows. */
+/*
+ * fake_nvml.c - stands in for libnvidia-ml.so.1: one GPU, and readings that test_gpu_watch.c and cli/test_monitor.py
+ * know. It lacks functions, as old drivers do.
+ */
 static unsigned reading;
 
 typedef struct {
@@ -15,6 +18,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetUtilizationRates(void *device, rates *r);
 int nvmlDeviceGetMemoryInfo(void *device, memory *m);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees);
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz);
+int nvmlDeviceGetFanSpeed(void *device, unsigned *percent);
 
 int nvmlInit_v2(void)
 {
@@ -53,4 +59,27 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
     (void)device;
     *milliwatts = 1000 * (100 + reading++);
     return 0;
+}
+
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees)
+{
+    (void)device;
+    *degrees = 40;
+    return sensor == 0 ? 0 : 2;
+}
+
+/* Graphics 1000, multiprocessors 1001, memory 1002. */
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *megahertz)
+{
+    (void)device;
+    *megahertz = 1000 + (unsigned)kind;
+    return 0;
+}
+
+/* A board without a fan. */
+int nvmlDeviceGetFanSpeed(void *device, unsigned *percent)
+{
+    (void)device;
+    *percent = 99;
+    return 3; /* NVML_ERROR_NOT_SUPPORTED */
 }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -67,7 +68,33 @@ class Monitor(Case):
             self.assertEqual(process.returncode, code)
             self.assertIn("by the clock", err)
 
+    @unittest.skipUnless("FAKE_NVML" in os.environ, "NVIDIA's library is played by one that the build makes")
+    def test_fields_of_a_gpu(self):
+        words = ["monitor", "--every", 0.05, "--csv", "u.csv", "--json", "u.json", "--query-gpu",
+                 "clocks.sm,temperature.gpu,utilization.gpu,memory.used,fan.speed,pstate", "--", "sleep", 0.4]
+        told = self.gradus(*words, LD_LIBRARY_PATH=os.environ["FAKE_NVML"])
+        found = json.loads((self.folder / "u.json").read_text())["query_gpu"]
+        with open(self.folder / "u.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertGreater(len(rows), 2)
+        self.assertEqual({(r["clocks.sm [MHz]"], r["temperature.gpu [C]"], r["fan.speed [%]"], r["pstate"])
+                          for r in rows}, {("1001", "40", "", "")})  # a fan that is not there, a function likewise
+        used = [float(r["utilization.gpu [%]"]) for r in rows]
+        self.assertEqual(found["utilization.gpu"]["most"], max(used))
+        self.assertAlmostEqual(found["utilization.gpu"]["mean"], sum(used) / len(used))
+        self.assertEqual(found["clocks.sm"], {"unit": "MHz", "mean": 1001, "most": 1001})
+        self.assertEqual(found["fan.speed"], {"unit": "%", "mean": None, "most": None})
+        self.assertAlmostEqual(found["memory.used"]["most"] * MIB, 1000, delta=100)
+        text = " ".join(told.err.split())
+        self.assertIn("1001 MHz clocks.sm, clock of the multiprocessors: mean of", text)
+        self.assertLessEqual(max(map(len, told.err.splitlines())), 80)
+        self.refused(2, "monitor", "--query-gpu", "utilization.gpu", "--", "touch", "began", leaves=self.files(),
+                     names=["no GPU 1"], LD_LIBRARY_PATH=os.environ["FAKE_NVML"], GRADUS_GPU="1")
+
     def test_refusals(self):
+        self.refused(2, "monitor", "--query-gpu", "utilisation.gpu", "--", "touch", "began",
+                     names=["did you mean utilization.gpu?", "clocks.sm"])
+        self.refused(2, "monitor", "--query-gpu", ",", "--", "touch", "began", names=["which fields?"])
         self.refused(2, "monitor", names=["which command?"])
         self.refused(2, "monitor", "--", names=["which command?"])
         self.refused(2, "monitor", "sleep", "1", names=["sleep"])

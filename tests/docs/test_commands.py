@@ -30,6 +30,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "build/check/gradus": "another build's; scripts/test.sh --full makes it",
     "gradus cuda": "programs of the reader's; tests/cuda_programs runs the command",
     "scripts/slurm_sweep.py": "wants Slurm; tests/cli runs it where that is",
+    "gradus monitor --query-gpu": "wants NVIDIA's driver; tests/cli runs it on a library that stands in for it",
     "gradus theatre": "programs of the reader's; tests/cuda_programs runs the command",
     "gradus puzzle": "kernels of the reader's; tests/cuda_programs runs the command",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",

@@ -1,6 +1,7 @@
 /* monitor.c - gradus monitor: what any program takes of the machine while it runs. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@ enum { NOT_FOUND = 127, NOT_STARTED = 126, BY_SIGNAL = 128 /* + its number: exit
 typedef struct {
     double every;
     const char *csv, *json;
+    const char *query_gpu; /* NULL: nothing beyond the three */
 } monitor_asks;
 
 /* SIGCHLD, and what is passed on. They are waited for, not handled. */
@@ -67,14 +69,14 @@ static void wait_until(double time, const sigset_t *set, pid_t command)
 }
 
 /* Runs the command to its end. Returns its exit code. */
-static int watch(char **command, double every, samples *s, FILE *csv)
+static int watch(char **command, double every, samples *s, FILE *csv, gpu_query *query)
 {
     const sigset_t set = watched_signals();
     sigset_t before;
     int status = 0;
     sigprocmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the command leaves behind stays below this process */
-    samples_begin(s, csv);
+    samples_begin(s, csv, query);
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
@@ -103,7 +105,7 @@ static int write_json(const char *path, const samples *s, int code)
     return output_commit(&out, "monitor");
 }
 
-static int monitor(const monitor_asks *asks, char **command)
+static int monitor(const monitor_asks *asks, gpu_query *query, char **command)
 {
     samples s;
     FILE *csv = NULL;
@@ -112,7 +114,7 @@ static int monitor(const monitor_asks *asks, char **command)
         told = complain_of_file(asks->csv, "cannot be written", "monitor");
     if (told)
         return told;
-    const int code = watch(command, asks->every > 0 ? asks->every : 1, &s, csv);
+    const int code = watch(command, asks->every > 0 ? asks->every : 1, &s, csv, query);
     samples_print(&s, stderr);
     const bool lost = csv && ferror(csv);
     if (csv && (fclose(csv) != 0 || lost))
@@ -135,11 +137,21 @@ static int run_monitor(int argc, char **argv)
     if (own + 1 >= argc)
         return complain(GR_USAGE, "monitor",
                         "which command? gradus monitor -- COMMAND, such as gradus monitor -- make");
-    return monitor(&asks, argv + own + 1);
+    if (!asks.query_gpu)
+        return monitor(&asks, NULL, argv + own + 1);
+    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
+    gpu_query query;
+    int code = gpu_query_open(&query, asks.query_gpu, number ? atoi(number) : 0);
+    if (code == 0)
+        code = monitor(&asks, &query, argv + own + 1);
+    gpu_query_close(&query);
+    return code;
 }
 
 static const option monitor_options[] = {
     POSITIVE_OPTION("every", "SECONDS", offsetof(monitor_asks, every), "between two samples (default: 1)"),
+    TEXT_OPTION("query-gpu", "FIELDS", offsetof(monitor_asks, query_gpu),
+                "what a GPU tells at each sample, by the names of nvidia-smi, such as utilization.gpu,clocks.sm"),
     TEXT_OPTION("csv", "FILE", offsetof(monitor_asks, csv), "a line for each sample, as they come"),
     TEXT_OPTION("json", "FILE", offsetof(monitor_asks, json), "the summary as one line of JSON"),
     {0},

@@ -22,25 +22,31 @@ static void add_ended(tree_use *t)
     t->major_faults += ended.ru_majflt;
 }
 
-void samples_begin(samples *s, FILE *csv)
+void samples_begin(samples *s, FILE *csv, gpu_query *query)
 {
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     *s = (samples){.self = getpid(),
                    .begin = now_seconds(),
                    .csv = csv,
+                   .query = query,
                    .energy = energy_open("/sys/class/powercap"),
                    .gpu = gpu_watch_begin(number ? atoi(number) : 0)};
     s->last = s->begin;
     s->most.watts = NAN;
-    if (csv)
-        fprintf(csv, "seconds,processes,cores,rss_bytes,pss_bytes,minor_faults,major_faults,watts,gpu_utilisation,"
-                     "gpu_memory_bytes,gpu_power\n");
+    if (!csv)
+        return;
+    fprintf(csv, "seconds,processes,cores,rss_bytes,pss_bytes,minor_faults,major_faults,watts,gpu_utilisation,"
+                 "gpu_memory_bytes,gpu_power");
+    if (query)
+        gpu_query_print_heads(query, csv);
+    fputc('\n', csv);
 }
 
 /* --- a sample ----------------------------------------------------------------------------------------------------- */
 
-static void write_csv(FILE *f, const usage_sample *one)
+static void write_csv(const samples *s, const usage_sample *one)
 {
+    FILE *f = s->csv;
     fprintf(f, "%.3f,%d,%.3f,%lld,", one->seconds, one->use.processes, one->cores, (long long)one->use.rss_bytes);
     if (one->use.pss_bytes >= 0)
         fprintf(f, "%lld", (long long)one->use.pss_bytes);
@@ -48,9 +54,12 @@ static void write_csv(FILE *f, const usage_sample *one)
     if (!isnan(one->watts))
         fprintf(f, "%.2f", one->watts);
     if (one->gpu.readings)
-        fprintf(f, ",%.1f,%lld,%.1f\n", one->gpu.utilisation, (long long)one->gpu.memory_bytes, one->gpu.power);
+        fprintf(f, ",%.1f,%lld,%.1f", one->gpu.utilisation, (long long)one->gpu.memory_bytes, one->gpu.power);
     else
-        fprintf(f, ",,,\n");
+        fprintf(f, ",,,");
+    if (s->query)
+        gpu_query_print_now(s->query, f);
+    fputc('\n', f);
     fflush(f); /* whoever looks meanwhile sees it */
 }
 
@@ -91,8 +100,10 @@ void samples_take(samples *s)
     s->before = all;
     s->last = now;
     add_up(s, &one);
+    if (s->query)
+        gpu_query_take(s->query);
     if (s->csv)
-        write_csv(s->csv, &one);
+        write_csv(s, &one);
 }
 
 void samples_end(samples *s)
@@ -175,6 +186,8 @@ void samples_print(const samples *s, FILE *f)
     print_memory(s, f);
     print_power(s, f);
     print_gpu(s, f);
+    if (s->query)
+        gpu_query_print(s->query, f);
     fprintf(f, "  %d sample%s\n", s->n, s->n == 1 ? "" : "s");
 }
 
@@ -197,6 +210,8 @@ void samples_print_json(const samples *s, int code, FILE *f)
         number(s->joules / s->seconds, power), "gpu_utilisation", number(s->gpu_utilisation / s->gpu_readings, gpu),
         "gpu_memory_bytes", gpu ? json_integer(s->most.gpu.memory_bytes) : json_null(), "gpu_power",
         number(s->gpu_power / s->gpu_readings, gpu));
+    if (s->query)
+        json_object_set_new(o, "query_gpu", gpu_query_json(s->query));
     json_dumpf(o, f, ROW_FORMAT);
     fputc('\n', f);
     json_decref(o);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "monitor/gpu_query.h"
 #include "monitor/tree.h"
 #include "train/energy.h"
 #include "train/gpu_watch.h"
@@ -22,8 +23,9 @@ typedef struct {
     double begin, last;
     tree_use before;
     energy energy;
-    gpu_watch *gpu; /* NULL: there is none */
-    FILE *csv;      /* NULL: none is asked for */
+    gpu_watch *gpu;   /* NULL: there is none */
+    gpu_query *query; /* NULL: not asked for */
+    FILE *csv;        /* NULL: none is asked for */
     /* together */
     int n;
     usage_sample most; /* the highest of each */
@@ -34,7 +36,8 @@ typedef struct {
     int64_t largest_bytes, minor_faults, major_faults;
 } samples;
 
-void samples_begin(samples *s, FILE *csv);
+/* csv and query may be NULL. */
+void samples_begin(samples *s, FILE *csv, gpu_query *query);
 void samples_take(samples *s);
 
 /* When all processes have ended. */
