@@ -1,10 +1,9 @@
 """The machine code of GPUs inside a program, library or object file: one Kernel for each, read from the ELF files that
 nvcc packs into it, large ones compressed by zstd. Nothing of NVIDIA's is needed for that.
 
-Formats: a container begins with PACK and holds entries; ELF64, the architecture in bits 8 to 15 of e_flags; registers
-in bits 24 to 31 of sh_info of .text.NAME; attributes in .nv.info and .nv.info.NAME, as a byte of format, a byte of
-kind, two bytes that are the value or the size of what follows. An instruction has 16 bytes, from capability 7.0 on; its
-low 9 bits say what it does.
+Formats: a container begins with PACK and holds entries; ELF64, the architecture in bits 8 to 15 of e_flags; attributes
+in .nv.info and .nv.info.NAME, as a byte of format, a byte of kind, two bytes that are the value or the size of what
+follows. An instruction has 16 bytes, from capability 7.0 on; its low 9 bits say what it does.
 """
 import collections
 import ctypes
@@ -13,7 +12,7 @@ import struct
 import subprocess
 
 PACK, MACHINE_CODE, ZSTD = 0xBA55ED50, 2, 0x8000  # a container; a kind of entry, a flag of it
-FRAME_SIZE, MAX_THREADS = 0x11, 0x05  # kinds of attributes
+MAX_THREADS, FRAME_SIZE, REGISTERS = 0x05, 0x11, 0x2F  # kinds of attributes
 WITH_SIZE = 0x04  # format of an attribute: the size of a value, then the value
 BRANCH, LOAD_LOCAL, STORE_LOCAL = 0x147, 0x183, 0x187
 PRODUCTS = {0x023: "FFMA", 0x03C: "HMMA"}
@@ -61,9 +60,10 @@ def attributes(content):
             at += size
 
 
-def stack_sizes(cubin):
-    pairs = (struct.unpack("<II", value) for kind, value in attributes(cubin.content(".nv.info")) if kind == FRAME_SIZE)
-    return {cubin.symbol(number): size for number, size in pairs}
+def of_functions(cubin, wanted):
+    """An attribute of each function, by its name."""
+    pairs = (struct.unpack("<II", value) for kind, value in attributes(cubin.content(".nv.info")) if kind == wanted)
+    return {cubin.symbol(number): value for number, value in pairs}
 
 
 def launch_bound(cubin, name):
@@ -83,19 +83,22 @@ def operation(instruction):
     return instruction & 0x1FF
 
 
-def target(number, instruction):
-    """Of a branch, as a number of an instruction: a signed distance from the next one, in bits 34 to 81, by fours."""
+def target(arch, number, instruction):
+    """Of a branch, as a number of an instruction: a signed distance from the next one, by fours, in bits 34 to 81;
+    from capability 9.0 on its lowest eight bits are bits 16 to 23."""
     words = instruction >> 34 & (1 << 48) - 1
     words -= (words & 1 << 47) << 1
+    if arch >= 90:
+        words = words << 8 | instruction >> 16 & 0xFF
     return number + 1 + words * 4 // 16
 
 
-def hot_loop(code):
+def hot_loop(arch, code):
     """(products, instructions) of the innermost loop with the most products; (0, 0): no loop has any"""
     loops = []
     for i, instruction in enumerate(code):
-        if operation(instruction) == BRANCH and 0 <= target(i, instruction) < i:
-            loops.append((target(i, instruction), i))
+        if operation(instruction) == BRANCH and 0 <= target(arch, i, instruction) < i:
+            loops.append((target(arch, i, instruction), i))
     best = (0, 0)
     for first, last in sorted(loops, key=lambda loop: loop[1] - loop[0]):
         products = sum(operation(k) in PRODUCTS for k in code[first:last + 1])
@@ -112,14 +115,14 @@ def plain_names(names):
 
 
 def kernels_of(cubin):
-    stacks = stack_sizes(cubin)
-    for section, header in cubin.sections.items():
+    registers, stacks = of_functions(cubin, REGISTERS), of_functions(cubin, FRAME_SIZE)
+    for section in cubin.sections:
         if not section.startswith(".text."):
             continue
         name, code = section.removeprefix(".text."), instructions(cubin.content(section))
         spills = sum(operation(k) in (LOAD_LOCAL, STORE_LOCAL) for k in code)
-        yield Kernel(cubin.arch, name, launch_bound(cubin, name), header[7] >> 24, cubin.size(".nv.shared." + name),
-                     stacks.get(name, 0), spills, *hot_loop(code))
+        yield Kernel(cubin.arch, name, launch_bound(cubin, name), registers[name],
+                     cubin.size(".nv.shared." + name), stacks.get(name, 0), spills, *hot_loop(cubin.arch, code))
 
 
 def decompressed(content, size):
