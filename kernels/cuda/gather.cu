@@ -20,6 +20,7 @@ static __global__ void gather(WORD *y, const WORD *x, const int32_t *index, int6
     for (int64_t n = blockIdx.y; n < N; n += gridDim.y) {
         const int64_t from = index[n];
         const bool there = from >= 0 && from < M;
+#pragma unroll 1 /* a grid is as wide as an image: no second turn */
         for (int64_t i = first; i < words; i += stride)
             y[n * words + i] = there ? x[from * words + i] : zero;
     }

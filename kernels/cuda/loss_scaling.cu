@@ -54,6 +54,7 @@ template <typename T> GR_DEVICE bool any_of_four(const T *x, int64_t i, int64_t 
 template <typename T> static __global__ void overflow(const T *x, float *scaler, T exponent, int64_t count)
 {
     bool found = false;
+#pragma unroll 1 /* there are threads enough that each has one quad */
     for (int64_t i = quad_first(); i < count; i += quad_stride())
         found |= any_of_four(x, i, count, exponent);
     if (found)

@@ -134,6 +134,7 @@ static __global__ void sigmoid_bce_forward(float *partial, const float *z, const
 {
     const float share = (float)loss_share(state, N);
     float sum = 0;
+#pragma unroll 1 /* a second turn wants more samples than a batch has */
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
         const float v = z[n], wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : NAN;
         sum += sample_weight(weight, n) * ((wrong < 0 ? 0 : wrong) + log1pf(expf(-fabsf(v))));
@@ -146,6 +147,7 @@ static __global__ void sigmoid_bce_backward(float *dz, const float *z, const int
                                             const float *dloss, const gr_step_state *state, int64_t N, bool accumulate)
 {
     const float slope = loss_slope(dloss, state, N);
+#pragma unroll 1 /* a second turn wants more samples than a batch has */
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
         const float t = labels[n] == 0 || labels[n] == 1 ? (float)labels[n] : NAN;
         const float d = slope * sample_weight(weight, n) * (1 / (1 + expf(-z[n])) - t);

@@ -1,46 +1,77 @@
 #!/usr/bin/env python3
-"""How much of each kernel's PTX was run: coverage.py [--least PERCENT] [--all] FILE...
+"""How much of each kernel's PTX was run: coverage.py [--least PERCENT] [--all] [--lines] FILE...
 
 Joins what programs wrote with GRADUS_PTX="cover=FILE": an instruction was run if any of them ran it. Prints, for each
 source, kernels, kernels that were launched, and the share of the launched ones' instructions that was run; below,
-kernels under PERCENT (95) and those that were never launched; with --all every kernel.
+kernels under PERCENT (95) and those that were never launched; with --all every kernel; with --lines the source's lines
+that most of the instructions come from which were not run.
 """
 import argparse
 import collections
 import json
+import re
 import subprocess
+
+Kernel = collections.namedtuple("Kernel", "source launches count ran lines")
 
 
 def read(paths):
-    """(architecture, kernel) -> source, launches, instructions, bits of those that were run"""
+    """(architecture, kernel) -> its source, launches, instructions, bits of those that were run, lines of the source"""
     kernels = {}
     for path in paths:
         for line in open(path):
             row = json.loads(line)
             key = row["arch"], row["kernel"]
-            source, launches, count, ran = kernels.get(key, ("?", 0, 0, 0))
-            source = row["source"] if source == "?" else source
-            kernels[key] = (source, launches + row["launches"], max(count, row["instructions"]),
-                            ran | int(row["ran"] or "0", 16))
+            k = kernels.get(key, Kernel("?", 0, 0, 0, ""))
+            kernels[key] = Kernel(row["source"] if k.source == "?" else k.source, k.launches + row["launches"],
+                                  max(k.count, row["instructions"]), k.ran | int(row["ran"] or "0", 16),
+                                  k.lines or row["lines"])
     return kernels
 
 
 def plain_names(names):
+    """Names without what nvcc puts before those of a file's own."""
     try:
         text = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-        return dict(zip(names, text.splitlines()))
+        plain = re.sub(r"_INTERNAL_\w+?_cu_[0-9a-f]{8}::", "", text).replace("> >", ">>")
+        return dict(zip(names, plain.splitlines()))
     except (OSError, subprocess.CalledProcessError):
         return {name: name for name in names}
 
 
+def short(name):
+    """Without result and arguments."""
+    depth = 0
+    for i, letter in enumerate(name):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "(" and depth == 0:
+            return name[:i].removeprefix("void ")
+    return name
+
+
+def share(kernel):
+    return 100 * bin(kernel.ran).count("1") / max(kernel.count, 1)
+
+
+def not_run(kernel):
+    """The source's line of each instruction that was not run."""
+    bit = 1 << 4 * -(-kernel.count // 4)
+    for part in kernel.lines.split():
+        times, line = part.split("*")
+        for _ in range(int(times)):
+            bit >>= 1
+            if not kernel.ran & bit:
+                yield line
+
+
 def print_sources(kernels):
     by_source = collections.defaultdict(lambda: [0, 0, 0, 0])
-    for source, launches, count, ran in kernels.values():
-        row = by_source[source]
+    for k in kernels.values():
+        row = by_source[k.source]
         row[0] += 1
-        row[1] += launches > 0
-        row[2] += count if launches else 0
-        row[3] += bin(ran).count("1")
+        row[1] += k.launches > 0
+        row[2] += k.count if k.launches else 0
+        row[3] += bin(k.ran).count("1")
     print(f"{'source':32} kernels launched instructions  run")
     for source, (all_of_them, launched, count, ran) in sorted(by_source.items()):
         print(f"{source:32} {all_of_them:7} {launched:8} {count:12} {100 * ran / max(count, 1):5.1f} %")
@@ -48,20 +79,28 @@ def print_sources(kernels):
     print(f"{'all':32} {total[0]:7} {total[1]:8} {total[2]:12} {100 * total[3] / max(total[2], 1):5.1f} %")
 
 
+def print_lines(kernels, most=40):
+    lines = collections.Counter(line for k in kernels.values() if k.launches for line in not_run(k))
+    for line, times in lines.most_common(most):
+        print(f"{times:8} {line}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--least", type=float, default=95)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--lines", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     kernels = read(options.files)
-    print_sources(kernels)
     names = plain_names(sorted({name for _, name in kernels}))
-    for (arch, name), (source, launches, count, ran) in sorted(kernels.items()):
-        percent = 100 * bin(ran).count("1") / max(count, 1)
-        if options.all or percent < options.least:
-            state = f"{percent:.1f} %" if launches else "never launched"
-            print(f"sm_{arch} {source} {names[name]}: {state} of {count} instructions")
+    print_sources(kernels)
+    if options.lines:
+        print_lines(kernels)
+    for (arch, name), kernel in sorted(kernels.items()):
+        if options.all or not kernel.launches or share(kernel) < options.least:
+            state = f"{share(kernel):.1f} %" if kernel.launches else "never launched"
+            print(f"sm_{arch} {kernel.source} {short(names[name])}: {state} of {kernel.count} instructions")
 
 
 if __name__ == "__main__":
