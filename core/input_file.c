@@ -15,7 +15,7 @@ bool gr__input_open(gr_context *ctx, const char *path, gr_input_file *in)
     *in = (gr_input_file){.ctx = ctx, .path = path};
     in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer yet, perhaps for ever */
     if (in->fd < 0)
-        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR, "%s: cannot be opened: %s", path,
+        return gr__fail(ctx, errno == ENOENT ? GR_BAD_DATA : gr__io_code(errno), "%s: cannot be opened: %s", path,
                         strerror(errno));
     const bool known = fstat(in->fd, &s) == 0;
     if (known && S_ISREG(s.st_mode)) {
@@ -23,7 +23,7 @@ bool gr__input_open(gr_context *ctx, const char *path, gr_input_file *in)
         return true;
     }
     const char *why = known ? "it is not an ordinary file but a folder, a pipe or a device" : strerror(errno);
-    gr__fail(ctx, GR_IO_ERROR, "%s: %s", path, why);
+    gr__fail(ctx, known ? GR_IO_ERROR : gr__io_code(errno), "%s: %s", path, why);
     close(in->fd);
     return false;
 }
@@ -35,7 +35,7 @@ bool gr__input_read(gr_input_file *in, void *to, size_t n)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return gr__fail(in->ctx, GR_IO_ERROR, "%s: cannot be read: %s", in->path,
+            return gr__fail(in->ctx, got < 0 ? gr__io_code(errno) : GR_IO_ERROR, "%s: cannot be read: %s", in->path,
                             got < 0 ? strerror(errno) : "it became shorter");
         done += (size_t)got;
     }

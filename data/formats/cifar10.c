@@ -99,7 +99,7 @@ static bool read_file(gr_cifar *cifar, int file)
     struct stat status;
     snprintf(path, sizeof path, "%s/%s", cifar->path, file_names[file]);
     if (stat(path, &status) != 0)
-        return gr__fail(cifar->ctx, errno == ENOENT ? GR_BAD_DATA : GR_IO_ERROR,
+        return gr__fail(cifar->ctx, errno == ENOENT ? GR_BAD_DATA : gr__io_code(errno),
                         "CIFAR-10: %s: %s; fetch the set again (scripts/get_data.sh cifar10)", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return gr__fail(cifar->ctx, GR_BAD_DATA, "CIFAR-10: %s is not a regular file", path);
@@ -201,7 +201,7 @@ static bool find(gr_context *ctx, const char *path, char found[PATH_SIZE], bool 
     if (strlen(path) + 64 > PATH_SIZE)
         return gr__fail(ctx, GR_BAD_DATA, "the path of the CIFAR-10 data is too long (%zu characters)", strlen(path));
     if (stat(path, &status) != 0)
-        return gr__fail(ctx, errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : GR_IO_ERROR,
+        return gr__fail(ctx, errno == ENOENT || errno == ENOTDIR ? GR_BAD_DATA : gr__io_code(errno),
                         "CIFAR-10: %s: %s; give the folder %s, the folder that holds it, or %s", path, strerror(errno),
                         folder_name, archive_name);
     if (!S_ISDIR(status.st_mode)) {

@@ -85,11 +85,14 @@ class InputOutput(Commands):
 
     def test_no_memory_for_a_file_is_told_as_memory(self):
         (self.given / "rows").write_text("")
+        lacking = {"how": "ENOMEM", "code": MEMORY}
+        for call in ("open", "fstat", "read"):
+            self.refused_where(COMMANDS["weights"], call, "weights", "Cannot allocate memory", **lacking)
         for words, file in ((COMMANDS["data pack"], "new.grd"), (COMMANDS["data check folder"], "m.txt"),
                             (["monitor", "--csv", "u.csv", "--", "true"], "u.csv"),
                             (["bench", "--compare", "rows,rows"], "rows")):
             with self.subTest(file):
-                self.refused_where(words, "open", file, "Cannot allocate memory", how="ENOMEM", code=MEMORY)
+                self.refused_where(words, "open", file, "Cannot allocate memory", **lacking)
 
     def test_weights_that_cannot_be_read_are_not_taken_for_none(self):
         self.refused_where([*SWEEP, "--init-weights", "weights", "--out", "s"], "read", "weights cannot be read")
