@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
 
-    bench_pytorch.py [--models M,...] [--rounds N] [--threads N] [--out FOLDER] [--keras-python PYTHON] [--device D]
-    [--quick]
+    bench_pytorch.py [--models M,...] [--batch N,...] [--rounds N] [--threads N] [--out FOLDER]
+    [--keras-python PYTHON] [--device D] [--quick]
 
 Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for
 a second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's
@@ -17,6 +17,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -144,8 +145,9 @@ def peer_text(row, name):
 def report(rows, options):
     versions = {name: next((row[name]["version"] for row in rows if name in row), "not there")
                 for name in ("pytorch", "keras")}
+    batches = f"--batch {','.join(map(str, options.batch))} " if options.batch else ""
     words = "--quick" if options.quick else (
-        f"--models {options.models} --rounds {options.rounds} --seconds {options.seconds:g} "
+        f"--models {options.models} {batches}--rounds {options.rounds} --seconds {options.seconds:g} "
         f"--threads {options.threads}")
     on_cpu = options.device == "cpu"
     where = "on the CPU, beside PyTorch and Keras" if on_cpu else f"on the device {options.device}, beside PyTorch"
@@ -169,9 +171,23 @@ def report(rows, options):
     return "\n".join(lines) + "\n"
 
 
+def cells_of(models, batches):
+    """(model, optimizer, batch size) of what is timed; no batch sizes: those of CELLS."""
+    if not batches:
+        return [(m, o, b) for m in models for o, b in CELLS[m]]
+    return [(m, o, b) for m in models for o in dict.fromkeys(o for o, _ in CELLS[m]) for b in batches]
+
+
+def batch_sizes(text):
+    if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", text):
+        raise argparse.ArgumentTypeError(f'"{text}": whole numbers, such as 16,128')
+    return [int(word) for word in text.split(",")]
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(CELLS), help="of " + ", ".join(CELLS))
+    parser.add_argument("--batch", type=batch_sizes, metavar="N,...", help="batch sizes (default: the model's)")
     parser.add_argument("--rounds", type=int, default=3, help="default: 3")
     parser.add_argument("--seconds", type=float, default=1.0, help="that each trains in a round; default: 1")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -208,7 +224,7 @@ def main():
         contestants.append(("keras", options.keras_python))
     elif options.device == "cpu":
         print("Keras does not take part: TensorFlow cannot be imported", file=sys.stderr)
-    cells = [(m, o, b) for m in options.models.split(",") for o, b in CELLS[m]]
+    cells = cells_of(options.models.split(","), options.batch)
     rows = []
     options.out.mkdir(parents=True, exist_ok=True)
     if options.load > 0.5:

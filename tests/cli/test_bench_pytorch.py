@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import bench_pytorch  # noqa: E402
 PYTHON = os.environ.get("PYTHON", sys.executable)
 
 
@@ -30,6 +32,19 @@ class Bench(unittest.TestCase):
         run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--quick"], text=True, capture_output=True)
         self.assertEqual(run.returncode, 2)
         self.assertIn("--out", run.stderr)
+
+    def test_batch_sizes_at_will(self):
+        self.assertEqual(bench_pytorch.cells_of(["cats-vs-dogs"], [8, 200]),
+                         [("cats-vs-dogs", "sgd", 8), ("cats-vs-dogs", "sgd", 200), ("cats-vs-dogs", "adam", 8),
+                          ("cats-vs-dogs", "adam", 200)])
+        self.assertEqual(bench_pytorch.cells_of(["resnet18-cifar", "cifar10-cnn"], None),
+                         [("resnet18-cifar", "momentum", 16), ("resnet18-cifar", "momentum", 128)] +
+                         [("cifar10-cnn", "adam", b) for b in (4, 32, 128, 1024)])
+        for batch in ("0", "16,", "x"):
+            run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--batch", batch], text=True,
+                                 capture_output=True)
+            self.assertEqual(run.returncode, 2, batch)
+            self.assertIn("--batch", run.stderr)
 
     def test_bad_model(self):
         run = subprocess.run([PYTHON, ROOT / "scripts/bench_pytorch.py", "--models", "lenet"], text=True,
