@@ -9,6 +9,9 @@
 
 enum { CHUNK = 16384 /* elements */, CHUNKS = 256 /* at most: they are put together by one thread */ };
 
+/* Vectors of channels that are summed side by side: a sum alone waits for its last addition in every row. */
+enum { ABREAST = 4 };
+
 typedef struct {
     int64_t n, C, rows, chunks; /* rows of a chunk */
     bool given, relu, accumulate_x, accumulate_residual;
@@ -52,34 +55,47 @@ INLINE span rows_of(const plan *f, int64_t chunk)
 /* --- forward ------------------------------------------------------------------------------------------------------ */
 
 /*
- * Mean and sum of squared deviations of a chunk, channels [c, c + width). What is summed is the distance from the first
- * row: the sum of thousands of values far from 0 would round by more than they differ.
+ * Mean and sum of squared deviations of a chunk, of so many vectors of channels from c on, each of width channels. What
+ * is summed is the distance from the first row: the sum of thousands of values far from 0 would round by more than they
+ * differ.
  */
-INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int64_t width, float *mean, float *squares)
+INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int vectors, int64_t width, float *partial)
 {
-    const vec first = vec_load_n(f->x + rows.begin * f->C + c, width);
-    vec sum = {0}, square = {0};
-    for (int64_t i = rows.begin; i < rows.end; i++)
-        sum += vec_load_n(f->x + i * f->C + c, width) - first;
-    const vec m = first + sum / (float)(rows.end - rows.begin);
-    for (int64_t i = rows.begin; i < rows.end; i++) {
-        const vec d = vec_load_n(f->x + i * f->C + c, width) - m;
-        square += d * d;
+    const float *begin = f->x + rows.begin * f->C + c, *end = f->x + rows.end * f->C;
+    vec first[ABREAST], mean[ABREAST], sum[ABREAST] = {0}, square[ABREAST] = {0};
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        first[v] = vec_load_n(begin + v * VL, width);
+    for (const float *x = begin; x < end; x += f->C)
+        UNROLL
+    for (int v = 0; v < vectors; v++)
+        sum[v] += vec_load_n(x + v * VL, width) - first[v];
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        mean[v] = first[v] + sum[v] / (float)(rows.end - rows.begin);
+    for (const float *x = begin; x < end; x += f->C)
+        UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const vec d = vec_load_n(x + v * VL, width) - mean[v];
+        square[v] += d * d;
     }
-    vec_store_n(mean + c, m, width);
-    vec_store_n(squares + c, square, width);
+    UNROLL
+    for (int v = 0; v < vectors; v++) {
+        vec_store_n(partial + c + v * VL, mean[v], width);
+        vec_store_n(partial + f->C + c + v * VL, square[v], width);
+    }
 }
 
 static void statistics_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    float *mean = f->partial + chunk * 2 * f->C, *squares = mean + f->C;
+    float *partial = f->partial + chunk * 2 * f->C;
     const span rows = rows_of(f, chunk);
     int64_t c = 0;
-    for (; c + VL <= f->C; c += VL)
-        chunk_statistics(f, rows, c, VL, mean, squares);
-    if (c < f->C)
-        chunk_statistics(f, rows, c, f->C - c, mean, squares);
+    for (; c + ABREAST * VL <= f->C; c += ABREAST * VL)
+        chunk_statistics(f, rows, c, ABREAST, VL, partial);
+    for (; c < f->C; c += VL)
+        chunk_statistics(f, rows, c, 1, min64(VL, f->C - c), partial);
 }
 
 /* The batch's mean and variance of channel c from those of the chunks. */
@@ -164,28 +180,37 @@ INLINE vec upstream(const plan *f, int64_t at, int64_t width)
     return f->y_gate ? vec_gate(vec_load_n(f->y_gate + at, width), dy) : dy;
 }
 
-INLINE void chunk_sums(const plan *f, span rows, int64_t c, int64_t width, float *partial)
+/* As chunk_statistics: the sums of dz and dz (x - mean). */
+INLINE void chunk_sums(const plan *f, span rows, int64_t c, int vectors, int64_t width, float *partial)
 {
-    const vec m = vec_load_n(f->mean + c, width);
-    vec sum = {0}, product = {0};
-    for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C) {
-        const vec dz = upstream(f, at, width);
-        sum += dz;
-        product += dz * (vec_load_n(f->x + at, width) - m);
+    vec mean[ABREAST], sum[ABREAST] = {0}, product[ABREAST] = {0};
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        mean[v] = vec_load_n(f->mean + c + v * VL, width);
+    for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C)
+        UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const vec dz = upstream(f, at + v * VL, width);
+        sum[v] += dz;
+        product[v] += dz * (vec_load_n(f->x + at + v * VL, width) - mean[v]);
     }
-    vec_store_n(partial + c, sum, width);
-    vec_store_n(partial + f->C + c, product, width);
+    UNROLL
+    for (int v = 0; v < vectors; v++) {
+        vec_store_n(partial + c + v * VL, sum[v], width);
+        vec_store_n(partial + f->C + c + v * VL, product[v], width);
+    }
 }
 
 static void sums_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     float *partial = f->partial + chunk * 2 * f->C;
+    const span rows = rows_of(f, chunk);
     int64_t c = 0;
-    for (; c + VL <= f->C; c += VL)
-        chunk_sums(f, rows_of(f, chunk), c, VL, partial);
-    if (c < f->C)
-        chunk_sums(f, rows_of(f, chunk), c, f->C - c, partial);
+    for (; c + ABREAST * VL <= f->C; c += ABREAST * VL)
+        chunk_sums(f, rows, c, ABREAST, VL, partial);
+    for (; c < f->C; c += VL)
+        chunk_sums(f, rows, c, 1, min64(VL, f->C - c), partial);
 }
 
 static void write(const gr_call *call, int slot, int64_t c, double v)

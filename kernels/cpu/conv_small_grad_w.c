@@ -104,9 +104,8 @@ static void add_tap(const small_grad_w *f, int64_t r, int64_t s, const float *x,
 }
 
 /* Chunk (panel, part): dW of a panel of filters and a tile of channels. */
-static void sum_chunk(void *arg, int64_t chunk)
+static void sum_taps(const small_grad_w *f, int64_t chunk)
 {
-    const small_grad_w *f = arg;
     const gr_geometry *g = &f->g;
     const int64_t panel = chunk / f->parts, part = chunk % f->parts;
     const span c = part_channels(f, part);
@@ -124,10 +123,9 @@ static void sum_chunk(void *arg, int64_t chunk)
         }
 }
 
-/* Chunk: panel of db. */
-static void bias_chunk(void *arg, int64_t panel)
+/* A panel of db. */
+static void sum_bias(const small_grad_w *f, int64_t panel)
 {
-    const small_grad_w *f = arg;
     float *sums = f->db + panel * PANEL;
     if (f->first == 0)
         memset(sums, 0, PANEL * sizeof *sums);
@@ -138,14 +136,22 @@ static void bias_chunk(void *arg, int64_t panel)
     }
 }
 
+/* Chunks of dW, then, beside the last of them, the much shorter ones of db. */
+static void sum_chunk(void *arg, int64_t chunk)
+{
+    const small_grad_w *f = arg;
+    const int64_t taps = f->dw ? f->panels * f->parts : 0;
+    if (chunk < taps)
+        sum_taps(f, chunk);
+    else
+        sum_bias(f, chunk - taps);
+}
+
 void small_grad_w_run(const gr_exec *exec, small_grad_w *f)
 {
     for (f->first = 0; f->first < f->groups.count; f->first += f->groups.at_once) {
         f->held = min64(f->groups.at_once, f->groups.count - f->first);
         gr_parallel_for(exec, f->held * (f->parts + f->panels), interleave_chunk, f);
-        if (f->dw)
-            gr_parallel_for(exec, f->panels * f->parts, sum_chunk, f);
-        if (f->db)
-            gr_parallel_for(exec, f->panels, bias_chunk, f);
+        gr_parallel_for(exec, (f->dw ? f->panels * f->parts : 0) + (f->db ? f->panels : 0), sum_chunk, f);
     }
 }
