@@ -44,8 +44,9 @@ struct gr_context {
     int n_nodes, cap_nodes;
     gr_tensor **leaves; /* variables and parameters, for gr_clear_gradients */
     int n_leaves, cap_leaves;
-    int64_t steps; /* ended so far */
-    int n_draws;   /* operations of this micro-batch that draw random numbers */
+    int64_t steps;              /* ended so far */
+    int n_draws;                /* operations of this micro-batch that draw random numbers */
+    struct gr_meeting *meeting; /* of shards whose batch normalisation has statistics in common; NULL: each its own */
 
     gr_step_state state; /* host copy */
     void *device_state;  /* gr_step_state that kernels read */

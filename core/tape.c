@@ -167,7 +167,9 @@ static bool differentiate(gr_context *ctx, gr_node *node, const gr_backward_hook
         return gr_ok(ctx);
     if (!make_buffers(node, &call))
         return false;
-    bool done = node->claimed ? hook->run(hook->user, node, &call) : gr__run_kernel(ctx, node->op, &call, GR_BACKWARD);
+    const bool done = node->claimed    ? hook->run(hook->user, node, &call)
+                      : node->backward ? node->backward(node, &call)
+                                       : gr__run_kernel(ctx, node->op, &call, GR_BACKWARD);
     return done && add_duplicates(&call);
 }
 

@@ -23,12 +23,13 @@
 #include "core/op.h"
 
 /* One recorded operation. Its call keeps inputs and saved outputs alive until backward has passed. */
-typedef struct {
+typedef struct gr_node {
     const gr_op *op;
     gr_call call;
     const char *module; /* whose forward made it; "" outside modules */
     bool alias;         /* its output shares the storage of in[0] */
     unsigned claimed;   /* bit i: the gradient of in[i] is computed and used up by the hook of gr__backward */
+    bool (*backward)(struct gr_node *node, gr_call *call); /* where its pass is more than the kernel's; else NULL */
     unsigned char args[GR_MAX_ARGS] __attribute__((aligned(16)));
 } gr_node;
 

@@ -1,6 +1,7 @@
 /* batch_norm_layer.c - batch normalisation with its scale, shift and running statistics. */
 #include <math.h>
 
+#include "core/group/meeting.h"
 #include "nn/module.h"
 
 static bool build(gr_module *m, gr_features *f, gr_parameters *list)
@@ -24,8 +25,9 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 /* Moves the next statistics towards the batch's; the optimizer's step will commit them. */
 static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
 {
+    const gr_meeting *meeting = m->ctx->meeting;
     gr_batch_norm_track_args args = {.momentum = m->batch_norm.momentum,
-                                     .values = x->count / m->weight->count,
+                                     .values = meeting ? meeting->values : x->count / m->weight->count,
                                      .first = m->updated_in != m->statistics->updates};
     if (!m->ctx->planning)
         m->updated_in = m->statistics->updates;

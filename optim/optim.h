@@ -352,6 +352,12 @@ typedef struct {
     int shards;
 
     /*
+     * Batch normalisation takes its statistics, forward and backward, of the whole batch, whatever shard its samples
+     * are in: all shards pass through the model at once, each a rank of its own, undivided by micro_batch.
+     */
+    bool synchronised;
+
+    /*
      * The ranks that share the shards, as many each, all in gr_fit with the same options, sets and first weights, each
      * in a context of its own; NULL: one. The weights of all go the same way, whose bits do not depend on the number
      * of ranks. Each evaluates for itself; rank 0 alone writes checkpoints, and all read them. Settings that differ

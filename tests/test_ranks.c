@@ -1,12 +1,14 @@
 /*
  * test_ranks.c - a run by 1, 2, 4 or 8 ranks, threads here, ends with the same bits, also where it is stopped and goes
- * on with another number of them; a rank that fails, hangs or makes another run ends all and is named.
+ * on with another number of them; a rank that fails, hangs or makes another run ends all and is named. With
+ * synchronised batch normalisation the shards, each a rank's, make the run of the batch in one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +129,9 @@ typedef struct {
     int64_t micro, updates, stop_at; /* stop_at: rank 0 is stopped behind that update; 0: it is not */
     const char *folder;              /* of checkpoints; NULL: none */
     bool augmented, sam, overflow, resume;
+    bool synchronised;               /* another network, as many shards as ranks */
+    const char *device;              /* NULL: cpu */
+    int64_t images;                  /* 0: IMAGES */
     int failing, hanging, differing; /* the rank that does so; 0: none */
     double patience;
 } course;
@@ -149,6 +154,20 @@ static gr_module *network(gr_context *ctx)
     return gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
                          gr_max_pool2d_layer(ctx, 2), gr_flatten_layer(ctx), gr_dropout_layer(ctx, 0.2),
                          gr_dense_layer(ctx, &(gr_dense_options){.units = 9, .l2 = 0.01}), gr_relu_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+}
+
+/* Batch normalisation by itself, with a ReLU, and with an addition, of a tensor that is used twice. */
+static gr_module *normalised(gr_context *ctx)
+{
+    const gr_conv2d_options conv = {.filters = 4, .kernel = 3, .padding = GR_SAME, .no_bias = true};
+    gr_module *body =
+        gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
+                      gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), NULL);
+    gr_module *side = gr_sequential(ctx, gr_batch_norm_layer(ctx, NULL), NULL);
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &conv), gr_batch_norm_layer(ctx, NULL), gr_residual(ctx, body, side),
+                         gr_global_avg_pool_layer(ctx), gr_dense_layer(ctx, &(gr_dense_options){.units = 9}),
+                         gr_batch_norm_layer(ctx, NULL), gr_relu_layer(ctx),
                          gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
 }
 
@@ -192,14 +211,16 @@ static void *train(void *user)
     member *m = user;
     const course *c = m->c;
     const bool differs = c->differing && gr_group_rank(m->group) == c->differing;
-    gr_context *ctx = gr_open(&(gr_options){.seed = 5, .threads = 1, .precision = c->precision});
-    gr_module *net = network(ctx);
+    gr_context *ctx = gr_open(
+        &(gr_options){.device = c->device ? c->device : "cpu", .seed = 5, .threads = 1, .precision = c->precision});
+    gr_module *net = c->synchronised ? normalised(ctx) : network(ctx);
     gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
     gr_set_sam(opt, c->sam ? 0.05 : 0);
-    gr_dataset *set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1);
+    gr_dataset *set = gr_procedural(ctx, c->images ? c->images : IMAGES, SIDE, SIDE, 1);
     const gr_setting rate = {"learning rate", differs ? "0.5" : "0.05"};
     gr_fit_options o = {.batch = 20,
-                        .shards = SHARDS,
+                        .shards = c->synchronised ? gr_group_size(m->group) : SHARDS,
+                        .synchronised = c->synchronised,
                         .micro_batch = c->micro,
                         .updates = c->updates,
                         .last = c->last,
@@ -288,6 +309,80 @@ static void goes_on_with_fewer(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static int64_t most_apart(const member *a, const member *b, bool in_double, double *apart)
+{
+    const int64_t count = (int64_t)(a->bytes / (in_double ? sizeof(double) : sizeof(float)));
+    *apart = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double d = in_double ? ((const double *)a->weights)[i] - ((const double *)b->weights)[i]
+                                   : (double)(((const float *)a->weights)[i] - ((const float *)b->weights)[i]);
+        *apart = fabs(d) <= *apart ? *apart : fabs(d); /* NaN is apart */
+    }
+    return count;
+}
+
+/*
+ * Statistics over all shards are the batch's: to rounding the run of the batch in one, weights and running statistics,
+ * also where the last batch (5 samples of 45, 2 of 42) leaves shards empty or with one value for each channel. Padding
+ * is left out of it: shards of nothing else are no part of the statistics, rows of a batch in one are.
+ */
+static void synchronised_is_the_batch_in_one(void **state)
+{
+    (void)state;
+    const course courses[] = {
+        {.last = GR_KEEP, .images = 45},
+        {.last = GR_KEEP, .images = 42, .sam = true},
+        {.last = GR_DROP, .images = 45, .augmented = true},
+        {.last = GR_WRAP, .images = 45},
+        {.last = GR_KEEP, .images = 45, .device = "ref"},
+        {.last = GR_KEEP, .images = 42, .device = "ref"},
+        {.last = GR_WRAP, .images = 45, .device = "ref", .sam = true},
+        {.last = GR_KEEP, .images = 45, .device = "simt"},
+    };
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        course c = courses[i];
+        const bool in_double = c.device && strcmp(c.device, "ref") == 0;
+        double apart;
+        c.synchronised = true;
+        c.updates = 6;
+        run(&c, 1, one);
+        assert_int_equal(one[0].code, GR_OK);
+        for (int ranks = 2; ranks <= RANKS; ranks *= 2) {
+            run(&c, ranks, many);
+            for (int r = 0; r < ranks; r++) {
+                if (many[r].code)
+                    fail_msg("course %zu, rank %d of %d: %s", i, r, ranks, many[r].error);
+                assert_memory_equal(many[r].weights, many[0].weights, many[0].bytes);
+                assert_true(many[r].result.train_loss == many[0].result.train_loss);
+            }
+            assert_true(most_apart(&many[0], &one[0], in_double, &apart) > 100);
+            if (!(apart < (in_double ? 1e-13 : 5e-6)))
+                fail_msg("course %zu, %d ranks: %g apart", i, ranks, apart);
+        }
+    }
+}
+
+/* What one shard overflows in the others hear of in its numbers: all skip, all have the same weights. */
+static void synchronised_skips_together(void **state)
+{
+    (void)state;
+    const course courses[] = {
+        {.synchronised = true, .updates = 6, .last = GR_KEEP, .overflow = true, .precision = GR_PRECISION_FP16},
+        {.synchronised = true, .updates = 6, .last = GR_PAD, .images = 45, .precision = GR_PRECISION_BF16},
+        {.synchronised = true, .updates = 6, .last = GR_PAD, .images = 45},
+    };
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        run(&courses[i], RANKS, many);
+        for (int r = 0; r < RANKS; r++) {
+            if (many[r].code)
+                fail_msg("course %zu, rank %d: %s", i, r, many[r].error);
+            assert_int_equal(many[r].result.skipped, courses[i].overflow ? 2 : 0);
+            assert_true(isfinite(many[r].result.train_loss));
+            assert_memory_equal(many[r].weights, many[0].weights, many[0].bytes);
+        }
+    }
+}
+
 /* Every rank but the one that is named ends because of it. */
 static void all_end(const course *c, int named, const char *words)
 {
@@ -312,8 +407,12 @@ static void who_ends_it_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_talk),          cmocka_unit_test(the_right_one_is_named),
-        cmocka_unit_test(ranks_do_not_show),    cmocka_unit_test(goes_on_with_fewer),
+        cmocka_unit_test(groups_talk),
+        cmocka_unit_test(the_right_one_is_named),
+        cmocka_unit_test(ranks_do_not_show),
+        cmocka_unit_test(goes_on_with_fewer),
+        cmocka_unit_test(synchronised_is_the_batch_in_one),
+        cmocka_unit_test(synchronised_skips_together),
         cmocka_unit_test(who_ends_it_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

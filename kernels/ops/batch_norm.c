@@ -7,7 +7,9 @@
  */
 #include <math.h>
 
+#include "core/context.h"
 #include "core/zero.h"
+#include "kernels/ops/batch_norm_meeting.h"
 #include "kernels/ops/kernels.h"
 
 static bool check_vector(gr_build *b, int slot, const char *name, int64_t channels)
@@ -29,7 +31,7 @@ static bool check_shapes(gr_build *b)
     if (!in[4] != !in[5])
         return gr__op_fail(b, "running statistics are mean and var together, or neither");
     const int64_t channels = x->shape[x->ndim - 1];
-    if (!in[4] && x->count / channels < 2)
+    if (!in[4] && !b->ctx->meeting && x->count / channels < 2)
         return gr__op_fail(b, "one value per channel has no variance; use a larger batch or larger images, or leave a "
                               "last batch of one sample out (GR_DROP, --last-batch drop)");
     return check_vector(b, 1, "gamma", channels) && check_vector(b, 2, "beta", channels) &&
@@ -54,6 +56,24 @@ static bool keep_statistic(gr_build *b, int slot, bool tracked)
     return tracked ? gr__op_output_as(b, slot, gr_real(b->ctx), 1, channels) : gr__op_output(b, slot, 1, channels);
 }
 
+/* By the statistics of all ranks, which stay on the tape as those given. */
+static gr_tensor *run_together(gr_build *b, gr_statistics *batch)
+{
+    gr_call *c = &b->call;
+    if (!keep_statistic(b, 1, true) || !keep_statistic(b, 2, true))
+        return NULL;
+    if (batch)
+        *batch = (gr_statistics){c->out[1], c->out[2]};
+    if (!gr__batch_norm_meet(b))
+        return NULL;
+    c->in[4] = c->out[1];
+    c->in[5] = c->out[2];
+    gr_tensor *y = gr__op_run(b);
+    if (y && y->node >= 0)
+        b->ctx->nodes[y->node]->backward = gr__batch_norm_meet_backward;
+    return y;
+}
+
 gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
                          const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch)
 {
@@ -65,6 +85,8 @@ gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_ten
         !resolve(&call) || !gr__op_output(&call, 0, x->ndim, x->shape))
         return NULL;
     const bool tracked = batch && gr__op_recording(&call);
+    if (!running && call.ctx->meeting)
+        return run_together(&call, batch);
     if (!running && (!keep_statistic(&call, 1, tracked) || !keep_statistic(&call, 2, tracked)))
         return NULL;
     if (batch)

@@ -223,6 +223,7 @@ static void close_run(gr_fit_run *f)
     gr__freeze_later(f->trainer.opt, NULL);
     gr__step_graphs_close(&f->trainer.graphs, f->ctx);
     gr__shard_sum_close(&f->trainer.sum);
+    gr__meeting_close(&f->trainer.meeting);
     gr_loader_close(f->trainer.loader);
     gr__evaluator_close(&f->val);
     gr__evaluator_close(&f->test);
@@ -248,7 +249,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .no_graph = options->no_graph,
                              .loss = {options->loss, options->user, options->label_smoothing},
                              .meter.on = options->noise_scale,
-                             .sum = {.group = options->group, .shards = shards, .first = first, .end = first + own}};
+                             .sum = {.group = options->group, .shards = shards, .first = first, .end = first + own},
+                             .meeting.group = options->synchronised ? options->group : NULL};
     if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_ranks_agree(&f) && gr__fit_state_resume(&f))
         while (!over(&f)) {
             epoch(&f);

@@ -31,6 +31,25 @@ static bool check_numbers(gr_context *ctx, const gr_fit_options *o)
     return gr_ok(ctx);
 }
 
+/* Synchronised batch normalisation: every shard is a rank's, and in one piece. */
+static bool check_synchronised(gr_context *ctx, const gr_fit_options *o, int shards, int ranks)
+{
+    if (ranks != shards)
+        return gr__fail(ctx, GR_USAGE,
+                        "gr_fit: %d rank%s with %d shards whose batch normalisation is synchronised; all pass through "
+                        "the model at once, each in a rank of its own",
+                        ranks, ranks == 1 ? "" : "s", shards);
+    for (int i = 0; o->micro_batch > 0 && i < (o->n_stages ? o->n_stages : 1); i++) {
+        const int64_t batch = o->n_stages ? o->stages[i].batch : o->batch, largest = (batch + shards - 1) / shards;
+        if (o->micro_batch < largest)
+            return gr__fail(ctx, GR_USAGE,
+                            "gr_fit: micro-batches of %lld samples with synchronised batch normalisation, whose shards "
+                            "of %lld samples pass undivided; take more shards",
+                            (long long)o->micro_batch, (long long)largest);
+    }
+    return true;
+}
+
 static bool check_shards(gr_context *ctx, const gr_fit_options *o)
 {
     if (o->shards > GR_MAX_SHARDS || (o->shards != 0 && !gr__is_power_of_two(o->shards)))
@@ -40,6 +59,8 @@ static bool check_shards(gr_context *ctx, const gr_fit_options *o)
     if (ranks > shards)
         return gr__fail(ctx, GR_USAGE, "gr_fit: %d ranks with %d shard%s; every rank has at least one", ranks, shards,
                         shards == 1 ? "" : "s");
+    if (o->synchronised && !check_synchronised(ctx, o, shards, ranks))
+        return false;
     return shards == 1 || !o->noise_scale ||
            gr__fail(ctx, GR_USAGE,
                     "gr_fit: the noise scale compares a piece with its batch, which shards do not add up in one "

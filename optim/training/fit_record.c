@@ -99,6 +99,7 @@ bool gr__fit_settings_open(const gr_fit_run *f, gr_fit_settings *s)
     add_setting(s, "batch size", gr__stage(&f->stages, 0).batch);
     add_setting(s, "micro-batch size", gr_loader_micro_batch(f->trainer.loader));
     add_setting(s, "number of shards", f->trainer.sum.shards);
+    add_setting(s, "batch normalisation over all shards", o->synchronised);
     add_setting(s, "number of epochs", o->epochs);
     add_setting(s, "number of updates", o->updates);
     add_setting(s, "samples to train on", o->samples);

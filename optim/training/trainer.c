@@ -37,18 +37,34 @@ static bool finish_shards(gr_trainer *t, const gr_batch *piece, bool first_pass)
     return gr__update_begin(t->opt) && gr__update_finish(t->opt);
 }
 
-/* One pass over a piece of a shard; what follows it behind the shard's last, and the batch's. False: recorded. */
+/* One pass over a piece of a shard, and what follows behind the shard's last. False: recorded. */
+static bool shard_pass(gr_trainer *t, const gr_batch *piece, bool first_pass)
+{
+    if (!gr__shard_sum_piece(&t->sum, piece))
+        return false;
+    gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, &t->loss);
+    return loss && (!first_pass || gr__shard_sum_score(&t->sum, loss, gr_accuracy(z, piece->y, piece->weight))) &&
+           gr_backward(loss) && (!piece->shard_last || gr__shard_sum_put(&t->sum));
+}
+
+/* The same where shards meet within it, also for one without samples. False: recorded. */
+static bool meeting_pass(gr_trainer *t, const gr_batch *piece, bool first_pass)
+{
+    t->meeting.absent = t->sum.shards - piece->shards;
+    if (piece->n == 0)
+        return gr__meeting_attend(&t->meeting, t->ctx);
+    t->ctx->meeting = &t->meeting;
+    const bool good = shard_pass(t, piece, first_pass) && (t->ctx->planning || gr__meeting_over(&t->meeting, t->ctx));
+    t->ctx->meeting = NULL;
+    return good;
+}
+
+/* One pass over a piece of a shard, or none where it has no samples; what follows behind the batch's last. */
 static bool shard_step(gr_trainer *t, const gr_batch *piece, bool first_pass)
 {
-    if (piece->n > 0) {
-        if (!gr__shard_sum_piece(&t->sum, piece))
-            return false;
-        gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, &t->loss);
-        if (!loss || (first_pass && !gr__shard_sum_score(&t->sum, loss, gr_accuracy(z, piece->y, piece->weight))) ||
-            !gr_backward(loss) || (piece->shard_last && !gr__shard_sum_put(&t->sum)))
-            return false;
-    }
-    return !piece->last || finish_shards(t, piece, first_pass);
+    const bool good =
+        t->meeting.group ? meeting_pass(t, piece, first_pass) : piece->n == 0 || shard_pass(t, piece, first_pass);
+    return good && (!piece->last || finish_shards(t, piece, first_pass));
 }
 
 static bool is_sharded(const gr_trainer *t)

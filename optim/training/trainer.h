@@ -10,6 +10,7 @@
 #ifndef GRADUS_TRAINER_H
 #define GRADUS_TRAINER_H
 
+#include "core/group/meeting.h"
 #include "optim/optimizer.h"
 #include "optim/training/loss.h"
 #include "optim/training/noise.h"
@@ -26,7 +27,8 @@ typedef struct {
     gr_loss_rule loss;
     gr_step_graphs graphs;
     gr_noise_meter meter;
-    gr_shard_sum sum; /* .shards, .first, .end: the caller's; 1, 0, 1 for a batch in one */
+    gr_shard_sum sum;   /* .shards, .first, .end: the caller's; 1, 0, 1 for a batch in one */
+    gr_meeting meeting; /* .group: of synchronised batch normalisation, else NULL */
 } gr_trainer;
 
 /*

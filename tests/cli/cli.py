@@ -19,7 +19,7 @@ QUICK = ["cifar10-cnn", "--procedural", "--batch", "8", "--updates", "2"]
 ROW_KEYS = (
     "recipe data data_hash device isa threads ranks precision optimizer lr momentum nesterov weight_decay adam_form "
     "adam_epsilon lr_schedule lr_every lr_gamma model augment batch micro_batch accumulate batch_schedule shards "
-    "lr_min warm_up lr_rule base_batch clip_norm decay_weights_only freeze freeze_statistics head_lr ema "
+    "batch_norm lr_min warm_up lr_rule base_batch clip_norm decay_weights_only freeze freeze_statistics head_lr ema "
     "label_smoothing lr_scale freeze_after lookahead whiten warm_up_from lars_trust sam_rho prox_gamma prox_steps "
     "seed budget epochs updates samples train_loss train_accuracy val_loss val_accuracy test_loss test_accuracy "
     "val_precision val_recall val_f1 test_precision test_recall test_f1 seconds samples_per_second peak_bytes "

@@ -5,6 +5,13 @@ import unittest
 from cli import Case
 
 RUN = ["train", "--procedural", "--shards", 8, "--json"]
+NORMALISED = """conv 6 3x3 same no_bias
+batch_norm relu
+conv 6 3x3 same no_bias
+batch_norm relu
+global_avg_pool
+dense classes
+"""
 
 
 class Ranks(Case):
@@ -27,7 +34,25 @@ class Ranks(Case):
         self.same_for_all("cats-vs-dogs", "--resize", 24, "--batch", 500, "--micro-batch", 40, "--epochs", 1,
                           "--last-batch", "pad")
 
+    def test_synchronised(self):
+        """The batch's own statistics, by any number of ranks; local ones are another network's."""
+        (self.folder / "net.txt").write_text(NORMALISED)
+        words = ["cifar10-cnn", "--model", "net.txt", "--batch", 20, "--updates", 4, "--no-evaluation"]
+        synchronised = ["--batch-norm", "synchronised"]
+        self.same_for_all(*words, *synchronised)
+        row, local = self.gradus(*RUN, *words, *synchronised).row(), self.gradus(*RUN, *words).row()
+        whole = self.gradus("train", *words, "--procedural", "--json").row()
+        self.assertEqual([r["batch_norm"] for r in (row, local, whole)], ["synchronised", "local", None])
+        self.assertAlmostEqual(row["train_loss"], whole["train_loss"], places=5)
+        self.assertGreater(abs(local["train_loss"] - whole["train_loss"]), 1e-3)
+        kept = [*RUN, *words, "--checkpoint", "kept"]
+        self.gradus(*kept, *synchronised)
+        self.refused(2, *kept, "--resume", names=["batch normalisation over all shards"])
+
     def test_refusals(self):
+        self.refused(2, "train", "cifar10-cnn", "--procedural", "--batch-norm", "local", names=["--shards"])
+        self.refused(2, *RUN, "cifar10-cnn", "--batch-norm", "synchronised", "--accumulate", 2,
+                     names=["--batch-norm", "--accumulate"])
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 3, names=["--ranks 3", "power of two"])
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 4, names=["--ranks 4", "--shards 4"])
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--patience", 4, names=["--patience", "--ranks"])

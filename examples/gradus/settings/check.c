@@ -118,6 +118,13 @@ static int check_batches(const settings *s, const recipe *r, const char *command
         return complain(GR_USAGE, command, "--shards %lld: it must be a power of two, such as 8", (long long)s->shards);
     if (s->shards > 1 && s->noise_scale)
         return complain(GR_USAGE, command, "--shards and --noise-scale exclude each other; measure it without shards");
+    if (s->batch_norm.given && s->shards <= 1)
+        return complain(GR_USAGE, command, "--batch-norm is for --shards: in one piece a batch has its own statistics");
+    if (settings_synchronised(s) && (s->accumulate || s->micro_batch))
+        return complain(GR_USAGE, command,
+                        "--batch-norm synchronised and --%s exclude each other: shards pass undivided; give more "
+                        "--shards",
+                        s->accumulate ? "accumulate" : "micro-batch");
     if (s->accumulate && s->batch == BATCH_AUTO)
         return complain(GR_USAGE, command, "--batch auto and --accumulate exclude each other; give --micro-batch");
     if (s->resume && s->batch == BATCH_AUTO)

@@ -12,6 +12,7 @@ const char *const lr_schedule_names[] = {
 const char *const lr_rule_names[] = {[GR_LR_NONE] = "none", [GR_LR_LINEAR] = "linear", [GR_LR_SQRT] = "sqrt", NULL};
 const char *const last_batch_names[] = {
     [GR_KEEP] = "keep", [GR_DROP] = "drop", [GR_PAD] = "pad", [GR_WRAP] = "wrap", NULL};
+const char *const batch_norm_names[] = {[BATCH_NORM_LOCAL] = "local", [BATCH_NORM_SYNCHRONISED] = "synchronised", NULL};
 const char *const preload_names[] = {[PRELOAD_RAM] = "ram", [PRELOAD_NONE] = "none", [PRELOAD_DEVICE] = "device", NULL};
 const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
 const precision_choice precisions[] = {{"fp32", GR_PRECISION_FP32}, {"fp64", GR_PRECISION_FP64},

@@ -10,6 +10,10 @@ extern const char *const lr_schedule_names[]; /* of gr_schedule_kind */
 extern const char *const lr_rule_names[];     /* of gr_lr_rule */
 extern const char *const last_batch_names[];  /* of gr_last_batch */
 
+/* Of which samples batch normalisation takes its statistics. */
+typedef enum { BATCH_NORM_LOCAL = 0, BATCH_NORM_SYNCHRONISED } batch_norm;
+extern const char *const batch_norm_names[];
+
 /* Where the pictures are kept. */
 typedef enum { PRELOAD_RAM = 0, PRELOAD_NONE, PRELOAD_DEVICE } preload;
 extern const char *const preload_names[];

@@ -302,6 +302,7 @@ gr_fit_options resolved_fit(const resolved *s)
     return (gr_fit_options){.batch = s->batch,
                             .micro_batch = s->micro_batch,
                             .shards = (int)asked->shards,
+                            .synchronised = settings_synchronised(asked),
                             .stages = s->stages,
                             .n_stages = s->n_stages,
                             .epochs = s->budget.epochs,

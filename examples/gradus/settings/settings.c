@@ -37,7 +37,11 @@ const option settings_protocol[] = {
         "(batch normalisation sees each piece alone)"),
     COUNT_OPTION("shards", "S", AT(shards), 1, GR_MAX_SHARDS,
                  "cut the batch into so many shards, a power of two, each with a gradient of its own, added up in an "
-                 "order of their own (batch normalisation sees each shard alone) (default: 1)"),
+                 "order of their own (default: 1)"),
+    CHOICE_OPTION("batch-norm", "NAME", AT(batch_norm), batch_norm_names,
+                  "with --shards: whether batch normalisation takes its statistics of each shard by itself, local, or "
+                  "of the whole batch, synchronised, for which every shard has a thread or a process of its own "
+                  "(default: local)"),
     POSITIVE_OPTION("lr", "X", AT(lr), "learning rate (default: the recipe's for the optimizer)"),
     FLAG_OPTION("decay-weights-only", AT(decay_weights_only),
                 "no weight decay on biases and on batch normalisation's scales and shifts"),

@@ -19,6 +19,7 @@ typedef struct {
     double lr;
     option_value parameters[MAX_PARAMETERS]; /* of optimizers, in the order of parameter_options */
     int64_t micro_batch, shards;
+    choice batch_norm;
     const char *batch_schedule;
     double clip_norm;
     amount label_smoothing;
@@ -74,6 +75,11 @@ typedef struct {
 
 enum { MAX_BATCH = 1 << 20, BATCH_AUTO = -1 /* --batch auto: to be found before the run is resolved */ };
 enum { HEAD_AUTO = -1 /* --replace-head auto: as the data want it */ };
+
+static inline bool settings_synchronised(const settings *s)
+{
+    return s->batch_norm.value == BATCH_NORM_SYNCHRONISED;
+}
 
 extern const option settings_batches[], settings_protocol[], settings_machine[], settings_usage[],
     settings_checkpoints[];

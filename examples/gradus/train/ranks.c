@@ -26,20 +26,27 @@ static bool started_by_mpirun(void)
     return (open_mpi && atoi(open_mpi) > 1) || (mpich && atoi(mpich) > 1);
 }
 
+/* Threads that take part: ranks, of which each needs one for every shard where all of these are under way at once. */
+static int64_t members(const settings *s)
+{
+    return settings_synchronised(s) ? s->shards : s->ranks;
+}
+
 int ranks_check(const settings *s, const char *command)
 {
     const long long shards = s->shards ? s->shards : 1;
     if (s->ranks && started_by_mpirun())
         return complain(GR_USAGE, command, "--ranks is for threads of one process, but mpirun has started several");
-    if (s->patience > 0 && s->ranks <= 1 && !started_by_mpirun())
+    if (s->patience > 0 && members(s) <= 1 && !started_by_mpirun())
         return complain(GR_USAGE, command, "--patience is for several --ranks");
     if (s->ranks & (s->ranks - 1))
         return complain(GR_USAGE, command, "--ranks %lld: it must be a power of two, such as 4", (long long)s->ranks);
     if (s->ranks > shards)
         return complain(GR_USAGE, command, "--ranks %lld share %lld shard%s; give --shards %lld or more",
                         (long long)s->ranks, shards, shards == 1 ? "" : "s", (long long)s->ranks);
-    if (s->ranks > 1 && s->device.given && strcmp(device_names[s->device.value], "cuda") == 0)
-        return complain(GR_USAGE, command, "--ranks is not for the device cuda yet; leave one of them out");
+    if (members(s) > 1 && s->device.given && strcmp(device_names[s->device.value], "cuda") == 0)
+        return complain(GR_USAGE, command, "--%s is not for the device cuda yet; leave one of them out",
+                        s->ranks > 1 ? "ranks" : "batch-norm synchronised");
     return 0;
 }
 
@@ -77,7 +84,7 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
 {
     rank ranks[GR_MAX_RANKS];
     gr_group *groups[GR_MAX_RANKS];
-    const int n = (int)s->asked.ranks;
+    const int n = (int)members(&s->asked);
     if (!gr_group_threads(n, s->asked.patience, groups))
         return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
     for (int i = 0; i < n; i++)
@@ -102,15 +109,16 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
 static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
 {
     char why[256];
-    gr_group *group = mpi_carrier_open(s->asked.patience, why, sizeof why);
+    gr_code code;
+    gr_group *group = mpi_carrier_open(s->asked.patience, &code, why, sizeof why);
     if (!group)
-        return complain(GR_USAGE, command, "%s", why);
+        return complain(code, command, "%s", why);
     resolved own = *s;
     own.asked.ranks = gr_group_size(group);
     const int number = gr_group_rank(group);
     if (number > 0)
         complain_quietly();
-    const int code = run(&own, group);
+    code = run(&own, group);
     if (number > 0 && code && code != GR_STOPPED)
         fprintf(stderr, "gradus %s: rank %d: %s\n", command, number, complaint_kept());
     gr_group_close(group);
@@ -122,9 +130,9 @@ int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group),
     resolved shared = *s;
     if (started_by_mpirun())
         return run_process(s, run, command);
-    if (s->asked.ranks <= 1)
+    if (members(&s->asked) <= 1)
         return run(s, NULL);
-    const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / s->asked.ranks;
+    const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / members(&s->asked);
     shared.asked.threads = share > 0 ? share : 1;
     return run_threads(&shared, run, command);
 }

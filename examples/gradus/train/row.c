@@ -141,6 +141,7 @@ static void put_batch(json_t *row, const resolved *s)
     put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
     put_text(row, "batch_schedule", s->asked.batch_schedule); /* null: one batch size */
     put(row, "shards", json_integer(shards));
+    put_text(row, "batch_norm", shards > 1 ? batch_norm_names[s->asked.batch_norm.value] : NULL); /* null: one shard */
 }
 
 static void put_run(json_t *row, const result *r)
