@@ -1,40 +1,56 @@
-"""gradus train by processes that mpirun starts; skipped in a build without MPI."""
+"""gradus train by processes that mpirun starts, Open MPI's or MPICH's: the one that the build has found.
+
+GRADUS_KILLS says how many ranks are killed at random moments (default: 2).
+"""
 
 import os
 import pathlib
+import random
+import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 from cli import GRADUS, Case, wait_for
 
+FAULT, STRANGER = os.environ["FAULT"], os.environ["STRANGER"]
+MPICH = "mpich" in subprocess.run(["ldd", GRADUS], capture_output=True, text=True).stdout
+RANK = "PMI_RANK" if MPICH else "OMPI_COMM_WORLD_RANK"
+# Debian has both, by these names. MPICH's ends all ranks at once where one is killed, before they can say which.
+MPIRUN = [shutil.which("mpiexec.mpich" if MPICH else "mpiexec.openmpi") or "mpiexec",
+          "-disable-auto-cleanup" if MPICH else "--oversubscribe"]
+EXCHANGE, FRAME = 1, 2  # tags of messages
 RUN = ["train", "cifar10-cnn", "--procedural", "--batch", 20, "--shards", 8, "--no-evaluation"]
 
 
-def ranks_of(mpirun):
-    """The processes of gradus that an mpirun has started, in the order of their ranks."""
-    found = {}
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            words = dict(w.split("=", 1) for w in (process / "environ").read_text().split("\0") if "=" in w)
-            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-        except (OSError, UnicodeDecodeError):
-            continue
-        if parent == mpirun.pid and "OMPI_COMM_WORLD_RANK" in words:
-            found[int(words["OMPI_COMM_WORLD_RANK"])] = int(process.name)
-    return [found[rank] for rank in sorted(found)]
+def environment_of(process):
+    try:
+        return dict(word.split("=", 1) for word in (process / "environ").read_text().split("\0") if "=" in word)
+    except (OSError, UnicodeDecodeError):
+        return {}
 
 
 class Mpi(Case):
     def setUp(self):
         super().setUp()
-        self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                             "GRADUS_TEST_FOLDER": str(self.folder)}
 
     def mpirun(self, *words):
-        return subprocess.Popen(["mpirun", "--oversubscribe", *map(str, words)], stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, cwd=self.folder, env=self.environment)
+        run = subprocess.Popen([*MPIRUN, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, cwd=self.folder, env=self.environment)
+        self.addCleanup(lambda: run.poll() is None and run.terminate())
+        return run
+
+    def ranks(self):
+        """The processes of this test's run, in the order of their ranks."""
+        found = {}
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            words = environment_of(process)
+            if words.get("GRADUS_TEST_FOLDER") == str(self.folder) and RANK in words:
+                found[int(words[RANK])] = int(process.name)
+        return [found[rank] for rank in sorted(found)]
 
     def test_the_same_bits(self):
         words = [*RUN, "--updates", 4, "--save-weights"]
@@ -48,6 +64,21 @@ class Mpi(Case):
             self.assertEqual((self.folder / "many.safetensors").read_bytes(),
                              (self.folder / "one.safetensors").read_bytes())
 
+    def test_synchronised(self):
+        (self.folder / "net.txt").write_text("conv 6 3x3 same\nbatch_norm relu\nglobal_avg_pool\ndense classes\n")
+        words = [*RUN, "--shards", 4, "--model", "net.txt", "--batch-norm", "synchronised", "--updates", 4,
+                 "--save-weights"]
+        self.gradus(*words, "one.safetensors")
+        run = self.mpirun("-np", 4, GRADUS, *words, "many.safetensors")
+        out, _ = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, out)
+        self.assertEqual((self.folder / "many.safetensors").read_bytes(),
+                         (self.folder / "one.safetensors").read_bytes())
+        run = self.mpirun("-np", 2, GRADUS, *words, "many.safetensors")
+        out, _ = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, out)
+        self.assertIn("2 ranks with 4 shards whose batch normalisation is synchronised", out)
+
     def test_another_rate(self):
         words = [GRADUS, *RUN, "--updates", 4, "--lr"]
         run = self.mpirun("-np", 1, *words, 0.01, ":", "-np", 1, *words, 0.02)
@@ -60,7 +91,7 @@ class Mpi(Case):
         run = self.mpirun("-np", 4, GRADUS, *RUN, "--updates", 10**6, "--checkpoint", "kept", "--checkpoint-every", 5,
                           *words)
         wait_for(lambda: len(list(self.folder.glob("kept/*0.safetensors"))) > 0)
-        process = ranks_of(run)[rank]
+        process = self.ranks()[rank]
         begin = time.monotonic()
         os.kill(process, number)
         if number == signal.SIGSTOP:
@@ -84,7 +115,68 @@ class Mpi(Case):
         self.assertLess(seconds, 10)
 
 
+    def refused(self, *second, patience=10):
+        """What two ranks say of which the second is another program, or has something wrong with it."""
+        run = self.mpirun("-np", 1, GRADUS, *RUN, "--updates", 10**6, "--patience", patience, ":", "-np", 1, *second)
+        begin = time.monotonic()
+        out, _ = run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0, out)
+        self.assertLess(time.monotonic() - begin, 20)
+        return out
+
+    def faulty(self, fault, **more):
+        return self.refused("env", f"LD_PRELOAD={FAULT}", f"GRADUS_MPI_FAULT={fault}", GRADUS, *RUN, "--updates", 10**6,
+                            "--patience", more.get("patience", 10), **more)
+
+    def test_a_message_of_another_length(self):
+        out = self.faulty(f"short {EXCHANGE} 9")
+        self.assertRegex(out, r"rank 1 has sent \d+ bytes where \d+ were expected")
+        self.assertIn("rank 1 has sent more than the", self.faulty(f"long {EXCHANGE} 9"))
+
+    def test_garbage(self):
+        self.assertIn("rank 1 has sent what no rank of gradus train sends", self.faulty(f"garbage {FRAME} 9"))
+
+    def test_a_stranger(self):
+        named = "rank 1 of 2 is no rank of gradus train: it has "
+        self.assertIn(named + "not introduced itself for 3 s", self.refused(STRANGER, patience=1))
+        self.assertIn(named + "introduced itself by something else", self.refused(STRANGER, "speaks"))
+
+    def test_a_rank_that_does_not_start(self):
+        out = self.faulty("init 0 0", patience=1)
+        self.assertRegex(out, "MPI_Init has not come back for 3 s|rank 1 of 2 .* not introduced itself for 3 s")
+
+    def test_kills_at_random_moments(self):
+        """Every one is named in time, and two ranks go on to the bits of the undisturbed run."""
+        words = [*RUN, "--updates", 40, "--checkpoint-every", 5, "--save-weights"]
+        self.gradus(*words, "whole.safetensors", "--checkpoint", "whole")
+        seed = int(os.environ.get("GRADUS_SEED", time.time_ns() % 10**6))
+        chance = random.Random(seed)
+        for kill in range(int(os.environ.get("GRADUS_KILLS", 2))):
+            with self.subTest(seed=seed, kill=kill):
+                self.kill_one(words, chance.randrange(4), chance.random() * 1.5)
+
+    def kill_one(self, words, rank, wait):
+        shutil.rmtree(self.folder / "kept", ignore_errors=True)
+        words = [*words, "one.safetensors", "--checkpoint", "kept"]
+        run = self.mpirun("-np", 4, GRADUS, *words)
+        wait_for(lambda: len(list(self.folder.glob("kept/*.safetensors"))) > 0 or run.poll() is not None)
+        time.sleep(wait)
+        ranks = self.ranks()
+        if len(ranks) == 4 and run.poll() is None:
+            os.kill(ranks[rank], signal.SIGKILL)
+            begin = time.monotonic()
+            out, _ = run.communicate(timeout=30)
+            self.assertLess(time.monotonic() - begin, 10)
+            if run.returncode != 0:  # else the run was over before
+                self.assertIn(f"rank {rank} of 4 has died", out)
+        else:
+            run.communicate(timeout=60)
+        run = self.mpirun("-np", 2, GRADUS, *words, "--resume")
+        out, _ = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, out)
+        self.assertEqual((self.folder / "one.safetensors").read_bytes(),
+                         (self.folder / "whole.safetensors").read_bytes())
+
+
 if __name__ == "__main__":
-    if "libmpi" not in subprocess.run(["ldd", GRADUS], capture_output=True, text=True).stdout:
-        sys.exit(77)
     unittest.main()

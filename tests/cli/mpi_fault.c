@@ -1,0 +1,41 @@
+/*
+ * mpi_fault.c - preloaded into a rank, it makes one of its messages wrong. GRADUS_MPI_FAULT="KIND TAG N": message N,
+ * from 0, of those with that tag and more than 8 bytes is sent short (half of it), long (8 bytes more) or as garbage;
+ * with "init 0 0" the rank never comes back from MPI_Init.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char kind[16];
+static int wrong_tag = -1, wrong_number;
+
+static void read_fault(void)
+{
+    const char *text = getenv("GRADUS_MPI_FAULT");
+    if (!text || sscanf(text, "%15s %d %d", kind, &wrong_tag, &wrong_number) != 3)
+        fprintf(stderr, "mpi_fault: GRADUS_MPI_FAULT is not KIND TAG N\n");
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    read_fault();
+    while (strcmp(kind, "init") == 0)
+        pause();
+    return PMPI_Init(argc, argv);
+}
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    static char other[1 << 20];
+    static int number;
+    if (tag != wrong_tag || count <= 8 || number++ != wrong_number || count + 8 > (int)sizeof other)
+        return PMPI_Isend(data, count, type, to, tag, comm, request);
+    memset(other, 0xa5, sizeof other);
+    if (strcmp(kind, "garbage") != 0)
+        memcpy(other, data, (size_t)count);
+    const int sent = strcmp(kind, "short") == 0 ? count / 2 : strcmp(kind, "long") == 0 ? count + 8 : count;
+    return PMPI_Isend(other, sent, MPI_BYTE, to, tag, comm, request);
+}
