@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/group/meeting.h"
 #include "gradus.h"
 #include "nn/module.h"
 
@@ -362,6 +363,73 @@ static void synchronised_is_the_batch_in_one(void **state)
     }
 }
 
+enum { ROWS = 6 };
+
+/* Gradients of two normalisations, one behind the other, with the same gamma and beta, of [ROWS,2] over all ranks. */
+typedef struct {
+    gr_group *group;
+    double dx[ROWS * 2], dgamma[2], dbeta[2];
+} twice;
+
+static void *normalise_twice(void *user)
+{
+    twice *t = user;
+    const int rows = ROWS / gr_group_size(t->group), first = rows * gr_group_rank(t->group);
+    double x[ROWS * 2], dy[ROWS * 2];
+    for (int i = 0; i < 2 * ROWS; i++) {
+        x[i] = sin(3 * i);
+        dy[i] = cos(5 * i);
+    }
+    gr_meeting meeting = {.group = t->group};
+    gr_context *ctx = gr_open(&(gr_options){.device = "ref"});
+    gr_tensor *in = gr_variable(ctx, 2, (int64_t[]){rows, 2}), *gamma = gr_variable(ctx, 1, (int64_t[]){2}),
+              *beta = gr_variable(ctx, 1, (int64_t[]){2}), *d = gr_tensor_new(ctx, GR_F64, 2, (int64_t[]){rows, 2});
+    gr_upload(in, x + 2 * first);
+    gr_upload(d, dy + 2 * first);
+    gr_upload(gamma, (double[]){1.5, 0.7});
+    gr_upload(beta, (double[]){0.2, -0.3});
+    ctx->meeting = gr_group_size(t->group) > 1 ? &meeting : NULL;
+    const gr_batch_norm_args relu = {.relu = true};
+    gr_tensor *y = gr_batch_norm(in, gamma, beta, NULL, NULL, &relu, NULL);
+    gr_backward_from(gr_batch_norm(y, gamma, beta, NULL, NULL, NULL, NULL), d);
+    gr_download(gr_grad(in), t->dx + 2 * first);
+    gr_download(gr_grad(gamma), t->dgamma);
+    gr_download(gr_grad(beta), t->dbeta);
+    gr__meeting_close(&meeting);
+    gr_close(ctx);
+    gr_group_close(t->group);
+    return NULL;
+}
+
+static void normalise_by(int ranks, twice of[RANKS])
+{
+    gr_group *groups[RANKS];
+    pthread_t threads[RANKS];
+    assert_true(gr_group_threads(ranks, 0, groups));
+    for (int i = 0; i < ranks; i++) {
+        of[i] = (twice){.group = groups[i]};
+        pthread_create(&threads[i], NULL, normalise_twice, &of[i]);
+    }
+    for (int i = 0; i < ranks; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* A scale that two normalisations share gets the sum of its gradients, and those of all ranks are the batch's. */
+static void synchronised_gradients_add_up(void **state)
+{
+    (void)state;
+    static twice whole[RANKS], half[RANKS];
+    normalise_by(1, whole);
+    normalise_by(2, half);
+    for (int i = 0; i < 2 * ROWS; i++)
+        assert_true(fabs(half[i / ROWS].dx[i] - whole[0].dx[i]) < 1e-13);
+    for (int c = 0; c < 2; c++) {
+        assert_true(fabs(half[0].dgamma[c] + half[1].dgamma[c] - whole[0].dgamma[c]) < 1e-13);
+        assert_true(fabs(half[0].dbeta[c] + half[1].dbeta[c] - whole[0].dbeta[c]) < 1e-13);
+        assert_true(fabs(whole[0].dgamma[c]) > 1e-3);
+    }
+}
+
 /* What one shard overflows in the others hear of in its numbers: all skip, all have the same weights. */
 static void synchronised_skips_together(void **state)
 {
@@ -413,6 +481,7 @@ int main(void)
         cmocka_unit_test(goes_on_with_fewer),
         cmocka_unit_test(synchronised_is_the_batch_in_one),
         cmocka_unit_test(synchronised_skips_together),
+        cmocka_unit_test(synchronised_gradients_add_up),
         cmocka_unit_test(who_ends_it_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,9 +97,9 @@ class Completion(Case):
             block = zsh.split(f"    '{name}')\n")[1].split(" ;;\n")[0]
             self.assertEqual(re.findall(r"'--([a-z-]+)\[", block), [*options, "help"])
             if " " not in name:
-                second = {"data": "show", "sweep": "merge", "weights": "convert", "bench": "memory"}.get(name)
+                seconds = [c.split()[1] for c in COMMANDS if c.startswith(name + " ")]
                 seen = f"-n '__fish_seen_subcommand_from {name}"
-                seen += f"; and not __fish_seen_subcommand_from {second}" if second else ""
+                seen += "".join(f"; and not __fish_seen_subcommand_from {second}" for second in seconds)
             else:
                 seen = "-n '__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}".format(*name.split())
             self.assertEqual(re.findall(re.escape(seen) + "' -l ([a-z-]+)", fish), options)

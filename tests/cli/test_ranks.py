@@ -1,5 +1,6 @@
 """gradus train --ranks: the same run by any number of ranks, and what is said where it cannot be."""
 
+import json
 import unittest
 
 from cli import Case
@@ -48,6 +49,33 @@ class Ranks(Case):
         kept = [*RUN, *words, "--checkpoint", "kept"]
         self.gradus(*kept, *synchronised)
         self.refused(2, *kept, "--resume", names=["batch normalisation over all shards"])
+
+    def test_last_batches(self):
+        """2,000 drawn samples in batches of 199 leave 10 for 16 shards: no policy makes a weight that is no number."""
+        (self.folder / "net.txt").write_text(NORMALISED.replace("dense", "dense 4\nbatch_norm\ndense"))
+        words = ["train", "--procedural", "--json", "cifar10-cnn", "--model", "net.txt", "--batch", 199, "--shards", 16,
+                 "--epochs", 1, "--no-evaluation"]
+        for policy, samples in (("keep", 2000), ("drop", 1990), ("pad", 2000), ("wrap", 2189)):
+            row = self.gradus(*words, "--last-batch", policy, "--batch-norm", "synchronised").row()
+            self.assertEqual(row["samples"], samples)
+            self.assertLess(row["train_loss"], 10)
+        self.refused(2, *words, "--last-batch", "keep", names=["one value per channel has no variance"])
+
+    def test_bench_scaling(self):
+        words = ["bench", "scaling", "mnist-mlp", "--batch", 64, "--rounds", 1, "--seconds", 0.05]
+        rows = [json.loads(line) for line in self.gradus(*words, "--ranks", "1,2", "--json").out.splitlines()]
+        self.assertEqual([(r["scaling"], r["ranks"], r["batch"]) for r in rows],
+                         [("strong", 1, 64), ("strong", 2, 64), ("weak", 1, 32), ("weak", 2, 64)])
+        self.assertEqual(rows[0]["loss"], rows[1]["loss"])
+        for one, two in (rows[:2], rows[2:]):
+            together = min(2, two["processors"])
+            work = one["ms"] / together * (1 if two["scaling"] == "strong" else 2)
+            link = 1e3 * (2 * two["latency"] + two["gradient_bytes"] / two["bandwidth"])
+            self.assertAlmostEqual(two["model_ms"], work + link, places=6)
+        paper = self.gradus(*words, "--ranks", "1,2", "--compute", 1).out
+        # 101,770 parameters by 1,024 ranks: 2 lg R 14 us + 2 (R-1)/R 407,080 bytes / 1.25 GB/s = 0.931 ms beside 1
+        self.assertRegex(paper, r"10 Gbit/s Ethernet .* 1\.1 +52 %\n")
+        self.refused(2, *words, "--ranks", "2,4", names=["--ranks", "begins with 1"])
 
     def test_refusals(self):
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--batch-norm", "local", names=["--shards"])
