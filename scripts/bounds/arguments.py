@@ -1,0 +1,156 @@
+"""What a kernel was called with: from the names and types of its parameters and the sizes of a row.
+
+Pointers get buffers of their own, far apart; extents are recognised by their names in the source; what is not
+recognised makes the kernel unclear, unless only one size is known.
+"""
+
+import re
+import struct
+
+from .rows import Unclear
+
+BUFFER = 0x700000000000  # the first buffer; each takes 64 GiB, so that no two share a line
+SCALARS = {"float": "<f", "double": "<d", "int": "<i", "unsigned int": "<I", "long": "<q", "unsigned long": "<Q",
+           "long long": "<q", "unsigned long long": "<Q", "bool": "<?", "char": "<b", "signed char": "<b",
+           "unsigned char": "<B", "short": "<h", "unsigned short": "<H", "__half": "half", "half": "half",
+           "__nv_bfloat16": "bf16"}
+# Names of an extent, by what they mean; the first known size among the right-hand names is taken.
+MEANINGS = [
+    (r"(stride|ld|lead\w*)_?a|a_?stride", ("lda", "k")),
+    (r"(stride|ld|lead\w*)_?b|b_?stride", ("ldb", "n")),
+    (r"(stride|ld|lead\w*)_?[cd]|[cd]_?stride", ("ldc", "n")),
+    (r"m|rows?|num_?rows|n_?rows|nrows|height|h|ny|dim_?y|batch\w*|b|bs|tokens?|num_?tokens|outer\w*|a_?rows|seq\w*",
+     ("m", "rows", "h", "height", "ny", "tokens", "batch", "b", "d0")),
+    (r"n|cols?|columns|num_?cols|n_?cols|ncols|width|w|nx|dim_?x|hidden\w*|inner\w*|d|dim|b_?cols|features",
+     ("n", "cols", "w", "width", "nx", "hidden", "d", "dim", "d1", "d0")),
+    (r"k|depth|a_?cols|inner_?dim|kdim", ("k", "d2", "n", "d1", "d0")),
+    (r"pitch|stride|ld", ("n", "cols", "width", "d1", "d0")),
+]
+TOTAL = r"n|num|len|length|size|count|total|numel|nums?|elems?|num_?elem\w*|n_?elem\w*|elements|array_?size|" \
+        r"(data|input|array|vec\w*|in)_?(size|len|length|n)|sz"
+
+
+def signature(kernel):
+    """The types of a kernel's parameters, from its readable name."""
+    name = re.sub(r"\(anonymous namespace\)::", "", kernel.name)
+    depth, end = 0, len(name) - 1
+    for at in range(end, -1, -1):
+        depth += {")": 1, "(": -1}.get(name[at], 0)
+        if depth == 0:
+            break
+    types, depth, start = [], 0, 0
+    inside = name[at + 1:end]
+    for i, letter in enumerate(inside + ","):
+        depth += {"<": 1, "(": 1, "[": 1, ">": -1, ")": -1, "]": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            types.append(inside[start:i].strip())
+            start = i + 1
+    return [] if types in ([""], ["void"]) else types
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def parameter_names(text, base):
+    """Names of the parameters of the kernel `base`, as its definition in the source has them."""
+    text = without_comments(text)
+    for found in re.finditer(rf"__global__[^;{{}}]*?\b{re.escape(base)}\s*\(", text):
+        depth, at = 1, found.end()
+        while at < len(text) and depth:
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        names, depth, part = [], 0, ""
+        for letter in text[found.end():at - 1] + ",":
+            depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
+            if letter == "," and depth == 0:
+                word = re.search(r"(\w+)\s*(\[[^\]]*\])*\s*(=.*)?$", part.strip())
+                names.append(word[1] if word else "")
+                part = ""
+            else:
+                part += letter
+        return [name for name in names if name]
+    return []
+
+
+def threads(row):
+    total = 1
+    for extent in (*row.grid, *row.block):
+        total *= extent
+    return total
+
+
+def extent(name, known, row, others):
+    """The value of an integer parameter by its name."""
+    low = name.lower().strip("_")
+    if low in known:
+        return known[low]
+    if re.fullmatch(r"(batch|b|bs|batch_size)", low) and "batch" not in known and "rows" in known:
+        return row.grid[0]
+    if re.search(r"head", low):
+        return 1
+    if re.search(r"tail", low):
+        return 0
+    if re.search(r"pack|vec", low) and (packed := re.search(r"pack\w*[ =]*(\d+)", row.kernel)) and "n" in known:
+        return known["n"] // int(packed[1])
+    if re.fullmatch(r"seq\w*", low) and "cols" in known:
+        return known["cols"]
+    alone = len(set(known.values())) == 1 and len(others) == 1
+    product = 1
+    for key, value in known.items():
+        product *= value if re.fullmatch(r"d\d|rows|cols|tokens|hidden|h|w", key) else 1
+    if re.fullmatch(TOTAL, low) and (alone or len(others) == 1):
+        return known.get("n") if "n" in known and len(known) == 1 else product
+    for pattern, names in MEANINGS:
+        if re.fullmatch(pattern, low):
+            for key in names:
+                if key in known:
+                    return known[key]
+    if re.fullmatch(TOTAL, low):
+        return product if product > 1 else known.get("n")
+    if len(set(known.values())) == 1:
+        return next(iter(known.values()))
+    raise Unclear(f"which size the parameter {name} has is not known")
+
+
+def scalar(kind, name, known, row, others):
+    if kind in ("float", "double", "__half", "half", "__nv_bfloat16"):
+        value = {"eps": 1e-5, "epsilon": 1e-5, "beta": 1.0}.get(name.lower(), 1.0)
+        if SCALARS[kind] == "half":
+            return struct.pack("<e", value)
+        return struct.pack("<f", value)[2:] if SCALARS[kind] == "bf16" else struct.pack(SCALARS[kind], value)
+    value = 1 if kind == "bool" else extent(name, known, row, others)
+    try:
+        return struct.pack(SCALARS[kind], value)
+    except struct.error:
+        raise Unclear(f"{value} does not fit the parameter {name}") from None
+
+
+def values(kernel, names, known, row):
+    """The bytes of the parameters, from offset 0 on."""
+    types = signature(kernel)
+    if len(types) != len(kernel.parameters):
+        raise Unclear("the kernel's parameters are not understood")
+    names = names + [f"p{i}" for i in range(len(names), len(types))]
+    whole = bytearray(max((offset + size for offset, size in kernel.parameters), default=0))
+    integers = [name for name, kind in zip(names, types) if is_integer(plain(kind))]
+    for place, (kind, name, (offset, size)) in enumerate(zip(types, names, kernel.parameters)):
+        kind = plain(kind)
+        if kind.endswith("*") or kind.endswith("&"):
+            data = struct.pack("<Q", BUFFER + place * (64 << 30))
+        elif kind in SCALARS:
+            data = scalar(kind, name, known, row, integers)
+        elif size <= 8 or size == 1:
+            data = bytes(size)  # an empty functor, or one with little in it
+        else:
+            raise Unclear(f"the parameter {name} of type {kind[:40]} is not understood")
+        whole[offset:offset + len(data)] = data
+    return bytes(whole)
+
+
+def plain(kind):
+    return re.sub(r"\bconst\b|\bvolatile\b|__restrict__|__restrict", "", kind).replace("  ", " ").strip()
+
+
+def is_integer(kind):
+    return kind in SCALARS and kind not in ("float", "double", "bool", "__half", "half", "__nv_bfloat16")

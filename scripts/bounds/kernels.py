@@ -1,0 +1,174 @@
+"""From a CUDA source file to the machine code of its kernels: compiled by nvcc, read back by cuobjdump."""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+from . import tools
+from .rows import Unclear
+
+# CUDA 13 makes no code older than sm_75.
+STAND_INS = {"sm_70": "sm_75", "sm_72": "sm_75", "sm_60": "sm_75", "sm_61": "sm_75", "sm_52": "sm_75"}
+FEATURES = {"sm_90": "sm_90a", "sm_100": "sm_100a", "sm_120": "sm_120a"}
+
+
+@dataclasses.dataclass
+class Kernel:
+    """One function of a cubin: its C++ name, its parameters as (offset, bytes), what a thread and a block take."""
+
+    cubin: pathlib.Path
+    symbol: str
+    name: str
+    parameters: list
+    parameter_base: int
+    registers: int
+    shared: int
+
+    @property
+    def base(self):
+        return re.sub(r"<.*", "", self.name.split("(")[0]).split()[-1].split("::")[-1] if self.name else ""
+
+
+def code_architecture(capability):
+    """The architecture whose code stands for a GPU of this compute capability, and whether it is a stand-in."""
+    wanted = "sm_" + capability.replace(".", "")
+    stand_in = STAND_INS.get(wanted, wanted)
+    return FEATURES.get(stand_in, stand_in), stand_in != wanted
+
+
+def include_folders(tree, source):
+    """Where a repository's own headers may lie: beside the file, its parents up to the root, the usual names there."""
+    folder, found = source.parent, []
+    while True:
+        found.append(folder)
+        found += [folder / name for name in ("include", "inc", "src", "common", "utils", "includes") if
+                  (folder / name).is_dir()]
+        if folder == tree or tree not in folder.parents:
+            return list(dict.fromkeys(found))
+        folder = folder.parent
+
+
+def text_of(source):
+    return source.read_text(encoding="utf-8", errors="replace")
+
+
+def device_part(text):
+    """A file without its host functions: for files whose host part wants what is not there."""
+    kept, at = [], 0
+    body = re.compile(r"^[^\n{};#]*\b(?P<name>\w+)\s*\([^;{}]*\)\s*(?:const\s*)?\{", re.MULTILINE)
+    while found := body.search(text, at):
+        end, depth = found.end(), 1
+        while end < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        head = text[max(0, found.start() - 200):found.end()]
+        head = head[max(head.rfind(";"), head.rfind("}")) + 1:] if found.start() else head
+        if re.search(r"__global__|__device__", head) or found["name"] in ("if", "for", "while", "switch"):
+            kept.append(text[at:end])
+        else:
+            start = found.start()
+            template = re.search(r"template\s*<[^;{}]*>\s*$", text[at:start])
+            kept.append(text[at:at + template.start() if template else start])
+        at = end
+    kept.append(text[at:])
+    return re.sub(r"^\s*template\s+(?:void|__global__)[^;{]*;", "", "".join(kept), flags=re.MULTILINE)
+
+
+def device_text(source, folders, seen):
+    """A file and the repository's headers that it includes as one text, without host functions."""
+    def included(found):
+        for folder in (source.parent, *folders):
+            if (path := folder / found[1]).is_file():
+                return "" if path.resolve() in seen else device_text(path, folders, seen)
+        return found[0]
+
+    seen.add(source.resolve())
+    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*', included, device_part(text_of(source)),
+                  flags=re.MULTILINE)
+
+
+def probe(source, instance):
+    """A translation unit that holds the file and, where a template must be instantiated, asks for the instance."""
+    lines = [f'#include "{source}"']
+    if instance:
+        lines.append(f"void *gradus_bounds_instance = (void *)&{instance};")
+    return "\n".join(lines) + "\n"
+
+
+def compile_file(tree, source, architecture, instance, scratch):
+    """The cubin of a file, or Unclear with the compiler's first error. A missing header is taken as empty; where the
+    host part does not compile, the device part alone is tried."""
+    if (scratch / "unit.cubin").exists():
+        return scratch / "unit.cubin"
+    scratch.mkdir(parents=True, exist_ok=True)
+    unit, cubin, stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
+    options = ["-cubin", f"-arch={architecture}", "-std=c++17", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr",
+               "--extended-lambda", "-I", stubs, *(part for folder in include_folders(tree, source)
+                                                   for part in ("-I", folder))]
+    error = ""
+    for device_only in (False, True):
+        body = source
+        if device_only:
+            body = scratch / "device.cuh"
+            body.write_text(device_text(source, include_folders(tree, source), set()), encoding="utf-8")
+        unit.write_text(probe(body, instance), encoding="utf-8")
+        for _ in range(8):
+            _, said = tools.run("nvcc", *options, "-o", cubin, unit)
+            if said is None:
+                return cubin
+            error = error or first_error(said)
+            header = re.search(r"fatal error: ([\w./-]+): No such file", said)
+            if not header:
+                break
+            (stubs / header[1]).parent.mkdir(parents=True, exist_ok=True)
+            (stubs / header[1]).write_text("", encoding="utf-8")
+    raise Unclear(f"does not compile: {error}")
+
+
+def first_error(said):
+    lines = [line for line in said.splitlines() if "error" in line]
+    return re.sub(r"^.*/", "", lines[0] if lines else said)[:160]
+
+
+def names_of(symbols):
+    """Readable names of mangled symbols."""
+    done = subprocess.run([tools.find("c++filt")], input="\n".join(symbols), capture_output=True, text=True, check=True)
+    return dict(zip(symbols, done.stdout.splitlines()))
+
+
+def kernels_of(cubin):
+    """All functions of a cubin, with what cuobjdump says of them."""
+    usage, said = tools.run("cuobjdump", "-res-usage", cubin)
+    layout, _ = tools.run("cuobjdump", "-elf", cubin)
+    if usage is None:
+        raise Unclear(f"cuobjdump: {said}")
+    resources = {symbol: (int(registers), int(shared)) for symbol, registers, shared in
+                 re.findall(r"Function ([\w$.]+):\s*REG:(\d+) .*?SHARED:(\d+)", usage)}
+    parameters = layouts(layout or "")
+    names = names_of(list(resources))
+    return [Kernel(cubin, symbol, names[symbol], parameters[symbol][1], parameters[symbol][0], *resources[symbol])
+            for symbol in resources if symbol in parameters]
+
+
+def code_of(kernel):
+    """(address, low word, high word, text) of each instruction of a kernel."""
+    listing, said = tools.run("cuobjdump", "-sass", "-fun", kernel.symbol, kernel.cubin)
+    if listing is None:
+        raise Unclear(f"cuobjdump: {said}")
+    pattern = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);?\s*/\* 0x([0-9a-f]{16}) \*/\s*/\* 0x([0-9a-f]{16}) \*/")
+    body = re.split(r"^\s*Function : .*$", listing, flags=re.MULTILINE)[-1]
+    return [(int(address, 16), int(low, 16), int(high, 16), text.strip().rstrip(";").strip())
+            for address, text, low, high in pattern.findall(body)]
+
+
+def layouts(listing):
+    """Where each kernel's parameters lie in constant bank 0: symbol -> (base, [(offset, bytes), ...])."""
+    found = {}
+    for symbol, body in re.findall(r"^\.nv\.info\.([\w$.]+)$(.*?)(?=^\.\w|\Z)", listing, re.MULTILINE | re.DOTALL):
+        base = re.search(r"EIATTR_PARAM_CBANK\s+Format:\s+\w+\s+Value:\s+0x\w+ 0x(\w+)", body)
+        fields = sorted((int(ordinal, 16), int(offset, 16), int(size, 16)) for ordinal, offset, size in re.findall(
+            r"Ordinal : 0x(\w+)\s+Offset\s+: 0x(\w+)\s+Size\s+: 0x(\w+)", body))
+        found[symbol] = (int(base[1], 16) & 0xFFFF if base else 0, [(offset, size) for _, offset, size in fields])
+    return found
+

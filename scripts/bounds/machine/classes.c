@@ -1,0 +1,167 @@
+// Which pipe an instruction takes, which memory it goes to, what it writes: by its name.
+#include "program.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct class
+{
+    const char *base;
+    enum pipe pipe;
+};
+
+// Whitepapers of Volta to Hopper and the table of arithmetic throughput in the CUDA C++ Programming Guide; that IMAD
+// takes the floating-point pipe: Huerta et al., arXiv 2503.20481.
+static const struct class classes[] = {
+    {"FFMA", PIPE_FMA},       {"FADD", PIPE_FMA},       {"FMUL", PIPE_FMA},         {"FSWZADD", PIPE_FMA},
+    {"IMAD", PIPE_FMA_HEAVY}, {"IDP", PIPE_FMA_HEAVY},  {"HFMA2", PIPE_HALF},       {"HADD2", PIPE_HALF},
+    {"HMUL2", PIPE_HALF},     {"HMNMX2", PIPE_ALU},     {"HSET2", PIPE_ALU},        {"HSETP2", PIPE_ALU},
+    {"DFMA", PIPE_DOUBLE},    {"DADD", PIPE_DOUBLE},    {"DMUL", PIPE_DOUBLE},      {"DSETP", PIPE_DOUBLE},
+    {"MUFU", PIPE_SPECIAL},   {"F2F", PIPE_SPECIAL},    {"FRND", PIPE_SPECIAL},     {"POPC", PIPE_SPECIAL},
+    {"FLO", PIPE_SPECIAL},    {"BREV", PIPE_SPECIAL},   {"FCHK", PIPE_SPECIAL},     {"I2F", PIPE_CONVERT},
+    {"F2I", PIPE_CONVERT},    {"I2I", PIPE_CONVERT},    {"HMMA", PIPE_TENSOR},      {"IMMA", PIPE_TENSOR},
+    {"BMMA", PIPE_TENSOR},    {"DMMA", PIPE_TENSOR},    {"QMMA", PIPE_TENSOR},      {"BRA", PIPE_BRANCH},
+    {"EXIT", PIPE_BRANCH},    {"BSSY", PIPE_BRANCH},    {"BSYNC", PIPE_BRANCH},     {"CALL", PIPE_BRANCH},
+    {"RET", PIPE_BRANCH},     {"BAR", PIPE_BRANCH},     {"WARPSYNC", PIPE_BRANCH},  {"BREAK", PIPE_BRANCH},
+    {"BRX", PIPE_BRANCH},     {"JMP", PIPE_BRANCH},     {"YIELD", PIPE_BRANCH},     {"NOP", PIPE_NONE},
+    {"DEPBAR", PIPE_NONE},    {"LDGDEPBAR", PIPE_NONE}, {"NANOSLEEP", PIPE_BRANCH}, {"R2UR", PIPE_UNIFORM},
+    {"S2UR", PIPE_UNIFORM},   {"VOTEU", PIPE_UNIFORM},  {"S2R", PIPE_BRANCH},       {"B2R", PIPE_BRANCH},
+    {"LDG", PIPE_MEMORY},     {"STG", PIPE_MEMORY},     {"LD", PIPE_MEMORY},        {"ST", PIPE_MEMORY},
+    {"LDS", PIPE_MEMORY},     {"STS", PIPE_MEMORY},     {"LDL", PIPE_MEMORY},       {"STL", PIPE_MEMORY},
+    {"LDSM", PIPE_MEMORY},    {"STSM", PIPE_MEMORY},    {"LDGSTS", PIPE_MEMORY},    {"ATOM", PIPE_MEMORY},
+    {"ATOMG", PIPE_MEMORY},   {"ATOMS", PIPE_MEMORY},   {"RED", PIPE_MEMORY},       {"REDG", PIPE_MEMORY},
+    {"SHFL", PIPE_MEMORY},    {"LDC", PIPE_MEMORY},     {"REDUX", PIPE_MEMORY},     {"MATCH", PIPE_MEMORY},
+    {"REDS", PIPE_MEMORY},    {"CCTL", PIPE_NONE},      {"MEMBAR", PIPE_NONE},      {"ERRBAR", PIPE_NONE},
+    {"FENCE", PIPE_NONE},     {"ELECT", PIPE_UNIFORM},  {"MOVM", PIPE_SPECIAL},
+};
+
+static enum pipe pipe_of(const char *base)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (!strcmp(classes[i].base, base))
+            return classes[i].pipe;
+    return base[0] == 'U' ? PIPE_UNIFORM : PIPE_ALU;
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
+static bool is_any(const char *base, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(base, *names))
+            return true;
+    return false;
+}
+
+static enum space space_of(const struct instruction *it)
+{
+    static const char *const shared[] = {"LDS", "STS", "LDSM", "STSM", "ATOMS", "REDS", NULL};
+    static const char *const shuffles[] = {"SHFL", "REDUX", "MATCH", NULL};
+    if (it->pipe != PIPE_MEMORY)
+        return SPACE_NONE;
+    if (is_any(it->base, shared))
+        return SPACE_SHARED;
+    if (is_any(it->base, shuffles))
+        return SPACE_SHUFFLE;
+    if (!strcmp(it->base, "LDL") || !strcmp(it->base, "STL"))
+        return SPACE_LOCAL;
+    return !strcmp(it->base, "LDC") ? SPACE_CONSTANT : SPACE_GLOBAL;
+}
+
+static int bytes_of(const char *name)
+{
+    if (strstr(name, ".128"))
+        return 16;
+    if (strstr(name, ".64"))
+        return 8;
+    if (strstr(name, ".U8") || strstr(name, ".S8"))
+        return 1;
+    if (strstr(name, ".U16") || strstr(name, ".S16"))
+        return 2;
+    if (starts(name, "LDSM") || starts(name, "STSM"))
+        return strstr(name, ".4") ? 16 : strstr(name, ".2") ? 8 : 4;
+    return 4;
+}
+
+// Multiply-adds of a matrix instruction, in units of the fp16 rate: tf32 at half of it, 8 bits at twice.
+static double tensor_work_of(const char *name)
+{
+    static const struct {
+        const char *shape;
+        double work;
+    } shapes[] = {{".16816", 16 * 8 * 16}, {".16832", 16 * 8 * 32}, {".16864", 16 * 8 * 64}, {".1688", 16 * 8 * 8},
+                  {".8816", 8 * 8 * 16},   {".8832", 8 * 8 * 32},   {".1684", 16 * 8 * 4},   {".884", 8 * 8 * 4}};
+    double work = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !work; i++)
+        if (strstr(name, shapes[i].shape))
+            work = shapes[i].work;
+    if (strstr(name, "TF32"))
+        return 2 * work;
+    return starts(name, "IMMA") || starts(name, "QMMA") ? work / 2 : work;
+}
+
+static bool writes_nothing(const struct instruction *it)
+{
+    static const char *const none[] = {
+        "ST",     "STG",    "STS",    "STL", "STSM",     "RED",       "REDG",      "REDS",  "BRA",   "EXIT",  "BAR",
+        "BSSY",   "BSYNC",  "CALL",   "RET", "NOP",      "BRX",       "JMP",       "CCTL",  "BREAK", "YIELD", "MEMBAR",
+        "DEPBAR", "LDGSTS", "ERRBAR", "R2P", "WARPSYNC", "NANOSLEEP", "LDGDEPBAR", "FENCE", NULL};
+    return is_any(it->base, none);
+}
+
+// The written operands come first: predicates, then one register, then carries of it.
+static int results_of(const struct instruction *it)
+{
+    if (writes_nothing(it))
+        return 0;
+    int n = 0;
+    bool sets = strstr(it->base, "SETP") || strstr(it->base, "PLOP3") || strstr(it->base, "DSETP");
+    while (n < it->count && n < (sets ? 2 : 1) && it->operands[n].kind == PREDICATE)
+        n++;
+    if (sets || !strcmp(it->base, "FCHK") || (n && starts(it->base, "VOTE")))
+        return n;
+    if (n < it->count && it->operands[n].kind == REGISTER)
+        n++;
+    static const char *const carrying[] = {"IADD3", "UIADD3", "LEA", "ULEA", "VOTE", "VOTEU", "IMAD", "UIMAD", NULL};
+    if (is_any(it->base, carrying))
+        while (n + 1 < it->count && n < 3 && it->operands[n].kind == PREDICATE && !it->operands[n].inverted)
+            n++;
+    return n;
+}
+
+static int result_registers_of(const struct instruction *it)
+{
+    if (it->space == SPACE_GLOBAL || it->space == SPACE_SHARED || it->space == SPACE_LOCAL ||
+        it->space == SPACE_CONSTANT)
+        return it->bytes > 4 ? it->bytes / 4 : 1;
+    if (it->pipe == PIPE_TENSOR)
+        return strstr(it->name, ".884") && starts(it->name, "HMMA") ? 8 : 4;
+    if (starts(it->name, "CS2R"))
+        return strstr(it->name, ".32") ? 1 : 2;
+    return it->pipe == PIPE_DOUBLE || strstr(it->name, ".WIDE") || strstr(it->name, ".64") ||
+                   starts(it->name, "F2F.F64") || starts(it->name, "I2F.F64")
+               ? 2
+               : 1;
+}
+
+void classify(struct instruction *it)
+{
+    it->pipe = pipe_of(it->base);
+    it->space = space_of(it);
+    it->bytes = bytes_of(it->name);
+    it->atomic = starts(it->base, "ATOM") || starts(it->base, "RED");
+    it->asynchronous = !strcmp(it->base, "LDGSTS");
+    it->atomic &= it->space != SPACE_SHUFFLE;
+    it->store = starts(it->base, "ST") && it->space != SPACE_NONE;
+    it->load = it->space != SPACE_NONE && !it->store && !it->atomic;
+    it->barrier = !strcmp(it->base, "BAR") && !strstr(it->name, ".ARV");
+    it->copies_group = !strcmp(it->base, "LDGDEPBAR");
+    it->copies_wait = !strcmp(it->base, "DEPBAR");
+    it->results = results_of(it);
+    it->result_registers = result_registers_of(it);
+    it->tensor_work = it->pipe == PIPE_TENSOR ? tensor_work_of(it->name) : 0;
+}

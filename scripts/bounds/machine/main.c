@@ -1,0 +1,147 @@
+// bounds < DESCRIPTION: the time of one launch, as a line of JSON; or {"reason": ...} where it cannot be told.
+#include "multiprocessor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct floor {
+    const char *name;
+    double cycles; // of one multiprocessor, for all its blocks
+};
+
+static void print_reason(const char *reason)
+{
+    printf("{\"reason\": \"%s\"}\n", reason);
+}
+
+// What no instruction of the model may be in a kernel that is told.
+static const char *unmodelled(const struct program *program)
+{
+    static const char *const names[] = {"UTMA", "SYNCS", "HGMMA", "QGMMA", "IGMMA",  "UBLKCP",
+                                        "TEX",  "TLD",   "SUST",  "SULD",  "UTCMMA", "UCGABAR"};
+    for (int i = 0; i < program->length; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (!strncmp(program->code[i].base, names[k], strlen(names[k])))
+                return program->code[i].base;
+    return NULL;
+}
+
+static int collect(const struct simulated *run, double scale, struct floor *floors)
+{
+    const struct busy *busy = &run->busy;
+    double fma = busy->pipes[PIPE_FMA], heavy = busy->pipes[PIPE_FMA_HEAVY];
+    const struct floor all[] = {
+        {"issue slots", busy->issue},
+        {"multiply-add pipe", fma + heavy},
+        {"integer pipe", busy->pipes[PIPE_ALU]},
+        {"half pipe", busy->pipes[PIPE_HALF]},
+        {"double pipe", busy->pipes[PIPE_DOUBLE]},
+        {"special functions", busy->pipes[PIPE_SPECIAL] + busy->pipes[PIPE_CONVERT]},
+        {"tensor pipe", busy->pipes[PIPE_TENSOR]},
+        {"shared memory", busy->shared},
+        {"L1", busy->l1},
+        {"load-store unit", busy->shared + busy->l1},
+        {"L2", busy->l2},
+        {"DRAM", busy->dram},
+    };
+    int count = (int)(sizeof all / sizeof *all);
+    for (int i = 0; i < count; i++)
+        floors[i] = (struct floor){all[i].name, all[i].cycles * scale};
+    return count;
+}
+
+static void report(const struct program *program, const struct simulated *run, const struct traffic *traffic,
+                   int resident, double total_instructions)
+{
+    const struct chip *chip = &program->chip;
+    double scale = total_instructions / run->instructions, cycles = run->cycles;
+    if (!run->whole) {
+        double rate = (run->instructions - run->early_instructions) / (run->cycles - run->early_cycles);
+        cycles += (total_instructions - run->instructions) / rate;
+    } else {
+        scale = 1;
+    }
+    struct floor floors[16];
+    int count = collect(run, scale, floors), most = 0;
+    if (chip->lanes_fma > 16) // two pipes side by side
+        floors[1].cycles /= 2;
+    for (int i = 0; i < count; i++) // a part is named rather than the sum that it makes up
+        if (floors[i].cycles > floors[most].cycles * 1.05)
+            most = i;
+    double microsecond = chip->clock * 1e3;
+    const char *binding = floors[most].cycles > 0.6 * cycles ? floors[most].name : "latency";
+    printf("{\"microseconds\": %.3f, \"floor\": %.3f, \"binding\": \"%s\", \"resident_blocks\": %d",
+           cycles / microsecond + chip->launch_kernel, floors[most].cycles / microsecond, binding, resident);
+    printf(", \"instructions\": %.0f, \"simulated\": %.0f, \"l2_miss\": %.4f, \"dram_bytes_share\": %.0f",
+           total_instructions, run->instructions, traffic->l2_reads > 0 ? traffic->dram_reads / traffic->l2_reads : 0,
+           run->dram_bytes * scale);
+    for (int i = 0; i < count; i++)
+        printf("%s\"%s\": %.3f", i ? ", " : ", \"floors\": {", floors[i].name, floors[i].cycles / microsecond);
+    printf("}}\n");
+}
+
+// Atomics on one address go one after the other, at a rate that depends on type and cache and is not modelled. Where
+// even one a cycle would take as long as issuing the kernel's instructions, nothing is told.
+static bool contended(struct program *program, const struct traffic *traffic, double instructions)
+{
+    double atomics = traffic->same_address * instructions / fmax(traffic->executed, 1);
+    double issued = instructions / (4.0 * program->chip.multiprocessors);
+    if (atomics < issued)
+        return false;
+    snprintf(program->error, sizeof program->error, "%.0f atomics on one address contend, which is not modelled",
+             atomics);
+    return true;
+}
+
+static bool tell(struct program *program)
+{
+    const double most_wave = 2e6, most_simulated = 1e6;
+    const struct launch *launch = &program->launch;
+    int resident = resident_blocks(program);
+    if (resident < 1) {
+        snprintf(program->error, sizeof program->error, "no block fits on a multiprocessor");
+        return false;
+    }
+    long grid = (long)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    long blocks = (grid + program->chip.multiprocessors - 1) / program->chip.multiprocessors;
+    double whole_block = block_instructions(program, (int)(grid / 2));
+    struct traffic traffic;
+    struct simulated run;
+    if (whole_block <= 0 || !run_wave(program, resident, most_wave, whole_block, &traffic))
+        return false;
+    if (contended(program, &traffic, whole_block * (double)grid))
+        return false;
+    double total = whole_block * (double)blocks;
+    double waves = fmax(1, (double)grid / ((double)resident * program->chip.multiprocessors));
+    bool warm = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
+    double miss = traffic.l2_reads > 0 && !warm ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 0;
+    double write = traffic.l2_writes > 0 && !warm ? traffic.dram_writes / traffic.l2_writes : 0;
+    if (!run_multiprocessor(program, resident, blocks, most_simulated, miss, write, &run))
+        return false;
+    report(program, &run, &traffic, resident, total);
+    return true;
+}
+
+int main(void)
+{
+    static struct program program;
+    bool fine = read_program(stdin, &program);
+    if (fine && !program.length) {
+        snprintf(program.error, sizeof program.error, "no instructions");
+        fine = false;
+    }
+    const char *unknown = fine ? unmodelled(&program) : NULL;
+    if (unknown) {
+        snprintf(program.error, sizeof program.error, "%s is not modelled", unknown);
+        fine = false;
+    }
+    if (fine) {
+        mark_needed(&program);
+        fine = tell(&program);
+    }
+    if (!fine)
+        print_reason(program.error);
+    free_program(&program);
+    return 0;
+}

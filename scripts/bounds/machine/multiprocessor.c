@@ -1,0 +1,471 @@
+#include "multiprocessor.h"
+
+#include "cache.h"
+#include "resident.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    QUARTERS = 4,
+    GROUPS = 8,        // asynchronous copies of a warp that are told apart
+    QUEUE = 24,        // cycles of work that the load-store unit takes in advance before a warp has to wait
+    READ_OPERANDS = 8, // cycles from a memory instruction's turn until its registers are read
+    SPECIAL_LATENCY = 20,
+    BARRIER_LATENCY = 15,
+};
+
+struct timed_warp {
+    struct warp *warp;
+    struct resident *resident;
+    int slot;
+    double ready;          // stall count of the last instruction is over
+    double free[BARRIERS]; // when each barrier falls
+    double copies[GROUPS]; // ends of asynchronous copies' groups
+    double copying;        // end of the copies since the last group
+    int groups;
+    bool waits;                     // at a block's barrier
+    double issued_at;               // its last instruction
+    const struct instruction *next; // and the one after it: NULL at the end
+    double when;                    // from when on that may be issued, its pipe aside
+};
+
+struct machine {
+    struct program *program;
+    struct resident *blocks;  // of each slot
+    struct timed_warp *warps; // slot * warps_a_block + number
+    double *slot_free;        // when a new block may start in a slot
+    int slots, warps_a_block;
+    double pipe_free[QUARTERS][PIPES][2];
+    double unit_free, l2_free, dram_free; // of the whole multiprocessor
+    double dram_cycle_bytes;
+    double miss_read, write_factor, miss_carry;
+    struct cache l1;
+    long next_block, blocks_left, stride;
+    double now, issued, most;
+    struct simulated *result;
+};
+
+// --- pipes ----------------------------------------------------------------------------------------------------------
+
+static double interval_of(const struct chip *chip, const struct instruction *it)
+{
+    double lanes = LANES;
+    switch (it->pipe) {
+    case PIPE_FMA:
+        lanes = chip->lanes_fma > 16 ? 16 : chip->lanes_fma; // two of them, where there are 32
+        break;
+    case PIPE_FMA_HEAVY:
+        lanes = chip->lanes_heavy;
+        break;
+    case PIPE_ALU:
+        lanes = chip->lanes_alu;
+        break;
+    case PIPE_HALF:
+        lanes = chip->lanes_half;
+        break;
+    case PIPE_DOUBLE:
+        return LANES / chip->lanes_double;
+    case PIPE_SPECIAL:
+        lanes = chip->lanes_special;
+        break;
+    case PIPE_CONVERT:
+        lanes = chip->lanes_convert;
+        break;
+    case PIPE_UNIFORM:
+        return 2;
+    case PIPE_TENSOR: {
+        bool sums_fp32 = strstr(it->name, ".F32") != NULL;
+        return it->tensor_work / (sums_fp32 ? chip->tensor_f32 : chip->tensor);
+    }
+    default:
+        return 1;
+    }
+    return LANES / lanes;
+}
+
+// The two halves of the floating-point pipe are told apart: integers take the heavy one.
+static double *pipe_slot(struct machine *machine, int quarter, const struct instruction *it)
+{
+    double(*pipes)[2] = machine->pipe_free[quarter];
+    const struct chip *chip = &machine->program->chip;
+    if (it->pipe == PIPE_FMA_HEAVY)
+        return &pipes[PIPE_FMA][0];
+    if (it->pipe == PIPE_FMA && chip->lanes_fma > 16)
+        return pipes[PIPE_FMA][1] <= pipes[PIPE_FMA][0] ? &pipes[PIPE_FMA][1] : &pipes[PIPE_FMA][0];
+    if (it->pipe == PIPE_ALU && chip->architecture >= 86 && chip->architecture < 90)
+        return &pipes[PIPE_ALU][0];
+    return &pipes[it->pipe][0];
+}
+
+// --- memory ---------------------------------------------------------------------------------------------------------
+
+static int distinct_words_a_bank(const uint64_t *address, uint32_t lanes, int from, int to, int bytes)
+{
+    uint64_t words[32][32];
+    int count[32] = {0}, most = 0;
+    for (int lane = from; lane < to; lane++) {
+        for (int word = 0; (lanes >> lane & 1) && word < (bytes + 3) / 4; word++) {
+            uint64_t at = address[lane] / 4 + (unsigned)word;
+            int bank = at % 32, i = 0;
+            while (i < count[bank] && words[bank][i] != at)
+                i++;
+            if (i == count[bank] && i < 32)
+                words[bank][count[bank]++] = at;
+            most = count[bank] > most ? count[bank] : most;
+        }
+    }
+    return most;
+}
+
+// Passes through the 32 banks. 64-bit accesses go by half warps, 128-bit ones by quarters, unless lanes share words.
+static double shared_passes(const struct step *step)
+{
+    int bytes = step->instruction->bytes;
+    if (!strcmp(step->instruction->base, "LDSM") || !strcmp(step->instruction->base, "STSM")) {
+        double passes = 0;
+        for (int matrix = 0; matrix < bytes / 4; matrix++)
+            passes += distinct_words_a_bank(step->address, step->lanes, 8 * matrix, 8 * matrix + 8, 16);
+        return passes;
+    }
+    int parts = bytes > 8 ? 4 : bytes > 4 ? 2 : 1, width = LANES / parts;
+    double passes = 0;
+    for (int part = 0; part < parts; part++)
+        passes += distinct_words_a_bank(step->address, step->lanes, part * width, (part + 1) * width, bytes);
+    double together = distinct_words_a_bank(step->address, step->lanes, 0, LANES, bytes);
+    return fmin(passes, together);
+}
+
+static double atomic_passes(const struct step *step)
+{
+    int most = 1;
+    for (int i = 0; i < LANES; i++) {
+        int same = 0;
+        for (int k = 0; (step->lanes >> i & 1) && k < LANES; k++)
+            same += (step->lanes >> k & 1) && step->address[k] == step->address[i];
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+static double book(double *free_at, double from, double cycles)
+{
+    double start = *free_at > from ? *free_at : from;
+    *free_at = start + cycles;
+    return start;
+}
+
+// Sectors through the port to L2 and, as far as they miss there, from memory. Returns when the last one is there.
+static double fetch(struct machine *machine, double from, int sectors)
+{
+    const struct chip *chip = &machine->program->chip;
+    double cycles = sectors * SECTOR / chip->l2_port;
+    double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
+    machine->result->busy.l2 += cycles;
+    machine->miss_carry += sectors * machine->miss_read;
+    double misses = floor(machine->miss_carry);
+    machine->miss_carry -= misses;
+    if (misses <= 0)
+        return at_l2 + chip->latency_l2;
+    double memory = misses * SECTOR / machine->dram_cycle_bytes;
+    machine->result->busy.dram += memory;
+    machine->result->dram_bytes += misses * SECTOR;
+    return book(&machine->dram_free, at_l2, memory) + memory + chip->latency_dram;
+}
+
+static void put(struct machine *machine, double from, const struct request *request)
+{
+    const struct chip *chip = &machine->program->chip;
+    int partial = request->count_sectors - request->count_whole;
+    double slots = request->count_whole + partial * chip->partial_write;
+    double cycles = slots * SECTOR / chip->l2_port;
+    double memory = request->count_sectors * SECTOR * machine->write_factor / machine->dram_cycle_bytes;
+    double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
+    book(&machine->dram_free, at_l2, memory);
+    machine->result->busy.l2 += cycles;
+    machine->result->busy.dram += memory;
+    machine->result->dram_bytes += request->count_sectors * SECTOR * machine->write_factor;
+}
+
+static bool same_for_all(const struct step *step)
+{
+    int first = step->lanes ? __builtin_ctz(step->lanes) : 0;
+    for (int i = first + 1; i < LANES; i++)
+        if (step->lanes >> i & 1 && step->address[i] != step->address[first])
+            return false;
+    return true;
+}
+
+// Cycles of the load-store unit: lanes' addresses, lines or banks one after the other, words to and from registers. A
+// word that some lanes share still goes to each lane's register; one that all lanes share is broadcast.
+static double unit_cycles(const struct chip *chip, const struct step *step, double passes)
+{
+    double addresses = (double)LANES / chip->lsu_lanes;
+    int receivers = same_for_all(step) ? 1 : __builtin_popcount(step->lanes);
+    double words = (double)receivers * step->instruction->bytes / chip->shared_width;
+    return fmax(addresses, fmax(passes, words));
+}
+
+// Global memory: lines one a cycle, data as wide as the cache. Returns when the values are there.
+static double access_global(struct machine *machine, const struct step *step)
+{
+    const struct chip *chip = &machine->program->chip;
+    const struct instruction *it = step->instruction;
+    struct request request;
+    gather(&request, step->address, step->lanes, it->bytes);
+    double data = request.count_sectors * (double)SECTOR / chip->shared_width;
+    double cycles = unit_cycles(chip, step, fmax((double)request.lines / chip->l1_lines, data));
+    if (it->atomic)
+        cycles = fmax(cycles, __builtin_popcount(step->lanes) / 2.0);
+    double start = book(&machine->unit_free, machine->now, cycles);
+    machine->result->busy.l1 += cycles;
+    if (it->store || it->atomic) {
+        put(machine, start + cycles, &request);
+        return start + cycles + (it->atomic ? chip->latency_l2 : 0);
+    }
+    int missing = 0;
+    for (int i = 0; i < request.lines; i++)
+        missing += __builtin_popcount(read_line(&machine->l1, request.line[i], request.sectors[i]));
+    if (!missing)
+        return start + cycles + chip->latency_l1;
+    return fetch(machine, start + cycles, missing);
+}
+
+static double access_shared(struct machine *machine, const struct step *step)
+{
+    const struct chip *chip = &machine->program->chip;
+    const struct instruction *it = step->instruction;
+    double passes = it->atomic ? atomic_passes(step) : shared_passes(step);
+    double cycles = unit_cycles(chip, step, passes * 128 / chip->shared_width);
+    double start = book(&machine->unit_free, machine->now, cycles);
+    machine->result->busy.shared += cycles;
+    return start + cycles + chip->latency_shared;
+}
+
+static double access_memory(struct machine *machine, const struct step *step)
+{
+    const struct chip *chip = &machine->program->chip;
+    const struct instruction *it = step->instruction;
+    if (!step->lanes)
+        return machine->now + 4;
+    switch (it->space) {
+    case SPACE_GLOBAL:
+        return access_global(machine, step);
+    case SPACE_SHARED:
+        return access_shared(machine, step);
+    case SPACE_LOCAL: { // a stack's words lie side by side, a line a 32-bit word
+        double cycles = unit_cycles(chip, step, it->bytes / 4.0);
+        machine->result->busy.l1 += cycles;
+        return book(&machine->unit_free, machine->now, cycles) + cycles + chip->latency_l1;
+    }
+    case SPACE_SHUFFLE:
+        machine->result->busy.shared += 1;
+        return book(&machine->unit_free, machine->now, 1) + chip->latency_shared;
+    default:
+        return machine->now + chip->latency_l1;
+    }
+}
+
+// --- warps ----------------------------------------------------------------------------------------------------------
+
+// When a warp may issue its next instruction, its pipe aside.
+static double earliest(const struct timed_warp *timed, const struct instruction *it)
+{
+    double when = timed->ready;
+    for (int i = 0; i < BARRIERS; i++)
+        if (it->wait >> i & 1 && timed->free[i] > when)
+            when = timed->free[i];
+    if (it->copies_wait && it->count > 1) {
+        int allowed = (int)it->operands[1].value;
+        for (int i = 0; i < timed->groups - allowed && i < GROUPS; i++)
+            when = fmax(when, timed->copies[i]);
+    }
+    return when;
+}
+
+static void look_ahead(struct timed_warp *timed)
+{
+    timed->next = next_instruction(timed->warp);
+    timed->when = timed->next ? earliest(timed, timed->next) : INFINITY;
+}
+
+static bool open_slot(struct machine *machine, int slot, double when)
+{
+    if (!open_resident(&machine->blocks[slot], machine->program, machine->next_block))
+        return false;
+    machine->next_block += machine->stride;
+    machine->blocks_left--;
+    for (int i = 0; i < machine->warps_a_block; i++) {
+        struct timed_warp *timed = &machine->warps[slot * machine->warps_a_block + i];
+        memset(timed, 0, sizeof *timed);
+        timed->warp = &machine->blocks[slot].warps[i];
+        timed->resident = &machine->blocks[slot];
+        timed->slot = slot;
+        timed->ready = when;
+        timed->issued_at = when;
+        look_ahead(timed);
+    }
+    return true;
+}
+
+static void end_group(struct timed_warp *timed)
+{
+    if (timed->groups == GROUPS)
+        memmove(timed->copies, timed->copies + 1, sizeof *timed->copies * (size_t)(--timed->groups));
+    timed->copies[timed->groups++] = timed->copying;
+}
+
+static void release_block(struct machine *machine, struct timed_warp *of)
+{
+    struct timed_warp *first = &machine->warps[of->slot * machine->warps_a_block];
+    for (int i = 0; i < machine->warps_a_block; i++)
+        if (first[i].waits) {
+            first[i].waits = false;
+            first[i].ready = fmax(first[i].ready, machine->now + BARRIER_LATENCY);
+            look_ahead(&first[i]);
+        }
+}
+
+static bool end_block(struct machine *machine, int slot)
+{
+    machine->result->blocks++;
+    machine->slot_free[slot] = machine->now + machine->program->chip.launch_block;
+    if (machine->blocks_left > 0)
+        return open_slot(machine, slot, machine->slot_free[slot]);
+    return true;
+}
+
+static void set_barriers(struct timed_warp *timed, const struct instruction *it, double read, double done)
+{
+    if (it->write_barrier >= 0)
+        timed->free[it->write_barrier] = fmax(timed->free[it->write_barrier], done);
+    if (it->read_barrier >= 0)
+        timed->free[it->read_barrier] = fmax(timed->free[it->read_barrier], read);
+}
+
+static bool issue(struct machine *machine, struct timed_warp *timed, int quarter)
+{
+    struct step step;
+    const struct instruction *it = timed->next;
+    struct program *program = machine->program;
+    double *pipe = pipe_slot(machine, quarter, it), interval = interval_of(&program->chip, it);
+    if (!step_warp(timed->warp, &step, program->error, sizeof program->error))
+        return false;
+    machine->issued++;
+    if (it->bank_conflict)
+        interval += 1;
+    *pipe = fmax(*pipe, machine->now) + interval;
+    machine->result->busy.pipes[it->pipe] += interval / QUARTERS;
+    timed->ready = machine->now + (it->stall > 1 ? it->stall : 1);
+    double done = machine->now + SPECIAL_LATENCY + interval, read = machine->now + READ_OPERANDS;
+    if (it->pipe == PIPE_MEMORY) {
+        done = access_memory(machine, &step);
+        read = fmax(read, fmin(done, machine->unit_free + READ_OPERANDS));
+        if (it->asynchronous)
+            timed->copying = fmax(timed->copying, done);
+    }
+    if (it->copies_group)
+        end_group(timed);
+    set_barriers(timed, it, read, done);
+    timed->issued_at = machine->now;
+    look_ahead(timed);
+    timed->waits = it->barrier;
+    bool ended = warp_ended(timed->warp);
+    if ((ended || timed->waits) && arrive(&timed->resident->block, ended))
+        release_block(machine, timed);
+    return !ended || timed->resident->block.warps_alive || end_block(machine, timed->slot);
+}
+
+// When a warp's next instruction finds its pipe free, too.
+static double startable(struct machine *machine, struct timed_warp *timed, int quarter)
+{
+    if (timed->waits || !timed->next)
+        return INFINITY;
+    if (timed->when > machine->now)
+        return timed->when;
+    double pipe = *pipe_slot(machine, quarter, timed->next);
+    return timed->next->pipe == PIPE_MEMORY && machine->unit_free - QUEUE > pipe ? machine->unit_free - QUEUE : pipe;
+}
+
+// The warp that has waited longest since its last instruction. Greedy orders let warps drift apart, which loses the
+// lines that they share in L1; published times of kernels without barriers show that they do not.
+static bool issue_one(struct machine *machine, int quarter, double *next)
+{
+    struct timed_warp *best = NULL;
+    int count = machine->slots * machine->warps_a_block;
+    for (int i = quarter; i < count; i += QUARTERS) {
+        struct timed_warp *timed = &machine->warps[i];
+        double when = startable(machine, timed, quarter);
+        if (when > machine->now)
+            *next = when < *next ? when : *next;
+        else if (!best || timed->issued_at < best->issued_at)
+            best = timed;
+    }
+    if (!best)
+        return true;
+    *next = machine->now + 1;
+    return issue(machine, best, quarter);
+}
+
+static bool run(struct machine *machine)
+{
+    struct simulated *result = machine->result;
+    bool fine = true;
+    while (fine && machine->issued < machine->most) {
+        double next = INFINITY;
+        for (int quarter = 0; fine && quarter < QUARTERS; quarter++)
+            fine = issue_one(machine, quarter, &next);
+        if (next == INFINITY)
+            break; // all have ended
+        machine->now = fmax(machine->now + 1, ceil(next));
+        if (!result->early_cycles && machine->issued > 0.4 * machine->most) {
+            result->early_cycles = machine->now;
+            result->early_instructions = machine->issued;
+        }
+    }
+    result->cycles = fmax(machine->now, fmax(machine->l2_free, machine->dram_free));
+    result->instructions = machine->issued;
+    result->busy.issue = machine->issued / QUARTERS;
+    result->whole = machine->blocks_left <= 0 && result->blocks > 0 && machine->issued < machine->most;
+    return fine;
+}
+
+bool run_multiprocessor(struct program *program, int resident, long blocks, double most, double miss_read,
+                        double write_factor, struct simulated *result)
+{
+    const struct chip *chip = &program->chip;
+    memset(result, 0, sizeof *result);
+    double share = chip->dram * (result->dram_bytes > 0 ? chip->dram_mixed : chip->dram_read);
+    if (write_factor > 0)
+        share = chip->dram * chip->dram_mixed;
+    struct machine machine = {
+        .program = program,
+        .slots = resident < blocks ? resident : (int)blocks,
+        .warps_a_block = warps_of_block(&program->launch),
+        .dram_cycle_bytes = share / (chip->clock * chip->multiprocessors),
+        .miss_read = miss_read,
+        .write_factor = write_factor,
+        .blocks_left = blocks,
+        .stride = chip->multiprocessors,
+        .most = most,
+        .result = result,
+    };
+    machine.blocks = calloc((size_t)machine.slots, sizeof *machine.blocks);
+    machine.warps = calloc((size_t)(machine.slots * machine.warps_a_block), sizeof *machine.warps);
+    machine.slot_free = calloc((size_t)machine.slots, sizeof *machine.slot_free);
+    bool fine =
+        machine.blocks && machine.warps && machine.slot_free && open_cache(&machine.l1, l1_beside(program, resident));
+    for (int i = 0; fine && i < machine.slots; i++)
+        fine = open_slot(&machine, i, i * 10.0);
+    fine = fine && run(&machine);
+    for (int i = 0; machine.blocks && i < machine.slots; i++)
+        close_resident(&machine.blocks[i]);
+    free(machine.blocks);
+    free(machine.warps);
+    free(machine.slot_free);
+    close_cache(&machine.l1);
+    if (!fine && !*program->error)
+        snprintf(program->error, sizeof program->error, "out of memory");
+    return fine;
+}

@@ -1,0 +1,31 @@
+// One multiprocessor, cycle by cycle: four schedulers, the compiler's stall counts and barriers, pipes, the load-store
+// unit, L1, and this multiprocessor's share of L2 and memory.
+#ifndef BOUNDS_MULTIPROCESSOR_H
+#define BOUNDS_MULTIPROCESSOR_H
+
+#include "wave.h"
+
+// Cycles that each resource was busy for what was simulated.
+struct busy {
+    double issue; // of one quarter, on average
+    double pipes[PIPES];
+    double shared;   // the load-store unit for shared memory and shuffles
+    double l1;       // the same for global memory
+    double l2, dram; // this multiprocessor's share
+};
+
+struct simulated {
+    double cycles, instructions;             // at the end
+    double early_cycles, early_instructions; // behind the first part, from where the rate is taken
+    bool whole;                              // all blocks ended
+    double blocks;                           // that ended
+    double dram_bytes;
+    struct busy busy;
+};
+
+// Runs `blocks` blocks, `resident` at a time, until all end or `most` instructions are issued. `miss_read`: share of
+// L2's sectors that memory is asked for; `write_factor`: sectors of memory moved for each one written.
+bool run_multiprocessor(struct program *program, int resident, long blocks, double most, double miss_read,
+                        double write_factor, struct simulated *result);
+
+#endif

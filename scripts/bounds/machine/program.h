@@ -1,0 +1,124 @@
+// A kernel's machine code as cuobjdump lists it, its launch, and the chip it is told for.
+#ifndef BOUNDS_PROGRAM_H
+#define BOUNDS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6 };
+
+// Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
+// registers are kept once a lane, so that one piece of code executes both kinds.
+enum { RZ = 255, UNIFORM = 256, URZ = 319, REGISTERS = 320 };
+// Predicates P0..P6, PT = 7, UP0 = 8.., UPT = 15.
+enum { PT = 7, UNIFORM_PREDICATE = 8, UPT = 15, PREDICATES = 16 };
+
+enum operand_kind { NOTHING, REGISTER, PREDICATE, IMMEDIATE, CONSTANT, SPECIAL, ADDRESS, OTHER };
+
+struct operand {
+    enum operand_kind kind;
+    bool negative, absolute, inverted, reuse, wide; // -x, |x|, !p or ~x, kept in the operand cache, .64
+    short index;                                    // register or predicate; of an address: its register or RZ
+    short uniform;                                  // of an address or constant: uniform register added, or URZ
+    short half;                                     // .H0_H0: 1, .H1_H1: 2, else 0; of an address: scale
+    int bank;                                       // of a constant
+    int64_t value;                                  // immediate, offset of a constant or an address
+    char text[20];                                  // special register, or what is not understood
+};
+
+enum pipe {
+    PIPE_NONE,
+    PIPE_FMA,
+    PIPE_FMA_HEAVY,
+    PIPE_ALU,
+    PIPE_HALF,
+    PIPE_DOUBLE,
+    PIPE_SPECIAL,
+    PIPE_CONVERT,
+    PIPE_TENSOR,
+    PIPE_UNIFORM,
+    PIPE_BRANCH,
+    PIPE_MEMORY,
+    PIPES
+};
+
+enum space { SPACE_NONE, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONSTANT, SPACE_SHUFFLE };
+
+struct instruction {
+    uint32_t address;
+    char name[48]; // with all suffixes: LDG.E.128
+    char base[16]; // up to the first dot
+    int operation; // of execute.c: 0 until it is looked up, -1 where there is none
+    short guard;   // predicate that must hold
+    bool guard_inverted;
+    struct operand operands[MAX_OPERANDS];
+    int count, results;   // operands, the first of which are written
+    int result_registers; // 32-bit registers from the first written one on
+    enum pipe pipe;
+    enum space space;
+    bool load, store, atomic, asynchronous; // asynchronous: global to shared memory without registers
+    int bytes;                              // a lane moves
+    int stall;                              // cycles until the warp may issue again
+    int write_barrier, read_barrier;        // 0..5, or -1
+    int wait;                               // barriers that must be free, one bit each
+    double tensor_work;                     // multiply-adds of a matrix instruction
+    bool barrier;                           // waits for the other warps of the block
+    bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
+    bool needed;                            // for an address or a branch
+    bool bank_conflict;                     // three operands in one bank of registers
+};
+
+struct chip {
+    int architecture;                                      // 75, 80, 86, 90, ...
+    int multiprocessors, warps, blocks, registers, shared; // of one multiprocessor, at most
+    int shared_block_reserved;                             // bytes that the system takes of each block
+    double clock;                                          // GHz
+    double dram, dram_read, dram_mixed; // GB/s, and what of it is reached by reads alone and with writes
+    double l2_bytes, l2_port;           // bytes; bytes a cycle and multiprocessor
+    double l1_bytes;                    // L1 and shared memory together
+    double partial_write;               // slots of the L2 that a sector written in part takes
+    int lanes_fma, lanes_heavy, lanes_alu, lanes_half, lanes_special, lanes_convert; // a quarter
+    double lanes_double;                                                             // a quarter
+    double tensor, tensor_f32;   // fp16 multiply-adds a cycle and quarter, summed in fp16 and in fp32
+    int lsu_lanes, shared_width; // lanes and bytes a cycle of the load-store unit
+    int l1_lines;                // that L1 looks up in a cycle
+    int latency_shared, latency_l1, latency_l2, latency_dram; // cycles
+    int launch_block;     // cycles from a block's end to the next one's first instruction
+    double launch_kernel; // microseconds
+};
+
+struct launch {
+    int grid[3], block[3];
+    int registers, shared; // a thread, a block
+    int warmed;            // what fits into L2 is there already
+    uint32_t data;         // what loads of global memory find
+};
+
+struct program {
+    struct chip chip;
+    struct launch launch;
+    uint32_t constants[0x2000]; // bank 0, by words
+    struct instruction *code;
+    int length;
+    int address_step; // bytes of an instruction
+    char error[200];
+};
+
+// Reads the description that scripts/bounds makes. False, with program->error, where a line is not understood.
+bool read_program(FILE *from, struct program *program);
+void free_program(struct program *program);
+
+// Index of the instruction at an address, or -1.
+int instruction_at(const struct program *program, int64_t address);
+
+// Marks what addresses, branches and barriers depend on (relevant.c).
+void mark_needed(struct program *program);
+
+// Pipe, space, width and results of a decoded instruction (classes.c).
+void classify(struct instruction *instruction);
+
+// Words of a constant bank; banks other than 0 hold zeros, but bank 4, which holds addresses of variables.
+uint32_t constant_word(const struct program *program, int bank, int64_t offset);
+
+#endif

@@ -1,0 +1,75 @@
+#include "resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOCAL_BYTES = 16384 };
+
+int warps_of_block(const struct launch *launch)
+{
+    return (launch->block[0] * launch->block[1] * launch->block[2] + LANES - 1) / LANES;
+}
+
+static bool needs(const struct program *program, enum space space)
+{
+    for (int i = 0; i < program->length; i++)
+        if (program->code[i].needed && program->code[i].space == space && program->code[i].load)
+            return true;
+    return false;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+bool open_resident(struct resident *resident, const struct program *program, long number)
+{
+    const struct launch *launch = &program->launch;
+    int count = warps_of_block(launch);
+    size_t rows = (size_t)count * REGISTERS * LANES * sizeof(uint32_t);
+    size_t shared = needs(program, SPACE_SHARED) ? round_up((size_t)launch->shared) : 0;
+    size_t local = needs(program, SPACE_LOCAL) ? (size_t)LOCAL_BYTES * LANES : 0;
+    if (!resident->memory) {
+        // Zeros that the system gives page by page: most registers of most warps are never touched.
+        resident->memory = calloc(1, rows + shared + local * (size_t)count);
+        resident->warps = calloc((size_t)count, sizeof *resident->warps);
+        if (!resident->memory || !resident->warps)
+            return false;
+    } else {
+        memset(resident->memory, 0, rows + shared + local * (size_t)count);
+    }
+    char *at = resident->memory;
+    resident->count = count;
+    resident->block = (struct block){
+        .position = {(int)(number % launch->grid[0]), (int)(number / launch->grid[0] % launch->grid[1]),
+                     (int)(number / launch->grid[0] / launch->grid[1])},
+        .shared = shared ? (uint8_t *)at + rows : NULL,
+        .warps_alive = count,
+    };
+    for (int i = 0; i < count; i++) {
+        resident->warps[i].registers = (uint32_t(*)[LANES])(void *)(at + (size_t)i * REGISTERS * LANES * 4);
+        resident->warps[i].local = local ? (uint8_t *)at + rows + shared + local * (size_t)i : NULL;
+        start_warp(&resident->warps[i], program, &resident->block, i);
+    }
+    return true;
+}
+
+void close_resident(struct resident *resident)
+{
+    free(resident->memory);
+    free(resident->warps);
+    memset(resident, 0, sizeof *resident);
+}
+
+bool arrive(struct block *block, bool ended)
+{
+    if (ended)
+        block->warps_alive--;
+    else
+        block->warps_waiting++;
+    if (block->warps_waiting < block->warps_alive || !block->warps_waiting)
+        return false;
+    block->warps_waiting = 0;
+    return true;
+}

@@ -1,0 +1,44 @@
+// A warp that executes what its addresses and branches need.
+#ifndef BOUNDS_WARP_H
+#define BOUNDS_WARP_H
+
+#include "program.h"
+
+struct block {
+    int position[3];
+    uint8_t *shared; // launch.shared bytes; NULL where no address depends on them
+    int warps_alive, warps_waiting;
+};
+
+struct warp {
+    const struct program *program;
+    struct block *block;
+    uint32_t (*registers)[LANES];
+    uint32_t predicates[PREDICATES];
+    uint32_t alive;     // lanes that have not ended
+    int lane_at[LANES]; // instruction of each lane, where they differ
+    int at;             // instruction of all lanes, where they do not
+    bool parted;
+    int first_thread;
+    uint8_t *local; // stack of each lane; NULL where no address depends on it
+};
+
+struct step {
+    const struct instruction *instruction;
+    uint32_t lanes;          // that execute it
+    uint64_t address[LANES]; // of a memory access
+    uint64_t target[LANES];  // of an asynchronous copy: where in shared memory
+};
+
+// A warp of a block at its first instruction. `registers` has room for REGISTERS rows and is zeroed by the caller.
+void start_warp(struct warp *warp, const struct program *program, struct block *block, int number);
+
+// The instruction that comes next, without executing it; NULL at the end.
+const struct instruction *next_instruction(struct warp *warp);
+
+// Executes one instruction. False where one is not understood: then `error` says which.
+bool step_warp(struct warp *warp, struct step *step, char *error, size_t room);
+
+bool warp_ended(const struct warp *warp);
+
+#endif

@@ -1,0 +1,246 @@
+// Traffic: a wave of blocks takes turns, an access to global memory each, through an L1 per multiprocessor and one L2.
+#include "wave.h"
+
+#include "cache.h"
+#include "resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int round_to(int value, int step)
+{
+    return (value + step - 1) / step * step;
+}
+
+static int shared_of_block(const struct program *program)
+{
+    int bytes = program->launch.shared + program->chip.shared_block_reserved;
+    return bytes ? round_to(bytes, program->chip.architecture >= 80 ? 128 : 256) : 0;
+}
+
+// CUDA C++ Programming Guide, compute capabilities: registers are given to warps by 256, a warp's thread takes them by
+// 8, warps come in fours (one a quarter).
+int resident_blocks(const struct program *program)
+{
+    const struct chip *chip = &program->chip;
+    int warps = warps_of_block(&program->launch);
+    int a_warp = round_to(round_to(program->launch.registers, 8) * LANES, 256);
+    int fit = smaller(chip->blocks, chip->warps / warps);
+    int by_registers = chip->registers / (a_warp ? a_warp : 256) / 4 * 4 / round_to(warps, warps < 4 ? 1 : 4);
+    int shared = shared_of_block(program);
+    fit = smaller(fit, by_registers);
+    return shared ? smaller(fit, chip->shared / shared) : fit;
+}
+
+double l1_beside(const struct program *program, int blocks)
+{
+    static const int volta[] = {0, 8, 16, 32, 64, 96}, turing[] = {32, 64};
+    static const int ampere[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+    int architecture = program->chip.architecture;
+    const int *sizes = architecture == 75 ? turing : architecture < 80 ? volta : ampere;
+    int count = architecture == 75 ? 2 : architecture < 80 ? 6 : 10, wanted = blocks * shared_of_block(program);
+    int taken = sizes[count - 1];
+    for (int i = count - 1; i >= 0; i--)
+        if (sizes[i] * 1024 >= wanted)
+            taken = sizes[i];
+    double left = program->chip.l1_bytes - taken * 1024.0;
+    return left > 8192 ? left : 8192;
+}
+
+struct runner {
+    struct program *program;
+    struct resident *blocks;
+    struct cache *l1, l2;
+    struct cache seen;
+    int resident, count;
+    double executed;
+    struct traffic *traffic;
+    uint64_t wanted_address;
+    struct {
+        uint64_t address;
+        double count;
+    } atomics[256];
+};
+
+static void count_atomics(struct runner *runner, const struct step *step)
+{
+    for (int i = 0; i < LANES; i++) {
+        if (!(step->lanes >> i & 1))
+            continue;
+        uint64_t address = step->address[i];
+        size_t slot = (address >> 2) * 0x9e3779b97f4a7c15ull >> 56;
+        if (runner->atomics[slot].address != address && runner->atomics[slot].count > 0)
+            runner->atomics[slot].count--;
+        else
+            runner->atomics[slot].address = address;
+        if (runner->atomics[slot].address == address)
+            runner->atomics[slot].count++;
+    }
+}
+
+static void pass_on(struct runner *runner, int multiprocessor, const struct step *step)
+{
+    struct request request;
+    const struct instruction *it = step->instruction;
+    gather(&request, step->address, step->lanes, it->bytes);
+    for (int i = 0; i < request.lines; i++) {
+        uint8_t sectors = request.sectors[i];
+        runner->traffic->footprint += SECTOR * __builtin_popcount(read_line(&runner->seen, request.line[i], sectors));
+        if (it->store || it->atomic) {
+            runner->traffic->l2_writes += __builtin_popcount(sectors);
+            write_line(&runner->l2, request.line[i], sectors, it->atomic ? 0 : request.whole[i]);
+        } else {
+            uint8_t missing = read_line(&runner->l1[multiprocessor], request.line[i], sectors);
+            runner->traffic->l2_reads += __builtin_popcount(missing);
+            if (missing)
+                read_line(&runner->l2, request.line[i], missing);
+        }
+    }
+    if (it->atomic)
+        count_atomics(runner, step);
+}
+
+// Lets a warp run up to its next access, barrier or end. False: an instruction was not understood.
+static bool turn(struct runner *runner, int number, struct warp *warp, bool *waits)
+{
+    struct step step;
+    const struct instruction *it;
+    struct program *program = runner->program;
+    for (int run = 0; run < 100000 && (it = next_instruction(warp)) != NULL; run++) {
+        if (!step_warp(warp, &step, program->error, sizeof program->error))
+            return false;
+        runner->executed++;
+        if (it->barrier) {
+            *waits = true;
+            return true;
+        }
+        if (it->space == SPACE_GLOBAL && step.lanes) {
+            if (runner->traffic)
+                pass_on(runner, number % program->chip.multiprocessors, &step);
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool turn_of_block(struct runner *runner, int number, bool *waits)
+{
+    struct resident *resident = &runner->blocks[number];
+    for (int i = 0; i < resident->count; i++) {
+        struct warp *warp = &resident->warps[i];
+        if (waits[i] || warp_ended(warp))
+            continue;
+        if (!turn(runner, number, warp, &waits[i]))
+            return false;
+        bool ended = warp_ended(warp);
+        if ((ended || waits[i]) && arrive(&resident->block, ended))
+            memset(waits, 0, (size_t)resident->count * sizeof *waits);
+    }
+    return true;
+}
+
+static bool run_blocks(struct runner *runner, double most)
+{
+    int warps = warps_of_block(&runner->program->launch), left = runner->count;
+    bool *waits = calloc((size_t)runner->count * (size_t)warps, sizeof *waits), fine = waits != NULL;
+    while (fine && left && runner->executed < most) {
+        left = 0;
+        for (int i = 0; fine && i < runner->count; i++) {
+            if (!runner->blocks[i].block.warps_alive)
+                continue;
+            left++;
+            fine = turn_of_block(runner, i, waits + (size_t)i * (size_t)warps);
+        }
+    }
+    free(waits);
+    return fine;
+}
+
+static bool open_blocks(struct runner *runner, long first)
+{
+    runner->blocks = calloc((size_t)runner->count, sizeof *runner->blocks);
+    bool fine = runner->blocks != NULL;
+    for (int i = 0; fine && i < runner->count; i++)
+        fine = open_resident(&runner->blocks[i], runner->program, first + i);
+    if (!fine)
+        snprintf(runner->program->error, sizeof runner->program->error, "out of memory for %d blocks", runner->count);
+    return fine;
+}
+
+static void close_blocks(struct runner *runner)
+{
+    for (int i = 0; runner->blocks && i < runner->count; i++)
+        close_resident(&runner->blocks[i]);
+    free(runner->blocks);
+}
+
+double block_instructions(struct program *program, int number)
+{
+    const double most = 5e7;
+    struct runner runner = {.program = program, .resident = 1, .count = 1};
+    bool fine = open_blocks(&runner, number) && run_blocks(&runner, most);
+    if (fine && runner.blocks[0].block.warps_alive) {
+        snprintf(program->error, sizeof program->error, "a block does not end within %.0f instructions", most);
+        fine = false;
+    }
+    close_blocks(&runner);
+    return fine ? runner.executed : -1;
+}
+
+static bool open_caches(struct runner *runner)
+{
+    int count = runner->program->chip.multiprocessors;
+    double bytes = l1_beside(runner->program, runner->resident);
+    runner->l1 = calloc((size_t)count, sizeof *runner->l1);
+    bool fine =
+        runner->l1 && open_cache(&runner->l2, runner->program->chip.l2_bytes) && open_cache(&runner->seen, 1 << 28);
+    for (int i = 0; fine && i < count; i++)
+        fine = open_cache(&runner->l1[i], bytes);
+    return fine;
+}
+
+static void close_caches(struct runner *runner)
+{
+    for (int i = 0; runner->l1 && i < runner->program->chip.multiprocessors; i++)
+        close_cache(&runner->l1[i]);
+    free(runner->l1);
+    close_cache(&runner->l2);
+    close_cache(&runner->seen);
+}
+
+// What still lies dirty in L2 goes to memory, too.
+static double dirty_sectors(const struct cache *cache)
+{
+    double sectors = 0;
+    for (uint64_t i = 0; i < cache->sets * WAYS; i++)
+        sectors += __builtin_popcount(cache->ways[i].dirty);
+    return sectors;
+}
+
+bool run_wave(struct program *program, int resident, double most, double whole_block, struct traffic *traffic)
+{
+    const int *grid = program->launch.grid;
+    long total = (long)grid[0] * grid[1] * grid[2], wave = (long)resident * program->chip.multiprocessors;
+    struct runner runner = {
+        .program = program, .resident = resident, .traffic = traffic, .count = (int)(total < wave ? total : wave)};
+    memset(traffic, 0, sizeof *traffic);
+    long first = total > wave ? (total - wave) / 2 / wave * wave : 0; // a wave in the middle
+    bool fine = open_caches(&runner) && open_blocks(&runner, first) && run_blocks(&runner, most);
+    if (fine) {
+        traffic->executed = runner.executed;
+        traffic->fraction = runner.executed / (whole_block * runner.count);
+        traffic->dram_reads = (double)runner.l2.read_in;
+        traffic->dram_writes = (double)runner.l2.written_back + dirty_sectors(&runner.l2);
+        for (int i = 0; i < 256; i++)
+            if (runner.atomics[i].count > traffic->same_address)
+                traffic->same_address = runner.atomics[i].count;
+    }
+    close_blocks(&runner);
+    close_caches(&runner);
+    return fine;
+}

@@ -1,0 +1,27 @@
+// The blocks that all multiprocessors hold at once, executed for their addresses.
+#ifndef BOUNDS_WAVE_H
+#define BOUNDS_WAVE_H
+
+#include "program.h"
+
+struct traffic {
+    double l2_reads, l2_writes;     // sectors that reached L2
+    double dram_reads, dram_writes; // sectors that went to memory
+    double footprint;               // bytes of distinct lines that the wave touched
+    double executed, fraction;      // warp instructions; share of the wave's work that they are
+    double same_address;            // atomics on the most wanted address, of the executed ones
+};
+
+// How many blocks one multiprocessor holds, by warps, blocks, registers and shared memory; 0: none fits.
+int resident_blocks(const struct program *program);
+
+// Bytes of L1 that are left beside the shared memory of so many blocks.
+double l1_beside(const struct program *program, int blocks);
+
+// Warp instructions of one block, executed from end to end. Negative: program->error says why.
+double block_instructions(struct program *program, int number);
+
+// False: program->error says why.
+bool run_wave(struct program *program, int resident, double most, double whole_block, struct traffic *traffic);
+
+#endif

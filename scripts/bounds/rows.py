@@ -1,0 +1,100 @@
+"""Rows of published times: what stands in the columns, read as numbers where it can be."""
+
+import ast
+import csv
+import dataclasses
+import operator
+import re
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
+             ast.FloorDiv: operator.floordiv, ast.Div: operator.floordiv, ast.LShift: operator.lshift}
+
+
+class Unclear(Exception):
+    """A row or a kernel that cannot be told; the message is the reason that is printed."""
+
+
+@dataclasses.dataclass
+class Row:
+    """One published time: which kernel of which file, launched how on what, and how long it took."""
+
+    repo: str
+    commit: str
+    file: str
+    kernel: str
+    dtype: str
+    operation: str
+    size: str
+    grid: tuple | None
+    block: tuple | None
+    gpu: str
+    capability: str
+    milliseconds: float
+    notes: str
+
+
+def number(text):
+    """`2^30`, `2048*16` or `4096` as an integer; None for what is no such expression."""
+    text = text.replace("^", "**").replace(",", "").strip()
+    if len(text) > 40:
+        return None
+
+    def value(node):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return int(node.value)
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            left, right = value(node.left), value(node.right)
+            if isinstance(node.op, ast.Pow) and not 0 <= right <= 62:
+                raise ValueError("power")
+            return OPERATORS[type(node.op)](left, right)
+        raise ValueError("no number")
+
+    try:
+        return value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
+
+
+def extents(text):
+    """`128x64`, `104858` or `864 = 108*8 (+1)` as three extents; None where none are given."""
+    found = re.match(r"\s*\(?\s*(\d[\d,]*)(?:\s*[x×*,]\s*(\d+))?(?:\s*[x×*,]\s*(\d+))?", text or "")
+    if not found:
+        return None
+    return tuple(int(part.replace(",", "")) if part else 1 for part in found.groups())
+
+
+def sizes(text):
+    """`M=N=K=4096`, `rows=2048*16 cols=16` or `8192x8192` as names with numbers; a shape's extents are d0, d1, ..."""
+    known = {}
+    for names, expression in re.findall(r"((?:[A-Za-z_]\w*\s*=\s*)+)([\d][\d*^+,]*)", text):
+        value = number(expression.rstrip("*+,"))
+        if value is not None:
+            known.update((name.strip().lower(), value) for name in names.split("=") if name.strip())
+    shape = re.search(r"(?<![\w=])(\d[\d^*]*)\s*[x×]\s*(\d[\d^*]*)(?:\s*[x×]\s*(\d[\d^*]*))?", text)
+    if shape:
+        known.update((f"d{i}", number(part)) for i, part in enumerate(shape.groups()) if part)
+    if not known and (plain := number(re.sub(r"\s.*", "", text.strip()))) is not None:
+        known["n"] = plain
+    return {name: value for name, value in known.items() if value}
+
+
+def read(path):
+    """All rows of a file with the columns of gpu_measured.csv; those that lack a column are refused by name."""
+    with open(path, encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines)
+        wanted = ("repo", "file", "kernel", "problem_size", "gpu", "time_ms")
+        lacking = [name for name in wanted if name not in (reader.fieldnames or [])]
+        if lacking:
+            raise SystemExit(f"{path} lacks the columns {', '.join(lacking)}")
+        return [make(line) for line in reader]
+
+
+def make(line):
+    try:
+        milliseconds = float(line["time_ms"])
+    except (TypeError, ValueError):
+        milliseconds = 0.0
+    text = {name: (value or "").strip() for name, value in line.items() if isinstance(name, str)}
+    return Row(text["repo"], text.get("commit", ""), text["file"], text["kernel"], text.get("dtype", ""),
+               text.get("operation", ""), text["problem_size"], extents(text.get("grid")), extents(text.get("block")),
+               text["gpu"], text.get("compute_capability", ""), milliseconds, text.get("notes", ""))

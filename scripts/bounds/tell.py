@@ -1,0 +1,147 @@
+"""Tells the time of a kernel: compiles it, describes its launch to the machine, reads what that says."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from . import arguments, chips, choose, kernels, rows, sources, tools
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = {"fp16": 0x3C003C00, "half": 0x3C003C00, "bf16": 0x3F803F80, "int32": 1, "int": 1, "int8": 0x01010101}
+
+
+@dataclasses.dataclass
+class Told:
+    """What is said of a row: a time with its floor and what binds, or a reason why not."""
+
+    milliseconds: float = 0.0
+    floor: float = 0.0
+    binding: str = ""
+    reason: str = ""
+    remark: str = ""
+    details: dict = dataclasses.field(default_factory=dict)
+
+
+def build_machine(scratch):
+    """The machine's program, compiled once per text of its sources."""
+    files = sorted((HERE / "machine").glob("*.[ch]"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    program = pathlib.Path(scratch) / f"machine-{digest}"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        part = program.with_suffix(f".{os.getpid()}")
+        _, said = tools.run("cc", "-std=gnu17", "-O3", "-march=native", "-o", part,
+                            *[file for file in files if file.suffix == ".c"], "-lm")
+        if said is not None:
+            raise tools.Missing(f"the machine does not compile: {said[:300]}")
+        part.rename(program)
+    return program
+
+
+def describe(kernel, chip, grid, block, parameters, shared, data):
+    """The text that the machine reads."""
+    lines = [f"{name} {value}" for name, value in chip.items()]
+    for name, shape in (("grid", grid), ("block", block)):
+        lines += [f"{name}_{axis} {extent}" for axis, extent in zip("xyz", shape)]
+    lines += [f"kernel_registers {kernel.registers}", f"kernel_shared {shared}", f"data {data:x}"]
+    words = {offset: extent for offset, extent in zip((0, 4, 8, 12, 16, 20), (*block, *grid))}
+    words[0x28] = 0x3000  # top of the stack
+    padded = parameters + bytes(-len(parameters) % 4)
+    words.update((kernel.parameter_base + at, int.from_bytes(padded[at:at + 4], "little"))
+                 for at in range(0, len(padded), 4))
+    lines += [f"c {offset:x} {word:x}" for offset, word in words.items()]
+    lines += [f"i {address:x} {high:x} {text}" for address, _, high, text in kernels.code_of(kernel)]
+    return "\n".join(lines) + "\n"
+
+
+def ask(program, description, seconds=240):
+    """What the machine says of a description, as a dictionary."""
+    try:
+        done = subprocess.run([program], input=description, capture_output=True, text=True, timeout=seconds,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        raise rows.Unclear(f"the simulation did not end within {seconds} s") from None
+    try:
+        answer = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        raise rows.Unclear(f"the simulation failed with {done.returncode}") from None
+    if "reason" in answer:
+        raise rows.Unclear(answer["reason"])
+    return answer
+
+
+class Teller:
+    """Keeps what was compiled, so that a file is compiled once for all its rows."""
+
+    def __init__(self, folder, scratch):
+        self.folder, self.scratch = folder, pathlib.Path(scratch)
+        self.program = build_machine(scratch)
+        self.compiled = {}
+        self.profiled = set()  # repositories and GPUs of which a row says that Nsight Compute timed it
+
+    def tree_of(self, row):
+        """The folder that row.file counts from."""
+        return sources.checkout(self.folder, row.repo, row.commit, row.file, self.scratch)
+
+    def note(self, table):
+        """Reads out of all rows who timed with Nsight Compute: a repository is taken to have one way for a GPU."""
+        self.profiled |= {(row.repo, row.gpu) for row in table if re.search(r"Nsight Compute|\bncu\b", row.notes)}
+
+    def kernels_of(self, tree, source, architecture, instance):
+        key = hashlib.sha256(f"{source.read_bytes()} {source} {architecture} {instance}".encode()).hexdigest()[:16]
+        if key not in self.compiled:
+            try:
+                cubin = kernels.compile_file(tree, source, architecture, instance, self.scratch / key)
+                self.compiled[key] = kernels.kernels_of(cubin)
+            except rows.Unclear as unclear:
+                self.compiled[key] = unclear
+        if isinstance(self.compiled[key], rows.Unclear):
+            raise self.compiled[key]
+        return self.compiled[key]
+
+    def kernel_of(self, row, tree, architecture):
+        """The row's kernel: among what the file itself instantiates, else by instantiating the template."""
+        source = tree / row.file
+        found = self.kernels_of(tree, source, architecture, None)
+        base, given = choose.named(row.kernel)
+        if given and not any(choose.is_instance(kernel, base, given) for kernel in found):
+            try:
+                instance = f"{base}<{', '.join(given)}>"
+                found = self.kernels_of(tree, source, architecture, instance)
+            except rows.Unclear:
+                if not found:
+                    raise
+        return choose.choose(found, row)
+
+    def tell(self, row, changes=None):
+        """What is told of a row; never raises for what lies in the row."""
+        try:
+            return self.tell_clear(row, changes or {})
+        except (rows.Unclear, chips.Unknown) as unclear:
+            return Told(reason=str(unclear))
+
+    def tell_clear(self, row, changes):
+        by_profiler = (row.repo, row.gpu) in self.profiled
+        chip = {**chips.numbers(chips.find(row.gpu), by_profiler), **changes}
+        if not row.grid or not row.block:
+            raise rows.Unclear("the launch's grid or block is not given")
+        tree = self.tree_of(row)
+        capability = row.capability or f"{chip['architecture'] / 10:.1f}"
+        architecture, stand_in = kernels.code_architecture(capability)
+        kernel = self.kernel_of(row, tree, architecture)
+        text = kernels.text_of(tree / row.file)
+        names = arguments.parameter_names(text, kernel.base)
+        parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
+        threads = row.block[0] * row.block[1] * row.block[2]
+        shared = kernel.shared
+        if not shared and re.search(r"extern\s+__shared__", text):
+            shared = 4 * threads  # its size stands in the launch: a word a thread is usual
+        kind = row.dtype.split()[0].lower() if row.dtype else ""
+        answer = ask(self.program, describe(kernel, chip, row.grid, row.block, parameters, shared,
+                                            DATA.get(kind, 0x3F800000)))
+        return Told(answer["microseconds"] / 1e3, answer["floor"] / 1e3, answer["binding"],
+                    remark=f"{architecture}'s code" if stand_in else "", details=answer)

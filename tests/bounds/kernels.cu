@@ -1,0 +1,52 @@
+// Kernels whose time on a chip is known on paper: products alone, a copy, words that meet in one bank of shared memory.
+#define PRODUCTS 4096
+
+// Eight sums that do not wait for each other: the multiply-add pipe is what binds.
+__global__ void products(float *out, float a, float b)
+{
+    float sums[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+#pragma unroll 1
+    for (int i = 0; i < PRODUCTS / 64; i++)
+#pragma unroll
+        for (int k = 0; k < 64; k++)
+            sums[k % 8] = sums[k % 8] * a + b;
+    float sum = 0;
+    for (int k = 0; k < 8; k++)
+        sum += sums[k];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+__global__ void copy(const float4 *in, float4 *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i];
+}
+
+// Lanes a stride of words apart: 1 reads a row in one pass, 32 reads a column of 32 words in one bank.
+template <int stride> __global__ void columns(float *out)
+{
+    __shared__ float words[32 * 32];
+    for (int i = threadIdx.x; i < 32 * 32; i += blockDim.x)
+        words[i] = i;
+    __syncthreads();
+    float sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < 64; i++)
+#pragma unroll
+        for (int k = 0; k < 16; k++)
+            sum += ((volatile float *)words)[(threadIdx.x * stride + i + k) % 1024];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+template __global__ void columns<1>(float *);
+template __global__ void columns<32>(float *);
+
+// Lanes 4 KiB apart read one word of each of 32 lines; neighbours in the grid read the next words of these.
+__global__ void scattered(const float *in, float *out)
+{
+    float sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < 1024; i++)
+        sum += in[threadIdx.x * 1024 + i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}

@@ -1,0 +1,227 @@
+"""What is told of kernels whose time is known on paper, what is read out of rows, and what is refused with a reason."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from bounds import arguments, chips, choose, kernels, rows, tell, tools  # noqa: E402
+import validate_bounds  # noqa: E402
+
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+def row(kernel, size, grid, block, gpu="A100 SXM4 40GB", capability="8.0", file="kernels.cu", dtype="fp32"):
+    return rows.make({"repo": "gradus/bounds", "file": file, "kernel": kernel, "dtype": dtype, "problem_size": size,
+                      "grid": grid, "block": block, "gpu": gpu, "compute_capability": capability, "time_ms": "1"})
+
+
+def missing_tool():
+    try:
+        for name in ("nvcc", "cuobjdump", "c++filt", "cc"):
+            tools.find(name)
+    except tools.Missing as missing:
+        return str(missing)
+    return None
+
+
+def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1)):
+    """What the machine says of instructions written as (text, stall, write barrier, wait mask)."""
+    listing = [(16 * i, 0, (stall | 7 << 8 | (7 if write is None else write) << 5 | wait << 11) << 41, text)
+               for i, (text, stall, write, wait) in enumerate(code)]
+    kernel = kernels.Kernel(None, "", "", [], 0x160, 32, 0)
+    real, kernels.code_of = kernels.code_of, lambda _: listing
+    try:
+        text = tell.describe(kernel, chips.numbers(chip), grid, block, b"", 4096, 0)
+    finally:
+        kernels.code_of = real
+    return tell.ask(tell.build_machine(SCRATCH.name), text)
+
+
+class Reading(unittest.TestCase):
+    def test_sizes(self):
+        self.assertEqual(rows.sizes("M=N=K=4096"), {"m": 4096, "n": 4096, "k": 4096})
+        self.assertEqual(rows.sizes("rows=2048*16 cols=16"), {"rows": 32768, "cols": 16})
+        self.assertEqual(rows.sizes("8192x4096"), {"d0": 8192, "d1": 4096})
+        self.assertEqual(rows.sizes("N=2^30"), {"n": 1 << 30})
+        self.assertEqual(rows.sizes("whatever"), {})
+
+    def test_launches(self):
+        self.assertEqual(rows.extents("128x64"), (128, 64, 1))
+        self.assertEqual(rows.extents("864 = 108*2048/256 (+1)"), (864, 1, 1))
+        self.assertEqual(rows.extents("128 (persistent, cluster 2x1)"), (128, 1, 1))
+        self.assertIsNone(rows.extents("not stated"))
+
+    def test_chips(self):
+        for said, meant in (("Tesla V100", "V100 SXM2"), ("A100-PCIE-40GB", "A100 PCIe 40GB"), ("T4", "T4"),
+                            ("NVIDIA GeForce RTX 3090", "RTX 3090"), ("RTX 2080 Super", "RTX 2080 Super"),
+                            ("H100 (SKU not stated; SXM5 assumed)", "H100 SXM5"), ("RTX 3060Ti", "RTX 3060 Ti"),
+                            ("Tesla T4", "T4"), ("NVIDIA A10G", "A10G"), ("NVIDIA L4", "L4"),
+                            ("NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB")):
+            self.assertEqual(chips.find(said), meant, said)
+        self.assertRaises(chips.Unknown, chips.find, "Voodoo 2")
+
+    def test_arguments_by_name(self):
+        text = "template <int T> __global__ void product(int M, int N, int K, float alpha /* a, b */, const float *A)"
+        self.assertEqual(arguments.parameter_names(text + "{", "product"), ["M", "N", "K", "alpha", "A"])
+        kernel = kernels.Kernel(None, "p", "void product<8>(int, int, int, float, float const*)",
+                                [(0, 4), (4, 4), (8, 4), (12, 4), (16, 8)], 0x160, 1, 0)
+        said = arguments.values(kernel, ["M", "N", "K", "alpha", "A"], {"m": 2, "n": 3, "k": 5},
+                                row("product", "", "1", "1"))
+        self.assertEqual([int.from_bytes(said[i:i + 4], "little") for i in (0, 4, 8)], [2, 3, 5])
+        with self.assertRaisesRegex(rows.Unclear, "shift"):
+            arguments.values(kernel, ["M", "N", "shift", "alpha", "A"], {"m": 2, "n": 3},
+                             row("product", "", "1", "1"))
+
+    def test_instances(self):
+        def kernel(name):
+            return kernels.Kernel(None, name, name, [], 0, 1, 0)
+        have = [kernel("void dot<float, 2>(float*)"), kernel("void dot<__half, 4>(__half*)"),
+                kernel("void dot<__half, 2>(__half*)"), kernel("warm()")]
+        self.assertIs(choose.choose(have, row("dot<half,2>", "", "1", "1")), have[2])
+        self.assertIs(choose.choose(have, row("dot<4>", "", "1", "1", dtype="fp16")), have[1])
+        with self.assertRaisesRegex(rows.Unclear, "no kernel sum"):
+            choose.choose(have, row("sum", "", "1", "1"))
+
+    def test_ranks(self):
+        self.assertEqual(validate_bounds.ranks([3, 1, 3]), [2.5, 1, 2.5])
+        self.assertAlmostEqual(validate_bounds.spearman([1, 2, 3], [10, 20, 15]), 0.5)
+        self.assertIsNone(validate_bounds.spearman([1, 1, 1], [1, 2, 3]))
+
+
+class Machine(unittest.TestCase):
+    """Instructions written by hand, with stall counts and barriers of their own."""
+
+    def setUp(self):
+        try:
+            tools.find("cc")
+        except tools.Missing as missing:
+            self.skipTest(str(missing))
+
+    def cycles(self, code, **launch):
+        chip = chips.numbers("A100 SXM4 40GB")
+        answer = described(code, **launch)
+        return (answer["microseconds"] - chip["launch_kernel"]) * chip["clock"] * 1e3, answer
+
+    def test_stall_counts_are_kept(self):
+        short, _ = self.cycles([("FADD R1, R2, R3", 4, None, 0)] * 200 + [("EXIT", 5, None, 0)], block=(32, 1, 1))
+        long, _ = self.cycles([("FADD R1, R2, R3", 9, None, 0)] * 200 + [("EXIT", 5, None, 0)], block=(32, 1, 1))
+        self.assertAlmostEqual(long - short, 200 * 5, delta=20)
+
+    def test_a_barrier_waits_for_memory(self):
+        load = [("LDG.E R4, [R2.64]", 1, 0, 0), ("FADD R5, R4, R4", 4, None, 1), ("EXIT", 5, None, 0)]
+        waits, _ = self.cycles(load, block=(32, 1, 1))
+        free, _ = self.cycles([*load[:1], ("FADD R5, R4, R4", 4, None, 0), load[2]], block=(32, 1, 1))
+        self.assertGreater(waits - free, 200)
+
+    def test_a_loop_ends_and_pipes_bind(self):
+        body = [(f"FFMA R{10 + k % 8}, R4, R5, R{10 + k % 8}", 1, None, 0) for k in range(64)]
+        loop = [("MOV R1, RZ", 5, None, 0), *body, ("IADD3 R1, R1, 0x1, RZ", 5, None, 0),
+                ("ISETP.LT.AND P0, PT, R1, 0x20, PT", 13, None, 0), ("@P0 BRA 0x10", 5, None, 0), ("EXIT", 5, None, 0)]
+        taken, answer = self.cycles(loop, block=(256, 1, 1))
+        self.assertEqual(answer["instructions"], 8 * (2 + 32 * 67))
+        # 8 warps over 4 quarters, 2048 products each, 2 cycles a product on 16 lanes
+        self.assertAlmostEqual(taken / (2 * 2048 * 2), 1.05, delta=0.05)
+        self.assertEqual(answer["binding"], "multiply-add pipe")
+
+    def test_what_is_not_understood_is_a_reason(self):
+        with self.assertRaisesRegex(rows.Unclear, "XROB"):
+            described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
+        with self.assertRaisesRegex(rows.Unclear, "UTMALDG"):
+            described([("UTMALDG.2D [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
+        with self.assertRaisesRegex(rows.Unclear, "does not end"):
+            described([("BRA 0x0", 5, None, 0), ("EXIT", 5, None, 0)], block=(32, 1, 1))
+        with self.assertRaisesRegex(rows.Unclear, "no block fits"):
+            described([("EXIT", 5, None, 0)], block=(4096, 1, 1))
+
+
+class Kernels(unittest.TestCase):
+    """Compiled by nvcc and read back by cuobjdump."""
+
+    @classmethod
+    def setUpClass(cls):
+        if lacking := missing_tool():
+            raise unittest.SkipTest(lacking)
+        cls.folder = pathlib.Path(SCRATCH.name) / "gradus+bounds"
+        cls.folder.mkdir()
+        (cls.folder / "kernels.cu").write_bytes((HERE / "kernels.cu").read_bytes())
+        cls.teller = tell.Teller(SCRATCH.name, SCRATCH.name)
+
+    def tell(self, *arguments_, **named):
+        told = self.teller.tell(row(*arguments_, **named))
+        self.assertEqual(told.reason, "")
+        return told
+
+    def test_products(self):
+        told = self.tell("products", "", "864", "256")  # 8 blocks of 8 warps on each of 108
+        cycles = 8 * 8 / 4 * 4096 * 2
+        self.assertAlmostEqual(told.milliseconds * 1.41e6 / cycles, 1, delta=0.06)
+        self.assertEqual(told.binding, "multiply-add pipe")
+
+    def test_products_where_the_pipe_is_twice_as_wide(self):
+        told = self.tell("products", "", "1056", "256", gpu="H100 SXM5", capability="9.0")
+        self.assertAlmostEqual(told.milliseconds * 1.98e6 / (8 * 8 / 4 * 4096), 1.1, delta=0.1)
+
+    def test_a_copy(self):
+        n = 1 << 24
+        told = self.tell("copy", f"N={n}", str(n // 256), "256")
+        reached = 2 * 16 * n / (told.milliseconds / 1e3) / 1555e9
+        self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
+        self.assertEqual(told.binding, "DRAM")
+
+    def test_words_in_one_bank(self):
+        row_, column = (self.tell(f"columns<{stride}>", "", "864", "256") for stride in (1, 32))
+        loads = 8 * 8 * 1024  # of the warps on a multiprocessor
+        self.assertAlmostEqual(column.milliseconds * 1.41e6 / (32 * loads), 1, delta=0.06)
+        self.assertLess(row_.milliseconds, column.milliseconds / 10)
+        self.assertEqual(column.binding, "shared memory")
+
+    def test_scattered_lanes(self):
+        told = self.tell("scattered", "", "864", "256")
+        self.assertAlmostEqual(told.milliseconds * 1.41e6 / (32 * 8 * 8 * 1024), 1, delta=0.2)
+        self.assertEqual(told.binding, "L1")
+
+    def test_reasons(self):
+        for wrong, said in ((row("nothing", "", "1", "32"), "no kernel nothing"),
+                            (row("copy", "", "1", "32", file="gone.cu"), "no source"),
+                            (row("copy", "", "", "32"), "not given"),
+                            (row("copy", "N=8", "1", "32", gpu="Voodoo 2"), "Voodoo 2")):
+            self.assertIn(said, self.teller.tell(wrong).reason)
+
+    def test_a_file_that_does_not_compile(self):
+        (self.folder / "broken.cu").write_text("__global__ void broken() { nonsense }\n")
+        self.assertIn("does not compile", self.teller.tell(row("broken", "", "1", "32", file="broken.cu")).reason)
+
+    def test_host_functions_and_headers_that_are_not_there(self):
+        (self.folder / "host.cu").write_text('#include "library.h"\n__global__ void ends() {}\nint main()\n{\n'
+                                             "    library_call();\n    return 0;\n}\n")
+        self.assertEqual(self.teller.tell(row("ends", "", "1", "32", file="host.cu")).reason, "")
+
+    def test_the_table(self):
+        table = pathlib.Path(SCRATCH.name) / "table.csv"
+        table.write_text("repo,file,kernel,dtype,problem_size,grid,block,gpu,compute_capability,time_ms\n"
+                         "gradus/bounds,kernels.cu,copy,fp32,N=1048576,4096,256,T4,7.5,0.15\n"
+                         "gradus/bounds,kernels.cu,none,fp32,N=1,1,1,T4,7.5,1\n")
+        done = subprocess.run([sys.executable, "-B", ROOT / "scripts/validate_bounds.py", "--csv", table, "--sources",
+                               SCRATCH.name, "--rows"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("not told: no kernel none", done.stdout)
+        self.assertIn("| gradus/bounds | T4 | 1 of 2 |", done.stdout)
+
+    def test_a_kernel_of_a_file(self):
+        def say(*more):
+            program = [sys.executable, "-B", ROOT / "scripts/tell_bounds.py", HERE / "kernels.cu", "--kernel"]
+            return subprocess.run([*program, *more], capture_output=True, text=True, check=False)
+        told = say("copy", "--grid", "4096", "--block", "256", "--size", "N=2^20", "--gpu", "a100", "--gpu", "Voodoo 2")
+        self.assertEqual(told.returncode, 2)
+        self.assertRegex(told.stdout, r"copy +a100 +0\.0\d+ ms, floor 0\.0\d+ ms, DRAM")
+        self.assertIn("not told: the GPU Voodoo 2", told.stdout)
+        self.assertIn("grid, block must be given", say("copy", "--gpu", "a100").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
