@@ -123,6 +123,8 @@ class Teller:
             return self.tell_clear(row, changes or {})
         except (rows.Unclear, chips.Unknown) as unclear:
             return Told(reason=str(unclear))
+        except (ValueError, LookupError, TypeError, AttributeError, OSError, subprocess.SubprocessError) as slip:
+            return Told(reason=f"a fault of scripts/bounds: {type(slip).__name__}: {slip}"[:160])
 
     def tell_clear(self, row, changes):
         by_profiler = (row.repo, row.gpu) in self.profiled
