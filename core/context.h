@@ -56,6 +56,7 @@ struct gr_context {
     void *trace_user;
     const gr_op *traced_op; /* of the kernel that the hook is told of; NULL: it is told of none */
     const gr_call *traced_call;
+    gr_tensor *traced_result; /* of a forward pass; NULL: of another */
     void (*inspect)(void *user, const gr_op *op, const gr_call *call,
                     gr_pass pass); /* after every kernel; NULL: nobody */
     void *inspect_user;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/clock.h"
+#include "core/watch.h"
 
 void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user)
 {
@@ -69,8 +70,10 @@ void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_
     (pass == GR_FORWARD ? count_forward : count_backward)(op, call, &event);
     ctx->traced_op = op;
     ctx->traced_call = call;
+    ctx->traced_result = op->kind != GR_UPDATE && pass == GR_FORWARD ? call->out[0] : NULL;
     report(ctx, &event);
     ctx->traced_op = NULL;
+    ctx->traced_result = NULL;
 }
 
 void gr__trace_sum(gr_context *ctx, const gr_tensor *sum, double begin)
@@ -104,6 +107,11 @@ char *gr_trace_shapes(const gr_context *ctx, char *text, size_t size)
     return text;
 }
 
+gr_tensor *gr_trace_result(const gr_context *ctx)
+{
+    return ctx ? ctx->traced_result : NULL;
+}
+
 /* --- copies and spans --------------------------------------------------------------------------------------------- */
 
 double gr_span_begin(const gr_context *ctx)
@@ -124,15 +132,22 @@ void gr_span_end(gr_context *ctx, const char *name, double begin)
 
 void gr__trace_copy(gr_context *ctx, const char *name, size_t bytes, double begin)
 {
-    if (ctx->trace && begin > 0)
-        report(ctx, &(gr_trace_event){.kind = GR_TRACE_COPY,
-                                      .op = name,
-                                      .module = ctx->module,
-                                      .pass = "",
-                                      .bytes_read = (double)bytes,
-                                      .bytes_written = (double)bytes,
-                                      .begin = begin,
-                                      .end = gr__seconds()});
+    if (!ctx->trace || begin == 0)
+        return;
+    const gr_op *op = ctx->traced_op; /* of a hook that copies a result: the copy is no kernel, and has none */
+    gr_tensor *result = ctx->traced_result;
+    ctx->traced_op = NULL;
+    ctx->traced_result = NULL;
+    report(ctx, &(gr_trace_event){.kind = GR_TRACE_COPY,
+                                  .op = name,
+                                  .module = ctx->module,
+                                  .pass = "",
+                                  .bytes_read = (double)bytes,
+                                  .bytes_written = (double)bytes,
+                                  .begin = begin,
+                                  .end = gr__seconds()});
+    ctx->traced_op = op;
+    ctx->traced_result = result;
 }
 
 void gr__trace_elsewhere(gr_context *ctx, const char *name, int thread, int64_t begin, int64_t end)

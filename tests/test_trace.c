@@ -91,6 +91,50 @@ static void bytes_and_shapes(void **state)
     assert_int_equal(gr_close(w.ctx), 0);
 }
 
+/* What a hook has read of the forward kernels. */
+typedef struct {
+    gr_context *ctx;
+    int results, copies;
+    float last[6];
+} reader;
+
+static void on_result(void *user, const gr_trace_event *e)
+{
+    reader *r = user;
+    char text[64];
+    gr_tensor *result = gr_trace_result(r->ctx);
+    if (e->kind != GR_TRACE_KERNEL) {
+        r->copies++;
+        assert_null(result);
+        assert_string_equal(gr_trace_shapes(r->ctx, text, sizeof text), "");
+        return;
+    }
+    assert_true((result != NULL) == (strcmp(e->pass, "forward") == 0));
+    if (!result)
+        return;
+    assert_true(gr_download(result, r->last));
+    assert_true(strcmp(gr_trace_shapes(r->ctx, text, sizeof text), "") != 0); /* the copy has left it alone */
+    r->results++;
+}
+
+static void a_hook_reads_results(void **state)
+{
+    (void)state;
+    reader r = {.ctx = gr_open(NULL)};
+    const float values[6] = {-2, -1, 0, 1, 2, 3};
+    gr_tensor *x = gr_variable(r.ctx, 1, (int64_t[]){6}), *dy = gr_tensor_new(r.ctx, GR_F32, 1, (int64_t[]){6});
+    gr_upload(x, values);
+    gr_trace(r.ctx, on_result, &r);
+    gr_backward_from(gr_relu(gr_relu(x)), dy);
+    assert_int_equal(r.results, 2);
+    assert_true(r.copies >= 2);
+    for (int i = 0; i < 6; i++)
+        assert_true(r.last[i] == (values[i] > 0 ? values[i] : 0));
+    assert_null(gr_trace_result(r.ctx));
+    assert_null(gr_trace_result(NULL));
+    assert_int_equal(gr_close(r.ctx), 0);
+}
+
 /* The most memory is that of what is watched, not of a larger step before. */
 static void memory_begins_with_the_trace(void **state)
 {
@@ -139,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ends_comes_in_its_order),
         cmocka_unit_test(bytes_and_shapes),
+        cmocka_unit_test(a_hook_reads_results),
         cmocka_unit_test(memory_begins_with_the_trace),
         cmocka_unit_test(sums_of_gradients),
         cmocka_unit_test(nobody_looks_on),

@@ -53,6 +53,7 @@ COMMANDS = {
     "weights convert": ["weights", "convert", "weights", "new.npz", "--to", "npz"],
     "train from an archive": [*TRAIN, "--init-weights", "weights.npz", "--save-weights", "w"],
     "draw": ["draw", "keras-mlp", "--out", "r.html"],
+    "draw trained": ["draw", "own-pictures", "--weights", "own.weights", "--data", "unseen", "--out", "r.html"],
     "bench memory": ["bench", "memory", "keras-mlp", "--batch", 4, "--rounds", 1, "--threads", 1],
     "summary": ["summary", "cifar10-cnn", "--batch", 4],
     "predict": ["predict", "weights", "PetImages/Cat/0.png", "--json"],

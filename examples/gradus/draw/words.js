@@ -16,6 +16,11 @@ function bytes(number) {
   return short(number, 1024, [" B", " KiB", " MiB", " GiB", " TiB"]);
 }
 
+/* "1.25 ms" */
+function milliseconds(ms) {
+  return ms < 0.0995 ? `${(1000 * ms).toPrecision(2)} µs` : `${ms < 99.5 ? ms.toPrecision(3) : Math.round(ms)} ms`;
+}
+
 function shape(sizes) {
   return sizes.join(" × ");
 }

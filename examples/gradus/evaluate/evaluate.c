@@ -1,14 +1,11 @@
 /* evaluate.c - gradus evaluate: how good trained weights are, on pictures that they have not seen. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "commands.h"
+#include "evaluate/answers.h"
 #include "evaluate/evaluation.h"
-#include "predict/probabilities.h"
 #include "sources/format.h"
 #include "terminal/complain.h"
-
-enum { BATCH = 64 };
 
 typedef struct {
     const char *recipe; /* of weights that name none */
@@ -42,54 +39,6 @@ static const option options[] = {
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
-/* Probabilities of all samples, [n, classes]: means over the passes. */
-typedef struct {
-    int classes;
-    double *p;
-} answers;
-
-/* Adds a share of those of a batch, whose first sample is number first. False: the context tells, or no memory. */
-static bool add_batch(answers *a, double share, gr_tensor *z, int64_t first, int64_t rows, int64_t n)
-{
-    const int logits = (int)gr_dim(z, 1), classes = probabilities_classes(logits);
-    if (!a->p) {
-        a->classes = classes;
-        a->p = calloc((size_t)n * (size_t)classes, sizeof *a->p);
-    }
-    float *values = malloc((size_t)gr_count(z) * sizeof *values);
-    double *p = malloc((size_t)classes * sizeof *p);
-    const bool good = a->p && values && p && gr_download(z, values);
-    for (int64_t row = 0; good && row < rows; row++) {
-        probabilities_of(values + row * logits, logits, p);
-        for (int i = 0; i < classes; i++)
-            a->p[(first + row) * classes + i] += share * p[i];
-    }
-    free(values);
-    free(p);
-    return good;
-}
-
-/* One pass over a set, whose answers have that share in the mean. Returns 0 or an exit code, complained of. */
-static int add_pass(gr_context *ctx, gr_module *net, gr_dataset *set, double share, answers *a)
-{
-    const int64_t n = gr_dataset_size(set);
-    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .order = GR_IN_ORDER});
-    gr_batch batch;
-    bool good = true;
-    gr_record(ctx, false);
-    for (int64_t at = 0; good && at < n && gr_loader_next(loader, &batch); at += batch.samples) {
-        gr_tensor *z = gr_forward(net, batch.x);
-        good = z && add_batch(a, share, z, at, batch.samples, n);
-        gr_step_end(ctx);
-    }
-    gr_loader_close(loader);
-    if (!gr_ok(ctx))
-        return complain_of(ctx, "evaluate");
-    return good
-               ? 0
-               : complain(GR_NO_MEMORY, "evaluate", "out of host memory for the answers of %lld samples", (long long)n);
-}
-
 /* The pictures moved by that many pixels down and to the right, mirrored or not. */
 static int add_view(gr_context *ctx, gr_module *net, const test_pictures *t, int64_t shift, bool mirrored, double share,
                     answers *a)
@@ -98,7 +47,7 @@ static int add_view(gr_context *ctx, gr_module *net, const test_pictures *t, int
     snprintf(plan, sizeof plan, "%sshift=%lld:%lld,fill=reflect", mirrored ? "flip=always," : "", (long long)shift,
              (long long)shift);
     gr_dataset *set = shift == 0 && !mirrored ? t->set : gr_augmented(t->plain, plan);
-    return set ? add_pass(ctx, net, set, share, a) : complain_of(ctx, "evaluate");
+    return set ? answers_add(ctx, net, set, share, "evaluate", a) : complain_of(ctx, "evaluate");
 }
 
 /* The pictures as they are and, with --flip and --shift, mirrored and moved: the moved ones are half of the mean. */
@@ -122,24 +71,14 @@ static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, 
 
 static int tell(const evaluate_asks *asks, const weights_notes *notes, const test_pictures *t, const answers *a)
 {
-    const int64_t n = gr_dataset_size(t->set);
-    int *labels = malloc((size_t)(n + 1) * sizeof *labels), code = 0;
     scores s = {0};
-    for (int64_t i = 0; labels && i < n && code == 0; i++) {
-        labels[i] = test_pictures_label(t, i);
-        if (labels[i] >= a->classes)
-            code = complain(GR_BAD_DATA, "evaluate", "%s has a class number %d, the network has answers for %d",
-                            t->data, labels[i], a->classes);
-    }
-    if (code == 0 && (!labels || !scores_make(&s, a->p, labels, n, a->classes)))
-        code = complain(GR_NO_MEMORY, "evaluate", "out of host memory for the scores");
+    int code = answers_score(a, t, "evaluate", &s);
     const evaluation e = {notes, t, &s, asks->flip, asks->shift, asks->wrong};
     if (code == 0 && !asks->run.json)
         evaluation_print(&e);
     else if (code == 0 && !evaluation_print_json(&e))
         code = complain(GR_NO_MEMORY, "evaluate", "out of host memory, or the output cannot be written");
     scores_close(&s);
-    free(labels);
     return code;
 }
 
@@ -155,10 +94,8 @@ static int evaluate(gr_context *ctx, const evaluate_asks *asks, weights_notes *n
     int code = test_pictures_open(ctx, &s, notes, "evaluate", t);
     if (code)
         return code;
-    gr_module *net = weights_file_net(ctx, notes);
-    int64_t shape[3];
-    gr_dataset_shape(t->set, shape);
-    if (!gr_module_build(net, 3, shape) || !gr_load_weights(net, notes->path))
+    gr_module *net = weights_file_loaded(ctx, notes, t->set);
+    if (!net)
         return complain_of(ctx, "evaluate");
     code = ask_network(ctx, net, t, asks->flip, asks->shift, a);
     return code ? code : tell(asks, notes, t, a);
@@ -183,7 +120,7 @@ static int run_evaluate(int argc, char **argv)
     int code = gr_ok(ctx) ? weights_file_read(ctx, weights, &asked, "evaluate", &notes) : complain_of(ctx, "evaluate");
     if (code == 0)
         code = evaluate(ctx, &asks, &notes, &pictures, &a);
-    free(a.p);
+    answers_close(&a);
     test_pictures_close(&pictures);
     weights_file_close(&notes);
     gr_close(ctx);

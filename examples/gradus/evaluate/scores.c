@@ -48,7 +48,7 @@ static int surest_first(const void *a, const void *b)
     return (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-static int likeliest(const double *p, int classes)
+int scores_answer(const double *p, int classes)
 {
     int best = 0;
     for (int i = 1; i < classes; i++)
@@ -74,7 +74,7 @@ bool scores_make(scores *s, const double *p, const int *labels, int64_t n, int c
     if (!s->counts || !s->mistakes)
         return false;
     for (int64_t i = 0; i < n; i++) {
-        const int said = likeliest(p + i * classes, classes);
+        const int said = scores_answer(p + i * classes, classes);
         s->counts[labels[i] * classes + said]++;
         s->right += said == labels[i];
         if (said != labels[i])

@@ -24,6 +24,9 @@ typedef struct {
     int64_t n_mistakes;
 } scores;
 
+/* The class of the largest of p[classes], the first of equals. */
+int scores_answer(const double *p, int classes);
+
 /* Of class i: its pictures, and how often it was answered. */
 int64_t scores_labelled(const scores *s, int i);
 int64_t scores_said(const scores *s, int i);

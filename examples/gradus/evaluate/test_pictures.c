@@ -37,8 +37,7 @@ static void on_taken(void *user, const char *line)
 
 static void on_skipped(void *user, const char *file, const char *reason)
 {
-    (void)user;
-    complain(GR_BAD_DATA, "evaluate", "left out %s: %s", file, reason);
+    complain(GR_BAD_DATA, ((const test_pictures *)user)->command, "left out %s: %s", file, reason);
 }
 
 /* Decoded when they are wanted: there may be many more than a recipe trains on. */
@@ -157,7 +156,7 @@ static int open_part(gr_context *ctx, const resolved *s, const char *command, te
 int test_pictures_open(gr_context *ctx, const resolved *s, const weights_notes *notes, const char *command,
                        test_pictures *t)
 {
-    *t = (test_pictures){0};
+    *t = (test_pictures){.command = command};
     const bool files = s->recipe->format->files && !s->asked.procedural;
     const int code = files ? open_files(ctx, s, notes, command, t) : open_part(ctx, s, command, t);
     if (code == 0)

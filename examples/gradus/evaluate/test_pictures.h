@@ -15,8 +15,9 @@ typedef struct {
     int *classes;      /* the network's class of each of the set's; NULL: the same */
     char **names;      /* of the files that were there, in order; NULL: they have none */
     int64_t n_names, room;
-    file_sums sums; /* of the same files */
-    bool lost;      /* memory has run out */
+    file_sums sums;      /* of the same files */
+    bool lost;           /* memory has run out */
+    const char *command; /* that asks for them */
 } test_pictures;
 
 /*

@@ -33,6 +33,9 @@ int profile_write_trace(const profile *p, int64_t limit, const char *path, const
 /* Writes "pass;part;of;the;module;operation microseconds" for each call: what flame graphs are drawn from. */
 int profile_write_stacks(const profile *p, const char *path, const char *command);
 
+/* The profile in a folder, a new reference. Returns 0 or an exit code, complained of. */
+int profile_read(const char *folder, const char *command, json_t **of);
+
 /* Prints what became slower or faster from profile a to b, of two folders. Returns 0 or an exit code, complained of. */
 int profile_compare(const char *a, const char *b, bool json, const char *command);
 

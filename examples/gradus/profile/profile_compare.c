@@ -5,7 +5,6 @@
 
 #include "profile/profile.h"
 #include "terminal/complain.h"
-#include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 
 /* One line of both; a time is NAN where a profile has no such line. */
@@ -13,21 +12,6 @@ typedef struct {
     const char *op, *pass;
     double ms[2], error[2];
 } pair;
-
-/* Returns 0 or an exit code, complained of. */
-static int read_profile(const char *folder, const char *command, json_t **of)
-{
-    char path[3072];
-    json_fault why;
-    snprintf(path, sizeof path, "%s/profile.json", folder);
-    *of = json_read(path, &why);
-    if (!*of)
-        return complain(why.code, command, "%s is no profile: %s; gradus profile RECIPE --out %s makes one", path,
-                        why.text, folder);
-    if (!json_is_array(json_object_get(*of, "operations")))
-        return complain(GR_BAD_DATA, command, "%s is no profile: it has no list \"operations\"", path);
-    return 0;
-}
 
 /* The line of op and pass, added where it is new. */
 static pair *pair_of(pair *pairs, int *n, const char *op, const char *pass)
@@ -162,9 +146,9 @@ static int compare(const json_t *a, const json_t *b, bool json, const char *comm
 int profile_compare(const char *a, const char *b, bool json, const char *command)
 {
     json_t *before, *after = NULL;
-    int code = read_profile(a, command, &before);
+    int code = profile_read(a, command, &before);
     if (code == 0)
-        code = read_profile(b, command, &after);
+        code = profile_read(b, command, &after);
     if (code == 0)
         code = compare(before, after, json, command);
     json_decref(before);

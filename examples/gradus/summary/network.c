@@ -43,9 +43,8 @@ static void plan_training(gr_context *ctx, const resolved *s, gr_module *net)
     gr_plan_end(ctx);
 }
 
-bool summary_make(gr_context *ctx, const resolved *s, summary *out)
+bool summary_make(gr_context *ctx, const resolved *s, gr_module *net, summary *out)
 {
-    gr_module *net = resolved_net(s, ctx, NULL);
     int64_t shape[3];
     source_shape(s, shape);
     gr_module_build(net, 3, shape);

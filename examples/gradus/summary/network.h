@@ -17,8 +17,8 @@ typedef struct {
 /* Which network, and how it is trained: of settings. */
 extern const option network_options[];
 
-/* In a context that only plans. False: the context tells. */
-bool summary_make(gr_context *ctx, const resolved *s, summary *out);
+/* Of a network that is not built yet, in a context that only plans. False: the context tells. */
+bool summary_make(gr_context *ctx, const resolved *s, gr_module *net, summary *out);
 
 /* All of it as an object. */
 json_t *summary_json(const gr_context *ctx, const resolved *s, const summary *m);

@@ -88,7 +88,7 @@ static int run_summary(int argc, char **argv)
     const resolved s = settings_resolve(&asked, r);
     gr_context *ctx = resolved_open(&s, true);
     summary m = {0};
-    int code = summary_make(ctx, &s, &m) ? 0 : complain_of(ctx, "summary");
+    int code = summary_make(ctx, &s, resolved_net(&s, ctx, NULL), &m) ? 0 : complain_of(ctx, "summary");
     if (code == 0)
         (asked.json ? print_json : print_summary)(ctx, &s, &m);
     gr_close(ctx);

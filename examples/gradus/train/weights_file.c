@@ -85,7 +85,7 @@ static const recipe *recipe_of(const char *path, const char *noted, const char *
         complain(GR_USAGE, command, "%s does not say which recipe's network its weights are of; name it with --recipe",
                  path);
     else if (asked && noted && strcmp(asked, noted) != 0)
-        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; leave out --recipe", path, noted, asked);
+        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; name that recipe, or none", path, noted, asked);
     else
         return recipe_find(asked ? asked : noted, command);
     return NULL;
@@ -152,6 +152,14 @@ gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes)
     if (notes->outputs > 0)
         gr_module_set_outputs(net, (int)notes->outputs);
     return net;
+}
+
+gr_module *weights_file_loaded(gr_context *ctx, const weights_notes *notes, const gr_dataset *set)
+{
+    int64_t shape[3];
+    gr_dataset_shape(set, shape);
+    gr_module *net = weights_file_net(ctx, notes);
+    return gr_module_build(net, 3, shape) && gr_load_weights(net, notes->path) ? net : NULL;
 }
 
 const char *weights_file_class(const weights_notes *notes, int class, char text[32])

@@ -39,6 +39,9 @@ void weights_file_close(weights_notes *notes);
 /* Weights with these notes. False: the context tells. */
 bool weights_file_rewrite(gr_module *net, const char *path, const weights_notes *notes);
 
+/* The network of the weights, built for pictures of a set and with them. NULL: the context tells. */
+gr_module *weights_file_loaded(gr_context *ctx, const weights_notes *notes, const gr_dataset *set);
+
 /* The network of the weights, not built and without them. NULL: the context tells. */
 gr_module *weights_file_net(gr_context *ctx, const weights_notes *notes);
 
