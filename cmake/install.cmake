@@ -11,6 +11,7 @@ if(GRADUS_PROGRAMS)
   install(FILES examples/published.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
   install(DIRECTORY examples/puzzles examples/models DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
   install(PROGRAMS scripts/plot_sweep.py scripts/plot_landscape.py scripts/compare_sweeps.py scripts/slurm_sweep.py
+          scripts/bench_torch.py scripts/torch_operations.py
           DESTINATION ${CMAKE_INSTALL_DATADIR}/gradus)
 endif()
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)

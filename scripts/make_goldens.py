@@ -18,6 +18,8 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file, save_file
 
+from torch_operations import Words, forward
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "tests/table/rows.def"
 OPS = ROOT / "kernels/ops/ops.def"
@@ -81,28 +83,14 @@ def read_ops():
     return ops
 
 
-class Row:
+class Row(Words):
     def __init__(self, text, ops):
         self.text = text
-        words = text.split()
-        self.op = words[0]
+        self.op, *words = text.split()
+        super().__init__(words)
         self.kind, self.inputs, self.outputs = ops[self.op]
-        self.words = {}
-        for word in words[1:]:
-            match = re.fullmatch(r"(\w+)(?:\[([^\]]*)\])?", word)
-            numbers = [float(n) for n in match[2].split(",")] if match[2] else []
-            self.words[match[1]] = numbers
         self.key = fnv1a(text)
         self.shapes = {s.name: [int(n) for n in self.words[s.name]] for s in self.inputs if s.name in self.words}
-
-    def has(self, word):
-        return word in self.words
-
-    def number(self, word, default):
-        return self.words[word][0] if self.has(word) else default
-
-    def pair(self, word, default):
-        return [int(n) for n in self.words[word]] if self.has(word) else default
 
 
 def read_rows(ops):
@@ -214,48 +202,6 @@ def draw_input(row, number, slot):
 
 # --- PyTorch's answers ------------------------------------------------------------------------------------------------
 
-def padding(row, size, window, stride, prefix=""):
-    """(left, right, top, bottom) as F.pad takes it; "same" as TensorFlow defines it."""
-    if row.has(prefix + "pad"):
-        top, bottom, left, right = (int(n) for n in row.words[prefix + "pad"])
-        return left, right, top, bottom
-    if not row.has(prefix + "same"):
-        return 0, 0, 0, 0
-    before_after = []
-    for axis in (1, 0):
-        total = max((-(-size[axis] // stride[axis]) - 1) * stride[axis] + window[axis] - size[axis], 0)
-        before_after += [total // 2, total - total // 2]
-    return tuple(before_after)
-
-
-def conv2d(row, x, w, b):
-    """x NHWC, w KRSC -> NHWC."""
-    x, w = x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2)
-    stride = row.pair("stride", [1, 1])
-    x = F.pad(x, padding(row, x.shape[2:], w.shape[2:], stride))
-    return F.conv2d(x, w, b, stride=stride).permute(0, 2, 3, 1)
-
-
-def max_pool2d(row, x, size, prefix=""):
-    x = x.permute(0, 3, 1, 2)
-    stride = row.pair(prefix + "stride", size)
-    x = F.pad(x, padding(row, x.shape[2:], size, stride, prefix), value=-float("inf"))
-    return F.max_pool2d(x, size, stride).permute(0, 2, 3, 1)
-
-
-def avg_pool2d(row, x):
-    """The mean over what lies in the image: sums, by how many there are."""
-    size = row.pair("size", None)
-    stride, x = row.pair("stride", size), x.permute(0, 3, 1, 2)
-    pad = padding(row, x.shape[2:], size, stride)
-    sums, seen = (F.avg_pool2d(F.pad(t, pad), size, stride, divisor_override=1) for t in (x, torch.ones_like(x)))
-    return (sums / seen).permute(0, 2, 3, 1)
-
-
-def relu_if(row, y):
-    return F.relu(y) if row.has("relu") else y
-
-
 def dropout(row, x):
     """The mask of kernels/ops/dropout.h, its seed and micro-batch those of tests/table/row.c, the first call in it or
     the second."""
@@ -265,19 +211,6 @@ def dropout(row, x):
     words = philox(counter, [seed & 0xFFFFFFFF, seed >> 32]).reshape(-1)[:x.numel()]
     keep = (words >> 8) * 2.0**-24 >= rate
     return x * torch.from_numpy(keep.reshape(x.shape)).to(x.dtype) / (1 - rate)
-
-
-def weighted(row, losses, weight):
-    total = row.number("inv_weight", 1 / losses.shape[0])
-    return ((losses if weight is None else losses * weight) * total).sum()
-
-
-def cross_entropy(row, z, t, weight):
-    return weighted(row, F.cross_entropy(z, t, reduction="none", label_smoothing=row.number("smoothing", 0)), weight)
-
-
-def bce(row, z, t, weight):
-    return weighted(row, F.binary_cross_entropy_with_logits(z[:, 0], t.to(z.dtype), reduction="none"), weight)
 
 
 def accuracy(row, z, t, weight):
@@ -382,39 +315,6 @@ def augment(row, x, maps):
     return torch.where(torch.from_numpy(boxed), 0, values)
 
 
-def batch_norm(row, x, gamma, beta, residual, mean, var):
-    """x NHWC or [N,C]: channels last."""
-    order = [0, x.dim() - 1, *range(1, x.dim() - 1)]
-    back = [0, *range(2, x.dim()), 1]
-    y = F.batch_norm(x.permute(order), mean, var, gamma, beta, training=mean is None,
-                     eps=row.number("var_epsilon", 1e-5))
-    y = y.permute(back)
-    return relu_if(row, y if residual is None else y + residual)
-
-
-DIFF = {
-    "conv2d": lambda row, x, w, b: relu_if(row, conv2d(row, x, w, b)),
-    "max_pool2d": lambda row, x: max_pool2d(row, x, row.pair("size", None)),
-    "conv2d_relu_max_pool": lambda row, x, w, b:
-        max_pool2d(row, F.relu(conv2d(row, x, w, b)), row.pair("pool", None), "pool_"),
-    "dense": lambda row, x, w, b: relu_if(row, F.linear(x, w.T, b)),
-    "batch_norm": batch_norm,
-    "flatten": lambda row, x: torch.flatten(x, 1) if x.dim() > 1 else x[:, None],
-    "dropout": dropout,
-    "avg_pool2d": avg_pool2d,
-    "reshape": lambda row, x: x.reshape([int(n) for n in row.words["to"]]),
-    "scale": lambda row, x: row.number("factor", None) * x,
-    "l2_penalty": lambda row, w: row.number("factor", None) * (w * w).sum(),
-    "add": lambda row, a, b: relu_if(row, a + b),
-    "mul": lambda row, a, b: a * b,
-    "exp": lambda row, x: x.exp(),
-    "log": lambda row, x: x.log(),
-    "sum": lambda row, x: x.sum(),
-    "mean": lambda row, x: x.mean(),
-    "global_avg_pool": lambda row, x: x.mean((1, 2)),
-    "softmax_cross_entropy": cross_entropy,
-    "sigmoid_bce": bce,
-}
 def cast(row, x):
     """By way of float32, as which the inputs were drawn."""
     types = {"f16": torch.float16, "bf16": torch.bfloat16}
@@ -434,7 +334,7 @@ def differentiate(row, tensors):
     for slot, t in zip(row.inputs, tensors):
         if slot.grad and t is not None:
             t.requires_grad_(True)
-    y = DIFF[row.op](row, *tensors) if row.op in DIFF else getattr(F, row.op)(*tensors)  # of the same name there
+    y = dropout(row, *tensors) if row.op == "dropout" else forward(row, row.op, tensors)
     dy = torch.from_numpy(draw_uniform(row, DRAW_DY, y.numel()).reshape(y.shape).copy())
     (y * dy * row.number("loss_scale", 1)).sum().backward()
     results = {row.outputs[0].name: y.detach()}

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import statistics
+import sys
 import unittest
 
 from cli import GRADUS, Case
@@ -217,6 +218,36 @@ class Comparisons(RowsCase):
         self.assertEqual([(v["pass"], v["verdict"], v["rounds"]) for v in found],
                          [("forward", "undecided", [6, 6]), ("backward", "undecided", [6, 6])])
         self.refused(5, "bench", "relu", "--batch", 1, "--against", "/nowhere/gradus", names=["/nowhere/gradus"])
+
+    def against_torch(self, expect=0, mistake="", python=sys.executable, stand_in=True):
+        """Of a ReLU, beside a module that stands in for PyTorch."""
+        self.environment.update(PYTHON=python, STAND_IN=mistake)
+        if stand_in:
+            self.environment["PYTHONPATH"] = str(pathlib.Path(__file__).parent / "torch_stand_in")
+        return self.gradus("bench", "relu", "--shape", "x[N,24]", "--batch", "2,3", "--threads", 1, "--seconds", 0.1,
+                           "--noise", 50, "--against", "torch", "--json", expect=expect)
+
+    def test_against_torch(self):
+        found = [json.loads(line) for line in self.against_torch().out.splitlines()]
+        self.assertEqual([(v["batch"], v["pass"], v["sides"]) for v in found],
+                         [(n, name, ["PyTorch", "gradus"]) for n in (2, 3) for name in ("forward", "backward")])
+        for v in found:  # plain Python takes longer
+            self.assertEqual(v["verdict"], "faster")
+            self.assertGreater(v["before_ms"], v["after_ms"])
+
+    def test_numbers_that_differ_from_torch_s(self):
+        for mistake, told in (("result", "the result differs from PyTorch's"),
+                              ("gradient", "the gradient of x differs from PyTorch's")):
+            done = self.against_torch(expect=7, mistake=mistake)
+            self.assertIn(told, done.err)
+            self.assertEqual(done.out, "")
+
+    def test_without_torch(self):
+        self.assertIn("set PYTHON", self.against_torch(expect=2, python="/nowhere/python").err)
+        (self.folder / "torch.py").write_text("import nothing_of_this_name")
+        self.environment["PYTHONPATH"] = str(self.folder)
+        self.assertIn("cannot import it", self.against_torch(expect=2, stand_in=False).err)
+        self.refused(2, "bench", "relu", "--against", "torch", "--device", "ref", names=["cpu"])
 
     def test_no_rows(self):
         (self.folder / "empty").write_text("")

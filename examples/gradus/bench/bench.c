@@ -8,6 +8,7 @@
 #include "bench/bench_ladder.h"
 #include "bench/bench_measure.h"
 #include "bench/bench_shape.h"
+#include "bench/bench_torch.h"
 #include "commands.h"
 #include "train/row.h"
 
@@ -144,7 +145,9 @@ static int run_cases(bench_run *run, const char *const *operands)
     if (!s->counters && !s->json && cases && code == 0) /* rows tell the load */
         warn_if_busy();
     if (cases && code == 0)
-        code = s->against ? bench_against(s, cases, n, run->batches, run->n_batches) : measure(run, cases, n);
+        code = !s->against                        ? measure(run, cases, n)
+               : strcmp(s->against, "torch") == 0 ? bench_torch(s, cases, n, run->batches, run->n_batches)
+                                                  : bench_against(s, cases, n, run->batches, run->n_batches);
     free(cases);
     return code ? code : cases ? 0 : GR_NO_MEMORY;
 }

@@ -2,29 +2,17 @@
 #include "bench/bench_against.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/bench_judge.h"
-#include "bench/bench_verdicts.h"
+#include "bench/bench_duel.h"
 #include "terminal/progress.h"
 #include "terminal/system.h"
 #include "train/row.h"
 
-/* Passes of a case; processes of either program; the fewest that a verdict is made of; seconds that each measures. */
-enum { PASSES = 2, MOST_TURNS = 200, LEAST_TURNS = 6 };
-static const char *const turn_seconds = "0.1";
-
-/* What both programs have shown of a case at a batch size. */
-typedef struct {
-    json_t *row[PASSES];                 /* the first of each pass */
-    double times[PASSES][2][MOST_TURNS]; /* other, own; seconds */
-    int turns;
-    bool left_out; /* a program has measured nothing: it does not fit into memory, or it is wrong and says so */
-} duel;
+static const char *const turn_seconds = "0.1"; /* that each process measures */
 
 /* --- a process ---------------------------------------------------------------------------------------------------- */
 
@@ -86,7 +74,7 @@ static json_t *ask(const char *program, char **words)
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
 /* Keeps what a process has measured as turn number d->turns of a side. */
-static void keep(duel *d, json_t *rows, int side, const char *about)
+static void keep(bench_duel *d, json_t *rows, int side, const char *about)
 {
     int pass = 0;
     size_t i;
@@ -94,7 +82,7 @@ static void keep(duel *d, json_t *rows, int side, const char *about)
     json_array_foreach(rows, i, row)
     {
         const double ms = json_number_value(json_object_get(row, "ms"));
-        if (!(ms > 0) || pass == PASSES)
+        if (!(ms > 0) || pass == DUEL_PASSES)
             continue;
         if (!d->row[pass]) {
             d->row[pass] = json_incref(row);
@@ -106,7 +94,7 @@ static void keep(duel *d, json_t *rows, int side, const char *about)
 }
 
 /* Both programs once, the one that was last first. False: one has failed. */
-static bool turn(const bench_settings *s, const bench_case *c, const char *batch, duel *d, bool counts)
+static bool turn(const bench_settings *s, const bench_case *c, const char *batch, bench_duel *d, bool counts)
 {
     char *words[MOST_WORDS + 1] = {NULL};
     const int n = command_of(s, c, batch, !counts && !s->unchecked, words);
@@ -124,53 +112,25 @@ static bool turn(const bench_settings *s, const bench_case *c, const char *batch
     return done;
 }
 
-/* The noisiest pass's noise of the ratio. */
-static double noise(const duel *d)
-{
-    double worst = 0, ratios[MOST_TURNS];
-    for (int pass = 0; pass < PASSES && d->row[pass]; pass++) {
-        for (int i = 0; i < d->turns; i++)
-            ratios[i] = d->times[pass][1][i] / d->times[pass][0][i];
-        worst = fmax(worst, noise_of(ratios, d->turns));
-    }
-    return worst;
-}
-
-static int add_verdicts(duel *d, bench_compared *list)
-{
-    int n = 0;
-    for (int pass = 0; pass < PASSES && d->row[pass]; pass++) {
-        double *before = d->times[pass][0], *after = d->times[pass][1];
-        list[n] = (bench_compared){.row = d->row[pass], .rounds = {d->turns, d->turns}};
-        list[n].verdict = judge_in_turns(before, after, d->turns);
-        list[n].before = median_of(before, d->turns);
-        list[n++].after = median_of(after, d->turns);
-    }
-    return n;
-}
-
 /* A case at a batch size, into list. Returns how many passes it has; -1: a program has failed. */
 static int fight(const bench_settings *s, const bench_case *c, int64_t batch, bench_compared *list)
 {
     char size[32];
-    duel *d = calloc(1, sizeof *d);
+    bench_duel *d = calloc(1, sizeof *d);
     snprintf(size, sizeof size, "%lld", (long long)batch);
     bool done = d && turn(s, c, size, d, false); /* checks, and loads both programs into memory */
     const double begin = now_seconds();
     const bench_pace pace = bench_pace_of(s);
-    while (done && !d->left_out && d->turns < MOST_TURNS) {
+    while (done && !d->left_out && !duel_over(d, pace, now_seconds() - begin))
         done = turn(s, c, size, d, true);
-        if (d->turns >= LEAST_TURNS && (noise(d) <= pace.noise || now_seconds() - begin > pace.seconds))
-            break;
-    }
-    const int n = !done ? -1 : d->left_out ? 0 : add_verdicts(d, list);
+    const int n = !done ? -1 : d->left_out ? 0 : duel_verdicts(d, list);
     free(d); /* rows belong to the list */
     return n;
 }
 
 int bench_against(const bench_settings *s, const bench_case *cases, int n, const int64_t *batches, int n_batches)
 {
-    bench_compared *list = calloc((size_t)(n * n_batches) * PASSES + 1, sizeof *list);
+    bench_compared *list = calloc((size_t)(n * n_batches) * DUEL_PASSES + 1, sizeof *list);
     progress p = progress_open();
     int found = 0, code = list ? 0 : complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
     for (int i = 0; i < n && code == 0; i++)
@@ -182,7 +142,7 @@ int bench_against(const bench_settings *s, const bench_case *cases, int n, const
             progress_clear(&p);
         }
     if (code == 0)
-        code = verdicts_print(list, found, s->json);
+        code = verdicts_print(list, found, &two_builds, s->json);
     for (int i = 0; list && i < found; i++)
         json_decref((json_t *)list[i].row);
     free(list);

@@ -247,7 +247,7 @@ int bench_compare_rows(const json_t *before, const json_t *after, bool json)
                100 * (exp(median_of(c.drifts, c.n)) - 1));
     }
     if (code == 0)
-        code = verdicts_print(c.list, c.n, json);
+        code = verdicts_print(c.list, c.n, &two_builds, json);
     free(c.list);
     free(c.drifts);
     free(a);

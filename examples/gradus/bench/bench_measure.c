@@ -14,7 +14,7 @@
  * by a share of the batch size, is rounded, by up to 2^-11 of it in tf32 and fp16 and 2^-8 in bf16, as results are in
  * halves.
  */
-static double tolerance(const gr_context *ctx)
+double bench_tolerance(const gr_context *ctx)
 {
     const char *precision = gr_precision_name(ctx);
     return strcmp(precision, "bf16") == 0   ? 2e-2
@@ -102,7 +102,7 @@ static void measure(bench_run *run, bench_line *line, const bench_answer *refere
     const char *what = "";
     if (!bench_open(&t, line->c, bench_way_of(run->s), &here, line->batch, line->checked) || !bench_ask(&t, &answer)) {
         note_failure(run, &t, line);
-    } else if ((line->error = compare(run, &t, &answer, reference, &what)) <= tolerance(t.ctx)) {
+    } else if ((line->error = compare(run, &t, &answer, reference, &what)) <= bench_tolerance(t.ctx)) {
         bench_forget(&answer); /* the memory is better used by the caches of the system */
         memcpy(line->count, t.count, sizeof line->count);
         if (!run->s->counters && !bench_time(&t, &here, bench_pace_of(run->s), line->times))

@@ -19,6 +19,9 @@ typedef struct {
     int code; /* the first thing that went wrong */
 } bench_run;
 
+/* How far an answer of a context may be from the reference's, as bench_compare tells it. */
+double bench_tolerance(const gr_context *ctx);
+
 /* Adds what went wrong to run->code. */
 void bench_measure_case(bench_run *run, const bench_case *c);
 

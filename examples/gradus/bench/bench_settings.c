@@ -41,7 +41,8 @@ const option bench_options[] = {
                 "faster, slower or undecided"),
     TEXT_OPTION("against", "PROGRAM", AT(against),
                 "measure the gradus of another build and this one in turns, and judge the difference: tells more than "
-                "--compare where a machine is not quiet"),
+                "--compare where a machine is not quiet; torch: PyTorch and this one, whose numbers are compared "
+                "first"),
     BYTES_OPTION("memory-limit", AT(memory_limit),
                  "leave out what needs more than this, such as 512M or 2G (default: the memory that is free)"),
     FLAG_OPTION("list", AT(list), "name the operations and the shapes they are measured with"),
@@ -123,6 +124,10 @@ int bench_check_settings(const bench_settings *s, const char *const *operands)
                         s->compare    ? "--compare"
                         : s->counters ? "--counters"
                                       : "--csv");
+    const bool torch = s->against && strcmp(s->against, "torch") == 0;
+    const bool elsewhere = s->device.given && strcmp(device_names[s->device.value], "cpu") != 0;
+    if (torch && (s->cold || elsewhere || (s->precision.given && s->precision.value > 0)))
+        return complain(GR_USAGE, "bench", "--against torch compares fp32 on the device cpu, with warm caches");
     if (s->compare && s->counters)
         return complain(GR_USAGE, "bench", "--compare is of times, --counters counts");
     return 0;

@@ -11,6 +11,8 @@
 #include "terminal/text.h"
 #include "train/row.h"
 
+const verdict_sides two_builds = {"before", "after"};
+
 /* --- for people --------------------------------------------------------------------------------------------------- */
 
 static bool same_case(const json_t *a, const json_t *b)
@@ -18,11 +20,13 @@ static bool same_case(const json_t *a, const json_t *b)
     return strcmp(text_at(a, "op"), text_at(b, "op")) == 0 && strcmp(text_at(a, "row"), text_at(b, "row")) == 0;
 }
 
-static void print_heading(const json_t *row)
+static void print_heading(const json_t *row, const verdict_sides *sides)
 {
+    char before[32], after[32];
+    snprintf(before, sizeof before, "%s ms", sides->before);
+    snprintf(after, sizeof after, "%s ms", sides->after);
     printf("\n%s: %s\n%s\n", text_at(row, "op"), text_at(row, "case"), text_at(row, "shapes"));
-    printf("%6s %-8s %10s %10s %7s %17s  %s\n", "batch", "pass", "before ms", "after ms", "ratio", "99 % interval",
-           "verdict");
+    printf("%6s %-8s %10s %10s %7s %17s  %s\n", "batch", "pass", before, after, "ratio", "99 % interval", "verdict");
 }
 
 static void print_compared(const bench_compared *c, int decided)
@@ -37,19 +41,20 @@ static void print_compared(const bench_compared *c, int decided)
            c->verdict.ratio, interval, verdict_names[decided]);
 }
 
-static void print_table(const bench_compared *list, int n, const int *decided)
+static void print_table(const bench_compared *list, int n, const verdict_sides *sides, const int *decided)
 {
     int count[3] = {0};
     for (int i = 0; i < n; i++) {
         if (i == 0 || !same_case(list[i].row, list[i - 1].row))
-            print_heading(list[i].row);
+            print_heading(list[i].row, sides);
         print_compared(&list[i], decided[i]);
         count[decided[i]]++;
     }
     printf("\n%d slower, %d faster, %d undecided\n", count[VERDICT_SLOWER], count[VERDICT_FASTER],
            count[VERDICT_UNDECIDED]);
+    printf("ratio: %s / %s\n", sides->after, sides->before);
     print_wrapped(stdout,
-                  "ratio: after / before. Rounds are what is counted, not samples; faster and slower are at 1 %, after "
+                  "Rounds are what is counted, not samples; faster and slower are at 1 %, after "
                   "Holm's correction for all lines together. undecided: a difference may be there or not, and the "
                   "interval says how large it could be.",
                   0, 0);
@@ -62,16 +67,17 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static void print_json(const bench_compared *list, int n, const int *decided)
+static void print_json(const bench_compared *list, int n, const verdict_sides *sides, const int *decided)
 {
     for (int i = 0; i < n; i++) {
         const bench_compared *c = &list[i];
-        json_t *o = json_pack(
-            "{s:s, s:s, s:s, s:O, s:s, s:f, s:f, s:[i, i], s:o, s:o, s:o, s:o, s:s}", "op", text_at(c->row, "op"),
-            "case", text_at(c->row, "case"), "row", text_at(c->row, "row"), "batch", json_object_get(c->row, "batch"),
-            "pass", text_at(c->row, "pass"), "before_ms", 1e3 * c->before, "after_ms", 1e3 * c->after, "rounds",
-            c->rounds[0], c->rounds[1], "ratio", number(c->verdict.ratio), "ratio_low_99", number(c->verdict.low),
-            "ratio_high_99", number(c->verdict.high), "p", number(c->verdict.p), "verdict", verdict_names[decided[i]]);
+        json_t *o = json_pack("{s:s, s:s, s:s, s:O, s:s, s:[s, s], s:f, s:f, s:[i, i], s:o, s:o, s:o, s:o, s:s}", "op",
+                              text_at(c->row, "op"), "case", text_at(c->row, "case"), "row", text_at(c->row, "row"),
+                              "batch", json_object_get(c->row, "batch"), "pass", text_at(c->row, "pass"), "sides",
+                              sides->before, sides->after, "before_ms", 1e3 * c->before, "after_ms", 1e3 * c->after,
+                              "rounds", c->rounds[0], c->rounds[1], "ratio", number(c->verdict.ratio), "ratio_low_99",
+                              number(c->verdict.low), "ratio_high_99", number(c->verdict.high), "p",
+                              number(c->verdict.p), "verdict", verdict_names[decided[i]]);
         json_dumpf(o, stdout, ROW_FORMAT);
         putchar('\n');
         json_decref(o);
@@ -80,7 +86,7 @@ static void print_json(const bench_compared *list, int n, const int *decided)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-int verdicts_print(const bench_compared *list, int n, bool json)
+int verdicts_print(const bench_compared *list, int n, const verdict_sides *sides, bool json)
 {
     bench_verdict *verdicts = calloc((size_t)n + 1, sizeof *verdicts);
     int *decided = calloc((size_t)n + 1, sizeof *decided), code = 0;
@@ -88,7 +94,7 @@ int verdicts_print(const bench_compared *list, int n, bool json)
         for (int i = 0; i < n; i++)
             verdicts[i] = list[i].verdict;
         judge_together(verdicts, n, decided);
-        (json ? print_json : print_table)(list, n, decided);
+        (json ? print_json : print_table)(list, n, sides, decided);
     } else {
         code = complain(GR_NO_MEMORY, "bench", "out of host memory for %d verdicts", n);
     }

@@ -16,8 +16,14 @@ typedef struct {
     bench_verdict verdict;
 } bench_compared;
 
-/* Prints the table, or with json a line for each; names of both sides for the heading. Returns 0 or an exit code. */
-int verdicts_print(const bench_compared *list, int n, bool json);
+/* What both sides are called, in at most 7 letters. */
+typedef struct {
+    const char *before, *after;
+} verdict_sides;
+extern const verdict_sides two_builds; /* "before", "after" */
+
+/* Prints the table, or with json a line for each. Returns 0 or an exit code. */
+int verdicts_print(const bench_compared *list, int n, const verdict_sides *sides, bool json);
 
 /* What keys of two rows tell of where they were measured, where they differ: "commit: a, then b" lines. */
 void verdicts_tell_apart(const json_t *before, const json_t *after);
