@@ -119,7 +119,6 @@ class Mpi(Case):
         self.assertIn("rank 1 of 4 has not been heard of", out)
         self.assertLess(seconds, 10)
 
-
     def refused(self, *second, patience=10):
         """What two ranks say of which the second is another program, or has something wrong with it."""
         run = self.mpirun("-np", 1, GRADUS, *RUN, "--updates", 10**6, "--patience", patience, ":", "-np", 1, *second)

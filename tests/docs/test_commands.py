@@ -195,9 +195,10 @@ class Commands(pages.PagesCase):
 
     def test_every_option_in_prose_is_known(self):
         tool = ("train sweep find-batch compare report reproduce monitor predict evaluate summary bench profile cuda "
-                "puzzle doctor landscape")
+                "puzzle doctor landscape draw")
         commands = [[name] for name in tool.split()]
         commands += [["data", name] for name in "check pack show".split()] + [["weights", "convert"]]
+        commands += [["bench", name] for name in "memory scaling".split()]
         known = "".join(self.help(*command) for command in commands)
         scripts = (pages.ROOT / "scripts").iterdir()
         known += "".join(path.read_text() for path in scripts if path.suffix in (".sh", ".py"))
