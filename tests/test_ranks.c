@@ -143,7 +143,7 @@ typedef struct {
     gr_fit_result result;
     gr_code code;
     char error[512];
-    char weights[MOST];
+    _Alignas(double) char weights[MOST]; /* of one type, one behind the other */
     size_t bytes;
     int64_t calls;
 } member;
