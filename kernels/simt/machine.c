@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/simt/poison.h"
+
 __thread gr__simt_machine *gr__simt_now;
 static __thread bool without_memory; /* the fault of a thread that could not make its machine */
 
@@ -16,8 +18,10 @@ static void close_machine(void *machine)
 {
     gr__simt_machine *m = machine;
     gr__simt_stacks_close(&m->stacks);
-    if (m->shared.memory)
+    if (m->shared.memory) {
+        gr__simt_unpoison(m->shared.memory, GR__SIMT_ARENA); /* another thread may be given these addresses */
         munmap(m->shared.memory, GR__SIMT_ARENA + GR__SIMT_SHARED_MAX);
+    }
     for (int i = 0; i < GR__SIMT_THREADS; i++)
         free(m->thread[i].copies);
     for (int i = 0; i < m->memory.count; i++) {
