@@ -33,6 +33,8 @@ class Here(tell.Teller):
 def rungs(size):
     """(file, kernel, grid, block, type) of each rung, by its source's constants; grids as its launch makes them."""
     known = rows.sizes(size)
+    if not {"m", "n"} <= known.keys():
+        sys.exit(f'tell_bounds.py: --size "{size}" does not give M and N of the products, as M=N=K=4096 does')
     for path in sorted(LADDER.glob("[0-9]*_*.cu"), key=lambda path: int(path.name.split("_")[0])):
         text = path.read_text(encoding="utf-8")
         tile = int(re.search(r"\bTILE = (\d+)", text)[1])
@@ -43,7 +45,7 @@ def rungs(size):
 
 def wanted(options):
     if options.ladder:
-        return list(rungs(options.size or "M=N=K=4096"))
+        return list(rungs(options.size))
     lacking = [name for name in ("file", "kernel", "grid", "block") if not getattr(options, name)]
     if lacking:
         sys.exit(f"tell_bounds.py: {', '.join(lacking)} must be given; see --help")
@@ -56,11 +58,15 @@ def main():
     parser.add_argument("--kernel", help="its kernel, with template arguments")
     parser.add_argument("--grid", help="as 128x64")
     parser.add_argument("--block", help="as 32x8")
-    parser.add_argument("--size", default="", help="as M=N=K=4096, N=2^20, rows=64 cols=1024 or 8192x8192")
+    parser.add_argument("--size", default="",
+                        help="as N=2^20, rows=64 cols=1024 or 8192x8192 (of the ladder: M=N=K=4096)")
     parser.add_argument("--dtype", default="fp32", help="fp32, fp16, bf16, fp64 or int32")
     parser.add_argument("--ladder", action="store_true", help="the rungs of kernels/cuda/ladder")
     parser.add_argument("--gpu", action="append", required=True, help="as a100, t4, 'RTX 3090'")
     options = parser.parse_args()
+    if options.ladder and not options.size:
+        options.size = "M=N=K=4096"
+    asked = wanted(options)
     with tempfile.TemporaryDirectory() as scratch:
         try:
             for name in ("nvcc", "cuobjdump", "c++filt"):
@@ -69,11 +75,11 @@ def main():
         except tools.Missing as missing:
             sys.exit(f"tell_bounds.py: {missing}")
         failed = False
-        for file, kernel, grid, block, dtype in wanted(options):
+        for file, kernel, grid, block, dtype in asked:
             for gpu in options.gpu:
                 told = teller.tell(rows.make({
                     "repo": "", "file": str(file), "kernel": kernel, "dtype": dtype, "grid": grid, "block": block,
-                    "problem_size": options.size or "M=N=K=4096", "gpu": gpu, "time_ms": "0"}))
+                    "problem_size": options.size, "gpu": gpu, "time_ms": "0"}))
                 failed |= bool(told.reason)
                 said = f"not told: {told.reason}" if told.reason else \
                     f"{told.milliseconds:.4g} ms, floor {told.floor:.4g} ms, {told.binding}"

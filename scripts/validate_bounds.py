@@ -6,8 +6,9 @@
 FILE has the columns of a table of published times: repo, commit, file, kernel, dtype, problem_size, grid, block, gpu,
 compute_capability, time_ms. FOLDER holds the repositories, as OWNER+NAME, OWNER/NAME or NAME: checked out at the row's
 commit, or git directories. Printed are, per repository and GPU, how many rows are told, the median of
-|log(predicted/measured)| and the rank correlation (Spearman); `--rows` prints each row, too, with its reason where it
-is not told. Wanted: nvcc, cuobjdump (GRADUS_CUOBJDUMP), c++filt and a C compiler. No figure here is a measurement.
+|log(predicted/measured)| and the rank correlation (Spearman). Where that median is above 30 %, it says so instead of a
+number. `--rows` prints each row, too, with its reason where it is not told. Wanted: nvcc, cuobjdump (GRADUS_CUOBJDUMP),
+c++filt and a C compiler. No figure here is a measurement.
 """
 import argparse
 import collections
@@ -20,6 +21,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from bounds import rows, tell, tools  # noqa: E402
+
+MOST_ERROR = 0.3  # median error of a group above which what is told says nothing
 
 
 def ranks(values):
@@ -53,6 +56,11 @@ def score(pairs):
     return statistics.median(errors), spearman(*zip(*pairs))
 
 
+def error_text(error):
+    most = f"{100 * MOST_ERROR:.0f} %"
+    return f"{100 * error:.0f} %" if error <= MOST_ERROR else f"above {most}: what is told cannot be relied on"
+
+
 def print_row(row, told):
     name = f"{row.repo.split('/')[-1][:20]} {row.kernel[:44]} {row.dtype[:5]} {row.size[:18]}"
     if told.reason:
@@ -75,10 +83,10 @@ def print_table(groups, reasons):
         error, rank = score(pairs)
         scores.append(error)
         shown = "" if rank is None else f"{rank:.2f}"
-        print(f"| {repo} | {gpu} | {len(pairs)} of {of} | {100 * error:.0f} % | {shown} |")
+        print(f"| {repo} | {gpu} | {len(pairs)} of {of} | {error_text(error)} | {shown} |")
     if scores:
         print(f"\n{sum(map(len, groups.values()))} told; median over the {len(scores)} groups: "
-              f"{100 * statistics.median(scores):.0f} %")
+              f"{error_text(statistics.median(scores))}")
 
 
 def main():
@@ -91,6 +99,12 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="write each row with what was told, a line each")
     parser.add_argument("--scratch", type=pathlib.Path, help="keep what is compiled here")
     options = parser.parse_args()
+    table = rows.read(options.csv)
+    wanted = [row for row in table
+              if (options.gpu or "").lower() in row.gpu.lower() and (options.repo or "") in row.repo]
+    if not wanted:
+        sys.exit(f"validate_bounds.py: {options.csv} has no row that --gpu and --repo leave; its GPUs are "
+                 f"{', '.join(sorted({row.gpu for row in table})) or 'none'}")
     groups, reasons = collections.defaultdict(list), collections.Counter()
     with tempfile.TemporaryDirectory() as temporary:
         try:
@@ -100,11 +114,8 @@ def main():
         except tools.Missing as missing:
             sys.exit(f"validate_bounds.py: {missing}")
         lines = []
-        table = rows.read(options.csv)
         teller.note(table)
-        for row in table:
-            if (options.gpu or "").lower() not in row.gpu.lower() or (options.repo or "") not in row.repo:
-                continue
+        for row in wanted:
             told = teller.tell(row)
             if options.rows:
                 print_row(row, told)

@@ -1,4 +1,5 @@
-"""GPUs and what is published of them. docs/bounds.md names the sources of each column and which constants are fitted.
+"""GPUs and what is published of them. docs/bounds.md names the sources of each column and which constants are fitted or
+estimates of ours.
 
 A chip is its architecture's numbers with its own: multiprocessors, boost clock in GHz, memory in GB/s, L2 in MB.
 """

@@ -79,14 +79,17 @@ def sizes(text):
 
 
 def read(path):
-    """All rows of a file with the columns of gpu_measured.csv; those that lack a column are refused by name."""
-    with open(path, encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        wanted = ("repo", "file", "kernel", "problem_size", "gpu", "time_ms")
-        lacking = [name for name in wanted if name not in (reader.fieldnames or [])]
-        if lacking:
-            raise SystemExit(f"{path} lacks the columns {', '.join(lacking)}")
-        return [make(line) for line in reader]
+    """All rows of a file of published times; a file that is not there or lacks a column is refused by name."""
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            wanted = ("repo", "file", "kernel", "problem_size", "gpu", "time_ms")
+            lacking = [name for name in wanted if name not in (reader.fieldnames or [])]
+            if lacking:
+                raise SystemExit(f"{path} lacks the columns {', '.join(lacking)}")
+            return [make(line) for line in reader]
+    except OSError as error:
+        raise SystemExit(f"{path} cannot be read: {error.strerror}") from None
 
 
 def make(line):

@@ -1,5 +1,8 @@
 """What is told of kernels whose time is known on paper, what is read out of rows, and what is refused with a reason."""
 
+import collections
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
@@ -91,6 +94,29 @@ class Reading(unittest.TestCase):
         self.assertEqual(validate_bounds.ranks([3, 1, 3]), [2.5, 1, 2.5])
         self.assertAlmostEqual(validate_bounds.spearman([1, 2, 3], [10, 20, 15]), 0.5)
         self.assertIsNone(validate_bounds.spearman([1, 1, 1], [1, 2, 3]))
+
+    def test_an_error_that_says_nothing(self):
+        def table(*told):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                validate_bounds.print_table({(f"r{i}", "T4"): [(t, 1)] for i, t in enumerate(told)},
+                                            collections.Counter())
+            return said.getvalue()
+        self.assertIn("| r0 | T4 | 1 of 1 | 26 % |  |", table(1.3))
+        self.assertIn("| r1 | T4 | 1 of 1 | above 30 %: what is told cannot be relied on |  |", table(1.3, 0.7))
+        self.assertTrue(table(0.7).endswith("1 groups: above 30 %: what is told cannot be relied on\n"))
+
+    def test_what_is_not_there(self):
+        table = pathlib.Path(SCRATCH.name) / "rows.csv"
+        table.write_text("repo,file,kernel,problem_size,gpu,time_ms\nr,k.cu,k,N=1,T4,1\n")
+        for script, words, told in (("validate", ["--csv", "/nowhere.csv"], "/nowhere.csv cannot be read: No such"),
+                                    ("validate", ["--csv", table, "--gpu", "a100"], "its GPUs are T4"),
+                                    ("tell", ["--ladder", "--gpu", "a100", "--size", "N=8"], '--size "N=8"')):
+            more = ["--sources", SCRATCH.name] if script == "validate" else []
+            done = subprocess.run([sys.executable, "-B", ROOT / f"scripts/{script}_bounds.py", *words, *more],
+                                  capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(told, done.stderr)
 
 
 class Machine(unittest.TestCase):
