@@ -9,9 +9,10 @@
 #include "examples/gradus/bench/bench_peer.h"
 #include "examples/gradus/terminal/system.h"
 
-static const double limit = 0.3;
+/* Seconds: that nothing needs which answers; of what does not. */
+static const double patient = 60, impatient = 0.3;
 
-static bench_peer start(const char *script)
+static bench_peer start(const char *script, double limit)
 {
     bench_peer p;
     char *const words[] = {"sh", "-c", (char *)script, NULL};
@@ -28,7 +29,7 @@ static json_t *ask(bench_peer *p)
 static void an_answer_and_numbers_behind_it(void **state)
 {
     (void)state;
-    bench_peer p = start("cat");
+    bench_peer p = start("cat", patient);
     static char sent[1 << 18], got[1 << 18]; /* more than a pipe holds */
     for (size_t i = 0; i < sizeof sent; i++)
         sent[i] = (char)(i * 7);
@@ -54,7 +55,7 @@ static void refusals(void **state)
         {"read x; exec tr '\\0' x </dev/zero", "its answer has no end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bench_peer p = start(cases[i][0]);
+        bench_peer p = start(cases[i][0], patient);
         assert_null(ask(&p));
         assert_string_equal(p.why, cases[i][1]);
         peer_stop(&p);
@@ -65,12 +66,12 @@ static void it_may_not_take_for_ever(void **state)
 {
     (void)state;
     const double begin = now_seconds();
-    bench_peer p = start("exec sleep 100");
+    bench_peer p = start("exec sleep 100", impatient);
     assert_null(ask(&p));
     assert_non_null(strstr(p.why, "no answer within"));
     peer_stop(&p);
     static char much[1 << 20];
-    p = start("exec sleep 100");
+    p = start("exec sleep 100", impatient);
     assert_true(peer_ask(&p, json_object()));
     assert_false(peer_send(&p, much, sizeof much)); /* which nobody reads */
     assert_non_null(strstr(p.why, "no answer within"));
@@ -83,7 +84,7 @@ static void a_program_that_is_not_there(void **state)
     (void)state;
     bench_peer p;
     char *const words[] = {"/nowhere/python", NULL};
-    assert_true(peer_start(&p, words, limit));
+    assert_true(peer_start(&p, words, patient));
     assert_null(ask(&p));
     assert_true(strstr(p.why, "/nowhere/python cannot be run") || strstr(p.why, "ended"));
     peer_stop(&p);
