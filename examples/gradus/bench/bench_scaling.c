@@ -224,7 +224,7 @@ static int read_ranks(scaling_bench *b)
         good = good && b->ranks[i] > b->ranks[i - 1] && (b->ranks[i] & (b->ranks[i] - 1)) == 0;
     return good ? 0
                 : complain(GR_USAGE, "bench scaling",
-                           "--ranks: \"%s\" is no list of at most %d growing powers of two that begins with 1, such as "
+                           "--ranks: \"%s\" is no list of 2 to %d growing powers of two that begins with 1, such as "
                            "1,2,4",
                            list, MOST_COUNTS);
 }
