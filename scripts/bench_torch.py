@@ -3,9 +3,11 @@
 
 A question is a line of JSON on stdin, an answer one on stdout:
 
+    {"version": true}
+        -> {"version"}
     {"op", "row", "batch", "threads", "inputs": [{"name", "slot", "type", "shape", "gradient"}], "dy": shape or null}
         and behind the line the inputs' numbers, float32 or int32, and dy's
-        -> {"version", "counts": [...]}, and behind it as many float32: the result, the gradients in the inputs' order
+        -> {"counts": [...]}, and behind it as many float32: the result, the gradients in the inputs' order
     {"seconds": S, "backward": true or false}
         -> {"forward": [seconds of each run], "backward": [...]}
 """
@@ -75,7 +77,7 @@ class Case:
     def answer(self):
         y, grads, _, _ = self.run(True)
         answers = [y, *grads]
-        print(json.dumps({"version": torch.__version__, "counts": [t.numel() for t in answers]}), flush=True)
+        print(json.dumps({"counts": [t.numel() for t in answers]}), flush=True)
         for t in answers:
             write_tensor(t)
         sys.stdout.buffer.flush()
@@ -93,7 +95,9 @@ def main():
     case = None
     for line in iter(sys.stdin.buffer.readline, b""):
         question = json.loads(line)
-        if "seconds" in question:
+        if "version" in question:
+            print(json.dumps({"version": torch.__version__}), flush=True)
+        elif "seconds" in question:
             case.measure(question["seconds"], question["backward"])
         elif torch_operations.knows(question["op"]):
             case = Case(question)

@@ -262,6 +262,24 @@ static bool start_peer(match *m)
     return false;
 }
 
+/* Whether PyTorch is there at all: once, not for each case. Returns 0 or an exit code, complained of. */
+static int look_for_torch(const bench_settings *s)
+{
+    match m = {.s = s};
+    if (!start_peer(&m))
+        return GR_IO_ERROR;
+    peer_ask(&m.peer, json_pack("{s:b}", "version", 1)); /* one that has ended by now has left its reason, too */
+    json_t *told = peer_answer(&m.peer);
+    const int code = told ? 0
+                          : complain(GR_USAGE, "bench",
+                                     "--against torch: %s. PyTorch is looked for by $PYTHON, else python3: set PYTHON "
+                                     "to one that has it (pip install torch)",
+                                     m.peer.why);
+    json_decref(told);
+    peer_stop(&m.peer);
+    return code;
+}
+
 /* A case at a batch size. Returns 0 or an exit code, complained of. */
 static int play(match *m, const bench_case *c, int64_t batch)
 {
@@ -305,7 +323,8 @@ int bench_torch(const bench_settings *s, const bench_case *cases, int n, const i
 {
     bench_compared *list = calloc((size_t)(n * n_batches) * DUEL_PASSES + 1, sizeof *list);
     progress p = progress_open();
-    int found = 0, code = list ? 0 : complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
+    int found = 0;
+    int code = list ? look_for_torch(s) : complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
     for (int i = 0; i < n && code == 0; i++)
         for (int b = 0; b < (strstr(cases[i].row, "[N") ? n_batches : 1) && code == 0; b++) {
             progress_bar(&p, cases[i].op, (double)(i * n_batches + b) / (n * n_batches), "");
@@ -313,9 +332,7 @@ int bench_torch(const bench_settings *s, const bench_case *cases, int n, const i
             progress_clear(&p);
         }
     if (code == 0 && found == 0)
-        code = complain(GR_USAGE, "bench",
-                        "--against torch: nothing was compared. PyTorch is looked for by $PYTHON, else python3: set "
-                        "PYTHON to one that has it (pip install torch)");
+        code = complain(GR_USAGE, "bench", "--against torch: nothing was compared, for the reasons above");
     if (code == 0)
         code = verdicts_print(list, found, &(verdict_sides){"PyTorch", "gradus"}, s->json);
     for (int i = 0; list && i < found; i++)
