@@ -20,6 +20,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cubins  # noqa: E402
+import names  # noqa: E402
 
 FILE = pathlib.Path(__file__).with_name("budget.csv")
 NUMBERS = ("threads", "registers", "shared", "stack", "spills", "blocks", "products", "loop")
@@ -42,17 +43,6 @@ def blocks(chip, kernel):
                chip.shared // shared if shared else chip.blocks)
 
 
-def short(name):
-    """A kernel's name without its result, arguments and what nvcc puts before names of a file's own."""
-    name = re.sub(r"_INTERNAL_\w+?_cu_[0-9a-f]{8}::", "", name).replace("> >", ">>")
-    depth = 0
-    for i, letter in enumerate(name):
-        depth += (letter == "<") - (letter == ">")
-        if letter == "(" and depth == 0:
-            return name[:i].removeprefix("void ")
-    return name
-
-
 def worst(rows):
     """One for all: several files may have kernels of the same name."""
     return {number: (min if number in ("blocks", "products") else max)(row[number] for row in rows)
@@ -67,11 +57,11 @@ def launched(kernel):
 def asked(paths):
     """(architecture, kernel) -> numbers"""
     kernels = [kernel for path in paths for kernel in cubins.kernels_in(path) if kernel.threads and launched(kernel)]
-    names = cubins.plain_names([kernel.name for kernel in kernels])
+    plain = names.plain_names([kernel.name for kernel in kernels])
     rows = collections.defaultdict(list)
     for kernel in kernels:
         row = kernel._asdict() | {"blocks": blocks(CHIPS[kernel.arch], kernel)}
-        rows[kernel.arch, short(names[kernel.name])].append(row)
+        rows[kernel.arch, names.short(plain[kernel.name])].append(row)
     return {key: worst(row) for key, row in rows.items()}
 
 

@@ -9,7 +9,6 @@ import collections
 import ctypes
 import ctypes.util
 import struct
-import subprocess
 
 PACK, MACHINE_CODE, ZSTD = 0xBA55ED50, 2, 0x8000  # a container; a kind of entry, a flag of it
 MAX_THREADS, FRAME_SIZE, REGISTERS = 0x05, 0x11, 0x2F  # kinds of attributes
@@ -107,11 +106,6 @@ def hot_loop(arch, code):
         if products > best[0] and not inner:
             best = products, last + 1 - first
     return best
-
-
-def plain_names(names):
-    text = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-    return dict(zip(names, text.splitlines()))
 
 
 def kernels_of(cubin):

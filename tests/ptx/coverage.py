@@ -9,8 +9,12 @@ that most of the instructions come from which were not run.
 import argparse
 import collections
 import json
-import re
+import pathlib
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "machine_code"))
+import names  # noqa: E402
 
 Kernel = collections.namedtuple("Kernel", "source launches count ran lines")
 
@@ -29,24 +33,13 @@ def read(paths):
     return kernels
 
 
-def plain_names(names):
-    """Names without what nvcc puts before those of a file's own."""
+def shown_names(kernels):
+    """Short ones; where there is no c++filt, as the machine code has them."""
+    mangled = sorted({name for _, name in kernels})
     try:
-        text = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-        plain = re.sub(r"_INTERNAL_\w+?_cu_[0-9a-f]{8}::", "", text).replace("> >", ">>")
-        return dict(zip(names, plain.splitlines()))
+        return {name: names.short(plain) for name, plain in names.plain_names(mangled).items()}
     except (OSError, subprocess.CalledProcessError):
-        return {name: name for name in names}
-
-
-def short(name):
-    """Without result and arguments."""
-    depth = 0
-    for i, letter in enumerate(name):
-        depth += (letter == "<") - (letter == ">")
-        if letter == "(" and depth == 0:
-            return name[:i].removeprefix("void ")
-    return name
+        return {name: name for name in mangled}
 
 
 def share(kernel):
@@ -93,14 +86,14 @@ def main():
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     kernels = read(options.files)
-    names = plain_names(sorted({name for _, name in kernels}))
+    shown = shown_names(kernels)
     print_sources(kernels)
     if options.lines:
         print_lines(kernels)
     for (arch, name), kernel in sorted(kernels.items()):
         if options.all or not kernel.launches or share(kernel) < options.least:
             state = f"{share(kernel):.1f} %" if kernel.launches else "never launched"
-            print(f"sm_{arch} {kernel.source} {short(names[name])}: {state} of {kernel.count} instructions")
+            print(f"sm_{arch} {kernel.source} {shown[name]}: {state} of {kernel.count} instructions")
 
 
 if __name__ == "__main__":
