@@ -167,9 +167,10 @@ const option settings_machine[] = {
 };
 
 const option settings_usage[] = {
-    FLAG_OPTION("usage", AT(usage),
-                "measure this machine's limits before the run, which takes a second: rows then have the share of them "
-                "that the network's operations reach (mfu), and what is printed has each number's definition"),
+    FLAG_OPTION(
+        "usage", AT(usage),
+        "measure this machine's limits before a run of one rank, which takes a second: rows then have the share of "
+        "them that the network's operations reach (mfu); what is printed has each number's definition"),
     {0},
 };
 
