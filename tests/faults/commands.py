@@ -198,12 +198,12 @@ class Commands(Case):
         if not SECONDS:
             yield from random.Random(name).sample(trials, min(len(trials), few))
             return
-        begin = time.monotonic()
-        for number, trial in enumerate(random.sample(trials, len(trials))):
+        begin, tried = time.monotonic(), 0
+        for trial in random.sample(trials, len(trials)):
             if time.monotonic() - begin > SECONDS:
                 break
             yield trial
-            tried = number + 1
+            tried += 1
         print(f"{name}: {tried} of {len(trials)} failures tried", file=sys.stderr, flush=True)
 
     def contents(self):
