@@ -117,20 +117,20 @@ class Teller:
                     raise
         return choose.choose(found, row)
 
-    def tell(self, row, changes=None):
+    def tell(self, row):
         """What is told of a row; never raises for what lies in the row."""
         try:
-            return self.tell_clear(row, changes or {})
+            return self.tell_clear(row)
         except (rows.Unclear, chips.Unknown) as unclear:
             return Told(reason=str(unclear))
         except (ValueError, LookupError, TypeError, AttributeError, OSError, subprocess.SubprocessError) as slip:
             return Told(reason=f"a fault of scripts/bounds: {type(slip).__name__}: {slip}"[:160])
 
-    def tell_clear(self, row, changes):
+    def tell_clear(self, row):
         by_profiler = (row.repo, row.gpu) in self.profiled
-        chip = {**chips.numbers(chips.find(row.gpu), by_profiler), **changes}
-        if not row.grid or not row.block:
-            raise rows.Unclear("the launch's grid or block is not given")
+        chip = chips.numbers(chips.find(row.gpu), by_profiler)
+        if not row.grid or not row.block or 0 in (*row.grid, *row.block):
+            raise rows.Unclear("the launch's grid or block is not given, or holds nothing")
         tree = self.tree_of(row)
         capability = row.capability or f"{chip['architecture'] / 10:.1f}"
         architecture, stand_in = kernels.code_architecture(capability)

@@ -215,6 +215,7 @@ class Kernels(unittest.TestCase):
         for wrong, said in ((row("nothing", "", "1", "32"), "no kernel nothing"),
                             (row("copy", "", "1", "32", file="gone.cu"), "no source"),
                             (row("copy", "", "", "32"), "not given"),
+                            (row("copy", "", "1", "0"), "holds nothing"),
                             (row("copy", "N=8", "1", "32", gpu="Voodoo 2"), "Voodoo 2")):
             self.assertIn(said, self.teller.tell(wrong).reason)
 

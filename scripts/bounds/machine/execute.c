@@ -583,14 +583,12 @@ static float up_to(double exact)
 
 static bool integer_to_float(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
-    uint32_t result[LANES], high[LANES];
+    uint32_t result[LANES], low[LANES];
     uint64_t a[LANES];
-    uint32_t low[LANES];
     if (has(it, "F64") || has(it, "F16"))
         return false;
     read_integer(warp, parts->from[0], low);
     read_pair(warp, parts->from[0], a);
-    (void)high;
     for (int i = 0; i < LANES; i++) {
         double exact = has(it, ".U64")   ? (double)a[i]
                        : has(it, ".S64") ? (double)(int64_t)a[i]

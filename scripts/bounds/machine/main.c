@@ -141,7 +141,7 @@ int main(void)
         fine = tell(&program);
     }
     if (!fine)
-        print_reason(program.error);
+        print_reason(*program.error ? program.error : "out of memory");
     free_program(&program);
     return 0;
 }

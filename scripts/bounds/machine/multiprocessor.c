@@ -35,7 +35,6 @@ struct machine {
     struct program *program;
     struct resident *blocks;  // of each slot
     struct timed_warp *warps; // slot * warps_a_block + number
-    double *slot_free;        // when a new block may start in a slot
     int slots, warps_a_block;
     double pipe_free[QUARTERS][PIPES][2];
     double unit_free, l2_free, dram_free; // of the whole multiprocessor
@@ -94,8 +93,6 @@ static double *pipe_slot(struct machine *machine, int quarter, const struct inst
         return &pipes[PIPE_FMA][0];
     if (it->pipe == PIPE_FMA && chip->lanes_fma > 16)
         return pipes[PIPE_FMA][1] <= pipes[PIPE_FMA][0] ? &pipes[PIPE_FMA][1] : &pipes[PIPE_FMA][0];
-    if (it->pipe == PIPE_ALU && chip->architecture >= 86 && chip->architecture < 90)
-        return &pipes[PIPE_ALU][0];
     return &pipes[it->pipe][0];
 }
 
@@ -330,10 +327,7 @@ static void release_block(struct machine *machine, struct timed_warp *of)
 static bool end_block(struct machine *machine, int slot)
 {
     machine->result->blocks++;
-    machine->slot_free[slot] = machine->now + machine->program->chip.launch_block;
-    if (machine->blocks_left > 0)
-        return open_slot(machine, slot, machine->slot_free[slot]);
-    return true;
+    return machine->blocks_left <= 0 || open_slot(machine, slot, machine->now + machine->program->chip.launch_block);
 }
 
 static void set_barriers(struct timed_warp *timed, const struct instruction *it, double read, double done)
@@ -436,9 +430,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
 {
     const struct chip *chip = &program->chip;
     memset(result, 0, sizeof *result);
-    double share = chip->dram * (result->dram_bytes > 0 ? chip->dram_mixed : chip->dram_read);
-    if (write_factor > 0)
-        share = chip->dram * chip->dram_mixed;
+    double share = chip->dram * (write_factor > 0 ? chip->dram_mixed : chip->dram_read);
     struct machine machine = {
         .program = program,
         .slots = resident < blocks ? resident : (int)blocks,
@@ -453,9 +445,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
     };
     machine.blocks = calloc((size_t)machine.slots, sizeof *machine.blocks);
     machine.warps = calloc((size_t)(machine.slots * machine.warps_a_block), sizeof *machine.warps);
-    machine.slot_free = calloc((size_t)machine.slots, sizeof *machine.slot_free);
-    bool fine =
-        machine.blocks && machine.warps && machine.slot_free && open_cache(&machine.l1, l1_beside(program, resident));
+    bool fine = machine.blocks && machine.warps && open_cache(&machine.l1, l1_beside(program, resident));
     for (int i = 0; fine && i < machine.slots; i++)
         fine = open_slot(&machine, i, i * 10.0);
     fine = fine && run(&machine);
@@ -463,9 +453,6 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
         close_resident(&machine.blocks[i]);
     free(machine.blocks);
     free(machine.warps);
-    free(machine.slot_free);
     close_cache(&machine.l1);
-    if (!fine && !*program->error)
-        snprintf(program->error, sizeof program->error, "out of memory");
     return fine;
 }

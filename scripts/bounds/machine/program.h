@@ -91,7 +91,6 @@ struct chip {
 struct launch {
     int grid[3], block[3];
     int registers, shared; // a thread, a block
-    int warmed;            // what fits into L2 is there already
     uint32_t data;         // what loads of global memory find
 };
 
@@ -112,7 +111,7 @@ void free_program(struct program *program);
 // Index of the instruction at an address, or -1.
 int instruction_at(const struct program *program, int64_t address);
 
-// Marks what addresses, branches and barriers depend on (relevant.c).
+// Marks what addresses, branches and barriers depend on (needed.c).
 void mark_needed(struct program *program);
 
 // Pipe, space, width and results of a decoded instruction (classes.c).

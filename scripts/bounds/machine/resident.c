@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOCAL_BYTES = 16384 };
-
 int warps_of_block(const struct launch *launch)
 {
     return (launch->block[0] * launch->block[1] * launch->block[2] + LANES - 1) / LANES;

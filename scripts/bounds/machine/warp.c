@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { LOCAL_BYTES = 16384 };
-
 void start_warp(struct warp *warp, const struct program *program, struct block *block, int number)
 {
     const int *extent = program->launch.block;

@@ -4,6 +4,8 @@
 
 #include "program.h"
 
+enum { LOCAL_BYTES = 16384 }; // of a lane's stack
+
 struct block {
     int position[3];
     uint8_t *shared; // launch.shared bytes; NULL where no address depends on them

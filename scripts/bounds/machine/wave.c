@@ -60,7 +60,6 @@ struct runner {
     int resident, count;
     double executed;
     struct traffic *traffic;
-    uint64_t wanted_address;
     struct {
         uint64_t address;
         double count;
