@@ -219,13 +219,13 @@ class Comparisons(RowsCase):
                          [("forward", "undecided", [6, 6]), ("backward", "undecided", [6, 6])])
         self.refused(5, "bench", "relu", "--batch", 1, "--against", "/nowhere/gradus", names=["/nowhere/gradus"])
 
-    def against_torch(self, expect=0, mistake="", python=sys.executable, stand_in=True):
+    def against_torch(self, *more, expect=0, mistake="", python=sys.executable, stand_in=True):
         """Of a ReLU, beside a module that stands in for PyTorch."""
         self.environment.update(PYTHON=python, STAND_IN=mistake)
         if stand_in:
             self.environment["PYTHONPATH"] = str(pathlib.Path(__file__).parent / "torch_stand_in")
         return self.gradus("bench", "relu", "--shape", "x[N,24]", "--batch", "2,3", "--threads", 1, "--seconds", 0.1,
-                           "--noise", 50, "--against", "torch", "--json", expect=expect)
+                           "--noise", 50, "--against", "torch", "--json", *more, expect=expect)
 
     def test_against_torch(self):
         found = [json.loads(line) for line in self.against_torch().out.splitlines()]
@@ -242,11 +242,19 @@ class Comparisons(RowsCase):
             self.assertIn(told, done.err)
             self.assertEqual(done.out, "")
 
+    def test_no_room_for_torch(self):
+        told = self.against_torch("--memory-limit", "1K", expect=2).err
+        self.assertEqual(told.count("is left out: both sides need"), 2)
+        self.assertIn("nothing was compared", told)
+        self.assertNotIn("PYTHON", told)
+
     def test_without_torch(self):
         self.assertIn("set PYTHON", self.against_torch(expect=2, python="/nowhere/python").err)
         (self.folder / "torch.py").write_text("import nothing_of_this_name")
         self.environment["PYTHONPATH"] = str(self.folder)
-        self.assertIn("cannot import it", self.against_torch(expect=2, stand_in=False).err)
+        told = self.against_torch(expect=2, stand_in=False).err
+        self.assertRegex(told, "cannot import it.* set PYTHON")
+        self.assertNotIn("left out", told)  # it is looked for once, and not for every case
         self.refused(2, "bench", "relu", "--against", "torch", "--device", "ref", names=["cpu"])
 
     def test_no_rows(self):
