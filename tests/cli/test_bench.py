@@ -218,6 +218,8 @@ class Comparisons(RowsCase):
         self.assertEqual([(v["pass"], v["verdict"], v["rounds"]) for v in found],
                          [("forward", "undecided", [6, 6]), ("backward", "undecided", [6, 6])])
         self.refused(5, "bench", "relu", "--batch", 1, "--against", "/nowhere/gradus", names=["/nowhere/gradus"])
+        self.refused(2, "bench", "relu", "--batch", 1, "--memory-limit", "1K", "--against", GRADUS,
+                     names=["relu at batch size 1 is left out: it needs", "nothing was compared"])
 
     def against_torch(self, *more, expect=0, mistake="", python=sys.executable, stand_in=True):
         """Of a ReLU, beside a module that stands in for PyTorch."""

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/bench_duel.h"
-#include "terminal/progress.h"
+#include "terminal/json_values.h"
 #include "terminal/system.h"
 #include "train/row.h"
 
@@ -73,6 +73,15 @@ static json_t *ask(const char *program, char **words)
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
+/* Why a side has measured nothing, by its rows. */
+static void leave_out(bench_duel *d, const json_t *rows)
+{
+    static const char known[] = "left out: ";
+    const char *why = text_at(json_array_get(rows, 0), "skipped");
+    why += strncmp(why, known, strlen(known)) == 0 ? strlen(known) : 0;
+    snprintf(d->left_out, sizeof d->left_out, "%s", *why ? why : "a side has measured nothing");
+}
+
 /* Keeps what a process has measured as turn number d->turns of a side. */
 static void keep(bench_duel *d, json_t *rows, int side, const char *about)
 {
@@ -90,7 +99,8 @@ static void keep(bench_duel *d, json_t *rows, int side, const char *about)
         }
         d->times[pass++][side][d->turns] = 1e-3 * ms;
     }
-    d->left_out |= pass == 0;
+    if (pass == 0)
+        leave_out(d, rows);
 }
 
 /* Both programs once, the one that was last first. False: one has failed. */
@@ -112,39 +122,20 @@ static bool turn(const bench_settings *s, const bench_case *c, const char *batch
     return done;
 }
 
-/* A case at a batch size, into list. Returns how many passes it has; -1: a program has failed. */
-static int fight(const bench_settings *s, const bench_case *c, int64_t batch, bench_compared *list)
+/* A duel_play. */
+static int fight(const bench_settings *s, const bench_case *c, int64_t batch, bench_duel *d)
 {
     char size[32];
-    bench_duel *d = calloc(1, sizeof *d);
     snprintf(size, sizeof size, "%lld", (long long)batch);
-    bool done = d && turn(s, c, size, d, false); /* checks, and loads both programs into memory */
+    bool done = turn(s, c, size, d, false); /* checks, and loads both programs into memory */
     const double begin = now_seconds();
     const bench_pace pace = bench_pace_of(s);
-    while (done && !d->left_out && !duel_over(d, pace, now_seconds() - begin))
+    while (done && !*d->left_out && !duel_over(d, pace, now_seconds() - begin))
         done = turn(s, c, size, d, true);
-    const int n = !done ? -1 : d->left_out ? 0 : duel_verdicts(d, list);
-    free(d); /* rows belong to the list */
-    return n;
+    return done ? 0 : GR_IO_ERROR;
 }
 
 int bench_against(const bench_settings *s, const bench_case *cases, int n, const int64_t *batches, int n_batches)
 {
-    bench_compared *list = calloc((size_t)(n * n_batches) * DUEL_PASSES + 1, sizeof *list);
-    progress p = progress_open();
-    int found = 0, code = list ? 0 : complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
-    for (int i = 0; i < n && code == 0; i++)
-        for (int b = 0; b < (strstr(cases[i].row, "[N") ? n_batches : 1) && code == 0; b++) {
-            progress_bar(&p, cases[i].op, (double)(i * n_batches + b) / (n * n_batches), "");
-            const int passes = fight(s, &cases[i], batches[b], list + found);
-            found += passes > 0 ? passes : 0;
-            code = passes < 0 ? GR_IO_ERROR : 0;
-            progress_clear(&p);
-        }
-    if (code == 0)
-        code = verdicts_print(list, found, &two_builds, s->json);
-    for (int i = 0; list && i < found; i++)
-        json_decref((json_t *)list[i].row);
-    free(list);
-    return code;
+    return duel_all(s, cases, n, batches, n_batches, &two_builds, fight);
 }

@@ -12,7 +12,6 @@
 #include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 #include "terminal/memory.h"
-#include "terminal/progress.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 
@@ -26,8 +25,7 @@ typedef struct {
     const bench_settings *s;
     bench_trial own;
     bench_peer peer;
-    bench_duel duel;
-    char left_out[200]; /* why it was; "": it was not */
+    bench_duel *duel;
 } match;
 
 /* --- the question ------------------------------------------------------------------------------------------------- */
@@ -115,10 +113,10 @@ static int compare(match *m)
     const char *what = "";
     int code = 0;
     if (!bench_ask(&m->own, &own))
-        snprintf(m->left_out, sizeof m->left_out, "%s",
+        snprintf(m->duel->left_out, sizeof m->duel->left_out, "%s",
                  gr_ok(m->own.ctx) ? "out of host memory" : gr_error_text(m->own.ctx));
     else if (!ask(m) || !receive(m, &own, &theirs))
-        snprintf(m->left_out, sizeof m->left_out, "PyTorch: %s", m->peer.why);
+        snprintf(m->duel->left_out, sizeof m->duel->left_out, "PyTorch: %s", m->peer.why);
     else {
         const double error = bench_compare(&own, &theirs, 1, &what);
         if (!(error <= bench_tolerance(m->own.ctx)))
@@ -182,7 +180,7 @@ static bool turn(match *m)
 {
     double medians[2][DUEL_PASSES];
     for (int i = 0; i < 2; i++) {
-        const int side = (m->duel.turns + i) % 2;
+        const int side = (m->duel->turns + i) % 2;
         if (side)
             run_own(m, medians[side]);
         else if (!run_peer(m, medians[side]))
@@ -190,10 +188,10 @@ static bool turn(match *m)
     }
     for (int pass = 0, shown = 0; pass < DUEL_PASSES; pass++)
         if (bench_shows(&m->own, pass) && (pass == 0 || with_backward(m))) {
-            m->duel.times[shown][0][m->duel.turns] = medians[0][pass];
-            m->duel.times[shown++][1][m->duel.turns] = medians[1][pass];
+            m->duel->times[shown][0][m->duel->turns] = medians[0][pass];
+            m->duel->times[shown++][1][m->duel->turns] = medians[1][pass];
         }
-    m->duel.turns++;
+    m->duel->turns++;
     return true;
 }
 
@@ -205,9 +203,9 @@ static void name_passes(match *m, bool batched)
     char shapes[256];
     for (int pass = 0, shown = 0; pass < DUEL_PASSES; pass++)
         if (bench_shows(&m->own, pass) && (pass == 0 || with_backward(m)))
-            m->duel.row[shown++] = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "op", c->op, "case", c->about, "row",
-                                             c->row, "shapes", bench_shapes(c, shapes, sizeof shapes), "batch",
-                                             batched ? json_integer(m->own.batch) : json_null(), "pass", names[pass]);
+            m->duel->row[shown++] = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "op", c->op, "case", c->about, "row",
+                                              c->row, "shapes", bench_shapes(c, shapes, sizeof shapes), "batch",
+                                              batched ? json_integer(m->own.batch) : json_null(), "pass", names[pass]);
 }
 
 static void measure(match *m, bool batched)
@@ -217,10 +215,10 @@ static void measure(match *m, bool batched)
     double unused[DUEL_PASSES];
     run_own(m, unused); /* both are in the caches, or not, when it counts */
     bool done = run_peer(m, unused);
-    while (done && !duel_over(&m->duel, bench_pace_of(m->s), now_seconds() - begin))
+    while (done && !duel_over(m->duel, bench_pace_of(m->s), now_seconds() - begin))
         done = turn(m);
     if (!done)
-        snprintf(m->left_out, sizeof m->left_out, "PyTorch: %s", m->peer.why);
+        snprintf(m->duel->left_out, sizeof m->duel->left_out, "PyTorch: %s", m->peer.why);
 }
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
@@ -238,12 +236,13 @@ static bool fits(match *m, const bench_case *c, int64_t batch)
     const int64_t limit = m->s->memory_limit ? m->s->memory_limit : memory_available();
     char needed[32], there[32];
     if (!planned)
-        snprintf(m->left_out, sizeof m->left_out, "%s", gr_error_text(m->own.ctx));
+        snprintf(m->duel->left_out, sizeof m->duel->left_out, "%s", gr_error_text(m->own.ctx));
     else if (need > limit)
-        snprintf(m->left_out, sizeof m->left_out, "both sides need %s, %s are %s", bytes_text((double)need, needed),
-                 bytes_text((double)limit, there), m->s->memory_limit ? "allowed" : "free");
+        snprintf(m->duel->left_out, sizeof m->duel->left_out, "both sides need %s, %s are %s",
+                 bytes_text((double)need, needed), bytes_text((double)limit, there),
+                 m->s->memory_limit ? "allowed" : "free");
     bench_close(&m->own);
-    return !*m->left_out;
+    return !*m->duel->left_out;
 }
 
 /* Starts PyTorch's side. False: complained of. */
@@ -280,63 +279,31 @@ static int look_for_torch(const bench_settings *s)
     return code;
 }
 
-/* A case at a batch size. Returns 0 or an exit code, complained of. */
-static int play(match *m, const bench_case *c, int64_t batch)
+/* A duel_play. */
+static int play(const bench_settings *s, const bench_case *c, int64_t asked, bench_duel *d)
 {
-    const gr_options options = bench_context(m->s, false);
+    const gr_options options = bench_context(s, false);
+    const bool batched = strstr(c->row, "[N");
+    const int64_t batch = batched ? asked : 1;
+    match m = {.s = s, .duel = d};
     int code = 0;
-    if (!fits(m, c, batch))
+    if (!fits(&m, c, batch))
         return 0;
-    if (!start_peer(m))
+    if (!start_peer(&m))
         return GR_IO_ERROR;
-    if (!bench_open(&m->own, c, bench_way_of(m->s), &options, batch, batch))
-        snprintf(m->left_out, sizeof m->left_out, "%s", gr_error_text(m->own.ctx));
+    if (!bench_open(&m.own, c, bench_way_of(s), &options, batch, batch))
+        snprintf(d->left_out, sizeof d->left_out, "%s", gr_error_text(m.own.ctx));
     else
-        code = compare(m);
-    if (code == 0 && !*m->left_out)
-        measure(m, strstr(c->row, "[N"));
-    bench_close(&m->own);
-    peer_stop(&m->peer);
-    return code;
-}
-
-/* The same, into list; *found grows by its passes. Returns 0 or an exit code, complained of. */
-static int add_case(const bench_settings *s, const bench_case *c, int64_t batch, bench_compared *list, int *found)
-{
-    match *m = calloc(1, sizeof *m);
-    if (!m)
-        return complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
-    m->s = s;
-    const int code = play(m, c, batch);
-    if (code == 0 && *m->left_out)
-        complain(GR_USAGE, "bench", "%s at batch size %lld is left out: %s", c->op, (long long)batch, m->left_out);
-    if (code == 0 && !*m->left_out)
-        *found += duel_verdicts(&m->duel, list + *found);
-    else
-        for (int pass = 0; pass < DUEL_PASSES; pass++)
-            json_decref(m->duel.row[pass]);
-    free(m);
+        code = compare(&m);
+    if (code == 0 && !*d->left_out)
+        measure(&m, batched);
+    bench_close(&m.own);
+    peer_stop(&m.peer);
     return code;
 }
 
 int bench_torch(const bench_settings *s, const bench_case *cases, int n, const int64_t *batches, int n_batches)
 {
-    bench_compared *list = calloc((size_t)(n * n_batches) * DUEL_PASSES + 1, sizeof *list);
-    progress p = progress_open();
-    int found = 0;
-    int code = list ? look_for_torch(s) : complain(GR_NO_MEMORY, "bench", "out of host memory for the comparison");
-    for (int i = 0; i < n && code == 0; i++)
-        for (int b = 0; b < (strstr(cases[i].row, "[N") ? n_batches : 1) && code == 0; b++) {
-            progress_bar(&p, cases[i].op, (double)(i * n_batches + b) / (n * n_batches), "");
-            code = add_case(s, &cases[i], strstr(cases[i].row, "[N") ? batches[b] : 1, list, &found);
-            progress_clear(&p);
-        }
-    if (code == 0 && found == 0)
-        code = complain(GR_USAGE, "bench", "--against torch: nothing was compared, for the reasons above");
-    if (code == 0)
-        code = verdicts_print(list, found, &(verdict_sides){"PyTorch", "gradus"}, s->json);
-    for (int i = 0; list && i < found; i++)
-        json_decref((json_t *)list[i].row);
-    free(list);
-    return code;
+    const int code = look_for_torch(s);
+    return code ? code : duel_all(s, cases, n, batches, n_batches, &(verdict_sides){"PyTorch", "gradus"}, play);
 }
