@@ -512,6 +512,7 @@ static void bad_options_are_refused(void **state)
                             {.batch = 4, .seconds = 1, .schedule = {.kind = GR_COSINE}},
                             {.seconds = 1, .n_stages = 1, .stages = &(gr_batch_stage){0, 4}},
                             {.batch = 121, .epochs = 1},
+                            {.batch = 121, .samples = 1, .last = GR_DROP},
                             {.batch = 4, .epochs = 1, .schedule = {.warm_up_from = 1.5}},
                             {.batch = 4, .epochs = 1, .label_smoothing = 1},
                             {.batch = 4, .epochs = 1, .label_smoothing = 0.1}, /* of one logit */

@@ -21,14 +21,20 @@ bool gr__stage_begins(const gr_stages *s, int64_t epoch, gr_batch_stage *stage)
     return false;
 }
 
-/* Until so many samples were trained on: a short last batch is an update of few, unless it is dropped or filled up. */
+/*
+ * Until so many samples were trained on: a short last batch is an update of few, unless it is dropped or filled up. 0
+ * where an epoch has none left: of a set smaller than its batch, which no loader takes.
+ */
 static int64_t updates_of_samples(const gr_stages *s)
 {
     const int64_t batch = s->whole.batch, full = s->samples / batch;
     const int64_t left = s->o->last == GR_DROP ? 0 : s->samples % batch;
     const int64_t per_epoch = full + (left > 0);
     const int64_t samples = full * batch + (left > 0 && s->o->last == GR_WRAP ? batch : left);
-    return s->o->samples / samples * per_epoch + (s->o->samples % samples + batch - 1) / batch;
+    if (samples == 0)
+        return 0;
+    const int64_t rest = s->o->samples % samples;
+    return s->o->samples / samples * per_epoch + rest / batch + (rest % batch > 0);
 }
 
 static int64_t updates_of_epochs(const gr_stages *s)

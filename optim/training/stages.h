@@ -19,7 +19,7 @@ gr_batch_stage gr__stage(const gr_stages *s, int i);
 /* Whether a stage begins with an epoch, from 0. */
 bool gr__stage_begins(const gr_stages *s, int64_t epoch, gr_batch_stage *stage);
 
-/* Updates of the whole run; 0: not known, it ends by seconds. */
+/* Updates of the whole run; 0: not known, it ends by seconds, or there are none in an epoch. */
 int64_t gr__stages_updates(const gr_stages *s);
 
 /* Whether the learning rate follows a schedule; if not, it is the caller's, who may set another between two updates. */
