@@ -40,7 +40,8 @@ static bool check_synchronised(gr_context *ctx, const gr_fit_options *o, int sha
                         "the model at once, each in a rank of its own",
                         ranks, ranks == 1 ? "" : "s", shards);
     for (int i = 0; o->micro_batch > 0 && i < (o->n_stages ? o->n_stages : 1); i++) {
-        const int64_t batch = o->n_stages ? o->stages[i].batch : o->batch, largest = (batch + shards - 1) / shards;
+        const int64_t batch = o->n_stages ? o->stages[i].batch : o->batch;
+        const int64_t largest = batch / shards + (batch % shards > 0);
         if (o->micro_batch < largest)
             return gr__fail(ctx, GR_USAGE,
                             "gr_fit: micro-batches of %lld samples with synchronised batch normalisation, whose shards "
