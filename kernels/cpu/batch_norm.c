@@ -66,18 +66,20 @@ INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int vectors, i
     UNROLL
     for (int v = 0; v < vectors; v++)
         first[v] = vec_load_n(begin + v * VL, width);
-    for (const float *x = begin; x < end; x += f->C)
+    for (const float *x = begin; x < end; x += f->C) {
         UNROLL
-    for (int v = 0; v < vectors; v++)
-        sum[v] += vec_load_n(x + v * VL, width) - first[v];
+        for (int v = 0; v < vectors; v++)
+            sum[v] += vec_load_n(x + v * VL, width) - first[v];
+    }
     UNROLL
     for (int v = 0; v < vectors; v++)
         mean[v] = first[v] + sum[v] / (float)(rows.end - rows.begin);
-    for (const float *x = begin; x < end; x += f->C)
+    for (const float *x = begin; x < end; x += f->C) {
         UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const vec d = vec_load_n(x + v * VL, width) - mean[v];
-        square[v] += d * d;
+        for (int v = 0; v < vectors; v++) {
+            const vec d = vec_load_n(x + v * VL, width) - mean[v];
+            square[v] += d * d;
+        }
     }
     UNROLL
     for (int v = 0; v < vectors; v++) {
@@ -187,12 +189,13 @@ INLINE void chunk_sums(const plan *f, span rows, int64_t c, int vectors, int64_t
     UNROLL
     for (int v = 0; v < vectors; v++)
         mean[v] = vec_load_n(f->mean + c + v * VL, width);
-    for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C)
+    for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C) {
         UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const vec dz = upstream(f, at + v * VL, width);
-        sum[v] += dz;
-        product[v] += dz * (vec_load_n(f->x + at + v * VL, width) - mean[v]);
+        for (int v = 0; v < vectors; v++) {
+            const vec dz = upstream(f, at + v * VL, width);
+            sum[v] += dz;
+            product[v] += dz * (vec_load_n(f->x + at + v * VL, width) - mean[v]);
+        }
     }
     UNROLL
     for (int v = 0; v < vectors; v++) {
