@@ -103,11 +103,9 @@ bool gr__batch_norm_meet(gr_build *b)
     if (!meet(&t, n, mean, var))
         return false;
     ctx->meeting->values = (int64_t)t.N;
-    if (t.N < 2) {
-        gr__op_fail(b, "one value per channel in all shards has no variance; leave a last batch of one sample out "
-                       "(GR_DROP, --last-batch drop)");
-        return false;
-    }
+    if (t.N < 2)
+        return gr__op_fail(b, "one value per channel in all shards has no variance; leave a last batch of one sample "
+                              "out (GR_DROP, --last-batch drop)");
     for (int64_t c = 0; c < t.C; c++)
         join(&t, c, &t.own[1 + c], &t.own[1 + t.C + c]);
     return write(mean, t.own + 1) && write(var, t.own + 1 + t.C);
