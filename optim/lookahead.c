@@ -42,7 +42,7 @@ static bool pull(gr_optimizer *opt, double decay)
     return good;
 }
 
-/* A pull without decay makes zeros what the weights are, to the bit. */
+/* A pull without decay makes zeros what the weights are, and leaves these. */
 bool gr__lookahead_begin(gr_optimizer *opt)
 {
     return !is_on(opt) || opt->updates > 0 || opt->pass > 0 || pull(opt, 0);

@@ -404,7 +404,7 @@ typedef struct {
 
     /*
      * Parameters of a built model whose names match (as in gr_module_freeze) stay as they are behind the first
-     * freeze_epochs epochs; their gradients still count in a clipped norm. NULL: none.
+     * freeze_epochs epochs, but for a pull of look-ahead; their gradients still count in a clipped norm. NULL: none.
      */
     const char *freeze_later;
     int64_t freeze_epochs;

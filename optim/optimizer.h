@@ -95,8 +95,10 @@ gr_tensor *gr__gradient_norm(gr_optimizer *opt);
  */
 bool gr__freeze_later(gr_optimizer *opt, const char *patterns);
 
-/* How much of the rate parameter i learns at, and of the decay it has; 1 unless gr_set_lr_scale, gr_set_decay_scale;
- * a rate of 0: it is frozen by now. */
+/*
+ * How much of the rate parameter i learns at, and of the decay it has; 1 unless gr_set_lr_scale, gr_set_decay_scale. A
+ * rate of 0: it is frozen by now.
+ */
 double gr__lr_scale(const gr_optimizer *opt, int i);
 double gr__decay_scale(const gr_optimizer *opt, int i);
 
