@@ -25,13 +25,18 @@ static bool is_on(const gr_optimizer *opt)
     return opt->lookahead.every > 0;
 }
 
+bool gr__lookahead_check(const gr_optimizer *opt)
+{
+    return !is_on(opt) || !opt->lookahead.grows || opt->lookahead_end > 0 ||
+           gr__fail(opt->ctx, GR_USAGE,
+                    "look-ahead whose decay grows wants the number of updates of the run: set it, or train by gr_fit "
+                    "for so many epochs, updates or samples");
+}
+
+/* A dry run pulls nothing: it need not know how far. */
 bool gr__lookahead_prepare(gr_optimizer *opt)
 {
-    if (is_on(opt) && opt->lookahead.grows && opt->lookahead_end == 0)
-        return gr__fail(opt->ctx, GR_USAGE,
-                        "look-ahead whose decay grows wants the number of updates of the run: set it, or train by "
-                        "gr_fit for so many epochs, updates or samples");
-    return !is_on(opt) || gr__averages_make(opt, opt->slow);
+    return !is_on(opt) || ((opt->ctx->planning || gr__lookahead_check(opt)) && gr__averages_make(opt, opt->slow));
 }
 
 static bool pull(gr_optimizer *opt, double decay)

@@ -7,6 +7,9 @@
 
 #include "optim/optimizer.h"
 
+/* Whether the number of updates is known where it is wanted. False: recorded. */
+bool gr__lookahead_check(const gr_optimizer *opt);
+
 /* Makes the copies. False: recorded. */
 bool gr__lookahead_prepare(gr_optimizer *opt);
 

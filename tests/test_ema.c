@@ -285,6 +285,9 @@ static void mistakes_of_lookahead(void **state)
     expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .updates = -1}), "-1 updates in all");
     assert_true(gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = decay, .grows = true}));
     expect_refusal(&s, gr_optimizer_step(s.opt), "the number of updates");
+    gr_plan_begin(s.ctx); /* which wants memory alone */
+    assert_true(gr_optimizer_step(s.opt) && gr_plan_end(s.ctx) >= 0);
+    expect_refusal(&s, gr_optimizer_step(s.opt), "the number of updates");
     assert_true(gr_set_lookahead(s.opt, &(gr_lookahead){.every = 5, .decay = decay}));
     update(&s, 1);
     expect_refusal(&s, gr_set_lookahead(s.opt, &(gr_lookahead){0}), "after an update");

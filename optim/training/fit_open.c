@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "amp/amp.h"
+#include "optim/lookahead.h"
 #include "optim/training/fit_check.h"
 #include "optim/training/fit_state.h"
 
@@ -65,7 +66,8 @@ bool gr__fit_open(gr_fit_run *f, const gr_split *split)
         !gr__readings_open(&f->readings, f->ctx, f->o))
         return false;
     f->trainer.total = f->readings.score.total;
-    if (!plan(f) || (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
+    if (!plan(f) || !gr__lookahead_check(f->trainer.opt) ||
+        (f->o->noise_scale && !gr__fit_check_noise(f->trainer.net, f->trainer.loader)))
         return false;
     f->p.updates = gr__stages_updates(&f->stages);
     const int64_t last = f->p.updates > 0 ? f->p.updates - 1 : 0;

@@ -42,6 +42,7 @@ class Options(Case):
         self.assertEqual({key: row[key] for key in self.PIECES}, self.PIECES)
         options = [word for key in self.NAMING
                    for word in ("--" + key.replace("_", "-"), self.PIECES[key])]
+        self.assertEqual(json.loads(self.gradus("summary", "cifar10-94", "--json").out)["recipe"], "cifar10-94")
         text = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", *options).row()
         self.assertEqual((text["train_loss"], text["lr_scale"]), (row["train_loss"], "bn*.bias=64"))
         bare = self.gradus(*self.RUN, "--model", MODELS / "cifar10-94.txt", "--label-smoothing", 0, "--lookahead",
