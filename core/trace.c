@@ -70,7 +70,7 @@ void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_
     (pass == GR_FORWARD ? count_forward : count_backward)(op, call, &event);
     ctx->traced_op = op;
     ctx->traced_call = call;
-    ctx->traced_result = op->kind != GR_UPDATE && pass == GR_FORWARD ? call->out[0] : NULL;
+    ctx->traced_result = op->kind != GR_UPDATE && pass == GR_FORWARD && !ctx->planning ? call->out[0] : NULL;
     report(ctx, &event);
     ctx->traced_op = NULL;
     ctx->traced_result = NULL;

@@ -12,7 +12,7 @@ extern "C" {
 
 /*
  * What the forward kernel that the trace's hook is told of has computed, for gr_download in the hook: its values may be
- * gone when the step goes on. NULL for others and outside the hook.
+ * gone when the step goes on. NULL for others, in dry runs and outside the hook.
  */
 gr_tensor *gr_trace_result(const gr_context *ctx);
 
