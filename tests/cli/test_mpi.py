@@ -151,7 +151,7 @@ class Mpi(Case):
 
     def test_kills_at_random_moments(self):
         """Every one is named in time, and two ranks go on to the bits of the undisturbed run."""
-        words = [*RUN, "--updates", 400, "--checkpoint-every", 20, "--save-weights"]  # 2 s, longer than any waits
+        words = [*RUN, "--updates", 1000, "--checkpoint-every", 50, "--save-weights"]  # 5 s, longer than any waits
         self.gradus(*words, "whole.safetensors", "--checkpoint", "whole")
         seed = int(os.environ.get("GRADUS_SEED", time.time_ns() % 10**6))
         chance = random.Random(seed)
@@ -171,7 +171,7 @@ class Mpi(Case):
             begin = time.monotonic()
             out, _ = run.communicate(timeout=30)
             self.assertLess(time.monotonic() - begin, 10)
-            if run.returncode != 0 and ": done\n" not in out:  # else the training was over before
+            if run.returncode != 0:  # else the run was over before
                 self.assert_death_named(rank, out)
         else:
             run.communicate(timeout=60)
