@@ -67,8 +67,10 @@ class Case(unittest.TestCase):
         return Result(process)
 
     def start(self, *words):
-        return subprocess.Popen([GRADUS, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                cwd=self.folder, env=self.environment)
+        process = subprocess.Popen([GRADUS, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, cwd=self.folder, env=self.environment)
+        self.addCleanup(process.kill)  # a failed test leaves none behind; nothing to one that was waited for
+        return process
 
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))

@@ -373,8 +373,9 @@ class Signals(Case):
             with self.subTest(number):
                 process = self.start("train", "cifar10-cnn", "--procedural", "--batch", "8", "--updates", "1000000",
                                      "--last-batch", "drop", "--json", "--log-updates", "log", "--save-weights", "w")
-                # updates are in the log: it trains; before that it stops without a row
-                wait_for(lambda: any(".tmp." in f.name and f.stat().st_size for f in self.folder.iterdir()))
+                # updates are in the log: it trains; before that it stops without a row. Only the log's temporary lasts
+                # until the end; the weights' is there and gone while it is found out whether they can be written.
+                wait_for(lambda: any(f.stat().st_size for f in self.folder.glob("log.tmp.*")))
                 code, out, err = stop(process, number)
                 self.assertEqual(code, 75)
                 row = json.loads(out.splitlines()[-1])
