@@ -45,6 +45,8 @@ from matplotlib import ticker
 INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
 TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
+# Centre of a name from its mark, in points: the first where nothing is hit.
+PLACES = [(x, y) for y in (0, 22, -22, 36, -36) for x in (46, -46, 0) if (x, y) != (0, 0)]
 FEWEST = 3  # runs for an interval in a picture: from two, Student's t makes it 12.7 standard errors to either side
 # Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {
@@ -147,10 +149,38 @@ def draw_published(ax, sweep, published):
         at, colour = (float(r["batch"]), float(r["value"])), look(sweep, r["series"])[1]
         ax.plot(*at, marker="D", markersize=8.5, color=colour, markerfacecolor="white", markeredgewidth=1.8,
                 linestyle="none", zorder=4)
+
+
+def is_hit(artist, box):
+    """Whether what is drawn of a line or of a group of dots or bars lies in a box of the picture."""
+    to = artist.get_transform()
+    if isinstance(artist, matplotlib.lines.Line2D):
+        path = to.transform_path(artist.get_path())
+        joined = artist.get_linestyle() != "None"
+        return any(map(box.contains, *path.vertices.T)) or joined and path.intersects_bbox(box, filled=False)
+    if isinstance(artist, matplotlib.collections.LineCollection):
+        return any(to.transform_path(path).intersects_bbox(box, filled=False) for path in artist.get_paths())
+    return any(map(box.contains, *artist.get_offset_transform().transform(artist.get_offsets()).T))
+
+
+def name_published(ax, sweep, published):
+    """Writes beside each published mark what it is, where the fewest lines, dots and bars are. Comes last: it looks at
+    the picture as it is."""
+    if len(published) > 4:  # they speak for themselves
+        return
+    drawn = [*ax.lines, *ax.collections]
+    for r in published:
         about = "about " if r["approximate"] == "1" else ""
-        if len(published) <= 4:  # more of them speak for themselves
-            ax.annotate(f"published:\n{about}{at[1]:g} %", at, xytext=(21, 0), textcoords="offset points", fontsize=9,
-                        va="center", color=colour, bbox=HALO, zorder=5)
+        text = ax.annotate(f"published:\n{about}{float(r['value']):g} %", (float(r["batch"]), float(r["value"])),
+                           xytext=PLACES[0], textcoords="offset points", fontsize=9, va="center", ha="center",
+                           color=look(sweep, r["series"])[1], bbox=HALO, zorder=5)
+
+        def hits(place):
+            text.set_position(place)
+            box = text.get_window_extent()
+            return sum(is_hit(artist, box) for artist in drawn) + (not ax.bbox.containsx(box.x0)) * len(drawn)
+
+        text.set_position(min(PLACES, key=hits))
 
 
 def draw_keras(ax, sweep, keras):
@@ -267,6 +297,7 @@ def draw(sweep, lines, cells, published, keras):
     figure.text(0.09, 0.018, "\n".join(notes), fontsize=8, color=FAINT)
     longest = max(len(name) for _, name, _ in ends)
     figure.subplots_adjust(left=0.09, right=0.97 - 0.0125 * max(longest, 5), top=0.85, bottom=0.1 + 0.03 * len(notes))
+    name_published(ax, sweep, published)
     return figure
 
 
