@@ -60,6 +60,8 @@ bool gr__lookahead_end(gr_optimizer *opt)
     if (!is_on(opt) || opt->updates % l->every != 0)
         return true;
     const bool grown = !l->grows || opt->updates >= opt->lookahead_end;
-    const double share = grown ? 1 : (double)opt->updates / (double)opt->lookahead_end;
+    const double share = grown ? 1
+                               : (double)(opt->updates - opt->lookahead_start) /
+                                     (double)(opt->lookahead_end - opt->lookahead_start);
     return pull(opt, l->decay * share * share * share);
 }

@@ -80,7 +80,7 @@ typedef struct {
     int64_t every;   /* updates from one pull to the next; 0: no look-ahead */
     double decay;    /* in [0, 1); the publication's 1 - alpha, alpha being 0.5 there */
     bool grows;      /* at update t it is decay (t / updates)^3, as Jordan 2024 (arXiv:2404.00498) has it */
-    int64_t updates; /* with grows: of the run; 0: as many as gr_fit will make */
+    int64_t updates; /* with grows: of the run; 0: as many as gr_fit will make, from where it begins */
 } gr_lookahead;
 bool gr_set_lookahead(gr_optimizer *opt, const gr_lookahead *lookahead);
 
@@ -311,8 +311,9 @@ typedef struct {
      */
     bool resume;
     /*
-     * What another run is known by, and refused: beside its samples, batch sizes, length and what gr_checkpoint_load
-     * looks at.
+     * What another run is known by, and refused: beside its samples, batch sizes, length, order, schedule, label
+     * smoothing, what is frozen later, and what gr_checkpoint_load looks at. The optimizer's own settings, the sets and
+     * a loss of the program's are for it to name.
      */
     const gr_setting *settings;
     int n_settings;

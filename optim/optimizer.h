@@ -56,7 +56,8 @@ struct gr_optimizer {
     bool *later;         /* by parameter: it stays as it is from where later_begun; NULL: none does */
     bool later_begun;
     gr_lookahead lookahead;
-    int64_t lookahead_end;               /* the update at which its decay has grown; 0: nobody has told */
+    int64_t lookahead_start;             /* the update behind which its decay grows */
+    int64_t lookahead_end;               /* the one at which it has grown; 0: nobody has told */
     gr_tensor *slow[GR__AVERAGES];       /* its copies, laid out as average */
     double ema;                          /* decay of the averages of weights; 0: there are none */
     bool averaged;                       /* the model holds them, and average[] the weights */

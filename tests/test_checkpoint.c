@@ -72,6 +72,8 @@ typedef struct {
     int keep;             /* how many; 0: the usual */
     int64_t every;        /* updates */
     const char *momentum; /* a setting */
+    double warm_up;       /* epochs; 0: 2 */
+    const char *later;    /* parameters that are frozen behind the first epoch */
     /* after it */
     gr_fit_result result;
     gr_code code;
@@ -175,7 +177,9 @@ static void train(course *c)
                        &(gr_fit_options){.batch = 12,
                                          .micro_batch = 5,
                                          .updates = c->updates,
-                                         .schedule = {.kind = GR_COSINE, .warm_up = 2},
+                                         .schedule = {.kind = GR_COSINE, .warm_up = c->warm_up > 0 ? c->warm_up : 2},
+                                         .freeze_later = c->later,
+                                         .freeze_epochs = c->later ? 1 : 0,
                                          .workers = c->workers,
                                          .report = on_report,
                                          .stop = on_batch_of_evaluation,
@@ -376,6 +380,10 @@ static void other_runs_are_refused(void **state)
             "device was cpu, now it is ref");
     refused(&(course){.updates = 6, .kept = true, .resume = true, .precision = GR_PRECISION_BF16}, GR_USAGE,
             "precision was fp32, now it is bf16");
+    refused(&(course){.updates = 6, .kept = true, .resume = true, .warm_up = 1}, GR_USAGE,
+            "epochs of warm-up was 2, now it is 1");
+    refused(&(course){.updates = 6, .kept = true, .resume = true, .later = "*"}, GR_USAGE,
+            "parameters frozen later was none, now it is *");
     course rest = {.updates = 6, .kept = true, .resume = true};
     train(&rest);
     assert_int_equal(rest.code, GR_OK); /* the refused have changed nothing */

@@ -371,6 +371,36 @@ static void schedules_have_their_values(void **state)
 }
 
 /*
+ * A decay next to 1 holds the weights where they are once it has grown. In a second run with the same optimizer it grows
+ * anew: its first update moves them.
+ */
+static void lookahead_grows_in_every_run(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    gr_module *net = small_net(ctx);
+    gr_optimizer *sgd = optimizer(ctx, net, false);
+    assert_true(gr_set_lookahead(sgd, &(gr_lookahead){.every = 1, .decay = 1 - 1e-12, .grows = true}));
+    gr_split split = {.train = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
+    int64_t count = 0;
+    float *weights[3];
+    for (int run = 0; run < 3; run++) {
+        gr_fit(net, sgd, split, &(gr_fit_options){.batch = 30, .epochs = 1, .order = GR_IN_ORDER});
+        assert_true(gr_ok(ctx));
+        weights[run] = parameters(net, &count);
+    }
+    for (int run = 1; run < 3; run++) {
+        double moved = 0;
+        for (int64_t i = 0; i < count; i++)
+            moved = fmax(moved, fabs((double)(weights[run][i] - weights[run - 1][i])));
+        assert_true(moved > 1e-4);
+    }
+    for (int run = 0; run < 3; run++)
+        free(weights[run]);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/*
  * A rate that falls to almost nothing at once must leave other weights than one that stays; the optimizer's own comes
  * back.
  */
@@ -610,6 +640,7 @@ int main(void)
         cmocka_unit_test(momentum_follows_its_formula),
         cmocka_unit_test(schedules_have_their_values),
         cmocka_unit_test(fit_follows_the_schedule),
+        cmocka_unit_test(lookahead_grows_in_every_run),
         cmocka_unit_test(the_rate_is_the_callers),
         cmocka_unit_test(a_run_ends_by_samples),
         cmocka_unit_test(a_run_ends_by_seconds),

@@ -48,8 +48,11 @@ static bool open_evaluators(gr_fit_run *f, const gr_split *split)
 static bool tell_optimizer(gr_fit_run *f)
 {
     gr_optimizer *opt = f->trainer.opt;
-    if (opt->lookahead.updates == 0)
-        opt->lookahead_end = gr__stages_updates(&f->stages);
+    const int64_t updates = gr__stages_updates(&f->stages);
+    if (opt->lookahead.updates == 0) {
+        opt->lookahead_start = opt->updates; /* not 0 behind another run with this optimizer */
+        opt->lookahead_end = updates > 0 ? opt->updates + updates : 0;
+    }
     return gr__freeze_later(opt, f->o->freeze_later);
 }
 

@@ -8,7 +8,6 @@
  */
 #include "optim/training/fit_record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,32 +80,55 @@ static int list_numbers(gr_fit_run *f, double *list[MOST_NUMBERS])
     return (int)(at - list) + (int)(sizeof rest / sizeof *rest);
 }
 
-static void add_setting(gr_fit_settings *s, const char *key, int64_t value)
+static void add_setting(gr_fit_settings *s, const char *key, double value)
 {
-    snprintf(s->number[s->n], sizeof s->number[0], "%" PRId64, value);
-    s->list[s->n] = (gr_setting){key, s->number[s->n]};
-    s->n++;
+    char *text = s->number[s->numbers++];
+    snprintf(text, sizeof s->number[0], "%.17g", value); /* of a whole number its digits */
+    s->list[s->n++] = (gr_setting){key, text};
 }
 
-bool gr__fit_settings_open(const gr_fit_run *f, gr_fit_settings *s)
+static void add_amounts(const gr_fit_run *f, gr_fit_settings *s)
 {
     const gr_fit_options *o = f->o;
-    const gr_checkpoints none = {.folder = NULL}, *c = o->checkpoints ? o->checkpoints : &none;
+    add_setting(s, "number of samples", (double)f->stages.samples);
+    add_setting(s, "batch size", (double)gr__stage(&f->stages, 0).batch);
+    add_setting(s, "micro-batch size", (double)gr_loader_micro_batch(f->trainer.loader));
+    add_setting(s, "number of shards", f->trainer.sum.shards);
+    add_setting(s, "batch normalisation over all shards", o->synchronised);
+    add_setting(s, "number of epochs", (double)o->epochs);
+    add_setting(s, "number of updates", (double)o->updates);
+    add_setting(s, "samples to train on", (double)o->samples);
+    add_setting(s, "milliseconds to train", round(1e3 * o->seconds));
+    add_setting(s, "policy of the last batch", (double)o->last);
+}
+
+static void add_course(const gr_fit_run *f, gr_fit_settings *s)
+{
+    const gr_fit_options *o = f->o;
+    add_setting(s, "updates by all batch sizes", (double)gr__stages_updates(&f->stages));
+    add_setting(s, "order of samples", (double)o->order);
+    add_setting(s, "kind of schedule", (double)o->schedule.kind);
+    add_setting(s, "least rate of the schedule", o->schedule.lr_min);
+    add_setting(s, "epochs of the schedule's steps", (double)o->schedule.every);
+    add_setting(s, "factor of the schedule's steps", o->schedule.gamma);
+    add_setting(s, "epochs of warm-up", o->schedule.warm_up);
+    add_setting(s, "share that warm-up begins with", o->schedule.warm_up_from);
+    add_setting(s, "label smoothing", o->label_smoothing);
+    s->list[s->n++] = (gr_setting){"parameters frozen later", o->freeze_later ? o->freeze_later : "none"};
+    add_setting(s, "epochs before they are frozen", (double)o->freeze_epochs);
+}
+
+/* The program's own stand before those of the course: it has better words for these. */
+bool gr__fit_settings_open(const gr_fit_run *f, gr_fit_settings *s)
+{
+    const gr_checkpoints none = {.folder = NULL}, *c = f->o->checkpoints ? f->o->checkpoints : &none;
     *s = (gr_fit_settings){.list = gr__calloc(f->ctx, (size_t)(GR__FIT_SETTINGS + c->n_settings), sizeof *s->list)};
     if (!s->list)
         return false;
-    add_setting(s, "number of samples", f->stages.samples);
-    add_setting(s, "batch size", gr__stage(&f->stages, 0).batch);
-    add_setting(s, "micro-batch size", gr_loader_micro_batch(f->trainer.loader));
-    add_setting(s, "number of shards", f->trainer.sum.shards);
-    add_setting(s, "batch normalisation over all shards", o->synchronised);
-    add_setting(s, "number of epochs", o->epochs);
-    add_setting(s, "number of updates", o->updates);
-    add_setting(s, "samples to train on", o->samples);
-    add_setting(s, "milliseconds to train", llround(1e3 * o->seconds));
-    add_setting(s, "policy of the last batch", (int64_t)o->last);
+    add_amounts(f, s);
     for (int i = 0; i < c->n_settings; i++)
         s->list[s->n++] = c->settings[i];
+    add_course(f, s);
     return true;
 }
 

@@ -5,13 +5,13 @@
 #include "optim/training/checkpoint.h"
 #include "optim/training/fit_run.h"
 
-enum { GR__FIT_SETTINGS = 10 };
+enum { GR__FIT_SETTINGS = 21 };
 
-/* What makes runs differ: what gr_fit knows itself, then what the program names. */
+/* What makes runs differ: how much of which data, what the program names, and how they are trained on. */
 typedef struct {
     gr_setting *list; /* to be freed */
-    int n;
-    char number[GR__FIT_SETTINGS][24];
+    int n, numbers;
+    char number[GR__FIT_SETTINGS][32];
 } gr_fit_settings;
 
 /* False: recorded. */

@@ -85,7 +85,7 @@ static const recipe *recipe_of(const char *path, const char *noted, const char *
         complain(GR_USAGE, command, "%s does not say which recipe's network its weights are of; name it with --recipe",
                  path);
     else if (asked && noted && strcmp(asked, noted) != 0)
-        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; name that recipe, or none", path, noted, asked);
+        complain(GR_USAGE, command, "%s holds weights of %s, not of %s; name that recipe", path, noted, asked);
     else
         return recipe_find(asked ? asked : noted, command);
     return NULL;
