@@ -82,6 +82,33 @@ for place in [text.get_position() for text in names], [plot.PLACES[0]] * 2:
         self.assertEqual(chosen, 0)
         self.assertGreater(first, 0)  # Adam's line runs where the name would stand by itself
 
+    def pairs(self, *words):
+        return subprocess.run([PYTHON, ROOT / "scripts/plot_pairs.py", self.folder / "rows.csv", "--out",
+                               self.folder / "pairs", *words], capture_output=True, text=True)
+
+    def test_pairs_by_seed(self):
+        rows = self.folder / "rows.csv"
+        head, run = "recipe,arm,seed,test_accuracy,state\n", "cifar10-cnn,{},{},{},{}\n".format
+        rows.write_text(head + run("first", 1, 0.60, "done") + run("first", 2, 0.70, "done") +
+                        run("second", 2, 0.71, "done") + run("second", 1, 0.63, "done") +
+                        run("second", 3, 0.9, "done") + run("second", 4, 0.1, "failed"))
+        process = self.pairs("--arms", "arm")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        svg = (self.folder / "pairs.svg").read_text()
+        for words in ("cifar10-cnn", "first", "second", "points above 'first'", "2 to 3 seeds"):
+            self.assertIn(words, svg)
+        looked = """
+import pathlib, sys, plot_pairs
+panels = plot_pairs.read_panels(pathlib.Path(sys.argv[1]), "arm", "recipe")
+print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "second")])
+"""
+        process = subprocess.run([PYTHON, "-c", looked, rows], capture_output=True, text=True,
+                                 env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")})
+        self.assertEqual(process.stdout, "[1.0, 3.0]\n", process.stderr)  # of seeds 2 and 1
+        self.assertIn("no column 'nothing'", self.pairs("--arms", "nothing").stderr)
+        rows.write_text(rows.read_text() + run("first", 1, 0.65, "done"))
+        self.assertIn("cifar10-cnn, first has two runs of seed 1", self.pairs("--arms", "arm").stderr)
+
     def test_keras_stands_beside_ours(self):
         self.draw("PetImages")
         self.assertIn("Crosses: Keras 3.15 on TensorFlow 2.21", (self.folder / "accuracy.svg").read_text())
