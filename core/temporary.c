@@ -45,9 +45,17 @@ static bool is_still_there(int folder, const char *name, int fd)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino && S_ISREG(named.st_mode);
 }
 
+/* For a lock: over a network only what is open for writing can be locked, and a mode of 0444 lets nobody write. */
+static int open_to_lock(int folder, const char *name)
+{
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; /* no pipe holds us up */
+    const int fd = openat(folder, name, O_RDWR | flags);
+    return fd < 0 && errno == EACCES ? openat(folder, name, O_RDONLY | flags) : fd;
+}
+
 static void remove_if_nobodys(int folder, const char *name)
 {
-    const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); /* no pipe holds us up */
+    const int fd = open_to_lock(folder, name);
     if (fd < 0)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still_there(folder, name, fd))

@@ -98,6 +98,28 @@ static void what_a_killed_process_left_is_taken_away(void **state)
     close(ready[1]);
 }
 
+/* As root, who may write all, it is looked at with the rights of another user. */
+static void what_nobody_may_write_goes_too(void **state)
+{
+    (void)state;
+    enum { OTHER = 65534 };
+    const bool root = geteuid() == 0;
+    gr_temporary t;
+    make("w.tmp.1-2");
+    assert_int_equal(chmod("w.tmp.1-2", 0444), 0);
+    if (root)
+        assert_int_equal(chown(folder, OTHER, -1) | chown("w.tmp.1-2", OTHER, -1) | seteuid(OTHER), 0);
+    const bool opened = gr_temporary_open(&t, "w");
+    const bool gone = !is_there("w.tmp.1-2");
+    if (root)
+        assert_int_equal(seteuid(0) | chown(folder, 0, -1), 0);
+    unlink("w.tmp.1-2");
+    assert_true(opened);
+    close(t.fd);
+    gr_temporary_drop(&t);
+    assert_true(gone);
+}
+
 static void what_others_write_stays(void **state)
 {
     (void)state;
@@ -256,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_killed_process_left_is_taken_away),
+        cmocka_unit_test(what_nobody_may_write_goes_too),
         cmocka_unit_test(what_others_write_stays),
         cmocka_unit_test(what_is_called_otherwise_stays),
         cmocka_unit_test(where_it_cannot_be_made_or_kept),

@@ -49,6 +49,16 @@ static int dispatch(int argc, char **argv)
     return c ? c->run(argc - words, argv + words) : GR_USAGE;
 }
 
+/* A full disk behind > results.json must not look like success. */
+static int end_of_output(void)
+{
+    if (fflush(stdout) != 0)
+        return complain_of_file("standard output", "could not be written", "");
+    if (ferror(stdout)) /* earlier, and why is not known any more */
+        return complain(GR_IO_ERROR, "", "standard output could not be written");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (!hold_standard_streams())
@@ -61,7 +71,5 @@ int main(int argc, char **argv)
     int code = dispatch(argc, argv);
     if (json_memory_failed() && (code == 0 || code == GR_USAGE || code == GR_BAD_DATA)) /* a file half read looks bad */
         code = complain(GR_NO_MEMORY, "", "out of host memory: what was told before is not complete");
-    if (fflush(stdout) != 0 || ferror(stdout)) /* a full disk behind > results.json must not look like success */
-        return code ? code : complain(GR_IO_ERROR, "", "standard output could not be written");
-    return code;
+    return code ? code : end_of_output();
 }

@@ -220,11 +220,14 @@ static ssize_t read_file(gr_context *ctx, const char *path, char *text, size_t s
     struct stat status;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO nobody writes to must not hold us up */
     if (fd < 0) {
-        gr__fail(ctx, GR_BAD_DATA, "model %s: %s", path, strerror(errno));
+        gr__fail(ctx, gr__is_paths_fault(errno) ? GR_BAD_DATA : gr__io_code(errno), "model %s: %s", path,
+                 strerror(errno));
         return -1;
     }
     ssize_t n = 0, more = 1;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (fstat(fd, &status) != 0) {
+        more = -1;
+    } else if (!S_ISREG(status.st_mode)) {
         gr__fail(ctx, GR_BAD_DATA, "model %s: it is no regular file", path);
         n = -1;
     }

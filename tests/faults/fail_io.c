@@ -1,9 +1,10 @@
 /*
  * fail_io.c - a shim for LD_PRELOAD: the input or output number $GRADUS_FAIL_IO, counted from 1 over all threads and
- * cells, fails in the way that $GRADUS_FAIL_HOW names, and with GRADUS_FAIL_IO_ON=1 every one behind it that can. Only
- * calls count that have to do with the working folder, which is the test's, or with standard output. The count lies in
- * the file $GRADUS_COUNT, which cells share; what failed is written to $GRADUS_FAILED_IO, a line a call. With
- * $GRADUS_FAIL_CALL only calls of that name count, with $GRADUS_FAIL_FILE only those that have to do with that file.
+ * cells, fails in the way that $GRADUS_FAIL_HOW names, and with GRADUS_FAIL_IO_ON=1 every one behind it. Only calls
+ * count that can fail so and have to do with the working folder, which is the test's, or with standard output. The
+ * counts, one for each way, lie in the file $GRADUS_COUNT, which cells share; what failed is written to
+ * $GRADUS_FAILED_IO, a line a call. With $GRADUS_FAIL_CALL only calls of that name count, with $GRADUS_FAIL_FILE only
+ * those that have to do with that file.
  *
  * The C library's own streams do not call open, read and write where a shim could stand. So a stream of a counted file
  * is made anew (fopencookie), from functions that do.
@@ -44,7 +45,7 @@ static const struct {
 } ways[WAYS] = {{"EIO", EIO, READS | WRITES},         {"ENOSPC", ENOSPC, WRITES}, {"ENOMEM", ENOMEM, READS | WRITES},
                 {"EINTR", EINTR, CAN_BE_INTERRUPTED}, {"short", 0, CAN_BE_SHORT}, {"kill", 0, KILLS}};
 
-static atomic_long *count;
+static atomic_long *count; /* of each way */
 static long first;
 static bool all_behind;
 static int way = -1;
@@ -87,8 +88,13 @@ static bool fails(const char *call, const char *name, unsigned kinds)
 {
     if (!name || (only && strcmp(call, only) != 0) || (only_of && strcmp(name, only_of) != 0))
         return false;
-    const long number = atomic_fetch_add(count, 1) + 1;
-    if (first <= 0 || number < first || (number > first && !all_behind) || !(ways[way].hits & (kinds | KILLS)))
+    long number = 0;
+    for (int i = 0; i < WAYS; i++)
+        if (ways[i].hits & (kinds | KILLS)) {
+            const long n = atomic_fetch_add(&count[i], 1) + 1;
+            number = i == way ? n : number;
+        }
+    if (first <= 0 || number < first || (number > first && !all_behind))
         return false;
     if (ways[way].hits & KILLS)
         kill(getpid(), SIGKILL);
@@ -104,9 +110,9 @@ __attribute__((constructor)) static void begin(void)
     if (!file || strcmp(program_invocation_short_name, "gradus") != 0 || !getcwd(here, sizeof here))
         return;
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || syscall(SYS_ftruncate, fd, sizeof *count) != 0)
+    if (fd < 0 || syscall(SYS_ftruncate, fd, WAYS * sizeof *count) != 0)
         _exit(9);
-    count = (void *)syscall(SYS_mmap, NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    count = (void *)syscall(SYS_mmap, NULL, WAYS * sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     first = number ? atol(number) : 0;
     all_behind = on && *on == '1';
     only = getenv("GRADUS_FAIL_CALL");

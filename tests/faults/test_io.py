@@ -6,9 +6,11 @@ import re
 import signal
 import unittest
 
-from commands import COMMANDS, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, printed, undated, words_of
+from commands import (COMMANDS, COMPILING, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, commands, printed, undated,
+                      words_of)
 
 DONE, SOME_FAILED, BAD_DATA, MEMORY, IO = 0, 1, 3, 4, 5
+HOWS = ("EIO", "ENOSPC", "ENOMEM", "EINTR", "short", "kill")  # as the shim counts them
 WAYS = [(how, behind) for how in ("EIO", "ENOSPC", "EINTR", "short") for behind in "01"
         if (how, behind) != ("EINTR", "1")]  # for ever interrupted is nothing that a system does
 
@@ -44,19 +46,27 @@ class InputOutput(Commands):
         if not any(call == "unlink" for call, _ in failed):
             self.assertFalse([f for f in self.files() if ".tmp." in f], failed)
 
+    def count(self, how):
+        return super().count(HOWS.index(how))
+
     def look_at(self, name):
         words = words_of(name)
         whole = self.run_with(words)
         self.assertEqual(whole.returncode, DONE, whole.stderr)
-        count, right, out = self.count(), self.contents(), printed(name, whole.stdout)
+        right, out = self.contents(), printed(name, whole.stdout)
         self.right_bytes = {n: undated((self.folder / n).read_bytes()) for n in LATER}
-        trials = [(how, behind, number) for how, behind in WAYS for number in range(1, count + 1)]
+        trials = [(how, behind, number) for how, behind in WAYS for number in range(1, self.count(how) + 1)]
         for how, behind, number in self.drawn(name, trials):
-            with self.subTest(f"{name}, {how}, call {number} of {count}", behind=behind):
+            with self.subTest(f"{name}, {how}, call {number}", behind=behind):
                 process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW=how,
                                         GRADUS_FAIL_IO_ON=behind)
                 if self.failed():
                     self.look_after(name, how, process, right, out)
+
+    def test_no_command_is_forgotten(self):
+        tried = [" ".join(map(str, words_of(name))) + " " for name in [*COMMANDS, *COMPILING]]
+        for command in commands():
+            self.assertTrue(any(words.startswith(command + " ") for words in tried), command)
 
     def refused_where(self, words, call, *names, number=1, how="EIO", code=IO, **more):
         """The call of that name fails, with that code, and the names are told."""
@@ -70,7 +80,7 @@ class InputOutput(Commands):
         words = [*TRAIN[:TRAIN.index("--updates")], "--updates", 3, "--threads", 1, "--no-evaluation", "--checkpoint",
                  "k", "--checkpoint-every", 1, "--save-weights", "w2"]
         self.assertEqual(self.run_with(words).returncode, DONE)
-        count, whole, reached = self.count(), (self.folder / "w2").read_bytes(), {}
+        count, whole, reached = self.count("kill"), (self.folder / "w2").read_bytes(), {}
         for number in self.drawn("killed", range(1, count + 1), few=4):
             with self.subTest(f"killed at call {number} of {count}"):
                 process = self.run_with(words, GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="kill")
@@ -93,9 +103,11 @@ class InputOutput(Commands):
                             (["bench", "--compare", "rows,rows"], "rows")):
             with self.subTest(file):
                 self.refused_where(words, "open", file, "Cannot allocate memory", **lacking)
+        self.refused_where(COMMANDS["weights"], "write", "standard output", "Cannot allocate memory", **lacking)
 
     def test_weights_that_cannot_be_read_are_not_taken_for_none(self):
-        self.refused_where([*SWEEP, "--init-weights", "weights", "--out", "s"], "read", "weights cannot be read")
+        self.refused_where([*SWEEP, "--init-weights", "weights", "--out", "s"], "read", "weights cannot be read",
+                           GRADUS_FAIL_FILE="weights")
 
     def test_a_picture_that_cannot_be_read_is_not_guessed_at(self):
         self.refused_where(COMMANDS["predict"], "open", "PetImages/Cat/0.png", "Input/output error", number=2)

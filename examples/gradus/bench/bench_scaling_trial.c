@@ -118,7 +118,11 @@ int scaling_trial_run(const resolved *run, int ranks, double seconds, scaling_tr
         gr_group_close(groups[i]);
     }
     run_rank(&all[0]);
-    for (int i = 1; i < started; i++)
+    int code = all[0].code;
+    for (int i = 1; i < started; i++) {
         pthread_join(all[i].thread, NULL);
-    return all[0].code;
+        if (code == GR_DEVICE_FAULT && all[i].code) /* rank 0 has ended because another has */
+            code = all[i].code;
+    }
+    return code;
 }

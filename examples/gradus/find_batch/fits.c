@@ -23,7 +23,7 @@ static int64_t plan(const finder *f, fits *found, int64_t batch, int64_t micro_b
 /*
  * The largest number from 1 to most whose plan is within the budget, and its peak: a number that fits, one that does
  * not, and the middle between them until they are neighbours. of_wish: the number is the micro-batch of a wish. 0: not
- * even 1 fits, peak is what that would take; -1: complained of.
+ * even 1 fits, peak is what that would take; below 0: an exit code, negated, complained of.
  */
 static int64_t largest(const finder *f, fits *found, int64_t budget, int64_t most, int64_t of_wish, int64_t *peak)
 {
@@ -31,7 +31,7 @@ static int64_t largest(const finder *f, fits *found, int64_t budget, int64_t mos
     for (int64_t n = most; bad - good > 1; n = good + (bad - good) / 2) {
         const int64_t bytes = of_wish ? plan(f, found, of_wish, n) : plan(f, found, n, 0);
         if (bytes < 0)
-            return -1;
+            return bytes;
         *(bytes <= budget ? &good : &bad) = n;
         if (bytes <= budget || n == 1)
             *peak = bytes;
@@ -91,11 +91,13 @@ int find_fits(const finder *f, const site *at, memory_budget *m, fits *out)
     measure_budget(f, at->ctx, m);
     out->batch = largest(f, out, m->budget, most, 0, &out->peak);
     if (out->batch <= 0)
-        return out->batch < 0 ? GR_USAGE : nothing_fits(f, m, out->peak);
+        return out->batch < 0 ? (int)-out->batch : nothing_fits(f, m, out->peak);
     out->whole = out->batch == most;
     if (wish <= out->batch)
         return 0;
     int64_t peak;
     out->micro_batch = largest(f, out, m->budget, out->batch, wish, &peak);
-    return out->micro_batch > 0 ? 0 : out->micro_batch < 0 ? GR_USAGE : nothing_fits(f, m, peak);
+    if (out->micro_batch == 0)
+        return nothing_fits(f, m, peak);
+    return out->micro_batch > 0 ? 0 : (int)-out->micro_batch;
 }
