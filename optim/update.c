@@ -32,7 +32,7 @@ bool gr__optimizer_prepare(gr_optimizer *opt)
         opt->saved = gr__tensor_persistent(ctx, slab->values->type, 1, &slab->state_count);
     if (!opt->fused)
         opt->fused = gr__calloc(ctx, (size_t)slab->n, sizeof *opt->fused);
-    return gr__lookahead_prepare(opt) && gr__ema_prepare(opt);
+    return gr__lookahead_prepare(opt) && gr__ema_prepare(opt) && gr_ok(ctx);
 }
 
 bool gr__update_begin(gr_optimizer *opt)

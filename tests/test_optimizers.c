@@ -328,6 +328,26 @@ static void an_overflow_leaves_no_trace(void **state)
     }
 }
 
+/* Wherever memory ends: at weights, on the way forward or back, at an optimizer's moments. */
+static void without_memory_there_is_no_update(void **state)
+{
+    (void)state;
+    bool done = false;
+    int refusals = 0;
+    for (int64_t limit = 256; !done; limit += 64) {
+        gr_context *ctx = gr_open(&(gr_options){.memory_limit = limit});
+        gr_module *net = network(ctx);
+        gr_optimizer *opt = gr_adam(ctx, net, NULL);
+        gr_tensor *x = gr_tensor_new(ctx, gr_real(ctx), 2, (int64_t[]){ROWS, FEATURES});
+        gr_tensor *labels = gr_tensor_new(ctx, GR_I32, 1, (int64_t[]){ROWS});
+        gr_backward(gr_softmax_cross_entropy(gr_forward(net, x), labels, NULL));
+        done = gr_optimizer_step(opt);
+        refusals += !done;
+        assert_int_equal(gr_close(ctx), done ? 0 : GR_NO_MEMORY);
+    }
+    assert_true(refusals > 10);
+}
+
 static void refused(gr_context *ctx, const char *words)
 {
     assert_int_equal(gr_error_code(ctx), GR_USAGE);
@@ -369,6 +389,7 @@ int main(void)
         cmocka_unit_test(statistics_move_once),
         cmocka_unit_test(sam_returns_to_the_bit),
         cmocka_unit_test(an_overflow_leaves_no_trace),
+        cmocka_unit_test(without_memory_there_is_no_update),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,9 +79,9 @@ COMMANDS = {
     "completion": ["completion", "bash"],
 }
 COMPILING = {"cuda": ["cuda", "add.cu"]}  # it runs a compiler, whose seconds the short tests have not got
-# The first two make 20,000 and 13,000 allocations, most of them in the sweeps that it runs and for pictures that it
-# draws, as others here do, too; the other two time what the machine can do, half of a second and more each.
-SAMPLED = {"reproduce", "data show drawn", "find-batch", "profile"}
+# The first three make 20,000, 13,000 and 8,000 allocations: of the sweeps that it runs, of each picture that is drawn,
+# and those that it measures. The other two time what the machine can do, half of a second and more each.
+SAMPLED = {"reproduce", "data show drawn", "bench memory", "find-batch", "profile"}
 
 MEASURED = TIMINGS | {"peak_bytes"}
 # They print it to the byte.
