@@ -121,7 +121,7 @@ bool gr_gpu(int i, gr_gpu_info *info, const char **why);
 
 const char *gr_version(void); /* GR_VERSION of the library in use */
 const char *gr_device_name(const gr_context *ctx);
-/* Instruction set of the kernels in use: "plain", "avx2", "avx512"; "amx", "amx-emulated" if GRADUS_CPU says so. */
+/* Instruction set of the kernels in use: "plain", "avx2", "avx512"; others if GRADUS_CPU says so. */
 const char *gr_isa_name(const gr_context *ctx);
 /* Instruction set i, from 0, of those that the kernels are compiled for and this processor has. NULL: no more. */
 const char *gr_isa(int i);

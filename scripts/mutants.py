@@ -125,16 +125,20 @@ class Build:
         devices = subprocess.run([self.table, "--help"], text=True, capture_output=True).stderr.split("devices: ")[1]
         here = [name for name, absent in re.findall(r"(\S+)( \(not on this processor\))?", devices) if not absent]
         # The table lists the widest vectors last; sanitizers do not see the masked loads of AVX-512.
-        widest = [name for name in here if not name.startswith("amx")][-1]
-        self.device = {"kernels/ref": "ref-f64", "kernels/cpu": widest if checking else "plain",
-                       "kernels/cpu/amx": "amx-emulated"}
+        widest = [name for name in here if name in ("plain", "avx2", "avx512")][-1]
+        self.devices = {"kernels/ref": "ref-f64", "kernels/cpu": widest if checking else "plain",
+                        "kernels/cpu/amx": "amx-emulated"}
+
+    def device(self, path):
+        """The table's device that path is compiled for and that any processor has."""
+        return "bf16-emulated" if "pairs" in os.path.basename(path) else self.devices[os.path.dirname(path)]
 
     def objects(self, path, text, folder, quick):
         """Compiles all that path goes into with another text: {name: object file}, None where that is an error."""
         changed = os.path.join(folder, path)
         os.makedirs(os.path.dirname(changed), exist_ok=True)
         open(changed, "w").write(text)
-        target = self.device[os.path.dirname(path)].replace("-", "_") if not is_cuda(path) else "gradus_simt_kernels"
+        target = self.device(path).replace("-", "_") if not is_cuda(path) else "gradus_simt_kernels"
         sources, found = users(path), {}
         for entry in self.commands:
             source = os.path.relpath(entry["file"], ROOT)
@@ -163,7 +167,8 @@ class Build:
             if os.path.relpath(entry["file"], ROOT) in users(path):
                 made = os.path.join(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
                 lines += subprocess.run(["nm", made], text=True, capture_output=True, check=True).stdout.splitlines()
-        found = [re.search(r" ([TU]) gr__(?:ref_f64|cpu_plain|cpu_amx_emulated|simt)_(\w+)$", line) for line in lines]
+        target = "ref_f64|cpu_plain|cpu_amx_emulated|cpu_bf16_emulated|simt"
+        found = [re.search(rf" ([TU]) gr__(?:{target})_(\w+)$", line) for line in lines]
         return [{f[2] for f in found if f and f[1] == kind} for kind in "TU"]
 
     def operations(self, path, function="file"):
@@ -224,7 +229,8 @@ class Build:
         seconds = LONGEST_QUICK if quick and self.checking else LONGEST
         limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         # Halves are looked at on the instruction set that the library takes.
-        env = dict(os.environ, GRADUS_CPU=rows[1]) if rows[1] in ("plain", "avx2", "avx512", "amx-emulated") else None
+        forced = rows[1] in ("plain", "avx2", "avx512", "amx-emulated", "bf16-emulated")
+        env = dict(os.environ, GRADUS_CPU=rows[1]) if forced else None
         for some in [["--small"]] + ([] if self.small else [[]]):
             done = subprocess.run([program, "--first"] + some + rows, capture_output=True, cwd=folder, env=env,
                                   preexec_fn=limit)
@@ -251,7 +257,7 @@ class Build:
     def rows(self, path, quick, function="file"):
         """Arguments for the table: the operations that use path, one after the other, on one device or on all that run
         it."""
-        host = ["--device", self.device[os.path.dirname(path)]] if quick and not is_cuda(path) else ["--host"]
+        host = ["--device", self.device(path)] if quick and not is_cuda(path) else ["--host"]
         device = ["--device", "simt"] if is_cuda(path) else host
         return [device + ["--op", operation] for operation in self.operations(path, function)]
 

@@ -1,13 +1,17 @@
 /*
- * test_amx.c - the kernels on tile registers: what the processor's instructions give has the bits of their twin in
- * plain C, for any number of threads. Where there are no such instructions a trap stands in for them; the twin itself
- * is held to Intel's description of them.
+ * test_amx.c - the kernels for bf16, on tile registers and on pairs in vectors: what the processor's instructions give
+ * has the bits of their twin in plain C, for any number of threads. Where there are no tile instructions a trap stands
+ * in for them; the twins themselves are held to Intel's description of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +22,9 @@
 #include "gradus.h"
 #include "kernels/ops/kernels.h"
 #include "tests/amx_trap.h"
+
+#define GR_TILES_EMULATED /* the twin of vdpbf16ps */
+#include "kernels/cpu/amx/pairs.h"
 
 /* --- the twin ----------------------------------------------------------------------------------------------------- */
 
@@ -65,6 +72,33 @@ static void twin_takes_subnormal_numbers_for_zero(void **state)
     assert_true(dot(0, 1, (float[]){0x1p-70f}, (float[]){0x1p-70f}) == 0);
     assert_true(dot(0x1p-130f, 1, (float[]){0x1p-126f}, (float[]){1}) == 0x1p-126f);
     assert_true(isnan(dot(0, 1, (float[]){INFINITY}, (float[]){0})));
+}
+
+/* --- the twin of vdpbf16ps ---------------------------------------------------------------------------------------- */
+
+/* c and the product of two pairs of bf16, the even halves first. */
+static float pair_dot(float c, float a0, float a1, float b0, float b1)
+{
+    const uint16_t a[2] = {gr__bf16_of((double)a0), gr__bf16_of((double)a1)};
+    const uint16_t b[2] = {gr__bf16_of((double)b0), gr__bf16_of((double)b1)};
+    float sums[16] = {c};
+    const uint64_t before = gr__float_mode_begin();
+    lanes_store(sums, lanes_dot(lanes_load(sums), lanes_pair(a), lanes_pair(b)));
+    gr__float_mode_end(before);
+    return sums[0];
+}
+
+static void pairs_add_the_odd_product_first(void **state)
+{
+    (void)state;
+    assert_true(pair_dot(1, 0x1p24f, -0x1p24f, 1, 1) == 1);               /* 1 - 2^24 is a float, */
+    assert_true(pair_dot(1, -0x1p24f, 0x1p24f, 1, 1) == 0);               /* 2^24 + 1 is none: to the even neighbour */
+    assert_true(pair_dot(-0x1p127f, 0, 0x1p64f, 0, 0x1p64f) == 0x1p127f); /* rounded once */
+    assert_true(isinf(pair_dot(0, -0x1p127f, 0x1p64f, 1, 0x1p64f)));
+    assert_true(pair_dot(0, 0x1p-130f, 0, 0x1p100f, 0) == 0); /* subnormal numbers, read */
+    assert_true(pair_dot(0, 0, 0x1p-70f, 0, 0x1p-70f) == 0);  /* and made */
+    assert_true(pair_dot(0x1p-130f, 0x1p-126f, 0, 1, 0) == 0x1p-126f);
+    assert_true(isnan(pair_dot(0, INFINITY, 0, 0, 0)));
 }
 
 /* --- the kernels -------------------------------------------------------------------------------------------------- */
@@ -153,12 +187,47 @@ static void run_conv(const conv *c, const gr_kernel *kernels, gr_pool *pool, gr_
     free(dy.data);
 }
 
-static void instructions_and_twin_agree(void **state)
+/* The same bits from the processor's kernels, for any number of threads, as from the twin's. */
+static void compare_kernels(const gr_kernel *twins, const gr_kernel *kernels)
+{
+    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
+        gr_tensor twin[RESULTS], made[RESULTS];
+        gr_pool *alone = gr__pool_open(1);
+        run_conv(&convs[i], twins, alone, twin);
+        gr__pool_close(alone);
+        for (int p = 0; p < POOLS; p++) {
+            gr_pool *pool = gr__pool_open(threads[p]);
+            run_conv(&convs[i], kernels, pool, made);
+            gr__pool_close(pool);
+            for (int r = 0; r < RESULTS; r++) {
+                assert_memory_equal(made[r].data, twin[r].data, gr__bytes(&twin[r]));
+                free(made[r].data);
+            }
+        }
+        for (int r = 0; r < RESULTS; r++)
+            free(twin[r].data);
+    }
+}
+
+/* What the code around the products is compiled for. */
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+
+static bool has_pairs(void)
+{
+    enum { AVX512_BF16 = 1 << 5 };
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX512_BF16);
+}
+
+static void tile_instructions_and_twin_agree(void **state)
 {
     (void)state;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") ||
-        !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq"))
-        skip(); /* the code around the tiles */
+    if (!has_avx512())
+        skip();
     const char *asked = getenv("GRADUS_CPU"), *why;
     const bool by_processor = asked && !strcmp(asked, "amx");
     setenv("GRADUS_CPU", "amx", true);
@@ -172,26 +241,59 @@ static void instructions_and_twin_agree(void **state)
     }
     if (trapped)
         trap_open();
-    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
-        gr_tensor twin[RESULTS], tiles[RESULTS];
-        gr_pool *alone = gr__pool_open(1);
-        run_conv(&convs[i], gr__cpu_amx_emulated_kernels, alone, twin);
-        gr__pool_close(alone);
-        for (int p = 0; p < POOLS; p++) {
-            gr_pool *pool = gr__pool_open(threads[p]);
-            run_conv(&convs[i], gr__cpu_amx_kernels, pool, tiles);
-            gr__pool_close(pool);
-            for (int r = 0; r < RESULTS; r++) {
-                assert_memory_equal(tiles[r].data, twin[r].data, gr__bytes(&twin[r]));
-                free(tiles[r].data);
-            }
-        }
-        for (int r = 0; r < RESULTS; r++)
-            free(twin[r].data);
-    }
+    compare_kernels(gr__cpu_amx_emulated_kernels, gr__cpu_amx_kernels);
     printf("tile instructions by %s\n", trapped ? "a trap" : "the processor");
     assert_int_equal(trap_configurations, 0);
     assert_true(!trapped || trap_count > 0);
+}
+
+static void pair_instructions_and_twin_agree(void **state)
+{
+    (void)state;
+    if (!has_pairs())
+        skip();
+    compare_kernels(gr__cpu_bf16_emulated_kernels, gr__cpu_avx512_bf16_kernels);
+}
+
+/* The instruction itself on 16 floats. */
+__attribute__((target("avx512f,avx512bf16"))) static void processor_dot(float *c, const uint16_t *a, const uint16_t *b)
+{
+    const __m512 x = _mm512_loadu_ps(a), y = _mm512_loadu_ps(b);
+    _mm512_storeu_ps(c, _mm512_dpbf16_ps(_mm512_loadu_ps(c), (__m512bh)x, (__m512bh)y));
+}
+
+/* Bits of every kind: of one size, whose roundings count; of all sizes; and so small that sums are subnormal. */
+static uint32_t drawn_bits(int kind, uint32_t stream, uint64_t i)
+{
+    static const uint32_t least[] = {120, 0, 50}, most[] = {16, 256, 16};
+    const uint32_t bits = gr__random_bits(5, GR_RNG_INIT, stream, i);
+    return (bits & 0x807FFFFF) | (least[kind] + (bits >> 23) % most[kind]) << 23;
+}
+
+static void pair_instruction_and_twin_agree_on_any_bits(void **state)
+{
+    (void)state;
+    if (!has_pairs())
+        skip();
+    for (uint64_t i = 0; i < 30000; i++) {
+        const int kind = (int)(i % 3);
+        uint16_t x[32], y[32];
+        uint32_t sums[16];
+        float twin[16], made[16];
+        for (uint64_t j = 0; j < 32; j++) {
+            x[j] = (uint16_t)(drawn_bits(kind, 1, 32 * i + j) >> 16);
+            y[j] = (uint16_t)(drawn_bits(kind, 2, 32 * i + j) >> 16);
+        }
+        for (uint64_t j = 0; j < 16; j++)
+            sums[j] = drawn_bits(kind, 3, 16 * i + j) - (kind == 2 ? 50u << 23 : 0);
+        memcpy(made, sums, sizeof made);
+        processor_dot(made, x, y);
+        const uint64_t before = gr__float_mode_begin();
+        lanes_store(twin, lanes_dot(lanes_load(sums), lanes_load(x), lanes_load(y)));
+        gr__float_mode_end(before);
+        for (int j = 0; j < 16; j++)
+            assert_true(!memcmp(&made[j], &twin[j], sizeof made[j]) || (isnan(made[j]) && isnan(twin[j])));
+    }
 }
 #endif
 
@@ -201,8 +303,11 @@ int main(void)
         cmocka_unit_test(twin_sums_even_and_odd_halves_apart),
         cmocka_unit_test(twin_rounds_once_a_product),
         cmocka_unit_test(twin_takes_subnormal_numbers_for_zero),
+        cmocka_unit_test(pairs_add_the_odd_product_first),
 #if defined(__x86_64__)
-        cmocka_unit_test(instructions_and_twin_agree),
+        cmocka_unit_test(tile_instructions_and_twin_agree),
+        cmocka_unit_test(pair_instructions_and_twin_agree),
+        cmocka_unit_test(pair_instruction_and_twin_agree_on_any_bits),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,14 @@ static bool has_avx512(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
+/* Products of pairs of bf16. */
+static bool has_avx512_bf16(void)
+{
+    enum { AVX512_BF16 = 1 << 5 };
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX512_BF16);
+}
+
 /*
  * Tiles of bf16, which Linux lets a process use once it has asked: a thread's state is 8 KiB larger then. gcc 12 and
  * clang 14 know no __builtin_cpu_supports("amx-bf16").
@@ -58,7 +66,8 @@ static bool has_amx(void)
 
 /*
  * Best first; behind "plain" those that only GRADUS_CPU chooses. "amx" is among these as long as its kernels have been
- * run by their twin alone, and not on a processor with AMX.
+ * run by their twin alone, and not on a processor with AMX; "avx512-bf16" as long as it is not shown for which shapes
+ * it is faster than products of floats, of which Winograd's convolutions need a quarter.
  */
 static const struct {
     const char *name;
@@ -72,9 +81,11 @@ static const struct {
 #endif
     {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes},
 #if defined(__x86_64__)
+    {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
     {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
 #endif
     {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
+    {"bf16-emulated", has_plain, gr__cpu_bf16_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
 };
 
 enum { SETS = sizeof instruction_sets / sizeof *instruction_sets };
@@ -104,7 +115,9 @@ static int choose(const char **why)
             return -1;
         }
     }
-    *why = "GRADUS_CPU must be plain, avx2, avx512 or amx (these on x86-64) or amx-emulated, or unset for the best one";
+    *why =
+        "GRADUS_CPU must be plain, avx2, avx512, avx512-bf16 or amx (these on x86-64), amx-emulated or bf16-emulated, "
+        "or unset for the best one";
     return -1;
 }
 

@@ -60,9 +60,11 @@ extern const gr_kernel gr__cpu_plain_kernels[GR_OP_COUNT]; /* forward NULL: the 
 #if defined(__x86_64__)
 extern const gr_kernel gr__cpu_avx2_kernels[GR_OP_COUNT];
 extern const gr_kernel gr__cpu_avx512_kernels[GR_OP_COUNT];
-extern const gr_kernel gr__cpu_amx_kernels[GR_OP_COUNT]; /* forward NULL: those for AVX-512 serve */
+extern const gr_kernel gr__cpu_amx_kernels[GR_OP_COUNT];         /* forward NULL: those for AVX-512 serve, */
+extern const gr_kernel gr__cpu_avx512_bf16_kernels[GR_OP_COUNT]; /* here, too */
 #endif
-extern const gr_kernel gr__cpu_amx_emulated_kernels[GR_OP_COUNT]; /* forward NULL: the plain ones serve */
+extern const gr_kernel gr__cpu_amx_emulated_kernels[GR_OP_COUNT];  /* forward NULL: the plain ones serve, */
+extern const gr_kernel gr__cpu_bf16_emulated_kernels[GR_OP_COUNT]; /* here, too */
 
 extern const gr_kernel gr__simt_kernels[GR_OP_COUNT]; /* the .cu files, run on a CPU */
 extern const gr_kernel gr__cuda_kernels[GR_OP_COUNT]; /* and on a GPU: only in builds with CUDA */

@@ -64,7 +64,7 @@ class Doctor(Case):
     def test_json(self):
         facts = json.loads(self.gradus("doctor", "--json").out)
         sets = facts["instruction_sets"].split()
-        self.assertEqual(sets, ["plain", "avx2", "avx512"][:len(sets)])
+        self.assertEqual(sets, ["plain", "avx2", "avx512", "avx512-bf16"][:len(sets)])
         self.assertEqual(facts["instruction_set_used"], sets[-1])
         for name in sets:  # each can be forced, and does not change what is there
             forced = json.loads(self.gradus("doctor", "--json", GRADUS_CPU=name).out)
@@ -80,10 +80,11 @@ class Doctor(Case):
         self.assertEqual(json.loads(self.gradus("doctor", "--json", GRADUS_DATA="d").out)["data_root"], "d")
 
     def test_forced_instruction_set(self):
-        for name in ("plain", "amx-emulated"):
+        for name in ("plain", "amx-emulated", "bf16-emulated"):
             facts = json.loads(self.gradus("doctor", "--json", GRADUS_CPU=name).out)
             self.assertEqual(facts["instruction_set_used"], name)
-        self.assertNotIn("amx-emulated", facts["instruction_sets"])  # it is for tests, and never the best
+            if name != "plain":
+                self.assertNotIn(name, facts["instruction_sets"])  # it is for tests, and never the best
 
     def test_takes_no_operand(self):
         self.refused(2, "doctor", "me", names=["me"])

@@ -1,6 +1,9 @@
 /* device.c - which kernel tables there are. */
 #include "tests/table/device.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +29,14 @@ static bool has_amx(void)
     if (device)
         device->close(device);
     return device;
+}
+
+/* clang 14 knows no __builtin_cpu_supports("avx512bf16"). */
+static bool has_avx512_bf16(void)
+{
+    enum { AVX512_BF16 = 1 << 5 };
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX512_BF16);
 }
 #endif
 
@@ -65,9 +76,11 @@ const table_device table_devices[] = {
 #if defined(__x86_64__)
     {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false, false},
     {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false, false},
+    {"avx512-bf16", GR_F32, gr__cpu_avx512_bf16_kernels, true, has_avx512_bf16, NULL, false, true, false},
     {"amx", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, true, false},
 #endif
     {"amx-emulated", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, true, false},
+    {"bf16-emulated", GR_F32, gr__cpu_bf16_emulated_kernels, true, NULL, NULL, false, true, false},
 };
 
 const int table_device_count = sizeof table_devices / sizeof *table_devices;

@@ -82,7 +82,8 @@ static void print_program(FILE *f)
     fputs(".TP\n\\fBhelp\\fR [\\fICOMMAND\\fR]\nwhat a command does, and its options\n", f);
     put_ends(f);
     fputs(".SH ENVIRONMENT\n.TP\n\\fBGRADUS_DATA\\fR\nwhere data sets are looked for without \\-\\-data\n"
-          ".TP\n\\fBGRADUS_CPU\\fR\nthe instruction set to use: plain, avx2, avx512, amx or amx\\-emulated\n"
+          ".TP\n\\fBGRADUS_CPU\\fR\nthe instruction set to use: plain, avx2, avx512, avx512\\-bf16, amx, "
+          "amx\\-emulated or bf16\\-emulated\n"
           ".TP\n\\fBGRADUS_GPU\\fR\nthe number of the GPU to use\n"
           ".TP\n\\fBGRADUS_JPEG\\fR\nstb_image: decode JPEGs by that, not by libjpeg\\-turbo\n"
           ".TP\n\\fBPYTHON\\fR\na Python with matplotlib, which draws the pictures of sweeps\n"

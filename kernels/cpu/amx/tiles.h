@@ -9,7 +9,14 @@
 
 #include "kernels/cpu/amx/amx.h"
 
-#if defined(GR_TILES_EMULATED)
+#if defined(GR_TILES_PAIRS) /* product_pairs.c, which has nothing to set up */
+INLINE void tiles_begin(void)
+{
+}
+INLINE void tiles_end(void)
+{
+}
+#elif defined(GR_TILES_EMULATED)
 #include "kernels/cpu/amx/twin.h"
 
 static _Thread_local twin_tile registers[8] __attribute__((unused));
