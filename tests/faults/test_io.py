@@ -119,6 +119,9 @@ class InputOutput(Commands):
         for number in (1, 5):
             self.refused_where(COMMANDS["data check classes"], "stat", "cannot be looked at", number=number)
 
+    def test_a_program_that_cannot_be_looked_at_is_not_compiled(self):
+        self.refused_where(COMMANDS["theatre"], "access", "add cannot be looked at")
+
     def test_a_sweep_that_cannot_be_looked_for_is_not_begun_anew(self):
         for number in (1, 2, 3):
             self.refused_where(COMMANDS["sweep goes on"], "stat", "cannot be looked at", number=number)

@@ -109,6 +109,14 @@ bool is_readable_file(const char *path)
     return false;
 }
 
+bool is_executable_file(const char *path)
+{
+    if (access(path, X_OK) == 0)
+        return true;
+    end_unless_missing(path);
+    return false;
+}
+
 bool hold_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

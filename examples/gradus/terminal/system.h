@@ -33,9 +33,10 @@ _Noreturn void end_for_want_of(const char *path, const char *what);
  */
 mode_t mode_of(const char *path);
 
-/* True when path is a folder, or a file that can be read. */
+/* True when path is a folder, a file that can be read, one that can be executed. */
 bool is_folder(const char *path);
 bool is_readable_file(const char *path);
+bool is_executable_file(const char *path);
 
 /*
  * Has the numbers of stdin, stdout and stderr taken where they are closed, by what cannot be read or written: no file

@@ -2,15 +2,16 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "cuda/cuda_run.h"
+#include "terminal/system.h"
 #include "theatre/theatre.h"
 
 typedef struct {
     const char *kernel, *block, *include, *out;
     int64_t launch, limit;
+    bool compiled; /* what is to be shown is a program already */
 } theatre_settings;
 
 static const option theatre_options[] = {
@@ -46,7 +47,7 @@ static bool read_block(const char *text, unsigned block[3])
 static bool is_program(const char *file)
 {
     const char *dot = strrchr(file, '.');
-    return access(file, X_OK) == 0 && !(dot && (!strcmp(dot, ".cu") || !strcmp(dot, ".cpp")));
+    return !(dot && (!strcmp(dot, ".cu") || !strcmp(dot, ".cpp"))) && is_executable_file(file);
 }
 
 static int compile_and_show(const theatre_settings *s, const char *const *files, const char *folder, char **arguments)
@@ -58,7 +59,7 @@ static int compile_and_show(const theatre_settings *s, const char *const *files,
     if (s->block && !read_block(s->block, wish.block))
         return complain(GR_USAGE, "theatre", "--block takes one to three numbers: 1 or 1,0,2");
     snprintf(program, sizeof program, "%s/" PROGRAM_NAME, folder);
-    if (is_program(files[0]))
+    if (s->compiled)
         snprintf(program, sizeof program, "%s%s", strchr(files[0], '/') ? "" : "./", files[0]);
     else
         code = cuda_compile(files, program, options);
@@ -78,6 +79,7 @@ static int run_theatre(int argc, char **argv)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!files[0])
         return complain(GR_USAGE, "theatre", "which program? gradus theatre FILE.cu");
+    s.compiled = is_program(files[0]); /* which may end this program: before there is anything to clear away */
     if (!program_folder_make(folder, sizeof folder))
         return complain(GR_IO_ERROR, "theatre", "no folder for the program can be made: %s; set TMPDIR", folder);
     const int code = compile_and_show(&s, files, folder, argv + own + (own < argc));
