@@ -22,7 +22,7 @@
 enum { GUARD = 64 }; /* elements before and behind each array; those of c must stay as they are */
 
 static const gr_rung rungs[] = {
-#define RUNG(name, halves, tile, step) {#name, gr__simt_ladder_##name, halves, tile, step},
+#define RUNG(name, halves, tile, step, hopper) {#name, gr__simt_ladder_##name, halves, tile, step, hopper},
     GR__LADDER(RUNG)
 #undef RUNG
 };
@@ -117,6 +117,8 @@ static void several_tiles(void **state)
         check(rung, 128, 128, 32);
         check(rung, 256, 384, 160);
         check(rung, 384, 256, 96);
+        check(rung, 128, 256, 320); /* more steps than there are stages */
+        check(rung, 128, 128, 512);
     }
 }
 
@@ -163,12 +165,16 @@ static void counters(void **state)
         assert_int_equal(count[6].global_sectors, (2 * warps + warps) * 4); /* one tile */
         assert_int_equal(count[7].global_sectors, (2 * warps / 2 + warps) * 4); /* of halves */
         assert_int_equal(count[8].bank_conflicts + count[9].bank_conflicts, 0);
+        assert_int_equal(count[10].bank_conflicts, 0);
+        assert_int_equal(count[10].global_sectors, count[9].global_sectors);
+        assert_int_equal(count[10].global_requests, SIDE / 64 * 3 + warps / 2); /* three copies a step; c by pairs */
+        assert_true(count[11].shared_requests < 64); /* arrivals and waits alone: 3 a step and stage and warp */
     }
     assert_false(gr_ladder_run(ctx, RUNGS - 1, c, a[0], b[0], &(gr_trace_event){0}));
     assert_non_null(strstr(gr_error_text(ctx), "a and b of f16"));
     gr_clear_error(ctx);
     assert_false(gr_ladder_run(ctx, RUNGS, c, a[0], b[0], &(gr_trace_event){0}));
-    assert_non_null(strstr(gr_error_text(ctx), "no rung 10"));
+    assert_non_null(strstr(gr_error_text(ctx), "no rung 12"));
     gr_close(ctx);
 }
 

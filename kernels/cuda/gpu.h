@@ -2,7 +2,7 @@
  * gpu.h - the one header of every .cu file: CUDA C as two compilers understand it.
  *
  *   nvcc         thin wrappers, one per instruction, around what CUDA C cannot say itself. All inline PTX of Gradus is
- *                here.
+ *                here, and what Hopper adds in hopper.h.
  *   g++, clang++ the same names from kernels/simt/language.h, which run the kernel on a CPU.
  *
  * Rules for kernels:
@@ -10,7 +10,8 @@
  *   - No return before a barrier: guard the work, not the thread. No barrier and no full-mask shuffle in a divergent
  *     branch.
  *   - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep.
- *   - No float atomics, no spinning, no dependence between the blocks of a launch: the same bits every time.
+ *   - No float atomics, no spinning (but gr_mbarrier_wait), no dependence between the blocks of a launch: the same bits
+ *     every time.
  *   - Offsets are int64_t; a grid's x goes to 2^31-1, y and z only to 65535.
  *   - float4 and uint4 only where the address is known to be a multiple of 16.
  */

@@ -37,6 +37,17 @@ gr_type gr_ladder_rung_type(const gr_context *ctx, int rung)
     return r && r->halves ? GR_F16 : GR_F32;
 }
 
+const char *gr_ladder_rung_lacks(const gr_context *ctx, int rung)
+{
+    const gr_rung *r = rung_of(ctx, rung);
+    const char *isa = gr_isa_name(ctx); /* of a GPU: sm_90 */
+    if (!r || !r->hopper || strncmp(isa, "sm_", 3) != 0)
+        return NULL;
+    if (strcmp(isa, "sm_90") != 0)
+        return "a GPU of compute capability 9.0";
+    return r->run ? NULL : "a build with code for sm_90a (-DCMAKE_CUDA_ARCHITECTURES=90a-real)";
+}
+
 /* A matrix of this context's device, in memory. */
 static bool is_matrix(const gr_context *ctx, const gr_tensor *t, gr_type type)
 {
@@ -70,6 +81,9 @@ bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, 
         return gr__fail(ctx, GR_USAGE,
                         "gr_ladder_run: the device %s has no rung %d; take the device cuda or simt and count from 0",
                         ctx->device->name, rung);
+    const char *lacks = gr_ladder_rung_lacks(ctx, rung);
+    if (lacks)
+        return gr__fail(ctx, GR_USAGE, "gr_ladder_run: %s wants %s", r->name, lacks);
     if (!check_matrices(ctx, r, c, a, b))
         return false;
     gr_device *d = ctx->device;

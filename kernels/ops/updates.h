@@ -146,9 +146,12 @@ const char *gr_ladder_rung_name(const gr_context *ctx, int rung);
 /* What a rung takes as a and b: GR_F32, or GR_F16 on tensor cores. */
 gr_type gr_ladder_rung_type(const gr_context *ctx, int rung);
 
+/* What this device or build lacks for a rung, in words; NULL: nothing. */
+const char *gr_ladder_rung_lacks(const gr_context *ctx, int rung);
+
 /*
  * c[m,n] = a[m,k] b[k,n] by one rung, c of floats; time and counters into *event. The upper rungs take whole tiles: m
- * and n multiples of 128 and k of 32 suit all. False: recorded.
+ * and n multiples of 128 and k of 64 suit all. False: recorded.
  */
 bool gr_ladder_run(gr_context *ctx, int rung, gr_tensor *c, const gr_tensor *a, const gr_tensor *b,
                    gr_trace_event *event);

@@ -20,8 +20,10 @@ static void push(gr__simt_machine *m, const gr__simt_thread *t)
 static gr__simt_thread *pull(gr__simt_machine *m)
 {
     gr__simt_ring *r = &m->ring;
-    if (!r->count && !gr__simt_answer_lookers(m))
-        return NULL;
+    gr__simt_land_at_random(m);
+    while (!r->count && !gr__simt_answer_lookers(m))
+        if (m->exited == m->threads || !gr__simt_land_tile(m))
+            return NULL;
     const unsigned first = r->head % GR__SIMT_THREADS;
     if (m->order == GR__SIMT_RANDOM) {
         const unsigned chosen = (r->head + (unsigned)(gr__simt_random(m) % r->count)) % GR__SIMT_THREADS;
@@ -106,6 +108,7 @@ void gr__simt_yield(const char *file, int line)
 static void leave(gr__simt_machine *m, gr__simt_thread *t)
 {
     gr__simt_copies_at_exit(m, t);
+    gr__simt_wgmma_at_exit(m, t);
     gr__simt_barriers_at_exit(m, t);
     gr__simt_warp_at_exit(m, t);
     t->state = GR__SIMT_EXITED;
@@ -175,6 +178,7 @@ static void report_deadlock(gr__simt_machine *m)
 {
     char list[GR__SIMT_FAULT / 2] = "";
     gr__simt_list_threads(m, list, sizeof list);
+    gr__simt_list_mbarriers(m, list, sizeof list);
     gr__simt_report(m, "deadlock: no thread can run:%s\n ", list);
 }
 
@@ -197,6 +201,10 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
         go(m, &m->launcher, pull(m));
     if (!m->fault[0] && m->exited < m->threads)
         report_deadlock(m);
+    if (!m->fault[0])
+        gr__simt_tiles_at_end(m);
+    if (!m->fault[0])
+        gr__simt_wgmma_at_end(m);
     if (!m->fault[0])
         gr__simt_shadow_meets(m);
     gr__simt_watch_block_end(m);

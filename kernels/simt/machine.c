@@ -29,6 +29,7 @@ static void close_machine(void *machine)
         free(m->memory.buffer[i].written);
     }
     free(m->memory.buffer);
+    gr__simt_async_close(m);
     free(m->allowed);
     gr__simt_watch_close(m);
     gr__simt_shadow_close(m);

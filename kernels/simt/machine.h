@@ -30,6 +30,7 @@ typedef enum {
     GR__SIMT_AT_BARRIER,
     GR__SIMT_IN_COLLECTIVE,
     GR__SIMT_LOOKING_ROUND, /* in gr__simt_active_lanes */
+    GR__SIMT_AT_MBARRIER,
     GR__SIMT_EXITED,
 } gr__simt_state;
 
@@ -49,7 +50,7 @@ typedef struct {
     gr__simt_fiber *fiber; /* NULL while NEW */
     const char *file;      /* where it waits */
     int line, barrier;
-    void *argument; /* what it brought to a collective */
+    void *argument; /* what it brought to a collective; the mbarrier that it waits for */
     gr__simt_copy *copies;
     int copy_count, copy_room, groups; /* groups closed so far */
     unsigned lanes;                    /* answer of gr__simt_active_lanes */
@@ -161,6 +162,7 @@ typedef struct gr__simt_machine {
     gr__simt_arena shared;
     gr__simt_registry memory;
     gr__simt_queues queue;
+    struct gr__simt_async *async; /* async.h; NULL: no kernel asked for it */
     gr__simt_allowance *allowed;
     int allowed_count;
 
@@ -213,6 +215,19 @@ bool gr__simt_answer_lookers(gr__simt_machine *m);
 /* matrix.c: collectives of a whole warp; lane[32]. */
 void gr__simt_do_ldmatrix(gr__simt_machine *m, gr__simt_thread *lane, bool transposed, const char *file, int line);
 void gr__simt_do_mma(gr__simt_thread *lane, gr__simt_collective op);
+
+/*
+ * mbarrier.c, tma.c, wgmma.c: what goes on beside the threads. land_tile: nobody can run, so the next copy must land;
+ * false: there is none. land_at_random: perhaps one lands. at_end: of a block. list_mbarriers adds those waited for.
+ */
+void gr__simt_list_mbarriers(gr__simt_machine *m, char *text, size_t room);
+bool gr__simt_land_tile(gr__simt_machine *m);
+void gr__simt_land_at_random(gr__simt_machine *m);
+void gr__simt_tiles_at_end(gr__simt_machine *m);
+void gr__simt_do_wgmma(gr__simt_machine *m, const gr__simt_thread *lane, const gr__simt_gathering *g);
+void gr__simt_wgmma_at_exit(gr__simt_machine *m, const gr__simt_thread *t);
+void gr__simt_wgmma_at_end(gr__simt_machine *m);
+void gr__simt_async_close(gr__simt_machine *m);
 
 /* shared.c */
 void gr__simt_shared_reset(gr__simt_machine *m);

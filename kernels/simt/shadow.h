@@ -26,6 +26,27 @@ void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, 
 void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c);
 void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c);
 
+/*
+ * Barriers in memory (async.h), by their number: one is made; the running thread arrives, so that others may learn what
+ * it knows; a phase is complete; the running thread has waited for it and knows what they knew who arrived.
+ */
+struct gr__simt_tile;
+void gr__simt_shadow_mbarrier(gr__simt_machine *m, int barrier);
+void gr__simt_shadow_arrives(gr__simt_machine *m, int barrier);
+void gr__simt_shadow_completes(gr__simt_machine *m, int barrier);
+void gr__simt_shadow_waited(gr__simt_machine *m, int barrier);
+
+/*
+ * A tile is sent by the running thread, and lands. Product number number of its warp, from 1 on,
+ * reads bytes; count of them have been made.
+ */
+void gr__simt_shadow_tile_begins(gr__simt_machine *m, const struct gr__simt_tile *t);
+void gr__simt_shadow_tile_lands(gr__simt_machine *m, const struct gr__simt_tile *t);
+void gr__simt_shadow_product_reads(gr__simt_machine *m, uint64_t number, const void *p, size_t bytes, const char *file,
+                                   int line);
+void gr__simt_shadow_products_end(gr__simt_machine *m, int warp, uint64_t count);
+void gr__simt_shadow_fence_async(gr__simt_machine *m);
+
 /* All accesses before now, by the warps of which a bit is set, are seen by all of them after now. */
 void gr__simt_order_warps(gr__simt_machine *m, unsigned warps);
 
@@ -85,6 +106,44 @@ static inline void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__si
 static inline void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c)
 {
     (void)m, (void)c;
+}
+struct gr__simt_tile;
+static inline void gr__simt_shadow_mbarrier(gr__simt_machine *m, int barrier)
+{
+    (void)m, (void)barrier;
+}
+static inline void gr__simt_shadow_arrives(gr__simt_machine *m, int barrier)
+{
+    (void)m, (void)barrier;
+}
+static inline void gr__simt_shadow_completes(gr__simt_machine *m, int barrier)
+{
+    (void)m, (void)barrier;
+}
+static inline void gr__simt_shadow_waited(gr__simt_machine *m, int barrier)
+{
+    (void)m, (void)barrier;
+}
+static inline void gr__simt_shadow_tile_begins(gr__simt_machine *m, const struct gr__simt_tile *t)
+{
+    (void)m, (void)t;
+}
+static inline void gr__simt_shadow_tile_lands(gr__simt_machine *m, const struct gr__simt_tile *t)
+{
+    (void)m, (void)t;
+}
+static inline void gr__simt_shadow_product_reads(gr__simt_machine *m, uint64_t number, const void *p, size_t bytes,
+                                                 const char *file, int line)
+{
+    (void)m, (void)number, (void)p, (void)bytes, (void)file, (void)line;
+}
+static inline void gr__simt_shadow_products_end(gr__simt_machine *m, int warp, uint64_t count)
+{
+    (void)m, (void)warp, (void)count;
+}
+static inline void gr__simt_shadow_fence_async(gr__simt_machine *m)
+{
+    (void)m;
 }
 static inline void gr__simt_order_warps(gr__simt_machine *m, unsigned warps)
 {

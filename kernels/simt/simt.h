@@ -176,6 +176,10 @@ typedef enum {
     GR__SIMT_MMA_F16,
     GR__SIMT_MMA_BF16,
     GR__SIMT_MMA_TF32,
+    GR__SIMT_WGMMA_FENCE,
+    GR__SIMT_WGMMA,
+    GR__SIMT_WGMMA_COMMIT,
+    GR__SIMT_WGMMA_WAIT,
 } gr__simt_collective;
 
 typedef enum { GR__SIMT_INDEX, GR__SIMT_UP, GR__SIMT_DOWN, GR__SIMT_XOR } gr__simt_shuffle_mode;

@@ -107,6 +107,12 @@ static void execute(gr__simt_machine *m, gr__simt_thread *lane, const gr__simt_g
     case GR__SIMT_MMA_TF32:
         gr__simt_do_mma(lane, g->op);
         break;
+    case GR__SIMT_WGMMA_FENCE:
+    case GR__SIMT_WGMMA:
+    case GR__SIMT_WGMMA_COMMIT:
+    case GR__SIMT_WGMMA_WAIT:
+        gr__simt_do_wgmma(m, lane, g);
+        break;
     default:
         do_vote(lane, g);
     }

@@ -3,6 +3,7 @@
 With --write the counters that a run has are written into the rungs and into docs/ladders.md."""
 
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
@@ -17,7 +18,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 PAGE = ROOT / "docs/ladders.md"
 GEMM = ROOT / "kernels/cuda/ladder"
 ODD = {"reduction": ["100003"], "softmax": ["13", "1023"], "convolution": ["3", "9", "11", "5", "67"]}
-FEW = {"7_warp_tile", "10_async_stages", "2_tree", "4_registers"}  # in every run; the others where time does not matter
+# In every run; the others where time does not matter.
+FEW = {"7_warp_tile", "10_async_stages", "12_wgmma", "2_tree", "4_registers"}
 MOST_LINES = 120
 
 
@@ -107,10 +109,11 @@ class Ladders(unittest.TestCase):
 
     @unittest.skipUnless("GRADUS_ALL_RUNGS" in os.environ and shutil.which("nvcc"), "no nvcc, or not all rungs")
     def test_nvcc_takes_them(self):
-        for path in self.rungs:
-            with self.subTest(path.stem):
+        for path, gpu in itertools.product(self.rungs, ("sm_80", "sm_90a")):
+            with self.subTest(path.stem, gpu=gpu):
                 more = ["-DGR_GPU=cuda", f"-I{ROOT}"] if path.parent == GEMM else []
-                subprocess.run(["nvcc", "-std=c++17", "-arch=sm_80", "-ptx", *more, "-o", os.devnull, path], check=True)
+                subprocess.run(["nvcc", "-std=c++17", f"-arch={gpu}", "-ptx", *more, "-o", os.devnull, path],
+                               check=True)
 
     def test_a_wrong_rung_is_found(self):
         """Without its barrier, and with a wrong sign."""

@@ -17,7 +17,8 @@
 
 enum { TEXT = 16 * 1024 };
 
-static const planted *const themes[] = {of_barriers, of_races, of_bounds, of_warps, of_copies, of_launches, of_queues};
+static const planted *const themes[] = {of_barriers, of_races,    of_bounds,   of_warps, of_copies,
+                                        of_tiles,    of_products, of_launches, of_queues};
 enum { THEMES = sizeof themes / sizeof *themes };
 
 static const struct {
@@ -108,7 +109,7 @@ static bool names_line(const planted *bug, const char *text)
 static bool reported(const planted *bug, const char *text)
 {
     char kernel[128];
-    snprintf(kernel, sizeof kernel, "in %s<false>", bug->kernel);
+    snprintf(kernel, sizeof kernel, strchr(bug->kernel, '<') ? "in %s" : "in %s<false>", bug->kernel);
     return !strncmp(text, bug->report, strlen(bug->report)) &&
            (strstr(text, kernel) || strstr(text, "a copy in stream")) && names_line(bug, text) &&
            (!strstr(text, "block (") || strstr(text, "thread"));
@@ -130,6 +131,10 @@ static const char *judge(const planted *bug, const char *text)
         return sanitized(bug, text) ? NULL : "not found by the sanitizers";
     if (bug->seen & IN_RESULT)
         return wrong ? NULL : "should have a wrong result";
+    planted anyhow = *bug;
+    anyhow.report = "";
+    if (bug->seen & OR_REPORTED && reported(&anyhow, text))
+        return NULL;
     return right || wrong ? NULL : "reported where nobody should see it";
 }
 

@@ -142,6 +142,49 @@ void expect_mma_tf32_exact(uint32_t *out, const uint32_t *in)
     mma(out, in, 8, tf32_factor);
 }
 
+/* --- Hopper ------------------------------------------------------------------------------------------------------- */
+
+/* The half at (row, column) of in as [128][64]; 0 outside. */
+static uint32_t half_at(const uint32_t *in, int row, int column)
+{
+    const int i = 64 * row + column;
+    return row < 0 || row > 127 || column < 0 || column > 63 ? 0 : in[i / 2] >> 16 * (i % 2) & 0xFFFF;
+}
+
+/* CUDA's guide, "Swizzle": of 8 pieces of 16 bytes in a row of 128, number p of row r is put at p xor r % 8. */
+void expect_tma(uint32_t *out, const uint32_t *in)
+{
+    for (int time = 0; time < 2; time++)
+        for (int r = 0; r < 32; r++)
+            for (int w = 0; w < 32; w++) {
+                const int row = (time ? 12 : 112) + r, column = (time ? 8 : -8) + 2 * w;
+                const int place = 32 * r + 4 * ((w / 4) ^ (r % 8)) + w % 4;
+                out[1024 * time + place] = half_at(in, row, column) | half_at(in, row, column + 1) << 16;
+            }
+}
+
+static void product(uint32_t *out, const uint32_t *in)
+{
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            double sum = 0;
+            for (int k = 0; k < 16; k++) {
+                const int a = 16 * i + k, b = 64 * 16 + 128 * k + j;
+                sum += 2 * f16_factor(in[a / 2], a % 2) *
+                       (f16_factor(in[b / 2], b % 2) + 8192 * f16_factor(in[b / 2 + 32], b % 2));
+            }
+            out[64 * i + j] = bits_of((float)sum);
+        }
+}
+void expect_wgmma_boxes(uint32_t *out, const uint32_t *in)
+{
+    product(out, in);
+}
+void expect_wgmma_cores(uint32_t *out, const uint32_t *in)
+{
+    product(out, in);
+}
+
 /* --- barriers ----------------------------------------------------------------------------------------------------- */
 
 void expect_named_barrier(uint32_t *out, const uint32_t *in)

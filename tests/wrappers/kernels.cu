@@ -2,7 +2,7 @@
  * kernels.cu - one kernel for each wrapper, for either device. One block; in[WORDS] and out[WORDS] are words of 32
  * bits.
  */
-#include "kernels/cuda/gpu.h"
+#include "kernels/cuda/hopper.h"
 #include "tests/wrappers/wrappers.h"
 
 #define RUN(name, threads)                                                               \
@@ -135,6 +135,116 @@ static __global__ void named_barrier(uint32_t *out, const uint32_t *in)
     out[i] = v;
 }
 RUN(named_barrier, 128)
+
+/* --- Hopper ------------------------------------------------------------------------------------------------------- */
+
+/* A box of 32 x 64 halves of in as [128][64], which begins at row 112, column -8: half of its rows lie outside. */
+static __global__ void tma(uint32_t *out, const __grid_constant__ gr_tensor_map map)
+{
+    GR_DYN_SHARED(uint32_t, s);
+    GR_SHARED(uint64_t, full, [1]);
+    if (threadIdx.x == 0) {
+        gr_mbarrier_init(full, 1);
+        gr_fence_async();
+    }
+    __syncthreads();
+    for (int time = 0; time < 2; time++) { /* two phases */
+        if (threadIdx.x == 0) {
+            gr_mbarrier_expect(full, 32 * 128);
+            gr_tma_load(s, &map, 112 - 100 * time, -8 + 16 * time, full);
+        }
+        gr_mbarrier_wait(full, time);
+        for (int i = threadIdx.x; i < 1024; i += 64)
+            out[1024 * time + i] = s[i];
+        __syncthreads();
+    }
+}
+extern "C" void GR_CUDA(run_tma)(uint32_t *out, const uint32_t *in, void *queue)
+{
+    GR_LAUNCH(tma, 1, 64, 32 * 128, queue, out, gr_tensor_map_of(in, 128, 64, 32, 64));
+}
+
+/*
+ * A product of a [64][16], the halves of in, and b [16][128], those behind it, laid out for wgmma by place_a and
+ * place_b (bytes of element (i, k) and (k, j)), twice added. out[row][column] = d[row][column] + 8192
+ * d[row][column + 64].
+ */
+template <int (*place_a)(int, int), int (*place_b)(int, int)>
+static __device__ uint8_t *lay_out(uint8_t *s, const uint32_t *in)
+{
+    const uint16_t *a = (const uint16_t *)in, *b = a + 64 * 16;
+    uint8_t *behind = s + 64 * 128;
+    for (int e = threadIdx.x; e < 64 * 16; e += 128)
+        *(uint16_t *)(s + place_a(e / 16, e % 16)) = a[e];
+    for (int e = threadIdx.x; e < 16 * 128; e += 128)
+        *(uint16_t *)(behind + place_b(e / 128, e % 128)) = b[e];
+    gr_fence_async();
+    __syncthreads();
+    return behind;
+}
+
+static __device__ void put_sums(uint32_t *out, const float sum[64])
+{
+    const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+    for (int i = 0; i < 32; i++)
+        out[(row + i / 2 % 2 * 8) * 64 + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2] =
+            __float_as_uint(sum[i] + 8192 * sum[32 + i]);
+}
+
+/* a at depth 32 of rows of 64, swizzled, K-major; b as two boxes of 64 columns, swizzled, MN-major. */
+static __device__ int in_rows(int i, int k)
+{
+    return i * 128 + (((32 + k) / 8 ^ i % 8) * 16 + k % 8 * 2);
+}
+static __device__ int in_boxes(int k, int j)
+{
+    return j / 64 * (16 * 128) + k * 128 + ((j % 64 / 8 ^ k % 8) * 16 + j % 8 * 2);
+}
+static __global__ void wgmma_boxes(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_rows, in_boxes>(s, in);
+    float sum[64] = {};
+    gr_wgmma_fence(sum);
+    for (int time = 0; time < 2; time++)
+        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 32 * 2, 0, 1024, GR_SWIZZLE_128),
+                                              gr_wgmma_operand(b, 16 * 128, 1024, GR_SWIZZLE_128));
+    gr_wgmma_commit();
+    gr_wgmma_wait<0>(sum);
+    put_sums(out, sum);
+}
+
+/* Both K-major and straight: cores of 8 rows of 16 bytes; a's two of a depth lie side by side, b's 4 KiB apart. */
+static __device__ int in_cores(int i, int k)
+{
+    return i / 8 * 256 + k / 8 * 128 + i % 8 * 16 + k % 8 * 2;
+}
+static __device__ int in_halves(int k, int j)
+{
+    return j / 8 * 128 + k / 8 * 2048 + j % 8 * 16 + k % 8 * 2;
+}
+static __global__ void wgmma_cores(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_cores, in_halves>(s, in);
+    float sum[64] = {};
+    for (int time = 0; time < 2; time++) {
+        gr_wgmma_fence(sum);
+        gr_wgmma_f16<GR_K_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 128, 256, GR_STRAIGHT),
+                                             gr_wgmma_operand(b, 2048, 128, GR_STRAIGHT));
+        gr_wgmma_commit();
+        gr_wgmma_wait<0>(sum);
+    }
+    put_sums(out, sum);
+}
+
+#define RUN_PRODUCT(name)                                                                \
+    extern "C" void GR_CUDA(run_##name)(uint32_t * out, const uint32_t *in, void *queue) \
+    {                                                                                    \
+        GR_LAUNCH(name, 1, 128, 64 * 128 + 2 * 16 * 128, queue, out, in);                \
+    }
+RUN_PRODUCT(wgmma_boxes)
+RUN_PRODUCT(wgmma_cores)
 
 /* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 

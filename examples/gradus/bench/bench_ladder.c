@@ -153,8 +153,26 @@ static void print_json(const ladder *l, const gr_trace_event *first, double medi
     json_decref(row);
 }
 
+/* A rung that this device or build has not got. */
+static int leave_out(const ladder *l, const char *name, const char *lacks)
+{
+    if (l->json) {
+        json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s}", "rung", name, "lacks", lacks, "device",
+                                gr_device_name(l->ctx), "isa", gr_isa_name(l->ctx), "version", gr_version());
+        json_dumpf(row, stdout, ROW_FORMAT);
+        putchar('\n');
+        json_decref(row);
+    } else {
+        printf("%-14s not here: it wants %s\n", name, lacks);
+    }
+    return 0;
+}
+
 static int measure(ladder *l, int rung)
 {
+    const char *lacks = gr_ladder_rung_lacks(l->ctx, rung);
+    if (lacks)
+        return leave_out(l, gr_ladder_rung_name(l->ctx, rung), lacks);
     gr_trace_event first;
     double error = 0, median = 0;
     if (!run_rung(l, rung, &first) || !check(l, &error))

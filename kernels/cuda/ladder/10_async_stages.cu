@@ -8,9 +8,8 @@
  *           the others' copies have come as well, and nobody reads any more what is overwritten next.
  * Price     half as much shared memory again: 48 KiB, the most that a kernel has without asking. Before sm_80 there is
  *           no cp.async, and these are plain copies.
- * Top       of what sm_80 has; the operations' products are this (tensor_tile.cuh), for any shape. Hopper's next step
- *           are copies of whole tiles by one thread (TMA) and products of four warps from shared memory (wgmma), which
- *           the emulator does not have.
+ * Top       of what sm_80 has; the operations' products are this (tensor_tile.cuh), for any shape. Slow still, because
+ *           all threads work at copying: an address for every 16 bytes; and all of them wait for all.
  * Launch    block of 256 threads for a tile of 128 x 128, the column tile fastest.
  * Order     the 16 products of an instruction in the hardware's order, the instructions in the order of depth.
  * Counted   barriers 4; shared requests 512, conflicts 0.00 each; global requests 384, sectors 4096; lanes 32.0

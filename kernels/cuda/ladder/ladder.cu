@@ -2,7 +2,13 @@
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
 
-#define RUNG(name, halves, tile, step) {#name, GR_CUDA(ladder_##name), halves, tile, step},
+/* GRADUS_WITHOUT_90A: nvcc makes no code for it, or nobody runs it. */
+#if defined(GRADUS_WITHOUT_90A)
+#define CODE(name, hopper) ((hopper) ? NULL : GR_CUDA(ladder_##name))
+#else
+#define CODE(name, hopper) GR_CUDA(ladder_##name)
+#endif
+#define RUNG(name, halves, tile, step, hopper) {#name, CODE(name, hopper), halves, tile, step, hopper},
 extern "C" {
-extern const gr_rung GR_CUDA(ladder)[] = {GR__LADDER(RUNG){NULL, NULL, 0, 0, 0}};
+extern const gr_rung GR_CUDA(ladder)[] = {GR__LADDER(RUNG){NULL, NULL, 0, 0, 0, 0}};
 }

@@ -64,8 +64,11 @@ static void describe(gr__simt_machine *m, const gr__simt_access *a, const gr__si
     char address[320], here[256], there[256], end[320] = "";
     gr__simt_name_address(m, a->p, address, sizeof address);
     gr__simt_site_text(m, a->site, here, sizeof here);
-    if (other && other->epoch == 0xFFFFFFFF)
-        snprintf(end, sizeof end, "; the copy %s", gr__simt_site_text(m, other->site, there, sizeof there));
+    const int who = other ? gr__simt_epoch_thread(other->epoch) : 0;
+    if (other && who >= GR__SIMT_THREADS)
+        snprintf(end, sizeof end, "; the %s %s",
+                 other->epoch == GR__SIMT_UNDER_WAY || who == GR__SIMT_TMA_THREAD ? "copy" : "product",
+                 gr__simt_site_text(m, other->site, there, sizeof there));
     else if (other)
         snprintf(end, sizeof end, "; other access thread %d, %s", gr__simt_epoch_thread(other->epoch),
                  gr__simt_site_text(m, other->site, there, sizeof there));

@@ -11,7 +11,27 @@
 
 #include "kernels/simt/machine.h"
 
-enum { GR__SIMT_CLOCK_BITS = 22, GR__SIMT_CLOCK_MAX = (1 << GR__SIMT_CLOCK_BITS) - 1, GR__SIMT_SITES = 512 };
+enum { GR__SIMT_CLOCK_BITS = 21, GR__SIMT_CLOCK_MAX = (1 << GR__SIMT_CLOCK_BITS) - 1, GR__SIMT_SITES = 512 };
+
+/*
+ * Who keeps a clock: the warps; what lands tiles; the products of each warp. The last two have numbers of threads of
+ * their own, behind the block's.
+ */
+enum {
+    GR__SIMT_TMA = GR__SIMT_WARPS,
+    GR__SIMT_PRODUCTS_OF = GR__SIMT_WARPS + 1, /* and the warp's number */
+    GR__SIMT_AGENTS = 2 * GR__SIMT_WARPS + 1,
+    GR__SIMT_TMA_THREAD = GR__SIMT_THREADS,
+    GR__SIMT_PRODUCT_THREAD = GR__SIMT_THREADS + 1,
+};
+
+/* The epoch of a copy to shared memory that has not landed. */
+#define GR__SIMT_UNDER_WAY 0xFFFFFFFFu
+
+/* What somebody knows who waited for a barrier in memory: of the clocks, and how far each thread that arrived was. */
+typedef struct {
+    uint32_t clock[GR__SIMT_AGENTS], thread[GR__SIMT_THREADS];
+} gr__simt_knowledge;
 
 /* One access as a record: who, when, from where. epoch 0: none. */
 typedef struct {
@@ -33,7 +53,9 @@ typedef struct {
 } gr__simt_access;
 
 struct gr__simt_shadow {
-    uint32_t clock[GR__SIMT_WARPS][GR__SIMT_WARPS];     /* [warp][what it knows of warp] */
+    uint32_t clock[GR__SIMT_WARPS][GR__SIMT_AGENTS];    /* [warp][what it knows of whom] */
+    uint32_t met[GR__SIMT_WARPS];                       /* its own clock when its lanes last met */
+    struct gr__simt_learnt *learnt;                     /* async.c; NULL: nothing by barriers in memory */
     uint64_t period, began;                             /* times that all of a block met; when this block began */
     uint32_t block;                                     /* number of this block in its grid */
     struct gr__simt_cells *cells;                       /* shared_cells.c */
@@ -55,18 +77,34 @@ static inline int gr__simt_epoch_thread(uint32_t epoch)
     return (int)(epoch >> GR__SIMT_CLOCK_BITS);
 }
 
+/* async.c: whether the warp knows, by a barrier in memory, of the thread's accesses up to then. */
+bool gr__simt_has_learnt(const gr__simt_machine *m, int warp, int thread, uint32_t then);
+void gr__simt_forget_learnt(gr__simt_machine *m); /* a new block */
+
 /* Whether t, as it stands now, comes after the access. */
 static inline bool gr__simt_happened_before(const gr__simt_machine *m, gr__simt_record r, const gr__simt_thread *t)
 {
     const int thread = gr__simt_epoch_thread(r.epoch), warp = thread / GR__SIMT_LANES;
-    const uint32_t then = r.epoch & GR__SIMT_CLOCK_MAX, known = m->shadow->clock[t->warp][warp];
-    return warp == t->warp ? thread == t->number || then < known : then <= known;
+    const uint32_t then = r.epoch & GR__SIMT_CLOCK_MAX;
+    if (thread >= GR__SIMT_THREADS)
+        return then <= m->shadow->clock[t->warp][GR__SIMT_TMA + thread - GR__SIMT_TMA_THREAD];
+    if (warp == t->warp ? thread == t->number || then < m->shadow->met[warp] : then <= m->shadow->clock[t->warp][warp])
+        return true;
+    return m->shadow->learnt && gr__simt_has_learnt(m, t->warp, thread, then);
 }
 
 /* shared_cells.c, global_cells.c: check an access, report it or record it. */
 void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a);
 void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a);
 void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
+
+/*
+ * shared_cells.c, for what goes past the threads: an access checked as a.by's and remembered as of epoch; it must not
+ * meet what a thread wrote and no fence let through. Bytes written, unchecked. Such a fence by the running thread.
+ */
+void gr__simt_check_async(gr__simt_machine *m, const gr__simt_access *a, uint32_t epoch);
+void gr__simt_mark_shared(gr__simt_machine *m, const void *p, size_t bytes, uint32_t epoch, uint32_t site);
+void gr__simt_let_through(gr__simt_machine *m);
 
 /*
  * source.c: places in the source as small numbers, and their text "FILE:LINE". BY_LINE: the rest is a position in the

@@ -5,11 +5,11 @@
 
 void gr__simt_order_warps(gr__simt_machine *m, unsigned warps)
 {
-    uint32_t joined[GR__SIMT_WARPS] = {0};
+    uint32_t joined[GR__SIMT_AGENTS] = {0};
     gr__simt_requests_flush(m, warps);
     m->shadow->period += warps == (m->warps < GR__SIMT_WARPS ? (1u << m->warps) - 1 : ~0u);
     for (int w = 0; w < m->warps; w++)
-        for (int i = 0; i < m->warps && (warps >> w & 1); i++)
+        for (int i = 0; i < GR__SIMT_AGENTS && (warps >> w & 1); i++)
             if (m->shadow->clock[w][i] > joined[i])
                 joined[i] = m->shadow->clock[w][i];
     for (int w = 0; w < m->warps; w++) {
@@ -17,5 +17,6 @@ void gr__simt_order_warps(gr__simt_machine *m, unsigned warps)
             continue;
         memcpy(m->shadow->clock[w], joined, sizeof joined);
         m->shadow->clock[w][w] += joined[w] < GR__SIMT_CLOCK_MAX;
+        m->shadow->met[w] = m->shadow->clock[w][w];
     }
 }

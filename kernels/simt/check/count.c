@@ -60,12 +60,22 @@ static void add(gr__simt_counters *to, const gr__simt_counters *c)
 }
 
 /* For the sum, the kernel and the line. */
-void gr__simt_count_request(gr__simt_machine *m, const gr__simt_request *r)
+static void count(gr__simt_machine *m, uint32_t site, gr__simt_counters one)
 {
-    const gr__simt_counters one = gr__simt_request_cost(r);
     add(&m->tally->sum, &one);
     add(counters_of(m->tally, m->counted_kernel, WHOLE), &one);
-    add(counters_of(m->tally, m->counted_kernel, r->site), &one);
+    add(counters_of(m->tally, m->counted_kernel, site), &one);
+}
+
+void gr__simt_count_request(gr__simt_machine *m, const gr__simt_request *r)
+{
+    count(m, r->site, gr__simt_request_cost(r));
+}
+
+void gr__simt_count_tile(gr__simt_machine *m, uint32_t site, uint64_t sectors)
+{
+    if (m->tally)
+        count(m, site, (gr__simt_counters){.global_requests = 1, .global_sectors = sectors, .lanes = 1});
 }
 
 void gr__simt_count_lost(gr__simt_machine *m)

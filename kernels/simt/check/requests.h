@@ -53,6 +53,9 @@ gr__simt_counters gr__simt_request_cost(const gr__simt_request *r);
 void gr__simt_count_request(gr__simt_machine *m, const gr__simt_request *r);
 void gr__simt_count_lost(gr__simt_machine *m);
 
+/* count.c: a copy of a tile, sent by one lane from the place in the source: as a request of so many sectors. */
+void gr__simt_count_tile(gr__simt_machine *m, uint32_t site, uint64_t sectors);
+
 /* watch.c: a request of the block that is written down; how many of a warp's may be; one that was lost. */
 void gr__simt_watch_request(gr__simt_machine *m, int warp, const gr__simt_request *r);
 void gr__simt_watch_share(gr__simt_machine *m, int warps);

@@ -12,7 +12,6 @@
 #include "kernels/simt/check/requests.h"
 
 enum { WORD = 4, CHUNK = 16 };
-#define UNDER_WAY 0xFFFFFFFFu /* the epoch of a cp.async that has not landed */
 
 /* Reads since the last write: the last, the last by another lane of its warp and by another warp. */
 typedef struct {
@@ -25,6 +24,7 @@ typedef struct {
     uint8_t words;    /* a bit for each that has a cell of its own */
     uint8_t torn;     /* a bit for each whose bytes have */
     bool settled;     /* see settle */
+    bool stored;      /* by a thread, and no fence has let it through to copies of tiles and products */
 } chunk;
 
 struct gr__simt_cells {
@@ -54,7 +54,8 @@ void gr__simt_shadow_block(gr__simt_machine *m)
     gr__simt_requests_flush(m, ~0u);
     memset(m->shadow->clock, 0, sizeof m->shadow->clock);
     for (int w = 0; w < GR__SIMT_WARPS; w++)
-        m->shadow->clock[w][w] = 1;
+        m->shadow->clock[w][w] = m->shadow->met[w] = 1;
+    gr__simt_forget_learnt(m);
     m->shadow->began = ++m->shadow->period;
     m->shadow->unwritten[0] = '\0';
     m->shadow->block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -117,8 +118,8 @@ static const char *find_fault(const gr__simt_machine *m, const cell *c, const gr
 static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access *a)
 {
     const gr__simt_record *other;
-    if (c->write.epoch == UNDER_WAY) {
-        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a cp.async" : "read during a cp.async",
+    if (c->write.epoch == GR__SIMT_UNDER_WAY) {
+        gr__simt_report_access(m, a, "missing wait", a->write ? "write during a copy" : "read during a copy",
                                &c->write);
         return false;
     }
@@ -156,11 +157,11 @@ static bool settle(const struct gr__simt_shadow *s, const part *p)
 {
     chunk *c = p->of;
     unsigned filled = c->whole.write.epoch ? 15 : 0;
-    if (c->written == s->period || c->torn || c->whole.write.epoch == UNDER_WAY)
-        return false;
+    if (c->written == s->period || c->torn || gr__simt_epoch_thread(c->whole.write.epoch) >= GR__SIMT_THREADS)
+        return false; /* a copy of a tile is for those alone who waited for it */
     for (int w = 0; w < CHUNK / WORD; w++) {
         const uint32_t epoch = c->words >> w & 1 ? p->word[w].write.epoch : 0;
-        if (epoch == UNDER_WAY)
+        if (epoch == GR__SIMT_UNDER_WAY)
             return false;
         filled |= (unsigned)(epoch != 0) << w;
     }
@@ -238,12 +239,11 @@ static bool read_settled(const struct gr__simt_shadow *s, const gr__simt_access 
     return true;
 }
 
-void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a)
+/* Checks all parts and remembers them; what threads stored is marked as such, and async ones must not meet it. */
+static void check_all(gr__simt_machine *m, const gr__simt_access *a, gr__simt_record now)
 {
-    const gr__simt_record now = {.epoch = gr__simt_epoch(m, a->by), .site = a->site, .atomic = a->atomic};
     const size_t begin = (size_t)(a->p - m->shared.memory), end = begin + a->bytes;
-    if (read_settled(m->shadow, a, begin, now))
-        return;
+    const bool async = gr__simt_epoch_thread(now.epoch) >= GR__SIMT_THREADS;
     if (!in_bounds(m, a)) {
         gr__simt_report_bounds(m, a);
         return;
@@ -252,23 +252,63 @@ void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a)
         const part p = part_of(m->shadow, first, end);
         if (!check_part(m, &p, a))
             return;
+        if (async && p.of->stored) {
+            gr__simt_report_access(m, a, "missing fence", "no gr_fence_async since a thread wrote", NULL);
+            return;
+        }
         remember_part(m->shadow, &p, a->write, now);
+        p.of->stored |= a->write && !async;
+    }
+}
+
+void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a)
+{
+    const gr__simt_record now = {.epoch = gr__simt_epoch(m, a->by), .site = a->site, .atomic = a->atomic};
+    if (!read_settled(m->shadow, a, (size_t)(a->p - m->shared.memory), now))
+        check_all(m, a, now);
+}
+
+void gr__simt_check_async(gr__simt_machine *m, const gr__simt_access *a, uint32_t epoch)
+{
+    check_all(m, a, (gr__simt_record){.epoch = epoch, .site = a->site});
+}
+
+void gr__simt_mark_shared(gr__simt_machine *m, const void *p, size_t bytes, uint32_t epoch, uint32_t site)
+{
+    const size_t begin = (size_t)((const char *)p - m->shared.memory), end = begin + bytes;
+    for (size_t first = begin; first < end; first = (first / CHUNK + 1) * CHUNK) {
+        const part at = part_of(m->shadow, first, end);
+        remember_part(m->shadow, &at, true, (gr__simt_record){.epoch = epoch, .site = site});
+    }
+}
+
+/* What is known to come before the fence; of words and bytes that were written alone the last writes are looked at. */
+void gr__simt_let_through(gr__simt_machine *m)
+{
+    for (size_t i = 0; i < m->shared.top / CHUNK; i++) {
+        chunk *c = &m->shadow->cells->chunk[i];
+        bool all = c->written >= m->shadow->began && c->stored;
+        if (!all)
+            continue;
+        all &= !c->whole.write.epoch || gr__simt_happened_before(m, c->whole.write, m->current);
+        for (size_t w = 0; w < CHUNK / WORD; w++) {
+            const gr__simt_record r = m->shadow->cells->word[i * (CHUNK / WORD) + w].write;
+            all &= !(c->words >> w & 1) || !r.epoch || gr__simt_happened_before(m, r, m->current);
+        }
+        c->stored = !all;
     }
 }
 
 /* As a write by the copy, which fills a word or a chunk. */
 static void mark_copy(gr__simt_machine *m, const gr__simt_copy *c, uint32_t epoch)
 {
-    const size_t first = (size_t)(c->to - m->shared.memory);
-    const part p = part_of(m->shadow, first, first + (size_t)c->size);
-    remember_part(m->shadow, &p, true,
-                  (gr__simt_record){.epoch = epoch, .site = gr__simt_site_of_line(m, c->file, c->line)});
+    gr__simt_mark_shared(m, c->to, (size_t)c->size, epoch, gr__simt_site_of_line(m, c->file, c->line));
 }
 
 void gr__simt_shadow_copy_begins(gr__simt_machine *m, const gr__simt_copy *c)
 {
     gr__simt_touch(m, m->current, c->to, (size_t)c->size, true, c->file, c->line);
-    mark_copy(m, c, UNDER_WAY);
+    mark_copy(m, c, GR__SIMT_UNDER_WAY);
 }
 
 void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c)

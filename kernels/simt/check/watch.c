@@ -165,9 +165,10 @@ static void put_access(gr__simt_machine *m, int warp, const gr__simt_request *q)
 
 static void put_meeting(gr__simt_machine *m, int warp, const gr__simt_request *q)
 {
-    static const char *const name[] = {"__syncwarp", "shuffle",    "ballot",     "all",       "any",
-                                       "sum",        "min",        "max",        "together",  "ldmatrix",
-                                       "ldmatrix",   "mma (fp16)", "mma (bf16)", "mma (tf32)"};
+    static const char *const name[] = {"__syncwarp", "shuffle",      "ballot",     "all",        "any",
+                                       "sum",        "min",          "max",        "together",   "ldmatrix",
+                                       "ldmatrix",   "mma (fp16)",   "mma (bf16)", "mma (tf32)", "wgmma.fence",
+                                       "wgmma",      "wgmma.commit", "wgmma.wait"};
     const int site = number_of_site(m, q->site);
     fprintf(m->watcher->file, "[\"c\",%d,%d,%u,\"%s\"]\n", warp, site, q->lanes, name[q->op]);
 }

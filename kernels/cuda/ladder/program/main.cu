@@ -14,7 +14,7 @@
 enum { SIDE = 128, COUNT = SIDE * SIDE };
 
 /* The rungs, of which those are there that were compiled along. */
-#define RUNG(name, halves, tile, step) extern "C" __attribute__((weak)) gr__ladder_rung GR_CUDA(ladder_##name);
+#define RUNG(name, halves, tile, step, hopper) extern "C" __attribute__((weak)) gr__ladder_rung GR_CUDA(ladder_##name);
 GR__LADDER(RUNG)
 #undef RUNG
 
@@ -43,6 +43,21 @@ static int count_mistakes(void)
     return mistakes;
 }
 
+/* Whether the GPU is one that the rung is for; the emulator is. */
+static bool is_there(const char *name, bool hopper)
+{
+#if !defined(GRADUS_SIMT_LANGUAGE_H)
+    cudaDeviceProp gpu;
+    cudaGetDeviceProperties(&gpu, 0);
+    if (hopper && gpu.major != 9) {
+        printf("%s: not on this GPU: it needs compute capability 9.0, this has %d.%d\n", name, gpu.major, gpu.minor);
+        return false;
+    }
+#endif
+    (void)name, (void)hopper;
+    return true;
+}
+
 static int run(const char *name, gr__ladder_rung *rung, bool halves)
 {
     const size_t bytes = halves ? sizeof half_a : sizeof a;
@@ -67,8 +82,8 @@ int main()
 {
     int mistakes = 0;
     fill();
-#define RUNG(name, halves, tile, step) \
-    if (GR_CUDA(ladder_##name))        \
+#define RUNG(name, halves, tile, step, hopper)             \
+    if (GR_CUDA(ladder_##name) && is_there(#name, hopper)) \
         mistakes += run(#name, GR_CUDA(ladder_##name), halves);
     GR__LADDER(RUNG)
 #undef RUNG

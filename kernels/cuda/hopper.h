@@ -1,0 +1,197 @@
+/*
+ * hopper.h - what compute capability 9.0 adds, beside gpu.h: barriers in memory (mbarrier), copies of whole tiles (TMA)
+ * and products that four warps make from shared memory (wgmma). Thin wrappers for nvcc; the same names for a C++
+ * compiler are in kernels/simt/hopper.h.
+ *
+ * Where they are: mbarrier and TMA from 9.0 on, wgmma in code for sm_90a alone (later GPUs have other instructions).
+ * In code for another GPU the wrappers trap: who launches such a kernel looks at the GPU first (devices/ladder.c). The
+ * manual is the PTX ISA; sections by number are those of wgmma since it also has tcgen05.
+ */
+#ifndef GRADUS_HOPPER_H
+#define GRADUS_HOPPER_H
+
+#include "kernels/cuda/gpu.h"
+
+/* Where the neighbours of an operand in shared memory lie: along the depth, or along the rows of a, columns of b. */
+enum { GR_K_MAJOR = 0, GR_MN_MAJOR = 1 };
+
+/* Swizzling, as a descriptor says it (9.7.15.5.1.2): pieces of 16 bytes change places within so many bytes. */
+enum { GR_STRAIGHT = 0, GR_SWIZZLE_128 = 1, GR_SWIZZLE_64 = 2, GR_SWIZZLE_32 = 3 };
+
+#if defined(__CUDACC__) && !defined(GRADUS_SIMT_LANGUAGE_H)
+
+#include <cuda.h>
+
+#if CUDART_VERSION < 12000
+#error "hopper.h wants CUDA 12: before it there are no tensor maps"
+#endif
+
+/* A matrix in global memory as TMA sees it; a kernel takes it as const __grid_constant__ gr_tensor_map. */
+typedef CUtensorMap gr_tensor_map;
+
+/*
+ * The map of a matrix of 16-bit elements, [rows][columns] row-major at a multiple of 16 bytes, as are its rows; a copy
+ * brings box_rows (at most 256) x box_columns (at most 64: 128 bytes), swizzled within 128 bytes. The driver makes it:
+ * where it cannot, the map is all zeros, and the copy that takes it is a fault of the device.
+ */
+static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
+                                             int box_columns)
+{
+    typedef CUresult encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                            const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+    gr_tensor_map map = {};
+    void *found = NULL;
+    cudaDriverEntryPointQueryResult how;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &how);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &how);
+#endif
+    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitch[1] = {2 * (cuuint64_t)columns};
+    const cuuint32_t box[2] = {(cuuint32_t)box_columns, (cuuint32_t)box_rows}, each[2] = {1, 1};
+    if (error == cudaSuccess && how == cudaDriverEntryPointSuccess)
+        ((encode *)found)(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, (void *)matrix, size, pitch, box, each,
+                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return map;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define GR__FROM_90(...) __VA_ARGS__
+#else
+#define GR__FROM_90(...) __trap()
+#endif
+
+/*
+ * A barrier in shared memory (section "mbarrier"), 8 bytes. It counts phases: one is complete when so many threads have
+ * arrived and all bytes that were told of have come; then the next begins. By one thread; the others may use it behind
+ * a gr_fence_async of this one and a __syncthreads.
+ */
+GR_DEVICE void gr_mbarrier_init(uint64_t *barrier, int arrivals)
+{
+    GR__FROM_90(asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(gr_shared_address(barrier)), "r"(arrivals)
+                             : "memory"));
+}
+
+/* Arrives: what this thread did before is seen by those who wait for the phase. */
+GR_DEVICE void gr_mbarrier_arrive(uint64_t *barrier)
+{
+    GR__FROM_90(asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(gr_shared_address(barrier)) : "memory"));
+}
+
+/* Tells of so many bytes that copies bring in this phase, and arrives. */
+GR_DEVICE void gr_mbarrier_expect(uint64_t *barrier, int bytes)
+{
+    GR__FROM_90(asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gr_shared_address(barrier)),
+                             "r"(bytes)
+                             : "memory"));
+}
+
+/* Waits until the last phase of this parity is complete: phases are 0, 1, 0, ..., and one before the first is 1. */
+GR_DEVICE void gr_mbarrier_wait(uint64_t *barrier, int parity)
+{
+    GR__FROM_90(uint32_t done = 0;
+                while (!done) asm volatile("{ .reg .pred complete;\n"
+                                           "  mbarrier.try_wait.parity.shared::cta.b64 complete, [%1], %2;\n"
+                                           "  selp.b32 %0, 1, 0, complete; }"
+                                           : "=r"(done)
+                                           : "r"(gr_shared_address(barrier)), "r"(parity)
+                                           : "memory"));
+}
+
+/*
+ * Copies and products of this header go to shared memory on a way of their own, the async proxy (9.7.15.4): behind
+ * this fence they see what this thread wrote, or knows of from others, initialised barriers too.
+ */
+GR_DEVICE void gr_fence_async(void)
+{
+    GR__FROM_90(asm volatile("fence.proxy.async.shared::cta;" ::: "memory"));
+}
+
+/*
+ * Sends a tile of the map's box on its way, from (row, column) of the matrix, by one thread (section
+ * "cp.async.bulk.tensor"): to shared memory, a multiple of 128 bytes. What lies outside of the matrix comes as 0. All
+ * bytes of the box are counted by the barrier when they are there.
+ */
+GR_DEVICE void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int column, uint64_t *barrier)
+{
+    GR__FROM_90(asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                             " [%0], [%1, {%2, %3}], [%4];" ::"r"(gr_shared_address(shared)),
+                             "l"(map), "r"(column), "r"(row), "r"(gr_shared_address(barrier))
+                             : "memory"));
+}
+#undef GR__FROM_90
+
+/*
+ * An operand in shared memory (9.7.15.5.1.2), made of atoms of 8 rows of 128, 64, 32 or (straight) 16 bytes, a
+ * multiple of 8 rows apart. stride: bytes from 8 rows to the next 8 - of a or columns of b if K-major, of depth if
+ * MN-major. leading: bytes from one atom to the one beside it; if K-major and swizzled there is none beside it.
+ * Straight and MN-major the two change roles. A pattern begins at a multiple of 1024 bytes.
+ */
+GR_DEVICE uint64_t gr_wgmma_operand(const void *shared, int leading, int stride, int swizzle)
+{
+    return (gr_shared_address(shared) & 0x3FFFF) >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
+           (uint64_t)swizzle << 62;
+}
+
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define GR__AT_90A(...) __VA_ARGS__
+#else
+#define GR__AT_90A(...) __trap()
+#endif
+
+/* The compiler must not move what it does to the sums over the instructions around their asynchronous use. */
+#define GR__HOLD(d)              \
+    for (int i = 0; i < 64; i++) \
+    asm volatile("" : "+f"(d[i])::"memory")
+
+/* Before the first product, and between anything else that is done to the sums and the next one (9.7.15.7.1). */
+GR_DEVICE void gr_wgmma_fence(float d[64])
+{
+    GR__HOLD(d);
+    GR__AT_90A(asm volatile("wgmma.fence.sync.aligned;" ::: "memory"));
+}
+
+#define GR__D8(d, i)                                                                                            \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+        "+f"(d[i + 7])
+
+/*
+ * d[64x128] += a[64x16] b[16x128] of fp16 factors and float sums, by four warps whose first is a multiple of 4
+ * (9.7.15.5.2). Asynchronous: the operands are read, and the sums are nobody's, until a gr_wgmma_wait. Lane l of warp w
+ * holds in d[4 j + 2 h + i] row 16 w + l / 4 + 8 h, column 8 j + l % 4 * 2 + i.
+ */
+template <int MAJOR_A, int MAJOR_B> GR_DEVICE void gr_wgmma_f16(float d[64], uint64_t a, uint64_t b)
+{
+    GR__AT_90A(asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+        "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,"
+        "%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, 1, 1, 1, %66, "
+        "%67;"
+        : GR__D8(d, 0), GR__D8(d, 8), GR__D8(d, 16), GR__D8(d, 24), GR__D8(d, 32), GR__D8(d, 40), GR__D8(d, 48),
+          GR__D8(d, 56)
+        : "l"(a), "l"(b), "n"(MAJOR_A), "n"(MAJOR_B)));
+}
+#undef GR__D8
+
+/* Closes the group of this warp's products since the last commit. */
+GR_DEVICE void gr_wgmma_commit(void)
+{
+    GR__AT_90A(asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"));
+}
+
+/* Waits until at most PENDING of this warp's youngest groups are under way; the others' operands are free, and sums. */
+template <int PENDING> GR_DEVICE void gr_wgmma_wait(float d[64])
+{
+    GR__AT_90A(asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory"));
+    GR__HOLD(d);
+}
+#undef GR__HOLD
+#undef GR__AT_90A
+
+#else
+#include "kernels/simt/hopper.h"
+#endif
+#endif

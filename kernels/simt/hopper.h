@@ -1,0 +1,106 @@
+/*
+ * hopper.h - what compute capability 9.0 adds: the emulator's entry points, and over them the twins of the wrappers in
+ * kernels/cuda/hopper.h, which says what each does.
+ */
+#ifndef GRADUS_SIMT_HOPPER_H
+#define GRADUS_SIMT_HOPPER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A matrix of 16-bit elements as TMA sees it; swizzled within 128 bytes. magic: it was made by gr__simt_tensor_map. */
+typedef struct {
+    const char *matrix;
+    int64_t rows, columns;
+    int box_rows, box_columns;
+    uint32_t magic;
+} gr_tensor_map;
+gr_tensor_map gr__simt_tensor_map(const void *matrix, int64_t rows, int64_t columns, int box_rows, int box_columns,
+                                  const char *file, int line);
+
+/* mbarrier.c; bytes -1: arrives without telling of any. */
+void gr__simt_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
+void gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
+void gr__simt_mbarrier_wait(void *barrier, int parity, const char *file, int line);
+void gr__simt_fence_async(void);
+
+/* tma.c */
+void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int row, int column, void *barrier, const char *file,
+                       int line);
+
+/* wgmma.c: what a lane brings to the collectives of its warp. */
+typedef struct {
+    float *d;
+    uint64_t a, b;
+    int major_a, major_b; /* 0: K-major */
+    int pending;
+} gr__simt_wgmma;
+uint32_t gr__simt_shared_address(const void *p); /* as a GPU counts; 0 outside of shared memory */
+
+#ifdef __cplusplus
+}
+
+#define __grid_constant__
+
+static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
+                                             int box_columns, GR__HERE)
+{
+    return gr__simt_tensor_map(matrix, rows, columns, box_rows, box_columns, file, line);
+}
+
+static inline void gr_mbarrier_init(uint64_t *barrier, int arrivals, GR__HERE)
+{
+    gr__simt_mbarrier_init(barrier, arrivals, file, line);
+}
+static inline void gr_mbarrier_arrive(uint64_t *barrier, GR__HERE)
+{
+    gr__simt_mbarrier_arrive(barrier, -1, file, line);
+}
+static inline void gr_mbarrier_expect(uint64_t *barrier, int bytes, GR__HERE)
+{
+    gr__simt_mbarrier_arrive(barrier, bytes, file, line);
+}
+static inline void gr_mbarrier_wait(uint64_t *barrier, int parity, GR__HERE)
+{
+    gr__simt_mbarrier_wait(barrier, parity, file, line);
+}
+static inline void gr_fence_async(void)
+{
+    gr__simt_fence_async();
+}
+static inline void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int column, uint64_t *barrier, GR__HERE)
+{
+    gr__simt_tma_load(shared, map, row, column, barrier, file, line);
+}
+
+static inline uint64_t gr_wgmma_operand(const void *shared, int leading, int stride, int swizzle)
+{
+    return (gr__simt_shared_address(shared) & 0x3FFFF) >> 4 | (uint64_t)(leading >> 4) << 16 |
+           (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
+}
+
+static inline void gr_wgmma_fence(float d[64], GR__HERE)
+{
+    gr__simt_wgmma lane = {d, 0, 0, 0, 0, 0};
+    gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_FENCE, &lane, file, line);
+}
+template <int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_f16(float d[64], uint64_t a, uint64_t b, GR__HERE)
+{
+    gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, 0};
+    gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA, &lane, file, line);
+}
+static inline void gr_wgmma_commit(GR__HERE)
+{
+    gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_COMMIT, NULL, file, line);
+}
+template <int PENDING> static inline void gr_wgmma_wait(float d[64], GR__HERE)
+{
+    gr__simt_wgmma lane = {d, 0, 0, 0, 0, PENDING};
+    gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_WAIT, &lane, file, line);
+}
+#endif
+
+#endif
