@@ -60,8 +60,7 @@ bool gr__lookahead_end(gr_optimizer *opt)
     if (!is_on(opt) || opt->updates % l->every != 0)
         return true;
     const bool grown = !l->grows || opt->updates >= opt->lookahead_end;
-    const double share = grown ? 1
-                               : (double)(opt->updates - opt->lookahead_start) /
-                                     (double)(opt->lookahead_end - opt->lookahead_start);
+    const int64_t begun = opt->updates - opt->lookahead_start, all = opt->lookahead_end - opt->lookahead_start;
+    const double share = grown ? 1 : (double)begun / (double)all;
     return pull(opt, l->decay * share * share * share);
 }

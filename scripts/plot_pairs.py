@@ -27,7 +27,8 @@ def read_panels(path, arms, panels):
                 sys.exit(f"plot_pairs.py: {path} has no column '{column}'; it has {', '.join(row)}")
         if row["state"] == "done":
             arm = found.setdefault(row[panels], {}).setdefault(row[arms], {})
-            if arm.setdefault(int(row["seed"]), 100 * float(row["test_accuracy"])) != 100 * float(row["test_accuracy"]):
+            accuracy = 100 * float(row["test_accuracy"])
+            if arm.setdefault(int(row["seed"]), accuracy) != accuracy:
                 sys.exit(f"plot_pairs.py: {row[panels]}, {row[arms]} has two runs of seed {row['seed']}; each arm needs "
                          "a value of its own")
     if not found or any(len(runs) < 2 for runs in found.values()):
@@ -98,8 +99,8 @@ def draw(panels, title):
     count = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{max(seeds)}"
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.91))
     figure.text(0.01, 0.96, title, fontsize=14, fontweight="bold")
-    figure.text(0.01, 0.925, f"{count} seeds. Grey: a seed's runs; large dots: means and 95 % intervals over the seeds.",
-                fontsize=9.5)
+    note = f"{count} seeds. Grey: a seed's runs; large dots: means and 95 % intervals over the seeds."
+    figure.text(0.01, 0.925, note, fontsize=9.5)
     return figure
 
 

@@ -371,8 +371,8 @@ static void schedules_have_their_values(void **state)
 }
 
 /*
- * A decay next to 1 holds the weights where they are once it has grown. In a second run with the same optimizer it grows
- * anew: its first update moves them.
+ * A decay next to 1 holds the weights where they are once it has grown. In a second run with the same optimizer it
+ * grows anew: its first update moves them.
  */
 static void lookahead_grows_in_every_run(void **state)
 {

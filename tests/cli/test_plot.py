@@ -60,7 +60,7 @@ class Plot(Case):
     def test_no_line_runs_through_the_name_of_a_published_value(self):
         self.draw("PetImages")
         summary = self.folder / "summary.csv"
-        summary.write_text(summary.read_text().replace("adam,32,,0,,,", "adam,32,185,2,0.61,0.03,0.0241"))  # from 63 to 61
+        summary.write_text(summary.read_text().replace("adam,32,,0,,,", "adam,32,185,2,0.61,0.03,0.0241"))
         looked = """
 import pathlib, sys
 import plot_sweep as plot
@@ -75,8 +75,8 @@ for place in [text.get_position() for text in names], [plot.PLACES[0]] * 2:
         text.set_position(at)
     print(sum(plot.is_hit(a, text.get_window_extent()) for a in [*ax.lines, *ax.collections] for text in names))
 """
-        process = subprocess.run([PYTHON, "-c", looked, self.folder, ROOT / "examples/published.csv"],
-                                 capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")})
+        process = subprocess.run([PYTHON, "-c", looked, self.folder, ROOT / "examples/published.csv"], text=True,
+                                 capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")})
         self.assertEqual(process.stderr, "")
         chosen, first = map(int, process.stdout.split())
         self.assertEqual(chosen, 0)
