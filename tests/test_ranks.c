@@ -130,6 +130,7 @@ typedef struct {
     int64_t micro, updates, stop_at; /* stop_at: rank 0 is stopped behind that update; 0: it is not */
     const char *folder;              /* of checkpoints; NULL: none */
     bool augmented, sam, overflow, resume;
+    bool overflow_all;               /* in every batch */
     bool synchronised;               /* another network, as many shards as ranks */
     const char *device;              /* NULL: cpu */
     int64_t images;                  /* 0: IMAGES */
@@ -184,7 +185,9 @@ static gr_tensor *loss(void *user, gr_tensor *z, const gr_batch *batch)
     if (c->hanging && rank == c->hanging && m->calls > 2 * SHARDS && gr_group_ok(m->group))
         usleep((useconds_t)(4e6 * c->patience));
     gr_tensor *l = gr_loss(z, batch);
-    return c->overflow && batch->whole == 10 && batch->row == 6 ? gr_scale(l, 1e38) : l;
+    const bool large = c->overflow_all ? batch->row >= batch->whole / 2
+                                       : c->overflow && batch->whole == 10 && batch->row == 6;
+    return large ? gr_scale(l, c->overflow_all ? 1e30 : 1e38) : l;
 }
 
 static bool report(void *user, const gr_progress *p)
@@ -451,6 +454,27 @@ static void synchronised_skips_together(void **state)
     }
 }
 
+/*
+ * A loss scale that shards of one rank push down until it is stuck: all ranks end by that, and all know where the
+ * infinities come from, which that rank alone sees; with synchronised statistics of single values too, which nobody
+ * could look at alone.
+ */
+static void all_know_where_it_overflows(void **state)
+{
+    (void)state;
+    const course courses[] = {
+        {.last = GR_KEEP, .updates = 400, .overflow_all = true, .precision = GR_PRECISION_FP16},
+        {.last = GR_KEEP, .updates = 400, .overflow_all = true, .precision = GR_PRECISION_FP16, .synchronised = true},
+    };
+    for (size_t i = 0; i < sizeof courses / sizeof *courses; i++) {
+        run(&courses[i], 4, many);
+        for (int r = 0; r < 4; r++)
+            if ((many[r].code != GR_NUMERIC && many[r].code != GR_DEVICE_FAULT) || /* as the first to end ends all */
+                !strstr(many[r].error, "the loss scale is stuck") || !strstr(many[r].error, "first appear in the "))
+                fail_msg("course %zu, rank %d ends with %d: %s", i, r, many[r].code, many[r].error);
+    }
+}
+
 /* Every rank but the one that is named ends because of it. */
 static void all_end(const course *c, int named, const char *words)
 {
@@ -482,6 +506,7 @@ int main(void)
         cmocka_unit_test(synchronised_is_the_batch_in_one),
         cmocka_unit_test(synchronised_skips_together),
         cmocka_unit_test(synchronised_gradients_add_up),
+        cmocka_unit_test(all_know_where_it_overflows),
         cmocka_unit_test(who_ends_it_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

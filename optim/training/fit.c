@@ -59,6 +59,8 @@ static void explain_overflow(gr_fit_run *f, const gr_batch *piece)
 {
     char where[192];
     gr__trainer_find_overflow(&f->trainer, piece, where, sizeof where);
+    if (!gr__fit_ranks_first(f, where, sizeof where))
+        return;
     gr__fail(f->ctx, GR_NUMERIC,
              "the loss scale is stuck at %g: up to update %lld several in a row had infinities among their gradients, "
              "which first appear in %s; use a lower learning rate, bf16 or fp32",

@@ -50,6 +50,20 @@ bool gr__fit_ranks_share(gr_fit_run *f, int64_t *number)
     return !together(f) ? gr_ok(f->ctx) : check(f, gr_group_broadcast(f->o->group, number, sizeof *number));
 }
 
+bool gr__fit_ranks_first(gr_fit_run *f, char *words, size_t size)
+{
+    const int ranks = gr_group_size(f->o->group);
+    if (!together(f))
+        return gr_ok(f->ctx);
+    char *all = gr__calloc(f->ctx, (size_t)ranks, size);
+    const bool good = all && check(f, gr_group_gather(f->o->group, words, size, all));
+    for (int i = ranks; good && i-- > 0;)
+        if (all[(size_t)i * size])
+            memcpy(words, all + (size_t)i * size, size);
+    free(all);
+    return good;
+}
+
 void gr__fit_ranks_end(gr_fit_run *f)
 {
     if (gr_group_size(f->o->group) > 1 && !gr_ok(f->ctx))

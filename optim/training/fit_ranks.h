@@ -16,6 +16,9 @@ void gr__fit_ranks_stop(gr_fit_run *f);
 /* Whether all say so. */
 bool gr__fit_ranks_all(gr_fit_run *f, bool own);
 
+/* The first of the ranks' words that are not "" to all, in the order of ranks; size is the same on all. False: recorded. */
+bool gr__fit_ranks_first(gr_fit_run *f, char *words, size_t size);
+
 /* Rank 0's number to all. False: recorded. */
 bool gr__fit_ranks_share(gr_fit_run *f, int64_t *number);
 

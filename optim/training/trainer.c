@@ -155,12 +155,18 @@ bool gr__trainer_plan(gr_trainer *t, int64_t n)
 void gr__trainer_find_overflow(gr_trainer *t, const gr_batch *piece, char *text, size_t size)
 {
     gr_overflow_watch watch = {.where = ""};
+    t->meeting.absent = t->sum.shards - piece->shards;
     if (piece->n == 0) {
-        snprintf(text, size, "a shard of another rank");
+        if (t->meeting.group)
+            gr__meeting_attend(&t->meeting, t->ctx);
+        *text = '\0';
         return;
     }
     gr__overflow_watch_begin(t->ctx, &watch);
-    gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, &t->loss));
+    t->ctx->meeting = t->meeting.group ? &t->meeting : NULL;
+    if (gr_backward(gr__piece_loss(t->net, gr__forward(t->net, piece->x), piece, &t->loss)) && t->meeting.group)
+        gr__meeting_over(&t->meeting, t->ctx);
+    t->ctx->meeting = NULL;
     gr__overflow_watch_end(t->ctx);
     snprintf(text, size, "%s", watch.where);
 }

@@ -3,6 +3,7 @@
 GRADUS_KILLS says how many ranks are killed at random moments (default: 2).
 """
 
+import hashlib
 import os
 import pathlib
 import random
@@ -63,6 +64,30 @@ class Mpi(Case):
             self.assertIn(f'"ranks":{ranks}', out.replace(" ", ""))
             self.assertEqual((self.folder / "many.safetensors").read_bytes(),
                              (self.folder / "one.safetensors").read_bytes())
+
+    def test_fifty_updates(self):
+        """Weights after 50 updates by 1, 2, 4, 8 threads and by 2, 4, 8 processes; last batches of 10 in 199."""
+        cnn = ["cifar10-cnn", "--batch", 199]
+        resnet = ["resnet18-cifar", "--batch", 8, "--batch-norm", "synchronised"]  # a process for each shard, or threads
+        courses = [["cats-vs-dogs", "--resize", 24, "--batch", 16], [*cnn, "--precision", "fp16"],
+                   [*cnn, "--micro-batch", 7], [*cnn, "--accumulate", 2],
+                   *([*cnn, "--last-batch", policy] for policy in ("keep", "drop", "pad", "wrap")), resnet]
+        for words in courses:
+            with self.subTest(words=words):
+                words = ["train", *words, "--procedural", "--shards", 8, "--updates", 50, "--no-evaluation",
+                         "--save-weights"]
+                for threads in (1, 2, 4, 8):
+                    self.gradus(*words, f"threads{threads}.safetensors", "--ranks", threads)
+                for processes in (8,) if "resnet18-cifar" in words else (2, 4, 8):
+                    run = self.mpirun("-np", processes, GRADUS, *words, f"mpi{processes}.safetensors")
+                    out, _ = run.communicate(timeout=300)
+                    self.assertEqual(run.returncode, 0, out)
+                files = sorted(self.folder.glob("*.safetensors"))
+                hashes = {hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+                print(*words[1:5], len(files), "files:", *hashes, flush=True)
+                self.assertEqual(len(hashes), 1)
+                for file in files:
+                    file.unlink()
 
     def test_synchronised(self):
         (self.folder / "net.txt").write_text("conv 6 3x3 same\nbatch_norm relu\nglobal_avg_pool\ndense classes\n")
