@@ -4,6 +4,7 @@
 #ifndef GRADUS_DEVICE_H
 #define GRADUS_DEVICE_H
 
+#include "core/group/group.h"
 #include "core/op.h"
 
 /*
@@ -19,6 +20,7 @@ typedef struct {
 enum { GR__PROBE_RESULT = 64 * 1024 };
 
 typedef struct gr_device gr_device;
+struct gr_link; /* core/group/link.h */
 struct gr_device {
     const char *name;         /* "cpu" */
     const char *isa;          /* "avx512" */
@@ -44,6 +46,14 @@ struct gr_device {
     bool (*wait)(gr_device *d);         /* until all that was asked for is done */
     const char *(*fault)(gr_device *d); /* what has gone wrong, or NULL; a kernel's fault may show only later */
     void (*close)(gr_device *d);
+
+    /*
+     * NULL unless tensors may go from device to device. What all ranks of the group can use, asked for by all of them;
+     * *link NULL: there is nothing such. False: it should be there and is not, which why[size] tells, or the group has
+     * ended.
+     */
+    bool (*link)(gr_device *d, gr_group *g, struct gr_link **link, char *why, size_t size);
+    bool (*idle)(gr_device *d); /* whether all that was asked for is done, or has failed; where there is a link */
 
     /*
      * NULL unless what kernels and add_real are asked for can be written down, not done, and be done later as a whole,

@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/context.h"
+#include "core/group/link.h"
 #include "core/group/power.h"
+
+enum { ALIGNED = 4 /* elements */, MARGIN = (ALIGNED + 1) * sizeof(double) };
 
 struct gr_group {
     int rank, ranks;
@@ -22,6 +26,11 @@ struct gr_group {
     char error[512];
     void *room; /* for what a sum receives, and for tensors that the host cannot reach */
     size_t room_bytes;
+    gr_link *link; /* NULL: there is none */
+    gr_context *linked;
+    void *incoming; /* for what a sum receives, on that context's device */
+    size_t incoming_bytes;
+    int64_t sums; /* by the link so far */
 };
 
 gr_group *gr_group_open(int rank, int ranks, const gr_carrier *carrier, void *user)
@@ -38,6 +47,7 @@ void gr_group_close(gr_group *g)
 {
     if (!g)
         return;
+    gr__group_disconnect(g);
     g->carrier.close(g->user);
     free(g->room);
     free(g);
@@ -63,12 +73,21 @@ const char *gr_group_error(const gr_group *g)
     return g ? g->error : "";
 }
 
+/* The group ends, for the reason that is already in its error. Always false. */
+static bool broken(gr_group *g)
+{
+    g->carrier.fail(g->user, g->error);
+    if (g->link)
+        g->link->abort(g->link);
+    return false;
+}
+
 void gr_group_fail(gr_group *g, const char *why)
 {
     if (!g || *g->error)
         return;
     snprintf(g->error, sizeof g->error, "rank %d has ended: %s", g->rank, *why ? why : "it does not say why");
-    g->carrier.fail(g->user, g->error);
+    broken(g);
 }
 
 /* False: the group has ended. */
@@ -80,8 +99,7 @@ static bool exchange(gr_group *g, int peer, const void *send, size_t send_bytes,
         return true;
     if (!*g->error)
         snprintf(g->error, sizeof g->error, "rank %d cannot be reached", peer);
-    g->carrier.fail(g->user, g->error);
-    return false;
+    return broken(g);
 }
 
 /* Bit by bit from the lowest: who has it already gives it to who has not. */
@@ -129,19 +147,22 @@ bool gr_group_barrier(gr_group *g)
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-/* A sum under way, over elements that lie on the host. */
+/* A sum under way, over elements that lie on the host, or on a device with a link. */
 typedef struct {
     gr_group *g;
     gr_context *ctx;
     char *data, *incoming;
     size_t size;    /* of an element */
     bool on_device; /* data are the device's too, which adds them as it adds shards */
+    bool linked;    /* and the link carries them */
 } sum;
 
 /* As the device adds: kernels of the CPU flush numbers that are too small. */
 static bool add(const sum *s, int64_t at, int64_t count)
 {
     char *to = s->data + (size_t)at * s->size;
+    if (count == 0) /* a launch of nothing is an error */
+        return true;
     if (s->on_device)
         return s->ctx->device->add_real(s->ctx->device, to, s->incoming, count);
     for (int64_t i = 0; i < count; i++) {
@@ -151,6 +172,16 @@ static bool add(const sum *s, int64_t at, int64_t count)
             ((float *)to)[i] += ((float *)s->incoming)[i];
     }
     return true;
+}
+
+/* False: the group has ended. */
+static bool swap(const sum *s, int peer, const void *send, size_t send_bytes, void *receive, size_t receive_bytes)
+{
+    gr_group *g = s->g;
+    if (!s->linked)
+        return exchange(g, peer, send, send_bytes, receive, receive_bytes);
+    return g->link->exchange(g->link, peer, send, send_bytes, receive, receive_bytes, g->error, sizeof g->error) ||
+           broken(g);
 }
 
 /*
@@ -164,11 +195,12 @@ static bool sum_from(const sum *s, int bit, int64_t lo, int64_t hi)
         return true;
     const int peer = g->rank ^ bit;
     const bool upper = g->rank & bit;
-    const int64_t mid = lo + (hi - lo) / 2, mine = upper ? mid : lo, end = upper ? hi : mid, theirs = upper ? lo : mid;
+    const int64_t half = (hi - lo) / 2, mid = lo + half - half % ALIGNED; /* as devices like to add */
+    const int64_t mine = upper ? mid : lo, end = upper ? hi : mid, theirs = upper ? lo : mid;
     const size_t mine_bytes = (size_t)(end - mine) * s->size, their_bytes = (size_t)(hi - lo) * s->size - mine_bytes;
     char *own = s->data + (size_t)mine * s->size, *other = s->data + (size_t)theirs * s->size;
-    return exchange(g, peer, other, their_bytes, s->incoming, mine_bytes) && add(s, mine, end - mine) &&
-           sum_from(s, bit << 1, mine, end) && exchange(g, peer, own, mine_bytes, other, their_bytes);
+    return swap(s, peer, other, their_bytes, s->incoming, mine_bytes) && add(s, mine, end - mine) &&
+           sum_from(s, bit << 1, mine, end) && swap(s, peer, own, mine_bytes, other, their_bytes);
 }
 
 static bool make_room(gr_group *g, gr_context *ctx, size_t bytes)
@@ -182,13 +214,68 @@ static bool make_room(gr_group *g, gr_context *ctx, size_t bytes)
     return g->room;
 }
 
+/* All ranks are at the same sum, of as many bytes: else no device is asked, as it would wait for ever. */
+static bool same_sum(gr_group *g, int64_t bytes)
+{
+    int64_t own[2] = {g->sums++, bytes}, all[2 * GR_MAX_RANKS];
+    if (!gr_group_gather(g, own, sizeof own, all))
+        return false;
+    for (int i = 0; i < g->ranks; i++)
+        if (all[2 * i] != own[0] || all[2 * i + 1] != own[1]) {
+            snprintf(g->error, sizeof g->error,
+                     "rank %d is at sum %lld over devices, of %lld bytes, and rank %d at %lld, of %lld", i,
+                     (long long)all[2 * i], (long long)all[2 * i + 1], g->rank, (long long)own[0], (long long)own[1]);
+            return broken(g);
+        }
+    return true;
+}
+
+/* Waits for the device, with an eye on the other ranks: one that is gone would have it wait for ever. */
+static bool settle(gr_group *g)
+{
+    gr_device *d = g->linked->device;
+    const double begin = gr__seconds();
+    while (!d->idle(d))
+        if (!gr__group_waits(g, begin, g->error, sizeof g->error) ||
+            !g->link->check(g->link, g->error, sizeof g->error))
+            return broken(g);
+    return true;
+}
+
+/* By the link, in place. False: recorded. */
+static bool linked_sum(gr_group *g, gr_tensor *t)
+{
+    gr_context *ctx = t->ctx;
+    const size_t bytes = gr__bytes(t), room = bytes / 2 + MARGIN;
+    if (g->incoming_bytes < room) {
+        gr__persistent_free(ctx, g->incoming, g->incoming_bytes);
+        g->incoming = NULL;
+        g->incoming_bytes = 0;
+        if (!gr__persistent_alloc(ctx, room, "what a sum over ranks receives", &g->incoming))
+            return false;
+        g->incoming_bytes = room;
+    }
+    const sum s = {.g = g,
+                   .ctx = ctx,
+                   .data = t->data,
+                   .incoming = g->incoming,
+                   .size = gr_type_size(t->type),
+                   .on_device = true,
+                   .linked = true};
+    if (gr_group_ok(g) && same_sum(g, (int64_t)bytes) && sum_from(&s, 1, 0, t->count) && settle(g))
+        return true;
+    return gr__fail(ctx, GR_DEVICE_FAULT, "%s", *g->error ? g->error : "a sum over ranks failed");
+}
+
 bool gr_group_sum(gr_group *g, gr_tensor *t)
 {
     gr_context *ctx = gr__alive(t, "gr_group_sum") ? t->ctx : NULL;
     if (!gr_ok(ctx) || gr_group_size(g) == 1 || ctx->planning)
         return gr_ok(ctx);
+    if (g->link && g->linked == ctx)
+        return linked_sum(g, t);
     const bool on_device = ctx->device->on_host;
-    const size_t bytes = gr__bytes(t), half = (bytes + 1) / 2 + sizeof(double);
+    const size_t bytes = gr__bytes(t), half = bytes / 2 + MARGIN;
     if (!make_room(g, ctx, half + (on_device ? 0 : bytes)))
         return false;
     const sum s = {.g = g,
@@ -202,4 +289,44 @@ bool gr_group_sum(gr_group *g, gr_tensor *t)
     if (!sum_from(&s, 1, 0, t->count))
         return gr__fail(ctx, GR_DEVICE_FAULT, "%s", *g->error ? g->error : "a sum over ranks failed");
     return on_device || gr_upload(t, s.data);
+}
+
+/* --- devices ------------------------------------------------------------------------------------------------------ */
+
+bool gr__group_connect(gr_group *g, gr_context *ctx)
+{
+    if (gr_group_size(g) == 1 || !gr_ok(ctx) || !ctx->device->link || ctx->options.plan_only)
+        return gr_ok(ctx);
+    gr__group_disconnect(g);
+    g->linked = ctx;
+    char why[sizeof g->error] = "";
+    if (gr_group_ok(g) && ctx->device->link(ctx->device, g, &g->link, why, sizeof why))
+        return true;
+    if (!*g->error)
+        memcpy(g->error, why, sizeof why);
+    return broken(g) || gr__fail(ctx, GR_DEVICE_FAULT, "%s", g->error);
+}
+
+void gr__group_disconnect(gr_group *g)
+{
+    if (!g || !g->linked)
+        return;
+    if (g->link)
+        g->link->close(g->link);
+    gr__persistent_free(g->linked, g->incoming, g->incoming_bytes);
+    g->link = NULL;
+    g->linked = NULL;
+    g->incoming = NULL;
+    g->incoming_bytes = 0;
+}
+
+bool gr__group_waits(gr_group *g, double begin, char *why, size_t size)
+{
+    const double patience = g->carrier.patience > 0 ? g->carrier.patience : 10, waited = gr__seconds() - begin;
+    if (g->carrier.look && !g->carrier.look(g->user, why, size))
+        return false;
+    if (waited > patience)
+        snprintf(why, size, "the devices of other ranks have not answered that of rank %d of %d for %.0f s", g->rank,
+                 g->ranks, waited);
+    return waited <= patience;
 }

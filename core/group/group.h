@@ -39,6 +39,12 @@ typedef struct {
     /* This rank has ended, and says why: the others' exchanges are to fail with it. */
     void (*fail)(void *user, const char *why);
     void (*close)(void *user);
+    /*
+     * Asked again and again while this rank waits for something else, its device: false if another has ended, and
+     * why[size] says who. May be NULL.
+     */
+    bool (*look)(void *user, char *why, size_t size);
+    double patience; /* seconds that a device may wait for those of other ranks; 0: 10 */
 } gr_carrier;
 
 /* One rank of so many, a power of two, over a carrier. NULL: no memory, wrong numbers; the carrier is not closed. */
@@ -70,7 +76,8 @@ bool gr_group_any(gr_group *g, bool own);
 /*
  * The sum over ranks of a real tensor, element by element, into it, by the binary tree that has ranks 0 and 1, 2 and 3,
  * ... side by side: the same bits on every rank. Every rank sends each element about twice, however many ranks there
- * are. False: recorded in t's context.
+ * are. False: recorded in t's context. Between GPUs it goes by NCCL where gr_fit finds that, else through the host's
+ * memory; the bits are the same, as NCCL carries elements and adds none.
  */
 bool gr_group_sum(gr_group *g, gr_tensor *t);
 

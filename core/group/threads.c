@@ -135,6 +135,24 @@ static void thread_fail(void *user, const char *why)
     pthread_mutex_unlock(&s->hall->mutex);
 }
 
+static bool thread_look(void *user, char *why, size_t size)
+{
+    const seat *s = user;
+    hall *h = s->hall;
+    pthread_mutex_lock(&h->mutex);
+    bool well = !*h->error;
+    if (!well)
+        snprintf(why, size, "%s", h->error);
+    for (int i = 0; i < h->ranks && well; i++) {
+        well = !h->places[i].left;
+        if (!well)
+            snprintf(why, size, "rank %d of %d has left while the device of rank %d was waiting for it", i, h->ranks,
+                     s->rank);
+    }
+    pthread_mutex_unlock(&h->mutex);
+    return well;
+}
+
 static void free_hall(hall *h)
 {
     pthread_cond_destroy(&h->changed);
@@ -180,7 +198,7 @@ static hall *hall_new(int ranks, double patience)
 
 bool gr_group_threads(int ranks, double patience, gr_group *members[])
 {
-    static const gr_carrier carrier = {thread_exchange, thread_fail, thread_close};
+    const gr_carrier carrier = {thread_exchange, thread_fail, thread_close, thread_look, patience};
     hall *h = gr__is_power_of_two(ranks) && ranks <= GR_MAX_RANKS ? hall_new(ranks, patience) : NULL;
     for (int i = 0; h && i < ranks; i++) {
         seat *s = malloc(sizeof *s);

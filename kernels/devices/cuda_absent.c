@@ -9,8 +9,9 @@ static const char no_cuda[] =
 
 const gr_rung gr__cuda_ladder[] = {{0}};
 
-gr_device *gr__cuda_device(const char **why)
+gr_device *gr__cuda_device(const char *which, const char **why)
 {
+    (void)which;
     *why = no_cuda;
     return NULL;
 }

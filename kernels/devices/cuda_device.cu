@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/add_to.h"
 #include "kernels/cuda/gpu.h"
+#include "kernels/devices/nccl_link.h"
 #include "kernels/devices/staging.h"
 
 /* --- streams as staging.h wants them ------------------------------------------------------------------------------ */
@@ -149,6 +150,29 @@ static const char *cuda_fault(gr_device *d)
     return error == cudaSuccess ? NULL : cudaGetErrorString(error);
 }
 
+/* That it is not done is no error, and leaves none. */
+static bool cuda_idle(gr_device *d)
+{
+    cudaStream_t stream = stream_of(d);
+    if (cudaPeekAtLastError() != cudaSuccess)
+        return true;
+    if (cudaStreamQuery(stream) != cudaErrorNotReady)
+        return true;
+    if (cudaPeekAtLastError() == cudaErrorNotReady)
+        cudaGetLastError();
+    return false;
+}
+
+/* By NCCL, which knows GPUs by what the driver calls them. */
+static bool cuda_link(gr_device *d, gr_group *g, gr_link **link, char *why, size_t size)
+{
+    cudaDeviceProp properties;
+    cuda_enter(d);
+    if (cudaGetDeviceProperties(&properties, cuda_of(d)->number) != cudaSuccess)
+        properties = {};
+    return gr__nccl_link(d->queue, properties.uuid.bytes, g, link, why, size);
+}
+
 static bool cuda_wait(gr_device *d)
 {
     return cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
@@ -245,17 +269,17 @@ extern "C" bool gr_gpu(int i, gr_gpu_info *info, const char **why)
     return true;
 }
 
-/* The device that GRADUS_GPU names, or 0. Negative: *why says why there is none. */
-static int choose(const char **why)
+/* The device of this number, NULL: that GRADUS_GPU names, or 0. Negative: *why says why there is none. */
+static int choose(const char *which, const char **why)
 {
     static char text[128];
     const int count = count_devices(why);
-    const char *named = getenv("GRADUS_GPU");
+    const char *named = which ? which : getenv("GRADUS_GPU");
     const int number = named && *named ? atoi(named) : 0;
     if (count > 0 && number >= 0 && number < count)
         return number;
-    snprintf(text, sizeof text, "GRADUS_GPU is %.20s, but the devices are numbered 0 to %d", named ? named : "",
-             count - 1);
+    snprintf(text, sizeof text, "%s is %.20s, but the devices are numbered 0 to %d",
+             which ? "its number" : "GRADUS_GPU", named ? named : "", count - 1);
     if (count > 0)
         *why = text;
     return -1;
@@ -294,9 +318,9 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
     return true;
 }
 
-extern "C" gr_device *gr__cuda_device(const char **why)
+extern "C" gr_device *gr__cuda_device(const char *which, const char **why)
 {
-    const int number = choose(why);
+    const int number = choose(which, why);
     if (number < 0)
         return NULL;
     *why = NULL;
@@ -319,6 +343,8 @@ extern "C" gr_device *gr__cuda_device(const char **why)
     d->add_real = cuda_add;
     d->enter = cuda_enter;
     d->wait = cuda_wait;
+    d->link = cuda_link;
+    d->idle = cuda_idle;
     d->fault = cuda_fault;
     d->close = cuda_close;
     d->capture_begin = cuda_capture_begin;

@@ -8,9 +8,9 @@
 enum { MAX_THREADS = 1024 };
 
 /* The GPU, if it can compute in the precision. */
-static gr_device *open_cuda(gr_precision precision, const char **why)
+static gr_device *open_cuda(const char *which, gr_precision precision, const char **why)
 {
-    gr_device *device = gr__cuda_device(why);
+    gr_device *device = gr__cuda_device(which, why);
     if (device && precision == GR_PRECISION_BF16 && device->without_bf16)
         *why = "its tensor cores know no bf16, which begins with compute capability 8.0; use fp16 or fp32";
     else if (device && precision == GR_PRECISION_TF32 && !device->tf32)
@@ -29,7 +29,8 @@ static bool is_precision(gr_precision p)
 /* The device; NULL as in kernels.h. */
 static gr_device *open_device(const gr_options *o, const char *name, const char **why)
 {
-    bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"), cuda = !strcmp(name, "cuda");
+    bool ref = !strcmp(name, "ref"), simt = !strcmp(name, "simt"),
+         cuda = !strcmp(name, "cuda") || !strncmp(name, "cuda:", 5);
     *why = NULL;
     if (!ref && !simt && !cuda && strcmp(name, "cpu"))
         *why = "there is no such device; there are cpu (tuned), cuda (a GPU), simt (its kernels on a CPU) and ref "
@@ -54,7 +55,7 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     if (simt)
         return gr__simt_device(why);
     if (cuda)
-        return open_cuda(o->precision, why);
+        return open_cuda(name[4] == ':' ? name + 5 : NULL, o->precision, why);
     const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_PRECISION_FP64;
     return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
 }

@@ -79,7 +79,7 @@ extern const gr_probes gr__cpu_avx2_probes, gr__cpu_avx512_probes;
 gr_device *gr__ref_device(gr_type real, const char **why);
 gr_device *gr__cpu_device(int threads, const char **why);
 gr_device *gr__simt_device(const char **why);
-gr_device *gr__cuda_device(const char **why);
+gr_device *gr__cuda_device(const char *which, const char **why); /* which: its number; NULL: GRADUS_GPU's */
 
 /* Size and place of the padding that a window has over an image; the front's and every kernel's only source. */
 typedef struct {

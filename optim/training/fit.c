@@ -17,6 +17,7 @@
 
 #include "amp/amp.h"
 #include "core/clock.h"
+#include "core/group/link.h"
 #include "nn/module.h"
 #include "optim/training/fit_check.h"
 #include "optim/training/fit_ranks.h"
@@ -223,6 +224,7 @@ static void close_run(gr_fit_run *f)
     copy_confusion(f, &f->result.val);
     copy_confusion(f, &f->result.test);
     gr__freeze_later(f->trainer.opt, NULL);
+    gr__group_disconnect(f->o->group);
     gr__step_graphs_close(&f->trainer.graphs, f->ctx);
     gr__shard_sum_close(&f->trainer.sum);
     gr__meeting_close(&f->trainer.meeting);
@@ -253,7 +255,8 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
                              .meter.on = options->noise_scale,
                              .sum = {.group = options->group, .shards = shards, .first = first, .end = first + own},
                              .meeting.group = options->synchronised ? options->group : NULL};
-    if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_ranks_agree(&f) && gr__fit_state_resume(&f))
+    if (gr__fit_open(&f, &split) && !f.ctx->options.plan_only && gr__fit_ranks_agree(&f) &&
+        gr__group_connect(options->group, f.ctx) && gr__fit_state_resume(&f))
         while (!over(&f)) {
             epoch(&f);
             if (!f.left)

@@ -16,7 +16,7 @@ void gr__fit_ranks_stop(gr_fit_run *f);
 /* Whether all say so. */
 bool gr__fit_ranks_all(gr_fit_run *f, bool own);
 
-/* The first of the ranks' words that are not "" to all, in the order of ranks; size is the same on all. False: recorded. */
+/* The first of the ranks' words[size] that are not "" to all, in the order of ranks. False: recorded. */
 bool gr__fit_ranks_first(gr_fit_run *f, char *words, size_t size);
 
 /* Rank 0's number to all. False: recorded. */

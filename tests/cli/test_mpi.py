@@ -68,7 +68,7 @@ class Mpi(Case):
     def test_fifty_updates(self):
         """Weights after 50 updates by 1, 2, 4, 8 threads and by 2, 4, 8 processes; last batches of 10 in 199."""
         cnn = ["cifar10-cnn", "--batch", 199]
-        resnet = ["resnet18-cifar", "--batch", 8, "--batch-norm", "synchronised"]  # a process for each shard, or threads
+        resnet = ["resnet18-cifar", "--batch", 8, "--batch-norm", "synchronised"]  # a process for each shard
         courses = [["cats-vs-dogs", "--resize", 24, "--batch", 16], [*cnn, "--precision", "fp16"],
                    [*cnn, "--micro-batch", 7], [*cnn, "--accumulate", 2],
                    *([*cnn, "--last-batch", policy] for policy in ("keep", "drop", "pad", "wrap")), resnet]

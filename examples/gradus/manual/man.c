@@ -84,7 +84,8 @@ static void print_program(FILE *f)
     fputs(".SH ENVIRONMENT\n.TP\n\\fBGRADUS_DATA\\fR\nwhere data sets are looked for without \\-\\-data\n"
           ".TP\n\\fBGRADUS_CPU\\fR\nthe instruction set to use: plain, avx2, avx512, avx512\\-bf16, amx, "
           "amx\\-emulated or bf16\\-emulated\n"
-          ".TP\n\\fBGRADUS_GPU\\fR\nthe number of the GPU to use\n"
+          ".TP\n\\fBGRADUS_GPU\\fR\nthe number of the GPU to use, or of the first one that ranks use\n"
+          ".TP\n\\fBGRADUS_NCCL\\fR\noff: ranks on GPUs tell each other gradients through the host's memory\n"
           ".TP\n\\fBGRADUS_JPEG\\fR\nstb_image: decode JPEGs by that, not by libjpeg\\-turbo\n"
           ".TP\n\\fBPYTHON\\fR\na Python with matplotlib, which draws the pictures of sweeps\n"
           ".TP\n\\fBNO_COLOR\\fR\nno colours on the terminal\n.SH SEE ALSO\n",

@@ -198,7 +198,9 @@ resolved settings_resolve(const settings *asked, const recipe *r)
 
 gr_options settings_context(const settings *asked, bool plan_only)
 {
-    return (gr_options){.device = asked->device.given ? device_names[asked->device.value] : NULL,
+    return (gr_options){.device = *asked->gpu           ? asked->gpu
+                                  : asked->device.given ? device_names[asked->device.value]
+                                                        : NULL,
                         .seed = (uint64_t)asked->seed,
                         .threads = (int)asked->threads,
                         .memory_limit = asked->memory_limit,

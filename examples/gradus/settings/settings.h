@@ -61,6 +61,7 @@ typedef struct {
     int64_t metrics_every;
     int64_t threads;
     int64_t ranks;
+    char gpu[24]; /* this rank's, as "cuda:1"; "": as device says */
     double patience;
     int64_t workers, prefetch;
     choice preload;

@@ -296,6 +296,16 @@ static void mpi_fail(void *user, const char *why)
     }
 }
 
+/* Somebody may be asking for whom this rank waits, which is its device. */
+static bool mpi_look(void *user, char *why, size_t size)
+{
+    carrier *c = user;
+    *why = '\0';
+    c->waits_for = c->rank;
+    look_around(c, c->rank, 0, why, size);
+    return !*why;
+}
+
 static void free_carrier(carrier *c)
 {
     if (c) {
@@ -411,7 +421,7 @@ static gr_code open_carrier(carrier *c, char *why, size_t size)
 
 gr_group *mpi_carrier_open(double patience, gr_code *code, char *why, size_t size)
 {
-    static const gr_carrier functions = {mpi_exchange, mpi_fail, mpi_close};
+    const gr_carrier functions = {mpi_exchange, mpi_fail, mpi_close, mpi_look, patience};
     carrier *c = calloc(1, sizeof *c);
     gr_group *g = NULL;
     snprintf(why, size, "out of host memory");

@@ -12,7 +12,7 @@
 #include "train/mpi_carrier.h"
 
 typedef struct {
-    const resolved *s;
+    resolved s;
     int (*run)(const resolved *s, gr_group *group);
     gr_group *group;
     pthread_t thread;
@@ -44,9 +44,6 @@ int ranks_check(const settings *s, const char *command)
     if (s->ranks > shards)
         return complain(GR_USAGE, command, "--ranks %lld share %lld shard%s; give --shards %lld or more",
                         (long long)s->ranks, shards, shards == 1 ? "" : "s", (long long)s->ranks);
-    if (members(s) > 1 && s->device.given && strcmp(device_names[s->device.value], "cuda") == 0)
-        return complain(GR_USAGE, command, "--%s is not for the device cuda yet; leave one of them out",
-                        s->ranks > 1 ? "ranks" : "batch-norm synchronised");
     return 0;
 }
 
@@ -60,7 +57,7 @@ static int processors(void)
 /* A rank that has ended leaves the group at once: who waits for it is told. */
 static void run_one(rank *r)
 {
-    r->code = r->run(r->s, r->group);
+    r->code = r->run(&r->s, r->group);
     gr_group_close(r->group);
 }
 
@@ -69,6 +66,22 @@ static void *run_thread(void *user)
     complain_quietly();
     run_one(user);
     return NULL;
+}
+
+/* A GPU for each rank of this machine, from $GRADUS_GPU on, as long as there are some; then they share. */
+static resolved with_gpu(const resolved *s, int number)
+{
+    gr_gpu_info info;
+    int count = 0;
+    resolved own = *s;
+    const char *first = getenv("GRADUS_GPU");
+    if (!s->asked.device.given || strcmp(device_names[s->asked.device.value], "cuda") != 0)
+        return own;
+    while (gr_gpu(count, &info, NULL))
+        count++;
+    if (count > 0) /* else opening it says why */
+        snprintf(own.asked.gpu, sizeof own.asked.gpu, "cuda:%d", ((first ? atoi(first) : 0) + number) % count);
+    return own;
 }
 
 /* Starts all but rank 0; returns how many ranks there are then. */
@@ -88,7 +101,7 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
     if (!gr_group_threads(n, s->asked.patience, groups))
         return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
     for (int i = 0; i < n; i++)
-        ranks[i] = (rank){.s = s, .run = run, .group = groups[i]};
+        ranks[i] = (rank){.s = with_gpu(s, i), .run = run, .group = groups[i]};
     json_object_seed(0); /* which threads must not do at once */
     const int started = start(ranks, n);
     for (int i = started; i < n; i++) {
@@ -105,6 +118,13 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
     return code;
 }
 
+/* Of this process among those of its machine. */
+static int number_here(void)
+{
+    const char *open_mpi = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *mpich = getenv("MPI_LOCALRANKID");
+    return open_mpi ? atoi(open_mpi) : mpich ? atoi(mpich) : 0;
+}
+
 /* This process is one rank; the others speak when they fail, as rank 0 may be gone. */
 static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
 {
@@ -113,7 +133,7 @@ static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group
     gr_group *group = mpi_carrier_open(s->asked.patience, &code, why, sizeof why);
     if (!group)
         return complain(code, command, "%s", why);
-    resolved own = *s;
+    resolved own = with_gpu(s, number_here());
     own.asked.ranks = gr_group_size(group);
     const int number = gr_group_rank(group);
     if (number > 0)

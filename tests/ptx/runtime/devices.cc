@@ -60,6 +60,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
         return said(cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "PTX of sm_%u, interpreted", asked().arch);
+    p->uuid.bytes[0] = (char)(device + 1);
     p->major = (int)asked().arch / 10;
     p->minor = (int)asked().arch % 10;
     p->multiProcessorCount = 1;

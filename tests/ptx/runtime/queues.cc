@@ -132,6 +132,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
     return broken_error();
 }
 
+/* Not an error that is kept; every question brings the stream one item on. */
+cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+    const auto held = lock();
+    stream *what = of(s);
+    if (what->done < what->asked_for)
+        advance(what, what->done + 1);
+    return what->done < what->asked_for ? cudaErrorNotReady : broken_error();
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
 {
     *e = (cudaEvent_t) new event;
