@@ -78,7 +78,7 @@ typedef struct {
 } gr_allocator;
 
 typedef struct {
-    const char *device;     /* "cpu" (default), "cuda" or "cuda:1", "simt" (its kernels on a CPU), "ref" (plain loops) */
+    const char *device;     /* "cpu" (default), "cuda", "cuda:1", "simt" (its kernels on a CPU), "ref" (plain loops) */
     uint64_t seed;          /* everything random in this context is a function of this */
     int threads;            /* 0: as many as this process may use, which is also the most there will be */
     int64_t memory_limit;   /* bytes that tensors, gradients, moments and scratch may take together; 0: no limit */
