@@ -29,8 +29,8 @@ def read_panels(path, arms, panels):
             arm = found.setdefault(row[panels], {}).setdefault(row[arms], {})
             accuracy = 100 * float(row["test_accuracy"])
             if arm.setdefault(int(row["seed"]), accuracy) != accuracy:
-                sys.exit(f"plot_pairs.py: {row[panels]}, {row[arms]} has two runs of seed {row['seed']}; each arm needs "
-                         "a value of its own")
+                sys.exit(f"plot_pairs.py: {row[panels]}, {row[arms]} has two runs of seed {row['seed']}; each arm "
+                         "needs a value of its own")
     if not found or any(len(runs) < 2 for runs in found.values()):
         sys.exit(f"plot_pairs.py: {path} has no two arms by {arms} with runs that are done")
     return found
