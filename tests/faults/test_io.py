@@ -106,8 +106,9 @@ class InputOutput(Commands):
         self.refused_where(COMMANDS["weights"], "write", "standard output", "Cannot allocate memory", **lacking)
 
     def test_weights_that_cannot_be_read_are_not_taken_for_none(self):
-        self.refused_where([*SWEEP, "--init-weights", "weights", "--out", "s"], "read", "weights cannot be read",
-                           GRADUS_FAIL_FILE="weights")
+        words = [*SWEEP, "--init-weights", "weights", "--out", "s"]
+        self.refused_where(words, "read", "weights cannot be read", GRADUS_FAIL_FILE="weights")
+        self.refused_where(words, "open", "weights cannot be opened", GRADUS_FAIL_FILE="weights")
 
     def test_a_picture_that_cannot_be_read_is_not_guessed_at(self):
         self.refused_where(COMMANDS["predict"], "open", "PetImages/Cat/0.png", "Input/output error", number=2)

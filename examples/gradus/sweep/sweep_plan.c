@@ -59,9 +59,14 @@ static json_t *contents(const char *path)
     char bytes[4096], text[9];
     uint32_t sum = 0;
     ssize_t n = 0;
-    const int f = path && is_readable_file(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    if (f < 0)
+    int f;
+    if (!path || !is_readable_file(path))
         return json_null();
+    do
+        f = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (f < 0 && errno == EINTR);
+    if (f < 0)
+        end_for_want_of(path, "cannot be opened");
     while ((n = read(f, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR))
         sum = n > 0 ? checksum_add(sum, bytes, (size_t)n) : sum;
     close(f);
