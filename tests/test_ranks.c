@@ -185,8 +185,8 @@ static gr_tensor *loss(void *user, gr_tensor *z, const gr_batch *batch)
     if (c->hanging && rank == c->hanging && m->calls > 2 * SHARDS && gr_group_ok(m->group))
         usleep((useconds_t)(4e6 * c->patience));
     gr_tensor *l = gr_loss(z, batch);
-    const bool large = c->overflow_all ? batch->row >= batch->whole / 2
-                                       : c->overflow && batch->whole == 10 && batch->row == 6;
+    const bool large =
+        c->overflow_all ? batch->row >= batch->whole / 2 : c->overflow && batch->whole == 10 && batch->row == 6;
     return large ? gr_scale(l, c->overflow_all ? 1e30 : 1e38) : l;
 }
 
