@@ -123,6 +123,9 @@ class InputOutput(Commands):
     def test_a_program_that_cannot_be_looked_at_is_not_compiled(self):
         self.refused_where(COMMANDS["theatre"], "access", "add cannot be looked at")
 
+    def test_a_source_that_cannot_be_read_is_not_left_out_of_the_page(self):
+        self.refused_where(COMMANDS["theatre"], "open", "add.cu cannot be read", GRADUS_FAIL_FILE="add.cu")
+
     def test_a_sweep_that_cannot_be_looked_for_is_not_begun_anew(self):
         for number in (1, 2, 3):
             self.refused_where(COMMANDS["sweep goes on"], "stat", "cannot be looked at", number=number)

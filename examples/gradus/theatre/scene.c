@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "terminal/system.h"
@@ -14,12 +15,15 @@ enum { PATH_ROOM = 4096, SOURCE_MOST = 256 * 1024 };
 
 /* --- sources ------------------------------------------------------------------------------------------------------ */
 
-/* The text of a file of moderate size, or NULL. */
-static json_t *text_of(const char *path)
+/* The text of a file of moderate size, or NULL; *unread: it is there and could not be read. */
+static json_t *text_of(const char *path, bool *unread)
 {
     static char
         text[SOURCE_MOST + 2]; /* so that there is always room, and a page never lacks a source for want of it */
+    struct stat s;
     const size_t n = read_beginning(path, text, sizeof text);
+    *unread = n <= SOURCE_MOST && access(path, R_OK) == 0 && stat(path, &s) == 0 && S_ISREG(s.st_mode) &&
+              n != (size_t)s.st_size;
     return n > 0 && n <= SOURCE_MOST ? json_stringn(text, n) : NULL;
 }
 
@@ -61,9 +65,12 @@ static int take_place(json_t *data, const char *place, char file[PATH_ROOM])
         return 0;
     *colon = '\0';
     name_file(file);
-    json_t *text = json_object_get(sources, file) ? NULL : text_of(file);
+    bool unread = false;
+    json_t *text = json_object_get(sources, file) ? NULL : text_of(file, &unread);
     if (text)
         json_object_set_new(sources, file, text);
+    if (unread)
+        json_object_set_new(data, "unread", json_string(file));
     return line;
 }
 
@@ -213,6 +220,9 @@ int scene_read(const char *path, const scene_wish *wish, json_t **data)
     json_t *launches = json_array();
     *data = json_pack("{s:n, s:[], s:n, s:[], s:[], s:{}}", "scene", "events", "end", "sites", "objects", "sources");
     int code = read_lines(path, *data, launches);
+    const char *unread = json_string_value(json_object_get(*data, "unread"));
+    if (code == 0 && unread)
+        code = complain(GR_IO_ERROR, "theatre", "%s cannot be read", unread);
     if (code == 0 && !json_is_object(json_object_get(*data, "scene")))
         code = explain(wish, launches);
     json_decref(launches);
