@@ -47,7 +47,7 @@ static gr_device *cuda(void)
     static bool tried;
     const char *why;
     if (!tried)
-        device = gr__cuda_device(&why);
+        device = gr__cuda_device(NULL, &why);
     tried = true;
     return device;
 }
