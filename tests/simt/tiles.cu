@@ -302,7 +302,7 @@ const planted of_tiles[] = {
     PLANT(too_few_bytes, EVERYWHERE, "deadlock: "),
     PLANT(barrier_not_fenced, EVERYWHERE, "missing fence: "),
     PLANT(misaligned_tile, EVERYWHERE, "misaligned: the TMA copy"),
-    PLANT(tile_outside, IN_CHECK, "out of bounds: "),
+    PLANT(tile_outside, IN_CHECK | BY_ASAN, "out of bounds: "),
     PLANT(tile_never_waited, EVERYWHERE, "missing wait: "),
     PLANT(barrier_not_made, EVERYWHERE, "mbarrier: a wait"),
     PLANT(one_arrival_more, EVERYWHERE, ""), /* once more than it counts; the next phase's, which is never complete */
