@@ -90,6 +90,11 @@ def student_t_975(df):
     return low
 
 
+def half_width(values):
+    """Of their mean's 95 % interval, from two values on."""
+    return student_t_975(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+
+
 def by_seed(a, b):
     """What line a has more than line b, in points, {seed: mean over the batch sizes}. A batch size counts where every
     seed that both lines have is done in both: else the seeds' means would be over different batch sizes."""
@@ -109,9 +114,7 @@ def tell_differences(lines):
         means = list(by_seed(a, b).values())
         if not means:
             continue
-        half = None
-        if len(means) > 1:
-            half = student_t_975(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
+        half = half_width(means) if len(means) > 1 else None
         text.append(f"{a.label} - {b.label}: {statistics.mean(means):.1f}" +
                     ("" if half is None else f" +- {half:.1f}") +
                     f" points ({len(means)} seed{'s' * (len(means) > 1)}: {', '.join(f'{m:.1f}' for m in means)})")

@@ -9,13 +9,12 @@ results.csv of `gradus sweep`; only runs that are done count. Writes NAME.svg an
 """
 
 import argparse
-import math
 import pathlib
 import statistics
 import sys
 
-from plot_sweep import FAINT, INK, plt, read_csv, set_style, ticker  # finds a Python with matplotlib
-from compare_sweeps import COLOURS, student_t_975
+from plot_sweep import FAINT, FEWEST, INK, plt, read_csv, set_style, ticker  # finds a Python with matplotlib
+from compare_sweeps import COLOURS, half_width
 
 
 def read_panels(path, arms, panels):
@@ -34,10 +33,6 @@ def read_panels(path, arms, panels):
     if not found or any(len(runs) < 2 for runs in found.values()):
         sys.exit(f"plot_pairs.py: {path} has no two arms by {arms} with runs that are done")
     return found
-
-
-def half_width(values):
-    return student_t_975(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 2 else 0
 
 
 def differences(runs, arm):
@@ -59,7 +54,8 @@ def set_axes(ax, count):
 def draw_mean(ax, at, values, colour):
     if not values:
         return
-    ax.errorbar(at, statistics.mean(values), yerr=half_width(values), color=colour, marker="o", markersize=7,
+    half = half_width(values) if len(values) >= FEWEST else 0
+    ax.errorbar(at, statistics.mean(values), yerr=half, color=colour, marker="o", markersize=7,
                 elinewidth=1.6, capsize=4, zorder=3)
 
 
