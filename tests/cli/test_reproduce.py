@@ -159,7 +159,8 @@ class Reproduce(Case):
         rows = {("adam", b, s): {"test_accuracy": 0.6, "samples_per_second": 10.0 * b + s, "cores_busy": 1.25,
                                  "mfu": 0.5 if b > 4 else None, "peak_bytes": 2**20 * b, "resident_bytes": 2**21 * b}
                 for b in (4, 64) for s in (1, 3)}
-        self.sweep("cifar10", rows, recipe="cifar10-cnn")
+        for folder in ("cifar10", "cifar10-speed"):
+            self.sweep(folder, rows, recipe="cifar10-cnn")
         told = self.gradus("reproduce", "utilisation", "--out", "out", "--verdict").out
         self.assertIn("\n  batch samples/s cores   MFU TensorFlow PyTorch MXNet\n"
                       "      4      42.0   1.2     -        5.7 ", told)

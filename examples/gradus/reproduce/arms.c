@@ -41,8 +41,12 @@ static bool make_line(line *l, const experiment *e, const arm *a, const reproduc
     add(l, "sweep", NULL);
     for (int i = 0; i < l->n_given; i++)
         add(l, l->given[i], NULL);
-    for (char *rest, *word = strtok_r(l->words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        add(l, word, NULL);
+    for (char *rest, *word = strtok_r(l->words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (asks->updates && strcmp(word, "--epochs") == 0)
+            strtok_r(NULL, " ", &rest); /* a trial's length stands for the arm's own */
+        else
+            add(l, word, NULL);
+    }
     add(l, "--seeds", l->seeds);
     add(l, "--out", l->folder);
     if (asks->updates)
