@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws runs of several arms in pairs by seed: what another setting does to the same seed's run.
 
-  plot_pairs.py ROWS.csv --arms COLUMN [--panels COLUMN] --out NAME
+  plot_pairs.py ROWS.csv --arms COLUMN [--panels COLUMN] [--metric COLUMN] --out NAME
 
 Each value of COLUMN is an arm, in the order of the file; a line joins the runs of a seed. Below stand the differences
 to the first arm, seed by seed, their mean and its 95 % interval (Student's t over the seeds). Rows are those of
@@ -17,17 +17,26 @@ from plot_sweep import FAINT, FEWEST, INK, plt, read_csv, set_style, ticker  # f
 from compare_sweeps import COLOURS, half_width
 
 
-def read_panels(path, arms, panels):
-    """{panel: {arm: {seed: test accuracy in %}}}"""
+def scale(metric):
+    """Fractions are told in %."""
+    return 100 if metric.endswith("_accuracy") else 1
+
+
+def unit(metric):
+    return f"{metric.replace('_', ' ')}{' in %' if scale(metric) == 100 else ''}"
+
+
+def read_panels(path, arms, panels, metric):
+    """{panel: {arm: {seed: value}}}"""
     found = {}
     for row in read_csv(path):
-        for column in (arms, panels, "seed", "test_accuracy", "state"):
+        for column in (arms, panels, "seed", metric, "state"):
             if column not in row:
                 sys.exit(f"plot_pairs.py: {path} has no column '{column}'; it has {', '.join(row)}")
         if row["state"] == "done":
             arm = found.setdefault(row[panels], {}).setdefault(row[arms], {})
-            accuracy = 100 * float(row["test_accuracy"])
-            if arm.setdefault(int(row["seed"]), accuracy) != accuracy:
+            value = scale(metric) * float(row[metric])
+            if arm.setdefault(int(row["seed"]), value) != value:
                 sys.exit(f"plot_pairs.py: {row[panels]}, {row[arms]} has two runs of seed {row['seed']}; each arm "
                          "needs a value of its own")
     if not found or any(len(runs) < 2 for runs in found.values()):
@@ -80,7 +89,7 @@ def draw_differences(ax, runs):
     ax.xaxis.set_major_formatter(ticker.FixedFormatter(list(runs)))
 
 
-def draw(panels, title):
+def draw(panels, arms, metric, title):
     set_style()
     wide = 1.2 + max(2.9, 1.35 * max(map(len, panels.values()))) * len(panels)
     figure, axes = plt.subplots(2, len(panels), figsize=(max(wide, 6.4), 6), sharex="col", squeeze=False,
@@ -89,8 +98,11 @@ def draw(panels, title):
         draw_runs(axes[0, column], runs)
         draw_differences(axes[1, column], runs)
         axes[0, column].set_title(panel, loc="left", fontsize=11, color=INK)
-    axes[0, 0].set_ylabel("test accuracy in %")
-    axes[1, 0].set_ylabel(f"points above '{next(iter(next(iter(panels.values()))))}'")
+    axes[0, 0].set_ylabel(unit(metric))
+    first = next(iter(next(iter(panels.values()))))
+    axes[1, 0].set_ylabel(f"{'points ' if scale(metric) == 100 else ''}above '{first}'")
+    if first.isdigit():
+        figure.supxlabel(arms.replace("_", " "), fontsize=10)
     seeds = {len(arm) for runs in panels.values() for arm in runs.values()}
     count = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{max(seeds)}"
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.91))
@@ -105,14 +117,16 @@ def main():
     parser.add_argument("rows", type=pathlib.Path, help="results.csv of sweeps")
     parser.add_argument("--arms", required=True, help="the column that tells the arms apart")
     parser.add_argument("--panels", default="recipe", help="the column with a value for each panel (default: recipe)")
-    parser.add_argument("--title", default="Test accuracy, in pairs by seed")
+    parser.add_argument("--metric", default="test_accuracy", help="a column of numbers (default: test_accuracy)")
+    parser.add_argument("--title", help="default: the metric, in pairs by seed")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="NAME of NAME.svg and NAME.png")
     arguments = parser.parse_args()
     try:
-        panels = read_panels(arguments.rows, arguments.arms, arguments.panels)
+        panels = read_panels(arguments.rows, arguments.arms, arguments.panels, arguments.metric)
     except (OSError, ValueError) as error:
         sys.exit(f"plot_pairs.py: {error}")
-    figure = draw(panels, arguments.title)
+    title = arguments.title or f"{arguments.metric.replace('_', ' ').capitalize()}, in pairs by seed"
+    figure = draw(panels, arguments.arms, arguments.metric, title)
     figure.savefig(arguments.out.with_suffix(".svg"), metadata={"Date": None})
     figure.savefig(arguments.out.with_suffix(".png"), dpi=150)
 

@@ -99,7 +99,7 @@ for place in [text.get_position() for text in names], [plot.PLACES[0]] * 2:
             self.assertIn(words, svg)
         looked = """
 import pathlib, sys, plot_pairs
-panels = plot_pairs.read_panels(pathlib.Path(sys.argv[1]), "arm", "recipe")
+panels = plot_pairs.read_panels(pathlib.Path(sys.argv[1]), "arm", "recipe", "test_accuracy")
 print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "second")])
 """
         process = subprocess.run([PYTHON, "-c", looked, rows], capture_output=True, text=True,

@@ -157,6 +157,30 @@ class Tables(pages.PagesCase):
                       for cell, expected in zip(line[1:], cells, strict=True) if not expected.match(cell)]
         self.complain(wrong)
 
+    def test_speed(self):
+        """Three tables: by batch size, by who decodes, by the updates that were recorded."""
+        def means(rows, *columns):
+            """(column, factor, digits of the mean, whether with its interval)"""
+            for column, factor, digits, wide in columns:
+                values = [factor * float(row[column]) for row in rows]
+                yield mean_words(values, digits) if wide else mean_of(values, digits)
+        speed = ("samples_per_second", 1, 0, True), ("cores_busy", 1, 1, False), ("model_gflops", 1, 1, False)
+        decoding = ("samples_per_second", 1, 1, True), ("waiting", 100, 1, False), ("resident_bytes", 2**-20, 0, False)
+        profile = (("ms", 1, 1, True), ("conv2d_forward_ms", 1, 1, True), ("conv2d_backward_ms", 1, 1, True),
+                   ("momentum_step_ms", 1, 1, True), ("convolutions", 100, 1, True))
+        wrong = []
+        for (_, lines), source, key, columns in zip(
+                tables("speed.md"), ("cifar10-cnn-speed", "workers", "profiler"), ("batch", "line", "updates"),
+                (speed, decoding, profile), strict=True):
+            rows = rows_of(f"results/{source}")
+            kinds = list(dict.fromkeys(row[key] for row in rows))
+            for line, kind in zip(lines, kinds, strict=True):
+                said = [cell.removesuffix(" %") for cell in line[1:]]
+                for cell, expected in zip(said, means(chosen(rows, **{key: kind}), *columns)):
+                    if not expected.match(cell):
+                        wrong.append(f"{source}, {kind}: {cell}, the rows say {expected}")
+        self.complain(wrong)
+
     def test_differences_paired_by_seed(self):
         """Batch sizes are averaged within a seed before an interval is drawn."""
         def difference(source, key, a, b):
