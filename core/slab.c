@@ -197,6 +197,14 @@ void gr__slab_point(gr_slab *slab)
     }
 }
 
+bool gr__slab_has_gradients(const gr_slab *slab)
+{
+    for (int i = 0; i < slab->n; i++)
+        if (slab->segments[i].value->grad_written)
+            return true;
+    return false;
+}
+
 void gr__slab_clear_gradients(gr_slab *slab)
 {
     for (int i = 0; i < slab->n; i++)

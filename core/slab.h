@@ -75,6 +75,9 @@ gr_tensor *gr__slab_piece(gr_tensor *slab, int64_t offset, int ndim, const int64
 /* Points every segment at its place, after the memory of values or gradients was exchanged for another. */
 void gr__slab_point(gr_slab *slab);
 
+/* Whether a gradient of these parameters waits for its step. */
+bool gr__slab_has_gradients(const gr_slab *slab);
+
 /* Marks the gradients of these parameters empty. */
 void gr__slab_clear_gradients(gr_slab *slab);
 

@@ -131,8 +131,8 @@ bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
  * Everything that training goes on from, bit for bit, in one safetensors file with a checksum: weights and running
  * statistics under their names (gr_load_weights reads them too), the optimizer's moments and counts, the learning rate,
  * the loss scale, what is drawn next; and a note of the program's own, such as its epoch and batch (NULL: none).
- * Between two updates alone. The file that was there stays until the new one is whole. Where a loader goes on:
- * gr_loader_options.epoch and skip.
+ * Between two updates alone: while gradients wait for their step both are refused (GR_USAGE). The file that was there
+ * stays until the new one is whole. Where a loader goes on: gr_loader_options.epoch and skip.
  *
  * Loading checks everything before it changes anything: a damaged file is GR_BAD_DATA; one of another version, device,
  * instruction set, precision or seed is GR_USAGE and named, as its bits would be others. *note (NULL: not wanted) is

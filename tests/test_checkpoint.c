@@ -452,6 +452,38 @@ static void programs_that_train_by_themselves(void **state)
     assert_string_equal(sums[0], sums[1]);
 }
 
+/* Of two micro-batches one has gone backward: its gradient is nowhere but in memory. */
+static void between_micro_batches_there_is_none(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/own.safetensors", folder);
+    gr_module *net;
+    gr_context *ctx = gr_open(&(gr_options){.seed = 2});
+    gr_optimizer *opt = own_optimizer(ctx, &net);
+    gr_dataset *set = gr_procedural(ctx, 40, SIDE, SIDE, 1);
+    own_updates(ctx, set, net, opt, 0, 2);
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 8, .micro_batch = 4});
+    gr_batch batch;
+    assert_true(gr_loader_next(loader, &batch));
+    gr_backward(gr_loss(gr_forward(net, batch.x), &batch));
+    gr_step_end(ctx);
+    for (int i = 0; i < 2; i++) {
+        assert_false(i ? gr_checkpoint_load(opt, path, NULL) : gr_checkpoint_save(opt, path, NULL));
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), "gradients wait for their step"));
+        gr_clear_error(ctx);
+    }
+    assert_int_equal(each_file(NULL), 0);
+    assert_true(gr_loader_next(loader, &batch));
+    gr_backward(gr_loss(gr_forward(net, batch.x), &batch));
+    gr_optimizer_step(opt);
+    gr_step_end(ctx);
+    assert_true(gr_checkpoint_save(opt, path, NULL) && gr_checkpoint_load(opt, path, NULL));
+    gr_loader_close(loader);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +497,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_runs_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_that_cannot_be, set_up, tear_down),
         cmocka_unit_test_setup_teardown(programs_that_train_by_themselves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(between_micro_batches_there_is_none, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

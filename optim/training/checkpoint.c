@@ -291,8 +291,13 @@ static bool is_ready(const gr_optimizer *opt, const char *path, const char *what
 {
     if (!opt || !gr__weights_ready(opt->net, path, what) || !gr__ema_check(opt, what))
         return false;
-    return opt->pass == 0 ||
-           gr__fail(opt->ctx, GR_USAGE, "%s: in the middle of an update; finish its passes first", what);
+    if (opt->pass > 0)
+        return gr__fail(opt->ctx, GR_USAGE, "%s: in the middle of an update; finish its passes first", what);
+    return !gr__slab_has_gradients(opt->net->parameters->slab) ||
+           gr__fail(opt->ctx, GR_USAGE,
+                    "%s: in the middle of an update: gradients wait for their step, and a checkpoint has none; call "
+                    "gr_optimizer_step or gr_clear_gradients first",
+                    what);
 }
 
 bool gr_checkpoint_save(gr_optimizer *opt, const char *path, const char *note)
