@@ -47,7 +47,8 @@ typedef struct {
     /* Told, once all are read and in their order, of each file that was left out (CLASS/NAME) and why. NULL: quiet. */
     void (*skipped)(void *user, const char *file, const char *reason);
     /*
-     * Told of each file that was taken, in order: its line of the manifest, "CLASS/NAME BYTES CRC-32\n". NULL: quiet.
+     * Told of each file that was taken, in order: its line of the manifest, "CLASS/NAME BYTES CRC-32\n", control
+     * characters and backslashes of the names as \xNN. NULL: quiet.
      */
     void (*taken)(void *user, const char *line);
     void *user;

@@ -3,6 +3,21 @@
 
 #include "data/formats/image_reader.h"
 
+/*
+ * CLASS/NAME of a line of the manifest: control characters and backslashes as \xNN, so that no name looks like two
+ * lines, nor like another's way to be written. Returns its length.
+ */
+static int put_name(char *to, const char *name)
+{
+    int n = 0;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        if (*c < ' ' || *c == 127 || *c == '\\')
+            n += sprintf(to + n, "\\x%02x", *c);
+        else
+            to[n++] = (char)*c;
+    return n;
+}
+
 void gr__reader_report(gr_reader *r)
 {
     gr_sha256 sha;
@@ -10,14 +25,15 @@ void gr__reader_report(gr_reader *r)
     for (int c = 0; c < r->files.listing.n; c++)
         for (int64_t i = 0; i < r->classes[c].tried; i++) {
             const gr_tried *tried = &r->classes[c].files[i];
-            char file[GR__FILE_NAME_SIZE], line[GR__FILE_NAME_SIZE + 32];
+            char file[GR__FILE_NAME_SIZE], line[4 * GR__FILE_NAME_SIZE + 32];
             snprintf(file, sizeof file, "%s/%s", r->files.listing.classes[c].name, gr__reader_file(r, c, i));
             if (tried->fault) {
                 if (r->options->skipped && r->options->filter != GR_FILTER_NONE) /* which leaves nothing out */
                     r->options->skipped(r->options->user, file, tried->fault);
                 continue;
             }
-            int length = snprintf(line, sizeof line, "%s %lld %08x\n", file, (long long)tried->size, tried->crc);
+            int length = put_name(line, file);
+            length += sprintf(line + length, " %lld %08x\n", (long long)tried->size, tried->crc);
             gr__sha256_add(&sha, line, (size_t)length);
             if (r->options->taken)
                 r->options->taken(r->options->user, line);

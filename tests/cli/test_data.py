@@ -54,6 +54,15 @@ class Data(Case):
                            for f in [files[f"{c}/{i}.png"]])
             self.assertEqual(written.decode(), want)
 
+    def test_a_name_looks_like_no_line(self):
+        """What stands in a name behind the end of a line would be another picture's."""
+        self.put({"Cat/1.png 3 00000000\n2.png": png(3, (1, 2, 3)), "Cat/1.png 3 00000000\\x0a2.png": png(3, (1, 2, 4)),
+                  "Dog/1.png": png(3, (5, 6, 7))})
+        self.gradus("data", "check", "PetImages", "--manifest", "m.txt")
+        names = [line.rsplit(" ", 2)[0] for line in (self.folder / "m.txt").read_text().splitlines()]
+        self.assertEqual(sorted(names), ["Cat/1.png 3 00000000\\x0a2.png", "Cat/1.png 3 00000000\\x5cx0a2.png",
+                                         "Dog/1.png"])
+
     def test_keras_jfif_is_what_pythons_expression_keeps(self):
         near, far = b"\xff\xd8\xff\xe0\0\x10JFIF", b"\xff\xd8\xff\xe1\0\x10Exif" + b"\0" * 30 + b"JFIF"
         self.put({"Cat/1.jpg": near, "Cat/2.jpg": far, "Cat/3.jpg": b"\xff\xd8\xff\xe1\0\x10Exif", "Cat/4.jpg": b"",
