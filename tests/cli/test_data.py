@@ -141,6 +141,8 @@ class Data(Case):
                              (["check", "pets.grd", "--size", 3], ["pets.grd is packed"]),
                              (["check", "pets.zip", "--filter", "jfif"], ["--filter", "keras-jfif"])):
             self.refused(2, "data", *words, names=names)
+        (self.folder / "cifar-10-binary.tar.gz").write_bytes(b"cut")
+        self.refused(3, "data", "check", "cifar-10-binary.tar.gz", names=["CIFAR-10 archive"])
         self.refused(3, "data", "check", "nowhere", names=["nowhere", "No such file"])
         self.refused(3, "data", "check", "nowhere.grd", names=["nowhere.grd", "No such file"])
         self.refused(5, "data", "pack", "pets.zip", "/nonexistent/pets.grd", names=["/nonexistent/pets.grd"])

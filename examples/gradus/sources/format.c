@@ -23,7 +23,7 @@ bool has_file(const char *root, const char *name)
 bool ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), n = strlen(ending);
-    return length > n && strcmp(path + length - n, ending) == 0;
+    return length >= n && strcmp(path + length - n, ending) == 0;
 }
 
 bool find_below(const recipe *r, const char *root, char *path, size_t size)
