@@ -154,6 +154,15 @@ class Files(Case):
                 with self.subTest((option, path)):
                     self.refused(IO_ERROR, "train", *QUICK, option, path, names=[path])
 
+    def test_two_outputs_of_one_name(self):
+        words = ["train", *QUICK, "--save-weights"]
+        for first, second in (("x", "x"), ("x", "./x"), ("x", self.folder / "x")):
+            for option in ("--log-updates", "--checkpoint"):
+                with self.subTest(second, option=option):
+                    self.refused(USAGE, *words, first, option, second, names=["two outputs are to be", "x"])
+        (self.folder / "d").mkdir()
+        self.gradus(*words, "x", "--log-updates", "d/x")
+
     def test_sweep_folder_that_cannot_be_written(self):
         (self.folder / "file").write_text("")
         for path in ("/proc/sweep", "file", "file/below"):

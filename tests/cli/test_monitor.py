@@ -100,6 +100,7 @@ class Monitor(Case):
         self.refused(2, "monitor", "sleep", "1", names=["sleep"])
         self.refused(2, "monitor", "--every", "0", "--", "true", names=["--every"])
         self.refused(5, "monitor", "--csv", "no/u.csv", "--", "touch", "began", names=["no/u.csv"])
+        self.refused(2, "monitor", "--json", "u", "--csv", "./u", "--", "touch", "began", names=["two outputs"])
         self.refused(5, "monitor", "--json", "no/u.json", "--", "touch", "began", names=["no/u.json"])
 
 

@@ -109,7 +109,9 @@ static int monitor(const monitor_asks *asks, gpu_query *query, char **command)
 {
     samples s;
     FILE *csv = NULL;
-    int told = asks->json ? output_check(asks->json, "monitor") : 0;
+    int told = output_check_apart((const char *const[]){asks->json, asks->csv}, 2, "monitor");
+    if (told == 0 && asks->json)
+        told = output_check(asks->json, "monitor");
     if (told == 0 && asks->csv && !(csv = fopen(asks->csv, "we")))
         told = complain_of_file(asks->csv, "cannot be written", "monitor");
     if (told)

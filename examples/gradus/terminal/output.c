@@ -81,6 +81,33 @@ int output_check(const char *path, const char *command)
     return code;
 }
 
+/* The last part of a path, and the folder that it is in. False: there is no such folder. */
+static bool place_of(const char *path, const char **name, struct stat *folder)
+{
+    char above[3072];
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    return stat(above, folder) == 0;
+}
+
+static bool are_one(const char *a, const char *b)
+{
+    struct stat above_a, above_b;
+    const char *name_a, *name_b;
+    return place_of(a, &name_a, &above_a) && place_of(b, &name_b, &above_b) && strcmp(name_a, name_b) == 0 &&
+           above_a.st_dev == above_b.st_dev && above_a.st_ino == above_b.st_ino;
+}
+
+int output_check_apart(const char *const *paths, int n, const char *command)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            if (paths[i] && paths[j] && are_one(paths[i], paths[j]))
+                return complain(GR_USAGE, command, "two outputs are to be %s; give each a name of its own", paths[j]);
+    return 0;
+}
+
 int folder_make(const char *path, const char *command)
 {
     char part[3072];

@@ -27,6 +27,12 @@ void output_drop(output *out);
 /* Claims that path can be written, leaving nothing. Returns as output_open. */
 int output_check(const char *path, const char *command);
 
+/*
+ * Refuses outputs of which two are one file, where the later one would take the place of the first. paths: n of them,
+ * NULL those that nobody asked for. Returns 0 or GR_USAGE, complained of.
+ */
+int output_check_apart(const char *const *paths, int n, const char *command);
+
 /* Makes a folder and those above it. Returns 0 or GR_IO_ERROR, complained of. */
 int folder_make(const char *path, const char *command);
 

@@ -200,7 +200,9 @@ static int open_checkpoints(run *t, const resolved *s, const gr_module *net)
 
 static int check_outputs(const settings *s)
 {
-    int code = s->save_weights ? output_check(s->save_weights, "train") : 0;
+    int code = output_check_apart((const char *const[]){s->save_weights, s->log_updates, s->checkpoint}, 3, "train");
+    if (code == 0 && s->save_weights)
+        code = output_check(s->save_weights, "train");
     if (code == 0 && s->log_updates)
         code = output_check(s->log_updates, "train");
     return code;
