@@ -4,10 +4,11 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import unittest
 
-from cli import GRADUS, QUICK, Case, pictures
+from cli import GRADUS, QUICK, Case, pictures, stop, wait_for
 
 USAGE, BAD_DATA, NO_MEMORY, IO_ERROR, NUMERIC = 2, 3, 4, 5, 6
 
@@ -249,6 +250,30 @@ class Streams(Case):
                      "--save-weights", "w"], cwd=self.folder, env=self.environment, capture_output=True)
                 self.assertEqual(process.returncode, code)
                 self.assertEqual(((self.folder / "l").read_bytes(), (self.folder / "w").read_bytes()), right)
+
+    def test_a_reader_that_is_gone(self):
+        """Of a pipe: its signal does not end the program, whose files are whole."""
+        there, here = os.pipe()
+        os.close(there)
+        process = subprocess.run([GRADUS, "train", *QUICK, "--json", "--save-weights", "w"], stdout=here,
+                                 stderr=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment)
+        os.close(here)
+        self.assertEqual(process.returncode, IO_ERROR)
+        self.assertIn("standard output could not be written: Broken pipe", process.stderr)
+        self.assertEqual(self.files(), ["w"])
+
+    def test_a_signal_takes_an_unfinished_file_away(self):
+        """Of a command that has nothing to go on with, too."""
+        pictures(self.folder, 3000)
+        before = self.files()
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            with self.subTest(number):
+                process = self.start("data", "check", "PetImages", "--manifest", "m.txt")
+                wait_for(lambda: any(self.folder.glob("m.txt.tmp.*")) or process.poll() is not None)
+                code, _, err = stop(process, number)
+                self.assertEqual(code, 75, err)
+                self.assertIn("stopped by a signal", err)
+                self.assertEqual(self.files(), before)
 
     def test_a_result_is_printed_although_its_weights_cannot_be_saved(self):
         """The limit on a file's size stands for a full disk; its signal does not end the program without a word."""

@@ -43,6 +43,7 @@ int output_open(output *out, const char *path, const char *command)
     if (!gr_temporary_open(&out->temporary, path))
         return failed(out, command, errno);
     stop_will_remove(out->temporary.name);
+    stop_catch(); /* of every command that writes a file */
     out->file = fdopen(out->temporary.fd, "w");
     if (out->file)
         return 0;
