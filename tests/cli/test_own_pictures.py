@@ -5,9 +5,10 @@ import os
 import random
 import shutil
 import struct
+import subprocess
 import unittest
 
-from cli import Case, png
+from cli import GRADUS, Case, png
 
 USAGE, BAD_DATA = 2, 3
 COLOURS = {"blue": (40, 60, 200), "green": (40, 180, 60), "red": (200, 50, 40)}
@@ -102,11 +103,11 @@ class OwnPictures(Case):
         (self.folder / "flowers/notes.txt").write_text("x")
         (self.folder / "flowers/green/a.webp").write_text("x")
         (self.folder / "flowers/green/b.heic").write_text("x")
-        (self.folder / "flowers/green/torn.png").write_bytes(png(4, 4, (1, 2, 3))[:40])
+        (self.folder / "flowers/green/\x1b[2Jtorn.png").write_bytes(png(4, 4, (1, 2, 3))[:40])
         told = self.gradus("train", "--data", "flowers", *QUICK).err
         for words in ("the class folders Red and red differ in letter case alone",
                       "left out 1 file, such as flowers/notes.txt", "left out 1 folder, such as flowers/blue/more",
-                      "left out 2 files, such as flowers/green/a.webp", "left out green/torn.png", "4 classes; "):
+                      "left out 2 files, such as flowers/green/a.webp", "left out green/\\x1b[2Jtorn.png", "4 classes; "):
             self.assertIn(words, told)
 
     def test_a_name_that_is_no_text(self):
@@ -116,6 +117,21 @@ class OwnPictures(Case):
         self.gradus("train", "--data", "flowers", *QUICK, "--save-weights", "w")
         self.assertEqual(json.loads(self.notes("w")["classes"]), ["blue", "class 1", "red"])
         self.assertIn("class 1", self.gradus("predict", "w", "flowers/red/0.png", "--top", "3").out)
+
+    def test_a_folder_whose_name_is_no_text(self):
+        """Of Latin-1, with a word for terminals: rows and checkpoints have it written out, and no terminal sees that."""
+        self.flowers(6, 6, 6)
+        name = b"gr\xfc\x1b[1mn"
+        os.rename(self.folder / "flowers", os.fsencode(self.folder) + b"/" + name)
+        common = ["--data", name, *map(str, QUICK)]
+        for words in (["train", "--json", "--checkpoint", "c"], ["train"],
+                      ["sweep", "--seeds", "1", "--json", "--out", "o"]):
+            process = subprocess.run([GRADUS, words[0], *common, *words[1:]], capture_output=True, cwd=self.folder,
+                                     env=self.environment)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertNotIn(b"\x1b", process.stdout + process.stderr)
+            if "--json" in words:
+                self.assertEqual(json.loads(process.stdout.splitlines()[-1])["data"], "gr\\xfc\x1b[1mn")
 
     def test_what_cannot_be_trained_on_is_refused(self):
         self.refused(USAGE, "train", names=["which recipe"])

@@ -59,7 +59,7 @@ class Ranks(Case):
             row = self.gradus(*words, "--last-batch", policy, "--batch-norm", "synchronised").row()
             self.assertEqual(row["samples"], samples)
             self.assertLess(row["train_loss"], 10)
-        self.refused(2, *words, "--last-batch", "keep", names=["one value per channel has no variance"])
+        self.refused(2, *words, "--last-batch", "keep", names=["one value per channel", "--last-batch drop"])
 
     def test_bench_scaling(self):
         words = ["bench", "scaling", "mnist-mlp", "--batch", 64, "--rounds", 1, "--seconds", 0.05]

@@ -233,7 +233,10 @@ static void print_side_by_side(const comparisons *c)
 static void print_all(const comparisons *c)
 {
     const json_t *first = c->runs[0].identity;
-    printf("%s on %s: %s\n", text_at(first, "recipe"), text_at(first, "data"), c->metric->text);
+    print_plain(stdout, text_at(first, "recipe"));
+    printf(" on ");
+    print_plain(stdout, text_at(first, "data"));
+    printf(": %s\n", c->metric->text);
     print_differences(c->differences);
     for (int i = 0; i < c->n; i++)
         print_comparison(c, &c->list[i]);

@@ -6,6 +6,7 @@
 #include "draw/maps.h"
 #include "evaluate/answers.h"
 #include "terminal/complain.h"
+#include "terminal/json_values.h"
 
 enum { PICTURES = 3 /* whose maps are shown */, WRONG = 24 };
 
@@ -62,10 +63,10 @@ static int show(const session *s, json_t *data)
     const int n = examples(s, list);
     for (int i = 0; i < n; i++)
         samples[i] = list[i].sample;
-    json_t *test = json_pack("{s:I, s:I, s:s}", "n", (json_int_t)s->scores.n, "right", (json_int_t)s->scores.right,
-                             "data", t->data);
+    json_t *test = json_pack("{s:I, s:I, s:o}", "n", (json_int_t)s->scores.n, "right", (json_int_t)s->scores.right,
+                             "data", json_plain(t->data));
     const bool good =
-        json_object_set_new(data, "weights", json_string(s->notes->path)) == 0 &&
+        json_object_set_new(data, "weights", json_plain(s->notes->path)) == 0 &&
         json_object_set_new(data, "test", test) == 0 &&
         json_object_set_new(data, "pictures", gallery_json(s->ctx, t, s->notes, list, n)) == 0 &&
         json_object_set_new(data, "wrong", gallery_json(s->ctx, t, s->notes, s->scores.mistakes, wrong)) == 0 &&

@@ -1,5 +1,6 @@
 /* evaluation.c - see evaluation.h. */
 #include "evaluate/evaluation.h"
+#include "terminal/json_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,9 +203,9 @@ bool evaluation_print_json(const evaluation *e)
     }
     for (int64_t i = 0; i < s->n_mistakes && i < e->wrong; i++)
         json_array_append_new(mistakes, mistake_json(e, &s->mistakes[i]));
-    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:b, s:I, s:I, s:f, s:f, s:[f, f], s:s, s:f, s:o, s:o, s:o}",
-                          "weights", e->notes->path, "recipe", e->notes->recipe->name, "data", t->data, "samples",
-                          (json_int_t)s->n, "found", (json_int_t)t->found, "left_out",
+    json_t *o = json_pack("{s:o, s:s, s:o, s:I, s:I, s:o, s:b, s:I, s:I, s:f, s:f, s:[f, f], s:s, s:f, s:o, s:o, s:o}",
+                          "weights", json_plain(e->notes->path), "recipe", e->notes->recipe->name, "data",
+                          json_plain(t->data), "samples", (json_int_t)s->n, "found", (json_int_t)t->found, "left_out",
                           t->known ? json_integer(t->left_out) : json_null(), "flip", e->flip, "shift",
                           (json_int_t)e->shift, "right", (json_int_t)s->right, "accuracy", s->accuracy,
                           "standard_error", s->standard_error, "interval", s->low, s->high, "most_frequent",

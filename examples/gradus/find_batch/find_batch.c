@@ -7,6 +7,7 @@
 #include "find_batch/auto_batch.h"
 #include "find_batch/finder.h"
 #include "settings/check.h"
+#include "terminal/json_values.h"
 #include "terminal/stop.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -117,7 +118,9 @@ static void print_finding(const finder *f, const finding *a)
 {
     char command[128];
     const resolved run = finder_run(f, a->advice.batch, a->advice.micro_batch);
-    printf("%s on %s with %s\n\n", run.recipe->name, a->fits.data, run.optimizer->name);
+    printf("%s on ", run.recipe->name);
+    print_plain(stdout, a->fits.data);
+    printf(" with %s\n\n", run.optimizer->name);
     print_memory(f, a);
     print_speeds(a);
     print_useful(&a->useful);
@@ -164,7 +167,7 @@ static void print_json(const finder *f, const finding *a)
     const double scale = a->useful.scale;
     json_t *o = json_object();
     json_object_set_new(o, "recipe", json_string(run.recipe->name));
-    json_object_set_new(o, "data", json_string(a->fits.data));
+    json_object_set_new(o, "data", json_plain(a->fits.data));
     json_object_set_new(o, "optimizer", json_string(run.optimizer->name));
     json_object_set_new(o, "fits", json_integer(a->fits.batch));
     json_object_set_new(o, "peak_bytes", json_integer(a->fits.peak));

@@ -1,5 +1,6 @@
 /* surface.c - see surface.h. */
 #include "landscape/surface.h"
+#include "terminal/json_values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,9 +117,9 @@ json_t *surface_json(const surface *s)
     for (int i = 0; i < s->n; i++)
         json_array_append_new(points, measured(&s->points[i]));
     for (int i = 0; s->weights[i]; i++)
-        json_array_append_new(files, json_string(s->weights[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "kind", kind_names[s->kind],
-                     "recipe", s->recipe, "data", s->data, "weights", files, "train_samples",
+        json_array_append_new(files, json_plain(s->weights[i]));
+    return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "kind", kind_names[s->kind],
+                     "recipe", s->recipe, "data", json_plain(s->data), "weights", files, "train_samples",
                      (json_int_t)s->points[0].train.samples, "test_samples", (json_int_t)s->points[0].test.samples,
                      "statistics", s->statistics, "eval_batch", (json_int_t)s->batch, "direction_seed",
                      (json_int_t)s->seed, "points", points, "barrier", number(barrier(s)), "rows", ends_json(s));
@@ -178,8 +179,10 @@ static void print_ends(const surface *s)
 void surface_print(const surface *s)
 {
     char n[2][32];
-    printf("%s on %s: %s training samples, %s test samples\n\n", s->recipe, s->data,
-           thousands_text(s->points[0].train.samples, n[0]), thousands_text(s->points[0].test.samples, n[1]));
+    printf("%s on ", s->recipe);
+    print_plain(stdout, s->data);
+    printf(": %s training samples, %s test samples\n\n", thousands_text(s->points[0].train.samples, n[0]),
+           thousands_text(s->points[0].test.samples, n[1]));
     printf(s->kind == LINE ? "      x  " : "      x       y  ");
     printf("train loss  accuracy   test loss  accuracy\n");
     for (int i = 0; s->kind == LINE && i < s->n; i++) {

@@ -29,8 +29,11 @@ static bool find(const recipe *r, const char *root, char *path, size_t size)
 static void tell_skipped(void *user, const char *file, const char *reason)
 {
     (void)user;
-    if (file && !is_quiet())
-        fprintf(stderr, "left out %s: %s\n", file, reason);
+    if (!file || is_quiet())
+        return;
+    fprintf(stderr, "left out ");
+    print_plain(stderr, file);
+    fprintf(stderr, ": %s\n", reason);
 }
 
 /* Says which files a set was made of: the hash of its manifest, which 'gradus data check' can write out. */

@@ -99,9 +99,10 @@ static void tell_parts(const source *data, const resolved *s, bool split)
     const gr_split *p = &data->split;
     if (is_quiet())
         return;
-    fprintf(stderr, "%s: %d classes; %s to train on, %s to validate with, %s to test with", data->name,
-            gr_dataset_classes(p->train), thousands_text(gr_dataset_size(p->train), n[0]),
-            thousands_text(gr_dataset_size(p->val), n[1]), thousands_text(gr_dataset_size(p->test), n[2]));
+    print_plain(stderr, data->name);
+    fprintf(stderr, ": %d classes; %s to train on, %s to validate with, %s to test with", gr_dataset_classes(p->train),
+            thousands_text(gr_dataset_size(p->train), n[0]), thousands_text(gr_dataset_size(p->val), n[1]),
+            thousands_text(gr_dataset_size(p->test), n[2]));
     if (split)
         fprintf(stderr, " (%g %% and %g %% of each class, drawn by --split-seed %lld)", 100 * s->val_share,
                 100 * s->test_share, (long long)s->asked.split_seed);

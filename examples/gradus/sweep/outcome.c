@@ -118,8 +118,9 @@ static void print_given(const outcome *t, FILE *f)
 void outcome_print(const outcome *t, FILE *f)
 {
     char note[256];
-    fprintf(f, "%s on %s\n\n", t->recipe->name,
-            strcmp(t->data, "procedural") == 0 ? "built-in procedural pictures, not the real data" : t->data);
+    fprintf(f, "%s on ", t->recipe->name);
+    print_plain(f, strcmp(t->data, "procedural") == 0 ? "built-in procedural pictures, not the real data" : t->data);
+    fputs("\n\n", f);
     fprintf(f, "optimizer   batch  updates runs  test accuracy  set error  samples/s     memory\n");
     for (int i = 0; i < t->n; i++) {
         if (*t->lines[i].variant && (i == 0 || strcmp(t->lines[i].variant, t->lines[i - 1].variant) != 0))
@@ -180,7 +181,7 @@ json_t *outcome_json(const outcome *t)
     json_t *lines = json_array();
     for (int i = 0; i < t->n; i++)
         json_array_append_new(lines, line_json(&t->lines[i]));
-    return json_pack("{s:s, s:s, s:I, s:o}", "recipe", t->recipe->name, "data", t->data, "test_samples",
+    return json_pack("{s:s, s:o, s:I, s:o}", "recipe", t->recipe->name, "data", json_plain(t->data), "test_samples",
                      (json_int_t)t->test_samples, "lines", lines);
 }
 

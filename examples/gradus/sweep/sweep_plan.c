@@ -9,6 +9,7 @@
 #include "sweep/published.h"
 #include "sweep/sweep.h"
 #include "terminal/checksum.h"
+#include "terminal/json_values.h"
 #include "terminal/memory.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
@@ -82,7 +83,7 @@ static json_t *identity(const sweep *w)
     const settings shared = settings_shared(&w->asked.shared, w->recipe);
     json_t *o = json_object();
     json_object_set_new(o, "recipe", json_string(w->recipe->name));
-    json_object_set_new(o, "data", json_string(w->data));
+    json_object_set_new(o, "data", json_plain(w->data));
     json_object_set_new(o, "data_hash", json_string(w->data_hash));
     json_object_set_new(o, "test_samples", json_integer(w->estimate.test));
     json_object_set_new(o, "version", json_string(gr_version()));
@@ -165,10 +166,11 @@ void sweep_print_plan(sweep *w)
     char variants[32] = "";
     if (w->axes.n)
         snprintf(variants, sizeof variants, "%d variants x ", axes_count(&w->axes));
-    fprintf(stderr, "%s on %s: %d cell%s = %d batch size%s x %d optimizer%s x %s%d seed%s, %d to run\n",
-            w->recipe->name, w->data, count, count == 1 ? "" : "s", g->n_batches, g->n_batches == 1 ? "" : "s",
-            g->optimizers.n, g->optimizers.n == 1 ? "" : "s", variants, g->n_seeds, g->n_seeds == 1 ? "" : "s",
-            w->cells);
+    fprintf(stderr, "%s on ", w->recipe->name);
+    print_plain(stderr, w->data);
+    fprintf(stderr, ": %d cell%s = %d batch size%s x %d optimizer%s x %s%d seed%s, %d to run\n", count,
+            count == 1 ? "" : "s", g->n_batches, g->n_batches == 1 ? "" : "s", g->optimizers.n,
+            g->optimizers.n == 1 ? "" : "s", variants, g->n_seeds, g->n_seeds == 1 ? "" : "s", w->cells);
     if (w->cells == 0)
         return;
     const bool probed = sweep_expect(w);

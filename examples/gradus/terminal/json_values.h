@@ -13,4 +13,10 @@ const char *text_at(const json_t *object, const char *key);
 /* The number under key, whole or not; NAN where there is none. */
 double number_at(const json_t *object, const char *key);
 
+/*
+ * A text that others have had a hand in, such as a file's name. Where it is no UTF-8, which JSON cannot hold, its bytes
+ * beyond ASCII are written out as \xNN. NULL: no memory.
+ */
+json_t *json_plain(const char *text);
+
 #endif

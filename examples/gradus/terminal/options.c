@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "terminal/help.h"
+#include "terminal/json_values.h"
 #include "terminal/values.h"
 
 enum { MAX_NAMES = 96 };
@@ -278,7 +279,7 @@ void options_json(const option *options, const void *values, json_t *object)
         else if (value_text(o, values, text, sizeof text))
             value = o->type == OPTION_POSITIVE || o->type == OPTION_AMOUNT ? json_real(option_number(o, values).value)
                     : o->type == OPTION_COUNT || o->type == OPTION_BYTES   ? json_integer(v.count)
-                                                                           : json_string(text);
+                                                                           : json_plain(text);
         json_object_set_new(object, o->name, value);
     }
 }

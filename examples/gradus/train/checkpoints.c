@@ -7,6 +7,7 @@
 #include "terminal/checksum.h"
 #include "terminal/complain.h"
 #include "terminal/json_memory.h"
+#include "terminal/json_values.h"
 #include "terminal/output.h"
 #include "terminal/values.h"
 #include "train/row.h"
@@ -72,7 +73,7 @@ static const char *checksum_of(const char *text, char sum[9])
 static json_t *identity_of(const resolved *s, const source *data, const gr_module *net)
 {
     char model[9];
-    json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f}", "recipe", s->recipe->name, "data", data->name,
+    json_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s, s:f}", "recipe", s->recipe->name, "data", json_plain(data->name),
                             "data hash", data->hash, "model text", checksum_of(gr_model_text(net), model), "optimizer",
                             s->optimizer->name, "learning rate", s->lr);
     json_t *texts = json_object(), *value;

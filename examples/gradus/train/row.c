@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "terminal/build.h"
+#include "terminal/json_values.h"
 #include "terminal/system.h"
 
 const char *row_state(gr_code code)
@@ -31,7 +32,7 @@ static void put(json_t *row, const char *key, json_t *value)
 
 static void put_text(json_t *row, const char *key, const char *text)
 {
-    put(row, key, text ? json_string(text) : NULL);
+    put(row, key, text ? json_plain(text) : NULL);
 }
 
 static void put_real(json_t *row, const char *key, double x)

@@ -327,8 +327,10 @@ static void print_result(const result *r)
     const resolved *s = r->run;
     const gr_fit_result *fit = &r->fit;
     char time[32], peak[32];
-    printf("%s on %s, %s lr %g, batch size %lld, seed %lld: %s\n", s->recipe->name, r->data, s->optimizer->name, s->lr,
-           (long long)s->batch, (long long)s->asked.seed, row_state(r->code));
+    printf("%s on ", s->recipe->name);
+    print_plain(stdout, r->data);
+    printf(", %s lr %g, batch size %lld, seed %lld: %s\n", s->optimizer->name, s->lr, (long long)s->batch,
+           (long long)s->asked.seed, row_state(r->code));
     if (fit->loss_scale != 1)
         printf("  %-11s %g at the end, %lld update%s skipped\n", "loss scale", fit->loss_scale, (long long)fit->skipped,
                fit->skipped == 1 ? "" : "s");
