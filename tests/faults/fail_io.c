@@ -35,15 +35,20 @@ enum {
     CAN_BE_SHORT = 4,
     CAN_BE_INTERRUPTED = 8,
     KILLS = 16,
-    WAYS = 6
+    WAYS = 7
 };
 
 static const struct {
     const char *name;
     int error;     /* 0: a short count, or a process that is no more */
     unsigned hits; /* kinds of calls */
-} ways[WAYS] = {{"EIO", EIO, READS | WRITES},         {"ENOSPC", ENOSPC, WRITES}, {"ENOMEM", ENOMEM, READS | WRITES},
-                {"EINTR", EINTR, CAN_BE_INTERRUPTED}, {"short", 0, CAN_BE_SHORT}, {"kill", 0, KILLS}};
+} ways[WAYS] = {{"EIO", EIO, READS | WRITES},
+                {"ENOSPC", ENOSPC, WRITES},
+                {"ENOMEM", ENOMEM, READS | WRITES},
+                {"EINTR", EINTR, CAN_BE_INTERRUPTED},
+                {"short", 0, CAN_BE_SHORT},
+                {"kill", 0, KILLS},
+                {"EROFS", EROFS, WRITES}};
 
 static atomic_long *count; /* of each way */
 static long first;

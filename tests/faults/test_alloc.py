@@ -6,7 +6,7 @@ import unittest
 from commands import EARLIER, LATER, Commands, printed, undated, words_of
 
 DONE, SOME_FAILED, MEMORY = 0, 1, 4
-OF_RUNS = ("sweep", "sweep goes on", "reproduce")  # memory of one of their runs: its row says so
+OF_RUNS = ("sweep", "sweep goes on", "sweep side by side", "reproduce")  # memory of one of their runs: its row says so
 TELLING = (*OF_RUNS, "bench", "doctor")  # no memory for a part of what they do is told, and is a result
 
 

@@ -6,11 +6,11 @@ import re
 import signal
 import unittest
 
-from commands import (COMMANDS, COMPILING, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, commands, printed, undated,
+from commands import (COMMANDS, SLOW, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, commands, printed, undated,
                       words_of)
 
 DONE, SOME_FAILED, BAD_DATA, MEMORY, IO = 0, 1, 3, 4, 5
-HOWS = ("EIO", "ENOSPC", "ENOMEM", "EINTR", "short", "kill")  # as the shim counts them
+HOWS = ("EIO", "ENOSPC", "ENOMEM", "EINTR", "short", "kill", "EROFS")  # as the shim counts them
 WAYS = [(how, behind) for how in ("EIO", "ENOSPC", "EINTR", "short") for behind in "01"
         if (how, behind) != ("EINTR", "1")]  # for ever interrupted is nothing that a system does
 
@@ -64,7 +64,7 @@ class InputOutput(Commands):
                     self.look_after(name, how, process, right, out)
 
     def test_no_command_is_forgotten(self):
-        tried = [" ".join(map(str, words_of(name))) + " " for name in [*COMMANDS, *COMPILING]]
+        tried = [" ".join(map(str, words_of(name))) + " " for name in [*COMMANDS, *SLOW]]
         for command in commands():
             self.assertTrue(any(words.startswith(command + " ") for words in tried), command)
 
@@ -94,7 +94,6 @@ class InputOutput(Commands):
         self.assertEqual(updates, sorted(updates))  # a later kill loses no more
 
     def test_no_memory_for_a_file_is_told_as_memory(self):
-        (self.given / "rows").write_text("")
         lacking = {"how": "ENOMEM", "code": MEMORY}
         for call in ("open", "fstat", "read"):
             self.refused_where(COMMANDS["weights"], call, "weights", "Cannot allocate memory", **lacking)
@@ -104,6 +103,17 @@ class InputOutput(Commands):
             with self.subTest(file):
                 self.refused_where(words, "open", file, "Cannot allocate memory", **lacking)
         self.refused_where(COMMANDS["weights"], "write", "standard output", "Cannot allocate memory", **lacking)
+
+    def test_output_that_is_lost_on_the_way_is_known_to_be_lost(self):
+        """Not at its end, which went out: stdio knows that it failed, and no more."""
+        for how in ("EIO", "ENOSPC", "ENOMEM"):
+            self.refused_where(COMMANDS["man"], "write", "standard output could not be written", how=how)
+
+    def test_a_read_only_file_system_is_called_so(self):
+        for name, call, file in (("sweep", "mkdir", "s"), ("train", "open", "w"), ("data pack", "open", "new.grd"),
+                                 ("report", "open", "r.html"), ("profile", "mkdir", "p")):
+            with self.subTest(name):
+                self.refused_where(COMMANDS[name], call, file, "Read-only file system", how="EROFS")
 
     def test_weights_that_cannot_be_read_are_not_taken_for_none(self):
         words = [*SWEEP, "--init-weights", "weights", "--out", "s"]
