@@ -42,7 +42,8 @@ static void tell_manifest(const source *data, const resolved *s, const gr_datase
     char taken[32];
     if (is_quiet())
         return;
-    fprintf(stderr, "%s: %s files taken", data->name, thousands_text(gr_dataset_size(set), taken));
+    print_plain(stderr, data->name);
+    fprintf(stderr, ": %s files taken", thousands_text(gr_dataset_size(set), taken));
     if (!packed)
         fprintf(stderr, ", %lld left out (filter %s)", (long long)gr_dataset_skipped(set),
                 filter_names[s->asked.filter.value]);
