@@ -114,7 +114,7 @@ int scaling_trial_run(const resolved *run, int ranks, double seconds, scaling_tr
         if (pthread_create(&all[started].thread, NULL, run_rank, &all[started]) != 0)
             break;
     for (int i = started; i < ranks; i++) {
-        gr_group_fail(groups[i], "the system gives no thread for it");
+        gr_group_fail(groups[i], "the system gives no memory or no thread for it");
         gr_group_close(groups[i]);
     }
     run_rank(&all[0]);
@@ -124,5 +124,5 @@ int scaling_trial_run(const resolved *run, int ranks, double seconds, scaling_tr
         if (code == GR_DEVICE_FAULT && all[i].code) /* rank 0 has ended because another has */
             code = all[i].code;
     }
-    return code;
+    return code == GR_DEVICE_FAULT && started < ranks ? GR_NO_MEMORY : code;
 }

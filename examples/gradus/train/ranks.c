@@ -105,7 +105,7 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
     json_object_seed(0); /* which threads must not do at once */
     const int started = start(ranks, n);
     for (int i = started; i < n; i++) {
-        gr_group_fail(groups[i], "the system gives no thread for it");
+        gr_group_fail(groups[i], "the system gives no memory or no thread for it");
         gr_group_close(groups[i]);
     }
     run_one(&ranks[0]);
@@ -115,7 +115,7 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
         if (code == GR_DEVICE_FAULT && ranks[i].code) /* rank 0 has ended because another has */
             code = ranks[i].code;
     }
-    return code;
+    return code == GR_DEVICE_FAULT && started < n ? GR_NO_MEMORY : code;
 }
 
 /* Of this process among those of its machine. */
