@@ -107,7 +107,8 @@ class OwnPictures(Case):
         told = self.gradus("train", "--data", "flowers", *QUICK).err
         for words in ("the class folders Red and red differ in letter case alone",
                       "left out 1 file, such as flowers/notes.txt", "left out 1 folder, such as flowers/blue/more",
-                      "left out 2 files, such as flowers/green/a.webp", "left out green/\\x1b[2Jtorn.png", "4 classes; "):
+                      "left out 2 files, such as flowers/green/a.webp", "left out green/\\x1b[2Jtorn.png",
+                      "4 classes; "):
             self.assertIn(words, told)
 
     def test_a_name_that_is_no_text(self):
@@ -119,7 +120,7 @@ class OwnPictures(Case):
         self.assertIn("class 1", self.gradus("predict", "w", "flowers/red/0.png", "--top", "3").out)
 
     def test_a_folder_whose_name_is_no_text(self):
-        """Of Latin-1, with a word for terminals: rows and checkpoints have it written out, and no terminal sees that."""
+        """Of Latin-1, with a word for terminals: rows and checkpoints have it written out, a terminal sees none."""
         self.flowers(6, 6, 6)
         name = b"gr\xfc\x1b[1mn"
         os.rename(self.folder / "flowers", os.fsencode(self.folder) + b"/" + name)
