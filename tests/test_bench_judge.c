@@ -47,7 +47,7 @@ static int decided_apart(double shift, double drift, int wanted)
         draw(b, shift * exp(drift * normal()), 0.01);
         const bench_verdict v = judge_apart((bench_side){a, ROUNDS}, (bench_side){b, ROUNDS}, sqrt(squares), 3);
         int decided;
-        judge_together(&v, 1, &decided);
+        assert_true(judge_together(&v, 1, &decided));
         n += decided == wanted;
     }
     return n;
@@ -87,9 +87,9 @@ static void turns_see_through_drift(void **unused)
         }
         const bench_verdict v[2] = {judge_in_turns(a, b, ROUNDS), judge_in_turns(a, c, ROUNDS)};
         int decided;
-        judge_together(&v[0], 1, &decided);
+        assert_true(judge_together(&v[0], 1, &decided));
         found += decided == VERDICT_SLOWER;
-        judge_together(&v[1], 1, &decided);
+        assert_true(judge_together(&v[1], 1, &decided));
         false_alarms += decided != VERDICT_UNDECIDED;
     }
     assert_true(found >= 0.95 * TRIALS);
@@ -110,7 +110,7 @@ static void many_cases_together(void **unused)
             draw(b, 1, 0.02);
             v[i] = judge_apart((bench_side){a, ROUNDS}, (bench_side){b, ROUNDS}, 0, 0);
         }
-        judge_together(v, CASES, decided);
+        assert_true(judge_together(v, CASES, decided));
         for (int i = 0; i < CASES; i++)
             any |= decided[i] != VERDICT_UNDECIDED;
         runs += any;
@@ -132,7 +132,7 @@ static void by_hand(void **unused)
     v = judge_apart((bench_side){one, 1}, (bench_side){two, 2}, 0, 0);
     assert_true(isnan(v.p) && fabs(v.ratio - sqrt(2)) < 1e-12);
     int decided = -1;
-    judge_together(&v, 1, &decided);
+    assert_true(judge_together(&v, 1, &decided));
     assert_int_equal(decided, VERDICT_UNDECIDED);
     assert_true(isinf(noise_of(one, 1)));
     double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};

@@ -28,21 +28,25 @@ class Allocations(Commands):
             self.assertIn(undated((self.folder / file).read_bytes()), (EARLIER, self.right_bytes[file]), file)
         self.assertFalse([f for f in self.files() if ".tmp." in f])
 
-    def look_at(self, name, first=None):
-        """Without first, the failures that are drawn; else each of so many."""
+    def look_at(self, name, among=None):
+        """Without among, a slice, the failures that are drawn; else each of those."""
         words = words_of(name)
         whole = self.run_with(words)
         self.assertEqual(whole.returncode, DONE, whole.stderr)
         count, right, out = self.count(), self.contents(), printed(name, whole.stdout)
         self.right_bytes = {file: undated((self.folder / file).read_bytes()) for file in LATER}
-        trials = [(n, b) for n in range(1, (first or count) + 1) for b in "01"]
-        for number, behind in trials if first else self.drawn(name, trials):
+        trials = [(n, b) for n in range(1, count + 1)[among or slice(None)] for b in "01"]
+        for number, behind in trials if among else self.drawn(name, trials):
             with self.subTest(f"{name}, allocation {number} of {count}", behind=behind):
                 self.look_after(name, self.run_with(words, GRADUS_FAIL_ALLOC=str(number),
                                                     GRADUS_FAIL_ALLOC_ON=behind), right, out)
 
     def test_what_a_program_is_asked_by_the_theatre(self):
-        self.look_at("theatre", first=12)
+        self.look_at("theatre", slice(12))
+
+    def test_what_times_are_judged_by(self):
+        """Behind all that is read."""
+        self.look_at("bench compare", slice(-24, None))
 
 
 Allocations.add_tests()

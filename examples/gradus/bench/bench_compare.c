@@ -15,7 +15,7 @@
 #include "terminal/complain.h"
 #include "train/row.h"
 
-enum { MOST_TIMES = 2000, MOST_SAMPLES = 1000, LIMITS = 3, ENOUGH_PROCESSES = 4 };
+enum { MOST_SAMPLES = 1000, LIMITS = 3, ENOUGH_PROCESSES = 4 };
 enum { DRIFT_DF = 6 }; /* degrees of freedom that a drift is given */
 
 /*
@@ -79,7 +79,7 @@ json_t *bench_rows_read(const char *path, int *code)
 /* --- one side ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    double times[MOST_TIMES]; /* of rounds, or of processes */
+    double times[JUDGE_MOST]; /* of rounds, or of processes */
     int n, processes;
     double limits[LIMITS]; /* medians */
 } side;
@@ -116,7 +116,7 @@ static void add_rounds(side *s, const json_t *row)
     json_array_foreach(json_object_get(row, "samples_ns"), i, round)
     {
         const double median = 1e-9 * median_in(round);
-        if (median > 0 && s->n < MOST_TIMES)
+        if (median > 0 && s->n < JUDGE_MOST)
             s->times[s->n++] = median;
     }
 }

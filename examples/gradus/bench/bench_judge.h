@@ -6,15 +6,19 @@
 #ifndef GRADUS_BENCH_JUDGE_H
 #define GRADUS_BENCH_JUDGE_H
 
+#include <stdbool.h>
+
+enum { JUDGE_MOST = 2000 /* times of a side */ };
+
 /* The median of n values, at least one, which get sorted. */
 double median_of(double *values, int n);
 /* The value below which a share of n sorted values lies. */
 double quantile_of(const double *sorted, int n, double share);
 
-/* Half the width of the 95 % interval of the mean of n times, as a share of it; INFINITY below two of them. */
+/* Half the width of the 95 % interval of the mean of n times, at most JUDGE_MOST, as a share of it; INFINITY: n < 2. */
 double noise_of(const double *times, int n);
 
-/* A side of a comparison: seconds, each the median of a round. */
+/* A side of a comparison: seconds, each the median of a round, at most JUDGE_MOST of them. */
 typedef struct {
     const double *times;
     int n;
@@ -33,16 +37,16 @@ typedef struct {
  */
 bench_verdict judge_apart(bench_side before, bench_side after, double drift, int n_drift);
 
-/* Two sides that were measured in turns, n rounds each: pairs. */
+/* Two sides that were measured in turns, n rounds each, at most JUDGE_MOST: pairs. */
 bench_verdict judge_in_turns(const double *before, const double *after, int n);
 
 enum { VERDICT_UNDECIDED, VERDICT_FASTER, VERDICT_SLOWER };
 
 /*
  * Decides n verdicts together, Holm's correction done, so that a run in which nothing changed has any but "undecided"
- * once in a hundred times.
+ * once in a hundred times. False: no memory.
  */
-void judge_together(const bench_verdict *verdicts, int n, int *decided);
+bool judge_together(const bench_verdict *verdicts, int n, int *decided);
 
 extern const char *const verdict_names[]; /* "undecided", "faster", "slower" */
 

@@ -90,14 +90,12 @@ int verdicts_print(const bench_compared *list, int n, const verdict_sides *sides
 {
     bench_verdict *verdicts = calloc((size_t)n + 1, sizeof *verdicts);
     int *decided = calloc((size_t)n + 1, sizeof *decided), code = 0;
-    if (verdicts && decided) {
-        for (int i = 0; i < n; i++)
-            verdicts[i] = list[i].verdict;
-        judge_together(verdicts, n, decided);
+    for (int i = 0; i < n && verdicts; i++)
+        verdicts[i] = list[i].verdict;
+    if (verdicts && decided && judge_together(verdicts, n, decided))
         (json ? print_json : print_table)(list, n, sides, decided);
-    } else {
+    else
         code = complain(GR_NO_MEMORY, "bench", "out of host memory for %d verdicts", n);
-    }
     free(verdicts);
     free(decided);
     return code;
