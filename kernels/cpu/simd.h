@@ -78,17 +78,51 @@ INLINE vec vec_all(float x)
     return x - (vec){0}; /* x + 0 would turn -0 into 0 */
 }
 
-/* The first n (1..VL) elements at p; zeros behind. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+INLINE vec vec_load_part(const float *p, int64_t n)
+{
+    static const int32_t first[2 * VL] = {-1, -1, -1, -1, -1, -1, -1, -1}; /* as many as VL, then as many zeros */
+    return _mm256_maskload_ps(p, _mm256_loadu_si256((const __m256i *)(first + VL - n)));
+}
+
+/* By pieces: masked stores are slow on some processors (Fog's instruction tables). */
+INLINE void vec_store_part(float *p, vec v, int64_t n)
+{
+    __m128 rest = _mm256_castps256_ps128(v);
+    if (n & 4) {
+        _mm_storeu_ps(p, rest);
+        rest = _mm256_extractf128_ps(v, 1);
+        p += 4;
+    }
+    if (n & 2) {
+        _mm_storel_pi((__m64 *)p, rest);
+        rest = _mm_movehl_ps(rest, rest);
+        p += 2;
+    }
+    if (n & 1)
+        _mm_store_ss(p, rest);
+}
+#else
+INLINE vec vec_load_part(const float *p, int64_t n)
+{
+    vec v = {0};
+    memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+}
+
+INLINE void vec_store_part(float *p, vec v, int64_t n)
+{
+    memcpy(p, &v, (size_t)n * sizeof *p);
+}
+#endif
+
+/* The first n (1..VL) elements at p; zeros behind. Nearly always n is VL. */
 INLINE vec vec_load_n(const float *p, int64_t n)
 {
 #if defined(__AVX512F__)
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 #else
-    if (n == VL) /* nearly always: one load in place of a call */
-        return vec_load(p);
-    vec v = {0};
-    memcpy(&v, p, (size_t)n * sizeof *p);
-    return v;
+    return n == VL ? vec_load(p) : vec_load_part(p, n);
 #endif
 }
 
@@ -100,7 +134,7 @@ INLINE void vec_store_n(float *p, vec v, int64_t n)
     if (n == VL)
         vec_store(p, v);
     else
-        memcpy(p, &v, (size_t)n * sizeof *p);
+        vec_store_part(p, v, n);
 #endif
 }
 

@@ -6,7 +6,6 @@ enum {
     FEW = 32,         /* channels below which the sums around the products cost more than the products saved */
     SMALLEST = 4,     /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
     FEW_PIXELS = 384, /* of the batch: below, the filters' own transformation costs more than is saved */
-    APART = 16,       /* floats between tiles and places beyond their channels: a power of two would share cache sets */
     TRANSPOSED = 4 * VL,                /* channels of filters */
     PACK = 16,                          /* filters that a chunk turns round */
     HELD_BYTES = 1 << 20,               /* of transformed tiles: what the last-level cache holds, */
@@ -114,13 +113,14 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *room)
 {
     s->tiles = winograd_tiles_of(s->n, s->p, s->q);
     const int64_t panels = ceil_div(s->channels, PANEL);
-    s->in_pitch = s->depth + APART;
-    s->w_pitch = s->depth * PANEL + APART;
+    s->in_pitch = s->depth + WINOGRAD_APART;
+    s->w_pitch = s->depth * PANEL + WINOGRAD_APART;
     s->at_once = HELD_BYTES / (int64_t)sizeof(float) / (PLACES * s->in_pitch);
     s->at_once = min64(s->tiles.count, round_up(max64(HELD_TILES, s->at_once), BLOCK));
+    s->in_place = s->at_once * s->in_pitch + WINOGRAD_APART;
     s->splits = ceil_div(s->at_once, BLOCK) < BLOCKS ? panels : 1;
     s->w = scratch_take(room, panels * PLACES * s->w_pitch);
-    s->inputs = scratch_take(room, PLACES * s->at_once * s->in_pitch);
+    s->inputs = scratch_take(room, PLACES * s->in_place);
 }
 
 /* Chunk: SHARE tiles of those held. */
@@ -132,7 +132,7 @@ static void transform_chunk(void *arg, int64_t chunk)
         at.row -= s->pad_top;
         at.col -= s->pad_left;
         const winograd_window w = winograd_window_of(&s->from, at, ALONG);
-        winograd_inputs(&w, (span){0, s->depth}, s->inputs + i * s->in_pitch, s->at_once * s->in_pitch);
+        winograd_inputs(&w, s->depth, s->inputs + i * s->in_pitch, s->in_place);
     }
 }
 
@@ -140,7 +140,7 @@ static void transform_chunk(void *arg, int64_t chunk)
 static void multiply(const winograd_sweep *s, span tiles, int64_t panel, float *products)
 {
     for (int64_t place = 0; place < PLACES; place++) {
-        const tile t = {.a = s->inputs + (place * s->at_once + tiles.begin) * s->in_pitch,
+        const tile t = {.a = s->inputs + place * s->in_place + tiles.begin * s->in_pitch,
                         .a_row = s->in_pitch,
                         .a_step = 1,
                         .b = filters_at(s, panel, 0) + place * s->w_pitch,
@@ -156,9 +156,10 @@ static void multiply(const winograd_sweep *s, span tiles, int64_t panel, float *
 }
 
 /* One result pixel, channels [c, c + width), where it lies in the image. */
-INLINE void write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int64_t j, int64_t c, int64_t width, vec v)
+INLINE void write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int64_t j, int64_t c, int64_t width,
+                        const bool inside, vec v)
 {
-    if (at.row + i >= s->p || at.col + j >= s->q)
+    if (!inside && (at.row + i >= s->p || at.col + j >= s->q))
         return;
     float *y = s->out + ((at.n * s->p + at.row + i) * s->q + at.col + j) * s->channels + c;
     if (s->bias)
@@ -169,7 +170,8 @@ INLINE void write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int6
 }
 
 /* A m A' of a tile, channels [c, c + width), from its products at every place. */
-INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const float *products)
+INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const bool inside,
+                       const float *products)
 {
     vec e[ALONG][ALONG]; /* [column][row of pixels] */
     UNROLL
@@ -189,7 +191,20 @@ INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64
         places_to_pixels(d, y);
         UNROLL
         for (int j = 0; j < SIDE; j++)
-            write_pixel(s, at, i, j, c, width, y[j]);
+            write_pixel(s, at, i, j, c, width, inside, y[j]);
+    }
+}
+
+/* The same for channels [c, c + count) of a panel. */
+static void write_channels(const winograd_sweep *s, winograd_at at, int64_t c, int64_t count, const float *products)
+{
+    const bool inside = at.row + SIDE <= s->p && at.col + SIDE <= s->q;
+    for (int64_t k = 0; k < count; k += VL) {
+        const int64_t width = min64(VL, count - k);
+        if (inside && width == VL) /* nearly always: constants spare its 16 pixels as many questions */
+            write_tile(s, at, c + k, VL, true, products + k);
+        else
+            write_tile(s, at, c + k, width, false, products + k);
     }
 }
 
@@ -204,9 +219,8 @@ static void sweep_chunk(void *arg, int64_t chunk)
     for (int64_t panel = panels.begin; panel < panels.end; panel++) {
         multiply(s, tiles, panel, products);
         for (int64_t i = tiles.begin; i < tiles.end; i++)
-            for (int64_t k = 0; k < min64(PANEL, s->channels - panel * PANEL); k += VL)
-                write_tile(s, winograd_tile(&s->tiles, s->first + i), panel * PANEL + k,
-                           min64(VL, s->channels - panel * PANEL - k), products + (i - first) * PANEL + k);
+            write_channels(s, winograd_tile(&s->tiles, s->first + i), panel * PANEL,
+                           min64(PANEL, s->channels - panel * PANEL), products + (i - first) * PANEL);
     }
 }
 

@@ -88,19 +88,28 @@ INLINE winograd_window winograd_window_of(const conv_dz *from, winograd_at at, i
     return w;
 }
 
-/* Pixel [i, j] of a tile, channels [c, c + width): 0 outside the image; dy where y > 0, if there is y. */
-INLINE vec winograd_pixel(const winograd_window *w, int64_t i, int64_t j, int64_t c, int64_t width, const bool inside)
+/*
+ * Channels [c, c + width) of the pixels of a window that lie in the image to seen[side][side][VL], which holds zeros
+ * elsewhere: dy where y > 0, if there is y.
+ */
+INLINE void winograd_gather(const winograd_window *w, int64_t side, int64_t c, int64_t width, float *seen)
 {
-    if (!inside && (i < w->rows.begin || i >= w->rows.end || j < w->cols.begin || j >= w->cols.end))
-        return (vec){0};
-    const int64_t at = w->first + i * w->row + j * w->pixel + c;
-    const vec v = vec_load_n(w->dy + at, width);
-    return w->y ? vec_gate(vec_load_n(w->y + at, width), v) : v;
+    for (int64_t i = w->rows.begin; i < w->rows.end; i++)
+        for (int64_t j = w->cols.begin; j < w->cols.end; j++) {
+            const int64_t at = w->first + i * w->row + j * w->pixel + c;
+            const vec v = vec_load_n(w->dy + at, width);
+            vec_store(seen + (i * side + j) * VL, w->y ? vec_gate(vec_load_n(w->y + at, width), v) : v);
+        }
 }
 
-/* B d B' of the pixels of a window; v[place] a vector every `step` floats. */
-INLINE void winograd_input(const winograd_window *w, int64_t c, int64_t width, float *v, int64_t step,
-                           const bool inside)
+/* Whether a whole vector of channels can be read where it lies: nearly always, but for images' borders. */
+INLINE bool winograd_direct(const winograd_window *w, int64_t width)
+{
+    return w->inside && !w->y && width == VL;
+}
+
+/* B d B' of pixels d[6][6], at distances of row and pixel floats; v[place] a vector every `step` floats. */
+INLINE void winograd_input(const float *pixels, int64_t row, int64_t pixel, int64_t width, float *v, int64_t step)
 {
     vec e[ALONG][ALONG]; /* [column][place] */
     UNROLL
@@ -108,33 +117,39 @@ INLINE void winograd_input(const winograd_window *w, int64_t c, int64_t width, f
         vec d[ALONG];
         UNROLL
         for (int i = 0; i < ALONG; i++)
-            d[i] = winograd_pixel(w, i, j, c, width, inside);
+            d[i] = vec_load(pixels + i * row + j * pixel);
         pixels_to_places(d, e[j]);
     }
     UNROLL
     for (int i = 0; i < ALONG; i++) {
-        vec d[ALONG], row[ALONG];
+        vec d[ALONG], places[ALONG];
         UNROLL
         for (int j = 0; j < ALONG; j++)
             d[j] = e[j][i];
-        pixels_to_places(d, row);
+        pixels_to_places(d, places);
         UNROLL
         for (int j = 0; j < ALONG; j++)
-            vec_store_n(v + (ALONG * i + j) * step, row[j], width);
+            vec_store_n(v + (ALONG * i + j) * step, places[j], width);
     }
 }
 
-/* The same for channels [c.begin, c.end), to v[place][channel - c.begin]. */
-INLINE void winograd_inputs(const winograd_window *w, span c, float *v, int64_t step)
+/* B d B' of the pixels of a window, to v[place][channel]. */
+INLINE void winograd_inputs(const winograd_window *w, int64_t channels, float *v, int64_t step)
 {
-    for (int64_t at = c.begin; at < c.end; at += VL) {
-        const int64_t width = min64(VL, c.end - at);
-        if (w->inside)
-            winograd_input(w, at, width, v + at - c.begin, step, true);
-        else
-            winograd_input(w, at, width, v + at - c.begin, step, false);
+    float seen[PLACES * VL] __attribute__((aligned(64))) = {0};
+    for (int64_t c = 0; c < channels; c += VL) {
+        const int64_t width = min64(VL, channels - c);
+        if (winograd_direct(w, width)) {
+            winograd_input(w->dy + w->first + c, w->row, w->pixel, VL, v + c, step);
+            continue;
+        }
+        winograd_gather(w, ALONG, c, width, seen);
+        winograd_input(seen, ALONG * VL, VL, width, v + c, step);
     }
 }
+
+/* Floats between tiles and places beyond what they hold: at powers of two they would share a few sets of a cache. */
+enum { WINOGRAD_APART = 16 };
 
 /* Forward, or with the filters turned round dX. */
 typedef struct {
@@ -143,12 +158,13 @@ typedef struct {
     int64_t depth;          /* channels read */
     int64_t p, q, channels; /* of the result */
     winograd_tiles tiles;
-    int64_t at_once, splits;   /* tiles in scratch; shares of the panels, a chunk each */
-    int64_t in_pitch, w_pitch; /* floats from tile to tile, and from place to place of the filters */
-    float *w;                  /* [panel of channels][place][depth][PANEL] */
-    float *inputs;             /* B d B': [place][tile][in_pitch] */
-    const float *bias;         /* [panel][PANEL] or NULL */
-    float *out;                /* [N,P,Q,channels] */
+    int64_t at_once, splits;    /* tiles in scratch; shares of the panels, a chunk each */
+    int64_t in_pitch, in_place; /* floats from tile to tile, and from place to place */
+    int64_t w_pitch;            /* floats from place to place of the filters */
+    float *w;                   /* [panel of channels][place][depth][PANEL] */
+    float *inputs;              /* B d B': [place][tile][in_pitch] */
+    const float *bias;          /* [panel][PANEL] or NULL */
+    float *out;                 /* [N,P,Q,channels] */
     bool accumulate, relu;
     int64_t first, held; /* tiles now in scratch */
 } winograd_sweep;
@@ -167,11 +183,12 @@ void GR_CPU(winograd_sweep_run)(const gr_exec *exec, winograd_sweep *s);
 /* dW and db: sums [panel][R*S*C][PANEL] and [panel][PANEL] over the whole batch. dw or db NULL: not wanted. */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels, parts; /* filters, panels of them, register tiles of channels */
+    int64_t k, panels; /* filters, panels of them */
     winograd_tiles tiles;
     int64_t at_once; /* tiles in scratch */
     conv_dz x, dz;
-    float *inputs;  /* [place][part][tile][TILE_ROWS] */
+    int64_t in_pitch, in_place, out_place; /* floats from tile to tile, and from place to place */
+    float *inputs;                         /* [place][tile][in_pitch] */
     float *outputs; /* [place][panel][tile][PANEL]; behind the places the sum of a tile's dz, for db */
     float *sums;    /* [place][panel][C][PANEL] */
     float *dw, *db;

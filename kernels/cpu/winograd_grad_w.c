@@ -8,80 +8,83 @@
 #include "kernels/cpu/winograd.h"
 
 enum {
-    HELD_BYTES = 512 << 10, /* of transformed tiles: what the second-level caches hold, */
-    HELD_TILES = 128,       /* but so many that the sums are not read and written too often */
-    SHARE = 8               /* tiles that a chunk transforms */
+    HELD_TILES = 128, /* in scratch: so many that the sums are not read and written too often */
+    SHARE = 8         /* tiles that a chunk transforms */
 };
 
 void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->k, PANEL);
-    f->parts = ceil_div(g->c, TILE_ROWS);
     f->tiles = winograd_tiles_of(g->n, g->p, g->q);
-    const int64_t floats = PLACES * (f->parts * TILE_ROWS + f->panels * PANEL);
-    f->at_once = min64(f->tiles.count, max64(HELD_TILES, HELD_BYTES / (int64_t)sizeof(float) / floats));
-    f->inputs = scratch_take(room, PLACES * f->parts * f->at_once * TILE_ROWS);
-    f->outputs = scratch_take(room, (PLACES + 1) * f->panels * f->at_once * PANEL);
+    f->in_pitch = g->c + WINOGRAD_APART;
+    f->at_once = min64(f->tiles.count, HELD_TILES);
+    f->in_place = f->at_once * f->in_pitch + WINOGRAD_APART;
+    f->out_place = f->panels * f->at_once * PANEL + WINOGRAD_APART;
+    f->inputs = scratch_take(room, PLACES * f->in_place);
+    f->outputs = scratch_take(room, (PLACES + 1) * f->out_place);
     f->sums = scratch_take(room, PLACES * f->panels * g->c * PANEL);
 }
 
-static span part_channels(const winograd_grad_w *f, int64_t part)
-{
-    return part_of(f->g.c, part, f->parts);
-}
-
 /*
- * A' dz A of the pixels of a tile, channels [k, k + width), and behind its places their sum; z[place] every `step`
- * floats, zeros behind width.
+ * A' dz A of a tile's pixels dz[4][4], at distances of row and pixel floats, and behind its places their sum; z[place]
+ * every `step` floats.
  */
-INLINE void transform_output(const winograd_window *w, int64_t k, int64_t width, float *z, int64_t step)
+INLINE void transform_output(const float *dz, int64_t row, int64_t pixel, float *z, int64_t step)
 {
     vec e[ALONG][ALONG], sum = {0}; /* [column][place] */
     UNROLL
     for (int j = 0; j < SIDE; j++) {
-        vec d[ALONG];
+        vec d[SIDE];
         UNROLL
         for (int i = 0; i < SIDE; i++) {
-            d[i] = winograd_pixel(w, i, j, k, width, false);
+            d[i] = vec_load(dz + i * row + j * pixel);
             sum += d[i];
         }
         results_to_places(d, e[j]);
     }
     UNROLL
     for (int i = 0; i < ALONG; i++) {
-        vec d[ALONG], row[ALONG];
+        vec d[SIDE], places[ALONG];
         UNROLL
         for (int j = 0; j < SIDE; j++)
             d[j] = e[j][i];
-        results_to_places(d, row);
+        results_to_places(d, places);
         UNROLL
         for (int j = 0; j < ALONG; j++)
-            vec_store(z + (ALONG * i + j) * step, row[j]);
+            vec_store(z + (ALONG * i + j) * step, places[j]);
     }
     vec_store(z + PLACES * step, sum);
+}
+
+/* The same for the vectors of a tile's filters, zeros behind the last filter; z[place][panel][tile][PANEL]. */
+static void transform_outputs(const winograd_grad_w *f, const winograd_window *w, float *z)
+{
+    float seen[SIDE * SIDE * VL] __attribute__((aligned(64))) = {0};
+    for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
+        float *to = z + k / PANEL * f->at_once * PANEL + k % PANEL;
+        const int64_t width = max64(0, min64(VL, f->k - k));
+        if (winograd_direct(w, width)) {
+            transform_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place);
+            continue;
+        }
+        winograd_gather(w, SIDE, k, width, seen);
+        transform_output(seen, SIDE * VL, VL, to, f->out_place);
+    }
 }
 
 /* Chunk: SHARE tiles of those held. */
 static void transform_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    const int64_t in_step = f->parts * f->at_once * TILE_ROWS, out_step = f->panels * f->at_once * PANEL;
     for (int64_t i = chunk * SHARE; i < min64(f->held, (chunk + 1) * SHARE); i++) {
         winograd_at at = winograd_tile(&f->tiles, f->first + i);
         const winograd_window dz = winograd_window_of(&f->dz, at, SIDE);
-        for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
-            float *z = f->outputs + (k / PANEL * f->at_once + i) * PANEL + k % PANEL;
-            if (k < f->k)
-                transform_output(&dz, k, min64(VL, f->k - k), z, out_step);
-            for (int64_t place = 0; k >= f->k && place <= PLACES; place++)
-                vec_store(z + place * out_step, (vec){0});
-        }
+        transform_outputs(f, &dz, f->outputs + i * PANEL);
         at.row -= f->g.pad_top;
         at.col -= f->g.pad_left;
         const winograd_window x = winograd_window_of(&f->x, at, ALONG);
-        for (int64_t part = 0; part < f->parts; part++)
-            winograd_inputs(&x, part_channels(f, part), f->inputs + (part * f->at_once + i) * TILE_ROWS, in_step);
+        winograd_inputs(&x, f->g.c, f->inputs + i * f->in_pitch, f->in_place);
     }
 }
 
@@ -89,24 +92,20 @@ static void transform_chunk(void *arg, int64_t chunk)
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    const int64_t place = chunk / f->panels;
-    float *sums = f->sums + chunk * f->g.c * PANEL;
-    for (int64_t part = 0; part < f->parts; part++) {
-        const span c = part_channels(f, part);
-        const tile t = {.a = f->inputs + (place * f->parts + part) * f->at_once * TILE_ROWS,
-                        .a_row = 1,
-                        .a_step = TILE_ROWS,
-                        .b = f->outputs + chunk * f->at_once * PANEL,
-                        .b_step = PANEL,
-                        .depth = f->held,
-                        .segments = 1,
-                        .c = sums + c.begin * PANEL,
-                        .c_row = PANEL,
-                        .width = PANEL,
-                        .alpha = 1,
-                        .accumulate = f->first > 0};
-        tile_rows(&t, c.end - c.begin);
-    }
+    const int64_t place = chunk / f->panels, panel = chunk % f->panels;
+    const tile t = {.a = f->inputs + place * f->in_place,
+                    .a_row = 1,
+                    .a_step = f->in_pitch,
+                    .b = f->outputs + place * f->out_place + panel * f->at_once * PANEL,
+                    .b_step = PANEL,
+                    .depth = f->held,
+                    .segments = 1,
+                    .c = f->sums + chunk * f->g.c * PANEL,
+                    .c_row = PANEL,
+                    .width = PANEL,
+                    .alpha = 1,
+                    .accumulate = f->first > 0};
+    tile_rows(&t, f->g.c);
 }
 
 /* Chunk: panel of db. The sum of a tile's dz stands behind the places. */
@@ -116,7 +115,7 @@ static void bias_chunk(void *arg, int64_t panel)
     float *sums = f->db + panel * PANEL;
     if (f->first == 0)
         memset(sums, 0, PANEL * sizeof *sums);
-    conv_add_rows(f->outputs + (PLACES * f->panels + panel) * f->at_once * PANEL, f->held, sums);
+    conv_add_rows(f->outputs + PLACES * f->out_place + panel * f->at_once * PANEL, f->held, sums);
 }
 
 /* G' m G for one channel of a panel of filters: sums[place] every `place` floats, dw[tap] every `step` floats. */
