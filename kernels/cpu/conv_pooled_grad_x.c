@@ -3,14 +3,20 @@
  *
  * A chunk is some images, one after the other. The winners of some rows of windows are listed by window and place. Then
  * for one vector of channels after the other, whose filters stay in the first-level cache, each window's 4x4 pixels of
- * dX are summed in registers and added to the image. Windows overlap by two pixels, so the order is fixed: rows of
- * windows, channels, columns.
+ * dX are summed in registers and added to the image; where there are 16 registers, the 3x4 pixels under either row of
+ * its places. Windows overlap by two pixels, so the order is fixed: rows of windows, channels, columns.
  */
 #include "kernels/cpu/conv_pooled.h"
 
 enum {
     IMAGE_CHUNKS = 16,
-    LISTED = 1 << 14 /* winners listed at a time, 128 KiB, or as many as a row of windows may have */
+    LISTED = 1 << 14, /* winners listed at a time, 128 KiB, or as many as a row of windows may have */
+#ifdef TALL_TILES
+    PLACE_ROWS = 2, /* of a window, whose pixels of dX are summed at once: 16 sums */
+#else
+    PLACE_ROWS = 1, /* 12 sums and a factor in 16 registers */
+#endif
+    PATCH_ROWS = POOL_TAPS - 1 + PLACE_ROWS
 };
 
 typedef struct {
@@ -31,13 +37,7 @@ typedef struct {
 
 bool conv_pooled_grad_x_fits(const gr_geometry *g, const conv_dz *dz)
 {
-#ifdef TALL_TILES /* 16 sums and a factor need more than 16 registers */
     return conv_pooled(g, &dz->pool) && g->c % VL == 0;
-#else
-    (void)g;
-    (void)dz;
-    return false;
-#endif
 }
 
 static grad_x_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz *dz, void *base)
@@ -82,7 +82,7 @@ static void list_window(const grad_x_plan *f, int64_t window, winner *list, int3
     memcpy(count, n, sizeof n);
 }
 
-/* patch[4][4] += dy w[r][s] of the filters that won at place u, v. */
+/* patch[.][4] += dy w[r][s] of the filters that won at place u, v of those summed at once. */
 INLINE void add_place(vec *patch, const winner *list, int32_t n, const float *w, const int u, const int v)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -94,25 +94,35 @@ INLINE void add_place(vec *patch, const winner *list, int32_t n, const float *w,
     }
 }
 
-/* Adds what the winners of window (i, j) say to VL channels of dx[H,W,C]. */
-static void add_window(const grad_x_plan *f, const winner *list, const int32_t *count, const float *w, int64_t i,
-                       int64_t j, float *dx)
+/* Adds what the winners of PLACE_ROWS rows of places say to VL channels of dx[H,W,C], from pixel (h, col) on. */
+static void add_places(const grad_x_plan *f, const winner *list, const int32_t *count, const float *w, int64_t h,
+                       int64_t col, float *dx)
 {
     const gr_geometry *g = &f->g;
-    const int64_t k = f->dz->k, h = 2 * i - g->pad_top, col = 2 * j - g->pad_left;
-    vec patch[POOL_PATCH * POOL_PATCH] = {{0}};
+    const int64_t k = f->dz->k;
+    vec patch[PATCH_ROWS * POOL_PATCH] = {{0}};
     add_place(patch, list, count[0], w, 0, 0);
     add_place(patch, list + k, count[1], w, 0, 1);
-    add_place(patch, list + 2 * k, count[2], w, 1, 0);
-    add_place(patch, list + 3 * k, count[3], w, 1, 1);
+    if (PLACE_ROWS == 2) {
+        add_place(patch, list + 2 * k, count[2], w, 1, 0);
+        add_place(patch, list + 3 * k, count[3], w, 1, 1);
+    }
     UNROLL
-    for (int t = 0; t < POOL_PATCH * POOL_PATCH; t++) {
+    for (int t = 0; t < PATCH_ROWS * POOL_PATCH; t++) {
         const int64_t row = h + t / POOL_PATCH, at = col + t % POOL_PATCH;
         if (row < 0 || row >= g->h || at < 0 || at >= g->w)
             continue;
         float *to = dx + (row * g->w + at) * g->c;
         vec_store(to, vec_load(to) + patch[t]);
     }
+}
+
+/* The same for all of window (i, j). */
+static void add_window(const grad_x_plan *f, const winner *list, const int32_t *count, const float *w, int64_t i,
+                       int64_t j, float *dx)
+{
+    for (int u = 0; u < 2; u += PLACE_ROWS)
+        add_places(f, list + 2 * u * f->dz->k, count + 2 * u, w, 2 * i + u - f->g.pad_top, 2 * j - f->g.pad_left, dx);
 }
 
 static void add_image(const grad_x_plan *f, int64_t n, winner *lists, int32_t *counts)
