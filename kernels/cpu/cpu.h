@@ -85,9 +85,17 @@ void GR_CPU(transpose)(const float *src, int64_t src_pitch, int64_t rows, int64_
 INLINE void pack_panel(const float *src, int64_t src_pitch, int64_t rows, int64_t width, float *dst)
 {
     for (int64_t i = 0; i < rows; i++) {
-        memset(dst + i * PANEL, 0, PANEL * sizeof *dst);
-        memcpy(dst + i * PANEL, src + i * src_pitch, (size_t)width * sizeof *dst);
+        UNROLL
+        for (int64_t j = 0; j < PANEL; j += VL)
+            vec_store(dst + i * PANEL + j, vec_load_n(src + i * src_pitch + j, max64(0, min64(VL, width - j))));
     }
+}
+
+/* dst[0..count) = src[0..count), by vectors. */
+INLINE void copy_floats(const float *src, int64_t count, float *dst)
+{
+    for (int64_t i = 0; i < count; i += VL)
+        vec_store_n(dst + i, vec_load_n(src + i, min64(VL, count - i)), min64(VL, count - i));
 }
 
 #endif

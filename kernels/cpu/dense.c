@@ -4,16 +4,21 @@
  *   y[n,j] = b[j] + sum_i x[n,i] w[i,j], then max(0, .) if asked
  *
  * Forward is cut three ways: the columns of y, its rows, and - for the tall w behind a convolution - the sum over i
- * into parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. Backward is
- * dense_backward.c.
+ * into parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. A tall w and the
+ * x before it come from memory: meanwhile the next rows of both are asked for, and as the rows of x lie so far apart
+ * that they share a few sets of the caches, the columns at work are packed. Backward is dense_backward.c.
  */
 #include "kernels/cpu/dense_backward.h"
 #include "kernels/cpu/dense_half.h"
+#include "kernels/cpu/dense_tile.h"
 
 enum {
-    COLUMNS = 128, /* of y in a chunk, at most */
-    DEPTH = 64,    /* rows of w at a time: they wait in the first-level cache for all samples */
-    PART = 1024,   /* rows of w that are worth a part of their own */
+    COLUMNS = 128,                /* of y in a chunk, at most */
+    DEPTH = 64,                   /* rows of w at a time: they wait in the first-level cache for all samples */
+    TALL_DEPTH = 128,             /* the same of a tall one: in the second-level cache, a panel of them in the first */
+    APART = 16,                   /* floats between packed samples beyond their columns */
+    MANY_SAMPLES = 4 * TILE_ROWS, /* beyond which packing a panel of w pays */
+    PART = 1024,                  /* rows of w that are worth a part of their own */
     CHUNKS = 32
 };
 
@@ -25,8 +30,9 @@ typedef struct {
     const float *b; /* [out] or NULL */
     float *y;       /* [N,out] */
     bool relu;
-    int64_t panel_floats;
+    int64_t panel_floats, xb_floats;
     float *panels; /* [chunk][DEPTH][PANEL]: rows of w that end before a panel does; none if panels divide out */
+    float *xb;     /* [chunk][rows][TALL_DEPTH + APART]: columns of x, none if there is one part */
     float *sums;   /* [part][N,out], none if there is one part */
     size_t bytes;
 } forward_plan;
@@ -46,9 +52,12 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     f.column_blocks = ceil_div(f.out, COLUMNS);
     f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
     f.row_blocks = max64(1, min64(f.n / 16, CHUNKS / (f.column_blocks * f.parts)));
-    f.panel_floats = f.out % PANEL ? DEPTH * PANEL : 0;
+    f.panel_floats = f.parts == 1 && f.out % PANEL ? DEPTH * PANEL : 0;
+    f.xb_floats = f.parts > 1 ? ceil_div(f.n, f.row_blocks) * (TALL_DEPTH + APART) : 0;
     scratch s = {.base = base};
-    f.panels = scratch_take(&s, f.column_blocks * f.row_blocks * f.parts * f.panel_floats);
+    const int64_t chunks = f.column_blocks * f.row_blocks * f.parts;
+    f.panels = scratch_take(&s, chunks * f.panel_floats);
+    f.xb = scratch_take(&s, chunks * f.xb_floats);
     f.sums = scratch_take(&s, f.parts > 1 ? f.parts * f.n * f.out : 0);
     f.bytes = s.used;
     return f;
@@ -71,7 +80,7 @@ static void columns(const forward_plan *f, tile t, span column, int64_t i, float
             t.b = panel;
             t.b_step = PANEL;
         }
-        if (first && f->b && f->parts == 1) {
+        if (first && f->b) {
             memcpy(bias, f->b + j, (size_t)t.width * sizeof *bias);
             t.bias = bias;
         }
@@ -79,25 +88,92 @@ static void columns(const forward_plan *f, tile t, span column, int64_t i, float
     }
 }
 
+/* What a chunk computes: rows i of w and columns of y for samples n. */
+typedef struct {
+    span i, n, column;
+} share;
+
+static share share_of(const forward_plan *f, int64_t chunk)
+{
+    const int64_t j = chunk / (f->parts * f->row_blocks) * COLUMNS;
+    return (share){.i = part_of(f->in, chunk % f->parts, f->parts),
+                   .n = part_of(f->n, chunk / f->parts % f->row_blocks, f->row_blocks),
+                   .column = {j, min64(f->out, j + COLUMNS)}};
+}
+
+/* All of w's rows are one part. */
 static void forward_chunk(void *arg, int64_t chunk)
 {
     const forward_plan *f = arg;
-    const int64_t part = chunk % f->parts, row_block = chunk / f->parts % f->row_blocks;
-    const span i = part_of(f->in, part, f->parts), n = part_of(f->n, row_block, f->row_blocks);
-    const int64_t j = chunk / (f->parts * f->row_blocks) * COLUMNS;
-    const span column = {j, min64(f->out, j + COLUMNS)};
-    float *c = (f->parts > 1 ? f->sums + part * f->n * f->out : f->y) + n.begin * f->out;
-    for (int64_t at = i.begin; at < i.end; at += DEPTH) {
-        tile t = {.a = f->x + n.begin * f->in + at,
+    const share part = share_of(f, chunk);
+    for (int64_t at = 0; at < f->in; at += DEPTH) {
+        tile t = {.a = f->x + part.n.begin * f->in + at,
                   .a_row = f->in,
                   .a_step = 1,
-                  .depth = min64(DEPTH, i.end - at),
+                  .depth = min64(DEPTH, f->in - at),
                   .segments = 1,
                   .c_row = f->out,
                   .alpha = 1,
-                  .accumulate = at > i.begin,
-                  .relu = f->relu && f->parts == 1 && at + DEPTH >= i.end};
-        columns(f, t, column, at, c, n.end - n.begin, f->panels + chunk * f->panel_floats, at == i.begin);
+                  .accumulate = at > 0,
+                  .relu = f->relu && at + DEPTH >= f->in};
+        columns(f, t, part.column, at, f->y + part.n.begin * f->out, part.n.end - part.n.begin,
+                f->panels + chunk * f->panel_floats, at == 0);
+    }
+}
+
+/* What is read of x and w from row `at` of w on; the tiles of the block before it give chances to ask for it. */
+static void next_block(const forward_plan *f, const share *part, int64_t at, ahead *h)
+{
+    const int64_t depth = max64(0, min64(TALL_DEPTH, part->i.end - at)), rows = part->n.end - part->n.begin;
+    const int64_t width = part->column.end - part->column.begin;
+    ahead_clear(h, f->w);
+    if (depth == 0)
+        return; /* the last block has none behind it */
+    ahead_add(h, f->w + at * f->out + part->column.begin, depth, width, f->out);
+    ahead_add(h, f->x + part->n.begin * f->in + at, rows, depth, f->in);
+    ahead_begin(h, ceil_div(width, PANEL) * dense_tile_chances(rows, TALL_DEPTH));
+}
+
+/* sums[rows of part][columns] (+)= x w over depth rows of w from row `at` on. */
+static void tall_block(const forward_plan *f, const share *part, int64_t at, int64_t depth, float *xb, float *sums,
+                       ahead *h)
+{
+    float panel[TALL_DEPTH * PANEL] __attribute__((aligned(64)));
+    const int64_t rows = part->n.end - part->n.begin;
+    for (int64_t n = 0; n < rows; n++)
+        copy_floats(f->x + (part->n.begin + n) * f->in + at, depth, xb + n * (TALL_DEPTH + APART));
+    for (int64_t j = part->column.begin; j < part->column.end; j += PANEL) {
+        dense_tile t = {.a = xb,
+                        .a_row = TALL_DEPTH + APART,
+                        .a_step = 1,
+                        .b = f->w + at * f->out + j,
+                        .b_step = f->out,
+                        .depth = depth,
+                        .c = sums + j,
+                        .c_row = f->out,
+                        .width = min64(PANEL, part->column.end - j),
+                        .alpha = 1,
+                        .accumulate = at > part->i.begin,
+                        .ahead = h};
+        if (t.width < PANEL || rows > MANY_SAMPLES) {
+            pack_panel(t.b, f->out, depth, t.width, panel);
+            t.b = panel;
+            t.b_step = PANEL;
+        }
+        dense_tile_rows(&t, rows);
+    }
+}
+
+/* One of several parts of w's rows. */
+static void tall_chunk(void *arg, int64_t chunk)
+{
+    const forward_plan *f = arg;
+    const share part = share_of(f, chunk);
+    float *sums = f->sums + (chunk % f->parts * f->n + part.n.begin) * f->out;
+    ahead h;
+    for (int64_t at = part.i.begin; at < part.i.end; at += TALL_DEPTH) {
+        next_block(f, &part, at + TALL_DEPTH, &h);
+        tall_block(f, &part, at, min64(TALL_DEPTH, part.i.end - at), f->xb + chunk * f->xb_floats, sums, &h);
     }
 }
 
@@ -121,7 +197,7 @@ void GR_CPU(dense_forward)(const gr_call *call)
         return;
     }
     forward_plan f = plan_forward(call, call->exec->scratch);
-    gr_parallel_for(call->exec, f.column_blocks * f.row_blocks * f.parts, forward_chunk, &f);
+    gr_parallel_for(call->exec, f.column_blocks * f.row_blocks * f.parts, f.parts > 1 ? tall_chunk : forward_chunk, &f);
     if (f.parts > 1)
         gr_parallel_for(call->exec, f.n, combine_chunk, &f);
 }

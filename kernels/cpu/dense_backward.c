@@ -16,18 +16,20 @@ enum {
     DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
     SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
-    COLUMNS = 128 /* of dz, for one chunk of its preparation */
+    COLUMNS = 128, /* of dz, for one chunk of its preparation */
+    APART = 16     /* floats between packed samples beyond their block: a power of two would share cache sets */
 };
 
 typedef struct {
     dense_job job;
     int64_t pitch; /* of dz: out, rounded up to whole panels */
     int64_t block, blocks, chunks;
-    bool stream; /* dX, past the caches */
-    float *dz;   /* [N][pitch], zeros behind out */
-    int64_t wt_floats, xb_floats, g_floats;
-    float *wt; /* [chunk][DEPTH][block]: transposed rows of w */
-    float *xb; /* [chunk][SAMPLES][block]: columns of x */
+    bool stream;      /* dX, past the caches */
+    float *dz;        /* [N][pitch], zeros behind out */
+    float *dz_panels; /* [panel][N][PANEL]: the same */
+    int64_t wt_floats, xb_pitch, xb_floats, g_floats;
+    float *wt; /* [chunk][panel of rows][DEPTH][PANEL]: transposed rows of w */
+    float *xb; /* [chunk][SAMPLES][xb_pitch]: columns of x */
     float *g;  /* [chunk][block][pitch]: a gradient that is not stored (Adam) */
     size_t bytes;
 } plan;
@@ -38,10 +40,12 @@ static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *bas
     f.blocks = ceil_div(in, f.block);
     f.chunks = min64(CHUNKS, f.blocks);
     f.wt_floats = min64(DEPTH, out) * f.block;
-    f.xb_floats = min64(SAMPLES, n) * f.block;
+    f.xb_pitch = f.block + APART;
+    f.xb_floats = min64(SAMPLES, n) * f.xb_pitch;
     f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
     scratch s = {.base = base};
     f.dz = scratch_take(&s, n * f.pitch);
+    f.dz_panels = scratch_take(&s, n * f.pitch);
     f.wt = scratch_take(&s, f.chunks * f.wt_floats);
     f.xb = scratch_take(&s, f.chunks * f.xb_floats);
     f.g = scratch_take(&s, f.chunks * f.g_floats);
@@ -71,6 +75,7 @@ static void prepare_chunk(void *arg, int64_t chunk)
                     v = vec_gate(vec_load_n(job->y + n * job->out + j, width), v);
             }
             vec_store(f->dz + n * f->pitch + j, v);
+            vec_store(f->dz_panels + (j / PANEL * job->n + n) * PANEL + j % PANEL, v);
             sum += v;
         }
         if (job->db && width > 0)
@@ -108,28 +113,21 @@ static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt, ahead *h
         dense_tile t = {.a = f->dz + j,
                         .a_row = f->pitch,
                         .a_step = 1,
-                        .b_step = f->block,
+                        .b_step = PANEL,
                         .depth = min64(DEPTH, job->out - j),
                         .c_row = job->in,
                         .alpha = 1,
                         .accumulate = job->accumulate_x || j > 0,
                         .stream = f->stream && rows % PANEL == 0,
                         .ahead = h};
-        transpose(job->w + i * job->out + j, job->out, rows, t.depth, wt, f->block);
         for (int64_t at = 0; at < rows; at += PANEL) {
-            t.b = wt + at;
             t.c = job->dx + i + at;
             t.width = min64(PANEL, rows - at);
+            t.b = wt + at * t.depth;
+            transpose(job->w + (i + at) * job->out + j, job->out, t.width, t.depth, wt + at * t.depth, PANEL);
             tiles(f, &t, job->n);
         }
     }
-}
-
-/* One sample's columns above a block. */
-INLINE void copy_columns(const float *x, int64_t count, float *to)
-{
-    for (int64_t i = 0; i < count; i += VL)
-        vec_store_n(to + i, vec_load_n(x + i, min64(VL, count - i)), min64(VL, count - i));
 }
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
@@ -140,17 +138,17 @@ static void block_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *t
     for (int64_t n = 0; n < job->n; n += SAMPLES) {
         dense_tile t = {.a = xb,
                         .a_row = 1,
-                        .a_step = f->block,
-                        .b_step = f->pitch,
+                        .a_step = f->xb_pitch,
+                        .b_step = PANEL,
                         .depth = min64(SAMPLES, job->n - n),
                         .c_row = pitch,
                         .alpha = alpha,
                         .accumulate = accumulate || n > 0,
                         .ahead = h};
         for (int64_t k = 0; k < t.depth; k++)
-            copy_columns(job->x + (n + k) * job->in + i, rows, xb + k * f->block);
+            copy_floats(job->x + (n + k) * job->in + i, rows, xb + k * f->xb_pitch);
         for (int64_t j = 0; j < job->out; j += PANEL) {
-            t.b = f->dz + n * f->pitch + j;
+            t.b = f->dz_panels + (j / PANEL * job->n + n) * PANEL;
             t.c = target + j;
             t.width = min64(PANEL, job->out - j);
             tiles(f, &t, rows);
