@@ -4,8 +4,11 @@
  * x is cut into chunks of whole rows that stay in the second-level cache. Forward reads it twice: once for mean and
  * variance, which each chunk finds in two passes of its own and which are then put together in the chunks' order (Chan,
  * Golub and LeVeque 1983, equation 2.1), and once to normalise. Backward likewise: two sums, then dX.
+ *
+ * Activations and their gradients may be halves: they are widened in registers, all sums are of floats. What follows
+ * is compiled for each type, which is why every pass has it as an argument.
  */
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/any_float.h"
 
 enum { CHUNK = 16384 /* elements */, CHUNKS = 256 /* at most: they are put together by one thread */ };
 
@@ -15,19 +18,26 @@ enum { ABREAST = 4 };
 typedef struct {
     int64_t n, C, rows, chunks; /* rows of a chunk */
     bool given, relu, accumulate_x, accumulate_residual;
-    const float *x, *residual, *dy; /* [n,C] */
-    const float *y_gate;            /* [n,C]: y where ReLU gates the gradient, else NULL */
-    float *y, *dx, *dresidual;      /* [n,C] */
-    float *partial;                 /* [chunks][2][C]: mean and squared deviations, or sums of dz and dz (x - mean) */
-    float *mean, *scale, *shift;    /* [C]: y = (x - mean) scale + shift; dX = scale (dz - shift - (x - mean) slope) */
-    float *slope;                   /* [C] */
+    gr_type type;                  /* of what is [n,C] */
+    const void *x, *residual, *dy; /* [n,C] */
+    const void *y_gate;            /* [n,C]: y where ReLU gates the gradient, else NULL */
+    void *y, *dx, *dresidual;      /* [n,C] */
+    float *partial;                /* [chunks][2][C]: mean and squared deviations, or sums of dz and dz (x - mean) */
+    float *mean, *scale, *shift;   /* [C]: y = (x - mean) scale + shift; dX = scale (dz - shift - (x - mean) slope) */
+    float *slope;                  /* [C] */
 } plan;
+
+static void *data_of(const gr_tensor *t)
+{
+    return t ? t->data : NULL;
+}
 
 static plan plan_of(const gr_call *call, gr_pass pass, scratch *s)
 {
     const gr_batch_norm_args *args = call->options;
     const gr_tensor *x = call->in[0];
-    plan f = {.C = x->shape[x->ndim - 1], .given = call->in[4] != NULL, .relu = args->relu};
+    plan f = {
+        .C = x->shape[x->ndim - 1], .given = call->in[4] != NULL, .relu = args->relu, .type = x->type, .x = x->data};
     f.n = x->count / f.C;
     f.rows = max64(max64(1, CHUNK / f.C), ceil_div(f.n, CHUNKS));
     f.chunks = ceil_div(f.n, f.rows);
@@ -36,8 +46,12 @@ static plan plan_of(const gr_call *call, gr_pass pass, scratch *s)
     f.scale = scratch_take(s, f.C);
     f.shift = scratch_take(s, f.C);
     f.slope = scratch_take(s, pass == GR_FORWARD ? 0 : f.C);
-    f.x = gr__f32(x);
     return f;
+}
+
+bool GR_CPU(batch_norm_halves)(const gr_call *call, gr_pass pass)
+{
+    return gr__halves_by_type(&gr__ops[GR_OP_batch_norm], call, pass);
 }
 
 size_t GR_CPU(batch_norm_scratch)(const gr_call *call, gr_pass pass)
@@ -52,6 +66,19 @@ INLINE span rows_of(const plan *f, int64_t chunk)
     return (span){chunk * f->rows, min64(f->n, (chunk + 1) * f->rows)};
 }
 
+/* NAME_chunk of a pass NAME(plan, type, chunk): the types known here make loops without a choice in them. */
+#define BY_TYPE(pass)                                  \
+    static void pass##_chunk(void *arg, int64_t chunk) \
+    {                                                  \
+        const plan *f = arg;                           \
+        if (f->type == GR_F32)                         \
+            pass(f, GR_F32, chunk);                    \
+        else if (f->type == GR_F16)                    \
+            pass(f, GR_F16, chunk);                    \
+        else                                           \
+            pass(f, GR_BF16, chunk);                   \
+    }
+
 /* --- forward ------------------------------------------------------------------------------------------------------ */
 
 /*
@@ -59,25 +86,26 @@ INLINE span rows_of(const plan *f, int64_t chunk)
  * is summed is the distance from the first row: the sum of thousands of values far from 0 would round by more than they
  * differ.
  */
-INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int vectors, int64_t width, float *partial)
+INLINE void chunk_statistics(const plan *f, gr_type type, span rows, int64_t c, int vectors, int64_t width,
+                             float *partial)
 {
-    const float *begin = f->x + rows.begin * f->C + c, *end = f->x + rows.end * f->C;
+    const int64_t begin = rows.begin * f->C + c, end = rows.end * f->C;
     vec first[ABREAST], mean[ABREAST], sum[ABREAST] = {0}, square[ABREAST] = {0};
     UNROLL
     for (int v = 0; v < vectors; v++)
-        first[v] = vec_load_n(begin + v * VL, width);
-    for (const float *x = begin; x < end; x += f->C) {
+        first[v] = load_as_n(type, f->x, begin + v * VL, width);
+    for (int64_t at = begin; at < end; at += f->C) {
         UNROLL
         for (int v = 0; v < vectors; v++)
-            sum[v] += vec_load_n(x + v * VL, width) - first[v];
+            sum[v] += load_as_n(type, f->x, at + v * VL, width) - first[v];
     }
     UNROLL
     for (int v = 0; v < vectors; v++)
         mean[v] = first[v] + sum[v] / (float)(rows.end - rows.begin);
-    for (const float *x = begin; x < end; x += f->C) {
+    for (int64_t at = begin; at < end; at += f->C) {
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            const vec d = vec_load_n(x + v * VL, width) - mean[v];
+            const vec d = load_as_n(type, f->x, at + v * VL, width) - mean[v];
             square[v] += d * d;
         }
     }
@@ -88,17 +116,18 @@ INLINE void chunk_statistics(const plan *f, span rows, int64_t c, int vectors, i
     }
 }
 
-static void statistics_chunk(void *arg, int64_t chunk)
+INLINE void statistics(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
     float *partial = f->partial + chunk * 2 * f->C;
     const span rows = rows_of(f, chunk);
     int64_t c = 0;
     for (; c + ABREAST * VL <= f->C; c += ABREAST * VL)
-        chunk_statistics(f, rows, c, ABREAST, VL, partial);
+        chunk_statistics(f, type, rows, c, ABREAST, VL, partial);
     for (; c < f->C; c += VL)
-        chunk_statistics(f, rows, c, 1, min64(VL, f->C - c), partial);
+        chunk_statistics(f, type, rows, c, 1, min64(VL, f->C - c), partial);
 }
+
+BY_TYPE(statistics)
 
 /* The batch's mean and variance of channel c from those of the chunks. */
 static void put_together(const plan *f, int64_t c, double *mean, double *var)
@@ -117,27 +146,28 @@ static void put_together(const plan *f, int64_t c, double *mean, double *var)
 }
 
 /* One row, channels [c, c + width): (x - mean) scale + shift, + residual, then max(0,.) if asked. */
-INLINE void normalise(const plan *f, int64_t at, int64_t c, int64_t width)
+INLINE void normalise_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
     const vec m = vec_load_n(f->mean + c, width), scale = vec_load_n(f->scale + c, width);
-    vec z = (vec_load_n(f->x + at, width) - m) * scale + vec_load_n(f->shift + c, width);
+    vec z = (load_as_n(type, f->x, at, width) - m) * scale + vec_load_n(f->shift + c, width);
     if (f->residual)
-        z += vec_load_n(f->residual + at, width);
-    vec_store_n(f->y + at, f->relu ? vec_relu(z) : z, width);
+        z += load_as_n(type, f->residual, at, width);
+    store_as_n(type, f->y, at, f->relu ? vec_relu(z) : z, width);
 }
 
-static void normalise_chunk(void *arg, int64_t chunk)
+INLINE void normalise(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
     const span rows = rows_of(f, chunk);
     for (int64_t i = rows.begin; i < rows.end; i++) {
         int64_t c = 0;
         for (; c + VL <= f->C; c += VL)
-            normalise(f, i * f->C + c, c, VL);
+            normalise_vector(f, type, i * f->C + c, c, VL);
         if (c < f->C)
-            normalise(f, i * f->C + c, c, f->C - c);
+            normalise_vector(f, type, i * f->C + c, c, f->C - c);
     }
 }
+
+BY_TYPE(normalise)
 
 /* Statistics, kept where they are wanted, and what normalise needs of them. */
 static void prepare_forward(const gr_call *call, const plan *f)
@@ -166,8 +196,8 @@ static void prepare_forward(const gr_call *call, const plan *f)
 void GR_CPU(batch_norm_forward)(const gr_call *call)
 {
     plan f = plan_of(call, GR_FORWARD, &(scratch){.base = call->exec->scratch});
-    f.residual = gr__f32(call->in[3]);
-    f.y = gr__f32(call->out[0]);
+    f.residual = data_of(call->in[3]);
+    f.y = call->out[0]->data;
     if (!f.given)
         gr_parallel_for(call->exec, f.chunks, statistics_chunk, &f);
     prepare_forward(call, &f);
@@ -176,14 +206,14 @@ void GR_CPU(batch_norm_forward)(const gr_call *call)
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
-INLINE vec upstream(const plan *f, int64_t at, int64_t width)
+INLINE vec upstream(const plan *f, gr_type type, int64_t at, int64_t width)
 {
-    const vec dy = vec_load_n(f->dy + at, width);
-    return f->y_gate ? vec_gate(vec_load_n(f->y_gate + at, width), dy) : dy;
+    const vec dy = load_as_n(type, f->dy, at, width);
+    return f->y_gate ? vec_gate(load_as_n(type, f->y_gate, at, width), dy) : dy;
 }
 
 /* As chunk_statistics: the sums of dz and dz (x - mean). */
-INLINE void chunk_sums(const plan *f, span rows, int64_t c, int vectors, int64_t width, float *partial)
+INLINE void chunk_sums(const plan *f, gr_type type, span rows, int64_t c, int vectors, int64_t width, float *partial)
 {
     vec mean[ABREAST], sum[ABREAST] = {0}, product[ABREAST] = {0};
     UNROLL
@@ -192,9 +222,9 @@ INLINE void chunk_sums(const plan *f, span rows, int64_t c, int vectors, int64_t
     for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C) {
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            const vec dz = upstream(f, at + v * VL, width);
+            const vec dz = upstream(f, type, at + v * VL, width);
             sum[v] += dz;
-            product[v] += dz * (vec_load_n(f->x + at + v * VL, width) - mean[v]);
+            product[v] += dz * (load_as_n(type, f->x, at + v * VL, width) - mean[v]);
         }
     }
     UNROLL
@@ -204,17 +234,18 @@ INLINE void chunk_sums(const plan *f, span rows, int64_t c, int vectors, int64_t
     }
 }
 
-static void sums_chunk(void *arg, int64_t chunk)
+INLINE void sums(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
     float *partial = f->partial + chunk * 2 * f->C;
     const span rows = rows_of(f, chunk);
     int64_t c = 0;
     for (; c + ABREAST * VL <= f->C; c += ABREAST * VL)
-        chunk_sums(f, rows, c, ABREAST, VL, partial);
+        chunk_sums(f, type, rows, c, ABREAST, VL, partial);
     for (; c < f->C; c += VL)
-        chunk_sums(f, rows, c, 1, min64(VL, f->C - c), partial);
+        chunk_sums(f, type, rows, c, 1, min64(VL, f->C - c), partial);
 }
+
+BY_TYPE(sums)
 
 static void write(const gr_call *call, int slot, int64_t c, double v)
 {
@@ -243,45 +274,46 @@ static void prepare_dx(const gr_call *call, const plan *f)
     }
 }
 
-INLINE void give(float *d, vec v, int64_t at, int64_t width, bool accumulate)
+INLINE void give(gr_type type, void *d, vec v, int64_t at, int64_t width, bool accumulate)
 {
-    vec_store_n(d + at, accumulate ? vec_load_n(d + at, width) + v : v, width);
+    store_as_n(type, d, at, accumulate ? load_as_n(type, d, at, width) + v : v, width);
 }
 
-INLINE void gradients(const plan *f, int64_t at, int64_t c, int64_t width)
+INLINE void gradients_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
-    const vec dz = upstream(f, at, width);
+    const vec dz = upstream(f, type, at, width);
     if (f->dresidual)
-        give(f->dresidual, dz, at, width, f->accumulate_residual);
+        give(type, f->dresidual, dz, at, width, f->accumulate_residual);
     if (!f->dx)
         return;
     vec d = dz;
     if (!f->given)
         d -= vec_load_n(f->shift + c, width) +
-             (vec_load_n(f->x + at, width) - vec_load_n(f->mean + c, width)) * vec_load_n(f->slope + c, width);
-    give(f->dx, d * vec_load_n(f->scale + c, width), at, width, f->accumulate_x);
+             (load_as_n(type, f->x, at, width) - vec_load_n(f->mean + c, width)) * vec_load_n(f->slope + c, width);
+    give(type, f->dx, d * vec_load_n(f->scale + c, width), at, width, f->accumulate_x);
 }
 
-static void gradients_chunk(void *arg, int64_t chunk)
+INLINE void gradients(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
     const span rows = rows_of(f, chunk);
     for (int64_t i = rows.begin; i < rows.end; i++) {
         int64_t c = 0;
         for (; c + VL <= f->C; c += VL)
-            gradients(f, i * f->C + c, c, VL);
+            gradients_vector(f, type, i * f->C + c, c, VL);
         if (c < f->C)
-            gradients(f, i * f->C + c, c, f->C - c);
+            gradients_vector(f, type, i * f->C + c, c, f->C - c);
     }
 }
+
+BY_TYPE(gradients)
 
 void GR_CPU(batch_norm_backward)(const gr_call *call)
 {
     plan f = plan_of(call, GR_BACKWARD, &(scratch){.base = call->exec->scratch});
-    f.dy = gr__f32(call->d_out[0]);
-    f.y_gate = f.relu ? gr__f32(call->out[0]) : NULL;
-    f.dx = gr__f32(call->d_in[0]);
-    f.dresidual = gr__f32(call->d_in[3]);
+    f.dy = call->d_out[0]->data;
+    f.y_gate = f.relu ? call->out[0]->data : NULL;
+    f.dx = data_of(call->d_in[0]);
+    f.dresidual = data_of(call->d_in[3]);
     f.accumulate_x = call->accumulate & 1;
     f.accumulate_residual = call->accumulate >> 3 & 1;
     memcpy(f.mean, gr__f32(f.given ? call->in[4] : call->out[1]), (size_t)f.C * sizeof *f.mean);
