@@ -238,6 +238,36 @@ template <class T> struct gr__as_is {
 
 template <class Closure> static void gr__run_closure(const void *closure) { (*(const Closure *)closure)(); }
 
+/* Equal parameters are to be equal bytes: what lies between the members of a struct is whatever lay there before. */
+template <class P> static inline P *gr__clear_padding(P *p)
+{
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(p);
+#endif
+#endif
+    return p;
+}
+
+/* False: the launch is written down, and not to be run. */
+template <class... P> static inline bool gr__record(const gr__simt_config *config, P... parameters)
+{
+    enum { MOST = 4096 }; /* bytes that a kernel's parameters take */
+    unsigned char bytes[MOST];
+    size_t at = 0;
+    const auto add = [&](void *from, size_t size, size_t alignment) {
+        at = (at + alignment - 1) / alignment * alignment;
+        if (at + size <= MOST)
+            memcpy(bytes + at, from, size);
+        return at += size;
+    };
+    (void)add; /* of a kernel without parameters */
+    memset(bytes, 0, sizeof bytes);
+    const size_t ends[] = {0, add(gr__clear_padding(&parameters), sizeof parameters, alignof(P))...};
+    at = ends[sizeof...(P)];
+    return gr__simt_write_down(config, bytes, at < MOST ? at : (size_t)MOST);
+}
+
 /* Arguments become the kernel's parameter types here and are evaluated once, as with <<< >>>. */
 template <class... P>
 static inline void gr__launch(gr__simt_config config, void (*kernel)(P...), typename gr__as_is<P>::type... arguments)
@@ -248,20 +278,22 @@ static inline void gr__launch(gr__simt_config config, void (*kernel)(P...), type
     config.run = gr__run_closure<decltype(closure)>;
     config.arguments = &closure;
     config.arguments_bytes = sizeof closure;
-    gr__simt_launch(&config);
+    if (!gr__simt_writes_down() || gr__record(&config, arguments...))
+        gr__simt_launch(&config);
 }
 
-static inline gr__simt_config gr__config(const char *kernel, dim3 grid, dim3 block, size_t bytes, void *stream, GR__HERE)
+static inline gr__simt_config gr__config(const char *kernel, const char *unit, dim3 grid, dim3 block, size_t bytes,
+                                         void *stream, GR__HERE)
 {
     gr__simt_config c = {};
-    c.kernel = kernel, c.file = file, c.line = line;
+    c.kernel = kernel, c.unit = unit, c.file = file, c.line = line;
     c.grid = uint3{grid.x, grid.y, grid.z}, c.block = uint3{block.x, block.y, block.z};
     c.dynamic_shared = bytes, c.stream = stream;
     return c;
 }
 
 #define GR_LAUNCH(kernel, grid, block, bytes, stream, ...) \
-    gr__launch(gr__config(#kernel, (grid), (block), (bytes), (stream)), (kernel), ##__VA_ARGS__)
+    gr__launch(gr__config(#kernel, __BASE_FILE__, (grid), (block), (bytes), (stream)), (kernel), ##__VA_ARGS__)
 
 #define GR_ALLOW_SHARED(kernel, bytes) gr__simt_allow_shared((const void *)(kernel), (bytes), __FILE__, __LINE__)
 

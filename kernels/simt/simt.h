@@ -138,9 +138,19 @@ typedef struct {
     void (*run)(const void *arguments);
     const void *arguments;
     size_t arguments_bytes;
+    const char *unit; /* the file that was compiled */
 } gr__simt_config;
 
 void gr__simt_launch(const gr__simt_config *config);
+
+/*
+ * Launches written down (record.c): with GRADUS_SIMT_LAUNCHES=path in the environment, each one that the program asks
+ * for becomes a line of JSON at path; with GRADUS_SIMT_LAUNCHES_ALONE=1, too, none is run, for those who want to know
+ * what is launched and not what comes of it. parameters: as a GPU's kernel finds them, each at a multiple of its
+ * alignment. False: the launch is not to be run.
+ */
+bool gr__simt_writes_down(void);
+bool gr__simt_write_down(const gr__simt_config *config, const unsigned char *parameters, size_t bytes);
 void gr__simt_allow_shared(const void *function, int bytes, const char *file, int line);
 
 /* One GR_SHARED in the source. */

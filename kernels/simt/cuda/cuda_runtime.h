@@ -36,7 +36,7 @@
 static inline gr__simt_config gr__configure(const char *kernel, dim3 grid, dim3 block, size_t bytes = 0,
                                             cudaStream_t stream = 0, GR__HERE)
 {
-    return gr__config(kernel, grid, block, bytes, stream, file, line);
+    return gr__config(kernel, "", grid, block, bytes, stream, file, line);
 }
 
 template <class Closure> static inline void gr__run(gr__simt_config config, const Closure &closure)
@@ -110,7 +110,7 @@ template <class K>
 static inline cudaError_t cudaLaunchKernel(K *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes = 0,
                                            cudaStream_t stream = 0, GR__HERE)
 {
-    gr__unpack<K *>::call(gr__config("cudaLaunchKernel", grid, block, bytes, stream, file, line), kernel, arguments);
+    gr__unpack<K *>::call(gr__config("cudaLaunchKernel", "", grid, block, bytes, stream, file, line), kernel, arguments);
     return cudaPeekAtLastError();
 }
 
