@@ -8,48 +8,14 @@
 #include <unistd.h>
 
 #include "bench/bench_judge.h"
-#include "bench/bench_scaling_model.h"
-#include "bench/bench_scaling_trial.h"
+#include "bench/bench_scaling.h"
 #include "commands.h"
 #include "settings/check.h"
 #include "terminal/complain.h"
-#include "terminal/progress.h"
 #include "terminal/stop.h"
-#include "terminal/text.h"
 #include "terminal/values.h"
-#include "train/row.h"
 
-enum { MOST_COUNTS = 6, USUAL_ROUNDS = 3, MOST_ROUNDS = 100, PAPER_RANKS = 1024 };
-enum { STRONG, WEAK, WAYS };
-
-static const char *const way_names[WAYS] = {"strong", "weak"};
-
-typedef struct {
-    settings run;
-    const char *ranks;
-    int64_t rounds;
-    double seconds; /* of a trial */
-    double compute; /* milliseconds, for the model alone; 0: as measured */
-} scaling_asks;
-
-/* A number of ranks in one of the ways: its trials, a round each. */
-typedef struct {
-    scaling_trial last;
-    int64_t batch;
-    double seconds[MOST_ROUNDS], ratios[MOST_ROUNDS]; /* to the first number of ranks in the same round */
-    double small[MOST_ROUNDS], large[MOST_ROUNDS];
-    double middle, ratio; /* medians, once all rounds are over */
-} rank_trials;
-
-typedef struct {
-    const scaling_asks *asks;
-    const recipe *recipe;
-    int64_t ranks[MOST_COUNTS];
-    int n, rounds;
-    double processors;
-    progress *progress;
-    rank_trials of[WAYS][MOST_COUNTS];
-} scaling_bench;
+enum { USUAL_ROUNDS = 3 };
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
@@ -74,7 +40,7 @@ static int measure(scaling_bench *b, int way, int i, int round)
     rank_trials *t = &b->of[way][i], *first = &b->of[way][0];
     const resolved run = run_of(b, way, b->ranks[i]);
     char left[64];
-    snprintf(left, sizeof left, "round %d: %s, %lld ranks", round + 1, way_names[way], (long long)b->ranks[i]);
+    snprintf(left, sizeof left, "round %d: %s, %lld ranks", round + 1, scaling_way_names[way], (long long)b->ranks[i]);
     progress_bar(b->progress, left, (round + (double)(way * b->n + i) / (WAYS * b->n)) / b->rounds, "");
     const int code = scaling_trial_run(&run, (int)b->ranks[i], b->asks->seconds, &t->last);
     if (code)
@@ -103,6 +69,7 @@ static int measure_all(scaling_bench *b)
             rank_trials *t = &b->of[way][i];
             t->middle = median_of(t->seconds, b->rounds);
             t->ratio = median_of(t->ratios, b->rounds);
+            t->sum = median_of(t->large, b->rounds);
         }
     return code;
 }
@@ -118,97 +85,11 @@ static scaling_link measured_link(scaling_bench *b)
     return scaling_link_of(small, large - small * (steps - 1), share * t->last.bytes);
 }
 
-/* Seconds that an update is to take: one rank's computing, shared out to as many as have a processor, and the sum. */
-static double predict(const scaling_bench *b, const scaling_link *link, int way, int i)
+double scaling_predict(const scaling_bench *b, const scaling_link *link, int way, int i)
 {
     const double ranks = (double)b->ranks[i], together = fmin(ranks, b->processors), one = b->of[way][0].middle;
     const double work = way == STRONG ? one / together : one * ranks / together;
     return work + scaling_sum(link, b->ranks[i], b->of[way][0].last.bytes);
-}
-
-/* --- for people --------------------------------------------------------------------------------------------------- */
-
-static void print_head(const scaling_bench *b, const scaling_link *link)
-{
-    const scaling_trial *t = &b->of[STRONG][0].last;
-    char text[400], bytes[32];
-    snprintf(text, sizeof text,
-             "%s: %s %s, a thread a rank, %.0f processor%s; %d round%s in turns. Gradients are %s; a message between "
-             "two ranks takes %.1f us, and %.2f GB/s",
-             b->recipe->name, t->device, t->isa, b->processors, b->processors == 1 ? "" : "s", b->rounds,
-             b->rounds == 1 ? "" : "s", bytes_text(t->bytes, bytes), 1e6 * link->latency, 1e-9 * link->bandwidth);
-    print_wrapped(stdout, text, 0, 0);
-    printf("\n%-8s%6s%8s%12s%9s%8s%11s%9s\n", "", "ranks", "batch", "ms/update", "of one", "+-", "model ms", "off");
-}
-
-static void print_trials(scaling_bench *b, const scaling_link *link, int way, int i)
-{
-    rank_trials *t = &b->of[way][i];
-    const double model = predict(b, link, way, i);
-    char noise[16] = "";
-    if (i > 0 && b->rounds > 1)
-        snprintf(noise, sizeof noise, "%.1f %%", 100 * noise_of(t->ratios, b->rounds));
-    printf("%-8s%6lld%8lld%12.2f%9.3f%8s%11.2f%+7.0f %%\n", way_names[way], (long long)b->ranks[i], (long long)t->batch,
-           1e3 * t->middle, t->ratio, noise, 1e3 * model, 100 * (model / t->middle - 1));
-}
-
-/* The model alone: how many times faster than one rank, and which share of so many ranks that is. */
-static void print_paper(const scaling_bench *b)
-{
-    const double one = b->asks->compute > 0 ? 1e-3 * b->asks->compute : b->of[STRONG][0].middle,
-                 bytes = b->of[STRONG][0].last.bytes;
-    printf("\non paper, %.4g ms of computing: times faster (strong), share of the ranks' speed (weak)\n%-20s",
-           1e3 * one, "ranks");
-    for (int64_t r = 2; r <= PAPER_RANKS; r *= 8)
-        printf("%10lld%8s", (long long)r, "");
-    for (const scaling_link *l = scaling_links; l->name; l++) {
-        printf("\n%-20s", l->name);
-        for (int64_t r = 2; r <= PAPER_RANKS; r *= 8) {
-            const double sum = scaling_sum(l, r, bytes);
-            printf("%10.1f%6.0f %%", one / (one / (double)r + sum), 100 * one / (one + sum));
-        }
-    }
-    putchar('\n');
-    for (const scaling_link *l = scaling_links; l->name; l++)
-        printf("  %s: %s\n", l->name, l->source);
-}
-
-static void print_all(scaling_bench *b, const scaling_link *link)
-{
-    print_head(b, link);
-    for (int way = 0; way < WAYS; way++)
-        for (int i = 0; i < b->n; i++)
-            print_trials(b, link, way, i);
-    print_paper(b);
-    putchar('\n');
-    print_wrapped(stdout,
-                  "strong: one batch, shared out. weak: as many samples for each rank. of one: time to that of the "
-                  "first number of ranks in the same round, with its 95 % interval. model: one rank's time, shared out "
-                  "to ranks that have a processor, and 2 lg R latency + 2 (R-1)/R bytes / bandwidth. By all numbers of "
-                  "ranks the strong runs' losses had the same bits.",
-                  0, 0);
-}
-
-/* --- for machines ------------------------------------------------------------------------------------------------- */
-
-static void print_row(scaling_bench *b, const scaling_link *link, int way, int i)
-{
-    rank_trials *t = &b->of[way][i];
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "recipe", b->recipe->name, "device", t->last.device,
-                            "isa", t->last.isa, "version", gr_version(), "scaling", way_names[way], "ranks",
-                            (json_int_t)b->ranks[i], "batch", (json_int_t)t->batch);
-    json_object_set_new(row, "processors", json_integer((json_int_t)b->processors));
-    json_object_set_new(row, "gradient_bytes", json_integer((json_int_t)t->last.bytes));
-    json_object_set_new(row, "latency", json_real(link->latency));
-    json_object_set_new(row, "bandwidth", json_real(link->bandwidth));
-    json_object_set_new(row, "ms", json_real(1e3 * t->middle));
-    json_object_set_new(row, "ratio", json_real(t->ratio));
-    json_object_set_new(row, "model_ms", json_real(1e3 * predict(b, link, way, i)));
-    json_object_set_new(row, "sum_ms", json_real(1e3 * median_of(t->large, b->rounds)));
-    json_object_set_new(row, "loss", json_real(t->last.loss));
-    json_dumpf(row, stdout, ROW_FORMAT);
-    putchar('\n');
-    json_decref(row);
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
@@ -257,11 +138,7 @@ static int run_bench_scaling(int argc, char **argv)
     if (code)
         return code;
     const scaling_link link = measured_link(&b);
-    if (!asks.run.json)
-        print_all(&b, &link);
-    for (int way = 0; way < WAYS && asks.run.json; way++)
-        for (int i = 0; i < b.n; i++)
-            print_row(&b, &link, way, i);
+    (asks.run.json ? scaling_tell_json : scaling_tell)(&b, &link);
     return 0;
 }
 
