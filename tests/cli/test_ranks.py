@@ -84,6 +84,8 @@ class Ranks(Case):
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 3, names=["--ranks 3", "power of two"])
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--ranks", 4, names=["--ranks 4", "--shards 4"])
         self.refused(2, "train", "cifar10-cnn", "--procedural", "--patience", 4, names=["--patience", "--ranks"])
+        self.refused(2, *RUN, "cifar10-cnn", "--device", "cuda:0,cuda:1",
+                     names=["cuda:0,cuda:1", "CUDA_VISIBLE_DEVICES=0,1", "--device cuda --ranks 2"])
 
     def test_one_rank_speaks(self):
         got = self.gradus("train", "cats-vs-dogs", "--data", "nowhere", "--shards", 4, "--ranks", 4, expect=3)

@@ -26,7 +26,7 @@ const option bench_options[] = {
     TEXT_OPTION("shape", "ROW", AT(shape),
                 "of one operation, a shape of your own as --list shows them, N standing for the batch size: "
                 "\"x[N,28,28,96] w[64,3,3,96] stride[2,2] same\""),
-    CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(AT(device)),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     COUNT_OPTION("threads", "N", AT(threads), 1, 1024, "(default: all this process may use)"),
     FLAG_OPTION("pin", AT(pin), "give each thread a processor of its own"),

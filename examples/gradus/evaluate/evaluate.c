@@ -31,7 +31,7 @@ static const option options[] = {
     COUNT_OPTION("wrong", "N", offsetof(evaluate_asks, wrong), 0, 1000000, "name the N surest mistakes (default: 5)"),
     TEXT_OPTION("recipe", "RECIPE", offsetof(evaluate_asks, recipe),
                 "whose network the weights are of, where the file does not say"),
-    CHOICE_OPTION("device", "NAME", RUN(device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(RUN(device)),
     COUNT_OPTION("threads", "N", RUN(threads), 1, 1024, "of the device cpu (default: all processors)"),
     FLAG_OPTION("json", RUN(json), "print one line of JSON"),
     {0},

@@ -93,7 +93,7 @@ static const option landscape_options[] = {
     TEXT_OPTION("recipe", "RECIPE", offsetof(landscape_asks, recipe),
                 "whose network the weights are of, where the files do not say"),
     COUNT_OPTION("split-seed", "N", RUN(split_seed), 1, INT64_MAX, "of the runs, where they had one"),
-    CHOICE_OPTION("device", "NAME", RUN(device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(RUN(device)),
     {0},
 };
 

@@ -23,7 +23,7 @@ static const option options[] = {
     TEXT_OPTION("recipe", "RECIPE", offsetof(predict_asks, recipe),
                 "whose network the weights are of, where the file does not say"),
     COUNT_OPTION("top", "K", offsetof(predict_asks, top), 1, 1000, "tell the K likeliest classes (default: 1)"),
-    CHOICE_OPTION("device", "NAME", offsetof(predict_asks, run.device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(offsetof(predict_asks, run.device)),
     COUNT_OPTION("threads", "N", offsetof(predict_asks, run.threads), 1, 1024,
                  "of the device cpu (default: all processors)"),
     FLAG_OPTION("json", offsetof(predict_asks, json), "print one line of JSON a picture"),

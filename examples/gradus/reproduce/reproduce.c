@@ -125,7 +125,7 @@ static const option reproduce_options[] = {
     FLAG_OPTION("dry-run", offsetof(reproduce_asks, dry_run),
                 "show what is published, what is odd about it, the runs and their time; run nothing"),
     FLAG_OPTION("verdict", offsetof(reproduce_asks, verdict), "run nothing: the verdict of the runs that are there"),
-    CHOICE_OPTION("device", "NAME", offsetof(reproduce_asks, shared.device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(offsetof(reproduce_asks, shared.device)),
     FLAG_OPTION("json", offsetof(reproduce_asks, json), "print the verdict as one line of JSON"),
     {0},
 };

@@ -43,6 +43,15 @@ extern const precision_choice precisions[];
 #define DEVICE_HELP \
     "cpu, cuda (a GPU), simt (the CUDA kernels on a CPU, slow) or ref (plain loops in double, slow) (default: cpu)"
 
+#define DEVICE_PARTS                                                                                               \
+    "which GPUs, and in which order: CUDA_VISIBLE_DEVICES=0,1 in the environment; several of them: 'gradus train " \
+    "RECIPE --device cuda --ranks 2'"
+
+#define DEVICE_OPTION(at)                                                                         \
+    {                                                                                             \
+        "device", "NAME", OPTION_CHOICE, at, DEVICE_HELP, 0, 0, NAMES(device_names), DEVICE_PARTS \
+    }
+
 #define PRECISION_HELP                                                                                        \
     "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt " \
     "tf32 (floats, rounded to tf32 as tensor cores multiply them) or, on ref, fp64 (default: fp32, on ref fp64)"

@@ -105,8 +105,14 @@ const option *parameter_options(void)
             const parameter *p = own->parameter;
             if (n == MAX_PARAMETERS || has(options, n, p->name))
                 continue;
-            options[n] = (option){p->name, p->metavar, p->type, (size_t)n * sizeof(option_value), help_of(p, &help[n]),
-                                  1,       p->high,    p->names};
+            options[n] = (option){.name = p->name,
+                                  .metavar = p->metavar,
+                                  .type = p->type,
+                                  .offset = (size_t)n * sizeof(option_value),
+                                  .help = help_of(p, &help[n]),
+                                  .low = 1,
+                                  .high = p->high,
+                                  .names = p->names};
             n++;
         }
     return options;

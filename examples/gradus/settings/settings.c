@@ -126,7 +126,7 @@ const option settings_protocol[] = {
     TEXT_OPTION("whiten", "NAME", AT(whiten),
                 "the filters of this name, two for each number in their window, begin as those that whiten the patches "
                 "of the first 5000 training pictures, such as conv1.weight"),
-    CHOICE_OPTION("device", "NAME", AT(device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(AT(device)),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),
                  "the most that tensors may take together, such as 512M or 2G (default: none)"),

@@ -15,7 +15,7 @@ const option network_options[] = {
     COUNT_OPTION("classes", "N", offsetof(settings, classes), 2, 65536,
                  "that the network tells apart, where the recipe leaves them to the data (default: 2)"),
     FLAG_OPTION("no-fusion", offsetof(settings, no_fusion), "build the network from single operations only"),
-    CHOICE_OPTION("device", "NAME", offsetof(settings, device), device_names, DEVICE_HELP),
+    DEVICE_OPTION(offsetof(settings, device)),
     CHOICE_OPTION("precision", "NAME", offsetof(settings, precision), precisions, PRECISION_HELP),
     {0},
 };

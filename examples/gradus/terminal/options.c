@@ -109,9 +109,10 @@ bool option_set(const gradus_command *c, const option *o, void *values, const ch
     }
     char what[256];
     expected(o, what, sizeof what);
-    const char *near = o->type == OPTION_CHOICE ? nearest(text, o->names) : NULL;
-    complain(GR_USAGE, c->name, "--%s \"%s\": it %s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
-             near ? near : "", near ? "?" : "");
+    const bool in_parts = o->parts && strchr(text, ':');
+    const char *near = o->type == OPTION_CHOICE && !in_parts ? nearest(text, o->names) : NULL;
+    complain(GR_USAGE, c->name, "--%s \"%s\": it %s%s%s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
+             near ? near : "", near ? "?" : "", in_parts ? "; " : "", in_parts ? o->parts : "");
     return false;
 }
 

@@ -49,19 +49,22 @@ typedef struct {
     const char *help;  /* with the default in words */
     int64_t low, high; /* of a count */
     name_list names;   /* of a choice; of a count: words in place of a number, {NULL, 0}: none */
+    const char *parts; /* of a choice: how to say what names with colons might mean, "cuda:1"; NULL: nothing */
 } option;
 
 /* Lines of a table; at: offset of the value. */
 /* clang-format off */
-#define FLAG_OPTION(name, at, help) {name, NULL, OPTION_FLAG, at, help, 0, 0, {NULL, 0}}
-#define TEXT_OPTION(name, metavar, at, help) {name, metavar, OPTION_TEXT, at, help, 0, 0, {NULL, 0}}
-#define CHOICE_OPTION(name, metavar, at, names, help) {name, metavar, OPTION_CHOICE, at, help, 0, 0, NAMES(names)}
-#define COUNT_OPTION(name, metavar, at, low, high, help) {name, metavar, OPTION_COUNT, at, help, low, high, {NULL, 0}}
+#define FLAG_OPTION(name, at, help) {name, NULL, OPTION_FLAG, at, help, 0, 0, {NULL, 0}, NULL}
+#define TEXT_OPTION(name, metavar, at, help) {name, metavar, OPTION_TEXT, at, help, 0, 0, {NULL, 0}, NULL}
+#define CHOICE_OPTION(name, metavar, at, names, help) \
+    {name, metavar, OPTION_CHOICE, at, help, 0, 0, NAMES(names), NULL}
+#define COUNT_OPTION(name, metavar, at, low, high, help) \
+    {name, metavar, OPTION_COUNT, at, help, low, high, {NULL, 0}, NULL}
 #define COUNT_OR_OPTION(name, metavar, at, low, high, words, help) \
-    {name, metavar, OPTION_COUNT, at, help, low, high, NAMES(words)}
-#define POSITIVE_OPTION(name, metavar, at, help) {name, metavar, OPTION_POSITIVE, at, help, 0, 0, {NULL, 0}}
-#define AMOUNT_OPTION(name, metavar, at, help) {name, metavar, OPTION_AMOUNT, at, help, 0, 0, {NULL, 0}}
-#define BYTES_OPTION(name, at, help) {name, "BYTES", OPTION_BYTES, at, help, 0, 0, {NULL, 0}}
+    {name, metavar, OPTION_COUNT, at, help, low, high, NAMES(words), NULL}
+#define POSITIVE_OPTION(name, metavar, at, help) {name, metavar, OPTION_POSITIVE, at, help, 0, 0, {NULL, 0}, NULL}
+#define AMOUNT_OPTION(name, metavar, at, help) {name, metavar, OPTION_AMOUNT, at, help, 0, 0, {NULL, 0}, NULL}
+#define BYTES_OPTION(name, at, help) {name, "BYTES", OPTION_BYTES, at, help, 0, 0, {NULL, 0}, NULL}
 /* clang-format on */
 
 /* Options that stand together in --help. A list of groups ends with one whose title is NULL. */
