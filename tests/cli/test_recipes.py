@@ -49,6 +49,11 @@ class Options(Case):
                            "none").row()
         self.assertEqual([bare[key] for key in (*self.NAMING, "label_smoothing", "lookahead")], [None] * 6)
 
+    def test_a_recipe_is_its_text(self):
+        run = ["train", "cifar10-normalised", "--procedural", "--batch", 4, "--updates", 3, "--no-evaluation", "--json"]
+        text = self.gradus(*run, "--model", MODELS / "cifar10-normalised.txt").row()
+        self.assertEqual(text["train_loss"], self.gradus(*run).row()["train_loss"])
+
     def test_mistakes(self):
         self.refused(2, *self.RUN, "--lr-scale", "bn*.bias", names=["names and a number above 0"])
         self.refused(2, *self.RUN, "--lr-scale", "norm=2", names=['"norm"', "there are conv1.weight"])

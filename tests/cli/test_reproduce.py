@@ -46,7 +46,7 @@ class Reproduce(Case):
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
         self.assertLessEqual({"optimizers", "augmentation", "batch-sizes", "memory", "utilisation", "half-precision",
                               "last-batch", "workers", "lazy-loading", "fewer-metrics", "profiler", "accumulation",
-                              "large-batches", "growing-batch", "dense-network"}, set(self.names()))
+                              "large-batches", "growing-batch", "dense-network", "batch-norm"}, set(self.names()))
 
     def test_every_command_of_an_experiment_is_one(self):
         """What the dry run shows are sweeps that only lack their data, and commands whose options are there."""

@@ -45,6 +45,24 @@ static gr_module *own_pictures(gr_context *ctx, int classes)
     return gr_model_from_text(ctx, "own-pictures", own_text, classes);
 }
 
+/* examples/models/cifar10-normalised.txt. */
+static const char normalised_text[] = "conv 32 3x3 no_bias\n"
+                                      "batch_norm relu\n"
+                                      "pool 2\n"
+                                      "conv 64 3x3 no_bias\n"
+                                      "batch_norm relu\n"
+                                      "pool 2\n"
+                                      "conv 64 3x3 no_bias\n"
+                                      "batch_norm relu\n"
+                                      "flatten\n"
+                                      "dense 64 relu\n"
+                                      "dense classes\n";
+
+static gr_module *cifar10_normalised(gr_context *ctx, int classes)
+{
+    return gr_model_from_text(ctx, "cifar10-normalised", normalised_text, classes);
+}
+
 /* examples/models/cifar10-94.txt. */
 #define BLOCK_OF(filters)                          \
     "conv " filters " 3 same no_bias dirac\n"      \
@@ -143,6 +161,36 @@ const recipe recipes[] = {
              "The thesis whose accuracies are shown beside ours names neither its network nor its optimizer nor its "
              "learning rate: its values are context, not a target."},
         .unequal_updates = "A larger batch means fewer updates: 15,630 at batch size 32, 3,910 at 128, in 10 epochs.",
+    },
+    {
+        .name = "cifar10-normalised",
+        .title = "cifar10-cnn with batch normalisation",
+        .source = "nobody: TensorFlow's tutorial has no batch normalisation",
+        .format = &cifar10_format,
+        .data = "CIFAR-10",
+        .download = "cifar10",
+        .height = 32,
+        .width = 32,
+        .procedural = {1000, 0, 200},
+        .classes = 10,
+        .net = cifar10_normalised,
+        .optimizer = "adam",
+        .optimizers = {{"sgd", 0.01, {{0}}}, {"adam", 0.001, {{0}}}},
+        .batch = 32,
+        .epochs = 10,
+        .last_batch = GR_DROP,
+        .grid_batches = "16,32,64,128",
+        .grid_optimizers = "adam",
+        .words =
+            {"data       32x32x3, x/255; 50,000 pictures for training, 10,000 for the test, none for validation",
+             "model      Conv 32 3x3 - MaxPool 2 - Conv 64 3x3 - MaxPool 2 - Conv 64 3x3 - Flatten - Dense 64 ReLU "
+             "- Dense 10, each convolution without a bias and with batch normalisation and ReLU behind it",
+             "loss       softmax cross-entropy of the logits",
+             "optimizer  Adam 0.001 (Keras' form, epsilon 1e-7), or SGD 0.01",
+             "schedule   10 epochs, shuffled each epoch, the last short batch dropped"},
+        .oddities = {"It is for questions about batch normalisation, as 'gradus reproduce batch-norm' asks them: "
+                     "small enough for many runs."},
+        .unequal_updates = "A larger batch means fewer updates: 15,620 at batch size 32, 3,900 at 128, in 10 epochs.",
     },
     {
         .name = "cifar10-94",

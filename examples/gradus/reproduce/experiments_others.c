@@ -1,6 +1,6 @@
 /*
  * experiments_others.c - those of Clinton's article of the same name as Lheureux's; of deeplizard, "Batch Size in a
- * Neural Network explained"; of Smith et al. 2018 and Keskar et al. 2017.
+ * Neural Network explained"; of Smith et al. 2018, Keskar et al. 2017, and Wu and He 2018.
  */
 #include <stddef.h>
 
@@ -310,6 +310,62 @@ const experiment experiments_others[] = {
                     ABOVE,
                     "rise",
                     0}},
+    },
+    {
+        .name = "batch-norm",
+        .title = "batch normalisation by each device's own samples, and over all of them, at 2, 4 and 8 devices",
+        .publication = "Wu and He 2018, \"Group normalization\"",
+        .says = "Batch normalisation does worse the fewer samples each device takes its statistics of; 16 do as well "
+                "as more.",
+        .oddities =
+            {"Theirs is ResNet-50 on ImageNet for 100 epochs, its batch as many samples as 8 devices have. Here "
+             "the batch is the same however many devices share it, so that the statistics alone differ; the "
+             "network is small, and a run is 16,000 samples long, a third of an epoch.",
+             "Devices are shards: what they add up does not depend on who computes them ('gradus train "
+             "--ranks').",
+             "It says nothing about time: a device to each shard would be needed."},
+        .seeds = 3,
+        .arms = {{"statistics-16", "16 in all", false,
+                  "cifar10-normalised --batch 16 --optimizer adam --updates 1000 --shards 2,4,8 --batch-norm "
+                  "local,synchronised"},
+                 {"statistics-128", "128 in all", false,
+                  "cifar10-normalised --batch 128 --optimizer adam --updates 125 --shards 8 --batch-norm "
+                  "local,synchronised"}},
+        .claims = {{"2 samples a device do worse than all 16 together",
+                    false,
+                    {"16 in all", "adam", "shards=8 batch-norm=synchronised", 0},
+                    {"16 in all", "adam", "shards=8 batch-norm=local", 0},
+                    BELOW,
+                    NULL,
+                    0},
+                   {"4 samples a device do worse than all 16 together",
+                    false,
+                    {"16 in all", "adam", "shards=4 batch-norm=synchronised", 0},
+                    {"16 in all", "adam", "shards=4 batch-norm=local", 0},
+                    BELOW,
+                    NULL,
+                    0},
+                   {"8 samples a device do worse than all 16 together",
+                    false,
+                    {"16 in all", "adam", "shards=2 batch-norm=synchronised", 0},
+                    {"16 in all", "adam", "shards=2 batch-norm=local", 0},
+                    BELOW,
+                    NULL,
+                    0},
+                   {"16 samples a device do as well as all 128 together",
+                    false,
+                    {"128 in all", "adam", "batch-norm=synchronised", 0},
+                    {"128 in all", "adam", "batch-norm=local", 0},
+                    EQUAL,
+                    NULL,
+                    1},
+                   {"together, 8 devices do as well as 2",
+                    true,
+                    {"16 in all", "adam", "shards=2 batch-norm=synchronised", 0},
+                    {"16 in all", "adam", "shards=8 batch-norm=synchronised", 0},
+                    EQUAL,
+                    NULL,
+                    1}},
     },
     {0},
 };
