@@ -135,6 +135,7 @@ typedef struct {
     const char *device;              /* NULL: cpu */
     int64_t images;                  /* 0: IMAGES */
     int failing, hanging, differing; /* the rank that does so; 0: none */
+    int other_weights;               /* the rank that begins with others; 0: none */
     double patience;
 } course;
 
@@ -210,6 +211,16 @@ static void take_weights(gr_module *net, member *m)
         }
 }
 
+static void begin_elsewhere(gr_module *net)
+{
+    float values[MOST];
+    assert_true(gr_module_build(net, 3, (int64_t[]){SIDE, SIDE, 3}));
+    gr_tensor *first = gr_parameter(net, 0);
+    assert_true(gr__bytes(first) <= sizeof values && gr_download(first, values));
+    values[0] = -values[0];
+    assert_true(gr_upload(first, values));
+}
+
 static void *train(void *user)
 {
     member *m = user;
@@ -221,6 +232,8 @@ static void *train(void *user)
     gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
     gr_set_sam(opt, c->sam ? 0.05 : 0);
     gr_dataset *set = gr_procedural(ctx, c->images ? c->images : IMAGES, SIDE, SIDE, 1);
+    if (c->other_weights && gr_group_rank(m->group) == c->other_weights)
+        begin_elsewhere(net);
     const gr_setting rate = {"learning rate", differs ? "0.5" : "0.05"};
     gr_fit_options o = {.batch = 20,
                         .shards = c->synchronised ? gr_group_size(m->group) : SHARDS,
@@ -494,6 +507,7 @@ static void who_ends_it_is_named(void **state)
     all_end(&(course){.updates = 9, .micro = 1, .hanging = 1, .patience = 0.4}, 1, "rank 1 of 4 has not been heard of");
     all_end(&(course){.updates = 9, .differing = 3}, 3,
             "rank 3 disagrees with rank 0 about the learning rate: 0.5, not 0.05");
+    all_end(&(course){.updates = 9, .other_weights = 2}, 2, "rank 2 disagrees with rank 0 about the first weights: ");
 }
 
 int main(void)

@@ -30,7 +30,8 @@ struct gr_group {
     gr_context *linked;
     void *incoming; /* for what a sum receives, on that context's device */
     size_t incoming_bytes;
-    int64_t sums; /* by the link so far */
+    int64_t sums;    /* by the link so far */
+    int device_peer; /* for whose device this rank's is to wait; its own number: not known whose */
 };
 
 gr_group *gr_group_open(int rank, int ranks, const gr_carrier *carrier, void *user)
@@ -174,14 +175,47 @@ static bool add(const sum *s, int64_t at, int64_t count)
     return true;
 }
 
-/* False: the group has ended. */
+/* Whether all is well, this rank's device not waiting for others. False: why says who has ended. */
+static bool look(gr_group *g, char *why, size_t size)
+{
+    return !g->carrier.look || g->carrier.look(g->user, -1, 0, why, size);
+}
+
+/*
+ * Waits for what the device has been asked for on its own. It may take its time: who waits for this rank then names it.
+ * False: the group has ended.
+ */
+static bool catch_up(gr_group *g)
+{
+    gr_device *d = g->linked->device;
+    while (!d->idle(d))
+        if (!look(g, g->error, sizeof g->error))
+            return broken(g);
+    return true;
+}
+
+/* Waits for the device, with an eye on the other ranks: one that is gone would have it wait for ever. */
+static bool settle(gr_group *g)
+{
+    gr_device *d = g->linked->device;
+    const double begin = gr__seconds();
+    while (!d->idle(d))
+        if (!gr__group_waits(g, begin, g->error, sizeof g->error) ||
+            !g->link->check(g->link, g->error, sizeof g->error))
+            return broken(g);
+    return look(g, g->error, sizeof g->error) || broken(g);
+}
+
+/* By the link the host waits behind each exchange, so that it is known for whom. False: the group has ended. */
 static bool swap(const sum *s, int peer, const void *send, size_t send_bytes, void *receive, size_t receive_bytes)
 {
     gr_group *g = s->g;
     if (!s->linked)
         return exchange(g, peer, send, send_bytes, receive, receive_bytes);
-    return g->link->exchange(g->link, peer, send, send_bytes, receive, receive_bytes, g->error, sizeof g->error) ||
-           broken(g);
+    g->device_peer = peer;
+    if (!g->link->exchange(g->link, peer, send, send_bytes, receive, receive_bytes, g->error, sizeof g->error))
+        return broken(g);
+    return settle(g);
 }
 
 /*
@@ -230,18 +264,6 @@ static bool same_sum(gr_group *g, int64_t bytes)
     return true;
 }
 
-/* Waits for the device, with an eye on the other ranks: one that is gone would have it wait for ever. */
-static bool settle(gr_group *g)
-{
-    gr_device *d = g->linked->device;
-    const double begin = gr__seconds();
-    while (!d->idle(d))
-        if (!gr__group_waits(g, begin, g->error, sizeof g->error) ||
-            !g->link->check(g->link, g->error, sizeof g->error))
-            return broken(g);
-    return true;
-}
-
 /* By the link, in place. False: recorded. */
 static bool linked_sum(gr_group *g, gr_tensor *t)
 {
@@ -262,7 +284,7 @@ static bool linked_sum(gr_group *g, gr_tensor *t)
                    .size = gr_type_size(t->type),
                    .on_device = true,
                    .linked = true};
-    if (gr_group_ok(g) && same_sum(g, (int64_t)bytes) && sum_from(&s, 1, 0, t->count) && settle(g))
+    if (gr_group_ok(g) && catch_up(g) && same_sum(g, (int64_t)bytes) && sum_from(&s, 1, 0, t->count))
         return true;
     return gr__fail(ctx, GR_DEVICE_FAULT, "%s", *g->error ? g->error : "a sum over ranks failed");
 }
@@ -299,8 +321,9 @@ bool gr__group_connect(gr_group *g, gr_context *ctx)
         return gr_ok(ctx);
     gr__group_disconnect(g);
     g->linked = ctx;
+    g->device_peer = g->rank;
     char why[sizeof g->error] = "";
-    if (gr_group_ok(g) && ctx->device->link(ctx->device, g, &g->link, why, sizeof why))
+    if (gr_group_ok(g) && ctx->device->link(ctx->device, g, &g->link, why, sizeof why) && look(g, why, sizeof why))
         return true;
     if (!*g->error)
         memcpy(g->error, why, sizeof why);
@@ -323,8 +346,8 @@ void gr__group_disconnect(gr_group *g)
 bool gr__group_waits(gr_group *g, double begin, char *why, size_t size)
 {
     const double patience = g->carrier.patience > 0 ? g->carrier.patience : 10, waited = gr__seconds() - begin;
-    if (g->carrier.look && !g->carrier.look(g->user, why, size))
-        return false;
+    if (g->carrier.look)
+        return g->carrier.look(g->user, g->device_peer, waited, why, size);
     if (waited > patience)
         snprintf(why, size, "the devices of other ranks have not answered that of rank %d of %d for %.0f s", g->rank,
                  g->ranks, waited);

@@ -40,11 +40,12 @@ typedef struct {
     void (*fail)(void *user, const char *why);
     void (*close)(void *user);
     /*
-     * Asked again and again while this rank waits for something else, its device: false if another has ended, and
-     * why[size] says who. May be NULL.
+     * Asked again and again while this rank waits for its own device (peer -1), for a peer's, or for those of others
+     * (peer: its own number), the latter two for so many seconds. False: a rank has ended, or is waited for too long,
+     * and why[size] says which. May be NULL.
      */
-    bool (*look)(void *user, char *why, size_t size);
-    double patience; /* seconds that a device may wait for those of other ranks; 0: 10 */
+    bool (*look)(void *user, int peer, double seconds, char *why, size_t size);
+    double patience; /* seconds that a device may wait for those of other ranks where look is NULL; 0: 10 */
 } gr_carrier;
 
 /* One rank of so many, a power of two, over a carrier. NULL: no memory, wrong numbers; the carrier is not closed. */

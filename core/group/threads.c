@@ -18,7 +18,7 @@ typedef struct {
     int peer;         /* for whom something lies here; NOBODY: for nobody */
     const void *data; /* that the peer copies */
     bool in_use;      /* the peer is copying */
-    int waits_for;    /* a rank, or NOBODY */
+    int waits_for;    /* a rank; itself: the devices of others, and not known whose; or NOBODY */
     bool left;
 } place;
 
@@ -36,20 +36,35 @@ typedef struct {
     int rank;
 } seat;
 
-/* Who is to blame that a rank waits: the end of the chain of those that wait for another. */
-static int to_blame(const hall *h, int rank)
-{
-    int blamed = h->places[rank].waits_for;
-    for (int i = 0; i < h->ranks && h->places[blamed].waits_for != NOBODY; i++)
-        blamed = h->places[blamed].waits_for;
-    return blamed;
-}
-
 static void end(hall *h, const char *why)
 {
     if (!*h->error)
         snprintf(h->error, sizeof h->error, "%s", why);
     pthread_cond_broadcast(&h->changed);
+}
+
+/*
+ * Ends the group, as a rank has waited too long, and names who is to blame: the end of the chain of those that wait for
+ * another, or the two at its end that wait for each other, which only devices do.
+ */
+static void blame(hall *h, int rank)
+{
+    char why[sizeof h->error];
+    int before = rank, blamed = h->places[rank].waits_for, next = h->places[blamed].waits_for;
+    for (int i = 0; i < h->ranks && blamed != before && next != NOBODY && next != before; i++) {
+        before = blamed;
+        blamed = next;
+        next = h->places[blamed].waits_for;
+    }
+    if (blamed == before)
+        snprintf(why, sizeof why, "the device of rank %d of %d has waited for those of others for %g s", blamed,
+                 h->ranks, h->patience);
+    else if (next == before)
+        snprintf(why, sizeof why, "ranks %d and %d of %d have waited for each other for %g s",
+                 next < blamed ? next : blamed, next < blamed ? blamed : next, h->ranks, h->patience);
+    else
+        snprintf(why, sizeof why, "rank %d of %d has not been heard of for %g s", blamed, h->ranks, h->patience);
+    end(h, why);
 }
 
 static struct timespec moment(double seconds_from_now)
@@ -87,9 +102,7 @@ static bool wait_until(hall *h, condition holds, int rank, int peer)
             snprintf(why, sizeof why, "rank %d of %d has left while rank %d was waiting for it", peer, h->ranks, rank);
             end(h, why);
         } else if (pthread_cond_timedwait(&h->changed, &h->mutex, &until) == ETIMEDOUT && !holds(h, rank, peer)) {
-            snprintf(why, sizeof why, "rank %d of %d has not been heard of for %g s", to_blame(h, rank), h->ranks,
-                     h->patience);
-            end(h, why);
+            blame(h, rank);
         }
     }
     h->places[rank].waits_for = NOBODY;
@@ -135,20 +148,17 @@ static void thread_fail(void *user, const char *why)
     pthread_mutex_unlock(&s->hall->mutex);
 }
 
-static bool thread_look(void *user, char *why, size_t size)
+static bool thread_look(void *user, int peer, double seconds, char *why, size_t size)
 {
     const seat *s = user;
     hall *h = s->hall;
     pthread_mutex_lock(&h->mutex);
-    bool well = !*h->error;
+    h->places[s->rank].waits_for = peer;
+    if (!*h->error && peer != NOBODY && seconds > h->patience)
+        blame(h, s->rank);
+    const bool well = !*h->error;
     if (!well)
         snprintf(why, size, "%s", h->error);
-    for (int i = 0; i < h->ranks && well; i++) {
-        well = !h->places[i].left;
-        if (!well)
-            snprintf(why, size, "rank %d of %d has left while the device of rank %d was waiting for it", i, h->ranks,
-                     s->rank);
-    }
     pthread_mutex_unlock(&h->mutex);
     return well;
 }

@@ -1,7 +1,7 @@
 /*
  * mpi_fault.c - preloaded into a rank, it makes one of its messages wrong. GRADUS_MPI_FAULT="KIND TAG N": message N,
  * from 0, of those with that tag and more than 8 bytes is sent short (half of it), long (8 bytes more) or as garbage;
- * with "init 0 0" the rank never comes back from MPI_Init.
+ * with "init 0 0" the rank never comes back from MPI_Init_thread, with "single 0 0" it may have one thread alone.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,12 +19,15 @@ static void read_fault(void)
         fprintf(stderr, "mpi_fault: GRADUS_MPI_FAULT is not KIND TAG N\n");
 }
 
-int MPI_Init(int *argc, char ***argv)
+int MPI_Init_thread(int *argc, char ***argv, int wanted, int *level)
 {
     read_fault();
     while (strcmp(kind, "init") == 0)
         pause();
-    return PMPI_Init(argc, argv);
+    const int code = PMPI_Init_thread(argc, argv, wanted, level);
+    if (strcmp(kind, "single") == 0)
+        *level = MPI_THREAD_SINGLE;
+    return code;
 }
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

@@ -26,7 +26,7 @@ class NewOptimizer(Case):
         text = text.replace("/* --- the table", code + "\n/* --- the table")
         table.write_text(text.replace("    {.name = NULL}", entry + "    {.name = NULL}"))
         library = pathlib.Path(GRADUS).parent
-        sources = [str(p) for p in tool.rglob("*.c") if "bench" not in p.parts and p.name != "mpi_carrier.c"]
+        sources = [str(p) for p in tool.rglob("*.c") if "bench" not in p.parts and not re.match("mpi_[cp]", p.name)]
         main = tool / "commands.c"
         main.write_text(re.sub(r"&bench_\w*command,", "", main.read_text()))
         words = [

@@ -7,13 +7,14 @@
  *   - counts that do not match are a wrong use; a rank that has aborted is a remote error of those that talk to it
  *
  * FAKE_NCCL in the environment: "open" rank 1 cannot; "error N": rank 1's exchange N (from 0) fails; "never N": it does
- * not end.
+ * not end; "hang N": the call that asks for it does not come back for four seconds. "old": it is an earlier version.
  */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, REMOTE_ERROR = 6, IN_PROGRESS = 7 };
 enum { RANKS = 8, CLIQUES = 64, NO_TIMING = 2, COPY_DEFAULT = 4 };
@@ -61,7 +62,7 @@ int ncclGroupStart(void);
 int ncclGroupEnd(void);
 const char *ncclGetErrorString(int result);
 
-int fake_nccl_exchanges, fake_nccl_aborts; /* read when all ranks have ended */
+int fake_nccl_exchanges, fake_nccl_aborts, fake_nccl_open; /* communicators; read when all ranks have ended */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static communicator *cliques[CLIQUES][RANKS];
@@ -80,7 +81,8 @@ static bool goes_wrong(const communicator *c, const char *how)
 
 int ncclGetVersion(int *version)
 {
-    *version = 21700;
+    const char *asked = getenv("FAKE_NCCL");
+    *version = asked && strcmp(asked, "old") == 0 ? 21602 : 21700;
     return SUCCESS;
 }
 
@@ -116,6 +118,7 @@ int ncclCommInitRankConfig(communicator **comm, int ranks, unique_id id, int ran
         own->error = SYSTEM_ERROR;
     pthread_mutex_lock(&mutex);
     cliques[own->clique][rank] = own;
+    fake_nccl_open++;
     pthread_mutex_unlock(&mutex);
     *comm = own;
     return IN_PROGRESS;
@@ -127,12 +130,16 @@ int ncclCommAbort(communicator *c)
     pthread_mutex_lock(&mutex);
     c->aborted = true;
     fake_nccl_aborts++;
+    fake_nccl_open--;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
 }
 
 int ncclCommDestroy(communicator *c)
 {
+    pthread_mutex_lock(&mutex);
+    fake_nccl_open -= !c->posted;
+    pthread_mutex_unlock(&mutex);
     return c->posted ? INVALID_USAGE : SUCCESS;
 }
 
@@ -186,6 +193,8 @@ int ncclGroupEnd(void)
     of_group = NULL;
     if (!c)
         return SUCCESS;
+    if (goes_wrong(c, "hang"))
+        sleep(4);
     pthread_mutex_lock(&mutex);
     cudaEventRecord(c->ready, c->stream);
     c->posted = true;

@@ -110,6 +110,7 @@ static void gpus_do_not_show(void **state)
         assert_int_equal(counted("fake_nccl_exchanges"), UPDATES * wanted);
     }
     assert_int_equal(counted("fake_nccl_aborts"), 0);
+    assert_int_equal(counted("fake_nccl_open"), 0);
 }
 
 /* Without NCCL, or on one GPU, which NCCL cannot share, the host's memory does. */
@@ -121,6 +122,9 @@ static void without_it_too(void **state)
     setenv("GRADUS_NCCL", "off", 1);
     same_bits(4, false);
     unsetenv("GRADUS_NCCL");
+    setenv("FAKE_NCCL", "old", 1);
+    same_bits(2, false);
+    unsetenv("FAKE_NCCL");
     assert_int_equal(counted("fake_nccl_exchanges"), 0);
 }
 
@@ -137,6 +141,7 @@ static void all_end(void *(*of)(void *), double patience, const char *words)
     const double begin = now();
     run(of, RANKS, false, patience, many);
     assert_true(now() - begin < patience + 8);
+    assert_int_equal(counted("fake_nccl_open"), 0);
     for (int i = 0; i < RANKS; i++)
         if (many[i].code != GR_DEVICE_FAULT || !strstr(many[i].error, words))
             fail_msg("rank %d ends with %d: %s", i, many[i].code, many[i].error);
@@ -151,20 +156,21 @@ static void what_goes_wrong_is_told_on_all(void **state)
     all_end(train, 0, "rank 1: NCCL's exchange: unhandled system error");
     counted("fake_nccl_aborts");
     setenv("FAKE_NCCL", "never 7", 1);
-    all_end(train, 1, "have not answered that of rank");
+    all_end(train, 1, "ranks 0 and 1 of 4 have waited for each other for 1 s");
     assert_int_equal(counted("fake_nccl_aborts"), RANKS);
+    setenv("FAKE_NCCL", "hang 7", 1);
+    all_end(train, 1, "rank 1 of 4 has not been heard of for 1 s");
     unsetenv("FAKE_NCCL");
 }
 
-/* Rank 2 sums a larger tensor than the others. */
-static void *sum_another(void *user)
+/* A sum of so many elements, by a device with another function for whether it is idle; NULL: its own. */
+static void *sum(member *m, int64_t count, bool (*idle)(gr_device *d))
 {
-    member *m = user;
     char gpu[16];
-    const int rank = gr_group_rank(m->group);
-    snprintf(gpu, sizeof gpu, "cuda:%d", rank);
+    snprintf(gpu, sizeof gpu, "cuda:%d", gr_group_rank(m->group));
     gr_context *ctx = gr_open(&(gr_options){.device = gpu});
-    gr_tensor *t = gr_tensor_new(ctx, GR_F32, 1, (int64_t[]){rank == 2 ? 9 : 8});
+    gr_tensor *t = gr_tensor_new(ctx, GR_F32, 1, &count);
+    ctx->device->idle = idle ? idle : ctx->device->idle;
     if (gr__group_connect(m->group, ctx))
         gr_group_sum(m->group, t);
     m->code = gr_error_code(ctx);
@@ -175,12 +181,38 @@ static void *sum_another(void *user)
     return NULL;
 }
 
+/* Rank 2 sums a larger tensor than the others. */
+static void *sum_another(void *user)
+{
+    member *m = user;
+    return sum(m, gr_group_rank(m->group) == 2 ? 9 : 8, NULL);
+}
+
 static void another_sum_reaches_no_device(void **state)
 {
     (void)state;
     counted("fake_nccl_exchanges");
     all_end(sum_another, 0, "over devices, of ");
     assert_int_equal(counted("fake_nccl_exchanges"), 0);
+}
+
+static bool never_idle(gr_device *d)
+{
+    (void)d;
+    return false;
+}
+
+/* Rank 2's device does not come to the end of what was before the sum. */
+static void *sum_behind_a_hang(void *user)
+{
+    member *m = user;
+    return sum(m, 8, gr_group_rank(m->group) == 2 ? never_idle : NULL);
+}
+
+static void a_device_that_hangs_is_named(void **state)
+{
+    (void)state;
+    all_end(sum_behind_a_hang, 1, "rank 2 of 4 has not been heard of for 1 s");
 }
 
 int main(void)
@@ -190,6 +222,7 @@ int main(void)
         cmocka_unit_test(without_it_too),
         cmocka_unit_test(what_goes_wrong_is_told_on_all),
         cmocka_unit_test(another_sum_reaches_no_device),
+        cmocka_unit_test(a_device_that_hangs_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

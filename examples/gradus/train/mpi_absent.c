@@ -3,12 +3,18 @@
 
 #include "train/mpi_carrier.h"
 
-gr_group *mpi_carrier_open(double patience, gr_code *code, char *why, size_t size)
+bool mpi_carrier_open(int ranks, double patience, gr_group *members[], gr_code *code, char *why, size_t size)
 {
+    (void)ranks;
     (void)patience;
+    (void)members;
     *code = GR_USAGE;
     snprintf(why, size,
              "started by mpirun, but this build is without MPI: install libopenmpi-dev or libmpich-dev and "
              "build with -DGRADUS_MPI=ON");
-    return NULL;
+    return false;
+}
+
+void mpi_carrier_close(void)
+{
 }

@@ -19,31 +19,42 @@ typedef struct {
     int code;
 } rank;
 
-/* Whether mpirun has started this process beside others: Open MPI's way to say so, and that of MPICH. */
-static bool started_by_mpirun(void)
+/* What mpirun says in the environment, Open MPI's or MPICH's in its own word; none: it has started nothing. */
+static int told(const char *open_mpi, const char *mpich, int none)
 {
-    const char *open_mpi = getenv("OMPI_COMM_WORLD_SIZE"), *mpich = getenv("PMI_SIZE");
-    return (open_mpi && atoi(open_mpi) > 1) || (mpich && atoi(mpich) > 1);
+    const char *text = getenv(open_mpi) ? getenv(open_mpi) : getenv(mpich);
+    return text ? atoi(text) : none;
 }
 
-/* Threads that take part: ranks, of which each needs one for every shard where all of these are under way at once. */
-static int64_t members(const settings *s)
+/* That mpirun has started, this one among them; 1: on its own. */
+static int processes(void)
 {
-    return settings_synchronised(s) ? s->shards : s->ranks;
+    const int n = told("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", 1);
+    return n > 1 ? n : 1;
+}
+
+/* Of all processes: as many as --ranks, or as shards where all of these are under way at once; else each has one. */
+static int64_t all_ranks(const settings *s)
+{
+    const int64_t asked = settings_synchronised(s) ? s->shards : s->ranks;
+    return asked ? asked : processes();
 }
 
 int ranks_check(const settings *s, const char *command)
 {
-    const long long shards = s->shards ? s->shards : 1;
-    if (s->ranks && started_by_mpirun())
-        return complain(GR_USAGE, command, "--ranks is for threads of one process, but mpirun has started several");
-    if (s->patience > 0 && members(s) <= 1 && !started_by_mpirun())
+    const long long shards = s->shards ? s->shards : 1, all = all_ranks(s);
+    if (s->patience > 0 && all <= 1)
         return complain(GR_USAGE, command, "--patience is for several --ranks");
     if (s->ranks & (s->ranks - 1))
         return complain(GR_USAGE, command, "--ranks %lld: it must be a power of two, such as 4", (long long)s->ranks);
     if (s->ranks > shards)
         return complain(GR_USAGE, command, "--ranks %lld share %lld shard%s; give --shards %lld or more",
                         (long long)s->ranks, shards, shards == 1 ? "" : "s", (long long)s->ranks);
+    if (all % processes())
+        return complain(GR_USAGE, command,
+                        "mpirun has started %d processes, and --%s %lld makes %lld ranks, which they cannot share out "
+                        "alike: start a power of two of them, at most %lld",
+                        processes(), s->ranks && !settings_synchronised(s) ? "ranks" : "shards", all, all, all);
     return 0;
 }
 
@@ -84,7 +95,7 @@ static resolved with_gpu(const resolved *s, int number)
     return own;
 }
 
-/* Starts all but rank 0; returns how many ranks there are then. */
+/* Starts all of this process but the first; returns how many there are then. */
 static int start(rank *ranks, int n)
 {
     for (int i = 1; i < n; i++)
@@ -93,15 +104,13 @@ static int start(rank *ranks, int n)
     return n;
 }
 
-static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+/* Runs the ranks of this process, the first of them in this thread, each with a GPU from number on. */
+static int run_members(const resolved *s, int (*run)(const resolved *s, gr_group *group), gr_group *groups[], int n,
+                       int number)
 {
     rank ranks[GR_MAX_RANKS];
-    gr_group *groups[GR_MAX_RANKS];
-    const int n = (int)members(&s->asked);
-    if (!gr_group_threads(n, s->asked.patience, groups))
-        return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
     for (int i = 0; i < n; i++)
-        ranks[i] = (rank){.s = with_gpu(s, i), .run = run, .group = groups[i]};
+        ranks[i] = (rank){.s = with_gpu(s, number + i), .run = run, .group = groups[i]};
     json_object_seed(0); /* which threads must not do at once */
     const int started = start(ranks, n);
     for (int i = started; i < n; i++) {
@@ -112,47 +121,50 @@ static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group
     int code = ranks[0].code;
     for (int i = 1; i < started; i++) {
         pthread_join(ranks[i].thread, NULL);
-        if (code == GR_DEVICE_FAULT && ranks[i].code) /* rank 0 has ended because another has */
+        if (code == GR_DEVICE_FAULT && ranks[i].code) /* the first has ended because another has */
             code = ranks[i].code;
     }
     return code == GR_DEVICE_FAULT && started < n ? GR_NO_MEMORY : code;
 }
 
-/* Of this process among those of its machine. */
-static int number_here(void)
+static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group *group), int n, const char *command)
 {
-    const char *open_mpi = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *mpich = getenv("MPI_LOCALRANKID");
-    return open_mpi ? atoi(open_mpi) : mpich ? atoi(mpich) : 0;
+    gr_group *groups[GR_MAX_RANKS];
+    if (!gr_group_threads(n, s->asked.patience, groups))
+        return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
+    return run_members(s, run, groups, n, 0);
 }
 
-/* This process is one rank; the others speak when they fail, as rank 0 may be gone. */
-static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+/* This process is one of several; each speaks when it fails, as the one with rank 0 may be gone. */
+static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), int n, const char *command)
 {
+    gr_group *groups[GR_MAX_RANKS];
     char why[256];
-    gr_code code;
-    gr_group *group = mpi_carrier_open(s->asked.patience, &code, why, sizeof why);
-    if (!group)
-        return complain(code, command, "%s", why);
-    resolved own = with_gpu(s, number_here());
-    own.asked.ranks = gr_group_size(group);
-    const int number = gr_group_rank(group);
-    if (number > 0)
+    gr_code opened;
+    if (!mpi_carrier_open(n, s->asked.patience, groups, &opened, why, sizeof why))
+        return complain(opened, command, "%s", why);
+    const int first = gr_group_rank(groups[0]);
+    resolved own = *s;
+    own.asked.ranks = gr_group_size(groups[0]);
+    if (first > 0)
         complain_quietly();
-    code = run(&own, group);
-    if (number > 0 && code && code != GR_STOPPED)
-        fprintf(stderr, "gradus %s: rank %d: %s\n", command, number, complaint_kept());
-    gr_group_close(group);
+    const int number = told("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", 0); /* among those of its machine */
+    const int code = run_members(&own, run, groups, n, n * number);
+    if (first > 0 && code && code != GR_STOPPED)
+        fprintf(stderr, "gradus %s: rank %d: %s\n", command, first, complaint_kept());
+    mpi_carrier_close();
     return code;
 }
 
 int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
 {
     resolved shared = *s;
-    if (started_by_mpirun())
-        return run_process(s, run, command);
-    if (members(&s->asked) <= 1)
-        return run(s, NULL);
-    const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / members(&s->asked);
-    shared.asked.threads = share > 0 ? share : 1;
-    return run_threads(&shared, run, command);
+    const int n = (int)(all_ranks(&s->asked) / processes()); /* of this process */
+    if (n > 1) {
+        const int64_t threads = s->asked.threads ? s->asked.threads : processors(), share = threads / n;
+        shared.asked.threads = share > 0 ? share : 1;
+    }
+    if (processes() > 1)
+        return run_process(&shared, run, n, command);
+    return n > 1 ? run_threads(&shared, run, n, command) : run(s, NULL);
 }

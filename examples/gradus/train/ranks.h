@@ -1,4 +1,4 @@
-/* ranks.h - one run by several ranks: threads of this process (--ranks), or processes that mpirun has started. */
+/* ranks.h - one run by several ranks: threads of this process (--ranks), processes that mpirun has started, or both. */
 #ifndef GRADUS_TOOL_RANKS_H
 #define GRADUS_TOOL_RANKS_H
 
@@ -8,9 +8,9 @@
 int ranks_check(const settings *s, const char *command);
 
 /*
- * Calls run for every rank of s, each in a thread of its own with its share of the processors, rank 0 in this one;
- * others complain by rank 0 alone. Returns its exit code, or that of the rank that has ended all of them. Of processes
- * it is called by each, and runs one rank.
+ * Calls run for every rank of s, each in a thread of its own with its share of the processors, the first in this one;
+ * others complain by the first alone. Returns its exit code, or that of the rank that has ended all of them. Of several
+ * processes it is called by each, and runs its share of the ranks.
  */
 int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command);
 

@@ -42,8 +42,9 @@ static const option ask_options[] = {
 
 static const option rank_options[] = {
     COUNT_OPTION("ranks", "R", RUN(ranks), 1, GR_MAX_RANKS,
-                 "share the --shards out to so many ranks, threads of this process with their share of --threads: a "
-                 "power of two, and the results do not depend on it (default: 1)"),
+                 "share the --shards out to so many ranks, threads of this process with their share of --threads, or "
+                 "of several that mpirun has started: a power of two, and the results do not depend on it (default: 1, "
+                 "or one for each process)"),
     POSITIVE_OPTION("patience", "SECONDS", RUN(patience),
                     "with several ranks: how long one may let the others wait before it is given up (default: 10)"),
     {0},
