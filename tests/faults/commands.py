@@ -1,7 +1,7 @@
 """The command lines whose calls fail one after the other, what they read, and what they always print.
 
-GRADUS_FAULTS=all: every failure of each command is tried, of the few in SAMPLED so many that are drawn anew each time.
-Without it a few of each are, always the same.
+GRADUS_FAULTS=all: every failure of each command is tried; of the few in SAMPLED the first and the last allocation by
+each chain of calls, and so many calls that are drawn anew each time. Without it a few of each are, always the same.
 """
 
 import io

@@ -1,9 +1,11 @@
 """Allocations that fail: no crash, no hang, 4 (or 0 with all of the output) and a word about it, nothing half done."""
 
 import re
+import struct
+import sys
 import unittest
 
-from commands import EARLIER, LATER, Commands, printed, undated, words_of
+from commands import ALL, EARLIER, LATER, SAMPLED, Commands, printed, undated, words_of
 
 DONE, SOME_FAILED, MEMORY = 0, 1, 4
 OF_RUNS = ("sweep", "sweep goes on", "sweep side by side", "reproduce")  # memory of one of their runs: its row says so
@@ -28,12 +30,27 @@ class Allocations(Commands):
             self.assertIn(undated((self.folder / file).read_bytes()), (EARLIER, self.right_bytes[file]), file)
         self.assertFalse([f for f in self.files() if ".tmp." in f])
 
+    def numbers_by_calls(self):
+        """Of the last run's allocations the first and the last that each chain of calls has made."""
+        stacks = struct.unpack_from(f"<{self.count()}Q", (self.side / "stacks").read_bytes())
+        first = {stack: number for number, stack in reversed(list(enumerate(stacks, 1)))}
+        last = {stack: number for number, stack in enumerate(stacks, 1)}
+        return {*first.values(), *last.values()}
+
+    def drawn(self, name, trials):
+        if not (ALL and name in SAMPLED):
+            return super().drawn(name, trials)
+        trying = [(number, behind) for number, behind in trials if number in self.by_calls]
+        print(f"{name}: {len(trying)} of {len(trials)} failures", file=sys.stderr, flush=True)
+        return trying
+
     def look_at(self, name, among=None):
         """Without among, a slice, the failures that are drawn; else each of those."""
         words = words_of(name)
-        whole = self.run_with(words)
+        whole = self.run_with(words, GRADUS_STACKS=str(self.side / "stacks"))
         self.assertEqual(whole.returncode, DONE, whole.stderr)
         count, right, out = self.count(), self.contents(), printed(name, whole.stdout)
+        self.by_calls = self.numbers_by_calls()
         self.right_bytes = {file: undated((self.folder / file).read_bytes()) for file in LATER}
         trials = [(n, b) for n in range(1, count + 1)[among or slice(None)] for b in "01"]
         for number, behind in trials if among else self.drawn(name, trials):
