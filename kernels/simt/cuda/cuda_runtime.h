@@ -110,7 +110,8 @@ template <class K>
 static inline cudaError_t cudaLaunchKernel(K *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes = 0,
                                            cudaStream_t stream = 0, GR__HERE)
 {
-    gr__unpack<K *>::call(gr__config("cudaLaunchKernel", "", grid, block, bytes, stream, file, line), kernel, arguments);
+    gr__unpack<K *>::call(gr__config("cudaLaunchKernel", "", grid, block, bytes, stream, file, line), kernel,
+                          arguments);
     return cudaPeekAtLastError();
 }
 
