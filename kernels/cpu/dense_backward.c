@@ -17,7 +17,7 @@ enum {
     SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
     COLUMNS = 128, /* of dz, for one chunk of its preparation */
-    APART = 16     /* floats between packed samples beyond their block: a power of two would share cache sets */
+    APART = 16     /* floats between packed samples of a tall block: many at a power of two share few cache sets */
 };
 
 typedef struct {
@@ -40,7 +40,7 @@ static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *bas
     f.blocks = ceil_div(in, f.block);
     f.chunks = min64(CHUNKS, f.blocks);
     f.wt_floats = min64(DEPTH, out) * f.block;
-    f.xb_pitch = f.block + APART;
+    f.xb_pitch = f.block + (f.block == TALL ? APART : 0);
     f.xb_floats = min64(SAMPLES, n) * f.xb_pitch;
     f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
     scratch s = {.base = base};

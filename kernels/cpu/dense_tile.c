@@ -1,6 +1,18 @@
 /* dense_tile.c - the register tile of dense layers. */
 #include "kernels/cpu/dense_tile.h"
 
+/*
+ * Steps between two chances to ask ahead. One behind the other they are mixed by the compiler and want more than 16
+ * registers: a sum would go to memory and back in each of them.
+ */
+#if defined(TALL_TILES)
+#define STEPS UNROLL
+#elif defined(__clang__)
+#define STEPS _Pragma("clang loop unroll(disable)")
+#else
+#define STEPS _Pragma("GCC unroll 1")
+#endif
+
 typedef struct {
     const float *group[(TILE_ROWS + 2) / 3]; /* every third row; the two behind it are one and two strides away */
     const float *b;
@@ -57,7 +69,7 @@ INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, c
     int64_t k = t->depth;
     for (; k >= RUN; k -= RUN) {
         const float *first = ahead_next(t->ahead), *second = ahead_next(t->ahead);
-        UNROLL
+        STEPS
         for (int u = 0; u < RUN; u++) {
             step(t, acc, &p, rows, vecs);
             prefetch(first + u * LINE);
