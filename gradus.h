@@ -4,7 +4,8 @@
  * Read in this order: core/core.h (contexts, errors, tensors, the step), core/group/group.h (ranks that train
  * together), kernels/ops/ops.h (operations), nn/nn.h (layers and models), nn/zoo/zoo.h (published networks),
  * data/data.h (images and batches), amp/amp.h (the loss scale), optim/optim.h (optimizers and the fit loop);
- * core/watch.h is for results as they come, core/temporary.h for files of one's own that are to appear whole.
+ * core/watch.h is for results as they come and for tools that look on, core/temporary.h for files of one's own that are
+ * to appear whole.
  */
 #ifndef GRADUS_H
 #define GRADUS_H

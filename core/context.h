@@ -8,6 +8,7 @@
 #include "core/handles.h"
 #include "core/lent.h"
 #include "core/tape.h"
+#include "core/watch.h"
 
 /* Something of a module above core that must be freed with the context. */
 typedef struct gr_owned {
@@ -54,6 +55,7 @@ struct gr_context {
 
     void (*trace)(void *user, const gr_trace_event *event);
     void *trace_user;
+    gr_ranges ranges;       /* begin NULL: nobody watches */
     const gr_op *traced_op; /* of the kernel that the hook is told of; NULL: it is told of none */
     const gr_call *traced_call;
     gr_tensor *traced_result; /* of a forward pass; NULL: of another */

@@ -261,10 +261,11 @@ void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *ev
 char *gr_trace_shapes(const gr_context *ctx, char *text, size_t size);
 
 /*
- * A span of a program's own: gr_span_begin before, its result to gr_span_end behind. Spans lie inside each other or
- * apart. name must live as long as whoever traces wants it. Nothing happens where nobody traces, and in dry runs.
+ * A span of a program's own: gr_span_begin before, its result to gr_span_end behind, with the same name. Spans lie
+ * inside each other or apart. name must live as long as whoever traces wants it. Nothing happens where nobody looks on
+ * (gr_trace, gr_watch_ranges), and in dry runs.
  */
-double gr_span_begin(const gr_context *ctx);
+double gr_span_begin(const gr_context *ctx, const char *name);
 void gr_span_end(gr_context *ctx, const char *name, double begin);
 
 /* What the machine allows a kernel of this context: its device, type, instruction set and threads. */

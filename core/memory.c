@@ -225,11 +225,10 @@ bool gr__state_write(gr_context *ctx)
     if (ctx->options.plan_only || !ctx->device_state || ctx->capturing)
         return gr_ok(ctx);
     const size_t bytes = ctx->scaler ? offsetof(gr_step_state, loss_scale) : sizeof ctx->state;
-    const double begin = gr_span_begin(ctx);
-    if (!ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, bytes))
-        return gr__device_failed(ctx, "the step state was written");
+    const double begin = gr_span_begin(ctx, "step state");
+    const bool written = ctx->device->upload(ctx->device, ctx->device_state, &ctx->state, bytes);
     gr__trace_copy(ctx, "step state", bytes, begin);
-    return gr_ok(ctx);
+    return written ? gr_ok(ctx) : gr__device_failed(ctx, "the step state was written");
 }
 
 void gr_set_update_weight(gr_context *ctx, double weight)

@@ -186,7 +186,11 @@ static bool run_traced(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass 
 
 bool gr__run_kernel(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
-    const bool done = (ctx->trace ? run_traced(ctx, op, call, pass) : run(ctx, op, call, pass)) && !faulty(ctx, op);
+    const bool watched = gr__range_begin(ctx, op->name, gr__pass_name(op, pass));
+    const bool ran = ctx->trace ? run_traced(ctx, op, call, pass) : run(ctx, op, call, pass);
+    if (watched)
+        gr__range_end(ctx);
+    const bool done = ran && !faulty(ctx, op);
     if (done && ctx->inspect && !ctx->planning)
         ctx->inspect(ctx->inspect_user, op, call, pass);
     return done;

@@ -48,11 +48,10 @@ bool gr__add_to(gr_tensor *t, gr_tensor *s)
     gr_context *ctx = t->ctx;
     if (gr__is_half(t))
         return ctx->mixed->add_halves(t, s);
-    const double begin = gr_span_begin(ctx);
-    if (!ctx->planning && !ctx->device->add_real(ctx->device, t->data, s->data, t->count))
-        return gr__device_failed(ctx, "two gradients were added");
+    const double begin = gr_span_begin(ctx, "add_gradient");
+    const bool added = ctx->planning || ctx->device->add_real(ctx->device, t->data, s->data, t->count);
     gr__trace_sum(ctx, t, begin);
-    return true;
+    return added || gr__device_failed(ctx, "two gradients were added");
 }
 
 static gr_node *new_node(gr_context *ctx)
@@ -216,7 +215,7 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         return gr__fail(ctx, GR_USAGE,
                         "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
                         "parameter, was made while recording was off, or was differentiated before");
-    const double begin = gr_span_begin(ctx);
+    const double begin = gr_span_begin(ctx, "backward");
     own_storage(y);
     y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {

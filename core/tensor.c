@@ -216,7 +216,7 @@ bool gr_upload(gr_tensor *t, const void *host)
     if (!t->data)
         return true; /* planning */
     gr_device *d = t->ctx->device;
-    const double begin = gr_span_begin(t->ctx);
+    const double begin = gr_span_begin(t->ctx, "upload");
     const bool copied = d->upload(d, t->data, host, gr__bytes(t));
     gr__trace_copy(t->ctx, "upload", gr__bytes(t), begin);
     return copied || gr__device_failed(t->ctx, "a tensor was copied to it");
@@ -227,7 +227,7 @@ static bool download(const gr_tensor *t, void *host, const char *function)
     if (!reachable(t, function) || !is_given(t, host, function) || !t->data)
         return false;
     gr_device *d = t->ctx->device;
-    const double begin = gr_span_begin(t->ctx);
+    const double begin = gr_span_begin(t->ctx, "download");
     const bool copied = d->download(d, host, t->data, gr__bytes(t));
     gr__trace_copy(t->ctx, "download", gr__bytes(t), begin);
     return copied || gr__device_failed(t->ctx, "a tensor was copied from it");

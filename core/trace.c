@@ -17,6 +17,26 @@ void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *ev
     gr__lent_take_most(&ctx->lent);
 }
 
+void gr_watch_ranges(gr_context *ctx, const gr_ranges *ranges)
+{
+    if (ctx)
+        ctx->ranges = ranges ? *ranges : (gr_ranges){0};
+}
+
+bool gr__range_begin(const gr_context *ctx, const char *name, const char *pass)
+{
+    if (!ctx->ranges.begin || ctx->planning)
+        return false;
+    ctx->ranges.begin(ctx->ranges.user, name, ctx->module, pass);
+    return true;
+}
+
+void gr__range_end(const gr_context *ctx)
+{
+    if (ctx->ranges.end)
+        ctx->ranges.end(ctx->ranges.user);
+}
+
 static void report(gr_context *ctx, gr_trace_event *event)
 {
     event->memory = ctx->persistent + gr__step_take_most(ctx);
@@ -60,12 +80,17 @@ static void count_backward(const gr_op *op, const gr_call *call, gr_trace_event 
     }
 }
 
+const char *gr__pass_name(const gr_op *op, gr_pass pass)
+{
+    return op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
+}
+
 void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event)
 {
     event.kind = GR_TRACE_KERNEL;
     event.op = op->name;
     event.module = ctx->module;
-    event.pass = op->kind == GR_UPDATE ? "update" : pass == GR_FORWARD ? "forward" : "backward";
+    event.pass = gr__pass_name(op, pass);
     event.flops = op->flops(call, pass);
     (pass == GR_FORWARD ? count_forward : count_backward)(op, call, &event);
     ctx->traced_op = op;
@@ -78,10 +103,13 @@ void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_
 
 void gr__trace_sum(gr_context *ctx, const gr_tensor *sum, double begin)
 {
-    if (!ctx->trace || begin == 0)
+    if (begin == 0)
         return;
-    if (ctx->device->wait)
+    if (ctx->trace && ctx->device->wait)
         ctx->device->wait(ctx->device);
+    gr__range_end(ctx);
+    if (!ctx->trace)
+        return;
     report(ctx, &(gr_trace_event){.op = "add_gradient",
                                   .module = ctx->module,
                                   .pass = "backward",
@@ -114,14 +142,19 @@ gr_tensor *gr_trace_result(const gr_context *ctx)
 
 /* --- copies and spans --------------------------------------------------------------------------------------------- */
 
-double gr_span_begin(const gr_context *ctx)
+double gr_span_begin(const gr_context *ctx, const char *name)
 {
-    return ctx && ctx->trace && !ctx->planning ? gr__seconds() : 0;
+    if (!ctx || ctx->planning)
+        return 0;
+    return gr__range_begin(ctx, name, "") || ctx->trace ? gr__seconds() : 0;
 }
 
 void gr_span_end(gr_context *ctx, const char *name, double begin)
 {
-    if (ctx && ctx->trace && begin > 0)
+    if (!ctx || begin == 0)
+        return;
+    gr__range_end(ctx);
+    if (ctx->trace)
         ctx->trace(ctx->trace_user, &(gr_trace_event){.kind = GR_TRACE_SPAN,
                                                       .op = name,
                                                       .module = ctx->module,
@@ -132,7 +165,10 @@ void gr_span_end(gr_context *ctx, const char *name, double begin)
 
 void gr__trace_copy(gr_context *ctx, const char *name, size_t bytes, double begin)
 {
-    if (!ctx->trace || begin == 0)
+    if (begin == 0)
+        return;
+    gr__range_end(ctx);
+    if (!ctx->trace)
         return;
     const gr_op *op = ctx->traced_op; /* of a hook that copies a result: the copy is no kernel, and has none */
     gr_tensor *result = ctx->traced_result;

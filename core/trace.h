@@ -7,6 +7,13 @@
 
 #include "core/context.h"
 
+/* "forward", "backward" or, of an UPDATE, "update". */
+const char *gr__pass_name(const gr_op *op, gr_pass pass);
+
+/* Tells whoever watches ranges; false: nobody does, and no end is to follow. pass: "" of what is no kernel. */
+bool gr__range_begin(const gr_context *ctx, const char *name, const char *pass);
+void gr__range_end(const gr_context *ctx);
+
 /* A kernel that has run from event.begin to event.end; what else is to be said of it is filled in. */
 void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event);
 

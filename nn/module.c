@@ -182,9 +182,10 @@ bool gr__build_for(gr_module *net, const gr_tensor *x)
 
 gr_tensor *gr__forward(gr_module *net, gr_tensor *x)
 {
-    const double begin = gr_span_begin(net->ctx);
+    const char *name = net->parameters ? "forward" : net->name;
+    const double begin = gr_span_begin(net->ctx, name);
     gr_tensor *y = net->class->forward(net, x);
-    gr_span_end(net->ctx, net->parameters ? "forward" : net->name, begin);
+    gr_span_end(net->ctx, name, begin);
     return y;
 }
 

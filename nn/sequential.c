@@ -49,7 +49,7 @@ gr_tensor *gr__run_stages(gr_module *m, gr_tensor *input, int first, int last)
     gr_tensor *x = input;
     for (int i = first; i < last && x; i++) {
         const char *before = gr__enter_module(m->ctx, m->stages[i].name);
-        const double begin = gr_span_begin(m->ctx);
+        const double begin = gr_span_begin(m->ctx, m->stages[i].name);
         gr_tensor *y = m->stages[i].run(m->stages[i].layers, x);
         gr_span_end(m->ctx, m->stages[i].name, begin);
         gr__let_go(x, y, input);

@@ -145,7 +145,7 @@ static void end_update(gr_optimizer *opt)
 
 bool gr__update_finish(gr_optimizer *opt)
 {
-    const double begin = gr_span_begin(opt->ctx);
+    const double begin = gr_span_begin(opt->ctx, "optimizer");
     opt->pass = step_pass(opt) ? (opt->pass + 1) % gr_optimizer_passes(opt) : 0;
     opt->net->parameters->statistics->frozen = opt->pass > 0;
     if (opt->pass == 0)

@@ -60,7 +60,8 @@ check() { # ROOT
             target=${target%%[\">]*}
             top=${target%%/*}
             case ${file#"$root"/} in
-                kernels/simt/cuda/* | tests/cuda_programs/* | tests/ptx/* | examples/puzzles/* | examples/ladders/*)
+                kernels/simt/cuda/* | tests/cuda_programs/* | tests/nvtx/* | tests/ptx/* | examples/puzzles/* | \
+                    examples/ladders/*)
                     continue ;;
             esac
             case $target in

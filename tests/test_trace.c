@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "gradus.h"
@@ -42,7 +43,7 @@ static void step(watch *w)
     gr_tensor *x = gr_tensor_new(w->ctx, GR_F32, 2, (int64_t[]){3, 4}),
               *weights = gr_variable(w->ctx, 2, (int64_t[]){4, 2});
     gr_trace(w->ctx, on_event, w);
-    const double begin = gr_span_begin(w->ctx);
+    const double begin = gr_span_begin(w->ctx, "mine");
     gr_upload(x, values);
     gr_tensor *y = gr_tanh(gr_dense(x, weights, NULL, NULL));
     gr_tensor *dy = gr_tensor_new(w->ctx, GR_F32, 2, (int64_t[]){3, 2});
@@ -168,17 +169,54 @@ static void sums_of_gradients(void **state)
     assert_int_equal(gr_close(w.ctx), 0);
 }
 
+/* Ranges as words: "mine(upload() dense forward() ...)". */
+static void on_begin(void *user, const char *op, const char *module, const char *pass)
+{
+    char *text = user;
+    assert_string_equal(module, "");
+    snprintf(text + strlen(text), 256 - strlen(text), *pass ? "%s %s(" : "%s(", op, pass);
+}
+
+static void on_end(void *user)
+{
+    strcat(user, ")");
+}
+
+static void ranges_lie_inside_each_other(void **state)
+{
+    (void)state;
+    watch w = {.ctx = gr_open(NULL)};
+    gr_tensor *x = gr_tensor_new(w.ctx, GR_F32, 1, (int64_t[]){5});
+    char text[256] = "";
+    gr_watch_ranges(NULL, NULL);
+    gr_watch_ranges(w.ctx, &(gr_ranges){on_begin, on_end, text});
+    step(&w); /* traced, too */
+    assert_int_equal(w.n, 7);
+    assert_string_equal(text, "mine(upload()dense forward()tanh forward()backward(tanh backward()dense backward()))");
+    gr_plan_begin(w.ctx);
+    gr_relu(x);
+    gr_plan_end(w.ctx);
+    assert_null(strstr(text, "relu"));
+    *text = '\0';
+    gr_relu(x); /* nobody traces any more */
+    assert_string_equal(text, "relu forward()");
+    gr_watch_ranges(w.ctx, NULL);
+    gr_relu(x);
+    assert_string_equal(text, "relu forward()");
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
 static void nobody_looks_on(void **state)
 {
     (void)state;
     watch w = {.ctx = gr_open(NULL)};
-    assert_true(gr_span_begin(w.ctx) == 0 && gr_span_begin(NULL) == 0);
+    assert_true(gr_span_begin(w.ctx, "nobody") == 0 && gr_span_begin(NULL, "nobody") == 0);
     gr_span_end(w.ctx, "nobody", 0);
     gr_span_end(NULL, "nobody", 1);
     gr_trace(w.ctx, on_event, &w);
     gr_span_end(w.ctx, "begun unseen", 0);
     gr_plan_begin(w.ctx);
-    assert_true(gr_span_begin(w.ctx) == 0);
+    assert_true(gr_span_begin(w.ctx, "dry") == 0);
     gr_plan_end(w.ctx);
     assert_int_equal(w.n, 0);
     assert_int_equal(gr_close(w.ctx), 0);
@@ -192,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_hook_reads_results),
         cmocka_unit_test(memory_begins_with_the_trace),
         cmocka_unit_test(sums_of_gradients),
+        cmocka_unit_test(ranges_lie_inside_each_other),
         cmocka_unit_test(nobody_looks_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

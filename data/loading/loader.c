@@ -106,7 +106,7 @@ static bool begin_batch(gr_loader *loader)
     if (!loader->running)
         return false;
     loader->batches++;
-    const double waiting = loader->prefetch.ring ? gr_span_begin(loader->ctx) : 0;
+    const double waiting = loader->prefetch.ring ? gr_span_begin(loader->ctx, "wait") : 0;
     loader->now = gr__prefetch_next(&loader->prefetch);
     gr_span_end(loader->ctx, "wait", waiting);
     gr__prefetch_trace(&loader->prefetch, loader->now);
@@ -180,7 +180,7 @@ static bool next(gr_loader *loader, gr_batch *batch)
         return true;
     }
     int64_t samples, rows = next_piece(loader, &samples);
-    const double filling = loader->prefetch.ring ? 0 : gr_span_begin(loader->ctx);
+    const double filling = loader->prefetch.ring ? 0 : gr_span_begin(loader->ctx, "fill");
     gr__prefetch_fill(&loader->prefetch, loader->at, rows);
     gr_span_end(loader->ctx, "fill", filling);
     const int64_t filled = gr__nanoseconds();
@@ -197,7 +197,7 @@ bool gr_loader_next(gr_loader *loader, gr_batch *batch)
     *batch = (gr_batch){0};
     if (!loader || !gr_ok(loader->ctx))
         return false;
-    const double begin = gr_span_begin(loader->ctx);
+    const double begin = gr_span_begin(loader->ctx, "loader");
     const bool more = next(loader, batch);
     gr_span_end(loader->ctx, "loader", begin);
     return more;

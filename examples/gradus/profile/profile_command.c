@@ -103,6 +103,7 @@ static int record(session *s)
     gr_fit_options fit = resolved_fit_updates(s->run, schedule_updates(&s->schedule));
     fit.report = on_report;
     fit.user = s;
+    gr_nvtx(s->ctx); /* where a tool looks on: in all updates, those at the run's own pace too */
     begin_update(s, 0);
     gr_fit(net, opt, (gr_split){.train = s->data.split.train}, &fit);
     gr_trace(s->ctx, NULL, NULL);
