@@ -184,6 +184,14 @@ void expect_wgmma_cores(uint32_t *out, const uint32_t *in)
 {
     product(out, in);
 }
+void expect_wgmma_64(uint32_t *out, const uint32_t *in)
+{
+    product(out, in);
+}
+void expect_wgmma_32(uint32_t *out, const uint32_t *in)
+{
+    product(out, in);
+}
 
 /* --- barriers ----------------------------------------------------------------------------------------------------- */
 

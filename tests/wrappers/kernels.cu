@@ -238,6 +238,55 @@ static __global__ void wgmma_cores(uint32_t *out, const uint32_t *in)
     put_sums(out, sum);
 }
 
+/*
+ * Swizzled within 64 bytes, pieces by half the row's number: a at depth 16 of rows of 32, K-major; b as four boxes of
+ * 32 columns, MN-major.
+ */
+static __device__ int in_rows_64(int i, int k)
+{
+    return i * 64 + (((16 + k) / 8 ^ i / 2 % 4) * 16 + k % 8 * 2);
+}
+static __device__ int in_boxes_64(int k, int j)
+{
+    return j / 32 * (16 * 64) + k * 64 + ((j % 32 / 8 ^ k / 2 % 4) * 16 + j % 8 * 2);
+}
+static __global__ void wgmma_64(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_rows_64, in_boxes_64>(s, in);
+    float sum[64] = {};
+    gr_wgmma_fence(sum);
+    for (int time = 0; time < 2; time++)
+        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 16 * 2, 0, 512, GR_SWIZZLE_64),
+                                              gr_wgmma_operand(b, 16 * 64, 512, GR_SWIZZLE_64));
+    gr_wgmma_commit();
+    gr_wgmma_wait<0>(sum);
+    put_sums(out, sum);
+}
+
+/* Within 32 bytes, by a quarter of it: a as four boxes of 16 rows, MN-major; b in rows of 16, K-major. */
+static __device__ int in_boxes_32(int i, int k)
+{
+    return i / 16 * (16 * 32) + k * 32 + ((i % 16 / 8 ^ k / 4 % 2) * 16 + i % 8 * 2);
+}
+static __device__ int in_rows_32(int k, int j)
+{
+    return j * 32 + ((k / 8 ^ j / 4 % 2) * 16 + k % 8 * 2);
+}
+static __global__ void wgmma_32(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_boxes_32, in_rows_32>(s, in);
+    float sum[64] = {};
+    gr_wgmma_fence(sum);
+    for (int time = 0; time < 2; time++)
+        gr_wgmma_f16<GR_MN_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 16 * 32, 256, GR_SWIZZLE_32),
+                                              gr_wgmma_operand(b, 0, 256, GR_SWIZZLE_32));
+    gr_wgmma_commit();
+    gr_wgmma_wait<0>(sum);
+    put_sums(out, sum);
+}
+
 #define RUN_PRODUCT(name)                                                                \
     extern "C" void GR_CUDA(run_##name)(uint32_t * out, const uint32_t *in, void *queue) \
     {                                                                                    \
@@ -245,6 +294,8 @@ static __global__ void wgmma_cores(uint32_t *out, const uint32_t *in)
     }
 RUN_PRODUCT(wgmma_boxes)
 RUN_PRODUCT(wgmma_cores)
+RUN_PRODUCT(wgmma_64)
+RUN_PRODUCT(wgmma_32)
 
 /* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 

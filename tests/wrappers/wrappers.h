@@ -51,6 +51,8 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
     WRAPPER(tma, SM_90A, WORDS_ANY, BITS)             \
     WRAPPER(wgmma_boxes, SM_90A, HALF_INTS_ALL, BITS) \
     WRAPPER(wgmma_cores, SM_90A, HALF_INTS_ALL, BITS) \
+    WRAPPER(wgmma_64, SM_90A, HALF_INTS_ALL, BITS)    \
+    WRAPPER(wgmma_32, SM_90A, HALF_INTS_ALL, BITS)    \
     WRAPPER(to_f16, 75, EDGES, BITS)                  \
     WRAPPER(to_bf16, 75, EDGES, BITS)                 \
     WRAPPER(to_tf32, 80, EDGES, BITS)                 \
