@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
+#if defined(GRADUS_WITH_VECTORS)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static bool has_plain(void)
     return true;
 }
 
-#if defined(__x86_64__)
+#if defined(GRADUS_WITH_VECTORS)
 /* clang 14 knows no __builtin_cpu_supports("f16c"). */
 static bool has_f16c(void)
 {
@@ -75,12 +75,12 @@ static const struct {
     const gr_kernel *kernels, *beneath; /* where kernels have none; NULL: the reference serves */
     const gr_probes *probes;
 } instruction_sets[] = {
-#if defined(__x86_64__)
+#if defined(GRADUS_WITH_VECTORS)
     {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes},
     {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes},
 #endif
     {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes},
-#if defined(__x86_64__)
+#if defined(GRADUS_WITH_VECTORS)
     {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
     {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
 #endif
@@ -116,8 +116,8 @@ static int choose(const char **why)
         }
     }
     *why =
-        "GRADUS_CPU must be plain, avx2, avx512, avx512-bf16 or amx (these on x86-64), amx-emulated or bf16-emulated, "
-        "or unset for the best one";
+        "GRADUS_CPU must be plain, amx-emulated, bf16-emulated or, on x86-64 and unless GRADUS_VECTORS=OFF built this "
+        "program, avx2, avx512, avx512-bf16 or amx; unset it for the best one";
     return -1;
 }
 
