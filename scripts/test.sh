@@ -57,7 +57,8 @@ quick+=(kernels/ref/{losses,windows}.c)
 python3 scripts/mutants.py --sample 40 "${quick[@]}"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
 ptx=()
-! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx test_nccl_ptx)
+! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx test_nccl_ptx
+    test_ladder_ptx)
 cmake --preset check "-DGRADUS_PTX=${ptx:+80}" >/dev/null
 cmake --build --preset check \
     --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph "${ptx[@]}"
@@ -72,7 +73,7 @@ table() { # PROGRAM DEVICE
 table build/check/tests/table/test_table simt
 if [ ${#ptx[@]} -gt 0 ]; then
     step "what nvcc makes of the CUDA kernels, interpreted"
-    ctest --preset check --tests-regex "ptx_(graphs|devices|nccl)_80"
+    ctest --preset check --tests-regex "ptx_((graphs|devices|nccl)_80|ladder)"
     table build/check/tests/ptx/test_table_ptx cuda
 else
     echo "nvcc is not installed: what it makes of the kernels is not looked at"

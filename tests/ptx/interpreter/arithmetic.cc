@@ -180,6 +180,7 @@ template <class T> static void add_moves(operations &all, const std::string &typ
     all["mov." + type] = of_one<T, T, same<T>>();
     all["cvta.to.global." + type] = all["cvta.global." + type] = of_one<T, T, same<T>>();
     all["cvta.to.shared." + type] = all["cvta.shared." + type] = of_one<T, T, same<T>>();
+    all["cvta.param." + type] = of_one<T, T, same<T>>(); /* decode.cc adds where they lie */
     all["cvta.to.local." + type] = all["cvta.local." + type] = of_one<T, T, same<T>>();
 }
 

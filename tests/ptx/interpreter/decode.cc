@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/memory.h"
 #include "tests/ptx/interpreter/operations.h"
@@ -73,6 +74,9 @@ class decoder
     void parameter_access();
     void together(handler run, uint32_t members);
     void copy();
+    void tile(handler run);
+    void mbarrier(handler run);
+    void product(handler run);
     void pieces(handler run);
     void elementwise();
     place_of converted_source(place_of p, uint32_t bytes);
@@ -515,6 +519,67 @@ void decoder::copy()
     emit(i);
 }
 
+/* cp.async.bulk.tensor [to], [map, {column, row}], [barrier] */
+void decoder::tile(handler run)
+{
+    instruction i = begin(flow::PLAIN, run);
+    int64_t none = 0;
+    set_address(&i, now_->operands.at(0), 4, &i.offset);
+    set_address(&i, now_->operands.at(1), 8, &i.offset2);
+    for (const operand &o : now_->operands[1].parts)
+        add_sources(&i, o, 4);
+    set_address(&i, now_->operands.at(2), 4, &none);
+    if (i.n_from != 5 || none)
+        refuse("unknown");
+    emit(i);
+}
+
+/* mbarrier.init [at], n; arrive _, [at]{, bytes}; try_wait complete, [at], parity; fence.proxy.async */
+void decoder::mbarrier(handler run)
+{
+    if (!run)
+        refuse("unknown");
+    instruction i = begin(flow::PLAIN, run);
+    for (const operand &o : now_->operands)
+        if (o.what == operand::ADDRESS)
+            set_address(&i, o, 4, &i.offset);
+        else if (i.n_from)
+            add_sources(&i, o, 4);
+        else
+            add_destinations(&i, o);
+    emit(i);
+}
+
+/* wgmma.mma_async {sums}, a, b, 1, 1, 1, major of a, of b; fence; commit_group; wait_group n */
+void decoder::product(handler run)
+{
+    if (!run)
+        refuse("unknown");
+    instruction i = begin(flow::TOGETHER, run);
+    const std::vector<operand> &o = now_->operands;
+    i.aligned = true;
+    if (now_->has("mma_async")) {
+        if (o.size() != 8 || o[0].parts.size() != 64 || o[3].bits != 1 || o[4].bits != 1 || o[5].bits != 1)
+            refuse("wgmma with other factors than 1");
+        i.offset = (int64_t)to_->lists.size();
+        to_->lists.emplace_back();
+        for (const operand &sum : o[0].parts)
+            to_->lists.back().push_back(destination(sum).at);
+        add_sources(&i, o[1], 8);
+        add_sources(&i, o[2], 8);
+        i.choice = (uint8_t)(o[6].bits | o[7].bits << 1);
+    } else if (!o.empty()) {
+        add_sources(&i, o[0], 4);
+    }
+    emit(i);
+}
+
+/* The address of a parameter, for TMA. */
+static void run_parameter_address(warp &w, const instruction &i, mask m)
+{
+    unary<u64, u64>(w, i, m, [&](u64 a) { return a + (u64)w.home->parameters; });
+}
+
 void decoder::pieces(handler run)
 {
     instruction i = begin(flow::PLAIN, run);
@@ -539,7 +604,7 @@ void decoder::elementwise()
     if (known == all_operations().end())
         refuse("unknown");
     const operation &op = known->second;
-    instruction i = begin(flow::PLAIN, op.run);
+    instruction i = begin(flow::PLAIN, now_->opcode == "cvta.param.u64" ? run_parameter_address : op.run);
     for (size_t k = 1; k < now_->operands.size(); k++) {
         const uint32_t bytes = k <= 3 ? op.from[k - 1] : 0;
         if (!bytes)
@@ -585,8 +650,14 @@ void decoder::one(const statement &s)
         together(vote_of(s), 1);
     else if (base == "ldmatrix" || base == "mma")
         together(matrix_of(s), MAX_FROM);
+    else if (const handler run = tile_of(s))
+        tile(run);
     else if (base == "cp")
         copy();
+    else if (base == "mbarrier" || base == "fence")
+        mbarrier(mbarrier_of(s));
+    else if (base == "wgmma")
+        product(product_of(s));
     else if (base == "trap")
         emit(begin(flow::PLAIN, run_trap));
     else if (const handler run = pieces_of(s))

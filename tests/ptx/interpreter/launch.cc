@@ -43,6 +43,8 @@ typedef std::vector<std::unique_ptr<warp>> warps;
 
 static std::string at_barrier(const warp &w)
 {
+    if (w.waits < 0)
+        return "the mbarrier at " + w.home->code->line_of(w.spun_at);
     return "barrier " + std::to_string(w.waits) + " at " + w.home->code->line_of(w.waits_at);
 }
 
@@ -94,12 +96,13 @@ static void run_block(block *b, const warps &all)
     uint32_t turn[MAX_WARPS];
     for (;;) {
         bool ran = false, alive = false, released = false;
+        const uint64_t events = b->beside.events;
         order_warps(b, turn);
         for (uint32_t k = 0; k < b->warps; k++) {
             warp &w = *all[turn[k]];
             if (w.live && w.waits < 0) {
                 warp_run(w);
-                ran = true;
+                ran |= !w.spun;
             }
             alive |= w.live != 0;
         }
@@ -107,11 +110,14 @@ static void run_block(block *b, const warps &all)
             break;
         for (int id = 0; id < BARRIERS; id++)
             released |= release(all, b->warps, id);
-        if (!ran && !released)
+        if (asked().turns == order::RANDOM && b->chance() % 2)
+            bring_tile(b);
+        if (!ran && !released && b->beside.events == events && !bring_tile(b))
             deadlock(all, b->warps);
     }
     for (uint32_t k = 0; k < b->warps; k++)
         copies_end(*all[k]);
+    asynchronous_end(*b, all);
 }
 
 /* --- a grid ------------------------------------------------------------------------------------------------------- */
@@ -138,6 +144,7 @@ static void prepare(block *b, uint64_t number, const warps &all)
     b->at.x = (uint32_t)(number % b->grid.x);
     b->at.y = (uint32_t)(number / b->grid.x % b->grid.y);
     b->at.z = (uint32_t)(number / b->grid.x / b->grid.y);
+    b->beside = {};
     std::fill(b->shared.begin(), b->shared.end(), (char)0xFF);
     for (uint32_t k = 0; k < b->warps; k++)
         warp_begin(all[k].get(), b, k);

@@ -62,6 +62,8 @@ static operand parse_address(text *t)
         o.offset = t->number();
     else if (t->peek() == '-')
         o.offset = t->number();
+    if (t->take(','))
+        o.parts = parse_operand(t).parts;
     t->expect(']');
     return o;
 }

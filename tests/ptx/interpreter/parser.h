@@ -15,7 +15,7 @@ struct operand {
         NAME,    /* register, label, variable, special register, _ */
         NUMBER,  /* bits */
         VECTOR,  /* {parts}, and a|b, whose parts are a and b */
-        ADDRESS, /* [name + offset] or [bits] */
+        ADDRESS, /* [name + offset] or [bits]; [name, {parts}] */
         LIST     /* (parts), of a call */
     } what = NAME;
     std::string name;

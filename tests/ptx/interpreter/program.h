@@ -88,7 +88,8 @@ struct program {
     std::string name;
     module *home = nullptr;
     std::vector<instruction> code;
-    std::vector<origin> origins; /* one for each instruction */
+    std::vector<origin> origins;           /* one for each instruction */
+    std::vector<std::vector<place>> lists; /* of registers, for instructions that have many */
     std::vector<char> constants;
     uint32_t register_bytes = 0, shared_bytes = 0, dynamic_at = 0, parameter_bytes = 0, local_bytes = 0,
              max_threads = 0;

@@ -30,6 +30,8 @@ static bool collide(const stamp &s, const stamp &mine, const warp &w)
 static std::string thread_of(const stamp &s, const warp &w)
 {
     const dim3 n = w.home->size;
+    if (s.thread / LANES >= MAX_WARPS)
+        return "a tile that nobody here has waited for";
     const auto text = [](uint32_t v) { return std::to_string(v); };
     std::string words =
         "thread (" + text(s.thread % n.x) + "," + text(s.thread / n.x % n.y) + "," + text(s.thread / n.x / n.y) + ")";
@@ -105,6 +107,17 @@ void watch_copy_end(const warp &w, unsigned lane, cell *cells, uint32_t size)
         cells[k].write = now(w, lane, 15, ORDINARY, true);
 }
 
+void watch_tile_end(const block &b, cell *cells, uint32_t size, uint32_t barrier, uint32_t phase)
+{
+    for (uint32_t k = 0; k < size / 4; k++)
+        cells[k].write = {b.serial, b.number, phase, (uint16_t)((MAX_WARPS + barrier) * LANES), 15, ORDINARY};
+}
+
+bool is_of_a_tile(const cell &c)
+{
+    return c.write.thread / LANES >= MAX_WARPS;
+}
+
 void warp_met(warp *w)
 {
     w->known[w->number] = ++w->time;
@@ -112,13 +125,13 @@ void warp_met(warp *w)
 
 void warps_met(warp *const *warps, uint32_t count)
 {
-    uint32_t all[MAX_WARPS] = {};
+    uint32_t all[ALL_WARPS] = {};
     for (uint32_t k = 0; k < count; k++)
         warp_met(warps[k]);
     for (uint32_t k = 0; k < count; k++)
-        for (uint32_t v = 0; v < MAX_WARPS; v++)
+        for (uint32_t v = 0; v < ALL_WARPS; v++)
             all[v] = std::max(all[v], warps[k]->known[v]);
     for (uint32_t k = 0; k < count; k++)
-        std::copy(all, all + MAX_WARPS, warps[k]->known);
+        std::copy(all, all + ALL_WARPS, warps[k]->known);
 }
 } // namespace ptx

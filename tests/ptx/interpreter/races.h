@@ -14,7 +14,11 @@
 namespace ptx
 {
 struct warp;
+struct block;
 struct instruction;
+
+/* Behind the warps stand the barriers in memory, for the tiles that they count: their time is the barrier's phase. */
+enum { MAX_WARPS = 32, MBARRIERS = 16, ALL_WARPS = MAX_WARPS + MBARRIERS };
 
 struct stamp {
     uint32_t run, block,
@@ -40,6 +44,11 @@ void watch(const warp &w, const instruction &i, unsigned lane, cell *cells, uint
 /* cp.async: a write that is on its way, and its end. */
 void watch_copy_begin(const warp &w, const instruction &i, unsigned lane, cell *cells, uint32_t size);
 void watch_copy_end(const warp &w, unsigned lane, cell *cells, uint32_t size);
+
+/* A tile that has come, in that phase of the barrier. */
+void watch_tile_end(const block &b, cell *cells, uint32_t size, uint32_t barrier, uint32_t phase);
+/* Whether a tile brought it, and nobody wrote there since. */
+bool is_of_a_tile(const cell &c);
 
 /* The lanes of w have met; all of a barrier's warps have. */
 void warp_met(warp *w);

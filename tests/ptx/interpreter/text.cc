@@ -62,7 +62,7 @@ std::string text::word()
 {
     skip_space();
     const char *first = at_;
-    while (in_word(*at_))
+    while (in_word(*at_) || (at_[0] == ':' && at_[1] == ':' && at_++))
         at_++;
     if (first == at_)
         throw unknown("PTX: a word is missing before " + std::string(at_, strnlen(at_, 40)));

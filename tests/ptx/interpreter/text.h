@@ -25,7 +25,7 @@ class text
     bool take(char c);
     /* As take, but it must be. */
     void expect(char c);
-    /* Letters, digits, and any of _ $ % . */
+    /* Letters, digits, any of _ $ % . and :: */
     std::string word();
     /* Decimal or hexadecimal, with a sign. */
     int64_t number();

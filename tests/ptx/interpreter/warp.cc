@@ -81,7 +81,12 @@ void warp_begin(warp *w, block *home, uint32_t number)
     w->copies.clear();
     std::fill_n(w->pc_of, (size_t)LANES, 0);
     std::fill_n(w->group, (size_t)LANES, 0);
-    std::fill_n(w->known, (size_t)MAX_WARPS, 0);
+    w->spun = 0;
+    w->products.clear();
+    w->group_of_products = 0;
+    w->products_made = 0;
+    w->fenced = false;
+    std::fill_n(w->known, (size_t)ALL_WARPS, 0);
     w->time = 0;
     warp_met(w);
     fill_specials(w);
@@ -120,7 +125,7 @@ static uint32_t next_place(warp &w, mask can)
 /* Another group becomes active. False: none can. */
 static bool choose(warp &w)
 {
-    const mask can = w.live & ~w.parked;
+    const mask can = w.live & ~w.parked & ~w.spun;
     if (!can)
         return false;
     w.pc = next_place(w, can);
@@ -289,9 +294,10 @@ void warp_run(warp &w)
     const std::vector<instruction> &code = w.home->code->code;
     const instruction *first = code.data();
     const uint32_t size = (uint32_t)code.size();
+    w.spun = 0;
     for (;;) {
         if (!w.active && !choose(w)) {
-            if (w.live)
+            if (w.live && !w.spun)
                 stuck(w);
             return;
         }
@@ -300,7 +306,7 @@ void warp_run(warp &w)
             continue;
         }
         step(w, first[w.pc]);
-        if (w.active && w.pc >= w.meet)
+        if (w.active && (w.pc >= w.meet || w.active & w.spun))
             leave(w, w.active, w.pc);
         if (w.waits >= 0)
             return;

@@ -6,12 +6,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/program.h"
 #include "tests/ptx/interpreter/races.h"
 
 namespace ptx
 {
-enum { MAX_WARPS = 32, BARRIERS = 16 };
+enum { BARRIERS = 16 };
 
 struct dim3 {
     uint32_t x = 1, y = 1, z = 1;
@@ -32,6 +33,7 @@ struct block {
     uint32_t number, launch, serial; /* of the block in its grid; of the launch; of the block among all there were */
     uint32_t warps;
     std::mt19937_64 chance;
+    asynchronous beside;
 };
 
 /* Values of a row: 16 bits and fewer lie in 32. */
@@ -49,8 +51,14 @@ struct warp {
     uint32_t waits_for;    /* threads of that barrier; 0: all */
     uint32_t waits_at;     /* the barrier's instruction */
     std::vector<copy> copies;
-    uint32_t group[LANES];           /* of cp.async, that is open */
-    uint32_t time, known[MAX_WARPS]; /* see races.h */
+    uint32_t group[LANES]; /* of cp.async, that is open */
+    mask spun;             /* since the warp's turn began found that they must wait at an mbarrier */
+    uint32_t spun_at;      /* the instruction at which the last of them did */
+    std::vector<product> products;
+    uint32_t group_of_products;      /* of wgmma, that is open */
+    uint64_t products_made;          /* a number made of their operands */
+    bool fenced;                     /* wgmma.fence came */
+    uint32_t time, known[ALL_WARPS]; /* see races.h */
     std::vector<char> memory;        /* of the registers */
     std::vector<char> local;         /* of lane l from l * local_bytes on */
 

@@ -16,7 +16,8 @@
  *
  * and then instructions; a line that ends in "// right" is the twin's alone, in "// wrong" the slip's. They find %r0
  * the thread, %r1 = 4 %r0, %r2 the block, %rd0 out, %rd1 in, %rd2 the thread's element of in, %rd3 the thread's element
- * of out, which has one for each thread of the grid. in has 256 elements: 0, 1, 2, ...
+ * of out, which has one for each thread of the grid. in has 256 elements: 0, 1, 2, ...; map tells TMA of them as 8
+ * rows of 64 halves, to be brought as one tile that is swizzled within 128 bytes.
  */
 #include <sys/mman.h>
 
@@ -31,6 +32,7 @@
 #include "tests/ptx/interpreter/launch.h"
 #include "tests/ptx/interpreter/memory.h"
 #include "tests/ptx/interpreter/settings.h"
+#include "tests/ptx/interpreter/tensor_map.h"
 
 struct shape {
     unsigned blocks = 1, threads = 32, bytes = 0;
@@ -106,10 +108,10 @@ static std::string text_of(const slip &s, const std::string &body)
 {
     const std::string limit = s.limit ? ".maxntid " + std::to_string(s.limit) + ", 1, 1\n" : "";
     return ".version 9.0\n.target sm_80\n.address_size 64\n"
-           ".visible .entry slip(.param .u64 out, .param .u64 in)\n" +
+           ".visible .entry slip(.param .u64 out, .param .u64 in, .param .align 64 .b8 map[128])\n" +
            limit +
            "{\n"
-           ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<8>;\n"
+           ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<16>;\n.reg .f32 %f<72>;\n.reg .b64 %rd<8>;\n"
            ".shared .align 16 .b8 tile[1024];\n"
            "ld.param.u64 %rd0, [out];\nld.param.u64 %rd1, [in];\n"
            "mov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, %ctaid.x;\n"
@@ -133,6 +135,11 @@ static void drop(float *p)
     munmap(p, 4096 * 8);
 }
 
+struct arguments {
+    float *out, *in;
+    alignas(64) ptx::tensor_map map;
+};
+
 /* What is said of it: a fault, "result" or "right". */
 static std::string outcome(const slip &s, bool right)
 {
@@ -145,11 +152,11 @@ static std::string outcome(const slip &s, bool right)
         ptx::module m(text_of(s, right ? s.right : s.wrong));
         const std::unique_ptr<ptx::program> p(ptx::decode(&m, "slip"));
         ptx::launch l;
-        void *const arguments[] = {out, in};
+        const arguments given = {out, in, {ptx::TENSOR_MAP, (uint64_t)in, 8, 64, 128, 8, 64, 3, {}}};
         l.grid.x = n.blocks;
         l.block.x = n.threads;
         l.dynamic_shared = n.bytes;
-        l.parameters = (const char *)arguments;
+        l.parameters = (const char *)&given;
         ptx::run(p.get(), l);
         words = out[s.element] == s.value ? "right" : "result: " + std::to_string(out[s.element]);
     } catch (const std::exception &e) {

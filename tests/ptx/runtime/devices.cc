@@ -69,13 +69,4 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->warpSize = 32;
     return cudaSuccess;
 }
-
-/* There is no driver: nobody makes tensor maps. */
-cudaError_t cudaGetDriverEntryPointByVersion(const char *, void **found, unsigned, unsigned long long,
-                                             cudaDriverEntryPointQueryResult *how)
-{
-    *found = nullptr;
-    *how = cudaDriverEntryPointSymbolNotFound;
-    return cudaSuccess;
-}
 }
