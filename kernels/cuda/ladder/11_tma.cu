@@ -98,6 +98,7 @@ static __global__ void tma(float *c, const __grid_constant__ gr_tensor_map a, co
         __syncwarp(); /* all lanes have read */
         if (lane == 0)
             gr_mbarrier_arrive(&s->empty[now]);
+        __syncwarp(); /* as ldmatrix and mma take whole warps */
     }
     c += (first_i + row + lane / 4) * n + first_j + column + lane % 4 * 2;
     for (int r = 0; r < 2 * ROWS; r++) /* d[0], d[1]: row g; d[2], d[3]: row g + 8 */

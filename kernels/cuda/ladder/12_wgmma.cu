@@ -87,6 +87,7 @@ static __global__ void wgmma(float *c, const __grid_constant__ gr_tensor_map a, 
         multiply(sum, s, now, row);
         if (lane == 0)
             gr_mbarrier_arrive(&s->empty[now]);
+        __syncwarp(); /* wgmma takes whole warps */
     }
     c += (first_i + row + warp % 4 * 16 + lane / 4) * n + first_j + lane % 4 * 2;
     for (int i = 0; i < 64; i += 2) /* two neighbours of 8 columns, in row g or g + 8 */
