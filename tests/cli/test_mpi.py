@@ -233,7 +233,7 @@ class Mpi(Case):
     def test_an_intruder(self):
         """A process with the name and the number of a rank under way is none of its job, and another job on this
         machine is another world: both jobs end as if they were alone. A third may not write where one of them does."""
-        words = [*RUN, "--updates", 1000, "--save-weights"]
+        words = [*RUN, "--updates", 400, "--save-weights"]
         self.gradus(*words, "one.safetensors")
         jobs = [self.mpirun("-np", 2, GRADUS, *words, f"{name}.safetensors", "--checkpoint", name, "--checkpoint-every",
                             50) for name in "ab"]
