@@ -155,7 +155,7 @@ int ncclGroupStart(void)
 /* Begins what GroupEnd posts. */
 static bool join(communicator *c, void *stream)
 {
-    if (!grouped || c->posted || c->aborted || (of_group && (of_group != c || c->stream != stream)))
+    if (!grouped || !stream || c->posted || c->aborted || (of_group && (of_group != c || c->stream != stream)))
         return false;
     if (!of_group)
         c->now = (exchange){.to = -1, .from = -1};

@@ -136,13 +136,13 @@ static double now(void)
 }
 
 /* All end with words, before they would by patience and a little. */
-static void all_end(void *(*of)(void *), double patience, const char *words)
+static void all_end(void *(*of)(void *), int ranks, double patience, const char *words)
 {
     const double begin = now();
-    run(of, RANKS, false, patience, many);
+    run(of, ranks, false, patience, many);
     assert_true(now() - begin < patience + 8);
     assert_int_equal(counted("fake_nccl_open"), 0);
-    for (int i = 0; i < RANKS; i++)
+    for (int i = 0; i < ranks; i++)
         if (many[i].code != GR_DEVICE_FAULT || !strstr(many[i].error, words))
             fail_msg("rank %d ends with %d: %s", i, many[i].code, many[i].error);
 }
@@ -151,15 +151,17 @@ static void what_goes_wrong_is_told_on_all(void **state)
 {
     (void)state;
     setenv("FAKE_NCCL", "open", 1);
-    all_end(train, 0, "rank 1: NCCL's communicator: unhandled system error");
+    all_end(train, RANKS, 0, "rank 1: NCCL's communicator: unhandled system error");
     setenv("FAKE_NCCL", "error 7", 1);
-    all_end(train, 0, "rank 1: NCCL's exchange: unhandled system error");
+    all_end(train, RANKS, 0, "rank 1: NCCL's exchange: unhandled system error");
     counted("fake_nccl_aborts");
     setenv("FAKE_NCCL", "never 7", 1);
-    all_end(train, 1, "ranks 0 and 1 of 4 have waited for each other for 1 s");
+    all_end(train, RANKS, 1, "ranks 0 and 1 of 4 have waited for each other for 1 s");
     assert_int_equal(counted("fake_nccl_aborts"), RANKS);
+    setenv("FAKE_NCCL", "never 3", 1); /* nobody waits on the host */
+    all_end(train, 2, 1, "ranks 0 and 1 of 2 have waited for each other for 1 s");
     setenv("FAKE_NCCL", "hang 7", 1);
-    all_end(train, 1, "rank 1 of 4 has not been heard of for 1 s");
+    all_end(train, RANKS, 1, "rank 1 of 4 has not been heard of for 1 s");
     unsetenv("FAKE_NCCL");
 }
 
@@ -192,7 +194,7 @@ static void another_sum_reaches_no_device(void **state)
 {
     (void)state;
     counted("fake_nccl_exchanges");
-    all_end(sum_another, 0, "over devices, of ");
+    all_end(sum_another, RANKS, 0, "over devices, of ");
     assert_int_equal(counted("fake_nccl_exchanges"), 0);
 }
 
@@ -209,10 +211,25 @@ static void *sum_behind_a_hang(void *user)
     return sum(m, 8, gr_group_rank(m->group) == 2 ? never_idle : NULL);
 }
 
+static bool idle_once(gr_device *d)
+{
+    static _Thread_local int calls;
+    (void)d;
+    return calls++ == 0;
+}
+
+/* Rank 2's device does not come to the end of the sum's first exchange, which is with rank 3's. */
+static void *sum_with_a_hang(void *user)
+{
+    member *m = user;
+    return sum(m, 8, gr_group_rank(m->group) == 2 ? idle_once : NULL);
+}
+
 static void a_device_that_hangs_is_named(void **state)
 {
     (void)state;
-    all_end(sum_behind_a_hang, 1, "rank 2 of 4 has not been heard of for 1 s");
+    all_end(sum_behind_a_hang, RANKS, 1, "rank 2 of 4 has not been heard of for 1 s");
+    all_end(sum_with_a_hang, RANKS, 1, "ranks 2 and 3 of 4 have waited for each other for 1 s");
 }
 
 int main(void)
