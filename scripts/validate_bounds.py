@@ -20,9 +20,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from bounds import rows, tell, tools  # noqa: E402
-
-MOST_ERROR = 0.3  # median error of a group above which what is told says nothing
+from bounds import errors, rows, tell, tools  # noqa: E402
+from bounds.errors import MOST_ERROR  # noqa: E402
 
 
 def ranks(values):
@@ -89,6 +88,16 @@ def print_table(groups, reasons):
               f"{error_text(statistics.median(scores))}")
 
 
+def tell_classes(told, path):
+    """The errors by what binds: printed, and written where a file is named."""
+    table = errors.classes(told)
+    print(f"\n| what binds | rows | median error | {100 * errors.SHARE:.0f} % of them within |\n|---|---|---|---|")
+    for name, error in table.items():
+        print(f"| {name} | {error.rows} | {error_text(error.median)} | a factor of {math.exp(error.most):.2f} |")
+    if path:
+        errors.write(path, table)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", required=True, type=pathlib.Path, help="published times")
@@ -97,6 +106,7 @@ def main():
     parser.add_argument("--repo", help="only rows whose repository contains this")
     parser.add_argument("--rows", action="store_true", help="print each row")
     parser.add_argument("--json", type=pathlib.Path, help="write each row with what was told, a line each")
+    parser.add_argument("--errors", type=pathlib.Path, help="write the errors by what binds, for scripts/bounds")
     parser.add_argument("--scratch", type=pathlib.Path, help="keep what is compiled here")
     options = parser.parse_args()
     table = rows.read(options.csv)
@@ -130,6 +140,9 @@ def main():
     if options.json:
         options.json.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     print_table(groups, reasons)
+    if classed := [(line["binding"], 1e3 * line["told_ms"], 1e3 * line["measured_ms"]) for line in lines
+                   if not line["reason"] and line["measured_ms"] > 0]:
+        tell_classes(classed, options.errors)
 
 
 if __name__ == "__main__":

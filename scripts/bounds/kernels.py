@@ -15,7 +15,8 @@ FEATURES = {"sm_90": "sm_90a", "sm_100": "sm_100a", "sm_120": "sm_120a"}
 
 @dataclasses.dataclass
 class Kernel:
-    """One function of a cubin: its C++ name, its parameters as (offset, bytes), what a thread and a block take."""
+    """One function of a cubin: its C++ name, its parameters as (offset, bytes), what a thread and a block take; its
+    instructions where they were read before."""
 
     cubin: pathlib.Path
     symbol: str
@@ -24,6 +25,7 @@ class Kernel:
     parameter_base: int
     registers: int
     shared: int
+    listing: list | None = None
 
     @property
     def base(self):
@@ -153,6 +155,8 @@ def kernels_of(cubin):
 
 def code_of(kernel):
     """(address, low word, high word, text) of each instruction of a kernel."""
+    if kernel.listing is not None:
+        return kernel.listing
     listing, said = tools.run("cuobjdump", "-sass", "-fun", kernel.symbol, kernel.cubin)
     if listing is None:
         raise Unclear(f"cuobjdump: {said}")

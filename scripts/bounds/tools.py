@@ -10,6 +10,7 @@ CURES = {
     "nvcc": "install NVIDIA's toolkit, or set GRADUS_NVCC",
     "cuobjdump": "it is part of NVIDIA's toolkit, or of the wheel nvidia-cuda-cuobjdump; or set GRADUS_CUOBJDUMP",
     "c++filt": "it is part of binutils",
+    "nm": "it is part of binutils",
     "cc": "install a C compiler, or set CC",
 }
 
@@ -19,12 +20,14 @@ class Missing(Exception):
 
 
 def find(name):
-    """The path of a program: a variable GRADUS_NAME first, then PATH, then where the toolkit is usually installed."""
-    named = os.environ.get("CC" if name == "cc" else "GRADUS_" + name.upper().replace("+", "P"))
-    for candidate in [named, name, *(f"{place}/{name}" for place in PLACES)]:
-        if candidate and (found := shutil.which(candidate)):
+    """The path of a program: what the variable GRADUS_NAME says, else in PATH or where the toolkit usually lies."""
+    variable = "CC" if name == "cc" else "GRADUS_" + name.upper().replace("+", "P")
+    named = os.environ.get(variable)
+    for candidate in [named] if named else [name, *(f"{place}/{name}" for place in PLACES)]:
+        if found := shutil.which(candidate):
             return found
-    raise Missing(f"{name} is not found: {CURES[name]}")
+    where = f", {variable} says {named}" if named else ""
+    raise Missing(f"{name} is not found{where}: {CURES[name]}")
 
 
 def run(name, *arguments, seconds=300):

@@ -154,6 +154,12 @@ class Machine(unittest.TestCase):
         self.assertAlmostEqual(taken / (2 * 2048 * 2), 1.05, delta=0.05)
         self.assertEqual(answer["binding"], "multiply-add pipe")
 
+    def test_a_call_comes_back(self):
+        code = ["MOV R0, 0x20", "CALL.REL.NOINC 0x30", "EXIT", "IMAD.MOV.U32 R8, RZ, RZ, R0",
+                "IMAD.MOV.U32 R9, RZ, RZ, 0x0", "RET.REL.NODEC R8 0x0"]
+        _, answer = self.cycles([(text, 5, None, 0) for text in code], block=(32, 1, 1))
+        self.assertEqual(answer["instructions"], len(code))
+
     def test_what_is_not_understood_is_a_reason(self):
         with self.assertRaisesRegex(rows.Unclear, "XROB"):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])

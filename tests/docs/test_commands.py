@@ -32,6 +32,8 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "scripts/slurm_sweep.py": "wants Slurm; tests/cli runs it where that is",
     "gradus monitor --query-gpu": "wants NVIDIA's driver; tests/cli runs it on a library that stands in for it",
     "gradus theatre": "programs of the reader's; tests/cuda_programs runs the command",
+    "gradus bench --bound": "wants nvcc and cuobjdump; tests/bounds tells a step's kernels where these are",
+    "gradus bench gemm --ladder --bound": "wants nvcc and cuobjdump; tests/bounds tells kernels where these are",
     "gradus puzzle": "kernels of the reader's; tests/cuda_programs runs the command",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
     "scripts/tell_bounds.py": "wants cuobjdump; tests/bounds runs it where that is",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/bench_against.h"
+#include "bench/bench_bound.h"
 #include "bench/bench_compare.h"
 #include "bench/bench_csv.h"
 #include "bench/bench_ladder.h"
@@ -162,6 +163,10 @@ static int run_bench(int argc, char **argv)
     bench_run run = {.s = &s,
                      .report = {.json = s.json, .counters = s.counters, .way = bench_way_of(&s)},
                      .progress = progress_open()};
+    if (s.bound) {
+        const int wrong = bench_check_bound(&s, operands);
+        return wrong ? wrong : bench_bound(&s);
+    }
     if (s.ladder)
         return run_ladder(&run, operands);
     int code = bench_check_operands(operands);
@@ -190,7 +195,7 @@ const gradus_command bench_command = {
     .name = "bench",
     .purpose = "operations against the limits of this machine, across batch sizes",
     .usage = "bench [OP...] [options]\nbench OP --shape ROW [options]\nbench --compare FILE,FILE\nbench --list\n"
-             "bench gemm --ladder --device cuda|simt",
+             "bench gemm --ladder --device cuda|simt\nbench --bound CHIP --recipe NAME --batch LIST",
     .operand = "OP",
     .operands = BENCH_MAX_OPERANDS,
     .operand_name = operand_name,

@@ -52,6 +52,10 @@ const option bench_options[] = {
     FLAG_OPTION("ladder", AT(ladder),
                 "gemm alone: the rungs of kernels/cuda/ladder, one matrix product with one idea more each; times on "
                 "--device cuda, counters on simt"),
+    TEXT_OPTION("bound", "CHIP[,CHIP]", AT(bound),
+                "measure nothing: tell from machine code what a training step (or the ladder) takes on a GPU that is "
+                "not there, such as t4, a100, h100, kernel by kernel"),
+    TEXT_OPTION("recipe", "NAME", AT(recipe), "with --bound: whose training step (default: cifar10-cnn)"),
     TEXT_OPTION("csv", "FILE", AT(csv), "write the rows into FILE as well, without the single samples"),
     FLAG_OPTION("json", AT(json), "print a line of JSON for every measurement, with all samples"),
     {0},
@@ -124,6 +128,9 @@ int bench_check_settings(const bench_settings *s, const char *const *operands)
                         s->compare    ? "--compare"
                         : s->counters ? "--counters"
                                       : "--csv");
+    if (s->recipe)
+        return complain(GR_USAGE, "bench", "--recipe is of --bound; gradus train %.60s --time measures its steps",
+                        s->recipe);
     const bool torch = s->against && strcmp(s->against, "torch") == 0;
     const bool elsewhere = s->device.given && strcmp(device_names[s->device.value], "cpu") != 0;
     if (torch && (s->cold || elsewhere || (s->precision.given && s->precision.value > 0)))

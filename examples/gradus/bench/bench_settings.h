@@ -13,7 +13,7 @@
 enum { BENCH_MAX_OPERANDS = 64, BENCH_MAX_BATCHES = 32 };
 
 typedef struct {
-    const char *batches, *shape, *about, *compare, *against, *csv;
+    const char *batches, *shape, *about, *compare, *against, *csv, *bound, *recipe;
     choice device, precision, part;
     int64_t threads, memory_limit;
     double seconds, noise; /* noise in percent */

@@ -218,6 +218,9 @@ static void read_text(char *text, struct instruction *to)
     snprintf(to->name, sizeof to->name, "%.*s", (int)length, text);
     snprintf(to->base, sizeof to->base, "%.*s", (int)strcspn(to->name, "."), to->name);
     text += length;
+    if (!strcmp(to->base, "RET")) // "RET.REL.NODEC R8 0x0" has no comma
+        for (char *at = text + strspn(text, " "); *at; at++)
+            *at = *at == ' ' ? ',' : *at;
     for (char *state = NULL, *part = strtok_r(text, ",", &state); part && to->count < MAX_OPERANDS;
          part = strtok_r(NULL, ",", &state)) {
         char plain[80];

@@ -1,0 +1,28 @@
+"""Kernels of files on this machine, rather than of repositories."""
+
+import pathlib
+
+from . import ladder, ours, rows, tell
+
+
+class Teller(tell.Teller):
+    """Rows whose files are paths."""
+
+    def __init__(self, scratch):
+        super().__init__(None, scratch)
+
+    def tree_of(self, row):
+        path = pathlib.Path(row.file)
+        if not path.is_file():
+            raise rows.Unclear(f"{path} is not there")
+        return ours.ROOT if ours.ROOT in path.parents else path.parent
+
+    def kernel(self, file, kernel, grid, block, dtype, size, gpu):
+        return self.tell(rows.make({"repo": "", "file": str(file), "kernel": kernel, "dtype": dtype, "grid": grid,
+                                    "block": block, "problem_size": size, "gpu": gpu, "time_ms": "0"}))
+
+    def rungs(self, size, gpu):
+        """(rung, what is told of it) of all rungs of the ladder."""
+        for file, kernel, grid, block, dtype in ladder.rungs(size):
+            yield kernel, self.kernel(file, kernel, grid, block, dtype, size, gpu) if grid else \
+                tell.Told(reason="TMA and wgmma are not understood")

@@ -1,0 +1,191 @@
+"""A training step told: none of its launches is lost, each has its grid and its parameters, and the sums add up.
+
+    GRADUS=PATH python3 test_step.py
+
+GRADUS is the tool, with the device simt. What nvcc makes of our kernels is told where it and cuobjdump are found.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from bounds import arguments, errors, here, kernels, launches, ours, step, store, tell, tools  # noqa: E402
+
+GRADUS = os.environ["GRADUS"]
+BATCH = 4
+TRAIN = [GRADUS, "train", "cifar10-cnn", "--procedural", "--device", "simt", "--no-evaluation"]
+
+
+def missing(*names):
+    try:
+        for name in names:
+            tools.find(name)
+    except tools.Missing as lacking:
+        return str(lacking)
+    return None
+
+
+def launch(kernel="relu(float*)", grid=(2, 1, 1), parameters=b""):
+    return launches.Launch(kernel, "elementwise.cu", grid, (256, 1, 1), 0, parameters)
+
+
+def line(kernel, count, told, floor, reason=""):
+    return step.Line(kernel, kernel, (1, 1, 1), (32, 1, 1), count, floor, told, told / 2, told * 2, "DRAM", reason)
+
+
+class Reading(unittest.TestCase):
+    def test_addresses_are_buffers(self):
+        given = struct.pack("<QqQQ", 0x7F0000001010, 5, 0x7F0000002020, 0x7F0000001010)
+        first, count, second, again = struct.unpack("<QqQQ", launches.own_buffers(given, [0, 16, 24]))
+        self.assertEqual((first, count, again), (arguments.BUFFER + 0x10, 5, first))
+        self.assertEqual(second, arguments.BUFFER + (64 << 30) + 0x20)
+
+    def test_the_second_update(self):
+        one = [launch(), launch(), launch("sum(float*)", (7, 1, 1))]
+        self.assertEqual(launches.last_update(one + one), one)
+        for lost in (one + one[:-1], one + [*one[:-1], launch("sum(float*)", (8, 1, 1))], []):
+            with self.assertRaises(launches.Refused):
+                launches.last_update(lost)
+
+    def test_names(self):
+        self.assertEqual(ours.address("void f<g<int, 4>, (kind)1>(g<int, 4>, float*)"),
+                         "(void *)(void (*)(g<int, 4>, float*))&f<g<int, 4>, (kind)1>")
+        self.assertEqual(ours.address("adam_step(float*, long)"), "(void *)(void (*)(float*, long))&adam_step")
+        self.assertEqual(launches.plain("_INTERNAL_0a1b2c3d_7_unit_cu_0123abcd::f<g<int> >(int)"), "f<g<int>>(int)")
+
+    def test_sums(self):
+        found = step.add_up([line("a", 3, 10, 4), line("b", 1, 100, 50), line("c", 5, 8, 1, "not relied on")])
+        self.assertEqual((found.launches, found.untold), (9, 5))
+        self.assertEqual((found.told, found.floor, found.low, found.high), (130, 67, 65, 260))
+        self.assertEqual([one.kernel for one in found.lines], ["b", "c", "a"])
+
+    def test_errors(self):
+        table = errors.classes([("DRAM", 20 * f, 20) for f in (1, 1.1, 1.2, 1.3, 2)] + [("L2", 4, 2)])
+        self.assertEqual(table["DRAM"].rows, 5)
+        self.assertAlmostEqual(table["DRAM"].median, 0.182, 3)
+        self.assertAlmostEqual(table["DRAM"].most, 0.262, 3)
+        self.assertEqual(table["below 10 us"].rows, 1)
+        self.assertEqual(errors.of(table, "L2", 2), (table["all"], False))  # one row alone
+        self.assertEqual(errors.of(table, "DRAM", 20), (table["DRAM"], True))
+        low, high = table["DRAM"].interval(100, 90)
+        self.assertEqual(low, 90)
+        self.assertAlmostEqual(high, 130, 0)
+        self.assertFalse(errors.Error(9, 0.31, 0.5).told)
+        self.assertTrue(errors.read()["all"].told)
+
+    def test_a_store(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store.Store(folder, "told").keep("what", {"floor": 1})
+            with open(pathlib.Path(folder) / "told.jsonl", "a", encoding="utf-8") as file:
+                file.write('["half of a li')
+            self.assertEqual(store.Store(folder, "told").find("what"), {"floor": 1})
+            self.assertIsNone(store.Store(folder, "told").find("else"))
+
+
+@unittest.skipIf(missing("nm", "c++filt"), "binutils are missing")
+class Recorded(unittest.TestCase):
+    """What the tool's own training launches."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.update = launches.of_update(GRADUS, "cifar10-cnn", BATCH)
+
+    def calls(self):
+        """{operation: calls in an update} as the tool's clock counts them, whose launches do run."""
+        done = subprocess.run([*TRAIN, "--batch", str(BATCH), "--updates", "3", "--time", "--json"],
+                              capture_output=True, text=True, check=True)
+        counts = collections.Counter()
+        for operation in json.loads(done.stdout)["time"]["operations"]:
+            counts[operation["op"]] += operation["calls"]
+        return counts
+
+    def test_nothing_is_lost(self):
+        """Running them or not, the launches are the same; and operations of which each call is one launch."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "launches"
+            words = ["--batch", str(BATCH), "--updates", "2", "--last-batch", "wrap", "--no-graph"]
+            subprocess.run([*TRAIN, *words], capture_output=True, check=True,
+                           env={**os.environ, "GRADUS_SIMT_LAUNCHES": str(path)})
+            self.assertEqual(launches.last_update(launches.read(path)), self.update)
+        counted = collections.Counter(one.base for one in self.update)
+        calls = self.calls()
+        for operation, kernel in (("normalise", "normalise"), ("adam_step", "adam_step"), ("accuracy", "accuracy"),
+                                  ("tally", "tally")):
+            self.assertEqual(counted[kernel], calls[operation], kernel)
+        self.assertGreaterEqual(len(self.update), sum(calls.values()))
+
+    def test_grids_and_parameters(self):
+        pixels = BATCH * 32 * 32 * 3
+        normalise, = (one for one in self.update if one.base == "normalise")
+        self.assertEqual((normalise.grid, normalise.block), ((pixels // 1024, 1, 1), (256, 1, 1)))
+        self.assertIn(struct.pack("<q", pixels), normalise.parameters)
+
+    def test_what_is_told(self):
+        if lacking := missing("nvcc", "cuobjdump", "cc"):
+            self.skipTest(lacking)
+        small = [one for one in self.update if one.base in ("normalise", "adam_step", "tally", "accuracy")]
+        with tempfile.TemporaryDirectory() as folder:
+            stores = [store.Store(folder, name) for name in ("compiled", "told")]
+            teller = step.Teller("t4", tell.build_machine(folder), *stores, ours.digest())
+            found = teller.step(small)
+        self.assertEqual(found.launches, len(small))
+        self.assertEqual([one.reason for one in found.lines if one.reason and not one.told], [])
+        for one in found.lines:
+            self.assertTrue(one.reason or one.floor <= one.low <= one.told <= one.high, one)
+
+
+class Rungs(here.Teller):
+    """Whose kernels do nothing but end."""
+
+    def kernel_of(self, row, tree, architecture):
+        parameters = [(8 * i, 8) for i in range(6)]
+        return kernels.Kernel(None, row.kernel, f"{row.kernel}(float*, float*, float*, long, long, long)", parameters,
+                              0x160, 32, 0, [(0, 0, (5 | 7 << 5 | 7 << 8) << 41, "EXIT")])
+
+
+@unittest.skipIf(missing("cc"), "there is no compiler")
+class Ladder(unittest.TestCase):
+    def test_rungs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            told = dict(Rungs(folder).rungs("M=N=K=4096", "a100"))
+        self.assertEqual(list(told)[:3], ["naive", "coalesced", "shared_tile"])
+        self.assertIn("TMA", told["tma"].reason)
+        tiles, warps = (4096 // 64) ** 2, 8
+        self.assertEqual(told["wide_loads"].details["instructions"], -(-tiles // 108) * warps, told["wide_loads"])
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, *words, **more):
+        done = subprocess.run([GRADUS, "bench", *words], capture_output=True, text=True, env={**os.environ, **more},
+                              check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return done.stderr
+
+    def test_options(self):
+        self.assertIn("does not go with --against", self.refused("--bound", "t4", "--against", "torch"))
+        self.assertIn("relu", self.refused("relu", "--bound", "t4"))
+        self.assertIn("--recipe is of --bound", self.refused("--recipe", "cifar10-cnn"))
+        self.assertIn("--ladder --bound t4", self.refused("gemm", "--ladder", "--bound", "t4", "--batch", "4"))
+
+    def test_what_is_missing(self):
+        self.assertIn("nvcc is not found, GRADUS_NVCC says /nowhere",
+                      self.refused("--bound", "t4", GRADUS_NVCC="/nowhere"))
+        self.assertIn("cannot be run", self.refused("--bound", "t4", PYTHON="/nowhere"))
+        self.assertIn("Voodoo 2", self.refused("--bound", "Voodoo 2"))
+        self.assertIn("T4 has no bf16", self.refused("--bound", "t4", "--precision", "bf16"))
+
+    @unittest.skipIf(missing("nvcc", "cuobjdump", "nm", "c++filt", "cc"), "the toolkit is missing")
+    def test_a_recipe_that_is_not_there(self):
+        self.assertIn("nonsense", self.refused("--bound", "t4", "--recipe", "nonsense"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
