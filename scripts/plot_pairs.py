@@ -101,13 +101,14 @@ def draw(panels, arms, metric, title):
     axes[0, 0].set_ylabel(unit(metric))
     first = next(iter(next(iter(panels.values()))))
     axes[1, 0].set_ylabel(f"{'points ' if scale(metric) == 100 else ''}above '{first}'")
-    if first.isdigit():
+    if first.replace(".", "").isdigit():
         figure.supxlabel(arms.replace("_", " "), fontsize=10)
     seeds = {len(arm) for runs in panels.values() for arm in runs.values()}
     count = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{max(seeds)}"
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.91))
     figure.text(0.01, 0.96, title, fontsize=14, fontweight="bold")
-    note = f"{count} seeds. Grey: a seed's runs; large dots: means and 95 % intervals over the seeds."
+    intervals = " and 95 % intervals" if max(seeds) >= FEWEST else ""
+    note = f"{count} seeds. Grey: a seed's runs; large dots: means{intervals} over the seeds."
     figure.text(0.01, 0.925, note, fontsize=9.5)
     return figure
 
