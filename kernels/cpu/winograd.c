@@ -5,9 +5,7 @@
 enum {
     FEW = 32,         /* channels below which the sums around the products cost more than the products saved */
     SMALLEST = 4,     /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
-    FEW_PIXELS = 384, /* of the batch: below, the filters' own transformation costs more than is saved; */
-    NEAR_PIXELS = 64, /* the same where transformed filters stay in the caches, */
-    NEAR = 1 << 18,   /* as so many floats of them do */
+    FEW_PIXELS = 384, /* of the batch: below, the filters' own transformation costs more than is saved */
     TRANSPOSED = 4 * VL,                /* channels of filters */
     PACK = 16,                          /* filters that a chunk turns round */
     HELD_BYTES = 1 << 20,               /* of transformed tiles: what the last-level cache holds, */
@@ -27,10 +25,10 @@ static bool sees_the_image(int64_t pad, int64_t result, int64_t size)
 
 bool winograd_fits(const gr_call *call, const gr_geometry *g)
 {
-    const int64_t k = call->in[1]->shape[0], few = PLACES * g->c * k <= NEAR ? NEAR_PIXELS : FEW_PIXELS;
     const bool pooled = call->n_out > 1; /* its dz is not read tile by tile */
-    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && !pooled && min64(g->c, k) >= FEW &&
-           min64(g->p, g->q) >= SMALLEST && g->n * g->p * g->q >= few && sees_the_image(g->pad_top, g->p, g->h) &&
+    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && !pooled &&
+           min64(g->c, call->in[1]->shape[0]) >= FEW && min64(g->p, g->q) >= SMALLEST &&
+           g->n * g->p * g->q >= FEW_PIXELS && sees_the_image(g->pad_top, g->p, g->h) &&
            sees_the_image(g->pad_left, g->q, g->w);
 }
 
