@@ -2,6 +2,7 @@
 #include "terminal/output.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,22 @@ static int failed(output *out, const char *command, int error)
                     strerror(error), error == ENOENT ? "; make its folder first" : "");
 }
 
+/* No signal comes between a temporary and the note that it has to go. False: errno says why. */
+static bool open_temporary(output *out)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    stop_catch(); /* of every command that writes a file */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const bool opened = gr_temporary_open(&out->temporary, out->path);
+    const int error = errno;
+    if (opened)
+        stop_will_remove(out->temporary.name);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return opened;
+}
+
 int output_open(output *out, const char *path, const char *command)
 {
     *out = (output){0};
@@ -40,10 +57,8 @@ int output_open(output *out, const char *path, const char *command)
         return failed(out, command, EISDIR);
     if (before.st_mode && !S_ISREG(before.st_mode)) /* nothing to rename over: /dev/null would be gone */
         return complain(GR_IO_ERROR, command, "%s cannot be written: it is not an ordinary file", path);
-    if (!gr_temporary_open(&out->temporary, path))
+    if (!open_temporary(out))
         return failed(out, command, errno);
-    stop_will_remove(out->temporary.name);
-    stop_catch(); /* of every command that writes a file */
     out->file = fdopen(out->temporary.fd, "w");
     if (out->file)
         return 0;
