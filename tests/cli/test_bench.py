@@ -74,6 +74,11 @@ class Figures(RowsCase):
         update, = self.rows("sgd_step")  # p twice, g once
         self.assertAlmostEqual(update["gbs"] * 1e6 * update["ms"] / (4 * 3 * 11173962), 1, places=6)
 
+    def test_rounding_turns_no_relu_round(self):
+        """At 32 samples the layer goes Winograd's way on the device cpu: sums of quarters are no longer exact."""
+        rows = self.rows("conv2d", "--case", "third layer", "--batch", 32)
+        self.assertEqual([r["pass"] for r in rows], ["forward", "backward"])
+
     def test_large_batches_repeat_what_was_checked(self):
         row = self.rows("conv2d", "--batch", 4)[0]
         self.assertEqual(row["shapes"], "x[N,32,32,64] w[64,3,3,64]")

@@ -77,6 +77,7 @@ static bench_input read_input(const gr_slot *slot, int number, const gr_word *w)
     input.outside = !strcmp(slot->name, "dy") || !strcmp(slot->name, "weight");
     input.positive = slot->flags & GR_SLOT_POSITIVE;
     input.bytes = slot->type == GR_SLOT_U8;
+    input.bias = !strcmp(slot->name, "b") && w->n == 1;
     input.picked = slot->flags & GR_SLOT_PICKED;
     input.saved = slot->flags & GR_SLOT_SAVED;
     return input;

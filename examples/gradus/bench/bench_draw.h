@@ -1,6 +1,7 @@
 /*
  * bench_draw.h - the numbers in a case's tensors: quarters from -1 to 1, so that products and their sums are exact in
- * float, and no rounding turns a ReLU or another maximum round.
+ * float, and no rounding turns a ReLU or another maximum round. A bias lies between them: no sum with it is 0, of which
+ * Winograd's rounding would make what a ReLU lets pass.
  */
 #ifndef GRADUS_BENCH_DRAW_H
 #define GRADUS_BENCH_DRAW_H
