@@ -36,6 +36,12 @@ static void every_device_has_limits(void **state)
     is_plausible(measured(&(gr_options){.device = "ref", .precision = GR_PRECISION_FP32}));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+#define LEAD 0 /* its own work hides that of AVX2 */
+#else
+#define LEAD 1.5
+#endif
+
 /* The widest vectors do more at once: measured on one thread, in turns, the best of two each. */
 static void wider_vectors_do_more(void **state)
 {
@@ -52,11 +58,7 @@ static void wider_vectors_do_more(void **state)
     gr_context *ctx = gr_open(NULL);
     const bool wider = strcmp(gr_isa_name(ctx), "plain") != 0;
     gr_close(ctx);
-#ifndef __SANITIZE_ADDRESS__ /* whose own work hides AVX2's lead */
-    assert_true(!wider || best[1] > 1.5 * best[0]);
-#else
-    assert_true(!wider || best[1] > 0);
-#endif
+    assert_true(!wider || best[1] > LEAD * best[0]);
 }
 
 static void no_memory_is_an_error(void **state)

@@ -36,11 +36,9 @@ static bool open_temporary(output *out)
     stop_catch(); /* of every command that writes a file */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     const bool opened = gr_temporary_open(&out->temporary, out->path);
-    const int error = errno;
     if (opened)
         stop_will_remove(out->temporary.name);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* leaves errno as it is */
     return opened;
 }
 
