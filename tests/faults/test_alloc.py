@@ -5,11 +5,13 @@ import struct
 import sys
 import unittest
 
-from commands import ALL, EARLIER, LATER, SAMPLED, Commands, printed, undated, words_of
+from commands import ALL, EARLIER, LATER, Commands, printed, undated, words_of
 
 DONE, SOME_FAILED, MEMORY = 0, 1, 4
-OF_RUNS = ("sweep", "sweep goes on", "sweep side by side", "reproduce")  # memory of one of their runs: its row says so
-TELLING = (*OF_RUNS, "bench", "doctor")  # no memory for a part of what they do is told, and is a result
+# Memory of one of their runs: its row says so.
+OF_RUNS = ("sweep", "sweep goes on", "sweep side by side", "reproduce", "reproduce goes on")
+TELLING = (*OF_RUNS, "bench", "doctor", "find-batch")  # no memory for a part of what they do is told, and is a result
+BY_CALLS = {"reproduce"}  # it makes 20,000, most of them in ten runs that are alike
 
 
 class Allocations(Commands):
@@ -38,7 +40,7 @@ class Allocations(Commands):
         return {*first.values(), *last.values()}
 
     def drawn(self, name, trials):
-        if not (ALL and name in SAMPLED):
+        if not (ALL and name in BY_CALLS):
             return super().drawn(name, trials)
         trying = [(number, behind) for number, behind in trials if number in self.by_calls]
         print(f"{name}: {len(trying)} of {len(trials)} failures", file=sys.stderr, flush=True)
@@ -60,6 +62,14 @@ class Allocations(Commands):
 
     def test_what_a_program_is_asked_by_the_theatre(self):
         self.look_at("theatre", slice(12))
+
+    def test_the_limits_that_a_profile_is_held_against(self):
+        """Measured before anything else."""
+        self.look_at("profile", slice(9))
+
+    def test_the_operations_that_a_row_counts(self):
+        """Behind the training, before the row is written."""
+        self.look_at("train", slice(-200, -175))
 
     def test_what_times_are_judged_by(self):
         """Behind all that is read."""

@@ -123,6 +123,10 @@ class InputOutput(Commands):
     def test_a_picture_that_cannot_be_read_is_not_guessed_at(self):
         self.refused_where(COMMANDS["predict"], "open", "PetImages/Cat/0.png", "Input/output error", number=2)
 
+    def test_a_picture_that_cannot_be_read_is_no_answer_about_noise(self):
+        self.refused_where([*COMMANDS["find-batch"], "--preload", "none"], "open", "Cat/0.png cannot be read",
+                           number=2, GRADUS_FAIL_FILE="own/PetImages/Cat/0.png")
+
     def test_a_picture_that_cannot_be_read_is_not_left_out(self):
         self.refused_where(COMMANDS["data check folder"], "read", "PetImages/", "Input/output error", number=5)
 

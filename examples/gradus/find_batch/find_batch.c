@@ -39,8 +39,10 @@ static int find(const finder *f, finding *a)
     if (code == 0) {
         const resolved run = finder_run(f, f->recipe->batch, 0);
         const learner l = learner_make(&run, at.ctx, &at.data.split);
-        find_useful(f, &at, &l, &a->fits, &a->useful);
-        find_knee(f, &at, &l, &a->fits, &a->knee);
+        if (gr_ok(at.ctx))
+            find_useful(f, &at, &l, &a->fits, &a->useful);
+        if (gr_ok(at.ctx))
+            find_knee(f, &at, &l, &a->fits, &a->knee);
         code = gr_ok(at.ctx) ? 0 : complain_of(at.ctx, f->command);
     }
     site_close(&at);

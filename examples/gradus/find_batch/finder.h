@@ -102,7 +102,10 @@ typedef struct {
 } learner;
 learner learner_make(const resolved *run, gr_context *ctx, const gr_split *split);
 
-/* How training goes: the scale first, as it wants the weights that training begins with. */
+/*
+ * How training goes: the scale first, as it wants the weights that training begins with. Where it is not known, why is
+ * part of the answer; other errors stay in the context.
+ */
 void find_useful(const finder *f, const site *at, const learner *l, const fits *found, useful *out);
 void find_knee(const finder *f, const site *at, const learner *l, const fits *found, knee *out);
 

@@ -55,6 +55,12 @@ static void tell(const noise_sums *t, useful *out)
     }
 }
 
+/* Whether a run that ended so says something of what was to be measured. Other ends are the data's or the device's. */
+static bool is_finding(gr_code code)
+{
+    return code == GR_USAGE || code == GR_NO_MEMORY || code == GR_NUMERIC;
+}
+
 void find_useful(const finder *f, const site *at, const learner *l, const fits *found, useful *out)
 {
     const int64_t usual = f->recipe->batch < found->batch ? f->recipe->batch : found->batch;
@@ -80,7 +86,8 @@ void find_useful(const finder *f, const site *at, const learner *l, const fits *
     out->updates = t.n;
     if (gr_ok(at->ctx))
         tell(&t, out);
-    else
+    else if (is_finding(gr_error_code(at->ctx))) {
         snprintf(out->why, sizeof out->why, "%s", gr_error_text(at->ctx));
-    gr_clear_error(at->ctx);
+        gr_clear_error(at->ctx);
+    }
 }

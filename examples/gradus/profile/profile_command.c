@@ -167,8 +167,9 @@ static int run_session(const profile_asks *asks, const resolved *run, const sche
 {
     session s = {.asks = asks, .run = run, .schedule = *plan, .progress = progress_open()};
     stop_catch();
-    s.ceilings = usage_limits(run);
-    int code = record(&s);
+    int code = usage_limits(run, &s.ceilings, command);
+    if (code == 0)
+        code = record(&s);
     if (code == 0)
         code = report(&s);
     else if (code == GR_STOPPED)

@@ -52,15 +52,13 @@ static json_t *lines_json(const profile *p, grouping g)
 {
     int n;
     const line *lines = recorder_lines(p->record, g, &n);
-    const line **sorted = malloc((size_t)(n + 1) * sizeof *sorted);
+    const line *sorted[RECORDER_LINES];
     json_t *list = json_array();
-    for (int i = 0; sorted && i < n; i++)
+    for (int i = 0; i < n; i++)
         sorted[i] = &lines[i];
-    if (sorted)
-        qsort(sorted, (size_t)n, sizeof *sorted, by_time);
-    for (int i = 0; sorted && i < n; i++)
+    qsort(sorted, (size_t)n, sizeof *sorted, by_time);
+    for (int i = 0; i < n; i++)
         json_array_append_new(list, line_json(p, sorted[i]));
-    free(sorted);
     return list;
 }
 

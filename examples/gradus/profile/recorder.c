@@ -8,7 +8,7 @@
 #include "terminal/complain.h"
 #include "terminal/system.h"
 
-enum { SITES = 4096, SLOTS = 2 * SITES, LINES = 1024, OPEN = 1024 };
+enum { SITES = 4096, SLOTS = 2 * SITES, OPEN = 1024 };
 
 /* Something that has ended and whose span has not: it began there and took so long. */
 typedef struct {
@@ -48,8 +48,8 @@ static int line_of(recorder *r, grouping g, const char *name, const char *pass)
     for (int i = 0; i < r->n_lines[g]; i++)
         if (strcmp(lines[i].name, name) == 0 && strcmp(lines[i].pass, pass) == 0)
             return i;
-    if (r->n_lines[g] == LINES)
-        return LINES - 1;
+    if (r->n_lines[g] == RECORDER_LINES)
+        return RECORDER_LINES - 1;
     lines[r->n_lines[g]] = (line){.name = name, .pass = pass};
     return r->n_lines[g]++;
 }
@@ -166,7 +166,7 @@ recorder *recorder_open(gr_context *ctx, size_t events, const char *command)
         *r = (recorder){.ctx = ctx,
                         .command = command,
                         .sites = calloc(SITES, sizeof *r->sites),
-                        .lines = {calloc(LINES, sizeof **r->lines), calloc(LINES, sizeof **r->lines)},
+                        .lines = {calloc(RECORDER_LINES, sizeof **r->lines), calloc(RECORDER_LINES, sizeof **r->lines)},
                         .host = {.name = "host", .pass = "between"},
                         .events = malloc(events * sizeof *r->events),
                         .room = events};

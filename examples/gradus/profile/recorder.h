@@ -7,8 +7,9 @@
 
 #include "gradus.h"
 
-/* The ways to add up. */
+/* The ways to add up, each into so many lines at most. */
 typedef enum { BY_OPERATION, BY_MODULE, GROUPINGS } grouping;
+enum { RECORDER_LINES = 1024 };
 
 /* Sums over all updates; times in seconds, each event's own: without what lies inside it. */
 typedef struct {

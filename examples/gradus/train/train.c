@@ -257,7 +257,10 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     o.agree = t->kept.settings;
     o.n_agree = t->group ? t->kept.options.n_settings : 0;
     o.checkpoints = s->asked.checkpoint ? &t->kept.options : NULL;
-    const gr_ceilings limits = s->asked.usage && !t->group ? usage_limits(s) : (gr_ceilings){0};
+    gr_ceilings limits = {0};
+    const int code = s->asked.usage && !t->group ? usage_limits(s, &limits, "train") : 0;
+    if (code)
+        return code;
     const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
     gr_split parts = t->data.split;
@@ -388,17 +391,16 @@ static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, i
         tell_of_stop(t);
     }
     output_drop(&t->log);
-    if (gr_ok(t->ctx) && t->result.fit.updates > 0) {
-        usage_add_model(&t->result.usage, net, &t->result.fit);
-        code = gr_ok(t->ctx) ? code : complain_of(t->ctx, "train");
-    }
     t->result.code = (gr_code)code;
+    const int counted = gr_ok(t->ctx) && t->result.fit.updates > 0
+                            ? usage_add_model(&t->result.usage, t->ctx, net, &t->result.fit, "train")
+                            : 0;
     fill_result(t);
     t->result.time = t->times ? time_watch_json(t->times) : NULL;
     print(t);
     json_decref(t->result.time);
     time_watch_close(t->times);
-    return saved ? saved : code;
+    return saved ? saved : code ? code : counted;
 }
 
 /* One rank of a run; group NULL: its only one. */

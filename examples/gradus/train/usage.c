@@ -9,19 +9,21 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "terminal/complain.h"
 #include "terminal/memory.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 
-gr_ceilings usage_limits(const resolved *run)
+int usage_limits(const resolved *run, gr_ceilings *limits, const char *command)
 {
     resolved alone = *run;
     alone.asked.memory_limit = 0;
     gr_context *ctx = resolved_open(&alone, false);
-    const gr_ceilings limits = gr_measure_ceilings(ctx);
+    *limits = gr_measure_ceilings(ctx);
+    const int code = gr_ok(ctx) ? 0 : complain_of(ctx, command);
     gr_close(ctx);
     memory_peak_restart(); /* what that took is not the run's */
-    return limits;
+    return code;
 }
 
 static double cpu_seconds(void)
@@ -92,16 +94,19 @@ usage usage_end(usage_watch *w, const gr_fit_result *result)
                    .operand_bytes = w->counted ? w->bytes * pace_of(result) : NAN};
 }
 
-void usage_add_model(usage *u, gr_module *net, const gr_fit_result *result)
+int usage_add_model(usage *u, gr_context *ctx, gr_module *net, const gr_fit_result *result, const char *command)
 {
     enum { MOST = 2048 /* operations */ };
     gr_summary_row *rows = malloc(MOST * sizeof *rows);
-    const int n = rows ? gr_summary(net, rows, MOST) : 0;
+    if (!rows)
+        return complain(GR_NO_MEMORY, command, "out of host memory for a list of the network's operations");
+    const int n = gr_summary(net, rows, MOST);
     double flops = n > 0 ? 0 : NAN;
     for (int i = 0; i < n; i++)
         flops += rows[i].flops_forward + rows[i].flops_backward;
     u->model_flops = flops * pace_of(result);
     free(rows);
+    return gr_ok(ctx) ? 0 : complain_of(ctx, command);
 }
 
 double usage_mfu(const usage *u)

@@ -36,9 +36,9 @@ typedef struct {
 
 /*
  * Measures the limits of a run's device, type and threads: a second, in a context of its own, which gives its memory
- * back.
+ * back. Returns 0 or an exit code, complained of.
  */
-gr_ceilings usage_limits(const resolved *run);
+int usage_limits(const resolved *run, gr_ceilings *limits, const char *command);
 
 void usage_begin(usage_watch *w);                          /* training begins */
 void usage_event(usage_watch *w, const gr_trace_event *e); /* of the trace, up to the end of the first update */
@@ -47,8 +47,8 @@ void usage_count(usage_watch *w, int64_t samples);         /* that end; so many 
 /* Training is over, after any number of updates. What the model does is not in it yet. */
 usage usage_end(usage_watch *w, const gr_fit_result *result);
 
-/* Adds that, by a dry step of the trained network: an error is the context's. */
-void usage_add_model(usage *u, gr_module *net, const gr_fit_result *result);
+/* Adds that, by a dry step of the trained network of ctx. Returns 0 or an exit code, complained of. */
+int usage_add_model(usage *u, gr_context *ctx, gr_module *net, const gr_fit_result *result, const char *command);
 
 /* Share of the limit that the network's own operations reach (model-FLOPs utilisation); NAN: not known. */
 double usage_mfu(const usage *u);
