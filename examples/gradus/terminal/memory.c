@@ -1,22 +1,24 @@
-/* memory.c - see memory.h. */
+/* memory.c - see memory.h. Nothing is allocated: where memory is out it must not look like memory without bounds. */
 #include "terminal/memory.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { PATH_SIZE = 1024, GROUP_SIZE = 512 };
+#include "terminal/system.h"
 
-/* The number behind key (NULL: the first) in a file of the system; -1: there is none. */
+enum { PATH_SIZE = 1024, GROUP_SIZE = 512, FILE_SIZE = 16 << 10 };
+
+/* The number behind key ("": the first) in a file of the system; -1: there is none. */
 static int64_t system_number(const char *path, const char *key)
 {
-    char line[256];
+    char all[FILE_SIZE], *rest;
     long long number = -1;
-    FILE *f = fopen(path, "r");
-    while (f && number < 0 && fgets(line, sizeof line, f))
-        if (!key || strncmp(line, key, strlen(key)) == 0)
-            sscanf(line + (key ? strlen(key) : 0), "%lld", &number);
-    if (f)
-        fclose(f);
+    read_beginning(path, all, sizeof all);
+    for (char *line = strtok_r(all, "\n", &rest); line && number < 0; line = strtok_r(NULL, "\n", &rest))
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), "%lld", &number);
     return number;
 }
 
@@ -44,7 +46,6 @@ static bool read_group(char *line, bool of_memory, char group[GROUP_SIZE])
     if (!path)
         return false;
     *controllers++ = *path++ = '\0';
-    path[strcspn(path, "\n")] = '\0';
     char padded[256];
     snprintf(padded, sizeof padded, ",%s,", controllers);
     if (of_memory ? !strstr(padded, ",memory,") : *controllers != '\0')
@@ -56,11 +57,11 @@ static bool read_group(char *line, bool of_memory, char group[GROUP_SIZE])
 /* The group of this process among those that bound memory; NULL: none. Version 1 has memory where it is named there. */
 static const hierarchy *find_group(const char *root, char group[GROUP_SIZE])
 {
-    char path[PATH_SIZE], line[GROUP_SIZE];
+    char path[PATH_SIZE], all[FILE_SIZE], *rest;
     const hierarchy *found = NULL;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *f = fopen(path, "r");
-    while (f && found != &legacy && fgets(line, sizeof line, f)) {
+    read_beginning(path, all, sizeof all);
+    for (char *line = strtok_r(all, "\n", &rest); line && found != &legacy; line = strtok_r(NULL, "\n", &rest)) {
         char copy[GROUP_SIZE];
         snprintf(copy, sizeof copy, "%s", line);
         if (read_group(line, true, group))
@@ -68,8 +69,6 @@ static const hierarchy *find_group(const char *root, char group[GROUP_SIZE])
         else if (read_group(copy, false, group))
             found = &unified;
     }
-    if (f)
-        fclose(f);
     return found;
 }
 
@@ -83,8 +82,8 @@ static int64_t group_number(const char *root, const hierarchy *h, const char *gr
 /* What a group still allows; INT64_MAX: it has no limit, or cannot be seen from here. */
 static int64_t left_in_group(const char *root, const hierarchy *h, const char *group)
 {
-    const int64_t limit = group_number(root, h, group, h->limit, NULL),
-                  usage = group_number(root, h, group, h->usage, NULL);
+    const int64_t limit = group_number(root, h, group, h->limit, ""),
+                  usage = group_number(root, h, group, h->usage, "");
     int64_t inactive = group_number(root, h, group, "memory.stat", h->inactive);
     inactive = inactive > 0 ? inactive : 0;
     if (limit < 0 || usage < 0 || limit > INT64_MAX / 2) /* version 1 writes a number near the largest for "none" */
@@ -134,7 +133,9 @@ int64_t memory_peak(void)
 
 bool memory_peak_restart(void)
 {
-    FILE *f = fopen("/proc/self/clear_refs", "w");
-    const bool written = f && fputs("5", f) >= 0;
-    return f && fclose(f) == 0 && written;
+    const int f = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    const bool written = f >= 0 && write(f, "5", 1) == 1;
+    if (f >= 0)
+        close(f);
+    return written;
 }
