@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_ARMS = 10, MOST_CLAIMS = 6, MOST_FIGURES = 4, MOST_COLUMNS = 8 };
+enum { MOST_ARMS = 10, MOST_CLAIMS = 7, MOST_FIGURES = 4, MOST_COLUMNS = 8 };
 
 typedef struct {
     const char *folder; /* below --out; experiments with an arm of the same folder share its runs */
