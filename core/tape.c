@@ -207,6 +207,16 @@ static void own_storage(gr_tensor *y)
         gr__transfer_storage(t, y);
 }
 
+/* Tells of the parameters to whose gradients a node adds. */
+static void tell_uses(const gr_node *node, const gr_backward_hook *hook, int change)
+{
+    for (int slot = 0; slot < node->op->n_in; slot++) {
+        const gr_tensor *t = gr__origin(node->call.in[slot]);
+        if (node->op->in[slot].flags & GR_SLOT_GRAD && t && t->wants_grad && t->node < 0 && t->slab)
+            hook->uses(hook->user, t, change);
+    }
+}
+
 /* Walks the tape from y, whose gradient is dy, back to the leaves. */
 static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
 {
@@ -216,6 +226,9 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
                         "gr_backward: nothing to differentiate; the loss does not depend on a variable or "
                         "parameter, was made while recording was off, or was differentiated before");
     const double begin = gr_span_begin(ctx, "backward");
+    const bool tells = hook && hook->uses;
+    for (int i = 0; tells && i < ctx->n_nodes; i++)
+        tell_uses(ctx->nodes[i], hook, 1);
     own_storage(y);
     y->grad = dy;
     for (int i = ctx->n_nodes - 1; i >= 0 && gr_ok(ctx); i--) {
@@ -223,6 +236,8 @@ static bool walk(gr_tensor *y, gr_tensor *dy, const gr_backward_hook *hook)
         const char *before = gr__enter_module(ctx, node->module);
         if (node->call.out[0]->grad)
             differentiate(ctx, node, hook);
+        if (tells && gr_ok(ctx))
+            tell_uses(node, hook, -1);
         release_node(node, y);
         gr__enter_module(ctx, before);
     }

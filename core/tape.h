@@ -35,11 +35,14 @@ typedef struct gr_node {
 
 /*
  * Backward with nodes that the caller takes over. Where node->claimed is not 0, no buffer is made for the gradients of
- * those slots and run(user, node, call) must do the node's whole backward pass instead of its kernel.
+ * those slots and run(user, node, call) must do the node's whole backward pass instead of its kernel. uses, unless it
+ * is NULL, is told of each use of a parameter whose gradient is wanted: 1 of each before the pass, -1 when it has
+ * passed.
  */
 typedef struct {
     void *user;
     bool (*run)(void *user, gr_node *node, gr_call *call);
+    void (*uses)(void *user, const gr_tensor *parameter, int change);
 } gr_backward_hook;
 bool gr__backward(gr_tensor *loss, const gr_backward_hook *hook); /* hook may be NULL */
 

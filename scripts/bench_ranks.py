@@ -68,8 +68,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--link", action="append", default=[], metavar="RATE,DELAY")
     asked, more = parser.parse_known_args()
-    words = [GRADUS, "train", asked.recipe, "--batch", asked.batch, "--shards", asked.ranks, "--threads", 1, "--updates",
-             asked.updates, "--no-evaluation", "--json", *[word for word in more if word != "--"]]
+    words = [GRADUS, "train", asked.recipe, "--batch", asked.batch, "--shards", asked.ranks, "--threads", 1,
+             "--updates", asked.updates, "--no-evaluation", "--json", *[word for word in more if word != "--"]]
     words, ranks = [str(word) for word in words], asked.ranks
     alone, cores = ["taskset", "-c", "0", *words], os.cpu_count()
     print(f"| link | 1 process, ms | {ranks} processes, ms | ratio | lowest to highest | model, ms | off |\n"

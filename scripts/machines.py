@@ -60,7 +60,9 @@ class Machines:
         agent.write_text(f"#!/bin/sh\nhost=$1\nshift\ncase $host in\n{cases}esac\n")
         agent.chmod(0o755)
         hosts = ",".join(f"{ADDRESS}{i + 1}" for i in range(self.n))
-        network = [word for layer in ("btl_tcp", "oob_tcp") for word in ("--mca", f"{layer}_if_include", ADDRESS + "0/24")]
+        network = [
+            word for layer in ("btl_tcp", "oob_tcp") for word in ("--mca", f"{layer}_if_include", ADDRESS + "0/24")
+        ]
         return [*self.inside(0), "mpiexec.openmpi", "-np", str(self.n), "-host", hosts, "-bind-to", "none", "--mca",
                 "plm_rsh_agent", str(agent), "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", *network]
 

@@ -9,10 +9,12 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/group/meeting.h"
@@ -172,6 +174,78 @@ static void the_right_one_is_named(void **state)
         gr_group_close(groups[i]);
 }
 
+/* --- a carrier of the test's own: sockets ------------------------------------------------------------------------- */
+
+typedef struct {
+    int to[RANKS], ranks;
+    pthread_t owner;
+    int apart; /* exchanges that another thread has made */
+} wires;
+
+static bool wire_exchange(void *user, int peer, const void *send_from, size_t send_bytes, void *receive_to,
+                          size_t receive_bytes, char *why, size_t size)
+{
+    wires *w = user;
+    const char *from = send_from;
+    char *to = receive_to;
+    w->apart += !pthread_equal(pthread_self(), w->owner);
+    while (send_bytes || receive_bytes) {
+        struct pollfd p = {w->to[peer], (short)((send_bytes ? POLLOUT : 0) | (receive_bytes ? POLLIN : 0)), 0};
+        const bool moves = poll(&p, 1, 5000) > 0;
+        const ssize_t in = moves && p.revents & POLLIN ? recv(p.fd, to, receive_bytes, MSG_DONTWAIT) : -1;
+        const ssize_t out = in < 0 && moves && p.revents & POLLOUT ? send(p.fd, from, send_bytes, MSG_NOSIGNAL) : -1;
+        if (in <= 0 && out <= 0) {
+            snprintf(why, size, "rank %d is gone", peer);
+            return false;
+        }
+        if (in > 0) {
+            to += in;
+            receive_bytes -= (size_t)in;
+        } else {
+            from += out;
+            send_bytes -= (size_t)out;
+        }
+    }
+    return true;
+}
+
+static void wire_fail(void *user, const char *why)
+{
+    const wires *w = user;
+    (void)why;
+    for (int i = 0; i < w->ranks; i++)
+        shutdown(w->to[i], SHUT_RDWR);
+}
+
+static void wire_close(void *user)
+{
+    const wires *w = user;
+    for (int i = 0; i < w->ranks; i++)
+        close(w->to[i]);
+}
+
+static wires of_rank[RANKS];
+
+/* Groups over them whose sums are of buckets of so many bytes. */
+static bool wired_groups(int ranks, int64_t bucket_bytes, gr_group *groups[])
+{
+    const gr_carrier carrier = {wire_exchange, wire_fail, wire_close, NULL, 0, bucket_bytes};
+    for (int i = 0; i < ranks; i++) {
+        of_rank[i].ranks = ranks;
+        of_rank[i].apart = 0;
+        of_rank[i].to[i] = -1;
+        for (int j = 0; j < i; j++) {
+            int ends[2];
+            if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+                return false;
+            of_rank[i].to[j] = ends[0];
+            of_rank[j].to[i] = ends[1];
+        }
+        groups[i] = gr_group_open(i, ranks, &carrier, &of_rank[i]);
+    }
+    return true;
+}
+
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 /* What a run is made of, for all of its ranks. */
@@ -188,6 +262,7 @@ typedef struct {
     int failing, hanging, differing; /* the rank that does so; 0: none */
     int other_weights;               /* the rank that begins with others; 0: none */
     double patience;
+    int64_t bucket_bytes; /* above 0: sums begin within the backward pass */
 } course;
 
 typedef struct {
@@ -276,6 +351,7 @@ static void *train(void *user)
 {
     member *m = user;
     const course *c = m->c;
+    of_rank[gr_group_rank(m->group)].owner = pthread_self();
     const bool differs = c->differing && gr_group_rank(m->group) == c->differing;
     gr_context *ctx = gr_open(
         &(gr_options){.device = c->device ? c->device : "cpu", .seed = 5, .threads = 1, .precision = c->precision});
@@ -314,7 +390,8 @@ static void run(const course *c, int ranks, member members[RANKS])
 {
     gr_group *groups[RANKS];
     pthread_t threads[RANKS];
-    assert_true(gr_group_threads(ranks, c->patience, groups));
+    assert_true(c->bucket_bytes ? wired_groups(ranks, c->bucket_bytes, groups)
+                                : gr_group_threads(ranks, c->patience, groups));
     for (int i = 0; i < ranks; i++) {
         members[i] = (member){.c = c, .group = groups[i]};
         pthread_create(&threads[i], NULL, train, &members[i]);
@@ -364,7 +441,23 @@ static void ranks_do_not_show(void **state)
         assert_int_equal(one[0].result.skipped, courses[i].overflow ? 2 : 0);
         for (int ranks = 2; ranks <= RANKS; ranks *= 2)
             same_bits(&courses[i], ranks);
+        course early = courses[i];
+        for (early.bucket_bytes = 256; early.bucket_bytes <= 1 << 20; early.bucket_bytes <<= 6) {
+            same_bits(&early, RANKS / 2); /* with two shards each sums begin behind the second */
+            for (int r = 0; r < RANKS / 2; r++)
+                assert_true(of_rank[r].apart > 0);
+            same_bits(&early, RANKS);
+        }
     }
+}
+
+/* A rank that fails while sums are under way ends all. */
+static void early_sums_end(void **state)
+{
+    (void)state;
+    run(&(course){.updates = 15, .micro = 1, .failing = 5, .bucket_bytes = 256}, RANKS, many);
+    for (int r = 0; r < RANKS; r++)
+        assert_int_equal(many[r].code, r == 5 ? GR_USAGE : GR_DEVICE_FAULT);
 }
 
 /* Stopped by rank 0 within an epoch of four ranks, gone on with by two. */
@@ -573,6 +666,7 @@ int main(void)
         cmocka_unit_test(shards_meet),
         cmocka_unit_test(the_right_one_is_named),
         cmocka_unit_test(ranks_do_not_show),
+        cmocka_unit_test(early_sums_end),
         cmocka_unit_test(goes_on_with_fewer),
         cmocka_unit_test(synchronised_is_the_batch_in_one),
         cmocka_unit_test(synchronised_skips_together),

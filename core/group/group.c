@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "core/context.h"
 #include "core/group/link.h"
+#include "core/group/part.h"
 #include "core/group/power.h"
 
 enum { ALIGNED = 4 /* elements */, MARGIN = (ALIGNED + 1) * sizeof(double) };
@@ -154,11 +155,11 @@ typedef struct {
     gr_context *ctx;
     char *data, *incoming;
     size_t size;    /* of an element */
-    bool on_device; /* data are the device's too, which adds them as it adds shards */
+    bool on_device; /* the device adds, as it adds shards; else this thread does */
     bool linked;    /* and the link carries them */
 } sum;
 
-/* As the device adds: kernels of the CPU flush numbers that are too small. */
+/* By the device, as kernels of the CPU flush numbers that are too small. */
 static bool add(const sum *s, int64_t at, int64_t count)
 {
     char *to = s->data + (size_t)at * s->size;
@@ -311,6 +312,24 @@ bool gr_group_sum(gr_group *g, gr_tensor *t)
     if (!sum_from(&s, 1, 0, t->count))
         return gr__fail(ctx, GR_DEVICE_FAULT, "%s", *g->error ? g->error : "a sum over ranks failed");
     return on_device || gr_upload(t, s.data);
+}
+
+int64_t gr__group_bucket_bytes(const gr_group *g)
+{
+    return g ? g->carrier.bucket_bytes : 0;
+}
+
+bool gr__group_room(gr_group *g, gr_context *ctx, int64_t count)
+{
+    return make_room(g, ctx, (size_t)count * gr_type_size(gr_real(ctx)) / 2 + MARGIN);
+}
+
+bool gr__group_sum_part(gr_group *g, gr_tensor *t, int64_t lo, int64_t hi)
+{
+    const size_t size = gr_type_size(t->type);
+    const sum s = {
+        .g = g, .ctx = t->ctx, .data = (char *)t->data + (size_t)lo * size, .incoming = g->room, .size = size};
+    return gr_group_ok(g) && sum_from(&s, 1, 0, hi - lo);
 }
 
 /* --- devices ------------------------------------------------------------------------------------------------------ */

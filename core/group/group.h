@@ -46,6 +46,12 @@ typedef struct {
      */
     bool (*look)(void *user, int peer, double seconds, char *why, size_t size);
     double patience; /* seconds that a device may wait for those of other ranks where look is NULL; 0: 10 */
+    /*
+     * Above 0: bytes travel while a rank's processor does something else, so gr_fit sums gradients in buckets of at
+     * least so many, which begin within the backward pass, in a thread of their own; exchange is called from there
+     * then, from one thread at a time. All ranks have the same. 0: one sum behind the pass.
+     */
+    int64_t bucket_bytes;
 } gr_carrier;
 
 /* One rank of so many, a power of two, over a carrier. NULL: no memory, wrong numbers; the carrier is not closed. */

@@ -208,7 +208,7 @@ static hall *hall_new(int ranks, double patience)
 
 bool gr_group_threads(int ranks, double patience, gr_group *members[])
 {
-    const gr_carrier carrier = {thread_exchange, thread_fail, thread_close, thread_look, patience};
+    const gr_carrier carrier = {thread_exchange, thread_fail, thread_close, thread_look, patience, 0};
     hall *h = gr__is_power_of_two(ranks) && ranks <= GR_MAX_RANKS ? hall_new(ranks, patience) : NULL;
     for (int i = 0; h && i < ranks; i++) {
         seat *s = malloc(sizeof *s);

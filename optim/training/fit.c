@@ -264,6 +264,7 @@ gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr
         }
     if (gr__stages_has_schedule(&f.stages))
         opt->lr = f.stages.lr;
+    gr__shard_sum_rest(&f.trainer.sum);
     gr__fit_ranks_end(&f);
     close_run(&f);
     return f.result;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/group/part.h"
 #include "nn/module.h"
 
 enum { SCORES, GRADIENTS, STATISTICS };
@@ -45,6 +46,16 @@ static bool make_gradients(gr_slab *slab)
     return gr__slab_make_gradients(slab);
 }
 
+/* Where sums over ranks may begin within the backward pass. False: recorded. */
+static bool make_buckets(gr_shard_sum *s, gr_slab *slab)
+{
+    const gr_device *d = s->ctx->device;
+    if (gr__group_bucket_bytes(s->group) == 0 || !d->on_host || d->queue || s->ctx->options.plan_only)
+        return true;
+    s->buckets = gr__buckets_open(s->group, slab);
+    return s->buckets;
+}
+
 bool gr__shard_sum_prepare(gr_shard_sum *s, gr_optimizer *opt)
 {
     gr_slab *slab = opt->net->parameters->slab;
@@ -55,7 +66,7 @@ bool gr__shard_sum_prepare(gr_shard_sum *s, gr_optimizer *opt)
     for (s->levels = 0; 1 << s->levels < s->end - s->first;)
         s->levels++;
     gr_slab *next = statistics(s)->next;
-    return make_gradients(slab) &&
+    return make_gradients(slab) && make_buckets(s, slab) &&
            add_summand(s, SCORES, NULL, gr_tensor_new(s->ctx, gr_real(s->ctx), 1, (int64_t[]){N_SCORES})) &&
            add_summand(s, GRADIENTS, slab, slab->gradients) &&
            (!tracks(s) || add_summand(s, STATISTICS, next, next->values));
@@ -63,6 +74,7 @@ bool gr__shard_sum_prepare(gr_shard_sum *s, gr_optimizer *opt)
 
 void gr__shard_sum_close(gr_shard_sum *s)
 {
+    gr__buckets_close(s->buckets);
     for (int i = 0; i < GR__SHARD_SUMMANDS; i++)
         for (int j = 0; j < s->levels; j++)
             if (s->summand[i].level[j])
@@ -130,6 +142,8 @@ void gr__shard_sum_begin(gr_shard_sum *s)
     memset(s->waits, 0, sizeof s->waits);
     s->put = 0;
     s->begun = false;
+    if (s->buckets)
+        gr__buckets_begin(s->buckets);
     s->updates = statistics(s)->updates;
     s->draws = s->ctx->state.draws;
 }
@@ -154,6 +168,17 @@ bool gr__shard_sum_piece(gr_shard_sum *s, const gr_batch *piece)
     if (first)
         gr__slab_clear_gradients(s->opt->net->parameters->slab);
     return !first || s->ctx->planning || gr_upload(s->summand[SCORES].now, zeros);
+}
+
+const gr_backward_hook *gr__shard_sum_hook(gr_shard_sum *s, const gr_batch *piece)
+{
+    const bool only = s->end - s->first == 1 && piece->shard_last && !s->ctx->meeting && !s->ctx->planning;
+    return only && s->buckets ? gr__buckets_watch(s->buckets) : NULL;
+}
+
+void gr__shard_sum_rest(gr_shard_sum *s)
+{
+    gr__buckets_rest(s->buckets);
 }
 
 static gr_tensor *score(gr_shard_sum *s, int64_t which)
@@ -222,14 +247,23 @@ static bool fill_with_nothing(gr_shard_sum *s, gr_tensor *t)
     return filled;
 }
 
-/* The sums of this rank's shards, if there are any, become those of all ranks'. False: recorded. */
+static bool sum_one(gr_shard_sum *s, int which, bool there)
+{
+    gr_tensor *now = s->summand[which].now;
+    if (!takes_part(s, which))
+        return true;
+    if (!there && !fill_with_nothing(s, now))
+        return false;
+    return which == GRADIENTS && s->buckets ? gr__buckets_finish(s->buckets) : gr_group_sum(s->group, now);
+}
+
+/*
+ * The sums of this rank's shards, if there are any, become those of all ranks': gradients first, as some of them may
+ * have become so within the pass. False: recorded.
+ */
 static bool sum_over_ranks(gr_shard_sum *s, bool there)
 {
-    bool good = true;
-    for (int i = 0; good && i < GR__SHARD_SUMMANDS; i++)
-        if (takes_part(s, i))
-            good = (there || fill_with_nothing(s, s->summand[i].now)) && gr_group_sum(s->group, s->summand[i].now);
-    return good;
+    return sum_one(s, GRADIENTS, there) && sum_one(s, SCORES, there) && sum_one(s, STATISTICS, there);
 }
 
 /* The next running statistics become the mean over so many shards. */

@@ -15,7 +15,7 @@
 #ifndef GRADUS_SHARD_SUM_H
 #define GRADUS_SHARD_SUM_H
 
-#include "core/group/group.h"
+#include "core/group/buckets.h"
 #include "optim/optimizer.h"
 
 enum { GR__SHARD_LEVELS = 8 /* of GR_MAX_SHARDS */, GR__SHARD_SUMMANDS = 3 };
@@ -35,6 +35,7 @@ typedef struct {
     int levels;
     gr_shard_summand summand[GR__SHARD_SUMMANDS]; /* scores, gradients, the next running statistics */
     bool waits[GR__SHARD_LEVELS];                 /* in a level lies a sum */
+    gr_buckets *buckets;                          /* of gradients; NULL: their sum over ranks is one */
     bool *written;                                /* [segments] which have a gradient; NULL before the first shard */
     bool begun;                                   /* the shard under way has had a piece */
     int put;                                      /* shards so far, empty ones included */
@@ -51,6 +52,12 @@ void gr__shard_sum_begin(gr_shard_sum *s);
 /* A piece of a shard comes: what it draws depends on its place in the batch alone. False: recorded. */
 bool gr__shard_sum_piece(gr_shard_sum *s, const gr_batch *piece);
 
+/*
+ * What the backward pass of a piece is run with. Behind this rank's only shard its gradients are final: sums over ranks
+ * may begin within it. NULL: they do not.
+ */
+const gr_backward_hook *gr__shard_sum_hook(gr_shard_sum *s, const gr_batch *piece);
+
 /* Adds a piece's loss and right answers. False: recorded. */
 bool gr__shard_sum_score(gr_shard_sum *s, gr_tensor *loss, gr_tensor *correct);
 
@@ -62,6 +69,9 @@ bool gr__shard_sum_put(gr_shard_sum *s);
  * statistics are the mean over these. False: recorded.
  */
 bool gr__shard_sum_finish(gr_shard_sum *s, const gr_batch *piece, int64_t batch);
+
+/* Returns when no thread of this rank waits for another rank, before this one tells them that it has failed. */
+void gr__shard_sum_rest(gr_shard_sum *s);
 
 /* The sums of losses and of right answers, scalars of the step. NULL: recorded. */
 gr_tensor *gr__shard_sum_loss(gr_shard_sum *s);

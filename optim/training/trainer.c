@@ -44,7 +44,7 @@ static bool shard_pass(gr_trainer *t, const gr_batch *piece, bool first_pass)
         return false;
     gr_tensor *z = gr__forward(t->net, piece->x), *loss = gr__piece_loss(t->net, z, piece, &t->loss);
     return loss && (!first_pass || gr__shard_sum_score(&t->sum, loss, gr_accuracy(z, piece->y, piece->weight))) &&
-           gr_backward(loss) && (!piece->shard_last || gr__shard_sum_put(&t->sum));
+           gr__backward(loss, gr__shard_sum_hook(&t->sum, piece)) && (!piece->shard_last || gr__shard_sum_put(&t->sum));
 }
 
 /* The same where shards meet within it, also for one without samples. False: recorded. */

@@ -16,6 +16,9 @@
 
 enum { WORDS = 512, PART = 1 << 30 /* bytes of a message at most */, NOBODY = -1 };
 
+/* Bytes of gradients that go to other machines at a time: 34 ms at 1 Gbit/s, beside which a latency is little. */
+enum { BUCKET = 4 << 20 };
+
 /* What goes with the bytes of an exchange. */
 typedef struct {
     char mark[MPI_MARK_BYTES];
@@ -34,7 +37,7 @@ typedef struct {
 static mpi_process here;
 static bool has_failed; /* a rank of this process; under the lock */
 
-/* Seconds in which a rank that waits does nothing else. */
+/* Seconds for which a rank does nothing else while its peer has not come. */
 static const double EAGER = 0.001;
 
 /* Part of patience after which a rank that waits looks for who is to blame; and the seconds that one has to answer. */
@@ -259,7 +262,16 @@ static void look_around(carrier *c, double seconds, char *why, size_t size)
         blame(c, seconds, why, size);
 }
 
-/* Waits, politely once it takes longer. False: why says who is to blame. */
+/*
+ * Whether a rank that waits leaves its processor to others: its own backward pass where other machines send, and
+ * whoever there is while a peer has not come. Bytes within a machine move only while they are asked for.
+ */
+static bool is_polite(const carrier *c, double seconds)
+{
+    return here.far || (seconds > EAGER && !*c->received.mark);
+}
+
+/* False: why says who is to blame. */
 static bool land(carrier *c, flight *f, char *why, size_t size)
 {
     const double begin = now_seconds();
@@ -268,9 +280,8 @@ static bool land(carrier *c, flight *f, char *why, size_t size)
     c->waits_for = f->peer;
     while (!has_landed_in_turn(f, why, size) && !*why) {
         const double now = now_seconds();
-        if (now - begin < EAGER)
-            continue;
-        sleep_for(50000);
+        if (is_polite(c, now - begin))
+            sleep_for(50000);
         if (now - looked < 0.1)
             continue;
         looked = now;
@@ -377,7 +388,8 @@ static void mpi_close(void *user)
 
 static gr_group *open_member(int rank)
 {
-    const gr_carrier functions = {mpi_exchange, mpi_fail, mpi_close, mpi_look, here.patience};
+    const int64_t bucket = here.far && here.in_turns ? BUCKET : 0;
+    const gr_carrier functions = {mpi_exchange, mpi_fail, mpi_close, mpi_look, here.patience, bucket};
     carrier *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;

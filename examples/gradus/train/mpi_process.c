@@ -32,10 +32,14 @@ void mpi_unlock(void)
     pthread_mutex_unlock(&mutex);
 }
 
+static bool is_near(const mpi_process *p, int process)
+{
+    return strcmp(p->addresses[process].host, p->addresses[p->number].host) == 0;
+}
+
 bool mpi_process_is_gone(const mpi_process *p, int process)
 {
-    const mpi_address *there = &p->addresses[process], *here = &p->addresses[p->number];
-    return strcmp(there->host, here->host) == 0 && kill(there->id, 0) != 0 && errno == ESRCH;
+    return is_near(p, process) && kill(p->addresses[process].id, 0) != 0 && errno == ESRCH;
 }
 
 /* --- MPI's own start ---------------------------------------------------------------------------------------------- */
@@ -145,7 +149,7 @@ static bool are_alike(const mpi_process *p, char *why, size_t size)
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 /* Whether there may be so many ranks. False: why. */
-static bool can_be(const mpi_process *p, int level, char *why, size_t size)
+static bool can_be(const mpi_process *p, char *why, size_t size)
 {
     *why = '\0';
     if ((p->processes & (p->processes - 1)) || p->processes > GR_MAX_RANKS / p->each)
@@ -156,7 +160,7 @@ static bool can_be(const mpi_process *p, int level, char *why, size_t size)
     else if (p->each > MPI_MOST_EACH)
         snprintf(why, size, "%d ranks in one process are more than the %d that there may be beside others: start more",
                  p->each, MPI_MOST_EACH);
-    else if (p->each > 1 && level < MPI_THREAD_SERIALIZED)
+    else if (p->each > 1 && !p->in_turns)
         snprintf(why, size,
                  "this MPI is for one thread of a process, and %d ranks of one are %d: have mpirun start %d processes",
                  p->each, p->each, p->each * p->processes);
@@ -169,9 +173,10 @@ gr_code mpi_process_start(mpi_process *p, int each, double patience, char *why, 
     int length;
     *p = (mpi_process){.each = each, .patience = patience > 0 ? patience : 10};
     const int level = start_mpi(TO_START * p->patience);
+    p->in_turns = level >= MPI_THREAD_SERIALIZED;
     MPI_Comm_rank(MPI_COMM_WORLD, &p->number);
     MPI_Comm_size(MPI_COMM_WORLD, &p->processes);
-    if (!can_be(p, level, why, size))
+    if (!can_be(p, why, size))
         return GR_USAGE;
     p->addresses = calloc((size_t)p->processes, sizeof *p->addresses);
     snprintf(why, size, "out of host memory for %d processes", p->processes);
@@ -182,5 +187,7 @@ gr_code mpi_process_start(mpi_process *p, int each, double patience, char *why, 
     MPI_Get_processor_name(own.host, &length);
     if (!introduce(p, &own, why, size))
         return GR_DEVICE_FAULT;
+    for (int i = 0; i < p->processes; i++)
+        p->far = p->far || !is_near(p, i);
     return are_alike(p, why, size) ? GR_OK : GR_USAGE;
 }

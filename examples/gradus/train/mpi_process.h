@@ -25,6 +25,8 @@ typedef struct {
 
 typedef struct {
     int number, processes, each; /* from 0; all; ranks of each */
+    bool in_turns;               /* several threads may speak to MPI, one at a time */
+    bool far;                    /* some process lives on another machine than this one */
     double patience;             /* seconds */
     mpi_address *addresses;      /* [processes] */
 } mpi_process;
