@@ -298,7 +298,7 @@ bool gr_group_sum(gr_group *g, gr_tensor *t)
     if (g->link && g->linked == ctx)
         return linked_sum(g, t);
     const bool on_device = ctx->device->on_host;
-    const size_t bytes = gr__bytes(t), half = bytes / 2 + MARGIN;
+    const size_t bytes = gr__bytes(t), half = (size_t)(t->count / 2) * gr_type_size(t->type) + MARGIN;
     if (!make_room(g, ctx, half + (on_device ? 0 : bytes)))
         return false;
     const sum s = {.g = g,
