@@ -37,7 +37,7 @@ typedef struct {
 static mpi_process here;
 static bool has_failed; /* a rank of this process; under the lock */
 
-/* Seconds for which a rank does nothing else while its peer has not come. */
+/* Seconds in which a rank that waits does nothing else. */
 static const double EAGER = 0.001;
 
 /* Part of patience after which a rank that waits looks for who is to blame; and the seconds that one has to answer. */
@@ -262,16 +262,7 @@ static void look_around(carrier *c, double seconds, char *why, size_t size)
         blame(c, seconds, why, size);
 }
 
-/*
- * Whether a rank that waits leaves its processor to others: its own backward pass where other machines send, and
- * whoever there is while a peer has not come. Bytes within a machine move only while they are asked for.
- */
-static bool is_polite(const carrier *c, double seconds)
-{
-    return here.far || (seconds > EAGER && !*c->received.mark);
-}
-
-/* False: why says who is to blame. */
+/* Waits, politely once it takes longer. False: why says who is to blame. */
 static bool land(carrier *c, flight *f, char *why, size_t size)
 {
     const double begin = now_seconds();
@@ -280,8 +271,9 @@ static bool land(carrier *c, flight *f, char *why, size_t size)
     c->waits_for = f->peer;
     while (!has_landed_in_turn(f, why, size) && !*why) {
         const double now = now_seconds();
-        if (is_polite(c, now - begin))
-            sleep_for(50000);
+        if (now - begin < EAGER)
+            continue;
+        sleep_for(50000);
         if (now - looked < 0.1)
             continue;
         looked = now;
