@@ -45,9 +45,9 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
-left_out="test_(resnet|accumulation|find_batch)|trajectory|example_c"
+left_out="test_(resnet|accumulation|find_batch|amp)|trajectory|example_c"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
-left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks)"
+left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce)"
 left_out+="|^table_simt" # the check build looks into simt's accesses
 left_out+="|includes|hooks|readmes|docs_"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"

@@ -79,10 +79,13 @@ GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t 
     }
 }
 
-/* y[positions][K], argmax the same or NULL; block (tile of positions, tile of filters), the filters fastest */
-template <class TILE, class E>
+/*
+ * x: image_by_position, w: matrix_by_line; y[positions][K], argmax the same or NULL; block (tile of positions, tile of
+ * filters), the filters fastest
+ */
+template <class TILE, class X, class W, class E = typename X::element>
 static __global__ void __launch_bounds__(TILE_THREADS, 2)
-    pooled_forward(E *y, uint8_t *argmax, image_by_position<E> x, matrix_by_line<E> w, const float *b, pool_places f)
+    pooled_forward(E *y, uint8_t *argmax, X x, W w, const float *b, pool_places f)
 {
     GR_SHARED(int, inside_at, [2][TILE::M]); /* two: the next place is marked while slow threads read the last one's */
     const int64_t K = w.lines, tiles_n = (K + TILE::N - 1) / TILE::N;
@@ -139,30 +142,41 @@ static shapes shapes_of(const gr_call *call)
     return g;
 }
 
-template <class TILE, class E> static void launch_forward(const gr_call *call, const shapes *g)
+template <class TILE, class X, class W>
+static void launch_forward(const gr_call *call, const X &x, const W &w, const pool_places &f)
 {
-    const gr_geometry *conv = &g->conv, *pool = &g->pool;
+    typedef typename X::element E;
+    const int64_t blocks = divide_up(x.positions, TILE::M) * divide_up(w.lines, TILE::N);
+    GR_LAUNCH((pooled_forward<TILE, X, W>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue,
+              elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]), f);
+}
+
+template <class X, class W>
+static void forward_shaped(const gr_call *call, const X &x, const W &w, const pool_places &f)
+{
+    typedef pool_tiles<typename X::element> OF;
+    if (w.lines <= SLIM)
+        launch_forward<typename OF::tall>(call, x, w, f);
+    else
+        launch_forward<typename OF::square>(call, x, w, f);
+}
+
+template <class E> static void forward(const gr_call *call)
+{
+    const shapes g = shapes_of(call);
+    const gr_geometry *conv = &g.conv, *pool = &g.pool;
     gr_geometry place =
         *conv; /* the convolution of one place of all windows; its padding differs from place to place */
     place.p = pool->p, place.q = pool->q;
     place.stride_h *= pool->stride_h, place.stride_w *= pool->stride_w;
     const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,
                            (int)conv->pad_left};
-    const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &place);
-    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), NULL, g->K, conv->r * conv->s * conv->c);
-    const int64_t blocks = divide_up(x.positions, TILE::M) * divide_up(g->K, TILE::N);
-    GR_LAUNCH((pooled_forward<TILE, E>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue,
-              elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]), f);
-}
-
-template <class E> static void forward(const gr_call *call)
-{
-    typedef pool_tiles<E> OF;
-    const shapes g = shapes_of(call);
-    if (g.K <= SLIM)
-        launch_forward<typename OF::tall, E>(call, &g);
+    const auto x = image_positions(elements<E>(call->in[0]), &place);
+    const auto w = by_line(elements<E>(call->in[1]), NULL, g.K, conv->r * conv->s * conv->c);
+    if (is_whole(x) && is_whole(w))
+        forward_shaped(call, whole_of(x), whole_of(w), f);
     else
-        launch_forward<typename OF::square, E>(call, &g);
+        forward_shaped(call, x, w, f);
 }
 
 template <class E> static size_t scratch(const gr_call *call, gr_pass pass)

@@ -1,5 +1,6 @@
 /*
- * conv_backward.cuh - dX, dW and db of a convolution, for any source of dz: the products and their scratch.
+ * conv_backward.cuh - dX and dW of a convolution, for any dz that has gradient_taps and gradient_filters: the products
+ * and their scratch.
  *
  *   dX[n,h,w,c] = sum_{r,s,k} dz[n,p,q,k] w[k,r,s,c]    one product a phase, see conv_phase.cuh
  *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n,h,w,c]    m = k, n = (r,s,c), k = (n,p,q), which is split over the GPU

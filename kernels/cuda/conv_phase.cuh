@@ -54,53 +54,49 @@ static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
 template <class E> struct filter_by_tap {
     enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };
     typedef E element;
-    const E *w;
-    int k, r, s, c;
-    int stride_h, stride_w;
-    conv_phase phase;
-    digits step; /* DEPTH<E> taps and filters */
-    typedef struct {
-        int c;
-        digits tap;
-    } cursor;
+    const E *w; /* from the phase's first tap on */
+    int c, taps_r;
+    walk taps;
+    typedef int line_part;     /* the channel */
+    typedef walker depth_part; /* tap and filter */
 };
 
 template <class E>
 static inline filter_by_tap<E> filter_taps(const E *w, const gr_geometry *g, int64_t K, const conv_phase *f)
 {
-    const digits step = digits_of(DEPTH<E>, (radices){f->taps_s, (int)K});
-    return filter_by_tap<E>{w, (int)K, (int)g->r, (int)g->s, (int)g->c, (int)g->stride_h, (int)g->stride_w, *f, step};
+    const pitches apart = {g->stride_h * g->s * g->c, g->stride_w * g->c, g->r * g->s * g->c};
+    const E *first = w + (f->first_r * g->s + f->first_s) * g->c;
+    return filter_by_tap<E>{first, (int)g->c, f->taps_r, walk_of((radices){f->taps_s, (int)K}, apart, DEPTH<E>)};
 }
 
+template <class E> static __host__ __device__ inline bool is_whole(const filter_by_tap<E> &o)
+{
+    return o.c % piece<E>::COUNT == 0;
+}
+
+template <class E> GR_DEVICE int operand_line(const filter_by_tap<E> *, int64_t line)
+{
+    return (int)line;
+}
+template <class E> GR_DEVICE walker operand_depth(const filter_by_tap<E> *o, int64_t depth)
+{
+    return walker_at(&o->taps, depth);
+}
+template <class E> GR_DEVICE void operand_step(const filter_by_tap<E> *o, walker *tap)
+{
+    walker_step(&o->taps, tap);
+}
 template <class E>
-GR_DEVICE void operand_open(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t line,
-                            int64_t depth)
+GR_DEVICE const E *operand_place(const filter_by_tap<E> *o, int channel, const walker &tap, bool *inside)
 {
-    c->c = (int)line;
-    c->tap = digits_of(depth, (radices){o->phase.taps_s, o->k});
+    *inside = tap.d.high < o->taps_r && channel < o->c;
+    return o->w + (*inside ? tap.at + channel : 0);
 }
-
-template <class E> GR_DEVICE bool operand_direct(const filter_by_tap<E> *o)
+template <class E> GR_DEVICE piece<E> operand_piece(const filter_by_tap<E> *o, int channel, const walker &tap)
 {
-    return o->c % piece<E>::COUNT == 0;
-}
-
-template <class E>
-GR_DEVICE const E *operand_place(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t, int *inside)
-{
-    const int r = o->phase.first_r + c->tap.high * o->stride_h, s = o->phase.first_s + c->tap.middle * o->stride_w;
-    const int64_t at = (((int64_t)c->tap.low * o->r + r) * o->s + s) * o->c + c->c;
-    *inside = c->tap.high < o->phase.taps_r ? at_most_a_piece<E>(o->c - c->c) : 0;
-    c->tap = digits_add(c->tap, o->step, (radices){o->phase.taps_s, o->k});
-    return *inside ? o->w + at : o->w;
-}
-
-template <class E>
-GR_DEVICE piece<E> operand_next(const filter_by_tap<E> *o, typename filter_by_tap<E>::cursor *c, int64_t depth)
-{
-    int inside;
-    const E *from = operand_place(o, c, depth, &inside);
-    return piece_inside(from, inside, operand_direct(o));
+    bool inside;
+    const E *from = operand_place(o, channel, tap, &inside);
+    return piece_inside(from, inside ? o->c - channel : 0, is_whole(*o));
 }
 
 /* A phase's rows (n, h', w') as pixels of dX[N,H,W,C]. */

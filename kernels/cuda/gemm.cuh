@@ -15,9 +15,13 @@
 
 enum { JOIN_QUADS = 32, JOIN_SHARES = TILE_THREADS / JOIN_QUADS };
 
+/* Blocks that a multiprocessor shall hold: what is computed or masked on its way takes registers. */
+template <class TILE, class A, class B> constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? 1 : TILE::BLOCKS;
+template <class TILE, class A, class B> constexpr int BLOCKS_OF<TILE, whole<A>, whole<B>> = TILE::BLOCKS_COPIED;
+
 /* partial[splits][m][pitch], where there are splits */
 template <class TILE, class A, class B, class TO>
-static __global__ void __launch_bounds__(TILE_THREADS, A::HEAVY || B::HEAVY ? 1 : TILE::BLOCKS)
+static __global__ void __launch_bounds__(TILE_THREADS, (BLOCKS_OF<TILE, A, B>))
     gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
 {
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
@@ -70,12 +74,11 @@ static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &t
                   (const float *)exec->scratch, to, p);
 }
 
-/* The whole product. exec->scratch has at least gemm_scratch<element>(m, n, k) bytes. */
+/* By the tiles of p's shape. */
 template <class A, class B, class TO>
-static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
+static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     typedef tiles<typename A::element> OF;
-    const gemm_plan p = gemm_cut<typename A::element>(m, n, k);
     switch (p.shape) {
     case WIDE:
         return gemm_launch<typename OF::wide>(exec, a, b, to, p);
@@ -86,6 +89,47 @@ static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int6
     case LARGE:
         return gemm_launch<typename OF::large>(exec, a, b, to, p);
     }
+}
+
+/*
+ * By two kinds of tiles alone, which keeps down how much there is to compile: a result does not depend on the tile that
+ * it is in, but for how p splits its depth.
+ */
+template <class A, class B, class TO>
+static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
+{
+    typedef tiles<typename A::element> OF;
+    if (p.shape == WIDE)
+        return gemm_launch<typename OF::wide>(exec, a, b, to, p);
+    cut_tiles<typename OF::middle>(&p);
+    gemm_launch<typename OF::middle>(exec, a, b, to, p);
+}
+
+/* An operand as its kernel gets it if it and the other one are whole; one that is computed stays as it is. */
+template <class O> static inline auto whole_of(const O &o)
+{
+    if constexpr (O::DIRECT)
+        return whole<O>{o};
+    else
+        return o;
+}
+template <class O> static inline bool may_be_whole(const O &o)
+{
+    if constexpr (O::DIRECT)
+        return is_whole(o);
+    else
+        return true;
+}
+
+/* The whole product. exec->scratch has at least gemm_scratch<element>(m, n, k) bytes. */
+template <class A, class B, class TO>
+static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
+{
+    const gemm_plan p = gemm_cut<typename A::element>(m, n, k);
+    if (may_be_whole(a) && may_be_whole(b))
+        gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
+    else
+        gemm_loose(exec, a, b, to, p);
 }
 
 #endif

@@ -9,10 +9,12 @@
  * There are two buffers: while a step is multiplied, the next one is on its way from global memory into registers. They
  * go to the other buffer, then a barrier; one barrier a step.
  *
- * Where a and b come from is the matter of operands: operand.cuh. A kind of tile is known by
+ * Where a and b come from is the matter of operands: operand.cuh, share.cuh. A kind of tile is known by
  *   tile_product(TILE(), sum, &a, &b, m, n, first, end)   this thread's quads of results, sum[TILE::QUADS]
  *   tile_row(TILE(), i), tile_column(TILE(), i)           where quad i begins, in the tile
- *   TILE::M, N, BLOCKS                                    its extents; blocks that a multiprocessor shall hold
+ *   TILE::M, N                                            its extents
+ *   TILE::BLOCKS, BLOCKS_COPIED                           blocks that a multiprocessor shall hold, of any operands and
+ *                                                         of those that are copied
  *
  * Order     every result is one sum in the order of k.
  * Shared    2 x 16 x (M + N + 8) floats, 25 KiB for 128 x 64. Rows are 4 floats longer than the tile, so that writing
@@ -22,13 +24,13 @@
 #ifndef GRADUS_GEMM_TILE_CUH
 #define GRADUS_GEMM_TILE_CUH
 
-#include "kernels/cuda/operand.cuh"
+#include "kernels/cuda/share.cuh"
 
-enum { TILE_THREADS = 256, PAD = 4, FLOAT_DEPTH = DEPTH<float> };
+enum { PAD = 4, FLOAT_DEPTH = DEPTH<float> };
 
 /* M x N results, each thread ROWS x 4 of them. */
 template <int M_, int N_, int ROWS_> struct gemm_tile {
-    static const int M = M_, N = N_, ROWS = ROWS_, QUADS = ROWS_, BLOCKS = 2;
+    static const int M = M_, N = N_, ROWS = ROWS_, QUADS = ROWS_, BLOCKS = 2, BLOCKS_COPIED = 2;
     static const int GROUPS = ROWS_ / QUAD, WARPS_N = N_ / QUAD / 8;
 };
 
@@ -55,54 +57,16 @@ template <int M, int N, int ROWS> GR_DEVICE int tile_column(gemm_tile<M, N, ROWS
     return tile_thread_n<gemm_tile<M, N, ROWS>>() * QUAD;
 }
 
-/* What one thread brings of an operand's LINES x DEPTH. */
-template <class OPERAND, int LINES> struct tile_share {
-    static const int QUADS = LINES * FLOAT_DEPTH / QUAD, MINE = (QUADS + TILE_THREADS - 1) / TILE_THREADS;
-    typename OPERAND::cursor from[MINE];
-    piece<float> held[MINE];
-};
-
-/* Line and depth, in the tile, of quad i of LINES x DEPTH. */
-template <class OPERAND, int LINES> GR_DEVICE int share_line(int i)
-{
-    return OPERAND::LINES_SIDE_BY_SIDE ? i % (LINES / QUAD) * QUAD : i / (FLOAT_DEPTH / QUAD);
-}
-template <class OPERAND, int LINES> GR_DEVICE int share_depth(int i)
-{
-    return OPERAND::LINES_SIDE_BY_SIDE ? i / (LINES / QUAD) : i % (FLOAT_DEPTH / QUAD) * QUAD;
-}
-
-/* This thread's i-th quad has number n of the tile; the last threads of a small tile have none. */
-#define FOR_MY_QUADS(SHARE, i, n) \
-    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += TILE_THREADS) if (n < SHARE::QUADS)
-
-template <class OPERAND, int LINES>
-GR_DEVICE void share_open(tile_share<OPERAND, LINES> *share, const OPERAND *o, int64_t line, int64_t depth)
-{
-    typedef tile_share<OPERAND, LINES> SHARE;
-    FOR_MY_QUADS(SHARE, i, n)
-    operand_open(o, &share->from[i], line + share_line<OPERAND, LINES>(n), depth + share_depth<OPERAND, LINES>(n));
-}
-
-/* From global memory into registers. */
-template <class OPERAND, int LINES>
-GR_DEVICE void share_fetch(tile_share<OPERAND, LINES> *share, const OPERAND *o, int64_t depth)
-{
-    typedef tile_share<OPERAND, LINES> SHARE;
-    FOR_MY_QUADS(SHARE, i, n)
-    share->held[i] = operand_next(o, &share->from[i], depth + share_depth<OPERAND, LINES>(n));
-}
-
 /* From registers into tile[FLOAT_DEPTH][LINES + PAD]. */
 template <class OPERAND, int LINES>
-GR_DEVICE void share_put(const tile_share<OPERAND, LINES> *share, float (*tile)[LINES + PAD])
+GR_DEVICE void share_put(const share<OPERAND, LINES> *mine, float (*tile)[LINES + PAD])
 {
-    typedef tile_share<OPERAND, LINES> SHARE;
-    FOR_MY_QUADS(SHARE, i, n)
+    typedef share<OPERAND, LINES> SHARE;
+    FOR_MY_PIECES(SHARE, i, n)
     {
-        const int line = share_line<OPERAND, LINES>(n), depth = share_depth<OPERAND, LINES>(n);
-        const piece<float> v = share->held[i];
-        if (OPERAND::LINES_SIDE_BY_SIDE) {
+        const int line = share_line<SHARE>(n), depth = share_depth<SHARE>(n);
+        const piece<float> v = mine->held[i];
+        if (SHARE::SIDE_BY_SIDE) {
             *(float4 *)&tile[depth][line] = make_float4(v.at[0], v.at[1], v.at[2], v.at[3]);
         } else {
             for (int j = 0; j < QUAD; j++)
@@ -142,15 +106,15 @@ GR_DEVICE void tile_product(gemm_tile<M, N, ROWS>, quad *sum, const A *a, const 
     typedef gemm_tile<M, N, ROWS> TILE;
     GR_SHARED(float, tile_a, [2][FLOAT_DEPTH][TILE::M + PAD]);
     GR_SHARED(float, tile_b, [2][FLOAT_DEPTH][TILE::N + PAD]);
-    tile_share<A, TILE::M> of_a = {};
-    tile_share<B, TILE::N> of_b = {};
+    share<A, TILE::M> of_a = {};
+    share<B, TILE::N> of_b = {};
 #pragma unroll
     for (int i = 0; i < TILE::ROWS; i++)
         sum[i] = (quad){{0, 0, 0, 0}};
     share_open(&of_a, a, m, first);
     share_open(&of_b, b, n, first);
-    share_fetch(&of_a, a, first);
-    share_fetch(&of_b, b, first);
+    share_fetch(&of_a, a);
+    share_fetch(&of_b, b);
     share_put(&of_a, tile_a[0]);
     share_put(&of_b, tile_b[0]);
     __syncthreads();
@@ -158,8 +122,8 @@ GR_DEVICE void tile_product(gemm_tile<M, N, ROWS>, quad *sum, const A *a, const 
     for (int64_t depth = first; depth < end; depth += FLOAT_DEPTH, now ^= 1) {
         const bool more = depth + FLOAT_DEPTH < end;
         if (more) {
-            share_fetch(&of_a, a, depth + FLOAT_DEPTH);
-            share_fetch(&of_b, b, depth + FLOAT_DEPTH);
+            share_fetch(&of_a, a);
+            share_fetch(&of_b, b);
         }
         tile_multiply<TILE>(sum, tile_a[now], tile_b[now]);
         if (more) {

@@ -8,8 +8,9 @@
  *   image_by_position  lines are positions, depths are taps: forward
  *   image_by_tap       lines are taps, depths are positions: dW
  *
- * Neighbours in memory are channels. Where C is a multiple of a piece (4 floats, 8 halves), a piece is one read of 16
- * bytes, else as many reads as it has elements.
+ * Where an element lies is a sum of two places: that of its window's first tap, which may lie outside the image, and
+ * that of the tap, seen from there. Neighbours in memory are channels. Where C is a multiple of a piece (4 floats, 8
+ * halves), a piece is one read of 16 bytes, else as many reads as it has elements.
  */
 #ifndef GRADUS_IMAGE_OPERAND_CUH
 #define GRADUS_IMAGE_OPERAND_CUH
@@ -29,11 +30,29 @@ static inline window window_of(const gr_geometry *g)
                     (int)g->q, (int)g->stride_h, (int)g->stride_w, (int)g->pad_top, (int)g->pad_left};
 }
 
-/* Where x[n,h,w,c] lies; -1: outside the image. first_row: n*H. */
-GR_DEVICE int64_t pixel_at(const window *g, int64_t first_row, int h, int w, int c)
+/* The taps of a window, walked in steps of DEPTH<E>. */
+template <class E> static inline walk walk_taps(const gr_geometry *g)
 {
-    const bool inside = (unsigned)h < (unsigned)g->h && (unsigned)w < (unsigned)g->w;
-    return inside ? ((first_row + h) * g->w + w) * g->c + c : -1;
+    return walk_of((radices){(int)g->s, (int)g->c}, (pitches){g->w * g->c, g->c, 1}, DEPTH<E>);
+}
+
+/* The first tap of a window. */
+typedef struct {
+    int64_t at; /* in x */
+    int h, w;
+} corner;
+
+/* That of the window at position (n, p, q). */
+GR_DEVICE corner corner_of(const window *g, digits position)
+{
+    const int h = position.middle * g->stride_h - g->pad_top, w = position.low * g->stride_w - g->pad_left;
+    return (corner){(((int64_t)position.high * g->h + h) * g->w + w) * g->c, h, w};
+}
+
+/* Whether a window's tap lies in the image. */
+GR_DEVICE bool tap_inside(const window *g, int h, int w, digits tap)
+{
+    return (unsigned)(h + tap.high) < (unsigned)g->h && (unsigned)(w + tap.middle) < (unsigned)g->w;
 }
 
 template <class E> struct image_by_position {
@@ -42,67 +61,53 @@ template <class E> struct image_by_position {
     const E *x; /* [N,H,W,C] */
     int64_t positions;
     window g;
-    digits step; /* DEPTH<E> taps */
-    typedef struct {
-        int64_t first_row;
-        int h, w; /* of the window's first tap */
-        digits tap;
-    } cursor;
+    walk taps;
+    typedef corner line_part;
+    typedef walker depth_part; /* the tap */
 };
 
 template <class E> static inline image_by_position<E> image_positions(const E *x, const gr_geometry *g)
 {
-    const digits step = digits_of(DEPTH<E>, (radices){(int)g->s, (int)g->c});
-    return image_by_position<E>{x, g->n * g->p * g->q, window_of(g), step};
+    return image_by_position<E>{x, g->n * g->p * g->q, window_of(g), walk_taps<E>(g)};
 }
 
+template <class E> static __host__ __device__ inline bool is_whole(const image_by_position<E> &o)
+{
+    return o.g.c % piece<E>::COUNT == 0;
+}
+
+template <class E> GR_DEVICE corner operand_line(const image_by_position<E> *o, int64_t line)
+{
+    corner first = corner_of(&o->g, digits_of(line, (radices){o->g.p, o->g.q}));
+    first.h = line < o->positions ? first.h : INT32_MIN / 2; /* above every image */
+    return first;
+}
+template <class E> GR_DEVICE walker operand_depth(const image_by_position<E> *o, int64_t depth)
+{
+    return walker_at(&o->taps, depth);
+}
+template <class E> GR_DEVICE void operand_step(const image_by_position<E> *o, walker *tap)
+{
+    walker_step(&o->taps, tap);
+}
 template <class E>
-GR_DEVICE void operand_open(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t line,
-                            int64_t depth)
+GR_DEVICE const E *operand_place(const image_by_position<E> *o, const corner &first, const walker &tap, bool *inside)
 {
-    const window *g = &o->g;
-    const digits at = digits_of(line, (radices){g->p, g->q});
-    c->first_row = (int64_t)at.high * g->h;
-    c->h = line < o->positions ? at.middle * g->stride_h - g->pad_top : INT32_MIN / 2; /* above every image */
-    c->w = at.low * g->stride_w - g->pad_left;
-    c->tap = digits_of(depth, (radices){g->s, g->c});
+    *inside = tap_inside(&o->g, first.h, first.w, tap.d) && tap.d.high < o->g.r;
+    return o->x + (*inside ? first.at + tap.at : 0);
 }
-
-template <class E> GR_DEVICE bool operand_direct(const image_by_position<E> *o)
+template <class E> GR_DEVICE piece<E> operand_piece(const image_by_position<E> *o, const corner &first, walker tap)
 {
-    return o->g.c % piece<E>::COUNT == 0;
-}
-
-template <class E>
-GR_DEVICE const E *operand_place(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t,
-                                 int *inside)
-{
-    const window *g = &o->g;
-    const int64_t at = pixel_at(g, c->first_row, c->h + c->tap.high, c->w + c->tap.middle, c->tap.low);
-    *inside = at >= 0 && c->tap.high < g->r ? (int)piece<E>::COUNT : 0;
-    c->tap = digits_add(c->tap, o->step, (radices){g->s, g->c});
-    return *inside ? o->x + at : o->x;
-}
-
-template <class E>
-GR_DEVICE piece<E> operand_next(const image_by_position<E> *o, typename image_by_position<E>::cursor *c, int64_t depth)
-{
-    const window *g = &o->g;
-    const radices taps = {g->s, g->c};
-    if (operand_direct(o)) {
-        int inside;
-        const E *from = operand_place(o, c, depth, &inside);
-        return piece_inside(from, inside, true);
-    }
+    if (is_whole(*o))
+        return piece_in_place(o, first, tap);
     piece<E> v = {};
-    digits tap = c->tap;
 #pragma unroll
-    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, taps)) {
-        const int64_t at = pixel_at(g, c->first_row, c->h + tap.high, c->w + tap.middle, tap.low);
-        if (at >= 0 && tap.high < g->r)
-            v.at[j] = o->x[at];
+    for (int j = 0; j < piece<E>::COUNT; j++, walker_next(&o->taps, &tap)) {
+        bool inside;
+        const E *from = operand_place(o, first, tap, &inside);
+        if (inside)
+            v.at[j] = *from;
     }
-    c->tap = digits_add(c->tap, o->step, taps);
     return v;
 }
 
@@ -112,66 +117,59 @@ template <class E> struct image_by_tap {
     const E *x; /* [N,H,W,C] */
     int64_t n;
     window g;
-    digits step; /* DEPTH<E> positions */
-    typedef struct {
-        digits tap, position;
-    } cursor;
+    walk taps, positions;
+    typedef walker line_part;  /* the tap */
+    typedef walker depth_part; /* the position, as far as its window's first tap lies from that of position 0 */
 };
 
 template <class E> static inline image_by_tap<E> image_taps(const E *x, const gr_geometry *g)
 {
-    return image_by_tap<E>{x, g->n, window_of(g), digits_of(DEPTH<E>, (radices){(int)g->p, (int)g->q})};
+    const int64_t row = g->w * g->c;
+    const pitches apart = {g->h * row, g->stride_h * row, g->stride_w * g->c};
+    return image_by_tap<E>{x, g->n, window_of(g), walk_taps<E>(g),
+                           walk_of((radices){(int)g->p, (int)g->q}, apart, DEPTH<E>)};
 }
 
-template <class E>
-GR_DEVICE void operand_open(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t line, int64_t depth)
+template <class E> static __host__ __device__ inline bool is_whole(const image_by_tap<E> &o)
 {
-    c->tap = digits_of(line, (radices){o->g.s, o->g.c});
-    c->position = digits_of(depth, (radices){o->g.p, o->g.q});
+    return o.g.c % piece<E>::COUNT == 0;
 }
 
-template <class E> GR_DEVICE bool operand_direct(const image_by_tap<E> *o)
+template <class E> GR_DEVICE walker operand_line(const image_by_tap<E> *o, int64_t line)
 {
-    return o->g.c % piece<E>::COUNT == 0;
+    walker tap = walker_at(&o->taps, line);
+    tap.at += corner_of(&o->g, (digits){0, 0, 0}).at;
+    return tap;
 }
-
-/* Where the tap of the cursor's position lies; -1: nowhere. */
-template <class E>
-GR_DEVICE int64_t tap_at(const image_by_tap<E> *o, const typename image_by_tap<E>::cursor *c, digits tap)
+template <class E> GR_DEVICE walker operand_depth(const image_by_tap<E> *o, int64_t depth)
 {
-    const window *g = &o->g;
-    const int h = c->position.middle * g->stride_h - g->pad_top, w = c->position.low * g->stride_w - g->pad_left;
-    const int64_t at = pixel_at(g, (int64_t)c->position.high * g->h, h + tap.high, w + tap.middle, tap.low);
-    return c->position.high < o->n ? at : -1;
+    return walker_at(&o->positions, depth);
 }
-
+template <class E> GR_DEVICE void operand_step(const image_by_tap<E> *o, walker *position)
+{
+    walker_step(&o->positions, position);
+}
 /* Lines behind the last tap bring anything in the image; their results are not kept. */
 template <class E>
-GR_DEVICE const E *operand_place(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t, int *inside)
+GR_DEVICE const E *operand_place(const image_by_tap<E> *o, const walker &tap, const walker &position, bool *inside)
 {
-    const int64_t at = tap_at(o, c, c->tap);
-    *inside = at >= 0 ? (int)piece<E>::COUNT : 0;
-    c->position = digits_add(c->position, o->step, (radices){o->g.p, o->g.q});
-    return *inside ? o->x + at : o->x;
+    const window *g = &o->g;
+    const int h = position.d.middle * g->stride_h - g->pad_top, w = position.d.low * g->stride_w - g->pad_left;
+    *inside = tap_inside(g, h, w, tap.d) && position.d.high < o->n;
+    return o->x + (*inside ? position.at + tap.at : 0);
 }
-
-template <class E>
-GR_DEVICE piece<E> operand_next(const image_by_tap<E> *o, typename image_by_tap<E>::cursor *c, int64_t depth)
+template <class E> GR_DEVICE piece<E> operand_piece(const image_by_tap<E> *o, walker tap, const walker &position)
 {
-    if (operand_direct(o)) {
-        int inside;
-        const E *from = operand_place(o, c, depth, &inside);
-        return piece_inside(from, inside, true);
-    }
+    if (is_whole(*o))
+        return piece_in_place(o, tap, position);
     piece<E> v = {};
-    digits tap = c->tap;
 #pragma unroll
-    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, (radices){o->g.s, o->g.c})) {
-        const int64_t at = tap_at(o, c, tap);
-        if (at >= 0)
-            v.at[j] = o->x[at];
+    for (int j = 0; j < piece<E>::COUNT; j++, walker_next(&o->taps, &tap)) {
+        bool inside;
+        const E *from = operand_place(o, tap, position, &inside);
+        if (inside)
+            v.at[j] = *from;
     }
-    c->position = digits_add(c->position, o->step, (radices){o->g.p, o->g.q});
     return v;
 }
 

@@ -15,21 +15,19 @@ template <class E> struct matrix_by_line {
     typedef E element;
     const E *data, *mask; /* [lines][depth]; mask may be NULL */
     int64_t lines, depth;
-    bool whole; /* rows begin at multiples of 16 bytes */
-    typedef struct {
-        int64_t row; /* where the line begins; -1: outside */
-    } cursor;
+    bool aligned;               /* rows begin at multiples of 16 bytes */
+    typedef int64_t line_part;  /* where the line begins; -1: outside */
+    typedef int64_t depth_part; /* the depth */
 };
 
 template <class E> struct matrix_by_depth {
     enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };
     typedef E element;
     const E *data, *mask; /* [depth][lines]; mask may be NULL */
-    int64_t lines, depth;
-    bool whole;
-    typedef struct {
-        int64_t line;
-    } cursor;
+    int64_t lines, size;  /* size: of the whole matrix */
+    bool aligned;
+    typedef int64_t line_part;  /* the line */
+    typedef int64_t depth_part; /* where the depth begins */
 };
 
 template <class E>
@@ -43,66 +41,71 @@ template <class E>
 static inline matrix_by_depth<E> by_depth(const E *data, const typename itself<E>::type *mask, int64_t lines,
                                           int64_t depth)
 {
-    return matrix_by_depth<E>{data, mask, lines, depth, lines % piece<E>::COUNT == 0};
+    return matrix_by_depth<E>{data, mask, lines, depth * lines, lines % piece<E>::COUNT == 0};
 }
 
-/* A piece of a matrix, masked; from: where it begins in data. */
-template <class MATRIX>
-GR_DEVICE piece<typename MATRIX::element> matrix_piece(const MATRIX *o, const typename MATRIX::element *from,
-                                                       int inside)
+template <class E> static inline bool is_whole(const matrix_by_line<E> &o)
 {
-    piece<typename MATRIX::element> v = piece_inside(from, inside, o->whole);
-    if (o->mask)
-        v = piece_masked(v, piece_inside(o->mask + (from - o->data), inside, o->whole));
-    return v;
+    return o.aligned && !o.mask;
+}
+template <class E> static inline bool is_whole(const matrix_by_depth<E> &o)
+{
+    return o.aligned && !o.mask;
 }
 
-template <class E>
-GR_DEVICE void operand_open(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t line, int64_t)
+/* A piece of a matrix, masked; at: where it begins, if any of it is inside. */
+template <class MATRIX> GR_DEVICE piece<typename MATRIX::element> matrix_piece(const MATRIX *o, int64_t at, int inside)
 {
-    c->row = line < o->lines ? line * o->depth : -1;
-}
-template <class E> GR_DEVICE bool operand_direct(const matrix_by_line<E> *o)
-{
-    return o->whole && !o->mask;
-}
-template <class E>
-GR_DEVICE const E *operand_place(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t depth,
-                                 int *inside)
-{
-    *inside = c->row < 0 ? 0 : at_most_a_piece<E>(o->depth - depth);
-    return *inside ? o->data + c->row + depth : o->data;
-}
-template <class E>
-GR_DEVICE piece<E> operand_next(const matrix_by_line<E> *o, typename matrix_by_line<E>::cursor *c, int64_t depth)
-{
-    int inside;
-    const E *from = operand_place(o, c, depth, &inside);
-    return matrix_piece(o, from, inside);
+    if (inside == 0)
+        return {};
+    const piece<typename MATRIX::element> v = piece_inside(o->data + at, inside, o->aligned);
+    return o->mask ? piece_masked(v, piece_inside(o->mask + at, inside, o->aligned)) : v;
 }
 
-template <class E>
-GR_DEVICE void operand_open(const matrix_by_depth<E> *, typename matrix_by_depth<E>::cursor *c, int64_t line, int64_t)
+template <class E> GR_DEVICE int64_t operand_line(const matrix_by_line<E> *o, int64_t line)
 {
-    c->line = line;
+    return line < o->lines ? line * o->depth : -1;
 }
-template <class E> GR_DEVICE bool operand_direct(const matrix_by_depth<E> *o)
+template <class E> GR_DEVICE int64_t operand_depth(const matrix_by_line<E> *, int64_t depth)
 {
-    return o->whole && !o->mask;
+    return depth;
 }
-template <class E>
-GR_DEVICE const E *operand_place(const matrix_by_depth<E> *o, typename matrix_by_depth<E>::cursor *c, int64_t depth,
-                                 int *inside)
+template <class E> GR_DEVICE void operand_step(const matrix_by_line<E> *, int64_t *depth)
 {
-    *inside = depth < o->depth ? at_most_a_piece<E>(o->lines - c->line) : 0;
-    return *inside ? o->data + depth * o->lines + c->line : o->data;
+    *depth += DEPTH<E>;
 }
 template <class E>
-GR_DEVICE piece<E> operand_next(const matrix_by_depth<E> *o, typename matrix_by_depth<E>::cursor *c, int64_t depth)
+GR_DEVICE const E *operand_place(const matrix_by_line<E> *o, int64_t line, int64_t depth, bool *inside)
 {
-    int inside;
-    const E *from = operand_place(o, c, depth, &inside);
-    return matrix_piece(o, from, inside);
+    *inside = line >= 0 && depth < o->depth;
+    return o->data + (*inside ? line + depth : 0);
+}
+template <class E> GR_DEVICE piece<E> operand_piece(const matrix_by_line<E> *o, int64_t line, int64_t depth)
+{
+    return matrix_piece(o, line + depth, line < 0 ? 0 : at_most_a_piece<E>(o->depth - depth));
+}
+
+template <class E> GR_DEVICE int64_t operand_line(const matrix_by_depth<E> *, int64_t line)
+{
+    return line;
+}
+template <class E> GR_DEVICE int64_t operand_depth(const matrix_by_depth<E> *o, int64_t depth)
+{
+    return depth * o->lines;
+}
+template <class E> GR_DEVICE void operand_step(const matrix_by_depth<E> *o, int64_t *row)
+{
+    *row += DEPTH<E> * o->lines;
+}
+template <class E>
+GR_DEVICE const E *operand_place(const matrix_by_depth<E> *o, int64_t line, int64_t row, bool *inside)
+{
+    *inside = line < o->lines && row < o->size;
+    return o->data + (*inside ? row + line : 0);
+}
+template <class E> GR_DEVICE piece<E> operand_piece(const matrix_by_depth<E> *o, int64_t line, int64_t row)
+{
+    return matrix_piece(o, row + line, row < o->size ? at_most_a_piece<E>(o->lines - line) : 0);
 }
 
 #endif

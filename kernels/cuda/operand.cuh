@@ -2,17 +2,21 @@
  * operand.cuh - what an operand of a product c[m,n] = sum_k a(m,k) b(k,n) is: a matrix of lines (rows of a, columns of
  * b) and depths (k) that a tile reads in pieces of 16 bytes, wherever its elements lie. A struct with
  *
- *   element                     float, f16, bf16 or tf32
- *   LINES_SIDE_BY_SIDE          neighbours in memory are: 1 lines of one depth, 0 depths of one line
- *   HEAVY                       1: it takes so many registers that a multiprocessor shall hold one block, not two
- *   cursor                      what a thread remembers of the pieces that it brings
- *   operand_open(&o, &c, line, depth)    where a cursor starts
- *   operand_next(&o, &c, depth)          a piece, 0 outside; then the cursor moves on by a step, DEPTH<element>
+ *   element                          float, f16, bf16 or tf32
+ *   LINES_SIDE_BY_SIDE               neighbours in memory are: 1 lines of one depth, 0 depths of one line
+ *   HEAVY                            1: it takes so many registers that a multiprocessor shall hold one block, not two
+ *   line_part, depth_part            what a thread knows of a piece's first line, and of its first depth
+ *   operand_line(&o, line)           the first; it stays
+ *   operand_depth(&o, depth)         the second
+ *   operand_step(&o, &depth_part)    which moves on by a step, DEPTH<element>
+ *   operand_piece(&o, line_part, depth_part)    the piece: 0 outside
  *
- * and, for tiles that are filled by asynchronous copies (DIRECT, and if 0 neither of these is asked for):
- *   operand_direct(&o)                     whether every piece lies in memory as it is wanted: no mask, aligned; else
- *                                          operand_next is asked
- *   operand_place(&o, &c, depth, &inside)  where it lies and how many of its elements exist; then the cursor moves on
+ * Most operands are whole: every piece lies in memory as it is wanted, without a mask, at a multiple of 16 bytes, and
+ * all of it exists or nothing. That is known from the shapes before a kernel starts, so whole<O> is a type of its own,
+ * whose kernels have no code for the other case. An operand that may be whole (DIRECT; if 0 neither is asked for) has
+ *   is_whole(o)                              whether it is, for the host above all
+ *   operand_place(&o, line_part, depth_part, &inside)    where the piece lies; if it is not inside, any address of the
+ *                                                        array
  */
 #ifndef GRADUS_OPERAND_CUH
 #define GRADUS_OPERAND_CUH
@@ -29,6 +33,31 @@ template <class E> struct tensor_cores {
 template <> struct tensor_cores<float> {
     enum { USED = 0 };
 };
+
+template <class O> struct whole : O {
+    enum { HEAVY = 0 };
+};
+
+/* Whether all of an operand's pieces can be copied. */
+template <class O> constexpr bool COPIED = false;
+template <class O> constexpr bool COPIED<whole<O>> = true;
+
+/* A piece that lies in memory as it is wanted. */
+template <class O>
+GR_DEVICE piece<typename O::element> piece_in_place(const O *o, const typename O::line_part &line,
+                                                    const typename O::depth_part &depth)
+{
+    bool inside;
+    const typename O::element *from = operand_place(o, line, depth, &inside);
+    return piece_inside(from, inside, true);
+}
+
+template <class O>
+GR_DEVICE piece<typename O::element> operand_piece(const whole<O> *o, const typename O::line_part &line,
+                                                   const typename O::depth_part &depth)
+{
+    return piece_in_place(o, line, depth);
+}
 
 /* A type that is not deduced: NULL fits where a pointer to it is asked for. */
 template <class E> struct itself {

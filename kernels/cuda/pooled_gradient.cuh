@@ -1,6 +1,6 @@
 /*
- * pooled_gradient.cuh - dA, the gradient of an activation that was max-pooled, as a source for the products of a
- * convolution:
+ * pooled_gradient.cuh - dA, the gradient of an activation that was max-pooled, as an operand of the products of a
+ * convolution, like gradient_operand.cuh's:
  *
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the pooling windows (p, q) whose argmax is (i, j): u*V + v, i = p*stride + u
  *   - pad
@@ -11,12 +11,12 @@
 #ifndef GRADUS_POOLED_GRADIENT_CUH
 #define GRADUS_POOLED_GRADIENT_CUH
 
+#include "kernels/cuda/conv_phase.cuh"
 #include "kernels/cuda/image_operand.cuh"
 
 enum { CLIPPED = 255 }; /* argmax where the maximum is not above 0 */
 
 template <class E> struct pooled_gradient {
-    enum { DIRECT = 0, HEAVY = sizeof(E) < sizeof(float) /* pieces of 8 */ };
     typedef E element;
     const E *dy;           /* [N,P,Q,K] */
     const uint8_t *argmax; /* [N,P,Q,K] */
@@ -44,12 +44,6 @@ GR_DEVICE int last_window(int padded, int stride, int windows)
     return last < windows ? last : windows - 1;
 }
 
-/* What a direct operand would ask for: dA lies nowhere. */
-template <class E> GR_DEVICE bool gradient_direct(const pooled_gradient<E> *)
-{
-    return false;
-}
-
 /* Adds to sum[COUNT] what window element at hands back to its place here. */
 template <class E>
 GR_DEVICE void add_chosen(float *sum, const pooled_gradient<E> *s, int64_t at, uint32_t here, int inside, bool whole)
@@ -64,8 +58,8 @@ GR_DEVICE void add_chosen(float *sum, const pooled_gradient<E> *s, int64_t at, u
     }
 }
 
-template <class E>
-GR_DEVICE piece<E> gradient_piece(const pooled_gradient<E> *s, int n, int i, int j, int k, int inside)
+/* 16 bytes of dA from dA[n,i,j,k] on, of which inside are wanted, 0 for the others. */
+template <class E> GR_DEVICE piece<E> pooled_piece(const pooled_gradient<E> *s, int n, int i, int j, int k, int inside)
 {
     const window *o = &s->pool;
     const int row = i + o->pad_top, column = j + o->pad_left;
@@ -80,6 +74,96 @@ GR_DEVICE piece<E> gradient_piece(const pooled_gradient<E> *s, int n, int i, int
 #pragma unroll
     for (int f = 0; f < piece<E>::COUNT; f++)
         v.at[f] = element_of<E>(sum[f]);
+    return v;
+}
+
+/* What computes its pieces, eight elements of halves at a time, takes many registers. */
+template <class E> constexpr int POOLED_HEAVY = sizeof(E) < sizeof(float);
+
+/* lines are filters, depths are positions of the activation: dW */
+template <class E> struct pooled_by_filter {
+    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 0, HEAVY = POOLED_HEAVY<E> };
+    typedef E element;
+    pooled_gradient<E> da;
+    int64_t n;
+    digits step; /* DEPTH<E> positions */
+    typedef int line_part;
+    typedef digits depth_part;
+};
+
+template <class E> static inline pooled_by_filter<E> gradient_filters(const pooled_gradient<E> &da, int64_t n)
+{
+    return pooled_by_filter<E>{da, n, digits_of(DEPTH<E>, (radices){da.p, da.q})};
+}
+
+template <class E> GR_DEVICE int operand_line(const pooled_by_filter<E> *, int64_t line)
+{
+    return (int)line;
+}
+template <class E> GR_DEVICE digits operand_depth(const pooled_by_filter<E> *o, int64_t depth)
+{
+    return digits_of(depth, (radices){o->da.p, o->da.q});
+}
+template <class E> GR_DEVICE void operand_step(const pooled_by_filter<E> *o, digits *position)
+{
+    *position = digits_add(*position, o->step, (radices){o->da.p, o->da.q});
+}
+template <class E> GR_DEVICE piece<E> operand_piece(const pooled_by_filter<E> *o, int k, const digits &at)
+{
+    return pooled_piece(&o->da, at.high, at.middle, at.low, k, at.high < o->n ? o->da.k - k : 0);
+}
+
+/* lines are pixels of x, depths are the taps that reach the pixel: dX */
+template <class E> struct pooled_by_tap {
+    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 0, HEAVY = POOLED_HEAVY<E> };
+    typedef E element;
+    pooled_gradient<E> da;
+    int64_t pixels; /* of the phase, in all images */
+    conv_phase phase;
+    digits step;               /* DEPTH<E> taps and filters */
+    typedef digits line_part;  /* n, i, j: the position whose first tap of the phase reaches the pixel */
+    typedef digits depth_part; /* tap and filter */
+};
+
+template <class E>
+static inline pooled_by_tap<E> gradient_taps(const pooled_gradient<E> &da, int64_t n, const conv_phase *f)
+{
+    const digits step = digits_of(DEPTH<E>, (radices){f->taps_s, da.k});
+    return pooled_by_tap<E>{da, n * f->rows * f->columns, *f, step};
+}
+
+template <class E> GR_DEVICE digits operand_line(const pooled_by_tap<E> *o, int64_t line)
+{
+    const conv_phase *f = &o->phase;
+    const digits pixel = digits_of(line, (radices){f->rows, f->columns});
+    const int i = line < o->pixels ? pixel.middle + f->reach_h : INT32_MIN / 2; /* above every position */
+    return {pixel.high, i, pixel.low + f->reach_w};
+}
+template <class E> GR_DEVICE digits operand_depth(const pooled_by_tap<E> *o, int64_t depth)
+{
+    return digits_of(depth, (radices){o->phase.taps_s, o->da.k});
+}
+template <class E> GR_DEVICE void operand_step(const pooled_by_tap<E> *o, digits *tap)
+{
+    *tap = digits_add(*tap, o->step, (radices){o->phase.taps_s, o->da.k});
+}
+/* dA at the position whose tap is given, filters tap.low on. */
+template <class E>
+GR_DEVICE piece<E> pooled_at_tap(const pooled_by_tap<E> *o, const digits &first, digits tap, int inside)
+{
+    const int i = first.middle - tap.high, j = first.low - tap.middle;
+    const bool position = (unsigned)i < (unsigned)o->da.p && (unsigned)j < (unsigned)o->da.q;
+    const bool there = position && tap.high < o->phase.taps_r;
+    return there ? pooled_piece(&o->da, first.high, i, j, tap.low, inside) : piece<E>{};
+}
+template <class E> GR_DEVICE piece<E> operand_piece(const pooled_by_tap<E> *o, const digits &first, digits tap)
+{
+    if (o->da.k % piece<E>::COUNT == 0)
+        return pooled_at_tap(o, first, tap, piece<E>::COUNT);
+    piece<E> v;
+#pragma unroll
+    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, (radices){o->phase.taps_s, o->da.k}))
+        v.at[j] = pooled_at_tap(o, first, tap, 1).at[0];
     return v;
 }
 

@@ -6,8 +6,8 @@
  * bytes: 32 halves or 16 floats. A warp makes its part of the tile by mma.m16n8k16 (tf32: m16n8k8), 32 bytes of k at a
  * time: it loads its rows of a and its columns of b from shared memory into fragments, then multiplies each with each.
  *
- * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory, by cp.async where it can be
- * copied as it is, else through registers; so the tile of an operand is
+ * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory, by cp.async where its operand
+ * is whole, else through registers; so the tile of an operand is
  *   [line][4 pieces of depth]      where neighbours are depths of one line: ldmatrix loads four fragments, and does not
  *                                  mind whether a row of 16 bytes is 8 halves or 4 floats
  *   [depth][pieces of all lines]   where neighbours are lines of one depth: ldmatrix transposes halves as it loads;
@@ -28,16 +28,17 @@
 #ifndef GRADUS_TENSOR_TILE_CUH
 #define GRADUS_TENSOR_TILE_CUH
 
-#include "kernels/cuda/operand.cuh"
+#include "kernels/cuda/share.cuh"
 
-enum { TENSOR_WARPS = 8, TENSOR_THREADS = 32 * TENSOR_WARPS, STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
+enum { TENSOR_WARPS = TILE_THREADS / 32, STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
 
 /* M x N results from elements of type E. */
 template <class E, int M_, int N_, int WARPS_M_> struct tensor_tile {
     static const int M = M_, N = N_, WARPS_M = WARPS_M_, WARPS_N = TENSOR_WARPS / WARPS_M_;
-    static const int WARP_M = M / WARPS_M, WARP_N = N / WARPS_N;         /* a warp's part */
-    static const int ROWS = WARP_M / 16, COLUMNS = WARP_N / 8;           /* of its fragments */
-    static const int QUADS = ROWS * COLUMNS, BLOCKS = QUADS > 4 ? 1 : 2; /* of results, one from each fragment */
+    static const int WARP_M = M / WARPS_M, WARP_N = N / WARPS_N; /* a warp's part */
+    static const int ROWS = WARP_M / 16, COLUMNS = WARP_N / 8;   /* of its fragments */
+    static const int QUADS = ROWS * COLUMNS;                     /* of results, one from each fragment */
+    static const int BLOCKS = QUADS > 4 ? 1 : 2, BLOCKS_COPIED = QUADS > 8 ? 1 : 2;
 };
 
 template <class TILE> GR_DEVICE int warp_row(void)
@@ -62,16 +63,14 @@ template <class E, int M, int N, int WARPS_M> GR_DEVICE int tile_column(tensor_t
     return warp_column<TILE>() + i % TILE::COLUMNS * 8 + threadIdx.x % 4 / 2 * QUAD;
 }
 
-/* The pieces of an operand's LINES x DEPTH, as rows of ACROSS. */
+/* The pieces of an operand's LINES x DEPTH in shared memory, as rows of ACROSS. */
 template <class OPERAND, int LINES> struct strip {
-    typedef piece<typename OPERAND::element> PIECE;
-    static const bool ONE_BY_ONE = OPERAND::LINES_SIDE_BY_SIDE && sizeof(typename OPERAND::element) == sizeof(float);
-    static const int COUNT = PIECE::COUNT, STEP = DEPTH<typename OPERAND::element>;
-    static const int ACROSS = (OPERAND::LINES_SIDE_BY_SIDE ? LINES : STEP) / COUNT;
-    static const int PIECES = LINES * STEP / COUNT, MINE = (PIECES + TENSOR_THREADS - 1) / TENSOR_THREADS;
+    typedef share<OPERAND, LINES> SHARE;
+    static const bool ONE_BY_ONE = SHARE::SIDE_BY_SIDE && sizeof(typename OPERAND::element) == sizeof(float);
+    static const int COUNT = SHARE::COUNT, STEP = SHARE::STEP, ACROSS = SHARE::ACROSS;
     static const int TURN = ACROSS < 8 ? ACROSS : 8; /* places, 128 bytes of them or a row, among which pieces turn */
     static const int EIGHT_ROWS = ONE_BY_ONE ? 2 * TURN : TURN; /* how far they turn in eight rows */
-    PIECE at[PIECES];
+    typename SHARE::PIECE at[SHARE::PIECES];
 };
 
 /* Where the piece at place across of a row lies in a strip. */
@@ -80,65 +79,35 @@ template <class STRIP> GR_DEVICE int strip_place(int row, int across)
     return row * STRIP::ACROSS + (across ^ row * STRIP::EIGHT_ROWS / 8 % STRIP::TURN);
 }
 
-/* What one thread brings of a strip. */
-template <class OPERAND, int LINES> struct strip_share {
-    typedef strip<OPERAND, LINES> STRIP;
-    typename OPERAND::cursor from[STRIP::MINE];
-    typename STRIP::PIECE held[STRIP::MINE];
-};
-
-/* This thread's i-th piece has number n of the strip; the last threads of a small one have none. */
-#define FOR_MY_PIECES(STRIP, i, n) \
-    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < STRIP::MINE; i++, n += TENSOR_THREADS) if (n < STRIP::PIECES)
-
-/* Depth, in the strip, of piece n. */
-template <class OPERAND, int LINES> GR_DEVICE int strip_depth(int n)
-{
-    typedef strip<OPERAND, LINES> STRIP;
-    return OPERAND::LINES_SIDE_BY_SIDE ? n / STRIP::ACROSS : n % STRIP::ACROSS * STRIP::COUNT;
-}
-
-template <class OPERAND, int LINES>
-GR_DEVICE void strip_open(strip_share<OPERAND, LINES> *share, const OPERAND *o, int64_t line, int64_t depth)
-{
-    typedef strip<OPERAND, LINES> STRIP;
-    FOR_MY_PIECES(STRIP, i, n)
-    {
-        const int mine = OPERAND::LINES_SIDE_BY_SIDE ? n % STRIP::ACROSS * STRIP::COUNT : n / STRIP::ACROSS;
-        operand_open(o, &share->from[i], line + mine, depth + strip_depth<OPERAND, LINES>(n));
-    }
-}
-
 /* A step's pieces: sent to the strip, or into registers. */
 template <class OPERAND, int LINES>
-GR_DEVICE void strip_fetch(strip_share<OPERAND, LINES> *share, strip<OPERAND, LINES> *to, const OPERAND *o,
-                           int64_t depth)
+GR_DEVICE void strip_fetch(share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *to, const OPERAND *o)
 {
     typedef strip<OPERAND, LINES> STRIP;
-    if constexpr (OPERAND::DIRECT)
-        if (operand_direct(o)) {
-            FOR_MY_PIECES(STRIP, i, n)
-            {
-                int inside;
-                const void *from = operand_place(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n), &inside);
-                gr_cp_async16(&to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)], from,
-                              inside * (int)sizeof(typename OPERAND::element));
-            }
-            return;
+    typedef share<OPERAND, LINES> SHARE;
+    if constexpr (COPIED<OPERAND>) {
+        FOR_MY_PIECES(SHARE, i, n)
+        {
+            bool inside;
+            const void *from = operand_place(o, mine->line[SHARE::SIDE_BY_SIDE ? 0 : i],
+                                             mine->depth[SHARE::SIDE_BY_SIDE ? i : 0], &inside);
+            gr_cp_async16(&to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)], from, inside ? 16 : 0);
         }
-    FOR_MY_PIECES(STRIP, i, n)
-    share->held[i] = operand_next(o, &share->from[i], depth + strip_depth<OPERAND, LINES>(n));
+        share_step(mine, o);
+    } else {
+        share_fetch(mine, o);
+    }
 }
 
 /* What is in registers, into the strip. */
 template <class OPERAND, int LINES>
-GR_DEVICE void strip_put(const strip_share<OPERAND, LINES> *share, strip<OPERAND, LINES> *to, const OPERAND *o)
+GR_DEVICE void strip_put(const share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *to)
 {
     typedef strip<OPERAND, LINES> STRIP;
-    if (operand_direct(o))
-        return;
-    FOR_MY_PIECES(STRIP, i, n)
-    to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = share->held[i];
+    typedef share<OPERAND, LINES> SHARE;
+    if constexpr (!COPIED<OPERAND>)
+        FOR_MY_PIECES(SHARE, i, n)
+    to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = mine->held[i];
 }
 
 /* Where matrix i of four lies, in lines (in eights) and in depths (in pieces); see fragments_load. */
@@ -254,20 +223,20 @@ GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a
     typedef strip<B, N> STRIP_B;
     GR_SHARED(STRIP_A, strip_a, [STAGES]);
     GR_SHARED(STRIP_B, strip_b, [STAGES]);
-    strip_share<A, M> of_a = {};
-    strip_share<B, N> of_b = {};
+    share<A, M> of_a = {};
+    share<B, N> of_b = {};
     quad part[TILE::ROWS][TILE::COLUMNS] = {};
-    strip_open(&of_a, a, m, first);
-    strip_open(&of_b, b, n, first);
+    share_open(&of_a, a, m, first);
+    share_open(&of_b, b, n, first);
     const int step = STRIP_A::STEP;
     int64_t next = first; /* the depth that is fetched next */
     int stage = 0;        /* and where to */
     for (; stage < STAGES - 1; stage++, next += step) {
         if (next < end) {
-            strip_fetch(&of_a, &strip_a[stage], a, next);
-            strip_fetch(&of_b, &strip_b[stage], b, next);
-            strip_put(&of_a, &strip_a[stage], a);
-            strip_put(&of_b, &strip_b[stage], b);
+            strip_fetch(&of_a, &strip_a[stage], a);
+            strip_fetch(&of_b, &strip_b[stage], b);
+            strip_put(&of_a, &strip_a[stage]);
+            strip_put(&of_b, &strip_b[stage]);
         }
         gr_cp_async_commit();
     }
@@ -276,15 +245,15 @@ GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a
         gr_cp_async_wait<STAGES - 2>(); /* this step's copies have come, after the barrier those of all threads */
         __syncthreads();                /* and the stage before this one has been read by all */
         if (next < end) {
-            strip_fetch(&of_a, &strip_a[stage], a, next);
-            strip_fetch(&of_b, &strip_b[stage], b, next);
+            strip_fetch(&of_a, &strip_a[stage], a);
+            strip_fetch(&of_b, &strip_b[stage], b);
         }
         gr_cp_async_commit();
         __syncwarp(); /* pieces at an edge part lanes; ldmatrix and mma are for a warp that is whole */
         strip_multiply<TILE, A, B>(part, &strip_a[now], &strip_b[now]);
         if (next < end) {
-            strip_put(&of_a, &strip_a[stage], a);
-            strip_put(&of_b, &strip_b[stage], b);
+            strip_put(&of_a, &strip_a[stage]);
+            strip_put(&of_b, &strip_b[stage]);
         }
         now = now + 1 < STAGES ? now + 1 : 0;
         stage = stage + 1 < STAGES ? stage + 1 : 0;
