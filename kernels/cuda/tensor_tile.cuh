@@ -6,8 +6,8 @@
  * bytes: 32 halves or 16 floats. A warp makes its part of the tile by mma.m16n8k16 (tf32: m16n8k8), 32 bytes of k at a
  * time: it loads its rows of a and its columns of b from shared memory into fragments, then multiplies each with each.
  *
- * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory, by cp.async where its operand
- * is whole, else through registers; so the tile of an operand is
+ * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory: by cp.async where its
+ * operand is whole, else through registers; so the tile of an operand is
  *   [line][4 pieces of depth]      where neighbours are depths of one line: ldmatrix loads four fragments, and does not
  *                                  mind whether a row of 16 bytes is 8 halves or 4 floats
  *   [depth][pieces of all lines]   where neighbours are lines of one depth: ldmatrix transposes halves as it loads;
