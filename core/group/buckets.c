@@ -115,9 +115,9 @@ static void look_for_ready(gr_buckets *b)
 static void count_uses(void *user, const gr_tensor *parameter, int change)
 {
     gr_buckets *b = user;
-    int *uses = &b->uses[parameter->segment];
     if (parameter->slab != b->slab)
         return;
+    int *uses = &b->uses[parameter->segment];
     *uses += change;
     if (*uses == 0) {
         *uses = FINAL;
