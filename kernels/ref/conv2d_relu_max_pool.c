@@ -92,51 +92,62 @@ static wide d_activation(const gr_call *call, const gr_geometry *o, int64_t n, i
     return sum;
 }
 
-/* What a gradient d adds: nothing where none arrives, even where the factor is infinite or no number. */
-static wide share(wide d, real factor)
+/* Adds d line, and nothing where no gradient arrives, even where a factor is infinite or no number. */
+static void add_share(wide sums[LINE], wide d, const real *line, int64_t n)
 {
-    return d == 0 ? 0 : d * (wide)factor;
+    if (d != 0)
+        add_to_line(sums, d, line, n);
+}
+
+/* dX of pixel (h, v) of image n, n_c channels from c on. */
+static void grad_pixel(const gr_call *call, const shapes *g, int64_t n, int64_t h, int64_t v, int64_t c, int64_t n_c)
+{
+    const gr_geometry *f = &g->conv;
+    const real *w = reals(call->in[1]); /* [K,R,S,C] */
+    wide sums[LINE] = {0};
+    for (int64_t r = 0; r < f->r; r++)
+        for (int64_t s = 0; s < f->s; s++) {
+            int64_t i = output_of(h, r, f->stride_h, f->pad_top, f->p);
+            int64_t j = output_of(v, s, f->stride_w, f->pad_left, f->q);
+            for (int64_t k = 0; i >= 0 && j >= 0 && k < g->K; k++)
+                add_share(sums, d_activation(call, &g->pool, n, i, j, k), w + ((k * f->r + r) * f->s + s) * f->c + c,
+                          n_c);
+        }
+    give_line(call, 0, ((n * f->h + h) * f->w + v) * f->c + c, sums, n_c);
 }
 
 static void grad_x(const gr_call *call, const shapes *g)
 {
+    for (int64_t n = 0; n < g->conv.n; n++)
+        for (int64_t h = 0; h < g->conv.h; h++)
+            for (int64_t v = 0; v < g->conv.w; v++)
+                for (int64_t c = 0; c < g->conv.c; c += LINE)
+                    grad_pixel(call, g, n, h, v, c, line_length(g->conv.c, c));
+}
+
+/* dW of tap (r, s) of filter k, n_c channels from c on. */
+static void grad_tap(const gr_call *call, const shapes *g, int64_t k, int64_t r, int64_t s, int64_t c, int64_t n_c)
+{
     const gr_geometry *f = &g->conv;
-    const real *w = reals(call->in[1]); /* [K,R,S,C] */
+    const real *x = reals(call->in[0]); /* [N,H,W,C] */
+    wide sums[LINE] = {0};
     for (int64_t n = 0; n < f->n; n++)
-        for (int64_t h = 0; h < f->h; h++)
-            for (int64_t v = 0; v < f->w; v++)
-                for (int64_t c = 0; c < f->c; c++) {
-                    wide sum = 0;
-                    for (int64_t r = 0; r < f->r; r++)
-                        for (int64_t s = 0; s < f->s; s++) {
-                            int64_t i = output_of(h, r, f->stride_h, f->pad_top, f->p);
-                            int64_t j = output_of(v, s, f->stride_w, f->pad_left, f->q);
-                            for (int64_t k = 0; i >= 0 && j >= 0 && k < g->K; k++)
-                                sum += share(d_activation(call, &g->pool, n, i, j, k),
-                                             w[((k * f->r + r) * f->s + s) * f->c + c]);
-                        }
-                    give(call, 0, ((n * f->h + h) * f->w + v) * f->c + c, sum);
-                }
+        for (int64_t i = 0; i < f->p; i++)
+            for (int64_t j = 0; j < f->q; j++) {
+                int64_t at = tap(f, n, i, j, r, s);
+                if (at >= 0)
+                    add_share(sums, d_activation(call, &g->pool, n, i, j, k), x + at + c, n_c);
+            }
+    give_line(call, 1, ((k * f->r + r) * f->s + s) * f->c + c, sums, n_c);
 }
 
 static void grad_w(const gr_call *call, const shapes *g)
 {
-    const gr_geometry *f = &g->conv;
-    const real *x = reals(call->in[0]); /* [N,H,W,C] */
     for (int64_t k = 0; k < g->K; k++)
-        for (int64_t r = 0; r < f->r; r++)
-            for (int64_t s = 0; s < f->s; s++)
-                for (int64_t c = 0; c < f->c; c++) {
-                    wide sum = 0;
-                    for (int64_t n = 0; n < f->n; n++)
-                        for (int64_t i = 0; i < f->p; i++)
-                            for (int64_t j = 0; j < f->q; j++) {
-                                int64_t at = tap(f, n, i, j, r, s);
-                                if (at >= 0)
-                                    sum += share(d_activation(call, &g->pool, n, i, j, k), x[at + c]);
-                            }
-                    give(call, 1, ((k * f->r + r) * f->s + s) * f->c + c, sum);
-                }
+        for (int64_t r = 0; r < g->conv.r; r++)
+            for (int64_t s = 0; s < g->conv.s; s++)
+                for (int64_t c = 0; c < g->conv.c; c += LINE)
+                    grad_tap(call, g, k, r, s, c, line_length(g->conv.c, c));
 }
 
 void GR_REF(conv2d_relu_max_pool_backward)(const gr_call *call)

@@ -39,6 +39,32 @@ static inline void give(const gr_call *call, int slot, int64_t i, wide v)
 }
 
 /*
+ * Sums of neighbouring channels run side by side, LINE of them, so that what they share is worked out once. Each has
+ * the order that it would have alone.
+ */
+enum { LINE = 64 };
+
+/* How many of the channels from first on. */
+static inline int64_t line_length(int64_t channels, int64_t first)
+{
+    return channels - first < LINE ? channels - first : LINE;
+}
+
+/* sums[i] += d line[i] for n channels */
+static inline void add_to_line(wide sums[LINE], wide d, const real *line, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        sums[i] += d * (wide)line[i];
+}
+
+/* Writes or adds sums[0 .. n) from d_in[slot][i] on. */
+static inline void give_line(const gr_call *call, int slot, int64_t i, const wide sums[LINE], int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        give(call, slot, i + j, sums[j]);
+}
+
+/*
  * Backward of a window, along one axis: the output row p whose tap r reads input row h, p*stride + r - pad = h.
  * -1: there is none.
  */
