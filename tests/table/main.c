@@ -18,10 +18,11 @@
 
 static const struct {
     const char *text;
-    bool golden;
+    bool golden, host; /* host: not for the CUDA kernels */
 } lines[] = {
-#define ROW(text) {text, true},
-#define BIG(text) {text, false},
+#define ROW(text) {text, true, false},
+#define BIG(text) {text, false, false},
+#define HOST(text) {text, false, true},
 #include "tests/table/rows.def"
 };
 
@@ -49,8 +50,16 @@ static int64_t elements(const row *r)
     return sum;
 }
 
+/* Whether the CUDA kernels run there. */
+static bool is_gpu(const table_device *d)
+{
+    return d->emulated || d->memory;
+}
+
 static bool chosen(const settings *s, const row *r)
 {
+    if (r->host && s->device && is_gpu(s->device))
+        return false;
     for (int i = 0; i < s->n_words; i++)
         if (!strstr(r->text, s->words[i]))
             return false;
@@ -80,10 +89,10 @@ static void check_device(const settings *s, const table_device *d, truth *t)
 }
 
 /* Whether it is asked for: all that run on the host or all there are, or one, "simt" with the like of "simt-tf32". */
-static bool wanted(const settings *s, const table_device *d)
+static bool wanted(const settings *s, const row *r, const table_device *d)
 {
     if (!s->device)
-        return !s->host || (!d->emulated && !d->memory);
+        return !is_gpu(d) || !(s->host || r->host);
     return s->device == d || (d->tf32 && s->device->kernels == d->kernels);
 }
 
@@ -122,7 +131,7 @@ static void check_row(const settings *s, const row *r)
     if (!s->device || s->device->threads)
         check_composition(&t);
     for (int i = 0; i < table_device_count; i++)
-        if (wanted(s, &table_devices[i]))
+        if (wanted(s, r, &table_devices[i]))
             check_device(s, &table_devices[i], &t);
     check_in_halves(s, &t);
     truth_close(&t);
@@ -136,6 +145,7 @@ static int check_rows(const settings *s, int rows_of[GR_OP_COUNT])
         row r;
         const char *why = "another row has the same line";
         bool good = row_parse(lines[i].text, lines[i].golden, &r, &why);
+        r.host = lines[i].host;
         for (int j = 0; j < i; j++)
             good &= strcmp(lines[i].text, lines[j].text) != 0;
         if (!good) {
