@@ -20,7 +20,8 @@ scripts/setup.sh
 step "build, release"
 cuda=(-DGRADUS_CUDA=AUTO) # where there is a GPU
 if $full && command -v nvcc >/dev/null; then
-    cuda=(-DGRADUS_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=80) # without one, what nvcc says to the kernels is a test as well
+    # Without one, what nvcc says to the kernels is a test as well, and what it makes of them is interpreted.
+    cuda=(-DGRADUS_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=80 -DGRADUS_PTX=80)
 fi
 cmake --preset release -DGRADUS_TESTS=ON "${cuda[@]}" >/dev/null
 cmake --build --preset release
@@ -32,8 +33,9 @@ if ! $full; then
 fi
 
 step "tests, slow ones included"
-# Left out: what others have, too. The check build has simt's rows.
-ctest --preset release --parallel 2 --label-exclude long --exclude-regex '^(table_small|table_simt_small|puzzles)$'
+# Left out: what others have, too. The check build has simt's rows; PTX has its own step.
+ctest --preset release --parallel 2 --label-exclude long \
+    --exclude-regex '^(table_small|table_simt_small|ptx_(table|small|train)_80)$'
 step "scripts"
 if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh tests/install/*.sh .ci/run
@@ -56,25 +58,21 @@ quick=(kernels/cpu/{windows,updates,reductions,elementwise,batch_norm,dropout,no
 quick+=(kernels/ref/{losses,windows}.c)
 python3 scripts/mutants.py --sample 40 "${quick[@]}"
 step "build that checks every access of the emulated CUDA kernels, and what it runs"
-ptx=()
-! command -v nvcc >/dev/null || ptx=(test_table_ptx test_step_graph_ptx test_devices_ptx test_nccl_ptx
-    test_ladder_ptx)
-cmake --preset check "-DGRADUS_PTX=${ptx:+80}" >/dev/null
-cmake --build --preset check \
-    --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph "${ptx[@]}"
+cmake --preset check >/dev/null
+cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph
 build/check/tests/simt/test_simt
 build/check/tests/test_staging
 build/check/tests/test_step_graph
 build/check/tests/wrappers/test_wrappers
 build/check/tests/test_ladder
-table() { # PROGRAM DEVICE
-    "$1" --list | cut -d' ' -f1 | sort -u | sed 's/^/--op /' | xargs -P 2 -L 1 "$1" --device "$2"
+table() { # PROGRAM DEVICE; operations with many rows first
+    "$1" --list | cut -d' ' -f1 | sort | uniq -c | sort -rn | sed 's/^ *[0-9]* /--op /' |
+        xargs -P 2 -L 1 "$1" --device "$2"
 }
 table build/check/tests/table/test_table simt
-if [ ${#ptx[@]} -gt 0 ]; then
+if command -v nvcc >/dev/null; then
     step "what nvcc makes of the CUDA kernels, interpreted"
-    ctest --preset check --tests-regex "ptx_((graphs|devices|nccl)_80|ladder)"
-    table build/check/tests/ptx/test_table_ptx cuda
+    table build/release/tests/ptx/test_table_ptx cuda
 else
     echo "nvcc is not installed: what it makes of the kernels is not looked at"
 fi
