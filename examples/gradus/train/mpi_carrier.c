@@ -6,6 +6,7 @@
  */
 #include "train/mpi_carrier.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,10 @@ static void look_around(carrier *c, double seconds, char *why, size_t size)
         blame(c, seconds, why, size);
 }
 
-/* Waits, politely once it takes longer. False: why says who is to blame. */
+/*
+ * Waits, politely once the peer takes longer; when it has come, bytes move only while MPI is asked. False: why says who
+ * is to blame.
+ */
 static bool land(carrier *c, flight *f, char *why, size_t size)
 {
     const double begin = now_seconds();
@@ -273,7 +277,10 @@ static bool land(carrier *c, flight *f, char *why, size_t size)
         const double now = now_seconds();
         if (now - begin < EAGER)
             continue;
-        sleep_for(50000);
+        if (*c->received.mark)
+            sched_yield();
+        else
+            sleep_for(50000);
         if (now - looked < 0.1)
             continue;
         looked = now;
