@@ -23,13 +23,18 @@ void gr__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4
     }
 }
 
+void gr__random_block(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i, uint32_t out[4])
+{
+    uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), a, (uint32_t)purpose};
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    gr__philox(counter, key, out);
+}
+
 uint32_t gr__random_bits(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i)
 {
-    uint64_t block = i / 4;
-    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), a, (uint32_t)purpose};
-    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, out[4];
-    gr__philox(counter, key, out);
-    return out[i % 4];
+    uint32_t block[4];
+    gr__random_block(seed, purpose, a, i / 4, block);
+    return block[i % 4];
 }
 
 float gr__random_uniform(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i)

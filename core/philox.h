@@ -20,6 +20,9 @@ typedef enum {
 /* out = Philox4x32-10(counter, key). */
 void gr__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
+/* Block i of stream (seed, purpose, a): the random bits of indices 4 i to 4 i + 3. */
+void gr__random_block(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i, uint32_t out[4]);
+
 /* 32 random bits of stream (seed, purpose, a) at index i: word i%4 of block i/4. */
 uint32_t gr__random_bits(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i);
 

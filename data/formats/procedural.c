@@ -60,14 +60,14 @@ static void draw_image(void *arg, int64_t image)
     float unit = 1 / (float)(height < width ? height : width);
     gr_drawing d = plan(job->seed, image, class);
     uint8_t *byte = gr__image_at(job->images, image); /* [height, width, channels] */
-    uint32_t noise = 0;                               /* four bytes, one for each of four pixels */
+    uint32_t noise[4] = {0};                          /* four bytes each, one for each of four pixels */
     for (int64_t y = 0, i = 0; y < height; y++) {
         float v = ((float)y + 0.5f - 0.5f * (float)height) * unit;
-        for (int64_t x = 0; x < width; x++, i++, noise >>= 8) {
-            if (i % 4 == 0)
-                noise = gr__random_bits(job->seed, GR_RNG_PROCEDURAL, (uint32_t)image, (uint64_t)(NOISE + i / 4));
+        for (int64_t x = 0; x < width; x++, i++) {
+            if (i % 16 == 0)
+                gr__random_block(job->seed, GR_RNG_PROCEDURAL, (uint32_t)image, (uint64_t)(NOISE / 4 + i / 16), noise);
             float u = ((float)x + 0.5f - 0.5f * (float)width) * unit;
-            float grain = ((float)(noise & 255) - 127.5f) * (GRAIN / 127.5f);
+            float grain = ((float)(noise[i / 4 % 4] >> 8 * (i % 4) & 255) - 127.5f) * (GRAIN / 127.5f);
             float distance = (u - d.x) * (u - d.x) + (v - d.y) * (v - d.y); /* squared */
             bool inside = distance >= d.from && distance < d.to;
             for (int c = 0; c < job->images->channels; c++)
