@@ -9,7 +9,7 @@ mkdir -p "$out"
 scripts/test.sh --full
 ctest --preset release --label-regex long
 cmake --build --preset asan --target test_ptx test_tensor_cores
-ctest --preset asan --tests-regex "cli_(sweep|checkpoint)|ptx_planted|tensor_cores" # minutes, with sanitizers
+ctest --preset asan --tests-regex "cli_(sweep|checkpoint)|table_plain|ptx_planted|tensor_cores"
 build/asan/tests/table/test_table --device simt
 if GRADUS_CPU=amx build/release/gradus train keras-mlp --updates 1 >"$out/amx.txt" 2>&1; then # not everywhere
     GRADUS_CPU=amx build/release/tests/test_amx
