@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [--full] - installs what is missing, builds, runs the tests. The short form takes at most 6 minutes on 2
-# cores; --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: at most 30 minutes.
+# cores; --full adds the slow tests, some mutants, both sanitizers and the check of the scripts: half an hour.
 # Tests on real images run where GRADUS_DATA names a data root; the others say that they were skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,9 +47,9 @@ cmake --preset asan >/dev/null
 cmake --build --preset asan
 step "tests with sanitizers"
 # Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
-left_out="test_(resnet|accumulation|find_batch|amp)|trajectory|example_c"
+left_out="test_(resnet|accumulation|find_batch|amp|ladder)|trajectory|example_c|nvtx"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
-left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce)"
+left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce|manual)"
 left_out+="|^table_simt" # the check build looks into simt's accesses
 left_out+="|includes|hooks|readmes|docs_"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
