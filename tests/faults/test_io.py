@@ -130,6 +130,13 @@ class InputOutput(Commands):
     def test_a_picture_that_cannot_be_read_is_not_left_out(self):
         self.refused_where(COMMANDS["data check folder"], "read", "PetImages/", "Input/output error", number=5)
 
+    def test_a_rank_that_ends_the_program_says_why(self):
+        """Whichever of two it is that looks, or both at once."""
+        for number in 4 * (1, 2, 3, 4):
+            for behind in "01":
+                self.refused_where(COMMANDS["train by ranks"], "stat", "own/PetImages", "cannot be looked at: Input",
+                                   number=number, GRADUS_FAIL_FILE="own/PetImages", GRADUS_FAIL_IO_ON=behind)
+
     def test_a_class_that_cannot_be_looked_at_is_not_left_out(self):
         for number in (1, 5):
             self.refused_where(COMMANDS["data check classes"], "stat", "cannot be looked at", number=number)

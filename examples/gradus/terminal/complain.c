@@ -2,6 +2,7 @@
 #include "terminal/complain.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,13 @@ bool is_quiet(void)
     return quiet;
 }
 
+void complain_at_last(void)
+{
+    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&ending); /* for good */
+    quiet = false;
+}
+
 int complain(gr_code code, const char *command, const char *format, ...)
 {
     char text[8192]; /* two paths as long as a system takes them */
@@ -38,9 +46,11 @@ int complain(gr_code code, const char *command, const char *format, ...)
         snprintf(kept, sizeof kept, "%.1000s", text);
         return code;
     }
+    flockfile(stderr); /* a line stays whole where several threads complain */
     fprintf(stderr, "gradus%s%s: ", *command ? " " : "", command);
     print_plain(stderr, text);
     fputc('\n', stderr);
+    funlockfile(stderr);
     return code;
 }
 

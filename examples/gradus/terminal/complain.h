@@ -17,6 +17,9 @@ void complain_quietly(void);
 bool is_quiet(void);
 const char *complaint_kept(void);
 
+/* Before a thread's complaint that ends the program at once: it is written, and others that want to end it wait. */
+void complain_at_last(void);
+
 /* The same for the error that stands in ctx. */
 int complain_of(const gr_context *ctx, const char *command);
 

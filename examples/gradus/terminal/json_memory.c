@@ -24,6 +24,7 @@ static void *take_reserve(size_t size)
     const size_t at = rounded < size || rounded > RESERVE ? RESERVE : atomic_fetch_add(&used, rounded);
     if (at <= RESERVE - rounded)
         return reserve + at;
+    complain_at_last();
     complain(GR_NO_MEMORY, "", "out of host memory within a JSON text");
     _exit(GR_NO_MEMORY);
 }

@@ -69,6 +69,7 @@ const char *now_text(char text[32])
 
 _Noreturn void end_for_want_of(const char *path, const char *what)
 {
+    complain_at_last();
     const int code = complain_of_file(path, what, "");
     stop_clear_away();
     _exit(code);
