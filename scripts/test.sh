@@ -18,7 +18,7 @@ step() {
 
 scripts/setup.sh
 step "build, release"
-cuda=(-DGRADUS_CUDA=AUTO) # where there is a GPU
+cuda=(-DGRADUS_CUDA=AUTO -DGRADUS_PTX=) # where there is a GPU
 if $full && command -v nvcc >/dev/null; then
     # Without one, what nvcc says to the kernels is a test as well, and what it makes of them is interpreted.
     cuda=(-DGRADUS_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=80 -DGRADUS_PTX=80)
