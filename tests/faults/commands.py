@@ -104,7 +104,8 @@ SLOW = {"cuda": ["cuda", "add.cu"], "puzzle solved": ["puzzle", 1, "map.cu"],
 TIMED, CLOCK = {"find-batch", "profile"}, 50
 
 MEASURED = TIMINGS | {"peak_bytes"}
-OF_THE_MOMENT = {"side_by_side", "bottleneck"}  # whether cells met, what a run waited for
+# Whether cells met, what a run waited for, what is only known where a sample was taken in time.
+OF_THE_MOMENT = {"side_by_side", "bottleneck", "cores_most", "rss_bytes_most", "pss_bytes_most"}
 # They print it to the byte.
 SAME = {"a recipe", "bench compare", "compare", "completion", "cuda", "experiments", "help", "man", "predict",
         "profile compare", "puzzle", "recipes", "reproduce verdict", "summary", "weights"}

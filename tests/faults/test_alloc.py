@@ -67,6 +67,14 @@ class Allocations(Commands):
         """Measured before anything else."""
         self.look_at("profile", slice(9))
 
+    def test_a_sample_that_cannot_be_taken_is_told(self):
+        words = ["monitor", "--every", 0.05, "--", "sleep", 0.08]
+        self.assertEqual(self.run_with(words).returncode, DONE)
+        tries = [self.run_with(words, GRADUS_FAIL_ALLOC=str(n)) for n in range(1, self.count() + 1)]
+        lost = [process for process in tries if "could not be read for 1 of " in process.stderr]
+        self.assertTrue(lost)
+        self.assertEqual({process.returncode for process in lost}, {MEMORY})
+
     def test_the_operations_that_a_row_counts(self):
         """Behind the training, before the row is written."""
         self.look_at("train", slice(-200, -175))

@@ -94,6 +94,17 @@ static int watch(char **command, double every, samples *s, FILE *csv, gpu_query 
     return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Samples that are missing from the results, and why. */
+static int tell_of_lost(const samples *s)
+{
+    char what[64];
+    if (s->lost == 0)
+        return 0;
+    snprintf(what, sizeof what, "could not be read for %d of %d samples", s->lost, s->lost + s->n);
+    errno = s->why;
+    return complain_of_file("/proc", what, "monitor");
+}
+
 /* Writes one file of the results. */
 static int write_json(const char *path, const samples *s, int code)
 {
@@ -118,6 +129,7 @@ static int monitor(const monitor_asks *asks, gpu_query *query, char **command)
         return told;
     const int code = watch(command, asks->every > 0 ? asks->every : 1, &s, csv, query);
     samples_print(&s, stderr);
+    told = tell_of_lost(&s);
     const bool lost = csv && ferror(csv);
     if (csv && (fclose(csv) != 0 || lost))
         told = complain(GR_IO_ERROR, "monitor", "--csv %s cannot be written: %s", asks->csv,

@@ -1,6 +1,7 @@
 /* samples.c - see samples.h. */
 #include "monitor/samples.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,10 +87,15 @@ static void add_up(samples *s, const usage_sample *one)
 void samples_take(samples *s)
 {
     const double now = now_seconds(), passed = now - s->last;
-    usage_sample one = {.seconds = now - s->begin, .use = tree_read(s->self), .gpu = gpu_watch_take(s->gpu)};
-    const double joules = energy_take(&s->energy);
+    usage_sample one = {.seconds = now - s->begin};
+    if (!tree_read(s->self, &one.use)) {
+        s->why = s->lost++ ? s->why : errno;
+        return;
+    }
     if (one.use.processes == 0) /* it ended just now */
         return;
+    one.gpu = gpu_watch_take(s->gpu);
+    const double joules = energy_take(&s->energy);
     tree_use all = one.use;
     add_ended(&all);
     one.cores = fmax(0, all.cpu_seconds - s->before.cpu_seconds) / passed;

@@ -28,6 +28,7 @@ typedef struct {
     FILE *csv;        /* NULL: none is asked for */
     /* together */
     int n;
+    int lost, why;     /* samples that could not be taken; the first one's errno */
     usage_sample most; /* the highest of each */
     double seconds, joules;
     double gpu_readings, gpu_utilisation, gpu_power; /* sums over readings */

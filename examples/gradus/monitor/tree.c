@@ -5,12 +5,13 @@
 #include "monitor/tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdbool.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "terminal/system.h"
 
 enum { MOST = 4096 /* processes that are looked at */ };
 
@@ -21,17 +22,19 @@ typedef struct {
     int64_t rss_bytes, minor_faults, major_faults;
 } process;
 
-/* A file of a process into text. False: it is gone, or not for us. */
+/* A file of a process into text. False, with errno: it cannot be read. */
 static bool read_of(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    const int f = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = f >= 0 ? read(f, text, size - 1) : -1;
-    if (f >= 0)
-        close(f);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
+    errno = ESRCH; /* nothing to be read, and no error: the process is being taken down */
+    return read_beginning(path, text, size) > 0;
+}
+
+/* Why a file of a process is not there, which is no failure: it has ended meanwhile, or is not for us. */
+static bool is_gone(int error)
+{
+    return error == ESRCH || error == ENOENT || error == EACCES || error == EPERM;
 }
 
 /* proc(5), stat: fields 4 (parent), 10 to 17 (faults and times, each with the children's), 24 (resident pages). */
@@ -47,8 +50,10 @@ static bool read_process(pid_t pid, process *p)
                           ") %*c %d %*d %*d %*d %*d %*u %lld %lld %lld %lld %lld %lld %lld %lld"
                           " %*d %*d %*d %*d %*u %*u %lld",
                           &parent, &minor[0], &minor[1], &major[0], &major[1], &user[0], &system[0], &user[1],
-                          &system[1], &pages) != 10)
+                          &system[1], &pages) != 10) {
+        errno = ESRCH;
         return false;
+    }
     *p = (process){.pid = pid,
                    .parent = parent,
                    .cpu_seconds = (double)(user[0] + user[1] + system[0] + system[1]) / (double)sysconf(_SC_CLK_TCK),
@@ -65,29 +70,41 @@ static int64_t bytes_of(const char *text, const char *name)
     return line ? 1024 * strtoll(line + strlen(name), NULL, 10) : -1;
 }
 
-/* Both sizes from one reading, as the process goes on between two; where there is none, stat's resident size stays. */
-static int64_t read_memory(process *p)
+/*
+ * Both sizes from one reading, as the process goes on between two; where there is none, stat's resident size stays, and
+ * *pss is -1. False, with errno: it failed.
+ */
+static bool read_memory(process *p, int64_t *pss)
 {
     char text[2048];
+    *pss = -1;
     if (!read_of(p->pid, "smaps_rollup", text, sizeof text))
-        return -1;
-    const int64_t rss = bytes_of(text, "\nRss:"), pss = bytes_of(text, "\nPss:");
-    if (rss < 0 || pss < 0)
-        return -1;
-    p->rss_bytes = rss;
-    return pss;
+        return is_gone(errno);
+    const int64_t rss = bytes_of(text, "\nRss:");
+    if (rss >= 0 && (*pss = bytes_of(text, "\nPss:")) >= 0)
+        p->rss_bytes = rss;
+    return true;
 }
 
+/* How many processes there are; -1, with errno: it failed. */
 static int read_all(process *list)
 {
     DIR *all = opendir("/proc");
     int n = 0;
-    for (const struct dirent *entry; all && n < MOST && (entry = readdir(all));) {
+    if (!all)
+        return errno == ENOENT ? 0 : -1;
+    for (const struct dirent *entry; n >= 0 && n < MOST && (entry = readdir(all));) {
         const pid_t pid = (pid_t)atoi(entry->d_name);
-        n += pid > 0 && read_process(pid, &list[n]);
+        if (pid <= 0)
+            continue;
+        if (read_process(pid, &list[n]))
+            n++;
+        else if (!is_gone(errno))
+            n = -1;
     }
-    if (all)
-        closedir(all);
+    const int why = errno;
+    closedir(all);
+    errno = why;
     return n;
 }
 
@@ -106,26 +123,32 @@ static void mark(process *list, int n, pid_t root)
     }
 }
 
-static void add(tree_use *t, process *p)
+/* False, with errno: what it takes cannot be read. */
+static bool add(tree_use *t, process *p)
 {
-    const int64_t pss = read_memory(p);
+    int64_t pss;
+    if (!read_memory(p, &pss))
+        return false;
     t->processes++;
     t->cpu_seconds += p->cpu_seconds;
     t->rss_bytes += p->rss_bytes;
     t->minor_faults += p->minor_faults;
     t->major_faults += p->major_faults;
     t->pss_bytes = t->pss_bytes < 0 || pss < 0 ? -1 : t->pss_bytes + pss;
+    return true;
 }
 
-tree_use tree_read(pid_t root)
+bool tree_read(pid_t root, tree_use *t)
 {
-    tree_use t = {0};
     process *list = calloc(MOST, sizeof *list);
-    const int n = list ? read_all(list) : 0;
+    const int n = list ? read_all(list) : -1;
+    bool good = n >= 0;
+    *t = (tree_use){0};
     mark(list, n, root);
-    for (int i = 0; i < n; i++)
-        if (list[i].ours)
-            add(&t, &list[i]);
+    for (int i = 0; i < n && good; i++)
+        good = !list[i].ours || add(t, &list[i]);
+    const int why = errno;
     free(list);
-    return t;
+    errno = why;
+    return good;
 }

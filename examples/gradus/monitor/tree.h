@@ -2,6 +2,7 @@
 #ifndef GRADUS_MONITOR_TREE_H
 #define GRADUS_MONITOR_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,7 +15,10 @@ typedef struct {
     int64_t major_faults; /* pages read from a disk */
 } tree_use;
 
-/* All processes below root, without itself: nothing is known of any where /proc is not there. */
-tree_use tree_read(pid_t root);
+/*
+ * All processes below root, without itself: nothing is known of any where /proc is not there. False, with errno: what is
+ * there cannot be read; *t is then of no use.
+ */
+bool tree_read(pid_t root, tree_use *t);
 
 #endif
