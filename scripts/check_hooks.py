@@ -13,14 +13,15 @@ SLIPS = [
     ("kernels/cpu/loss_scaling.c", "plain", "unscale_scratch", "unscale_scrach", "unscale_scrach"),
     ("kernels/cpu/dense_half.c", "plain", "dense_halves", "dense_takes", "dense_takes"),
     ("kernels/ref/elementwise.c", "f64", "(add_backward)", "(add_bakward)", "add_bakward"),
-    ("kernels/cuda/updates.cu", "simt", "(adam_step_scratch)", "(adam_step_scrach)", "adam_step_scrach"),
-    ("kernels/cuda/conv2d_relu_max_pool.cu", "simt", "_halves)", "_half)", "conv2d_relu_max_pool_half"),
+    ("kernels/cuda/updates.cu", "simt_kernels", "(adam_step_scratch)", "(adam_step_scrach)", "adam_step_scrach"),
+    ("kernels/cuda/conv2d_relu_max_pool.cu", "simt_kernels", "_halves)", "_half)", "conv2d_relu_max_pool_half"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(casts, forward)", "GR_OP_casts"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(cast, forwards)", "GR_DECLARE_forwards"),
     # Listed and defined by nobody: the object asks for the function, not weakly, so nothing links.
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(gather, forward)",
      "U gr__cpu_plain_gather_forward"),
-    ("kernels/cuda/hooks.def", "simt", "GR_HOOK(sum, scratch)", "GR_HOOK(cast, scratch)", "U gr__simt_cast_scratch"),
+    ("kernels/cuda/hooks.def", "simt_kernels", "GR_HOOK(sum, scratch)", "GR_HOOK(cast, scratch)",
+     "U gr__simt_cast_scratch"),
 ]
 
 
@@ -34,7 +35,7 @@ def try_slip(commands, path, target, right, wrong):
     if right not in text:
         sys.exit(f"check_hooks.py: {path} has no {right} any more")
     source = path if not path.endswith(".def") else os.path.join(os.path.dirname(path), "kernels.c")
-    [entry] = [c for c in commands if c["file"] == os.path.join(ROOT, source) and target in made_by(c)]
+    [entry] = [c for c in commands if c["file"] == os.path.join(ROOT, source) and f"{target}.dir" in made_by(c)]
     with tempfile.TemporaryDirectory() as folder:
         planted = os.path.join(folder, path)
         os.makedirs(os.path.dirname(planted))

@@ -121,7 +121,8 @@ class Build:
         links = subprocess.run(["ninja", "-C", folder, "-t", "commands", "tests/table/test_table"], text=True,
                                capture_output=True, check=True).stdout.splitlines()
         self.link = [line for line in links if "-o tests/table/test_table" in line][-1]
-        self.commands = json.load(open(os.path.join(folder, "compile_commands.json")))
+        commands = json.load(open(os.path.join(folder, "compile_commands.json")))
+        self.commands = [c for c in commands if "_checked.dir" not in c["command"]]  # those are other programs'
         devices = subprocess.run([self.table, "--help"], text=True, capture_output=True).stderr.split("devices: ")[1]
         here = [name for name, absent in re.findall(r"(\S+)( \(not on this processor\))?", devices) if not absent]
         # The table lists the widest vectors last; sanitizers do not see the masked loads of AVX-512.

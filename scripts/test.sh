@@ -33,7 +33,7 @@ if ! $full; then
 fi
 
 step "tests, slow ones included"
-# Left out: what others have, too. The check build has simt's rows; PTX has its own step.
+# Left out: what others have, too. simt's rows come below with every access checked; PTX has its own step.
 ctest --preset release --parallel 2 --label-exclude long \
     --exclude-regex '^(table_small|table_simt_small|ptx_(table|small|train)_80)$'
 step "scripts"
@@ -50,26 +50,23 @@ step "tests with sanitizers"
 left_out="test_(resnet|accumulation|find_batch|amp|ladder)|trajectory|example_c|nvtx"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
 left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce|manual)"
-left_out+="|^table_simt" # the check build looks into simt's accesses
+left_out+="|^table_simt" # below every access of simt's is checked
 left_out+="|includes|hooks|readmes|docs_"
 ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-regex "$left_out"
 step "mutants of kernels whose rows are quick; long_check.sh has all"
 quick=(kernels/cpu/{windows,updates,reductions,elementwise,batch_norm,dropout,normalise}.c)
 quick+=(kernels/ref/{losses,windows}.c)
 python3 scripts/mutants.py --sample 40 "${quick[@]}"
-step "build that checks every access of the emulated CUDA kernels, and what it runs"
-cmake --preset check >/dev/null
-cmake --build --preset check --target test_simt test_table test_ladder test_wrappers test_staging test_step_graph
-build/check/tests/simt/test_simt
-build/check/tests/test_staging
-build/check/tests/test_step_graph
-build/check/tests/wrappers/test_wrappers
-build/check/tests/test_ladder
+step "programs that check every access of the emulated CUDA kernels"
+cmake --build --preset release --target checked_tests
+for test in simt/test_simt test_staging test_step_graph wrappers/test_wrappers test_ladder; do
+    "build/release/tests/${test}_checked"
+done
 table() { # PROGRAM DEVICE; operations with many rows first
     "$1" --list | cut -d' ' -f1 | sort | uniq -c | sort -rn | sed 's/^ *[0-9]* /--op /' |
         xargs -P 2 -L 1 "$1" --device "$2"
 }
-table build/check/tests/table/test_table simt
+table build/release/tests/table/test_table_checked simt
 if command -v nvcc >/dev/null; then
     step "what nvcc makes of the CUDA kernels, interpreted"
     table build/release/tests/ptx/test_table_ptx cuda

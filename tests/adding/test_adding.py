@@ -42,7 +42,7 @@ class Tree:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
         commands = json.loads((BUILD / "compile_commands.json").read_text())
-        others = re.compile(r"/fuzz|CMakeFiles/(gradus_(tool|ptx)|test_(?!table\.dir))")
+        others = re.compile(r"/fuzz|CMakeFiles/(gradus_(tool|ptx)|test_(?!table\.dir)|\w+_checked\.dir)")
         self.commands = [c for c in commands if not others.search(c["command"])]
 
     def change(self, file, place, mark, text):

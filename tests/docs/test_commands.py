@@ -27,7 +27,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "cmake": "a build of its own; tests/install makes one and installs it",
     "ctest": "all tests",
     "build/class/gradus": "another build's; test_first_hour.py makes it and runs these",
-    "build/check/gradus": "another build's; scripts/test.sh --full makes it",
+    "build/check/gradus": "another build's, which takes minutes",
     "gradus cuda": "programs of the reader's; tests/cuda_programs runs the command",
     "scripts/slurm_sweep.py": "wants Slurm; tests/cli runs it where that is",
     "gradus monitor --query-gpu": "wants NVIDIA's driver; tests/cli runs it on a library that stands in for it",

@@ -16,8 +16,8 @@ typedef struct {
 } tree_use;
 
 /*
- * All processes below root, without itself: nothing is known of any where /proc is not there. False, with errno: what is
- * there cannot be read; *t is then of no use.
+ * All processes below root, without itself: nothing is known of any where /proc is not there. False, with errno: what
+ * is there cannot be read; *t is then of no use.
  */
 bool tree_read(pid_t root, tree_use *t);
 
