@@ -33,8 +33,15 @@ static uint64_t fnv1a(const char *text)
 
 static double draw(uint64_t key, int64_t i)
 {
-    uint32_t counter[4] = {(uint32_t)(i / 4)}, bits[4];
-    gr__philox(counter, (uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, bits);
+    static uint64_t last_key;
+    static int64_t last_block = -1; /* four numbers come at a time, and are mostly asked for one after the other */
+    static uint32_t bits[4];
+    if (key != last_key || i / 4 != last_block) {
+        uint32_t counter[4] = {(uint32_t)(i / 4)};
+        gr__philox(counter, (uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, bits);
+        last_key = key;
+        last_block = i / 4;
+    }
     return (double)(bits[i % 4] >> 8) * 0x1p-23 - 1;
 }
 

@@ -32,8 +32,11 @@ static bool keep(bench_answer *a, const bench_trial *trial, const gr_tensor *t, 
     void *raw = malloc((size_t)count * gr_type_size(gr_type_of(t)) + 1);
     double *values = malloc((size_t)count * sizeof *values + 1);
     bool done = raw && values && gr_download(t, raw);
+    const gr_type type = gr_type_of(t);
+    if (done && key >= 0)
+        bench_draw(&trial->row.inputs[key], key, count, values);
     for (int64_t i = 0; done && i < count; i++)
-        values[i] = load(raw, gr_type_of(t), i) - (key < 0 ? 0 : bench_draw(&trial->row.inputs[key], key, i));
+        values[i] = load(raw, type, i) - (key < 0 ? 0 : values[i]);
     free(raw);
     snprintf(a->parts[a->n].what, sizeof a->parts[a->n].what, "%s%s", what, name);
     a->parts[a->n].count = count;

@@ -52,7 +52,8 @@ static double map_number(int side, bool turned, int64_t i)
     return k % 2 ? (double)(int32_t)(uint32_t)((number - whole) * 0x1p32) : whole;
 }
 
-double bench_draw(const bench_input *input, int key, int64_t i)
+/* Element i of an input. */
+static double draw(const bench_input *input, int key, int64_t i)
 {
     uint64_t bits = scramble((uint64_t)i + ((uint64_t)key << 56)) >> 20;
     if (input->maps)
@@ -65,16 +66,44 @@ double bench_draw(const bench_input *input, int key, int64_t i)
     return input->positive ? 0.5 + 0.125 * (double)(bits % 8) : input->bias ? quarter + 0.03125 : quarter;
 }
 
+/*
+ * How many of so many elements are drawn; the rest repeats them. A prime: rows, channels and tiles fall on other
+ * numbers each time, so that what takes one for another is still found out.
+ */
+static int64_t drawn(const bench_input *input, int64_t count)
+{
+    enum { CYCLE = 65537 };
+    return input->maps || count < CYCLE ? count : CYCLE;
+}
+
+/* Repeats the first period of count bytes until they are full. */
+static void repeat(void *values, int64_t period, int64_t count)
+{
+    for (int64_t i = period; i < count; i += period)
+        memcpy((char *)values + i, values, (size_t)(period < count - i ? period : count - i));
+}
+
+void bench_draw(const bench_input *input, int key, int64_t count, double *values)
+{
+    const int64_t first = drawn(input, count), size = sizeof *values;
+    for (int64_t i = 0; i < first; i++)
+        values[i] = draw(input, key, i);
+    repeat(values, first * size, count * size);
+}
+
 bool bench_fill(gr_tensor *t, const bench_input *input, int key, int64_t batch, int64_t period)
 {
-    const int64_t count = gr_count(t), repeat = input->has_batch ? count / batch * period : count;
+    const gr_type type = gr_type_of(t);
+    const int64_t count = gr_count(t), some = input->has_batch ? count / batch * period : count; /* divides count */
+    const int64_t first = drawn(input, some), size = (int64_t)gr_type_size(type);
     const double scale = input->outside && input->has_batch ? (double)period / (double)batch : 1;
-    const size_t size = gr_type_size(gr_type_of(t));
-    char *values = malloc((size_t)count * size);
-    for (int64_t i = 0; values && i < repeat; i++)
-        store(values, gr_type_of(t), i, scale * bench_draw(input, key, i));
-    for (int64_t i = repeat; values && i < count; i += repeat) /* period divides batch */
-        memcpy(values + (size_t)i * size, values, (size_t)repeat * size);
+    char *values = malloc((size_t)(count * size));
+    for (int64_t i = 0; values && i < first; i++)
+        store(values, type, i, scale * draw(input, key, i));
+    if (values) {
+        repeat(values, first * size, some * size);
+        repeat(values, some * size, count * size);
+    }
     bool done = values && gr_upload(t, values);
     free(values);
     return done;

@@ -8,8 +8,8 @@
 
 #include "bench/bench_cases.h"
 
-/* Element i of an input; key tells the inputs of a case apart. */
-double bench_draw(const bench_input *input, int key, int64_t i);
+/* The first count elements of an input, before any repetition of samples; key tells the inputs of a case apart. */
+void bench_draw(const bench_input *input, int key, int64_t count, double *values);
 
 /*
  * Fills t, whose samples repeat after period where it has any; what comes from outside is divided by the number of
