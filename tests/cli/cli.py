@@ -59,6 +59,11 @@ class Case(unittest.TestCase):
     def tearDown(self):
         shutil.rmtree(self.folder)
 
+    def hasten(self):
+        """What measures for seconds has done so soon: the program's clock runs 20 times as fast where that is built."""
+        if "GRADUS_FAST_CLOCK" in os.environ:
+            self.environment.update(LD_PRELOAD=os.environ["GRADUS_FAST_CLOCK"], GRADUS_CLOCK="20")
+
     def gradus(self, *words, expect=0, **more):
         """Runs the program in the test's folder; its exit code must be what is expected."""
         process = subprocess.run([GRADUS, *map(str, words)], capture_output=True, text=True, cwd=self.folder,

@@ -15,6 +15,10 @@ KEYS = "fits peak_bytes knee useful batch lr accumulate reason".split()
 
 
 class FindBatch(Case):
+    def setUp(self):
+        super().setUp()
+        self.hasten()
+
     def test_the_answer_is_what_runs(self):
         small = [*SMALL[:2], "--memory-limit", "20M"]
         result = self.gradus("find-batch", *small, "--lr-rule", "linear", "--lr", "0.0001", "--json")
@@ -65,6 +69,10 @@ class FindBatch(Case):
 
 
 class Auto(Case):
+    def setUp(self):
+        super().setUp()
+        self.hasten()
+
     def test_train(self):
         run = ["train", *SMALL, "--updates", "5", "--json"]
         auto = self.gradus(*run, "--batch", "auto")
