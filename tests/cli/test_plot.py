@@ -17,8 +17,57 @@ def can_draw(python):
 PYTHON = next(filter(can_draw, [os.environ.get("PYTHON", "python3"), "/usr/bin/python3"]), None)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
+# A Python that has loaded matplotlib, which takes longer than a picture does, and runs each script in a child of its
+# own: a line [words, file for stdout, file for stderr] is answered by the exit code.
+WAITING = """
+import json, os, pathlib, runpy, sys, traceback
+from matplotlib import pyplot
+
+def run(words):
+    sys.path[0], sys.argv = os.path.dirname(words[0]), words
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+        return 0
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else end.code is not None
+    except BaseException:
+        traceback.print_exc()
+        return 1
+
+for line in sys.stdin:
+    words, *files = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        for number, file in enumerate(files, 1):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        code = run(words)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
 
 class Plot(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.drawer = subprocess.Popen([PYTHON, "-c", WAITING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.drawer.communicate()
+
+    def script(self, name, *words):
+        """Runs a script of ours in a Python that can draw."""
+        files = [self.folder / "stdout", self.folder / "stderr"]
+        told = [[str(ROOT / "scripts" / name), *map(str, words)], *map(str, files)]
+        self.drawer.stdin.write(json.dumps(told) + "\n")
+        self.drawer.stdin.flush()
+        code = int(self.drawer.stdout.readline())
+        return subprocess.CompletedProcess(told[0], code, *(file.read_text() for file in files))
+
     def draw(self, data, recipe="cats-vs-dogs", **more):
         """A sweep's folder written by hand, drawn."""
         identity = {"recipe": recipe, "data": data, "data_hash": "0" * 16, "test_samples": 400, "version": "0",
@@ -32,8 +81,7 @@ class Plot(Case):
         (self.folder / "results.csv").write_text(
             "optimizer,batch,seed,test_accuracy,state\n"
             "sgd,16,1,0.59,done\nsgd,16,2,0.61,done\nadam,16,1,0.63,done\nadam,32,1,,out of memory\n")
-        return subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder, "--published",
-                               ROOT / "examples/published.csv"], capture_output=True, text=True)
+        return self.script("plot_sweep.py", self.folder, "--published", ROOT / "examples/published.csv")
 
     def test_draws_both_files_with_the_published_values(self):
         process = self.draw("PetImages")
@@ -50,7 +98,7 @@ class Plot(Case):
         self.assertIn("a 95 % interval is drawn from 3 seeds on", two)
         summary = self.folder / "summary.csv"
         summary.write_text(summary.read_text().replace("375,2,0.60", "375,3,0.60"))
-        subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], check=True)
+        self.assertEqual(self.script("plot_sweep.py", self.folder).returncode, 0)
         three = (self.folder / "accuracy.svg").read_text()
         self.assertIn("means and 95 % intervals", three)
         self.assertIn("fewer than 3 runs have no interval", three)
@@ -83,8 +131,7 @@ for place in [text.get_position() for text in names], [plot.PLACES[0]] * 2:
         self.assertGreater(first, 0)  # Adam's line runs where the name would stand by itself
 
     def pairs(self, *words):
-        return subprocess.run([PYTHON, ROOT / "scripts/plot_pairs.py", self.folder / "rows.csv", "--out",
-                               self.folder / "pairs", *words], capture_output=True, text=True)
+        return self.script("plot_pairs.py", self.folder / "rows.csv", "--out", self.folder / "pairs", *words)
 
     def test_pairs_by_seed(self):
         rows = self.folder / "rows.csv"
@@ -164,8 +211,7 @@ print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "secon
         return folder
 
     def compare(self, *arguments):
-        return subprocess.run([PYTHON, ROOT / "scripts/compare_sweeps.py", "--out", self.folder / "both", *arguments],
-                              capture_output=True, text=True)
+        return self.script("compare_sweeps.py", "--out", self.folder / "both", *arguments)
 
     def test_sweeps_are_compared(self):
         short = self.sweep("short", [(128, 45, 0.54), (256, 20, 0.52)])
@@ -213,8 +259,7 @@ print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "secon
                              (",3,0.60,0.02,", "means and 95 % intervals; small dots: runs.")):
             summary.write_text("optimizer,batch,updates,done,test_accuracy,half_width_95,set_error\n"
                                f"sgd,16,375{now}0.0245\n")
-            process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder, "--pdf"],
-                                     capture_output=True, text=True)
+            process = self.script("plot_sweep.py", self.folder, "--pdf")
             self.assertEqual(process.returncode, 0, process.stderr)
             self.assertTrue((self.folder / "accuracy.pdf").read_bytes().startswith(b"%PDF"))
             self.assertIn(caption, (self.folder / "accuracy.svg").read_text())
@@ -250,7 +295,7 @@ print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "secon
             self.assertNotIn("Traceback", process.stderr)
 
     def test_nothing_to_draw(self):
-        process = subprocess.run([PYTHON, ROOT / "scripts/plot_sweep.py", self.folder], capture_output=True, text=True)
+        process = self.script("plot_sweep.py", self.folder)
         self.assertNotEqual(process.returncode, 0)
         self.assertIn("sweep.json", process.stderr)
 
