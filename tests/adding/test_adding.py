@@ -77,7 +77,7 @@ class Tree:
             new = self.folder / "objects" / made
             new.parent.mkdir(parents=True, exist_ok=True)
             words = [str(self.folder / name) if w == c["file"] else str(new) if w == made else w for w in words]
-            jobs.append((words, c["directory"]))
+            jobs.append(([*words, "-O0"], c["directory"]))  # compiling takes longer than the few rows that are run
             self.objects[made] = new
         running, said = [], []
         for job in jobs + [None] * 2:
