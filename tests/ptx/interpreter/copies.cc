@@ -22,7 +22,17 @@ static void bring(warp &w, const copy &c)
     memset(to + c.bytes, 0, c.size - c.bytes);
 }
 
-/* Checks both ends; reading bytes one by one asks for no alignment that the copy does not need. */
+/* Reads whole words, and what is left byte by byte: it begins at a multiple of its size. */
+static void read(warp &w, const instruction &i, const copy &c)
+{
+    const u32 words = c.bytes / 4 * 4;
+    for (u32 k = 0; k < words; k += 4)
+        global_at(w, i, c.lane, c.from + k, 4, access::READ);
+    for (u32 k = words; k < c.bytes; k++)
+        global_at(w, i, c.lane, c.from + k, 1, access::READ);
+}
+
+/* Checks both ends. */
 static void begin(warp &w, const instruction &i, const copy &c)
 {
     if (c.bytes > c.size)
@@ -30,8 +40,7 @@ static void begin(warp &w, const instruction &i, const copy &c)
     if (c.from % c.size)
         broken(w, i, c.lane, "cp.async from a misaligned address");
     shared_within(w, i, c.lane, c.to, c.size);
-    for (u32 k = 0; k < c.bytes; k++)
-        global_at(w, i, c.lane, c.from + k, 1, access::READ);
+    read(w, i, c);
     if (cell *cells = cells_of(w, c))
         watch_copy_begin(w, i, c.lane, cells, c.size);
     if (asked().copies == moment::EARLY)

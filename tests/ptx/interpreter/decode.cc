@@ -2,6 +2,7 @@
  * decode.cc - from statements to instructions. Functions that are called are put in place of their calls: their
  * parameters become registers.
  */
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -435,26 +436,40 @@ void decoder::parameter_access()
     emit(i);
 }
 
-static void run_parameter(warp &w, const instruction &i, mask m)
+/* Piece k of the parameter at byte at. */
+static u64 parameter_piece(const warp &w, const instruction &i, u64 at, uint32_t k)
 {
     const uint32_t bytes = i.choice & 127, unused = 64 - 8 * bytes;
+    u64 v = 0;
+    memcpy(&v, w.home->parameters + at + k * bytes, bytes);
+    return i.choice & 128 ? (u64)((s64)(v << unused) >> unused) : v;
+}
+
+template <class W> static void keep_in_all(W *to, u64 v, mask m)
+{
+    W r[LANES];
+    std::fill_n(r, (size_t)LANES, (W)v);
+    keep(to, r, m);
+}
+
+/* Most are at one place for all lanes. */
+static void run_parameter(warp &w, const instruction &i, mask m)
+{
     const u64 *base = w.row<u64>(i.from[0]);
-    for (uint32_t l = 0; l < LANES; l++) {
-        if (!(m >> l & 1))
-            continue;
+    const bool uniform = i.from[0] & CONSTANT;
+    for (mask rest = m; rest; rest &= rest - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(rest);
+        const mask to = uniform ? m : 1u << l;
         const u64 at = base[l] + (u64)i.offset;
-        if (at + i.n_to * bytes > w.home->code->parameter_bytes)
+        if (at + i.n_to * (i.choice & 127) > w.home->code->parameter_bytes)
             broken(w, i, l, "a read past the parameters");
-        for (uint32_t k = 0; k < i.n_to; k++) {
-            u64 v = 0;
-            memcpy(&v, w.home->parameters + at + k * bytes, bytes);
-            if (i.choice & 128)
-                v = (u64)((s64)(v << unused) >> unused);
+        for (uint32_t k = 0; k < i.n_to; k++)
             if (i.wide)
-                w.row<u64>(i.to[k])[l] = v;
+                keep_in_all(w.row<u64>(i.to[k]), parameter_piece(w, i, at, k), to);
             else
-                w.row<u32>(i.to[k])[l] = (u32)v;
-        }
+                keep_in_all(w.row<u32>(i.to[k]), parameter_piece(w, i, at, k), to);
+        if (uniform)
+            break;
     }
 }
 

@@ -137,48 +137,90 @@ static char *local_at(warp &w, const instruction &i, unsigned lane, u64 at, u32 
 
 enum class space { GLOBAL, SHARED, LOCAL };
 
-/* Whether all lanes of m, most often, lie in the allocation that was met last. */
-static bool global_all(const instruction &i, const u64 *base, mask m, u32 size)
+/* The lowest and highest address of the lanes of m, and the bits that are set in any. */
+struct span {
+    u64 low, high, odd;
+};
+
+template <class W> static span span_of(const W *base, W offset, mask m)
 {
-    u64 low = ~(u64)0, high = 0, odd = 0;
+    W low = (W) ~(W)0, high = 0, odd = 0;
     for (u32 l = 0; l < LANES; l++) {
         const bool on = m >> l & 1;
-        const u64 at = base[l] + (u64)i.offset;
+        const W at = base[l] + offset;
         low = on && at < low ? at : low;
         high = on && at > high ? at : high;
         odd |= on ? at : 0;
     }
-    return i.near && low >= i.near->begin && high + size <= i.near->end && !(odd % size);
+    return {low, high, odd};
 }
 
-/* Where each lane of m goes. */
-template <space S> static void addresses(warp &w, const instruction &i, mask m, u32 size, access kind, char *at[LANES])
+/* What lies within: its cells, if somebody looks for races, and where they begin. */
+template <space S, access KIND, u32 SIZE>
+static void watch_lanes(const warp &w, const instruction &i, mask m, char *const at[LANES], const char *begin,
+                        cell *cells)
 {
-    if constexpr (S == space::SHARED) {
-        const u32 *base = w.row<u32>(i.from[0]);
-        for (u32 l = 0; l < LANES; l++)
-            if (m >> l & 1)
-                at[l] = shared_at(w, i, l, (u32)(base[l] + i.offset), size, kind);
-        return;
+    const witness all = witness_of(w, KIND, S == space::SHARED);
+    for (u32 l = 0; l < LANES; l++) {
+        if (!(m >> l & 1))
+            continue;
+        const u64 place = (u64)(at[l] - begin);
+        const u32 skip = place % 4;
+        stamp mine = all.mine;
+        mine.thread = (uint16_t)(mine.thread + l);
+        if (SIZE < 4)
+            mine.bytes = (u8)(((1u << SIZE % 4) - 1) << skip);
+        for (u32 k = 0; k < (SIZE + 3) / 4; k++)
+            if (!in_order(cells + place / 4 + k, mine, all.known, KIND, S == space::SHARED))
+                watch(w, i, l, cells + place / 4 + k, skip, SIZE < 4 ? SIZE : 4, KIND, S == space::SHARED);
     }
-    const u64 *base = w.row<u64>(i.from[0]);
-    if constexpr (S == space::LOCAL) {
-        for (u32 l = 0; l < LANES; l++)
-            if (m >> l & 1)
-                at[l] = local_at(w, i, l, base[l] + (u64)i.offset, size);
-        return;
-    }
-    const bool plain = global_all(i, base, m, size) && !i.near->cells;
+}
+
+/* Where each lane of m goes: all are looked at together, and one by one where something may be wrong. */
+template <access KIND, u32 SIZE> static void shared_addresses(warp &w, const instruction &i, mask m, char *at[LANES])
+{
+    const u32 *base = w.row<u32>(i.from[0]), offset = (u32)i.offset;
+    const span all = span_of(base, offset, m);
+    const bool good = !(all.odd % SIZE) && all.high + SIZE <= w.home->shared.size();
+    char *begin = w.home->shared.data();
     for (u32 l = 0; l < LANES; l++)
         if (m >> l & 1)
-            at[l] = plain ? (char *)(base[l] + (u64)i.offset) : global_at(w, i, l, base[l] + (u64)i.offset, size, kind);
+            at[l] = good ? begin + (base[l] + offset) : shared_at(w, i, l, base[l] + offset, SIZE, KIND);
+    if (good && !w.home->watched.empty())
+        watch_lanes<space::SHARED, KIND, SIZE>(w, i, m, at, begin, w.home->watched.data());
+}
+
+template <access KIND, u32 SIZE> static void global_addresses(warp &w, const instruction &i, mask m, char *at[LANES])
+{
+    const u64 *base = w.row<u64>(i.from[0]), offset = (u64)i.offset;
+    const span all = span_of(base, offset, m);
+    if (!inside(i.near, all.low, SIZE))
+        i.near = region_find(all.low);
+    const bool good = !(all.odd % SIZE) && inside(i.near, all.low, SIZE) && inside(i.near, all.high, SIZE);
+    for (u32 l = 0; l < LANES; l++)
+        if (m >> l & 1)
+            at[l] = good ? (char *)(base[l] + offset) : global_at(w, i, l, base[l] + offset, SIZE, KIND);
+    if (good && i.near->cells)
+        watch_lanes<space::GLOBAL, KIND, SIZE>(w, i, m, at, (const char *)i.near->begin, i.near->cells);
+}
+
+template <space S, access KIND, u32 SIZE> static void addresses(warp &w, const instruction &i, mask m, char *at[LANES])
+{
+    if constexpr (S == space::SHARED)
+        return shared_addresses<KIND, SIZE>(w, i, m, at);
+    if constexpr (S == space::GLOBAL)
+        return global_addresses<KIND, SIZE>(w, i, m, at);
+    const u64 *base = w.row<u64>(i.from[0]);
+    for (u32 l = 0; l < LANES; l++)
+        if (m >> l & 1)
+            at[l] = local_at(w, i, l, base[l] + (u64)i.offset, SIZE);
 }
 
 /* T: the type in memory, whose sign is kept. N of them lie beside each other. */
 template <space S, class T, int N> static void load(warp &w, const instruction &i, mask m)
 {
     char *at[LANES];
-    addresses<S>(w, i, m, N * sizeof(T), access::READ, at);
+    addresses<S, access::READ, N * sizeof(T)>(w, i, m, at);
     for (int k = 0; k < N; k++) {
         if (i.to[k] == NOWHERE)
             continue;
@@ -199,7 +241,7 @@ template <space S, class T, int N> static void load(warp &w, const instruction &
 template <space S, class T, int N> static void store(warp &w, const instruction &i, mask m)
 {
     char *at[LANES];
-    addresses<S>(w, i, m, N * sizeof(T), access::WRITE, at);
+    addresses<S, access::WRITE, N * sizeof(T)>(w, i, m, at);
     for (int k = 0; k < N; k++) {
         const u64 *wide = w.row<u64>(i.from[1 + k]);
         const u32 *narrow = w.row<u32>(i.from[1 + k]);
@@ -280,7 +322,7 @@ static u32 greatest(u32 old, u32 v)
 template <space S, u32 (*F)(u32, u32)> static void atomic(warp &w, const instruction &i, mask m)
 {
     char *at[LANES];
-    addresses<S>(w, i, m, 4, access::ATOMIC, at);
+    addresses<S, access::ATOMIC, 4>(w, i, m, at);
     for (u32 l = 0; l < LANES; l++)
         if (m >> l & 1) {
             u32 old;

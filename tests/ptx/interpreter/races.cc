@@ -14,17 +14,14 @@ static stamp now(const warp &w, unsigned lane, uint8_t bytes, uint8_t kind, bool
     return {shared ? b.serial : b.launch, b.number, w.time, (uint16_t)(w.first + lane), bytes, kind};
 }
 
-/* Whether what s tells came before what its thread, mine, does now. */
-static bool before(const stamp &s, const stamp &mine, const warp &w)
+witness witness_of(const warp &w, access kind, bool shared)
 {
-    if (s.run != mine.run)
-        return true;
-    return s.block == mine.block && (s.thread == mine.thread || s.time < w.known[s.thread / LANES]);
+    return {now(w, 0, 15, kind == access::ATOMIC ? ATOMIC : ORDINARY, shared), w.known};
 }
 
 static bool collide(const stamp &s, const stamp &mine, const warp &w)
 {
-    return (s.bytes & mine.bytes) && !before(s, mine, w);
+    return (s.bytes & mine.bytes) && !before(s, mine, w.known);
 }
 
 static std::string thread_of(const stamp &s, const warp &w)
@@ -53,20 +50,13 @@ static bool on_its_way(const cell &c, const stamp &mine)
     return c.write.kind == ON_ITS_WAY && c.write.run == mine.run && (c.write.bytes & mine.bytes);
 }
 
-static bool is_written(const cell &c, const stamp &mine)
-{
-    return c.written_in == mine.run && !(mine.bytes & ~c.written);
-}
-
 static void watch_read(const warp &w, const instruction &i, unsigned lane, cell *c, const stamp &mine, bool shared)
 {
     if (on_its_way(*c, mine) || collide(c->write, mine, w))
         race(w, i, lane, c->write, "reads");
     if (shared && !is_written(*c, mine))
         broken(w, i, lane, "reads shared memory that nobody has written");
-    if (c->read.block != mine.block || c->read.thread / LANES != mine.thread / LANES)
-        c->other = c->read;
-    c->read = mine;
+    remember_read(c, mine);
 }
 
 static void watch_write(const warp &w, const instruction &i, unsigned lane, cell *c, const stamp &mine)
@@ -77,9 +67,7 @@ static void watch_write(const warp &w, const instruction &i, unsigned lane, cell
     for (const stamp *read : {&c->read, &c->other})
         if (collide(*read, mine, w))
             race(w, i, lane, *read, "writes");
-    c->written = (c->written_in == mine.run ? c->written : 0) | mine.bytes;
-    c->written_in = mine.run;
-    c->write = mine;
+    remember_write(c, mine);
 }
 
 void watch(const warp &w, const instruction &i, unsigned lane, cell *cells, uint32_t skip, uint32_t size, access kind,

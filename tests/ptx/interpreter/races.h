@@ -18,7 +18,7 @@ struct block;
 struct instruction;
 
 /* Behind the warps stand the barriers in memory, for the tiles that they count: their time is the barrier's phase. */
-enum { MAX_WARPS = 32, MBARRIERS = 16, ALL_WARPS = MAX_WARPS + MBARRIERS };
+enum { MAX_WARPS = 32, MBARRIERS = 16, ALL_WARPS = MAX_WARPS + MBARRIERS, LANES_OF_A_WARP = 32 };
 
 struct stamp {
     uint32_t run, block,
@@ -36,6 +36,57 @@ struct cell {
 };
 
 enum class access { READ, WRITE, ATOMIC };
+
+/* What a warp's accesses are stamped with, lane 0's, and what the warp knows of the others' times. */
+struct witness {
+    stamp mine;
+    const uint32_t *known;
+};
+witness witness_of(const warp &w, access kind, bool shared);
+
+/* Whether what s tells came before what its thread, mine, does now. */
+inline bool before(const stamp &s, const stamp &mine, const uint32_t *known)
+{
+    if (s.run != mine.run)
+        return true;
+    return s.block == mine.block && (s.thread == mine.thread || s.time < known[s.thread / LANES_OF_A_WARP]);
+}
+
+inline bool is_written(const cell &c, const stamp &mine)
+{
+    return c.written_in == mine.run && !(mine.bytes & ~c.written);
+}
+
+inline void remember_read(cell *c, const stamp &mine)
+{
+    if (c->read.block != mine.block || c->read.thread / LANES_OF_A_WARP != mine.thread / LANES_OF_A_WARP)
+        c->other = c->read;
+    c->read = mine;
+}
+
+inline void remember_write(cell *c, const stamp &mine)
+{
+    c->written = (c->written_in == mine.run ? c->written : 0) | mine.bytes;
+    c->written_in = mine.run;
+    c->write = mine;
+}
+
+/* The access of one word is remembered if it clearly is in order; false: watch must look closer. */
+inline bool in_order(cell *c, const stamp &mine, const uint32_t *known, access kind, bool shared)
+{
+    if (c->write.kind == ON_ITS_WAY || !before(c->write, mine, known))
+        return false;
+    if (kind == access::READ) {
+        if (shared && !is_written(*c, mine))
+            return false;
+        remember_read(c, mine);
+        return true;
+    }
+    if (!before(c->read, mine, known) || !before(c->other, mine, known))
+        return false;
+    remember_write(c, mine);
+    return true;
+}
 
 /* One thread's access of size bytes, of which the first cell's begin at byte skip. Shared: must have been written. */
 void watch(const warp &w, const instruction &i, unsigned lane, cell *cells, uint32_t skip, uint32_t size, access kind,
