@@ -5,7 +5,8 @@ import unittest
 
 from cli import Case
 
-RUNS = {"cifar10-cnn": (4, 3), "cats-vs-dogs": (2, 1), "resnet18-cifar": (2, 1)}  # samples in a batch, updates
+RUNS = {"cifar10-cnn": (4, 3), "cats-vs-dogs": (2, 1, "--resize", 100), "resnet18-cifar": (2, 1)}
+# samples in a batch, updates, and what shortens them
 
 
 class Emulated(Case):
@@ -15,10 +16,10 @@ class Emulated(Case):
         return [json.loads(line)["loss"] for line in (self.folder / device).read_text().splitlines()]
 
     def test_losses_are_the_cpus(self):
-        for recipe, (batch, updates) in RUNS.items():
+        for recipe, (batch, updates, *more) in RUNS.items():
             with self.subTest(recipe):
-                expected = self.losses("cpu", recipe, batch, updates)
-                got = self.losses("simt", recipe, batch, updates)
+                expected = self.losses("cpu", recipe, batch, updates, *more)
+                got = self.losses("simt", recipe, batch, updates, *more)
                 self.assertEqual((len(expected), len(got)), (updates, updates))
                 self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4)
 
