@@ -1,26 +1,22 @@
 /* philox.c - Philox4x32-10; see philox.h. Constants from table 2 and section 3.4 of the paper. */
 #include "core/philox.h"
 
-static void round_once(uint32_t c[4], const uint32_t k[2])
-{
-    uint64_t p0 = (uint64_t)0xD2511F53u * c[0];
-    uint64_t p1 = (uint64_t)0xCD9E8D57u * c[2];
-    uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ k[0], (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ k[1],
-                        (uint32_t)p0};
-    for (int i = 0; i < 4; i++)
-        c[i] = next[i];
-}
-
 void gr__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
-    uint32_t k[2] = {key[0], key[1]};
-    for (int i = 0; i < 4; i++)
-        out[i] = counter[i];
+    uint32_t a = counter[0], b = counter[1], c = counter[2], d = counter[3], k0 = key[0], k1 = key[1];
     for (int i = 0; i < 10; i++) {
-        round_once(out, k);
-        k[0] += 0x9E3779B9u; /* golden ratio */
-        k[1] += 0xBB67AE85u; /* sqrt(3) - 1 */
+        const uint64_t p0 = (uint64_t)0xD2511F53u * a, p1 = (uint64_t)0xCD9E8D57u * c;
+        a = (uint32_t)(p1 >> 32) ^ b ^ k0;
+        b = (uint32_t)p1;
+        c = (uint32_t)(p0 >> 32) ^ d ^ k1;
+        d = (uint32_t)p0;
+        k0 += 0x9E3779B9u; /* golden ratio */
+        k1 += 0xBB67AE85u; /* sqrt(3) - 1 */
     }
+    out[0] = a;
+    out[1] = b;
+    out[2] = c;
+    out[3] = d;
 }
 
 void gr__random_block(uint64_t seed, gr_rng_purpose purpose, uint32_t a, uint64_t i, uint32_t out[4])
