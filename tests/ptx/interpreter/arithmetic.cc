@@ -268,7 +268,7 @@ static double coarse_reciprocal(double a)
     return value_of<double>(bits);
 }
 
-/* Other roundings are rare: by the processor's mode, which the compiler must not look through. */
+/* Other roundings are rare: by the processor's mode. The compiler does not look through what is volatile. */
 template <int MODE> struct rounding {
     rounding() : before(fegetround())
     {
