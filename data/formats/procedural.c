@@ -47,15 +47,17 @@ static gr_drawing plan(uint64_t seed, int64_t image, int class)
     return d;
 }
 
+/* The nearest, without a branch that noise would make a matter of luck. */
 static uint8_t to_byte(float v)
 {
-    return v <= 0 ? 0 : v >= 1 ? 255 : (uint8_t)(v * 255 + 0.5f);
+    const float positive = v > 0 ? v : 0;
+    return (uint8_t)((positive < 1 ? positive : 1) * 255 + 0.5f);
 }
 
 static void draw_image(void *arg, int64_t image)
 {
     const gr_drawing_job *job = arg;
-    int64_t height = job->images->height, width = job->images->width;
+    const int64_t height = job->images->height, width = job->images->width, channels = job->images->channels;
     int class = (int)(image % CLASSES);
     float unit = 1 / (float)(height < width ? height : width);
     gr_drawing d = plan(job->seed, image, class);
@@ -70,7 +72,7 @@ static void draw_image(void *arg, int64_t image)
             float grain = ((float)(noise[i / 4 % 4] >> 8 * (i % 4) & 255) - 127.5f) * (GRAIN / 127.5f);
             float distance = (u - d.x) * (u - d.x) + (v - d.y) * (v - d.y); /* squared */
             bool inside = distance >= d.from && distance < d.to;
-            for (int c = 0; c < job->images->channels; c++)
+            for (int64_t c = 0; c < channels; c++)
                 *byte++ = to_byte(d.ground[c] + u * d.across[c] + v * d.down[c] + (inside ? d.figure[c] : 0) + grain);
         }
     }
