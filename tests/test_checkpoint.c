@@ -267,7 +267,7 @@ static void goes_on_in_other_precisions(void **state)
 static void goes_on_on_the_emulator(void **state)
 {
     (void)state;
-    stop_at_each("simt", GR_PRECISION_FP16, 6, NEXT);
+    stop_at_each("simt", GR_PRECISION_FP16, 10, NEXT);
 }
 
 static void stopped_within_an_evaluation(void **state)
