@@ -121,7 +121,7 @@ static unsigned char *bits_of(const trial *t, gr_pass pass, size_t *size)
 
 /*
  * The same bits again with 1, 2 and 5 threads, or with a block's threads in other orders. t has just run with the
- * first.
+ * first. Who watches each access sees a race in every order: a random one is enough.
  */
 static void check_bits(const subject *s, trial *t, gr_pass pass)
 {
@@ -131,7 +131,7 @@ static void check_bits(const subject *s, trial *t, gr_pass pass)
     const int ways = s->device->threads ? POOLS : s->device->emulated ? 3 : 1;
     size_t size, size2;
     unsigned char *first = bits_of(t, pass, &size);
-    for (int way = table_device_watches(s->device, s->row); way < ways; way++) {
+    for (int way = table_device_watches(s->device, s->row) ? ways - 1 : 0; way < ways; way++) {
         const char *name = s->device->threads ? threads[way] : orders[way];
         if (s->device->emulated)
             gr__simt_set_order((gr__simt_order)way, s->row->hash);

@@ -140,8 +140,10 @@ static void check(pair *p, gr_pass pass, unsigned mask, const char *name)
 static void check_orders(pair *p, gr_pass pass)
 {
     enum { ORDERS = 3 /* and pools */ };
+    const int orders = p->device->emulated || p->pools ? ORDERS : 2;
+    const int step = table_device_watches(p->device, p->row) ? orders - 1 : 1; /* the first and the last are enough */
     unsigned char *first[TRIAL_SLOTS] = {NULL};
-    for (int order = 0; order < (p->device->emulated || p->pools ? (int)ORDERS : 2); order++) {
+    for (int order = 0; order < orders; order += step) {
         if (p->device->emulated)
             gr__simt_set_order((gr__simt_order)order, p->row->hash);
         reset(p, pass, 0);
