@@ -50,6 +50,25 @@ static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
     return f;
 }
 
+/*
+ * The position n, p, q whose first tap of the phase reaches the pixel of that line; tap (i, j) is that of (p - i, q - j).
+ * Of lines behind the last pixel it is above every position.
+ */
+GR_DEVICE digits phase_position(const conv_phase *f, int64_t line, int64_t pixels)
+{
+    const digits pixel = digits_of(line, (radices){f->rows, f->columns});
+    const int p = line < pixels ? pixel.middle + f->reach_h : INT32_MIN / 2;
+    return {pixel.high, p, pixel.low + f->reach_w};
+}
+
+/* Whether the phase has such a tap, which reaches the pixel from a position there is. positions: P and Q. */
+GR_DEVICE bool phase_reaches(const conv_phase *f, int p, int q, const digits &tap, radices positions)
+{
+    const bool position =
+        (unsigned)(p - tap.high) < (unsigned)positions.middle && (unsigned)(q - tap.middle) < (unsigned)positions.low;
+    return position && tap.high < f->taps_r;
+}
+
 /* w[K,R,S,C] as an operand: lines are channels, depths are (i*taps_s + j)*K + k. */
 template <class E> struct filter_by_tap {
     enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };

@@ -35,7 +35,7 @@ template <class E> struct gradient_by_tap {
     typedef struct {
         int64_t at;
         int p, q;
-    } line_part; /* the position whose first tap of the phase reaches the pixel; tap (i, j) is that of (p - i, q - j) */
+    } line_part;               /* phase_position, and where dY has it */
     typedef walker depth_part; /* tap and filter */
 };
 
@@ -54,11 +54,9 @@ template <class E> static __host__ __device__ inline bool is_whole(const gradien
 template <class E>
 GR_DEVICE typename gradient_by_tap<E>::line_part operand_line(const gradient_by_tap<E> *o, int64_t line)
 {
-    const conv_phase *f = &o->phase;
-    const digits pixel = digits_of(line, (radices){f->rows, f->columns});
-    const int p = pixel.middle + f->reach_h, q = pixel.low + f->reach_w;
-    const int64_t at = (((int64_t)pixel.high * o->dz.p + p) * o->dz.q + q) * o->dz.k;
-    return {at, line < o->pixels ? p : INT32_MIN / 2 /* above every position */, q};
+    const digits first = phase_position(&o->phase, line, o->pixels);
+    const int64_t at = (((int64_t)first.high * o->dz.p + first.middle) * o->dz.q + first.low) * o->dz.k;
+    return {at, first.middle, first.low};
 }
 template <class E> GR_DEVICE walker operand_depth(const gradient_by_tap<E> *o, int64_t depth)
 {
@@ -73,9 +71,7 @@ template <class E>
 GR_DEVICE int64_t gradient_at(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,
                               const walker &tap)
 {
-    const bool position =
-        (unsigned)(pixel.p - tap.d.high) < (unsigned)o->dz.p && (unsigned)(pixel.q - tap.d.middle) < (unsigned)o->dz.q;
-    return position && tap.d.high < o->phase.taps_r ? pixel.at + tap.at : -1;
+    return phase_reaches(&o->phase, pixel.p, pixel.q, tap.d, {o->dz.p, o->dz.q}) ? pixel.at + tap.at : -1;
 }
 template <class E>
 GR_DEVICE const E *operand_place(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,

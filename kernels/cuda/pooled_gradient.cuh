@@ -121,7 +121,7 @@ template <class E> struct pooled_by_tap {
     int64_t pixels; /* of the phase, in all images */
     conv_phase phase;
     digits step;               /* DEPTH<E> taps and filters */
-    typedef digits line_part;  /* n, i, j: the position whose first tap of the phase reaches the pixel */
+    typedef digits line_part;  /* phase_position */
     typedef digits depth_part; /* tap and filter */
 };
 
@@ -134,10 +134,7 @@ static inline pooled_by_tap<E> gradient_taps(const pooled_gradient<E> &da, int64
 
 template <class E> GR_DEVICE digits operand_line(const pooled_by_tap<E> *o, int64_t line)
 {
-    const conv_phase *f = &o->phase;
-    const digits pixel = digits_of(line, (radices){f->rows, f->columns});
-    const int i = line < o->pixels ? pixel.middle + f->reach_h : INT32_MIN / 2; /* above every position */
-    return {pixel.high, i, pixel.low + f->reach_w};
+    return phase_position(&o->phase, line, o->pixels);
 }
 template <class E> GR_DEVICE digits operand_depth(const pooled_by_tap<E> *o, int64_t depth)
 {
@@ -151,10 +148,9 @@ template <class E> GR_DEVICE void operand_step(const pooled_by_tap<E> *o, digits
 template <class E>
 GR_DEVICE piece<E> pooled_at_tap(const pooled_by_tap<E> *o, const digits &first, digits tap, int inside)
 {
-    const int i = first.middle - tap.high, j = first.low - tap.middle;
-    const bool position = (unsigned)i < (unsigned)o->da.p && (unsigned)j < (unsigned)o->da.q;
-    const bool there = position && tap.high < o->phase.taps_r;
-    return there ? pooled_piece(&o->da, first.high, i, j, tap.low, inside) : piece<E>{};
+    const int p = first.middle - tap.high, q = first.low - tap.middle;
+    const bool there = phase_reaches(&o->phase, first.middle, first.low, tap, {o->da.p, o->da.q});
+    return there ? pooled_piece(&o->da, first.high, p, q, tap.low, inside) : piece<E>{};
 }
 template <class E> GR_DEVICE piece<E> operand_piece(const pooled_by_tap<E> *o, const digits &first, digits tap)
 {

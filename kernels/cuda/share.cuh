@@ -59,12 +59,22 @@ template <class OPERAND, int LINES> GR_DEVICE void share_step(share<OPERAND, LIN
         operand_step(o, &depth);
 }
 
+/* Line and depth of this thread's i-th piece: they share the one or the other. */
+template <class OPERAND, int LINES> GR_DEVICE const auto &share_line_part(const share<OPERAND, LINES> *mine, int i)
+{
+    return mine->line[share<OPERAND, LINES>::SIDE_BY_SIDE ? 0 : i];
+}
+template <class OPERAND, int LINES> GR_DEVICE const auto &share_depth_part(const share<OPERAND, LINES> *mine, int i)
+{
+    return mine->depth[share<OPERAND, LINES>::SIDE_BY_SIDE ? i : 0];
+}
+
 /* A step's pieces from global memory into registers. */
 template <class OPERAND, int LINES> GR_DEVICE void share_fetch(share<OPERAND, LINES> *mine, const OPERAND *o)
 {
     typedef share<OPERAND, LINES> SHARE;
     FOR_MY_PIECES(SHARE, i, n)
-    mine->held[i] = operand_piece(o, mine->line[SHARE::SIDE_BY_SIDE ? 0 : i], mine->depth[SHARE::SIDE_BY_SIDE ? i : 0]);
+    mine->held[i] = operand_piece(o, share_line_part(mine, i), share_depth_part(mine, i));
     share_step(mine, o);
 }
 

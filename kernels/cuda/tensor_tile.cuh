@@ -89,8 +89,7 @@ GR_DEVICE void strip_fetch(share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *t
         FOR_MY_PIECES(SHARE, i, n)
         {
             bool inside;
-            const void *from = operand_place(o, mine->line[SHARE::SIDE_BY_SIDE ? 0 : i],
-                                             mine->depth[SHARE::SIDE_BY_SIDE ? i : 0], &inside);
+            const void *from = operand_place(o, share_line_part(mine, i), share_depth_part(mine, i), &inside);
             gr_cp_async16(&to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)], from, inside ? 16 : 0);
         }
         share_step(mine, o);
