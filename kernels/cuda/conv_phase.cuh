@@ -51,8 +51,8 @@ static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
 }
 
 /*
- * The position n, p, q whose first tap of the phase reaches the pixel of that line; tap (i, j) is that of (p - i, q - j).
- * Of lines behind the last pixel it is above every position.
+ * The position n, p, q whose first tap of the phase reaches the pixel of that line; tap (i, j) is that of (p - i,
+ * q - j). Of lines behind the last pixel it is above every position.
  */
 GR_DEVICE digits phase_position(const conv_phase *f, int64_t line, int64_t pixels)
 {
