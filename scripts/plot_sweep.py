@@ -46,7 +46,8 @@ INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
 TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
 # Centre of a name from its mark, in points: the first where nothing is hit.
-PLACES = [(x, y) for y in (0, 22, -22, 36, -36) for x in (46, -46, 0) if (x, y) != (0, 0)]
+PLACES = [(x, y) for x in (46, -46, 0, 66, -66) for y in (0, 22, -22, 36, -36) if (x, y) != (0, 0)]
+MARK = 6  # half a mark's width and the air about it, in pixels: a box so close to its centre covers it
 FEWEST = 3  # runs for an interval in a picture: from two, Student's t makes it 12.7 standard errors to either side
 # Which lines of the published figures belong beside a recipe, what to call them, and after how many epochs they are.
 PUBLISHED = {
@@ -177,7 +178,7 @@ def name_published(ax, sweep, published):
 
         def hits(place):
             text.set_position(place)
-            box = text.get_window_extent()
+            box = text.get_window_extent().padded(MARK)
             return sum(is_hit(artist, box) for artist in drawn) + (not ax.bbox.containsx(box.x0)) * len(drawn)
 
         text.set_position(min(PLACES, key=hits))
