@@ -1,9 +1,10 @@
 /*
  * conv_pooled_grad_w.c - dW and db from the winners of pooling windows, see conv_pooled.h.
  *
- * Three channels: VL filters at once, a filter row after the other, whose nine sums stay in registers while the windows
- * of a unit go by. For tap (r, s, c) each filter wants one of four numbers, x at row r or r + 1 and at column s or
- * s + 1: one look-up among the four neighbours in both rows.
+ * Three channels: VL filters at once, of which as many taps are summed as registers hold while the windows of a unit go
+ * by: half of all, or a filter row. For tap (r, s, c) each filter wants one of four numbers, x at row r or r + 1 and at
+ * column s or s + 1: one look-up and one product. AVX-512 looks five taps up in one register of what they see of
+ * both rows; look-ups and products share ports, which is the limit: 4/3 cycles for a tap of 16 filters on Zen 4.
  *
  * Many channels: one filter at once, whose winners are listed first. A winner sees 3 C neighbours in each of three
  * rows; their sums stay in registers while the list goes by.
@@ -14,14 +15,17 @@
 
 enum {
     ROW_TAPS = POOL_TAPS * COLOURS,
-    AHEAD = 7 /* windows from the one at work to the one asked for: dY comes from memory */
+    AHEAD = 16 /* windows from the one at work to the one asked for: dY comes from memory */
 };
 
-/* Where filters that won at places 0..3 look, for vec_pick: in the upper or lower row, at this column or the next. */
+/*
+ * Where filters that won at places 0..3 look, for vec_pick: in the upper or lower row, at this column or the next. That
+ * is 0, 3, LOWER and LOWER + 3, where LOWER is 6 and a little.
+ */
 INLINE ivec looks_of(ivec place)
 {
-    const ivec lower = ivec_all(VEC_PICK_HIGH), next = ivec_all(COLOURS);
-    return (place & 1) * next + (place >> 1 & 1) * lower;
+    const ivec p = place & (POOL_PLACES - 1), lower = p & 2;
+    return p + p + p + (VEC_PICK_LOWER == 8 ? lower : -lower);
 }
 
 /* n (1..VL) filters at one row of windows. */
@@ -44,19 +48,20 @@ INLINE vec winners_of(const window_row *w, int64_t at, ivec *place)
     return vec_select(ivec_less(*place, POOL_PLACES), vec_load_n(w->dy + at, w->n), (vec){0});
 }
 
-/* Filter row r of VL filters from k on. */
-static void add_colours(const pooled_unit *unit, int64_t k, int r)
+/* Of VL filters from k on, taps t .. t + taps of the filter rows r .. r + rows. */
+INLINE void add_taps(const pooled_unit *unit, int64_t k, int r, const int rows, const int t, const int taps)
 {
     const conv_dz *dz = unit->dz;
     const gr_geometry *o = &dz->pool;
     const int64_t end = min64(o->p, unit->box.row.end / 2), channel = unit->box.channel.begin + k;
-    float *dw = unit->dw + r * ROW_TAPS * PANEL + k;
-    vec sum[ROW_TAPS], bias = {0};
+    const int skipped = t ? t - 1 : 0; /* numbers of a row of x before those looked at: no more than a filter sees */
+    float *dw = unit->dw + (r * ROW_TAPS + t) * PANEL + k;
+    vec sum[POOL_TAPS * ROW_TAPS], bias = {0};
     UNROLL
-    for (int t = 0; t < ROW_TAPS; t++)
-        sum[t] = vec_load(dw + t * PANEL);
+    for (int i = 0; i < rows * taps; i++)
+        sum[i] = vec_load(dw + (i / taps * ROW_TAPS + i % taps) * PANEL);
     for (int64_t i = unit->box.row.begin / 2; i < end; i++) {
-        const float *x = unit->x + (2 * i - unit->box.row.begin + r) * unit->pitch;
+        const float *x = unit->x + (2 * i - unit->box.row.begin + r) * unit->pitch + skipped;
         const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + channel;
         const window_row w = {dz->dy + at, dz->argmax + at, min64(VL, unit->box.channel.end - channel)};
         for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
@@ -66,23 +71,33 @@ static void add_colours(const pooled_unit *unit, int64_t k, int r)
             const vec dy = winners_of(&w, j * dz->k, &place);
             const ivec looks = looks_of(place);
             bias += dy;
+            vec_eights seen[POOL_TAPS];
             UNROLL
-            for (int t = 0; t < ROW_TAPS; t++)
-                sum[t] += dy * vec_pick(x + t, x + unit->pitch + t, looks);
+            for (int row = 0; row < rows; row++)
+                seen[row] = vec_eights_at(x + row * unit->pitch, x + (row + 1) * unit->pitch);
+            UNROLL
+            for (int tap = 0; tap < rows * taps; tap++)
+                sum[tap] += dy * vec_pick(seen[tap / taps], looks, t - skipped + tap % taps);
         }
     }
     UNROLL
-    for (int t = 0; t < ROW_TAPS; t++)
-        vec_store(dw + t * PANEL, sum[t]);
-    if (unit->db && r == 0)
+    for (int i = 0; i < rows * taps; i++)
+        vec_store(dw + (i / taps * ROW_TAPS + i % taps) * PANEL, sum[i]);
+    if (unit->db && r == 0 && t == 0)
         vec_store(unit->db + k, vec_load(unit->db + k) + bias);
 }
 
 void conv_pooled_colours_add(const pooled_unit *unit)
 {
-    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL)
-        for (int r = 0; r < POOL_TAPS; r++)
-            add_colours(unit, k, r);
+    enum { HALF = (ROW_TAPS + 1) / 2 };
+    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL) {
+        if (VL == 16) { /* 15 sums, then 12, and what they see of x in 3 registers */
+            add_taps(unit, k, 0, POOL_TAPS, 0, HALF);
+            add_taps(unit, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
+        } else
+            for (int r = 0; r < POOL_TAPS; r++)
+                add_taps(unit, k, r, 1, 0, ROW_TAPS);
+    }
 }
 
 /* --- many channels ------------------------------------------------------------------------------------------------ */

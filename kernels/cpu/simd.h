@@ -198,22 +198,40 @@ INLINE ivec ivec_all(int x)
 }
 
 /*
- * Each element one of eight numbers: low[0..3] by the indices 0..3, high[0..3] by the indices VEC_PICK_HIGH and on. No
- * other index may occur.
+ * Eight numbers at each of two places, and a look-up among them: each element is place[index + t], of the upper place
+ * by the indices 0..3, of the lower by the indices VEC_PICK_LOWER and on; t lies in 0..4. No other may occur. AVX-512
+ * holds all sixteen in a register; others look up in the four numbers from t on, of which there may be more.
  */
-enum { VEC_PICK_HIGH = VL == 16 ? 16 : 4 };
-INLINE vec vec_pick(const float *low, const float *high, ivec index)
+#if defined(__AVX512F__)
+enum { VEC_PICK_LOWER = 8 };
+typedef vec vec_eights;
+#else
+enum { VEC_PICK_LOWER = 4 };
+typedef struct {
+    const float *upper, *lower;
+} vec_eights;
+#endif
+
+INLINE vec_eights vec_eights_at(const float *upper, const float *lower)
 {
 #if defined(__AVX512F__)
-    const __m512 a = _mm512_broadcast_f32x4(_mm_loadu_ps(low)), b = _mm512_broadcast_f32x4(_mm_loadu_ps(high));
-    return _mm512_permutex2var_ps(a, (__m512i)index, b);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(upper)), _mm256_loadu_ps(lower), 1);
+#else
+    return (vec_eights){upper, lower};
+#endif
+}
+
+INLINE vec vec_pick(vec_eights from, ivec index, int t)
+{
+#if defined(__AVX512F__)
+    return _mm512_permutexvar_ps((__m512i)(index + t), from);
 #elif defined(__AVX2__)
-    const __m256 both = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
-    return _mm256_permutevar8x32_ps(both, (__m256i)index);
+    const __m256 four = _mm256_castps128_ps256(_mm_loadu_ps(from.upper + t));
+    return _mm256_permutevar8x32_ps(_mm256_insertf128_ps(four, _mm_loadu_ps(from.lower + t), 1), (__m256i)index);
 #else
     vec v;
     for (int i = 0; i < VL; i++)
-        v[i] = index[i] < VEC_PICK_HIGH ? low[index[i]] : high[index[i] - VEC_PICK_HIGH];
+        v[i] = index[i] < VEC_PICK_LOWER ? from.upper[index[i] + t] : from.lower[index[i] - VEC_PICK_LOWER + t];
     return v;
 #endif
 }
