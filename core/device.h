@@ -34,6 +34,7 @@ struct gr_device {
     bool reads_host;      /* its kernels may read any memory of the host's */
     bool without_bf16;    /* it cannot multiply bf16 */
     bool tf32;            /* it can multiply tf32 factors: gr_exec.tf32 */
+    int multiprocessors;  /* of a GPU: gr_exec.multiprocessors */
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);

@@ -142,7 +142,8 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     gr_exec exec = {.pool = ctx->device->pool,
                     .queue = ctx->device->queue,
                     .state = ctx->device_state,
-                    .tf32 = ctx->options.precision == GR_PRECISION_TF32};
+                    .tf32 = ctx->options.precision == GR_PRECISION_TF32,
+                    .multiprocessors = ctx->device->multiprocessors};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};

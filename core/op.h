@@ -21,6 +21,7 @@ typedef struct gr_exec {
     void *scratch;        /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
     const gr_step_state *state; /* on the device */
     bool tf32;                  /* products of floats round their factors to tf32; the device has gr_device.tf32 */
+    int multiprocessors;        /* of a GPU: products are cut for so many; 0 elsewhere */
 } gr_exec;
 
 /* One call of one operation: all that a kernel sees, forward and backward. */
@@ -45,7 +46,7 @@ typedef void (*gr_kernel_fn)(const gr_call *call);
 typedef struct {
     gr_kernel_fn forward;                                 /* for UPDATE operations: the update */
     gr_kernel_fn backward;                                /* NULL unless DIFF */
-    size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types, options and tf32; NULL: none */
+    size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types, options and exec; NULL: none */
     bool (*halves)(const gr_call *call, gr_pass pass); /* whether it takes the call's halves as they are; NULL: never */
     unsigned
         rounds; /* bit i: it rounds a real in[i] where HALF stands to the half type as it reads it: no copy is made */

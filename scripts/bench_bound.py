@@ -80,10 +80,10 @@ def tell_recipe(options):
     answers, compiled = store.Store(where, "told"), store.Store(where, "compiled")
     machine, sources = tell.build_machine(where), ours.digest()
     for batch in options.batch:
-        asked = launches.of_update(options.program, options.recipe, batch, options.precision)
         for gpu in options.gpu:
             teller = step.Teller(gpu, machine, compiled, answers, sources)
-            found = teller.step(asked)
+            found = teller.step(launches.of_update(options.program, options.recipe, batch,
+                                                   teller.chip["multiprocessors"], options.precision))
             precision = options.precision or "fp32"
             if options.json:
                 json_step(found, {"recipe": options.recipe, "batch": batch, "precision": precision,

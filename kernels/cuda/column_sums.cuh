@@ -11,7 +11,13 @@
 
 #include "kernels/cuda/gemm_plan.cuh"
 
-enum { SUM_COLUMNS = 32, SUM_PARTS = TILE_THREADS / SUM_COLUMNS, LEAST_ROWS = 32 * SUM_PARTS };
+enum {
+    SUM_THREADS = 256,
+    SUM_COLUMNS = 32,
+    SUM_PARTS = SUM_THREADS / SUM_COLUMNS,
+    SUM_BLOCKS = 512, /* wanted: some for each multiprocessor of a large GPU */
+    LEAST_ROWS = 32 * SUM_PARTS
+};
 
 /* data[rows][columns], and ReLU's mask of that shape or NULL */
 template <class E> struct masked_rows {
@@ -27,7 +33,7 @@ template <class E> GR_DEVICE float source_at(const masked_rows<E> *s, int64_t ro
 
 /* out[chunks][columns]; block (group of columns, chunk), the chunk fastest */
 template <class SOURCE>
-static __global__ void __launch_bounds__(TILE_THREADS)
+static __global__ void __launch_bounds__(SUM_THREADS)
     column_sums_of(float *out, SOURCE source, int64_t rows, int64_t columns, int64_t chunks, int64_t chunk_rows,
                    bool accumulate)
 {
@@ -51,8 +57,7 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 /* Chunks of rows: enough blocks, and enough rows in each. */
 static inline int64_t column_chunks(int64_t rows, int64_t columns)
 {
-    const int64_t wanted = divide_up(WANTED_BLOCKS, divide_up(columns, SUM_COLUMNS)),
-                  most = divide_up(rows, LEAST_ROWS);
+    const int64_t wanted = divide_up(SUM_BLOCKS, divide_up(columns, SUM_COLUMNS)), most = divide_up(rows, LEAST_ROWS);
     return wanted < most ? wanted : most;
 }
 
@@ -68,10 +73,10 @@ static void column_sums(const gr_exec *exec, float *out, const SOURCE &source, i
 {
     const int64_t chunks = column_chunks(rows, columns), groups = divide_up(columns, SUM_COLUMNS);
     float *sums = chunks > 1 ? (float *)exec->scratch : out;
-    GR_LAUNCH((column_sums_of<SOURCE>), (unsigned)(groups * chunks), TILE_THREADS, 0, exec->queue, sums, source, rows,
+    GR_LAUNCH((column_sums_of<SOURCE>), (unsigned)(groups * chunks), SUM_THREADS, 0, exec->queue, sums, source, rows,
               columns, chunks, divide_up(rows, chunks), chunks == 1 && accumulate);
     if (chunks > 1)
-        GR_LAUNCH((column_sums_of<masked_rows<float>>), (unsigned)groups, TILE_THREADS, 0, exec->queue, out,
+        GR_LAUNCH((column_sums_of<masked_rows<float>>), (unsigned)groups, SUM_THREADS, 0, exec->queue, out,
                   masked_rows<float>{sums, NULL, columns}, chunks, columns, (int64_t)1, chunks, accumulate);
 }
 

@@ -12,13 +12,13 @@
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each
  *                                                                 remainder of h and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
- * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (on tensor cores also
- *           128 x 128) and a split of k; then, if k was split (always in dW, but for tiny images), eight threads
- *           for four results add the splits. db: column_sums.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
+ *           k; then, if k was split (always in dW, but for tiny images), one or more threads for four results add the
+ *           splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
- *           split, the splits in 8 shares, in order.
+ *           split, the splits in shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
  * Measured  not yet.
  */
@@ -36,8 +36,9 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
     if (pass == GR_FORWARD)
-        return gemm_scratch<E>(positions, K, g.r * g.s * g.c);
-    return larger(larger(conv_dx_scratch<E>(&g, K), conv_dw_scratch<E>(&g, K)), column_sums_scratch(positions, K));
+        return gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
+    return larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
+                  column_sums_scratch(positions, K));
 }
 
 template <class E> static void forward(const gr_call *call)

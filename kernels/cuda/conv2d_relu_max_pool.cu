@@ -7,7 +7,7 @@
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as in conv2d.cu
  *   db[k]       = sum of dY[n,p,q,k] where argmax is not 255
  *
- * Forward   a block takes 64 x 64 or 128 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of
+ * Forward   a block takes 64 x 64 or 32 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of
  *           the window in order. At one place, all its windows together are a convolution of their own,
  *               i = p*pool_stride + u - pool_pad
  *               h = i*stride + r - pad = p*(pool_stride*stride) + r - (pad - (u - pool_pad)*stride)
@@ -30,14 +30,16 @@
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
 
+enum { POOL_THREADS = 384 /* that a multiprocessor shall hold, at least */ };
+
 /* The forward pass keeps sums, maxima and places of a tile in registers: it has tiles of 16 results a thread. */
 template <class E> struct pool_tiles {
-    typedef tensor_tile<E, 64, 64, 4> square;
-    typedef tensor_tile<E, 128, 32, 4> tall;
+    typedef tensor_tile<E, 32, 32, 2, 1> small;
+    typedef tensor_tile<E, 64, 64, 4, 2> square;
 };
 template <> struct pool_tiles<float> {
+    typedef gemm_tile<32, 32, 4> small;
     typedef gemm_tile<64, 64, 4> square;
-    typedef gemm_tile<128, 32, 4> tall;
 };
 
 /* How a place of the pooling window moves the convolution. */
@@ -84,7 +86,7 @@ GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t 
  * filters), the filters fastest
  */
 template <class TILE, class X, class W, class E = typename X::element>
-static __global__ void __launch_bounds__(TILE_THREADS, 2)
+static __global__ void __launch_bounds__(TILE::THREADS, (POOL_THREADS + TILE::THREADS - 1) / TILE::THREADS)
     pooled_forward(E *y, uint8_t *argmax, X x, W w, const float *b, pool_places f)
 {
     GR_SHARED(int, inside_at, [2][TILE::M]); /* two: the next place is marked while slow threads read the last one's */
@@ -142,12 +144,16 @@ static shapes shapes_of(const gr_call *call)
     return g;
 }
 
+template <class TILE, class X, class W> static int64_t pool_blocks(const X &x, const W &w)
+{
+    return divide_up(x.positions, TILE::M) * divide_up(w.lines, TILE::N);
+}
+
 template <class TILE, class X, class W>
 static void launch_forward(const gr_call *call, const X &x, const W &w, const pool_places &f)
 {
     typedef typename X::element E;
-    const int64_t blocks = divide_up(x.positions, TILE::M) * divide_up(w.lines, TILE::N);
-    GR_LAUNCH((pooled_forward<TILE, X, W>), (unsigned)blocks, TILE_THREADS, 0, call->exec->queue,
+    GR_LAUNCH((pooled_forward<TILE, X, W>), (unsigned)pool_blocks<TILE>(x, w), TILE::THREADS, 0, call->exec->queue,
               elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]), f);
 }
 
@@ -155,8 +161,9 @@ template <class X, class W>
 static void forward_shaped(const gr_call *call, const X &x, const W &w, const pool_places &f)
 {
     typedef pool_tiles<typename X::element> OF;
-    if (w.lines <= SLIM)
-        launch_forward<typename OF::tall>(call, x, w, f);
+    const bool few = pool_blocks<typename OF::square>(x, w) <= 2 * call->exec->multiprocessors;
+    if (few || w.lines <= OF::small::N)
+        launch_forward<typename OF::small>(call, x, w, f);
     else
         launch_forward<typename OF::square>(call, x, w, f);
 }
@@ -184,7 +191,7 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    return larger(larger(conv_dx_scratch<E>(&g.conv, g.K), conv_dw_scratch<E>(&g.conv, g.K)),
+    return larger(larger(conv_dx_scratch<E>(call->exec, &g.conv, g.K), conv_dw_scratch<E>(call->exec, &g.conv, g.K)),
                   column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K));
 }
 

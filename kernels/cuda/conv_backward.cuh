@@ -21,7 +21,7 @@ template <class E> static __global__ void clear(E *x, int64_t count)
         quad_store(x, i, count, zero, false);
 }
 
-template <class E> static inline size_t conv_dx_scratch(const gr_geometry *g, int64_t K)
+template <class E> static inline size_t conv_dx_scratch(const gr_exec *exec, const gr_geometry *g, int64_t K)
 {
     size_t bytes = 0;
     for (int i = 0; i < phases_along(g->r, g->stride_h); i++)
@@ -29,7 +29,7 @@ template <class E> static inline size_t conv_dx_scratch(const gr_geometry *g, in
             const conv_phase f = conv_phase_of(g, i, j);
             const int64_t pixels = g->n * f.rows * f.columns;
             if (pixels > 0)
-                bytes = larger(bytes, gemm_scratch<E>(pixels, g->c, (int64_t)f.taps_r * f.taps_s * K));
+                bytes = larger(bytes, gemm_scratch<E>(exec, pixels, g->c, (int64_t)f.taps_r * f.taps_s * K));
         }
     return bytes;
 }
@@ -54,9 +54,9 @@ static void conv_dx(const gr_exec *exec, E *dx, const SOURCE &dz, const E *w, co
         }
 }
 
-template <class E> static inline size_t conv_dw_scratch(const gr_geometry *g, int64_t K)
+template <class E> static inline size_t conv_dw_scratch(const gr_exec *exec, const gr_geometry *g, int64_t K)
 {
-    return gemm_scratch<E>(K, g->r * g->s * g->c, g->n * g->p * g->q);
+    return gemm_scratch<E>(exec, K, g->r * g->s * g->c, g->n * g->p * g->q);
 }
 
 /* dw[K,R,S,C], x[N,H,W,C] */

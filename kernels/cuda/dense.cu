@@ -9,13 +9,12 @@
  *           dX       m = n,  n = i,  k = j:  a = dz by line,   b = w by line
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
  *           No matrix is transposed in memory and dz is never stored: an operand masks dY as it loads it.
- * Launch    gemm.cuh: a block of 256 threads for a tile of 128 x 64, 128 x 32 or 32 x 128 results (on tensor cores also
- *           128 x 128) and a split of k; then, if k was split, eight threads for four results add the splits. db:
- *           column_sums.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
+ *           k; then, if k was split, one or more threads for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
- *           split, the splits in 8 shares, in order.
+ *           split, the splits in shares, in order.
  * Limit     arithmetic from about 64 samples on; below, reading w: 16 samples of 320,000 features read 164 MB for
  *           1.3 GFLOP, which is why k is split over the whole GPU there.
  * Measured  not yet.
@@ -39,8 +38,8 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
     const extents g = extents_of(call);
     if (pass == GR_FORWARD)
-        return gemm_scratch<E>(g.N, g.out, g.in);
-    return larger(larger(gemm_scratch<E>(g.N, g.in, g.out), gemm_scratch<E>(g.in, g.out, g.N)),
+        return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
+    return larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
                   column_sums_scratch(g.N, g.out));
 }
 

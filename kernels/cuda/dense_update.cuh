@@ -26,7 +26,8 @@ template <class E> static dense_update<E> dense_update_of(const gr_call *call)
 template <class E> static size_t dense_update_scratch(const gr_call *call)
 {
     const dense_update<E> u = dense_update_of<E>(call);
-    const size_t products = larger(gemm_scratch<E>(u.N, u.in, u.out), gemm_scratch<E>(u.in, u.out, u.N));
+    const size_t products =
+        larger(gemm_scratch<E>(call->exec, u.N, u.in, u.out), gemm_scratch<E>(call->exec, u.in, u.out, u.N));
     return larger(products, column_sums_scratch(u.N, u.out));
 }
 

@@ -3,7 +3,7 @@
  *
  *   gemm       block (split, row tile, column tile), the column tile fastest; writes results or, where k is split,
  *              partials
- *   gemm_join  thread (quad of results, 8 shares of the splits): adds each share in order, then the 8 shares in order
+ *   gemm_join  thread (quad of results, share of the splits): adds each share in order, then the shares in order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with
  *   finish(&d, row, column, inside, sums)      inside: how many of the four columns exist
@@ -13,15 +13,16 @@
 
 #include "kernels/cuda/gemm_plan.cuh"
 
-enum { JOIN_QUADS = 32, JOIN_SHARES = TILE_THREADS / JOIN_QUADS };
+enum { JOIN_THREADS = 256, JOIN_SPLITS = 2 /* of a share, at least */, MOST_SHARES = 32 };
 
 /* Blocks that a multiprocessor shall hold: what is computed or masked on its way takes registers. */
-template <class TILE, class A, class B> constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? 1 : TILE::BLOCKS;
+template <class TILE, class A, class B>
+constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? MOST_THREADS / 2 / TILE::THREADS : TILE::BLOCKS;
 template <class TILE, class A, class B> constexpr int BLOCKS_OF<TILE, whole<A>, whole<B>> = TILE::BLOCKS_COPIED;
 
 /* partial[splits][m][pitch], where there are splits */
 template <class TILE, class A, class B, class TO>
-static __global__ void __launch_bounds__(TILE_THREADS, (BLOCKS_OF<TILE, A, B>))
+static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
 {
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
@@ -41,37 +42,50 @@ static __global__ void __launch_bounds__(TILE_THREADS, (BLOCKS_OF<TILE, A, B>))
     }
 }
 
-/* partial[splits][m][pitch] */
+/* partial[splits][m][pitch]; shares: a power of two, of the threads of a block */
 template <class TO>
-static __global__ void __launch_bounds__(TILE_THREADS) gemm_join(const float *partial, TO to, gemm_plan p)
+static __global__ void __launch_bounds__(JOIN_THREADS) gemm_join(const float *partial, TO to, gemm_plan p, int shares)
 {
-    GR_SHARED(quad, share_sum, [JOIN_SHARES][JOIN_QUADS]);
-    const int mine = threadIdx.x % JOIN_QUADS, share = threadIdx.x / JOIN_QUADS;
-    const int64_t at = ((int64_t)blockIdx.x * JOIN_QUADS + mine) * QUAD, count = p.m * p.pitch;
+    GR_SHARED(quad, share_sum, [JOIN_THREADS]);
+    const unsigned quads = JOIN_THREADS / shares, mine = threadIdx.x % quads, share = threadIdx.x / quads;
+    const unsigned number = blockIdx.x * quads + mine, across = (unsigned)(p.pitch / QUAD);
+    const int64_t count = p.m * p.pitch, at = (int64_t)number * QUAD;
     quad sum = {{0, 0, 0, 0}};
-    for (int64_t split = share; at < count && split < p.splits; split += JOIN_SHARES) {
+    for (int64_t split = share; at < count && split < p.splits; split += shares) {
         const quad v = quad_inside(partial + split * count + at, QUAD, true);
         for (int j = 0; j < QUAD; j++)
             sum.at[j] += v.at[j];
     }
-    share_sum[share][mine] = sum;
+    share_sum[threadIdx.x] = sum;
     __syncthreads();
-    for (int other = 1; share == 0 && other < JOIN_SHARES; other++)
+    for (int other = 1; share == 0 && other < shares; other++)
         for (int j = 0; j < QUAD; j++)
-            sum.at[j] += share_sum[other][mine].at[j];
+            sum.at[j] += share_sum[other * quads + mine].at[j];
+    const unsigned row = number / across, column = number % across * QUAD;
     if (share == 0 && at < count)
-        finish(&to, at / p.pitch, at % p.pitch, p.n - at % p.pitch, sum);
+        finish(&to, row, column, p.n - column, sum);
+}
+
+/* Enough of them that a thread adds few splits, few enough that most threads are not needed for that alone. */
+static inline int join_shares(int64_t splits)
+{
+    int shares = 1;
+    while (shares < MOST_SHARES && splits >= 2 * shares * JOIN_SPLITS)
+        shares *= 2;
+    return shares;
 }
 
 template <class TILE, class A, class B, class TO>
 static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
-    GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE_THREADS, 0, exec->queue, a, b, to, p,
+    GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, 0, exec->queue, a, b, to, p,
               (float *)exec->scratch);
-    if (p.splits > 1)
-        GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_QUADS * QUAD), TILE_THREADS, 0, exec->queue,
-                  (const float *)exec->scratch, to, p);
+    if (p.splits == 1)
+        return;
+    const int shares = join_shares(p.splits);
+    GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_THREADS / shares * QUAD), JOIN_THREADS, 0,
+              exec->queue, (const float *)exec->scratch, to, p, shares);
 }
 
 /* By the tiles of p's shape. */
@@ -80,12 +94,10 @@ static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &t
 {
     typedef tiles<typename A::element> OF;
     switch (p.shape) {
-    case WIDE:
-        return gemm_launch<typename OF::wide>(exec, a, b, to, p);
-    case TALL:
-        return gemm_launch<typename OF::tall>(exec, a, b, to, p);
-    case MIDDLE:
-        return gemm_launch<typename OF::middle>(exec, a, b, to, p);
+    case SMALL:
+        return gemm_launch<typename OF::small>(exec, a, b, to, p);
+    case SQUARE:
+        return gemm_launch<typename OF::square>(exec, a, b, to, p);
     case LARGE:
         return gemm_launch<typename OF::large>(exec, a, b, to, p);
     }
@@ -99,10 +111,10 @@ template <class A, class B, class TO>
 static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
 {
     typedef tiles<typename A::element> OF;
-    if (p.shape == WIDE)
-        return gemm_launch<typename OF::wide>(exec, a, b, to, p);
-    cut_tiles<typename OF::middle>(&p);
-    gemm_launch<typename OF::middle>(exec, a, b, to, p);
+    if (p.shape == SMALL)
+        return gemm_launch<typename OF::small>(exec, a, b, to, p);
+    cut_tiles<typename OF::square>(&p);
+    gemm_launch<typename OF::square>(exec, a, b, to, p);
 }
 
 /* An operand as its kernel gets it if it and the other one are whole; one that is computed stays as it is. */
@@ -121,11 +133,11 @@ template <class O> static inline bool may_be_whole(const O &o)
         return true;
 }
 
-/* The whole product. exec->scratch has at least gemm_scratch<element>(m, n, k) bytes. */
+/* The whole product. exec->scratch has at least gemm_scratch<element>(exec, m, n, k) bytes. */
 template <class A, class B, class TO>
 static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
 {
-    const gemm_plan p = gemm_cut<typename A::element>(m, n, k);
+    const gemm_plan p = gemm_cut<typename A::element>(exec, m, n, k);
     if (may_be_whole(a) && may_be_whole(b))
         gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
     else

@@ -1,10 +1,10 @@
 /*
- * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n and k, so
- * that the same shapes always give the same bits.
+ * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n, k and the
+ * number of multiprocessors, so that the same shapes always give the same bits on GPUs of one size.
  *
- * The tile fits the slimmer side: 32 lines where there are no more. Where the tiles alone are too few to fill a GPU (16
- * samples times 320,000 features: one tile), k is split: each split leaves a partial product in scratch, and a second
- * stage adds them in the order of the splits.
+ * A block makes a tile. Where the tiles alone are too few to fill a GPU (16 samples times 320,000 features: 4 tiles), k
+ * is split: each split leaves a partial product in scratch, and a second stage adds them in the order of the splits. Of
+ * all tiles and splits, those are taken by which the busiest multiprocessor has least to do.
  */
 #ifndef GRADUS_GEMM_PLAN_CUH
 #define GRADUS_GEMM_PLAN_CUH
@@ -13,24 +13,26 @@
 #include "kernels/cuda/tensor_tile.cuh"
 
 enum {
-    SLIM = 32,
-    WANTED_BLOCKS = 512, /* about two for each of a large GPU's multiprocessors, twice */
-    LEAST_STEPS = 8      /* of depth in a split: below that the partial products cost more than they save */
+    LEAST_STEPS = 4, /* of depth in a split */
+    BEGIN = 8,       /* steps that a block's beginning and end cost, about: its first loads, its results */
+    JOIN = 4,        /* and as many more, where partial products are written and added */
+    IDLE = 128,      /* threads without which a multiprocessor takes the same time: others hide a step's latency */
+    MOST_ROUNDS = 4  /* blocks for each multiprocessor, up to which splits are tried */
 };
 
-/* The tiles for operands of an element: few rows, few columns, some more columns, and the rest. */
-typedef enum { WIDE, TALL, MIDDLE, LARGE } tile_shape;
+/* The tiles for operands of an element, and what a product costs in them beside each other. */
+typedef enum { SMALL, SQUARE, LARGE } tile_shape;
 
 template <class E> struct tiles {
-    typedef tensor_tile<E, 32, 128, 1> wide;
-    typedef tensor_tile<E, 128, 32, 4> tall;
-    typedef tensor_tile<E, 128, 64, 4> middle;
-    typedef tensor_tile<E, 128, 128, 2> large;
+    typedef tensor_tile<E, 32, 32, 2, 1> small;
+    typedef tensor_tile<E, 64, 64, 2, 2> square;
+    typedef tensor_tile<E, 128, 128, 2, 4> large;
+    enum { SMALL_COST = 20, SQUARE_COST = 14, LARGE_COST = 10 };
 };
 template <> struct tiles<float> {
-    typedef gemm_tile<32, 128, 4> wide;
-    typedef gemm_tile<128, 32, 4> tall;
-    typedef gemm_tile<128, 64, 8> middle, large;
+    typedef gemm_tile<32, 32, 4> small;
+    typedef gemm_tile<64, 64, 8> square, large;
+    enum { SMALL_COST = 13, SQUARE_COST = 10, LARGE_COST = 10 };
 };
 
 typedef struct {
@@ -52,45 +54,54 @@ static inline size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-template <class E> static inline tile_shape tile_shape_for(int64_t m, int64_t n)
-{
-    return m <= SLIM ? WIDE : n <= SLIM ? TALL : n <= tiles<E>::middle::N ? MIDDLE : LARGE;
-}
-
 template <class TILE> static inline void cut_tiles(gemm_plan *p)
 {
     p->tiles_m = divide_up(p->m, TILE::M);
     p->tiles_n = divide_up(p->n, TILE::N);
 }
 
+/* A plan, and how long the busiest of so many multiprocessors works by it, in units of no meaning. */
+typedef struct {
+    gemm_plan plan;
+    int multiprocessors;
+    int64_t time;
+} gemm_choice;
+
+/* Takes TILE and a number of splits, where that is faster. */
+template <class TILE> static inline void try_tile(gemm_choice *best, tile_shape shape, int cost, int step)
+{
+    gemm_plan p = best->plan;
+    p.shape = shape;
+    cut_tiles<TILE>(&p);
+    const int64_t tiles = p.tiles_m * p.tiles_n, steps = divide_up(p.k, step);
+    for (int64_t splits = 1;
+         splits == 1 || (tiles * splits <= MOST_ROUNDS * best->multiprocessors && splits * LEAST_STEPS <= steps);
+         splits++) {
+        const int64_t length = divide_up(steps, splits); /* of a split, in steps */
+        p.splits = divide_up(steps, length), p.split_depth = length * step;
+        const int64_t threads = divide_up(tiles * p.splits, best->multiprocessors) * TILE::THREADS;
+        const int64_t time = (threads + IDLE) * TILE::QUADS * cost * (length + BEGIN + (p.splits > 1 ? JOIN : 0));
+        if (time < best->time)
+            best->plan = p, best->time = time;
+    }
+}
+
 /* For operands of E. */
-template <class E> static inline gemm_plan gemm_cut(int64_t m, int64_t n, int64_t k)
+template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
 {
     typedef tiles<E> OF;
-    gemm_plan p;
-    p.m = m, p.n = n, p.k = k;
-    p.shape = tile_shape_for<E>(m, n);
-    if (p.shape == WIDE)
-        cut_tiles<typename OF::wide>(&p);
-    else if (p.shape == TALL)
-        cut_tiles<typename OF::tall>(&p);
-    else if (p.shape == MIDDLE)
-        cut_tiles<typename OF::middle>(&p);
-    else
-        cut_tiles<typename OF::large>(&p);
-    p.pitch = divide_up(n, QUAD) * QUAD;
-    const int64_t wanted = divide_up(WANTED_BLOCKS, p.tiles_m * p.tiles_n), most = k / (LEAST_STEPS * DEPTH<E>);
-    p.splits = wanted < most ? wanted : most;
-    p.splits = p.splits < 1 ? 1 : p.splits;
-    p.split_depth = divide_up(divide_up(k, p.splits), DEPTH<E>) * DEPTH<E>;
-    p.splits = divide_up(k, p.split_depth);
-    return p;
+    gemm_choice best = {{}, exec->multiprocessors, INT64_MAX};
+    best.plan.m = m, best.plan.n = n, best.plan.k = k, best.plan.pitch = divide_up(n, QUAD) * QUAD;
+    try_tile<typename OF::large>(&best, LARGE, OF::LARGE_COST, DEPTH<E>);
+    try_tile<typename OF::square>(&best, SQUARE, OF::SQUARE_COST, DEPTH<E>);
+    try_tile<typename OF::small>(&best, SMALL, OF::SMALL_COST, DEPTH<E>);
+    return best.plan;
 }
 
 /* Bytes of scratch for the partial products. */
-template <class E> static inline size_t gemm_scratch(int64_t m, int64_t n, int64_t k)
+template <class E> static inline size_t gemm_scratch(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
 {
-    const gemm_plan p = gemm_cut<E>(m, n, k);
+    const gemm_plan p = gemm_cut<E>(exec, m, n, k);
     return p.splits > 1 ? (size_t)(p.splits * m * p.pitch) * sizeof(float) : 0;
 }
 

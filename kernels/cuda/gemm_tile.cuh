@@ -1,7 +1,7 @@
 /*
  * gemm_tile.cuh - a block's tile of a matrix product: c[m,n] = sum_k a(m,k) b(k,n), in float, by fused multiply-adds.
  *
- * A block of 256 threads makes a tile of M x N results; k, the depth, passes in steps of 16. Each step's part of a and
+ * A block makes a tile of M x N results; k, the depth, passes in steps of 16. Each step's part of a and
  * b lies in shared memory as [depth][line], where a's lines are the tile's rows and b's lines its columns. A thread
  * multiplies ROWS rows by 4 columns: it reads ROWS + 4 floats from shared memory for 4 ROWS multiply-adds. A warp is 4
  * x 8 threads, so one read of 16 bytes by all its lanes touches at most 128 different bytes.
@@ -12,12 +12,12 @@
  * Where a and b come from is the matter of operands: operand.cuh, share.cuh. A kind of tile is known by
  *   tile_product(TILE(), sum, &a, &b, m, n, first, end)   this thread's quads of results, sum[TILE::QUADS]
  *   tile_row(TILE(), i), tile_column(TILE(), i)           where quad i begins, in the tile
- *   TILE::M, N                                            its extents
+ *   TILE::M, N, THREADS                                   its extents, and a block's threads
  *   TILE::BLOCKS, BLOCKS_COPIED                           blocks that a multiprocessor shall hold, of any operands and
  *                                                         of those that are copied
  *
  * Order     every result is one sum in the order of k.
- * Shared    2 x 16 x (M + N + 8) floats, 25 KiB for 128 x 64. Rows are 4 floats longer than the tile, so that writing
+ * Shared    2 x 16 x (M + N + 8) floats, 17 KiB for 64 x 64. Rows are 4 floats longer than the tile, so that writing
  *           depths of one line meets a bank twice instead of four times.
  * Registers 4 ROWS sums, ROWS + 4 factors, 4 for each quad on its way: below 128, two blocks on a multiprocessor.
  */
@@ -30,7 +30,8 @@ enum { PAD = 4, FLOAT_DEPTH = DEPTH<float> };
 
 /* M x N results, each thread ROWS x 4 of them. */
 template <int M_, int N_, int ROWS_> struct gemm_tile {
-    static const int M = M_, N = N_, ROWS = ROWS_, QUADS = ROWS_, BLOCKS = 2, BLOCKS_COPIED = 2;
+    static const int M = M_, N = N_, ROWS = ROWS_, QUADS = ROWS_, THREADS = M_ * N_ / (ROWS_ * QUAD);
+    static const int BLOCKS = MOST_THREADS / THREADS, BLOCKS_COPIED = BLOCKS;
     static const int GROUPS = ROWS_ / QUAD, WARPS_N = N_ / QUAD / 8;
 };
 
@@ -58,10 +59,10 @@ template <int M, int N, int ROWS> GR_DEVICE int tile_column(gemm_tile<M, N, ROWS
 }
 
 /* From registers into tile[FLOAT_DEPTH][LINES + PAD]. */
-template <class OPERAND, int LINES>
-GR_DEVICE void share_put(const share<OPERAND, LINES> *mine, float (*tile)[LINES + PAD])
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void share_put(const share<OPERAND, LINES, THREADS> *mine, float (*tile)[LINES + PAD])
 {
-    typedef share<OPERAND, LINES> SHARE;
+    typedef share<OPERAND, LINES, THREADS> SHARE;
     FOR_MY_PIECES(SHARE, i, n)
     {
         const int line = share_line<SHARE>(n), depth = share_depth<SHARE>(n);
@@ -106,8 +107,8 @@ GR_DEVICE void tile_product(gemm_tile<M, N, ROWS>, quad *sum, const A *a, const 
     typedef gemm_tile<M, N, ROWS> TILE;
     GR_SHARED(float, tile_a, [2][FLOAT_DEPTH][TILE::M + PAD]);
     GR_SHARED(float, tile_b, [2][FLOAT_DEPTH][TILE::N + PAD]);
-    share<A, TILE::M> of_a = {};
-    share<B, TILE::N> of_b = {};
+    share<A, TILE::M, TILE::THREADS> of_a = {};
+    share<B, TILE::N, TILE::THREADS> of_b = {};
 #pragma unroll
     for (int i = 0; i < TILE::ROWS; i++)
         sum[i] = (quad){{0, 0, 0, 0}};

@@ -1,6 +1,6 @@
 /*
- * share.cuh - what one of a block's threads brings of an operand's LINES x DEPTH of a step: every THREADS-th of its
- * pieces, in rows of ACROSS pieces that are neighbours in memory.
+ * share.cuh - what one of a block's THREADS threads brings of an operand's LINES x DEPTH of a step: every THREADS-th of
+ * its pieces, in rows of ACROSS pieces that are neighbours in memory.
  *
  * So a thread's pieces have one depth and several lines, or, where lines are side by side, one line and several depths:
  * what they share is worked out once.
@@ -10,15 +10,15 @@
 
 #include "kernels/cuda/operand.cuh"
 
-enum { TILE_THREADS = 256 };
+enum { MOST_THREADS = 512 /* that a multiprocessor shall hold: 128 registers for each */ };
 
-template <class OPERAND, int LINES> struct share {
+template <class OPERAND, int LINES, int THREADS_> struct share {
     typedef piece<typename OPERAND::element> PIECE;
     static const int SIDE_BY_SIDE = OPERAND::LINES_SIDE_BY_SIDE;
-    static const int COUNT = PIECE::COUNT, STEP = DEPTH<typename OPERAND::element>;
+    static const int THREADS = THREADS_, COUNT = PIECE::COUNT, STEP = DEPTH<typename OPERAND::element>;
     static const int ACROSS = (SIDE_BY_SIDE ? LINES : STEP) / COUNT, PIECES = LINES * STEP / COUNT;
-    static const int MINE = (PIECES + TILE_THREADS - 1) / TILE_THREADS;
-    static_assert(TILE_THREADS % ACROSS == 0, "a thread's pieces begin in one column");
+    static const int MINE = (PIECES + THREADS - 1) / THREADS;
+    static_assert(THREADS % ACROSS == 0, "a thread's pieces begin in one column");
     typename OPERAND::line_part line[SIDE_BY_SIDE ? 1 : MINE];
     typename OPERAND::depth_part depth[SIDE_BY_SIDE ? MINE : 1];
     PIECE held[MINE];
@@ -26,7 +26,7 @@ template <class OPERAND, int LINES> struct share {
 
 /* This thread's i-th piece has number n of the step; the last threads of a small tile have none. */
 #define FOR_MY_PIECES(SHARE, i, n) \
-    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += TILE_THREADS) if (n < SHARE::PIECES)
+    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += SHARE::THREADS) if (n < SHARE::PIECES)
 
 /* Line and depth, in the tile, of piece n. */
 template <class SHARE> GR_DEVICE int share_line(int n)
@@ -38,21 +38,22 @@ template <class SHARE> GR_DEVICE int share_depth(int n)
     return SHARE::SIDE_BY_SIDE ? n / SHARE::ACROSS : n % SHARE::ACROSS * SHARE::COUNT;
 }
 
-template <class OPERAND, int LINES>
-GR_DEVICE void share_open(share<OPERAND, LINES> *mine, const OPERAND *o, int64_t line, int64_t depth)
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void share_open(share<OPERAND, LINES, THREADS> *mine, const OPERAND *o, int64_t line, int64_t depth)
 {
-    typedef share<OPERAND, LINES> SHARE;
+    typedef share<OPERAND, LINES, THREADS> SHARE;
     const int lines = SHARE::SIDE_BY_SIDE ? 1 : SHARE::MINE, depths = SHARE::SIDE_BY_SIDE ? SHARE::MINE : 1;
 #pragma unroll
     for (int i = 0; i < lines; i++)
-        mine->line[i] = operand_line(o, line + share_line<SHARE>(threadIdx.x + i * TILE_THREADS));
+        mine->line[i] = operand_line(o, line + share_line<SHARE>(threadIdx.x + i * THREADS));
 #pragma unroll
     for (int i = 0; i < depths; i++)
-        mine->depth[i] = operand_depth(o, depth + share_depth<SHARE>(threadIdx.x + i * TILE_THREADS));
+        mine->depth[i] = operand_depth(o, depth + share_depth<SHARE>(threadIdx.x + i * THREADS));
 }
 
 /* On to the next step. */
-template <class OPERAND, int LINES> GR_DEVICE void share_step(share<OPERAND, LINES> *mine, const OPERAND *o)
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void share_step(share<OPERAND, LINES, THREADS> *mine, const OPERAND *o)
 {
 #pragma unroll
     for (auto &depth : mine->depth)
@@ -60,19 +61,20 @@ template <class OPERAND, int LINES> GR_DEVICE void share_step(share<OPERAND, LIN
 }
 
 /* Line and depth of this thread's i-th piece: they share the one or the other. */
-template <class OPERAND, int LINES> GR_DEVICE const auto &share_line_part(const share<OPERAND, LINES> *mine, int i)
+template <class SHARE> GR_DEVICE const auto &share_line_part(const SHARE *mine, int i)
 {
-    return mine->line[share<OPERAND, LINES>::SIDE_BY_SIDE ? 0 : i];
+    return mine->line[SHARE::SIDE_BY_SIDE ? 0 : i];
 }
-template <class OPERAND, int LINES> GR_DEVICE const auto &share_depth_part(const share<OPERAND, LINES> *mine, int i)
+template <class SHARE> GR_DEVICE const auto &share_depth_part(const SHARE *mine, int i)
 {
-    return mine->depth[share<OPERAND, LINES>::SIDE_BY_SIDE ? i : 0];
+    return mine->depth[SHARE::SIDE_BY_SIDE ? i : 0];
 }
 
 /* A step's pieces from global memory into registers. */
-template <class OPERAND, int LINES> GR_DEVICE void share_fetch(share<OPERAND, LINES> *mine, const OPERAND *o)
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void share_fetch(share<OPERAND, LINES, THREADS> *mine, const OPERAND *o)
 {
-    typedef share<OPERAND, LINES> SHARE;
+    typedef share<OPERAND, LINES, THREADS> SHARE;
     FOR_MY_PIECES(SHARE, i, n)
     mine->held[i] = operand_piece(o, share_line_part(mine, i), share_depth_part(mine, i));
     share_step(mine, o);

@@ -2,9 +2,10 @@
  * tensor_tile.cuh - a block's tile of a matrix product on tensor cores: c[m,n] = sum_k a(m,k) b(k,n), of f16, of bf16,
  * or of floats that are rounded to tf32; with float sums.
  *
- * A block of 8 warps makes a tile of M x N results, WARPS_M warps along its rows; k, the depth, passes in steps of 64
- * bytes: 32 halves or 16 floats. A warp makes its part of the tile by mma.m16n8k16 (tf32: m16n8k8), 32 bytes of k at a
- * time: it loads its rows of a and its columns of b from shared memory into fragments, then multiplies each with each.
+ * A block makes a tile of M x N results, WARPS_M warps along its rows and WARPS_N along its columns; k, the depth,
+ * passes in steps of 64 bytes: 32 halves or 16 floats. A warp makes its part of the tile by mma.m16n8k16 (tf32:
+ * m16n8k8), 32 bytes of k at a time: it loads its rows of a and its columns of b from shared memory into fragments,
+ * then multiplies each with each.
  *
  * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory: by cp.async where its
  * operand is whole, else through registers; so the tile of an operand is
@@ -30,15 +31,17 @@
 
 #include "kernels/cuda/share.cuh"
 
-enum { TENSOR_WARPS = TILE_THREADS / 32, STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
+enum { STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
 
 /* M x N results from elements of type E. */
-template <class E, int M_, int N_, int WARPS_M_> struct tensor_tile {
-    static const int M = M_, N = N_, WARPS_M = WARPS_M_, WARPS_N = TENSOR_WARPS / WARPS_M_;
+template <class E, int M_, int N_, int WARPS_M_, int WARPS_N_> struct tensor_tile {
+    typedef E element;
+    static const int M = M_, N = N_, WARPS_M = WARPS_M_, WARPS_N = WARPS_N_, THREADS = 32 * WARPS_M_ * WARPS_N_;
     static const int WARP_M = M / WARPS_M, WARP_N = N / WARPS_N; /* a warp's part */
     static const int ROWS = WARP_M / 16, COLUMNS = WARP_N / 8;   /* of its fragments */
     static const int QUADS = ROWS * COLUMNS;                     /* of results, one from each fragment */
-    static const int BLOCKS = QUADS > 4 ? 1 : 2, BLOCKS_COPIED = QUADS > 8 ? 1 : 2;
+    static const int BLOCKS = MOST_THREADS / THREADS / (QUADS > 4 ? 2 : 1);
+    static const int BLOCKS_COPIED = MOST_THREADS / THREADS / (QUADS > 8 ? 2 : 1);
 };
 
 template <class TILE> GR_DEVICE int warp_row(void)
@@ -51,21 +54,23 @@ template <class TILE> GR_DEVICE int warp_column(void)
 }
 
 /* Row and first column, in the tile, of this thread's quad from fragment i. */
-template <class E, int M, int N, int WARPS_M> GR_DEVICE int tile_row(tensor_tile<E, M, N, WARPS_M>, int i)
+template <class E, int M, int N, int WARPS_M, int WARPS_N>
+GR_DEVICE int tile_row(tensor_tile<E, M, N, WARPS_M, WARPS_N>, int i)
 {
-    typedef tensor_tile<E, M, N, WARPS_M> TILE;
+    typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
     const int lane = threadIdx.x % 32;
     return warp_row<TILE>() + i / TILE::COLUMNS * 16 + lane / 4 + lane % 2 * 8;
 }
-template <class E, int M, int N, int WARPS_M> GR_DEVICE int tile_column(tensor_tile<E, M, N, WARPS_M>, int i)
+template <class E, int M, int N, int WARPS_M, int WARPS_N>
+GR_DEVICE int tile_column(tensor_tile<E, M, N, WARPS_M, WARPS_N>, int i)
 {
-    typedef tensor_tile<E, M, N, WARPS_M> TILE;
+    typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
     return warp_column<TILE>() + i % TILE::COLUMNS * 8 + threadIdx.x % 4 / 2 * QUAD;
 }
 
 /* The pieces of an operand's LINES x DEPTH in shared memory, as rows of ACROSS. */
-template <class OPERAND, int LINES> struct strip {
-    typedef share<OPERAND, LINES> SHARE;
+template <class OPERAND, int LINES, int THREADS> struct strip {
+    typedef share<OPERAND, LINES, THREADS> SHARE;
     static const bool ONE_BY_ONE = SHARE::SIDE_BY_SIDE && sizeof(typename OPERAND::element) == sizeof(float);
     static const int COUNT = SHARE::COUNT, STEP = SHARE::STEP, ACROSS = SHARE::ACROSS;
     static const int TURN = ACROSS < 8 ? ACROSS : 8; /* places, 128 bytes of them or a row, among which pieces turn */
@@ -80,11 +85,11 @@ template <class STRIP> GR_DEVICE int strip_place(int row, int across)
 }
 
 /* A step's pieces: sent to the strip, or into registers. */
-template <class OPERAND, int LINES>
-GR_DEVICE void strip_fetch(share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *to, const OPERAND *o)
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void strip_fetch(share<OPERAND, LINES, THREADS> *mine, strip<OPERAND, LINES, THREADS> *to, const OPERAND *o)
 {
-    typedef strip<OPERAND, LINES> STRIP;
-    typedef share<OPERAND, LINES> SHARE;
+    typedef strip<OPERAND, LINES, THREADS> STRIP;
+    typedef typename STRIP::SHARE SHARE;
     if constexpr (COPIED<OPERAND>) {
         FOR_MY_PIECES(SHARE, i, n)
         {
@@ -99,11 +104,11 @@ GR_DEVICE void strip_fetch(share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *t
 }
 
 /* What is in registers, into the strip. */
-template <class OPERAND, int LINES>
-GR_DEVICE void strip_put(const share<OPERAND, LINES> *mine, strip<OPERAND, LINES> *to)
+template <class OPERAND, int LINES, int THREADS>
+GR_DEVICE void strip_put(const share<OPERAND, LINES, THREADS> *mine, strip<OPERAND, LINES, THREADS> *to)
 {
-    typedef strip<OPERAND, LINES> STRIP;
-    typedef share<OPERAND, LINES> SHARE;
+    typedef strip<OPERAND, LINES, THREADS> STRIP;
+    typedef typename STRIP::SHARE SHARE;
     if constexpr (!COPIED<OPERAND>)
         FOR_MY_PIECES(SHARE, i, n)
     to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = mine->held[i];
@@ -135,10 +140,10 @@ GR_DEVICE void round_fragments(tf32, uint32_t r[4])
  * of both; 3 the last of both; 1 the last lines (LINES_FIRST) or the last depths. Lane l has line l / 4 of each, and of
  * its depths the 4 bytes from 4 (l % 4) on.
  */
-template <bool LINES_FIRST, class OPERAND, int LINES>
-GR_DEVICE void fragments_load(uint32_t r[4], const strip<OPERAND, LINES> *from, int line, int depth)
+template <bool LINES_FIRST, class OPERAND, int LINES, int THREADS>
+GR_DEVICE void fragments_load(uint32_t r[4], const strip<OPERAND, LINES, THREADS> *from, int line, int depth)
 {
-    typedef strip<OPERAND, LINES> STRIP;
+    typedef strip<OPERAND, LINES, THREADS> STRIP;
     const int lane = threadIdx.x % 32;
     if constexpr (STRIP::ONE_BY_ONE) {
 #pragma unroll
@@ -173,16 +178,15 @@ GR_DEVICE void multiply_fragments(tf32, float d[4], const uint32_t a[4], const u
 }
 
 /* sum[ROWS][COLUMNS] += a b, this warp's part of a step */
-template <class TILE, class A, class B>
-GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const strip<A, TILE::M> *a,
-                              const strip<B, TILE::N> *b)
+template <class TILE, class STRIP_A, class STRIP_B>
+GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const STRIP_A *a, const STRIP_B *b)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #pragma unroll 1 /* two loads of fragments at a time would need more registers than sm_75's longer code leaves */
 #else
 #pragma unroll
 #endif
-    for (int depth = 0; depth < strip<A, TILE::M>::STEP; depth += 2 * strip<A, TILE::M>::COUNT) {
+    for (int depth = 0; depth < STRIP_A::STEP; depth += 2 * STRIP_A::COUNT) {
         uint32_t left[TILE::ROWS][4], right[TILE::COLUMNS / 2][4];
 #pragma unroll
         for (int i = 0; i < TILE::ROWS; i++)
@@ -194,7 +198,7 @@ GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const strip<A
         for (int i = 0; i < TILE::ROWS; i++)
 #pragma unroll
             for (int j = 0; j < TILE::COLUMNS; j++)
-                multiply_fragments(typename A::element(), sum[i][j].at, left[i], right[j / 2] + j % 2 * 2);
+                multiply_fragments(typename TILE::element(), sum[i][j].at, left[i], right[j / 2] + j % 2 * 2);
     }
 }
 
@@ -213,17 +217,17 @@ GR_DEVICE quad swap_pairs(quad v)
  * sum[QUADS] = this thread's part of the tile at row m and column n, over depths first to end; first is a whole number
  * of steps. All threads of the block must come. Afterwards nobody reads the shared tiles any more.
  */
-template <class E, int M, int N, int WARPS_M, class A, class B>
-GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a, const B *b, int64_t m, int64_t n,
-                            int64_t first, int64_t end)
+template <class E, int M, int N, int WARPS_M, int WARPS_N, class A, class B>
+GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M, WARPS_N>, quad *sum, const A *a, const B *b, int64_t m,
+                            int64_t n, int64_t first, int64_t end)
 {
-    typedef tensor_tile<E, M, N, WARPS_M> TILE;
-    typedef strip<A, M> STRIP_A;
-    typedef strip<B, N> STRIP_B;
+    typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
+    typedef strip<A, M, TILE::THREADS> STRIP_A;
+    typedef strip<B, N, TILE::THREADS> STRIP_B;
     GR_SHARED(STRIP_A, strip_a, [STAGES]);
     GR_SHARED(STRIP_B, strip_b, [STAGES]);
-    share<A, M> of_a = {};
-    share<B, N> of_b = {};
+    typename STRIP_A::SHARE of_a = {};
+    typename STRIP_B::SHARE of_b = {};
     quad part[TILE::ROWS][TILE::COLUMNS] = {};
     share_open(&of_a, a, m, first);
     share_open(&of_b, b, n, first);
@@ -249,7 +253,7 @@ GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M>, quad *sum, const A *a
         }
         gr_cp_async_commit();
         __syncwarp(); /* pieces at an edge part lanes; ldmatrix and mma are for a warp that is whole */
-        strip_multiply<TILE, A, B>(part, &strip_a[now], &strip_b[now]);
+        strip_multiply<TILE>(part, &strip_a[now], &strip_b[now]);
         if (next < end) {
             strip_put(&of_a, &strip_a[stage]);
             strip_put(&of_b, &strip_b[stage]);

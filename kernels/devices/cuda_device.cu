@@ -310,6 +310,7 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
     snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", properties.major, properties.minor);
     cuda->device.without_bf16 = properties.major < 8;
     cuda->device.tf32 = properties.major >= 8;
+    cuda->device.multiprocessors = properties.multiProcessorCount;
     cuda->number = number;
     cuda->device.queue = compute;
     cuda->staging.calls = &stream_calls;

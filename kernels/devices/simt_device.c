@@ -192,6 +192,14 @@ static void simt_close(gr_device *d)
     free(d);
 }
 
+/* Of the GPU that is played, for which products are cut: an A100's, if the environment names no other number. */
+static int multiprocessors(void)
+{
+    const char *asked = getenv("GRADUS_SIMT_MULTIPROCESSORS");
+    const int count = asked ? atoi(asked) : 0;
+    return count > 0 ? count : 108;
+}
+
 gr_device *gr__simt_device(const char **why)
 {
     simt_device *simt = calloc(1, sizeof *simt);
@@ -203,6 +211,7 @@ gr_device *gr__simt_device(const char **why)
                      .isa = "plain",
                      .real = GR_F32,
                      .tf32 = true,
+                     .multiprocessors = multiprocessors(),
                      .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels,
                      .probes = &probes,

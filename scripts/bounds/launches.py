@@ -108,14 +108,16 @@ def last_update(launches):
     return launches[half:]
 
 
-def of_update(program, recipe, batch, precision=None):
-    """What one update of a recipe launches, at a batch size; the program is the tool, with the device simt."""
+def of_update(program, recipe, batch, multiprocessors, precision=None):
+    """What one update of a recipe launches at a batch size on a GPU of so many multiprocessors; the program is the
+    tool, with the device simt."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "launches"
         words = [str(program), "train", recipe, "--procedural", "--batch", str(batch), "--updates", "2", "--device",
                  "simt", "--last-batch", "wrap", "--no-evaluation", "--no-graph"]
         words += ["--precision", precision] if precision else []
-        environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1")
+        environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1",
+                           GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors))
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         if done.returncode != 0:
             raise Refused(done.stderr.strip() or f"{' '.join(words)} ended with {done.returncode}")

@@ -96,7 +96,7 @@ class Recorded(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.update = launches.of_update(GRADUS, "cifar10-cnn", BATCH)
+        cls.update = launches.of_update(GRADUS, "cifar10-cnn", BATCH, 108)
 
     def calls(self):
         """{operation: calls in an update} as the tool's clock counts them, whose launches do run."""

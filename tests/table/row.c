@@ -71,6 +71,8 @@ static bool number_word(row *r, const gr_word *w)
         r->scale = v;
     else if (!strcmp(w->name, "nearly"))
         r->nearly = (int)v;
+    else if (!strcmp(w->name, "multiprocessors"))
+        r->multiprocessors = (int)v;
     else if (!strcmp(w->name, "updates"))
         r->updates = (int)v;
     else
@@ -106,6 +108,7 @@ bool row_parse(const char *text, bool golden, row *r, const char **why)
         .hash = fnv1a(text),
         .updates = 1,
         .scale = 1,
+        .multiprocessors = 1,
         .state = {.update = 7, .skipped = 4, .draws = 5, .lr = 0.05, .loss_scale = 1, .seed = 0x0123456789abcdef}};
     for (int i = 0; i < GR_MAX_IN; i++)
         r->ndim[i] = -1;

@@ -63,7 +63,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->uuid.bytes[0] = (char)(device + 1);
     p->major = (int)asked().arch / 10;
     p->minor = (int)asked().arch % 10;
-    p->multiProcessorCount = 1;
+    p->multiProcessorCount = p->major >= 9 ? 132 : p->major >= 8 ? 108 : 40; /* H100, A100, T4 */
     p->maxThreadsPerBlock = 1024;
     p->sharedMemPerBlock = 48 * 1024;
     p->warpSize = 32;
