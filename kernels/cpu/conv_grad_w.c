@@ -58,7 +58,7 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
     const bool pooled = f.colours || f.wide;
-    f.few_products = !pooled && winograd_fits(call, g);
+    f.few_products = !pooled && winograd_grad_w_fits(call, g);
     f.small = !pooled && !f.few_products && conv_is_small(g, f.k);
     const bool whole = f.small || f.few_products; /* each sum runs over the whole batch */
     if (whole)

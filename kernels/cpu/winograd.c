@@ -1,16 +1,23 @@
-/* winograd.c - 3x3 convolutions by F(4x4, 3x3): forward and dX. */
+/*
+ * winograd.c - 3x3 convolutions by F(4x4, 3x3): forward and dX.
+ *
+ * Filters are transformed once for all tiles, to four times their size. Where a block of tiles is all there is - deep
+ * layers of small images - that would be written and read for few products: there a chunk is a panel of filters, which
+ * it transforms some channels at a time, and multiplies while they lie in the second-level cache.
+ */
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/tile.h"
 
 enum {
-    FEW = 32,         /* channels below which the sums around the products cost more than the products saved */
-    SMALLEST = 4,     /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
-    FEW_PIXELS = 384, /* of the batch: below, the filters' own transformation costs more than is saved */
-    TRANSPOSED = 4 * VL,                /* channels of filters */
-    PACK = 16,                          /* filters that a chunk turns round */
-    HELD_BYTES = 1 << 20,               /* of transformed tiles: what the last-level cache holds, */
-    HELD_TILES = 128,                   /* but so many that filters are not read too often */
-    SHARE = 8,                          /* tiles that a chunk transforms */
+    FEW = 32,        /* channels below which the sums around the products cost more than the products saved */
+    SMALLEST = 4,    /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
+    FEW_PIXELS = 64, /* of the batch: below, the filters' own transformation costs more than is saved */
+    TRANSFORMED = 4 * VL,                               /* channels of depth of a panel of filters, at a time */
+    FILTERS_AHEAD = 4,                                  /* from those turned round to those asked for */
+    FRESH_PLACE = TRANSFORMED * PANEL + WINOGRAD_APART, /* floats from place to place of these */
+    HELD_BYTES = 1 << 20,                               /* of transformed tiles: what the last-level cache holds, */
+    HELD_TILES = 128,                                   /* but so many that filters are not read too often */
+    SHARE = 8,                                          /* tiles that a chunk transforms */
     BLOCK = 28 / TILE_ROWS * TILE_ROWS, /* tiles whose products with a panel of filters lie in the second-level cache */
     BLOCKS = 16                         /* with fewer than these a chunk takes one panel only */
 };
@@ -57,54 +64,49 @@ INLINE void transform_filter(const float *w, int64_t tap, bool turned, int64_t w
     }
 }
 
-typedef struct {
-    const winograd_sweep *s;
-    const float *w; /* [K,3,3,C] */
-} filter_job;
-
-/* The transformed filters of a panel at one channel of depth. */
-INLINE float *filters_at(const winograd_sweep *s, int64_t panel, int64_t depth)
+/* For y: transposed tap by tap, so that filters lie side by side. */
+static void transform_for_y(const winograd_sweep *s, int64_t panel, span depth, float *u, int64_t step)
 {
-    return s->w + panel * PLACES * s->w_pitch + depth * PANEL;
+    const int64_t filters = min64(PANEL, s->channels - panel * PANEL), count = depth.end - depth.begin;
+    float g[9][TRANSFORMED][PANEL] __attribute__((aligned(64)));
+    if (filters < PANEL)
+        memset(g, 0, sizeof g);
+    for (int64_t tap = 0; tap < 9; tap++)
+        transpose(s->filters + (panel * PANEL * 9 + tap) * s->depth + depth.begin, 9 * s->depth, filters, count,
+                  g[tap][0], PANEL);
+    for (int64_t i = 0; i < count * PANEL; i += VL)
+        transform_filter(g[0][0] + i, TRANSFORMED * PANEL, false, VL, u + i, step);
 }
 
-/*
- * Chunk: a panel of filters, for y. Some channels at a time are transposed tap by tap, so that filters lie side by
- * side.
- */
-static void filter_chunk(void *arg, int64_t panel)
+/* For dX: depth runs over filters. */
+static void transform_for_dx(const winograd_sweep *s, int64_t panel, span depth, float *u, int64_t step)
 {
-    const filter_job *job = arg;
-    const winograd_sweep *s = job->s;
-    const int64_t filters = min64(PANEL, s->channels - panel * PANEL);
-    float g[9][TRANSPOSED][PANEL] __attribute__((aligned(64)));
-    memset(g, 0, sizeof g);
-    for (int64_t first = 0; first < s->depth; first += TRANSPOSED) {
-        const int64_t count = min64(TRANSPOSED, s->depth - first);
-        for (int64_t tap = 0; tap < 9; tap++)
-            transpose(job->w + (panel * PANEL * 9 + tap) * s->depth + first, 9 * s->depth, filters, count, g[tap][0],
-                      PANEL);
-        for (int64_t i = 0; i < count * PANEL; i += VL)
-            transform_filter(g[0][0] + i, TRANSPOSED * PANEL, false, VL, filters_at(s, panel, first) + i, s->w_pitch);
-    }
-}
-
-/* Chunk (panel of channels, block of filters), for dX: depth runs over filters. */
-static void turned_chunk(void *arg, int64_t chunk)
-{
-    const filter_job *job = arg;
-    const winograd_sweep *s = job->s;
-    const int64_t blocks = ceil_div(s->depth, PACK), panel = chunk / blocks;
-    const span filters = {chunk % blocks * PACK, min64(s->depth, (chunk % blocks + 1) * PACK)};
-    for (int64_t k = filters.begin; k < filters.end; k++)
-        for (int64_t c = panel * PANEL; c < (panel + 1) * PANEL; c += VL) {
-            float *u = filters_at(s, panel, k) + c % PANEL;
+    for (int64_t k = depth.begin; k < depth.end; k++)
+        for (int64_t c = panel * PANEL; c < (panel + 1) * PANEL; c += VL, u += VL) {
             const int64_t width = min64(VL, s->channels - c);
+            for (int64_t tap = 0; tap < 9; tap++) /* pieces far apart, which the processor does not foresee */
+                prefetch(s->filters + ((k + FILTERS_AHEAD) * 9 + tap) * s->channels + c);
             if (width > 0)
-                transform_filter(job->w + k * 9 * s->channels + c, s->channels, true, width, u, s->w_pitch);
+                transform_filter(s->filters + k * 9 * s->channels + c, s->channels, true, width, u, step);
             for (int64_t place = 0; width <= 0 && place < PLACES; place++)
-                vec_store(u + place * s->w_pitch, (vec){0});
+                vec_store(u + place * step, (vec){0});
         }
+}
+
+/* A panel of filters at up to TRANSFORMED channels of depth, to u[depth][PANEL] for each place, `step` floats apart. */
+static void transform_filters(const winograd_sweep *s, int64_t panel, span depth, float *u, int64_t step)
+{
+    (s->turned ? transform_for_dx : transform_for_y)(s, panel, depth, u, step);
+}
+
+/* Chunk (panel, some channels of depth). */
+static void filter_chunk(void *arg, int64_t chunk)
+{
+    const winograd_sweep *s = arg;
+    const int64_t blocks = ceil_div(s->depth, TRANSFORMED), panel = chunk / blocks;
+    const int64_t first = chunk % blocks * TRANSFORMED;
+    transform_filters(s, panel, (span){first, min64(s->depth, first + TRANSFORMED)},
+                      s->w + panel * PLACES * s->w_pitch + first * PANEL, s->w_pitch);
 }
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
@@ -119,7 +121,8 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *room)
     s->at_once = min64(s->tiles.count, round_up(max64(HELD_TILES, s->at_once), BLOCK));
     s->in_place = s->at_once * s->in_pitch + WINOGRAD_APART;
     s->splits = ceil_div(s->at_once, BLOCK) < BLOCKS ? panels : 1;
-    s->w = scratch_take(room, panels * PLACES * s->w_pitch);
+    s->few = s->tiles.count <= BLOCK;
+    s->w = scratch_take(room, s->few ? 0 : panels * PLACES * s->w_pitch);
     s->inputs = scratch_take(room, PLACES * s->in_place);
 }
 
@@ -136,21 +139,26 @@ static void transform_chunk(void *arg, int64_t chunk)
     }
 }
 
-/* products[place][tile][PANEL] of some tiles with a panel of filters. */
-static void multiply(const winograd_sweep *s, span tiles, int64_t panel, float *products)
+/*
+ * products[place][tile][PANEL] of some tiles with a panel of filters at some channels of depth, u[depth][PANEL] for
+ * each place, `step` floats apart. They are added to those of the channels before.
+ */
+static void multiply(const winograd_sweep *s, span tiles, int64_t panel, span depth, const float *u, int64_t step,
+                     float *products)
 {
     for (int64_t place = 0; place < PLACES; place++) {
-        const tile t = {.a = s->inputs + place * s->in_place + tiles.begin * s->in_pitch,
+        const tile t = {.a = s->inputs + place * s->in_place + tiles.begin * s->in_pitch + depth.begin,
                         .a_row = s->in_pitch,
                         .a_step = 1,
-                        .b = filters_at(s, panel, 0) + place * s->w_pitch,
+                        .b = u + place * step,
                         .b_step = PANEL,
-                        .depth = s->depth,
+                        .depth = depth.end - depth.begin,
                         .segments = 1,
                         .c = products + place * BLOCK * PANEL,
                         .c_row = PANEL,
                         .width = min64(PANEL, s->channels - panel * PANEL),
-                        .alpha = 1};
+                        .alpha = 1,
+                        .accumulate = depth.begin > 0};
         tile_rows(&t, tiles.end - tiles.begin);
     }
 }
@@ -208,30 +216,49 @@ static void write_channels(const winograd_sweep *s, winograd_at at, int64_t c, i
     }
 }
 
+/* Results of some tiles, a panel of channels, from their products. */
+static void write_panel(const winograd_sweep *s, span tiles, int64_t panel, const float *products)
+{
+    for (int64_t i = tiles.begin; i < tiles.end; i++)
+        write_channels(s, winograd_tile(&s->tiles, s->first + i), panel * PANEL,
+                       min64(PANEL, s->channels - panel * PANEL), products + (i - tiles.begin) * PANEL);
+}
+
 /* Chunk (share of the panels, block of the tiles held): shares in turn, so that threads use the same filters. */
 static void sweep_chunk(void *arg, int64_t chunk)
 {
     const winograd_sweep *s = arg;
     float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
     const int64_t blocks = ceil_div(s->held, BLOCK), first = chunk % blocks * BLOCK;
-    const span tiles = {first, min64(s->held, first + BLOCK)};
+    const span tiles = {first, min64(s->held, first + BLOCK)}, depth = {0, s->depth};
     const span panels = part_of(ceil_div(s->channels, PANEL), chunk / blocks, s->splits);
     for (int64_t panel = panels.begin; panel < panels.end; panel++) {
-        multiply(s, tiles, panel, products);
-        for (int64_t i = tiles.begin; i < tiles.end; i++)
-            write_channels(s, winograd_tile(&s->tiles, s->first + i), panel * PANEL,
-                           min64(PANEL, s->channels - panel * PANEL), products + (i - first) * PANEL);
+        multiply(s, tiles, panel, depth, s->w + panel * PLACES * s->w_pitch, s->w_pitch, products);
+        write_panel(s, tiles, panel, products);
     }
+}
+
+/* Chunk: a panel of filters, transformed for the only block of tiles. */
+static void few_chunk(void *arg, int64_t panel)
+{
+    const winograd_sweep *s = arg;
+    float u[PLACES * FRESH_PLACE] __attribute__((aligned(64)));
+    float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
+    const span tiles = {0, s->held};
+    for (int64_t first = 0; first < s->depth; first += TRANSFORMED) {
+        const span depth = {first, min64(s->depth, first + TRANSFORMED)};
+        transform_filters(s, panel, depth, u, FRESH_PLACE);
+        multiply(s, tiles, panel, depth, u, FRESH_PLACE, products);
+    }
+    write_panel(s, tiles, panel, products);
 }
 
 void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned)
 {
-    filter_job job = {s, w};
-    const int64_t panels = ceil_div(s->channels, PANEL);
-    if (turned)
-        gr_parallel_for(exec, panels * ceil_div(s->depth, PACK), turned_chunk, &job);
-    else
-        gr_parallel_for(exec, panels, filter_chunk, &job);
+    s->filters = w;
+    s->turned = turned;
+    if (!s->few)
+        gr_parallel_for(exec, ceil_div(s->channels, PANEL) * ceil_div(s->depth, TRANSFORMED), filter_chunk, s);
 }
 
 void winograd_sweep_run(const gr_exec *exec, winograd_sweep *s)
@@ -239,6 +266,9 @@ void winograd_sweep_run(const gr_exec *exec, winograd_sweep *s)
     for (s->first = 0; s->first < s->tiles.count; s->first += s->at_once) {
         s->held = min64(s->at_once, s->tiles.count - s->first);
         gr_parallel_for(exec, ceil_div(s->held, SHARE), transform_chunk, s);
-        gr_parallel_for(exec, ceil_div(s->held, BLOCK) * s->splits, sweep_chunk, s);
+        if (s->few)
+            gr_parallel_for(exec, ceil_div(s->channels, PANEL), few_chunk, s);
+        else
+            gr_parallel_for(exec, ceil_div(s->held, BLOCK) * s->splits, sweep_chunk, s);
     }
 }

@@ -42,9 +42,11 @@
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/winograd_places.h"
 
-/* Whether all passes of this convolution are computed this way. */
+/* Whether y and dX of this convolution are computed this way, and whether dW is. */
 bool GR_CPU(winograd_fits)(const gr_call *call, const gr_geometry *g);
+bool GR_CPU(winograd_grad_w_fits)(const gr_call *call, const gr_geometry *g);
 #define winograd_fits GR_CPU(winograd_fits)
+#define winograd_grad_w_fits GR_CPU(winograd_grad_w_fits)
 
 /* The tiles of a batch of images, counted row by row, image by image. */
 typedef struct {
@@ -160,8 +162,11 @@ typedef struct {
     winograd_tiles tiles;
     int64_t at_once, splits;    /* tiles in scratch; shares of the panels, a chunk each */
     int64_t in_pitch, in_place; /* floats from tile to tile, and from place to place */
-    int64_t w_pitch;            /* floats from place to place of the filters */
-    float *w;                   /* [panel of channels][place][depth][PANEL] */
+    const float *filters;       /* [K,3,3,C] */
+    bool turned;                /* round, for dX */
+    bool few;                   /* tiles: each panel of filters is transformed when it is used, none are in scratch */
+    int64_t w_pitch;            /* floats from place to place of the transformed filters */
+    float *w;                   /* these: [panel of channels][place][depth][PANEL] */
     float *inputs;              /* B d B': [place][tile][in_pitch] */
     const float *bias;          /* [panel][PANEL] or NULL */
     float *out;                 /* [N,P,Q,channels] */
@@ -173,7 +178,7 @@ typedef struct {
 void GR_CPU(winograd_sweep_plan)(winograd_sweep *s, scratch *scratch);
 #define winograd_sweep_plan GR_CPU(winograd_sweep_plan)
 
-/* Fills s->w from w[K,3,3,C]: for y, or turned round for dX. */
+/* Takes the filters w[K,3,3,C]: for y, or turned round for dX. */
 void GR_CPU(winograd_filters)(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned);
 #define winograd_filters GR_CPU(winograd_filters)
 
@@ -190,7 +195,7 @@ typedef struct {
     int64_t in_pitch, in_place, out_place; /* floats from tile to tile, and from place to place */
     float *inputs;                         /* [place][tile][in_pitch] */
     float *outputs; /* [place][panel][tile][PANEL]; behind the places the sum of a tile's dz, for db */
-    float *sums;    /* [place][panel][C][PANEL] */
+    float *sums;    /* [place][panel][C][PANEL]; none if all tiles are in scratch at once */
     float *dw, *db;
     int64_t first, held; /* tiles now in scratch */
 } winograd_grad_w;

@@ -2,15 +2,24 @@
  * winograd_grad_w.c - dW and db of 3x3 convolutions by F(4x4, 3x3).
  *
  * A share of the tiles at a time is transformed into scratch; then each place's product over these tiles is added to
- * its sums. Every sum is one chunk's, so the order of the additions is that of the tiles.
+ * its sums. Every sum is one chunk's, so the order of the additions is that of the tiles. Sums are four times as large
+ * as dW: where all tiles are one share, those of some channels become dW while they lie in the second-level cache.
  */
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/winograd.h"
 
 enum {
+    FEW_TILES = 10,   /* below which the bound of dW in winograd.h does not hold: it grows with their root */
     HELD_TILES = 128, /* in scratch: so many that the sums are not read and written too often */
-    SHARE = 8         /* tiles that a chunk transforms */
+    SHARE = 8,        /* tiles that a chunk transforms */
+    CHANNELS = 64,    /* of x, whose sums become dW at once */
+    SUMS_PLACE = CHANNELS * PANEL + WINOGRAD_APART /* floats from place to place of these */
 };
+
+bool winograd_grad_w_fits(const gr_call *call, const gr_geometry *g)
+{
+    return winograd_fits(call, g) && winograd_tiles_of(g->n, g->p, g->q).count >= FEW_TILES;
+}
 
 void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
 {
@@ -23,7 +32,7 @@ void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
     f->out_place = f->panels * f->at_once * PANEL + WINOGRAD_APART;
     f->inputs = scratch_take(room, PLACES * f->in_place);
     f->outputs = scratch_take(room, (PLACES + 1) * f->out_place);
-    f->sums = scratch_take(room, PLACES * f->panels * g->c * PANEL);
+    f->sums = scratch_take(room, f->tiles.count > f->at_once ? PLACES * f->panels * g->c * PANEL : 0);
 }
 
 /*
@@ -88,24 +97,29 @@ static void transform_chunk(void *arg, int64_t chunk)
     }
 }
 
-/* Chunk (place, panel): adds the held tiles' products to its sums [C][PANEL]. */
-static void sum_chunk(void *arg, int64_t chunk)
+/* sums[channels][PANEL] (+)= the held tiles' products at a place with a panel of filters. */
+static void sum_place(const winograd_grad_w *f, int64_t place, int64_t panel, span channels, float *sums)
 {
-    const winograd_grad_w *f = arg;
-    const int64_t place = chunk / f->panels, panel = chunk % f->panels;
-    const tile t = {.a = f->inputs + place * f->in_place,
+    const tile t = {.a = f->inputs + place * f->in_place + channels.begin,
                     .a_row = 1,
                     .a_step = f->in_pitch,
                     .b = f->outputs + place * f->out_place + panel * f->at_once * PANEL,
                     .b_step = PANEL,
                     .depth = f->held,
                     .segments = 1,
-                    .c = f->sums + chunk * f->g.c * PANEL,
+                    .c = sums,
                     .c_row = PANEL,
                     .width = PANEL,
                     .alpha = 1,
                     .accumulate = f->first > 0};
-    tile_rows(&t, f->g.c);
+    tile_rows(&t, channels.end - channels.begin);
+}
+
+/* Chunk (place, panel): its sums over the tiles so far. */
+static void sum_chunk(void *arg, int64_t chunk)
+{
+    const winograd_grad_w *f = arg;
+    sum_place(f, chunk / f->panels, chunk % f->panels, (span){0, f->g.c}, f->sums + chunk * f->g.c * PANEL);
 }
 
 /* Chunk: panel of db. The sum of a tile's dz stands behind the places. */
@@ -143,26 +157,47 @@ INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t 
     }
 }
 
-/* Chunk (panel, channel of x): the nine taps of its filters. */
+/* The nine taps of a panel of filters at channel c of x, from their sums. */
+static void finish(const winograd_grad_w *f, int64_t panel, int64_t c, const float *sums, int64_t place)
+{
+    for (int64_t k = 0; k < PANEL; k += VL)
+        transform_sums(sums + k, place, f->dw + (panel * 9 * f->g.c + c) * PANEL + k, f->g.c * PANEL);
+}
+
+/* Chunk (panel, channel of x). */
 static void finish_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    const int64_t C = f->g.c, panel = chunk / C, c = chunk % C;
-    for (int64_t k = 0; k < PANEL; k += VL)
-        transform_sums(f->sums + chunk * PANEL + k, f->panels * C * PANEL, f->dw + (panel * 9 * C + c) * PANEL + k,
-                       C * PANEL);
+    const int64_t C = f->g.c;
+    finish(f, chunk / C, chunk % C, f->sums + chunk * PANEL, f->panels * C * PANEL);
+}
+
+/* Chunk (panel, CHANNELS of x): its part of dW from all tiles. */
+static void whole_chunk(void *arg, int64_t chunk)
+{
+    const winograd_grad_w *f = arg;
+    float sums[PLACES * SUMS_PLACE] __attribute__((aligned(64)));
+    const int64_t blocks = ceil_div(f->g.c, CHANNELS), panel = chunk / blocks, first = chunk % blocks * CHANNELS;
+    const span channels = {first, min64(f->g.c, first + CHANNELS)};
+    for (int64_t place = 0; place < PLACES; place++)
+        sum_place(f, place, panel, channels, sums + place * SUMS_PLACE);
+    for (int64_t c = channels.begin; c < channels.end; c++)
+        finish(f, panel, c, sums + (c - first) * PANEL, SUMS_PLACE);
 }
 
 void winograd_grad_w_run(const gr_exec *exec, winograd_grad_w *f)
 {
+    const bool at_once = f->tiles.count == f->at_once;
     for (f->first = 0; f->first < f->tiles.count; f->first += f->at_once) {
         f->held = min64(f->at_once, f->tiles.count - f->first);
         gr_parallel_for(exec, ceil_div(f->held, SHARE), transform_chunk, f);
-        if (f->dw)
+        if (f->dw && at_once)
+            gr_parallel_for(exec, f->panels * ceil_div(f->g.c, CHANNELS), whole_chunk, f);
+        else if (f->dw)
             gr_parallel_for(exec, PLACES * f->panels, sum_chunk, f);
         if (f->db)
             gr_parallel_for(exec, f->panels, bias_chunk, f);
     }
-    if (f->dw)
+    if (f->dw && !at_once)
         gr_parallel_for(exec, f->panels * f->g.c, finish_chunk, f);
 }
