@@ -1,7 +1,8 @@
 /*
  * mpi_fault.c - preloaded into a rank, it makes one of its messages wrong. GRADUS_MPI_FAULT="KIND TAG N": message N,
  * from 0, of those with that tag and more than 8 bytes is sent short (half of it), long (8 bytes more) or as garbage;
- * with "init 0 0" the rank never comes back from MPI_Init_thread, with "single 0 0" it may have one thread alone.
+ * with "init 0 0" the rank never comes back from MPI_Init_thread, with "single 0 0" it may have one thread alone, with
+ * "late 0 0" it reads what others have introduced themselves by a while after they have read what it has.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -28,6 +29,14 @@ int MPI_Init_thread(int *argc, char ***argv, int wanted, int *level)
     if (strcmp(kind, "single") == 0)
         *level = MPI_THREAD_SINGLE;
     return code;
+}
+
+/* What a rank does once with each of the others, having sent them its introduction. */
+int MPI_Request_free(MPI_Request *request)
+{
+    if (strcmp(kind, "late") == 0)
+        sleep(1);
+    return PMPI_Request_free(request);
 }
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

@@ -125,11 +125,14 @@ class Mpi(Case):
             out, _ = run.communicate(timeout=60)
             self.assertEqual(run.returncode, 2, out)
             self.assertIn(words, out)
-        run = self.mpirun("-np", 1, GRADUS, *RUN, "--ranks", 4, ":", "-np", 1, GRADUS, *RUN, "--ranks", 8)
+        late = ["env", f"LD_PRELOAD={FAULT}", "GRADUS_MPI_FAULT=late 0 0"]  # it is told of the other's end first
+        run = self.mpirun("-np", 1, *late, GRADUS, *RUN, "--ranks", 4, ":", "-np", 1, GRADUS, *RUN, "--ranks", 8)
         out, _ = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 2, out)
         self.assertRegex(out, "process [01] of 2 has [24] ranks, and process [01] has [24]: give all of them the same "
                               "--ranks")
+        if MPICH:  # Open MPI's mpirun stops who is left
+            self.assertNotIn("stopped by a signal", out)
         self.assertIn("this MPI is for one thread of a process, and 2 ranks of one are 2: have mpirun start 4 "
                       "processes",
                       self.faulty("single 0 0", "--ranks", 4, patience=1))

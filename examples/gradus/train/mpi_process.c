@@ -170,7 +170,7 @@ static bool can_be(const mpi_process *p, char *why, size_t size)
     return !*why;
 }
 
-gr_code mpi_process_start(mpi_process *p, int each, double patience, char *why, size_t size)
+static gr_code start(mpi_process *p, int each, double patience, char *why, size_t size)
 {
     static mpi_address own; /* still being sent when this returns */
     int length;
@@ -193,4 +193,20 @@ gr_code mpi_process_start(mpi_process *p, int each, double patience, char *why, 
     for (int i = 0; i < p->processes; i++)
         p->far = p->far || !is_near(p, i);
     return are_alike(p, why, size) ? GR_OK : GR_USAGE;
+}
+
+/*
+ * MPICH sends SIGUSR1 to those that are left when a process ends. What keeps one from starting keeps all, and each is
+ * to say so and end with that code, not as one that was stopped: until all have started the signal has to wait.
+ */
+gr_code mpi_process_start(mpi_process *p, int each, double patience, char *why, size_t size)
+{
+    sigset_t held, before;
+    sigemptyset(&held);
+    sigaddset(&held, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    const gr_code code = start(p, each, patience, why, size);
+    if (code == GR_OK)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
 }
