@@ -72,8 +72,8 @@ INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, c
         STEPS
         for (int u = 0; u < RUN; u++) {
             step(t, acc, &p, rows, vecs);
-            prefetch(first + u * LINE);
-            prefetch(second + u * LINE);
+            prefetch_second(first + u * LINE);
+            prefetch_second(second + u * LINE);
         }
     }
     for (; k > 0; k--)

@@ -351,4 +351,10 @@ INLINE void prefetch(const void *p)
     __builtin_prefetch(p, 0, 3);
 }
 
+/* The same into the second-level cache: for more than the first one can hold beside what is at work. */
+INLINE void prefetch_second(const void *p)
+{
+    __builtin_prefetch(p, 0, 2);
+}
+
 #endif
