@@ -3,7 +3,8 @@
  *
  *   dz = dy [y > 0]      dX[n,i] = sum_j dz[n,j] w[i,j]      dW[i,j] = sum_n x[n,i] dz[n,j]      db[j] = sum_n dz[n,j]
  *
- * Block by block of rows of w: its transpose is packed once for dX; the columns of x above it are packed once for dW.
+ * Block by block of rows of w: its transpose is packed once for dX, or for few samples dX itself is turned, whose block
+ * is smaller then; the columns of x above it are packed once for dW.
  * Meanwhile all that the next block needs is asked for: with few samples that transfer is what takes time, with many
  * the rows of x lie so far apart that the processor does not foresee them.
  */
@@ -25,8 +26,10 @@ typedef struct {
     int64_t pitch; /* of dz: out, rounded up to whole panels */
     int64_t block, blocks, chunks;
     bool stream;      /* dX, past the caches */
+    bool few;         /* samples, no more than a panel: a tall layer's dX is turned instead of w */
     float *dz;        /* [N][pitch], zeros behind out */
     float *dz_panels; /* [panel][N][PANEL]: the same */
+    float *dz_turned; /* [pitch][PANEL]: the same of few samples */
     int64_t wt_floats, xb_pitch, xb_floats, g_floats;
     float *wt; /* [chunk][panel of rows][DEPTH][PANEL]: transposed rows of w */
     float *xb; /* [chunk][SAMPLES][xb_pitch]: columns of x */
@@ -39,13 +42,15 @@ static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *bas
     plan f = {.pitch = round_up(out, PANEL), .block = in >= CHUNKS * TALL ? TALL : LOW};
     f.blocks = ceil_div(in, f.block);
     f.chunks = min64(CHUNKS, f.blocks);
-    f.wt_floats = min64(DEPTH, out) * f.block;
+    f.few = f.block == TALL && n <= PANEL;
+    f.wt_floats = f.few ? 0 : min64(DEPTH, out) * f.block;
     f.xb_pitch = f.block + (f.block == TALL ? APART : 0);
     f.xb_floats = min64(SAMPLES, n) * f.xb_pitch;
     f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
     scratch s = {.base = base};
     f.dz = scratch_take(&s, n * f.pitch);
     f.dz_panels = scratch_take(&s, n * f.pitch);
+    f.dz_turned = scratch_take(&s, f.few ? f.pitch * PANEL : 0);
     f.wt = scratch_take(&s, f.chunks * f.wt_floats);
     f.xb = scratch_take(&s, f.chunks * f.xb_floats);
     f.g = scratch_take(&s, f.chunks * f.g_floats);
@@ -81,6 +86,8 @@ static void prepare_chunk(void *arg, int64_t chunk)
         if (job->db && width > 0)
             vec_store_n(job->db + j, job->accumulate_b ? sum + vec_load_n(job->db + j, width) : sum, width);
     }
+    if (f->few)
+        transpose(f->dz + begin, f->pitch, job->n, end - begin, f->dz_turned + begin * PANEL, PANEL);
 }
 
 /* A small layer lies in the caches: there is nothing to ask ahead for. */
@@ -128,6 +135,41 @@ static void block_dx(const plan *f, int64_t i, int64_t rows, float *wt, ahead *h
             tiles(f, &t, job->n);
         }
     }
+}
+
+/* Some elements of a row of dX, from a buffer. */
+static void store_dx(const plan *f, const float *from, float *dx, int64_t count)
+{
+    for (int64_t k = 0; k < count; k += VL) {
+        const int64_t width = min64(VL, count - k);
+        const vec v = vec_load(from + k);
+        if (f->stream && count % LINE == 0)
+            vec_stream(dx + k, v);
+        else
+            vec_store_n(dx + k, f->job.accumulate_x ? v + vec_load_n(dx + k, width) : v, width);
+    }
+}
+
+/* dX[., i..i+rows) of few samples. */
+static void block_dx_turned(const plan *f, int64_t i, int64_t rows, ahead *h)
+{
+    const dense_job *job = &f->job;
+    float turned[TALL * PANEL] __attribute__((aligned(64))), dx[PANEL * TALL] __attribute__((aligned(64)));
+    const dense_tile t = {.a = job->w + i * job->out,
+                          .a_row = job->out,
+                          .a_step = 1,
+                          .b = f->dz_turned,
+                          .b_step = PANEL,
+                          .depth = job->out,
+                          .c = turned,
+                          .c_row = PANEL,
+                          .width = job->n,
+                          .alpha = 1,
+                          .ahead = h};
+    dense_tile_rows(&t, rows);
+    transpose(turned, PANEL, rows, job->n, dx, TALL);
+    for (int64_t n = 0; n < job->n; n++)
+        store_dx(f, dx + n * TALL, job->dx + n * job->in + i, rows);
 }
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
@@ -183,7 +225,8 @@ static void next_block(const plan *f, ahead *h, int64_t i)
         return; /* the last block has none behind it */
     ahead_add(h, job->w + at, rows, job->out, job->out);
     ahead_add(h, job->x + next, job->n, rows, job->in);
-    const int64_t of_dx = ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
+    const int64_t of_dx = f->few ? dense_tile_chances(f->block, job->out)
+                                 : ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
                   of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
     ahead_begin(h, (job->dx ? of_dx : 0) + (job->use != DENSE_FROZEN ? of_dw : 0));
 }
@@ -197,7 +240,9 @@ static void sweep_chunk(void *arg, int64_t chunk)
         const int64_t i = block * f->block, rows = min64(f->block, f->job.in - i);
         if (f->block == TALL)
             next_block(f, &h, i);
-        if (f->job.dx)
+        if (f->job.dx && f->few)
+            block_dx_turned(f, i, rows, &h);
+        else if (f->job.dx)
             block_dx(f, i, rows, f->wt + chunk * f->wt_floats, &h);
         use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats, &h);
     }
