@@ -152,24 +152,54 @@ static void *come_late(void *user)
     return NULL;
 }
 
-/* 2 waits for 0, which has long come and waits for 1: that is who is named. */
-static void the_right_one_is_named(void **state)
+/* What four ranks do, in groups that the caller closes; it ends well for none. */
+static void by_four(void *(*work)(void *), gr_group *groups[4])
 {
-    (void)state;
-    gr_group *groups[4];
     talker talkers[4];
     pthread_t threads[4];
     assert_true(gr_group_threads(4, 0.3, groups));
     for (int i = 0; i < 4; i++) {
         talkers[i] = (talker){groups[i], false};
-        pthread_create(&threads[i], NULL, come_late, &talkers[i]);
+        pthread_create(&threads[i], NULL, work, &talkers[i]);
     }
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_false(talkers[i].good);
+}
+
+/* 2 waits for 0, which has long come and waits for 1: that is who is named. */
+static void the_right_one_is_named(void **state)
+{
+    (void)state;
+    gr_group *groups[4];
+    by_four(come_late, groups);
+    for (int i = 0; i < 4; i++)
         assert_true(i == 1 || strstr(gr_group_error(groups[i]), "rank 1 of 4 has not been heard of for 0.3 s"));
-    }
+    for (int i = 0; i < 4; i++)
+        gr_group_close(groups[i]);
+}
+
+/* Rank 3 is not where the others are, and all wait: 0 for 1, 1 for 3, 3 for 2, 2 for 0. */
+static void *go_in_a_circle(void *user)
+{
+    talker *t = user;
+    int word = 0, all[4];
+    if (gr_group_rank(t->group) == 3)
+        t->good = gr_group_gather(t->group, &word, sizeof word, all);
+    else
+        t->good = gr_group_broadcast(t->group, &word, sizeof word) && gr_group_broadcast(t->group, &word, sizeof word);
+    return NULL;
+}
+
+/* None is more to blame than another; that all end is what matters. */
+static void a_circle_ends(void **state)
+{
+    (void)state;
+    gr_group *groups[4];
+    by_four(go_in_a_circle, groups);
+    for (int i = 0; i < 4; i++)
+        assert_non_null(strstr(gr_group_error(groups[i]), "of 4 has not been heard of for 0.3 s"));
     for (int i = 0; i < 4; i++)
         gr_group_close(groups[i]);
 }
@@ -665,6 +695,7 @@ int main(void)
         cmocka_unit_test(groups_talk),
         cmocka_unit_test(shards_meet),
         cmocka_unit_test(the_right_one_is_named),
+        cmocka_unit_test(a_circle_ends),
         cmocka_unit_test(ranks_do_not_show),
         cmocka_unit_test(early_sums_end),
         cmocka_unit_test(goes_on_with_fewer),
