@@ -65,7 +65,7 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.chunks = conv_chunks(f.units, f.strip);
     f.phase_floats = round_up(g->c, PANEL) * f.rmax * f.smax * f.k;
     scratch s = {.base = base};
-    f.few_products = winograd_fits(call, g);
+    f.few_products = winograd_grad_x_fits(call, g);
     f.small = !f.few_products && conv_is_small(g, f.k);
     f.packed = scratch_take(&s, f.few_products ? 0 : g->stride_h * g->stride_w * f.phase_floats);
     if (f.few_products) {

@@ -6,6 +6,7 @@
  * it transforms some channels at a time, and multiplies while they lie in the second-level cache.
  */
 #include "kernels/cpu/winograd.h"
+#include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/tile.h"
 
 enum {
@@ -37,6 +38,16 @@ bool winograd_fits(const gr_call *call, const gr_geometry *g)
            min64(g->c, call->in[1]->shape[0]) >= FEW && min64(g->p, g->q) >= SMALLEST &&
            g->n * g->p * g->q >= FEW_PIXELS && sees_the_image(g->pad_top, g->p, g->h) &&
            sees_the_image(g->pad_left, g->q, g->w);
+}
+
+/*
+ * Without padding dX is larger than dz. The tiles that cover it then need as many products as the pixels of dz times
+ * the taps, where conv_small.h computes no others.
+ */
+bool winograd_grad_x_fits(const gr_call *call, const gr_geometry *g)
+{
+    const bool no_others = conv_is_small(g, call->in[1]->shape[0]);
+    return winograd_fits(call, g) && (!no_others || PLACES * winograd_tiles_of(1, g->h, g->w).count < 9 * g->p * g->q);
 }
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */

@@ -42,10 +42,12 @@
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/winograd_places.h"
 
-/* Whether y and dX of this convolution are computed this way, and whether dW is. */
+/* Whether y of this convolution is computed this way, dX, and dW. */
 bool GR_CPU(winograd_fits)(const gr_call *call, const gr_geometry *g);
+bool GR_CPU(winograd_grad_x_fits)(const gr_call *call, const gr_geometry *g);
 bool GR_CPU(winograd_grad_w_fits)(const gr_call *call, const gr_geometry *g);
 #define winograd_fits GR_CPU(winograd_fits)
+#define winograd_grad_x_fits GR_CPU(winograd_grad_x_fits)
 #define winograd_grad_w_fits GR_CPU(winograd_grad_w_fits)
 
 /* The tiles of a batch of images, counted row by row, image by image. */
