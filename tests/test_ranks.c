@@ -180,6 +180,26 @@ static void the_right_one_is_named(void **state)
         gr_group_close(groups[i]);
 }
 
+/* All but rank 0. */
+static void *wait_for_the_first(void *user)
+{
+    talker *t = user;
+    int word = 0;
+    t->good = gr_group_rank(t->group) > 0 && gr_group_broadcast(t->group, &word, sizeof word);
+    return NULL;
+}
+
+static void one_that_never_came_is_named(void **state)
+{
+    (void)state;
+    gr_group *groups[4];
+    by_four(wait_for_the_first, groups);
+    for (int i = 0; i < 4; i++) {
+        assert_true(i == 0 || strstr(gr_group_error(groups[i]), "rank 0 of 4 has not been heard of for 0.3 s"));
+        gr_group_close(groups[i]);
+    }
+}
+
 /* Rank 3 is not where the others are, and all wait: 0 for 1, 1 for 3, 3 for 2, 2 for 0. */
 static void *go_in_a_circle(void *user)
 {
@@ -198,10 +218,10 @@ static void a_circle_ends(void **state)
     (void)state;
     gr_group *groups[4];
     by_four(go_in_a_circle, groups);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         assert_non_null(strstr(gr_group_error(groups[i]), "of 4 has not been heard of for 0.3 s"));
-    for (int i = 0; i < 4; i++)
         gr_group_close(groups[i]);
+    }
 }
 
 /* --- a carrier of the test's own: sockets ------------------------------------------------------------------------- */
@@ -695,6 +715,7 @@ int main(void)
         cmocka_unit_test(groups_talk),
         cmocka_unit_test(shards_meet),
         cmocka_unit_test(the_right_one_is_named),
+        cmocka_unit_test(one_that_never_came_is_named),
         cmocka_unit_test(a_circle_ends),
         cmocka_unit_test(ranks_do_not_show),
         cmocka_unit_test(early_sums_end),
