@@ -129,9 +129,23 @@ static void by_all(void *(*work)(void *))
 static void groups_talk(void **state)
 {
     (void)state;
-    gr_group *none[3];
+    gr_group *none[2 * GR_MAX_RANKS];
     by_all(talk);
-    assert_false(gr_group_threads(3, 0, none));
+    assert_false(gr_group_threads(3, 0, none) || gr_group_threads(2 * GR_MAX_RANKS, 0, none));
+}
+
+static void a_carrier_is_of_a_rank_that_can_be(void **state)
+{
+    (void)state;
+    const struct {
+        int rank, ranks;
+    } wrong[] = {{0, 0}, {0, 3}, {0, 2 * GR_MAX_RANKS}, {-1, 2}, {2, 2}, {GR_MAX_RANKS, GR_MAX_RANKS}};
+    const gr_carrier carrier = {.close = free};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_null(gr_group_open(wrong[i].rank, wrong[i].ranks, &carrier, NULL));
+    gr_group *last = gr_group_open(GR_MAX_RANKS - 1, GR_MAX_RANKS, &carrier, NULL);
+    assert_int_equal(gr_group_rank(last), GR_MAX_RANKS - 1);
+    gr_group_close(last);
 }
 
 static void shards_meet(void **state)
@@ -313,6 +327,7 @@ typedef struct {
     int other_weights;               /* the rank that begins with others; 0: none */
     double patience;
     int64_t bucket_bytes; /* above 0: sums begin within the backward pass */
+    bool slow;            /* between its operations that pass lets others go ahead */
 } course;
 
 typedef struct {
@@ -387,6 +402,13 @@ static void take_weights(gr_module *net, member *m)
         }
 }
 
+static void dawdle(void *user, const gr_trace_event *e)
+{
+    (void)user;
+    if (strcmp(e->pass, "backward") == 0)
+        usleep(1000);
+}
+
 static void begin_elsewhere(gr_module *net)
 {
     float values[MOST];
@@ -405,6 +427,7 @@ static void *train(void *user)
     const bool differs = c->differing && gr_group_rank(m->group) == c->differing;
     gr_context *ctx = gr_open(
         &(gr_options){.device = c->device ? c->device : "cpu", .seed = 5, .threads = 1, .precision = c->precision});
+    gr_trace(ctx, c->slow ? dawdle : NULL, NULL);
     gr_module *net = c->synchronised ? normalised(ctx) : network(ctx);
     gr_optimizer *opt = gr_sgd(ctx, net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9});
     gr_set_sam(opt, c->sam ? 0.05 : 0);
@@ -499,6 +522,18 @@ static void ranks_do_not_show(void **state)
             same_bits(&early, RANKS);
         }
     }
+}
+
+/* What is summed is final, in the updates behind the first, too. */
+static void early_sums_are_not_too_early(void **state)
+{
+    (void)state;
+    course c = {.last = GR_DROP, .updates = 3};
+    run(&c, 1, one);
+    c.bucket_bytes = 256;
+    c.slow = true;
+    for (int ranks = RANKS / 2; ranks <= RANKS; ranks *= 2)
+        same_bits(&c, ranks);
 }
 
 /* A rank that fails while sums are under way ends all. */
@@ -713,11 +748,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_talk),
+        cmocka_unit_test(a_carrier_is_of_a_rank_that_can_be),
         cmocka_unit_test(shards_meet),
         cmocka_unit_test(the_right_one_is_named),
         cmocka_unit_test(one_that_never_came_is_named),
         cmocka_unit_test(a_circle_ends),
         cmocka_unit_test(ranks_do_not_show),
+        cmocka_unit_test(early_sums_are_not_too_early),
         cmocka_unit_test(early_sums_end),
         cmocka_unit_test(goes_on_with_fewer),
         cmocka_unit_test(synchronised_is_the_batch_in_one),
