@@ -3,7 +3,9 @@
  *
  * Filters are transformed once for all tiles, to four times their size. Where a block of tiles is all there is - deep
  * layers of small images - that would be written and read for few products: there a chunk is a panel of filters, which
- * it transforms some channels at a time, and multiplies while they lie in the second-level cache.
+ * it transforms some channels at a time, and multiplies while they lie in the second-level cache. Where there are many
+ * blocks, a chunk transforms the tiles of one and multiplies them with all filters: these tiles stay in that cache.
+ * Between the two, the tiles are transformed together, and a chunk is a block and a share of the panels.
  */
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/conv_small.h"
@@ -16,11 +18,11 @@ enum {
     TRANSFORMED = 4 * VL,                               /* channels of depth of a panel of filters, at a time */
     FILTERS_AHEAD = 4,                                  /* from those turned round to those asked for */
     FRESH_PLACE = TRANSFORMED * PANEL + WINOGRAD_APART, /* floats from place to place of these */
-    HELD_BYTES = 1 << 20,                               /* of transformed tiles: what the last-level cache holds, */
-    HELD_TILES = 128,                                   /* but so many that filters are not read too often */
     SHARE = 8,                                          /* tiles that a chunk transforms */
     BLOCK = 28 / TILE_ROWS * TILE_ROWS, /* tiles whose products with a panel of filters lie in the second-level cache */
-    BLOCKS = 16                         /* with fewer than these a chunk takes one panel only */
+    HELD_BLOCKS = 5,                    /* transformed together: so many that filters are not read too often */
+    MANY_BLOCKS = 8,                    /* enough for a chunk each, if their transformed tiles */
+    MANY_DEPTH = 128                    /* have no more channels: then these lie in the second-level cache, too */
 };
 
 /*
@@ -128,26 +130,30 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *room)
     const int64_t panels = ceil_div(s->channels, PANEL);
     s->in_pitch = s->depth + WINOGRAD_APART;
     s->w_pitch = s->depth * PANEL + WINOGRAD_APART;
-    s->at_once = HELD_BYTES / (int64_t)sizeof(float) / (PLACES * s->in_pitch);
-    s->at_once = min64(s->tiles.count, round_up(max64(HELD_TILES, s->at_once), BLOCK));
-    s->in_place = s->at_once * s->in_pitch + WINOGRAD_APART;
-    s->splits = ceil_div(s->at_once, BLOCK) < BLOCKS ? panels : 1;
     s->few = s->tiles.count <= BLOCK;
+    s->many = s->tiles.count > (MANY_BLOCKS - 1) * BLOCK && s->depth <= MANY_DEPTH;
+    s->at_once = s->many ? BLOCK : min64(s->tiles.count, HELD_BLOCKS * BLOCK);
+    s->in_place = s->at_once * s->in_pitch + WINOGRAD_APART;
     s->w = scratch_take(room, s->few ? 0 : panels * PLACES * s->w_pitch);
-    s->inputs = scratch_take(room, PLACES * s->in_place);
+    s->inputs = scratch_take(room, s->many ? 0 : PLACES * s->in_place);
+}
+
+/* Tile i of those held. */
+static void transform_tile(const winograd_sweep *s, int64_t i)
+{
+    winograd_at at = winograd_tile(&s->tiles, s->first + i);
+    at.row -= s->pad_top;
+    at.col -= s->pad_left;
+    const winograd_window w = winograd_window_of(&s->from, at, ALONG);
+    winograd_inputs(&w, s->depth, s->inputs + i * s->in_pitch, s->in_place);
 }
 
 /* Chunk: SHARE tiles of those held. */
 static void transform_chunk(void *arg, int64_t chunk)
 {
     const winograd_sweep *s = arg;
-    for (int64_t i = chunk * SHARE; i < min64(s->held, (chunk + 1) * SHARE); i++) {
-        winograd_at at = winograd_tile(&s->tiles, s->first + i);
-        at.row -= s->pad_top;
-        at.col -= s->pad_left;
-        const winograd_window w = winograd_window_of(&s->from, at, ALONG);
-        winograd_inputs(&w, s->depth, s->inputs + i * s->in_pitch, s->in_place);
-    }
+    for (int64_t i = chunk * SHARE; i < min64(s->held, (chunk + 1) * SHARE); i++)
+        transform_tile(s, i);
 }
 
 /*
@@ -235,18 +241,35 @@ static void write_panel(const winograd_sweep *s, span tiles, int64_t panel, cons
                        min64(PANEL, s->channels - panel * PANEL), products + (i - tiles.begin) * PANEL);
 }
 
-/* Chunk (share of the panels, block of the tiles held): shares in turn, so that threads use the same filters. */
-static void sweep_chunk(void *arg, int64_t chunk)
+/* Results of some of the tiles held, a panel of channels, all filters being transformed. */
+static void run_panel(const winograd_sweep *s, span tiles, int64_t panel)
+{
+    float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
+    const float *u = s->w + panel * PLACES * s->w_pitch;
+    multiply(s, tiles, panel, (span){0, s->depth}, u, s->w_pitch, products);
+    write_panel(s, tiles, panel, products);
+}
+
+/* Chunk (panel, block of the tiles held): panels in turn, so that threads use the same filters. */
+static void panel_chunk(void *arg, int64_t chunk)
 {
     const winograd_sweep *s = arg;
-    float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
     const int64_t blocks = ceil_div(s->held, BLOCK), first = chunk % blocks * BLOCK;
-    const span tiles = {first, min64(s->held, first + BLOCK)}, depth = {0, s->depth};
-    const span panels = part_of(ceil_div(s->channels, PANEL), chunk / blocks, s->splits);
-    for (int64_t panel = panels.begin; panel < panels.end; panel++) {
-        multiply(s, tiles, panel, depth, s->w + panel * PLACES * s->w_pitch, s->w_pitch, products);
-        write_panel(s, tiles, panel, products);
-    }
+    run_panel(s, (span){first, min64(s->held, first + BLOCK)}, chunk / blocks);
+}
+
+/* Chunk: one of many blocks, transformed and multiplied with all filters. */
+static void block_chunk(void *arg, int64_t chunk)
+{
+    float inputs[PLACES * (BLOCK * (MANY_DEPTH + WINOGRAD_APART) + WINOGRAD_APART)] __attribute__((aligned(64)));
+    winograd_sweep s = *(const winograd_sweep *)arg;
+    s.inputs = inputs;
+    s.first = chunk * BLOCK;
+    s.held = min64(BLOCK, s.tiles.count - s.first);
+    for (int64_t i = 0; i < s.held; i++)
+        transform_tile(&s, i);
+    for (int64_t panel = 0; panel < ceil_div(s.channels, PANEL); panel++)
+        run_panel(&s, (span){0, s.held}, panel);
 }
 
 /* Chunk: a panel of filters, transformed for the only block of tiles. */
@@ -274,12 +297,17 @@ void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bo
 
 void winograd_sweep_run(const gr_exec *exec, winograd_sweep *s)
 {
+    const int64_t panels = ceil_div(s->channels, PANEL);
+    if (s->many) {
+        gr_parallel_for(exec, ceil_div(s->tiles.count, BLOCK), block_chunk, s);
+        return;
+    }
     for (s->first = 0; s->first < s->tiles.count; s->first += s->at_once) {
         s->held = min64(s->at_once, s->tiles.count - s->first);
         gr_parallel_for(exec, ceil_div(s->held, SHARE), transform_chunk, s);
         if (s->few)
-            gr_parallel_for(exec, ceil_div(s->channels, PANEL), few_chunk, s);
+            gr_parallel_for(exec, panels, few_chunk, s);
         else
-            gr_parallel_for(exec, ceil_div(s->held, BLOCK) * s->splits, sweep_chunk, s);
+            gr_parallel_for(exec, ceil_div(s->held, BLOCK) * panels, panel_chunk, s);
     }
 }

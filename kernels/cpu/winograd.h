@@ -162,16 +162,17 @@ typedef struct {
     int64_t depth;          /* channels read */
     int64_t p, q, channels; /* of the result */
     winograd_tiles tiles;
-    int64_t at_once, splits;    /* tiles in scratch; shares of the panels, a chunk each */
+    int64_t at_once;            /* tiles in scratch, or of a chunk where there are many */
     int64_t in_pitch, in_place; /* floats from tile to tile, and from place to place */
     const float *filters;       /* [K,3,3,C] */
     bool turned;                /* round, for dX */
     bool few;                   /* tiles: each panel of filters is transformed when it is used, none are in scratch */
-    int64_t w_pitch;            /* floats from place to place of the transformed filters */
-    float *w;                   /* these: [panel of channels][place][depth][PANEL] */
-    float *inputs;              /* B d B': [place][tile][in_pitch] */
-    const float *bias;          /* [panel][PANEL] or NULL */
-    float *out;                 /* [N,P,Q,channels] */
+    bool many;         /* tiles: each block's are transformed by whom they are multiplied by, none are in scratch */
+    int64_t w_pitch;   /* floats from place to place of the transformed filters */
+    float *w;          /* these: [panel of channels][place][depth][PANEL] */
+    float *inputs;     /* B d B': [place][tile][in_pitch] */
+    const float *bias; /* [panel][PANEL] or NULL */
+    float *out;        /* [N,P,Q,channels] */
     bool accumulate, relu;
     int64_t first, held; /* tiles now in scratch */
 } winograd_sweep;
