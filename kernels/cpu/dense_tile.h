@@ -4,8 +4,8 @@
  *   c[i][j] (+)= alpha (bias[j] + sum_k a[i][k] b[k][j])      for i < rows, j < width <= PANEL
  *
  * as tile.h has it, but for operands that come from memory: while it computes it asks for what the next block needs,
- * into the second-level cache: a block is twice as large as the first, and lines on their way there wait in fewer buffers
- * than the memory's latency wants.
+ * into the second-level cache: a block is twice as large as the first, and lines on their way there wait in fewer
+ * buffers than the memory's latency wants.
  */
 #ifndef GRADUS_CPU_DENSE_TILE_H
 #define GRADUS_CPU_DENSE_TILE_H
