@@ -132,12 +132,13 @@ static inline phase_result<E> phase_pixels(E *dx, const gr_geometry *g, const co
     return phase_result<E>{all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
 }
 
-template <class E> GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, quad v)
+template <class E>
+GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, bool whole, quad v)
 {
     const conv_phase *f = &to->phase;
     const digits at = digits_of(row, (radices){f->rows, f->columns});
     const int h = at.middle * to->stride_h + f->first_h, w = at.low * to->stride_w + f->first_w;
-    finish(&to->dx, ((int64_t)at.high * to->h + h) * to->w + w, column, inside, v);
+    finish(&to->dx, ((int64_t)at.high * to->h + h) * to->w + w, column, inside, whole, v);
 }
 
 #endif

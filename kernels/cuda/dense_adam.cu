@@ -29,11 +29,10 @@ typedef struct {
     int64_t n;
 } adam_result;
 
-GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_t inside, quad g)
+GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_t inside, bool whole, quad g)
 {
     if (to->state->skip)
         return;
-    const bool whole = to->n % QUAD == 0;
     const int64_t at = row * to->n + column;
     const adam_numbers numbers = *to->numbers;
     const float factor = 1 / to->state->loss_scale;

@@ -24,11 +24,10 @@ typedef struct {
     int64_t n;
 } sgd_result;
 
-GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t inside, quad g)
+GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t inside, bool whole, quad g)
 {
     if (to->state->skip)
         return;
-    const bool whole = to->n % QUAD == 0;
     const float lr = (float)to->state->lr / to->state->loss_scale;
     float *at = to->w + row * to->n + column;
     quad w = quad_inside(at, inside, whole);

@@ -6,7 +6,8 @@
  *   gemm_join  thread (quad of results, share of the splits): adds each share in order, then the shares in order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with
- *   finish(&d, row, column, inside, sums)      inside: how many of the four columns exist
+ *   finish(&d, row, column, inside, whole, sums)   inside: how many of the four columns exist; whole: all or none of
+ *                                                  every four, which in kernels of whole operands goes without saying
  */
 #ifndef GRADUS_GEMM_CUH
 #define GRADUS_GEMM_CUH
@@ -28,6 +29,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
     const int64_t m = tile / p.tiles_n * TILE::M, n = tile % p.tiles_n * TILE::N;
     const int64_t first = split * p.split_depth, end = first + p.split_depth < p.k ? first + p.split_depth : p.k;
+    const bool whole = COPIED<A> || COPIED<B> || p.pitch == p.n;
     quad sum[TILE::QUADS];
     tile_product(TILE(), sum, &a, &b, m, n, first, end);
 #pragma unroll
@@ -38,7 +40,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
         if (p.splits > 1)
             quad_write(partial + (split * p.m + row) * p.pitch + column, sum[i]);
         else
-            finish(&to, row, column, inside, sum[i]);
+            finish(&to, row, column, whole ? (int64_t)QUAD : inside, whole, sum[i]);
     }
 }
 
@@ -63,7 +65,7 @@ static __global__ void __launch_bounds__(JOIN_THREADS) gemm_join(const float *pa
             sum.at[j] += share_sum[other * quads + mine].at[j];
     const unsigned row = number / across, column = number % across * QUAD;
     if (share == 0 && at < count)
-        finish(&to, row, column, p.n - column, sum);
+        finish(&to, row, column, p.n - column, p.pitch == p.n, sum);
 }
 
 /* Enough of them that a thread adds few splits, few enough that most threads are not needed for that alone. */
@@ -138,7 +140,7 @@ template <class A, class B, class TO>
 static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
 {
     const gemm_plan p = gemm_cut<typename A::element>(exec, m, n, k);
-    if (may_be_whole(a) && may_be_whole(b))
+    if (may_be_whole(a) && may_be_whole(b) && p.pitch == n)
         gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
     else
         gemm_loose(exec, a, b, to, p);

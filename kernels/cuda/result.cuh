@@ -14,9 +14,9 @@ template <class E> struct result {
     bool relu, accumulate;
 };
 
-template <class E> GR_DEVICE void finish(const result<E> *to, int64_t row, int64_t column, int64_t inside, quad v)
+template <class E>
+GR_DEVICE void finish(const result<E> *to, int64_t row, int64_t column, int64_t inside, bool whole, quad v)
 {
-    const bool whole = to->n % QUAD == 0;
     E *c = to->c + row * to->n + column;
     quad add = {{0, 0, 0, 0}};
     if (to->bias)

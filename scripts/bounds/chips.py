@@ -6,6 +6,7 @@ A chip is its architecture's numbers with its own: multiprocessors, boost clock 
 
 import re
 
+# Cycles are those of the boost clock; Hopper's tensor cores run at 0.923 of it.
 # A quarter of a multiprocessor: lanes of pipes; a multiprocessor: limits, latencies in cycles, widths in bytes a cycle.
 ARCHITECTURES = {
     70: dict(warps=64, blocks=32, registers=65536, shared=96 << 10, shared_block_reserved=0, l1_bytes=128 << 10,
@@ -30,7 +31,7 @@ ARCHITECTURES = {
              l2_port=32, latency_shared=29, latency_l1=38, latency_l2=230, latency_dram=480),
     90: dict(warps=64, blocks=32, registers=65536, shared=228 << 10, shared_block_reserved=1024, l1_bytes=256 << 10,
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=16, lanes_special=4,
-             lanes_convert=16, tensor=640, tensor_f32=640,
+             lanes_convert=16, tensor=473, tensor_f32=473,
              lsu_lanes=32, l1_lines=2, partial_write=2, shared_width=128,
              l2_port=64, latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }

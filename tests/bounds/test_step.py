@@ -17,7 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from bounds import arguments, errors, here, kernels, launches, ours, step, store, tell, tools  # noqa: E402
+from bounds import arguments, errors, here, kernels, launches, ours, plans, step, store, tell, tools  # noqa: E402
 
 GRADUS = os.environ["GRADUS"]
 BATCH = 4
@@ -127,6 +127,16 @@ class Recorded(unittest.TestCase):
         normalise, = (one for one in self.update if one.base == "normalise")
         self.assertEqual((normalise.grid, normalise.block), ((pixels // 1024, 1, 1), (256, 1, 1)))
         self.assertIn(struct.pack("<q", pixels), normalise.parameters)
+
+    def test_products_fill_a_gpu(self):
+        """Those of 50 million multiply-adds and more, on an H100: little padding, multiprocessors that end together."""
+        found = plans.products(launches.of_update(GRADUS, "cifar10-cnn", 128, 132))
+        self.assertEqual(len(found), 12)
+        for one in found:
+            self.assertEqual(one.blocks, one.tiles * one.splits, one)
+            if one.m * one.n * one.k >= 50e6:
+                self.assertGreaterEqual(one.useful, 0.8, one)
+                self.assertGreaterEqual(one.waves(132), 0.7, one)
 
     def test_what_is_told(self):
         if lacking := missing("nvcc", "cuobjdump", "cc"):
