@@ -13,7 +13,7 @@ typedef struct {
     const gr_module *head; /* that may keep its first values; NULL: none may */
     bool head_kept;
     char told[ROOM];
-} import;
+} importing;
 
 /* --- what fits ---------------------------------------------------------------------------------------------------- */
 
@@ -23,22 +23,8 @@ static bool is_of_layer(const char *name, const gr_module *layer)
     return layer && strncmp(name, layer->name, length) == 0 && name[length] == '.' && !strchr(name + length + 1, '.');
 }
 
-bool gr__value_fits(const gr_match *m, int i)
-{
-    const gr_parameter_plan *plan = gr__stored_plan(m->net, i);
-    int64_t want[GR_MAX_DIMS];
-    if (m->from[i] < 0)
-        return false;
-    const gr_saved_tensor *t = &m->file->tensors[m->from[i]];
-    gr__disk_shape(plan, m->tool, want);
-    bool same = t->ndim == plan->ndim;
-    for (int d = 0; same && d < plan->ndim; d++)
-        same = t->shape[d] == want[d];
-    return same && (t->type == GR_F64 || t->type == GR_F32 || t->type == GR_F16 || t->type == GR_BF16);
-}
-
 /* Whether all of the head fits: its weight and its bias go together. */
-static bool head_fits(const import *m)
+static bool head_fits(const importing *m)
 {
     bool fits = true;
     for (int i = 0; i < gr__weights_count(m->match.net); i++)
@@ -48,12 +34,12 @@ static bool head_fits(const import *m)
 }
 
 /* Value i does not come from the file: it is the head's, which keeps its own. */
-static bool stays(const import *m, int i)
+static bool stays(const importing *m, int i)
 {
     return m->head_kept && is_of_layer(gr__stored_plan(m->match.net, i)->name, m->head);
 }
 
-static bool fail_at(const import *m, int i)
+static bool fail_at(const importing *m, int i)
 {
     const gr_parameter_plan *plan = gr__stored_plan(m->match.net, i);
     gr_context *ctx = m->match.net->ctx;
@@ -72,7 +58,7 @@ static bool fail_at(const import *m, int i)
     return gr__fail(ctx, GR_BAD_DATA, "%s: %s has shape %s; the model wants %s", m->path, t->name, a, b);
 }
 
-static int first_misfit(const import *m)
+static int first_misfit(const importing *m)
 {
     for (int i = 0; i < gr__weights_count(m->match.net); i++)
         if (!stays(m, i) && !gr__value_fits(&m->match, i))
@@ -81,7 +67,7 @@ static int first_misfit(const import *m)
 }
 
 /* All of it or none. */
-static bool check(import *m)
+static bool check(importing *m)
 {
     const gr_match *match = &m->match;
     m->head_kept = m->head && !head_fits(m);
@@ -97,13 +83,13 @@ static bool check(import *m)
 
 /* --- what is told ------------------------------------------------------------------------------------------------- */
 
-static void tell(import *m, const char *a, const char *b, const char *c)
+static void tell(importing *m, const char *a, const char *b, const char *c)
 {
     const size_t used = strlen(m->told);
     snprintf(m->told + used, ROOM - used, "%s%s%s", a, b, c);
 }
 
-static bool has_role(const import *m, gr_parameter_role role, bool flattened)
+static bool has_role(const importing *m, gr_parameter_role role, bool flattened)
 {
     for (int i = 0; i < gr_parameter_count(m->match.net); i++) {
         const gr_parameter_plan *plan = gr__stored_plan(m->match.net, i);
@@ -113,7 +99,7 @@ static bool has_role(const import *m, gr_parameter_role role, bool flattened)
     return false;
 }
 
-static void tell_layout(import *m)
+static void tell_layout(importing *m)
 {
     const bool torch = m->match.tool == GR__AS_TORCH;
     tell(m, torch ? "PyTorch's layout" : "Keras' layout", "", "");
@@ -127,7 +113,7 @@ static void tell_layout(import *m)
         tell(m, "; no file tells the epsilon of batch normalisation, Keras' usual one is 1e-3 and not 1e-5", "", "");
 }
 
-static void tell_order(import *m)
+static void tell_order(importing *m)
 {
     tell(m, "; by their order", "", "");
     for (int i = 0; i < m->match.n_model; i++) {
@@ -140,7 +126,7 @@ static void tell_order(import *m)
 }
 
 /* What was done beyond copying. Gradus' own files carry a checksum; of them there is nothing to tell. */
-static void tell_all(import *m)
+static void tell_all(importing *m)
 {
     int beside = 0;
     for (int i = 0; i < m->match.file->n; i++)
@@ -160,7 +146,7 @@ static void tell_all(import *m)
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-static bool load(import *m)
+static bool load(importing *m)
 {
     const gr_match *match = &m->match;
     bool good = true;
@@ -170,7 +156,7 @@ static bool load(import *m)
     return good;
 }
 
-static bool fill_report(import *m, gr_import_report *report)
+static bool fill_report(importing *m, gr_import_report *report)
 {
     tell_all(m);
     const char *told = gr__keep_text(m->match.net->ctx, m->told);
@@ -197,7 +183,7 @@ bool gr_import_weights(gr_module *net, const char *path, const gr_import_options
     *report = (gr_import_report){.told = "", .head = ""};
     if (!gr__weights_ready(net, path, "gr_import_weights") || !gr__weights_read(net->ctx, path, &file))
         return false;
-import m = {.path = path, .head = options && options->keep_head ? gr__head(net) :NULL };
+    importing m = {.path = path, .head = options && options->keep_head ? gr__head(net) : NULL};
     bool good = is_plausible(net, path, &file) && gr__tool_of(net->ctx, path, &file, &tool) &&
                 gr__match(net, &file, tool, &m.match);
     if (good) {

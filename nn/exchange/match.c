@@ -183,6 +183,20 @@ bool gr__match(const gr_module *net, const gr_safetensors *file, gr_disk_order t
     return gr_ok(ctx);
 }
 
+bool gr__value_fits(const gr_match *m, int i)
+{
+    const gr_parameter_plan *plan = gr__stored_plan(m->net, i);
+    int64_t want[GR_MAX_DIMS];
+    if (m->from[i] < 0)
+        return false;
+    const gr_saved_tensor *t = &m->file->tensors[m->from[i]];
+    gr__disk_shape(plan, m->tool, want);
+    bool same = t->ndim == plan->ndim;
+    for (int d = 0; same && d < plan->ndim; d++)
+        same = t->shape[d] == want[d];
+    return same && (t->type == GR_F64 || t->type == GR_F32 || t->type == GR_F16 || t->type == GR_BF16);
+}
+
 void gr__match_free(gr_match *m)
 {
     free(m->model);

@@ -3,6 +3,7 @@
  *
  *   fit_check.c   what is refused
  *   fit_open.c    memory, planned for every shape that the run will meet
+ *   fit_loader.c  batches of the size that it is time for
  *   stages.c      batch size and learning rate of every update
  *   trainer.c     what an update computes; step_graph.c has the device repeat it
  *   readings.c    what the host knows of it, and when a run has gone bad
@@ -100,28 +101,6 @@ static void update(gr_fit_run *f, gr_batch *piece)
         report(f, false);
     gr__fit_ranks_stop(f);
     gr__fit_state_keep(f);
-}
-
-bool gr__fit_open_loader(gr_fit_run *f, gr_batch_stage stage, int64_t skip)
-{
-    gr_trainer *t = &f->trainer;
-    gr__time_add_loader(&f->closed, t->loader, &f->closed.compute);
-    gr_loader_close(t->loader);
-    t->loader = gr_loader_open(f->set, &(gr_loader_options){.batch = stage.batch,
-                                                            .micro_batch = f->o->micro_batch,
-                                                            .order = f->o->order,
-                                                            .last = f->o->last,
-                                                            .epoch = stage.epoch,
-                                                            .skip = skip,
-                                                            .workers = f->o->workers,
-                                                            .prefetch = f->o->prefetch,
-                                                            .on_device = f->o->on_device,
-                                                            .shards = t->sum.shards,
-                                                            .rank = gr_group_rank(f->o->group),
-                                                            .ranks = gr_group_size(f->o->group)});
-    f->p.batch = stage.batch;
-    f->p.batches = gr_loader_batches(t->loader);
-    return t->loader != NULL;
 }
 
 /* False: recorded. */
