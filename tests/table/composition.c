@@ -3,6 +3,7 @@
  * and the tape, on ref in double and on cpu, and must give the fused operation's truth.
  */
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/context.h"
@@ -118,8 +119,26 @@ static answer_fn composition_of(const row *r)
     }
 }
 
+/*
+ * The fused operation is never computed by Winograd's algorithm, the convolution that it replaces may be. Then an
+ * element errs by what stands in its tile (kernels/cpu/winograd.h), also where no gradient reaches it, as in the last
+ * pixels of a side that windows leave out. What stands there is no more than what stands anywhere.
+ */
+static double least_magnitude(const truth *t, int buffer)
+{
+    enum { WINOGRAD_CHANNELS = 32 };
+    const row *r = t->run.row;
+    const int64_t *w = r->shape[1];
+    double largest = 0;
+    if (r->op->id == GR_OP_conv2d_relu_max_pool && w[1] == 3 && w[2] == 3 && w[3] >= WINOGRAD_CHANNELS)
+        for (int64_t i = 0; t->products[buffer] > 0 && i < trial_count(&t->run, buffer); i++)
+            largest = fmax(largest, t->magnitude[buffer][i]);
+    return largest;
+}
+
 static void compare(const truth *t, const char *device, double eps)
 {
+    const bool strict = eps <= DBL_EPSILON;
     row once = *t->run.row;
     once.updates = 1;
     gr_context *ctx = gr_open(&(gr_options){.device = device});
@@ -127,7 +146,9 @@ static void compare(const truth *t, const char *device, double eps)
     if (answer_get(ctx, &once, composition_of(&once), &a)) {
         for (int i = 0; i < TRIAL_SLOTS; i++)
             if (a.value[i] && t->magnitude[i])
-                truth_compare(t, i, a.value[i], NULL, (exactness){.eps = eps, .times = 2}, device, "composition");
+                truth_compare(t, i, a.value[i], NULL,
+                              (exactness){.eps = eps, .times = 2, .least = strict ? 0 : least_magnitude(t, i)}, device,
+                              "composition");
     } else {
         report_failure(t->run.row, device, "composition: %s", gr_error_text(ctx));
     }

@@ -55,6 +55,7 @@ typedef struct {
     double factors; /* u of the factors of products; 0: they are as they are */
     bool cut;       /* products are added by tensor cores */
     double times;   /* the bound is scaled up so many times; 1: as stated */
+    double least;   /* a magnitude counts as at least so much; 0: as it is */
 } exactness;
 
 /*
