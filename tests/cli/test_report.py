@@ -77,6 +77,11 @@ class Data(Report):
         self.assertEqual(self.report("a")["command"], "gradus report a --out page.html")
         self.assertEqual((folder / "results.jsonl").read_bytes(), before)
 
+    def test_chance_is_of_the_samples(self):
+        """Pictures of two of three classes: whoever always gives one answer is right as often as its class comes."""
+        self.sweep("a", [row(test_confusion=[[50, 70, 0], [10, 70, 0], [0, 0, 0]])])
+        self.assertEqual(self.report("a")["sweeps"][0]["chance"], 0.6)
+
     def test_seeds_in_words(self):
         for seeds, told in ((1, "One seed: no interval."), (2, "2 seeds: no interval is drawn.")):
             self.sweep(f"s{seeds}", [row(seed=s) for s in range(1, seeds + 1)])

@@ -1,6 +1,7 @@
 /* sweep_data.c - see sweep_data.h. */
 #include "report/sweep_data.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,13 +30,30 @@ static json_t *page_rows(const runs *r)
     return rows;
 }
 
-/* The accuracy of who always gives the same answer, by the classes that rows tell of; null: they do not. */
+/* The samples of a class, as a row of a confusion matrix counts them. */
+static double samples_of(const json_t *answers)
+{
+    double sum = 0;
+    size_t i;
+    const json_t *n;
+    json_array_foreach(answers, i, n) sum += json_number_value(n);
+    return sum;
+}
+
+/* The accuracy of who always answers with the class that most test samples have; null: no row tells of them. */
 static json_t *chance(const runs *r)
 {
     for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
-        const size_t classes = json_array_size(json_object_get(json_array_get(r->journal.rows, i), "test_confusion"));
-        if (classes > 0)
-            return json_real(1 / (double)classes);
+        const json_t *confusion = json_object_get(json_array_get(r->journal.rows, i), "test_confusion"), *answers;
+        double most = 0, all = 0;
+        size_t c;
+        json_array_foreach(confusion, c, answers)
+        {
+            most = fmax(most, samples_of(answers));
+            all += samples_of(answers);
+        }
+        if (all > 0)
+            return json_real(most / all);
     }
     return json_null();
 }

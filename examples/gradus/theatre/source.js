@@ -21,7 +21,7 @@ const sums = sumLines();
 /* Cells of a line's sums. */
 function sumCells(sum) {
   if (!sum)
-    return "<td></td><td></td>";
+    return '<td class="sectors"></td><td class="turns"></td>';
   const lines = `title="${count(sum.requests, "request")} by this block's warps"`;
   return `<td class="sectors" ${lines}>${sum.sectors || ""}</td>` +
          `<td class="turns" ${lines}>${sum.turns ? `+${sum.turns}` : ""}</td>`;
@@ -39,14 +39,17 @@ function showFile(file) {
     return;
   }
   const table = document.createElement("table");
-  table.innerHTML = '<thead><tr><th></th><th></th><th title="sectors of global memory">sectors</th>' +
-                    '<th title="turns beyond the first, by bank conflicts">turns</th><th></th></tr></thead>' +
-                    '<tbody></tbody>';
+  table.innerHTML = '<thead><tr><th></th><th></th><th class="sectors" title="sectors of global memory">sectors</th>' +
+                    '<th class="turns" title="turns beyond the first, by bank conflicts">turns</th><th></th></tr>' +
+                    '</thead><tbody></tbody>';
   text.replace(/\n$/, "").split("\n").forEach((line, i) => {
     const row = table.tBodies[0].insertRow(), sum = sums.get(`${file}:${i + 1}`);
     row.innerHTML = `<td class="number">${i + 1}</td><td class="here"></td>${sumCells(sum)}` +
-                    `<td>${escape(line)}</td>`;
+                    `<td class="text">${escape(line)}</td>`;
     row.className = sum ? "used" : "";
+    for (const kind of ["sectors", "turns"]) /* a column is there where something is in it */
+      if (sum && sum[kind])
+        table.classList.add(`with-${kind}`);
     row.addEventListener("click", () => goToLine(file, i + 1));
     source.rows.set(i + 1, row);
   });
