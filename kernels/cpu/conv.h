@@ -8,7 +8,7 @@
 #ifndef GRADUS_CPU_CONV_H
 #define GRADUS_CPU_CONV_H
 
-#include "kernels/cpu/sweep.h"
+#include "kernels/cpu/cpu.h"
 
 /* Most chunks of a call: enough for many processors, few enough for strips and partial sums to stay small. */
 enum { CONV_CHUNKS = 32 };
@@ -50,52 +50,5 @@ void GR_CPU(conv_pack)(const gr_call *call, float *packed, float *bias);
 /* The bias alone. */
 void GR_CPU(conv_pack_bias)(const gr_call *call, float *bias);
 #define conv_pack_bias GR_CPU(conv_pack_bias)
-
-/* --- dz: the gradient of the convolution's own result ------------------------------------------------------------- */
-
-/* Where dz[N,P,Q,K] comes from. It is never stored whole. */
-typedef struct {
-    const float *dy;       /* [N,P,Q,K], or [N,pool.p,pool.q,K] */
-    const float *y;        /* [N,P,Q,K]: dz = dy [y > 0]; NULL: dz = dy */
-    const uint8_t *argmax; /* [N,pool.p,pool.q,K]: dy reaches the winners of pooling windows; NULL: no pooling */
-    gr_geometry pool;
-    int64_t p, q, k;
-} conv_dz;
-
-/*
- * Rows [row.begin, row.end), columns [col.begin, col.end) and channels [channel.begin, channel.end) of image n into
- * dst[row][col][step], of which pitch are written: zeros outside the image and from the last channel up to pitch.
- */
-typedef struct {
-    int64_t n;
-    span row, col, channel;
-} conv_box;
-void GR_CPU(conv_dz_fill)(const conv_dz *dz, const conv_box *box, float *dst, int64_t pitch, int64_t step);
-#define conv_dz_fill GR_CPU(conv_dz_fill)
-
-/* sum[PANEL] += each row of dz[pixels][PANEL]: for db. */
-void GR_CPU(conv_add_rows)(const float *dz, int64_t pixels, float *sum);
-#define conv_add_rows GR_CPU(conv_add_rows)
-
-/*
- * --- gradients, for both operations: slots x 0, w 1, b 2. For their scratch, dz need say no more than its sizes and
- * pooling windows.
- */
-
-size_t GR_CPU(conv_backward_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-#define conv_backward_scratch GR_CPU(conv_backward_scratch)
-
-void GR_CPU(conv_backward)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-#define conv_backward GR_CPU(conv_backward)
-
-/* Its two halves: dX, then dW and db. Both use scratch from its beginning. */
-size_t GR_CPU(conv_grad_x_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-size_t GR_CPU(conv_grad_w_scratch)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-void GR_CPU(conv_grad_x)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-void GR_CPU(conv_grad_w)(const gr_call *call, const gr_geometry *g, const conv_dz *dz);
-#define conv_grad_x_scratch GR_CPU(conv_grad_x_scratch)
-#define conv_grad_w_scratch GR_CPU(conv_grad_w_scratch)
-#define conv_grad_x GR_CPU(conv_grad_x)
-#define conv_grad_w GR_CPU(conv_grad_w)
 
 #endif

@@ -5,7 +5,10 @@
  * (conv_small.h), and 3x3 filters of many channels need fewer products (winograd.h). The gradients are in conv_grad_x.c
  * and conv_grad_w.c.
  */
+#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_backward.h"
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/sweep.h"
 #include "kernels/cpu/winograd.h"
 
 typedef struct {

@@ -6,8 +6,11 @@
  * pooling windows overlap, the activations they share are computed once for each row. Pictures under the usual windows
  * have so few products to a result that the way through a buffer would cost as much as they do: conv_pooled.h.
  */
+#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_backward.h"
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/pooling.h"
+#include "kernels/cpu/sweep.h"
 
 enum { BLOCK_FLOATS = 6144 }; /* activations of a block, 24 KiB */
 

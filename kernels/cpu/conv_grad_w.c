@@ -11,8 +11,11 @@
  * summed with fewer products by winograd_grad_w.c. Where the usual pooling leaves most of dz zero, its winners alone
  * are multiplied (conv_pooled.h).
  */
+#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_grad.h"
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/tile.h"
 #include "kernels/cpu/winograd.h"
 
 typedef struct {

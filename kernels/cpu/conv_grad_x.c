@@ -9,8 +9,11 @@
  * Small images are swept in groups (conv_small.h); 3x3 filters of many channels need fewer products (winograd.h); under
  * pooling windows it starts from their winners (conv_pooled.h).
  */
+#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_grad.h"
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/sweep.h"
 #include "kernels/cpu/winograd.h"
 
 enum { PACK = 8 }; /* filters that a chunk packs */

@@ -18,7 +18,7 @@
 #ifndef GRADUS_CPU_CONV_POOLED_H
 #define GRADUS_CPU_CONV_POOLED_H
 
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_dz.h"
 
 enum {
     POOL_TAPS = 3,   /* rows and columns of a filter */

@@ -1,6 +1,7 @@
 /* conv_small.c - small images: groups of them, forward and dX. */
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/pooling.h"
+#include "kernels/cpu/tile.h"
 
 enum {
     FEW_PIXELS = 64,      /* of an output that counts as small */

@@ -10,7 +10,7 @@
 #ifndef GRADUS_CPU_CONV_SMALL_H
 #define GRADUS_CPU_CONV_SMALL_H
 
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_dz.h"
 
 /* Whether a convolution with k filters is to be computed this way. */
 bool GR_CPU(conv_is_small)(const gr_geometry *g, int64_t k);

@@ -8,6 +8,7 @@
  * tile reads lies in one piece that stays in the first-level cache for all taps.
  */
 #include "kernels/cpu/conv_small.h"
+#include "kernels/cpu/tile.h"
 
 static span part_channels(const small_grad_w *f, int64_t part)
 {

@@ -39,7 +39,7 @@
 #ifndef GRADUS_CPU_WINOGRAD_H
 #define GRADUS_CPU_WINOGRAD_H
 
-#include "kernels/cpu/conv.h"
+#include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/winograd_places.h"
 
 /* Whether y of this convolution is computed this way, dX, and dW. */
