@@ -301,7 +301,8 @@ double truth_cut(const truth *t, int buffer, int64_t i)
 /* How far element i of a buffer may lie from want; what stood there before was added to. */
 static double bound(const truth *t, int buffer, int64_t i, const double *before, exactness of)
 {
-    double m = fmax(t->magnitude[buffer][i], of.least), underflow = of.eps > DBL_EPSILON ? (double)FLT_MIN : 0;
+    double m = (of.magnitude ? of.magnitude : t->magnitude[buffer])[i],
+           underflow = of.eps > DBL_EPSILON ? (double)FLT_MIN : 0;
     double addition = before ? m + fabs(before[i]) : 0;
     double rounding = t->products[buffer] * of.factors * (2 + of.factors) * m;
     rounding += of.cut ? truth_cut(t, buffer, i) : 0;

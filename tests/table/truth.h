@@ -52,10 +52,10 @@ double truth_cut(const truth *t, int buffer, int64_t i);
 /* How exactly was computed. */
 typedef struct {
     double eps;
-    double factors; /* u of the factors of products; 0: they are as they are */
-    bool cut;       /* products are added by tensor cores */
-    double times;   /* the bound is scaled up so many times; 1: as stated */
-    double least;   /* a magnitude counts as at least so much; 0: as it is */
+    double factors;          /* u of the factors of products; 0: they are as they are */
+    bool cut;                /* products are added by tensor cores */
+    double times;            /* the bound is scaled up so many times; 1: as stated */
+    const double *magnitude; /* in place of the truth's own; NULL: that */
 } exactness;
 
 /*
