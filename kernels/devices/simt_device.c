@@ -8,6 +8,7 @@
 #include "kernels/cuda/add_to.h"
 #include "kernels/devices/staging.h"
 #include "kernels/ops/kernels.h"
+#include "kernels/simt/environment.h"
 #include "kernels/simt/queue.h"
 #include "kernels/simt/simt.h"
 
@@ -192,18 +193,10 @@ static void simt_close(gr_device *d)
     free(d);
 }
 
-/* Of the GPU that is played, for which products are cut: an A100's, if the environment names no other number. */
-static int multiprocessors(void)
-{
-    const char *asked = getenv("GRADUS_SIMT_MULTIPROCESSORS");
-    const int count = asked ? atoi(asked) : 0;
-    return count > 0 ? count : 108;
-}
-
 gr_device *gr__simt_device(const char **why)
 {
-    simt_device *simt = calloc(1, sizeof *simt);
-    *why = NULL;
+    const gr__simt_wishes asked = gr__simt_environment(why);
+    simt_device *simt = *why ? NULL : calloc(1, sizeof *simt);
     if (!simt)
         return NULL;
     gr_device *d = &simt->device;
@@ -211,7 +204,7 @@ gr_device *gr__simt_device(const char **why)
                      .isa = "plain",
                      .real = GR_F32,
                      .tf32 = true,
-                     .multiprocessors = multiprocessors(),
+                     .multiprocessors = asked.multiprocessors,
                      .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels,
                      .probes = &probes,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/simt/environment.h"
 #include "kernels/simt/poison.h"
 
 __thread gr__simt_machine *gr__simt_now;
@@ -45,15 +46,11 @@ static void make_key(void)
 
 static void read_environment(gr__simt_machine *m)
 {
-    const char *order = getenv("GRADUS_SIMT_ORDER"), *seed = getenv("GRADUS_SIMT_SEED");
-    m->order = GR__SIMT_FORWARD;
-    if (order && !strcmp(order, "reverse"))
-        m->order = GR__SIMT_REVERSE;
-    if (order && !strcmp(order, "random"))
-        m->order = GR__SIMT_RANDOM;
-    m->seed = seed ? strtoull(seed, NULL, 0) : 1;
-    const char *capability = getenv("GRADUS_SIMT_TENSOR_CORES");
-    m->tensor_cores = capability ? atoi(capability) : 80;
+    const char *why; /* said by who opened the device, or by the program's first call */
+    const gr__simt_wishes asked = gr__simt_environment(&why);
+    m->order = asked.order;
+    m->seed = asked.seed;
+    m->tensor_cores = asked.tensor_cores;
 }
 
 /* Zero-filled pages, or NULL. */

@@ -23,6 +23,13 @@ class Emulated(Case):
                 self.assertEqual((len(expected), len(got)), (updates, updates))
                 self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4)
 
+    def test_a_misspelt_environment_is_refused(self):
+        for name, word in (("MULTIPROCESSORS", "abc"), ("MULTIPROCESSORS", "132x"), ("MULTIPROCESSORS", "0"),
+                           ("ORDER", "backward"), ("TENSOR_CORES", "a100")):
+            refused = self.gradus("summary", "keras-mlp", "--device", "simt", expect=2,
+                                  **{f"GRADUS_SIMT_{name}": word})
+            self.assertIn(f'GRADUS_SIMT_{name} is "{word}"; it must be', refused.err)
+
     def test_tf32(self):
         """Near the floats' losses, but not theirs; devices without tensor cores refuse it and say where it is."""
         recipe, batch, updates = "cifar10-cnn", *RUNS["cifar10-cnn"]

@@ -98,6 +98,19 @@ int main() { k<<<1, 4>>>(); cudaDeviceSynchronize(); }
         self.assertEqual(self.run_in("./order", GRADUS_SIMT_ORDER="reverse").stdout, "3 2 1 0 ")
 
 
+    def test_a_misspelt_environment_stops_the_program(self):
+        (self.folder / "order.cu").write_text("""
+__global__ void k() { printf("%d ", threadIdx.x); }
+int main() { k<<<1, 4>>>(); cudaDeviceSynchronize(); }
+""")
+        self.run_in(SIMT, "-o", "order", "order.cu")
+        for name, word in (("ORDER", "backward"), ("SEED", "x"), ("TENSOR_CORES", "hopper"), ("SEED", "-1")):
+            done = self.run_in("./order", expect=2, **{f"GRADUS_SIMT_{name}": word})
+            self.assertIn(f'GRADUS_SIMT_{name} is "{word}"; it must be', done.stderr)
+            self.assertEqual(done.stdout, "")
+        self.assertEqual(self.run_in("./order", GRADUS_SIMT_ORDER="", GRADUS_SIMT_SEED="0x10").stdout, "0 1 2 3 ")
+
+
 class Compiling(Case):
     def test_errors_speak_of_the_writers_lines(self):
         (self.folder / "bad.cu").write_text("""#include <cuda_runtime.h>

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "kernels/simt/check/requests.h"
+#include "kernels/simt/environment.h"
 
 enum { LAUNCHES = 1000, SITES = 1024, OBJECTS = 256, BANK_LINE = 128 };
 
@@ -320,24 +321,33 @@ void gr__simt_watch_close(gr__simt_machine *m)
     m->watching = false;
 }
 
-static int64_t number_from(const char *variable)
+/* Which block, launch and how many steps the environment asks for. NULL, or why that is not understood. */
+static const char *scene_asked(gr__simt_scene *scene)
 {
-    const char *text = getenv(variable);
-    return text ? strtoll(text, NULL, 10) : 0;
+    const char *block = getenv("GRADUS_SIMT_WATCH_BLOCK"), *why = NULL;
+    uint64_t launch, limit;
+    unsigned *at = scene->block;
+    scene->kernel = getenv("GRADUS_SIMT_WATCH_KERNEL");
+    gr__simt_environment_number("GRADUS_SIMT_WATCH_LAUNCH", 0, 0, INT64_MAX, &launch, &why);
+    gr__simt_environment_number("GRADUS_SIMT_WATCH_LIMIT", 0, 0, INT64_MAX, &limit, &why);
+    scene->launch = (int64_t)launch;
+    scene->limit = (int64_t)limit;
+    if (block && *block && sscanf(block, "%u,%u,%u", &at[0], &at[1], &at[2]) < 1)
+        why = "GRADUS_SIMT_WATCH_BLOCK must be one to three numbers, such as 1,0,2, or unset";
+    return why;
 }
 
 /* The first thread of the program that has a machine. */
 void gr__simt_watch_asked(gr__simt_machine *m)
 {
     static bool taken;
-    const char *path = getenv("GRADUS_SIMT_WATCH"), *block = getenv("GRADUS_SIMT_WATCH_BLOCK");
-    gr__simt_scene scene = {.kernel = getenv("GRADUS_SIMT_WATCH_KERNEL"),
-                            .launch = number_from("GRADUS_SIMT_WATCH_LAUNCH"),
-                            .limit = number_from("GRADUS_SIMT_WATCH_LIMIT")};
+    const char *path = getenv("GRADUS_SIMT_WATCH");
+    gr__simt_scene scene = {0};
     if (!path || !*path || __atomic_exchange_n(&taken, true, __ATOMIC_RELAXED))
         return;
-    if (block)
-        sscanf(block, "%u,%u,%u", &scene.block[0], &scene.block[1], &scene.block[2]);
-    if (!open_watcher(m, path, &scene))
+    const char *why = scene_asked(&scene);
+    if (why)
+        fprintf(stderr, "gradus: nothing is watched: %s\n", why);
+    else if (!open_watcher(m, path, &scene))
         fprintf(stderr, "gradus: nothing is watched: %s: %s\n", path, strerror(errno));
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/simt/environment.h"
 #include "kernels/simt/runtime/counters.h"
 #include "kernels/simt/runtime/runtime.h"
 
@@ -232,12 +233,25 @@ static void at_end(void)
         _exit(GR__EXIT_FOUND);
 }
 
+/* A word that is not understood would let the program run in another way than whoever set it believes. */
+static void stop_at_bad_environment(void)
+{
+    const char *why;
+    gr__simt_environment(&why);
+    if (!why)
+        return;
+    fflush(NULL);
+    fprintf(stderr, "gradus: %s\n", why);
+    _exit(GR__EXIT_USAGE);
+}
+
 void gr__cuda_start(void)
 {
     static bool started;
     if (started)
         return;
     started = true;
+    stop_at_bad_environment();
     gr__simt_set_strict(true);
     const char *count = getenv("GRADUS_SIMT_COUNTERS");
     if (count && *count && strcmp(count, "0"))

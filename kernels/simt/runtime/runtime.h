@@ -10,7 +10,11 @@
 
 #define GR__HIDDEN __attribute__((visibility("hidden")))
 
-enum { GR__EXIT_FOUND = 7 }; /* exit code of a program in which something was found */
+/* Exit codes of a program. */
+enum {
+    GR__EXIT_USAGE = 2, /* the environment asks for what there is not */
+    GR__EXIT_FOUND = 7, /* something was found in it */
+};
 
 /* error.c: the error that cudaGetLastError tells; returns it. place: of the call, for one that nobody asks for. */
 cudaError_t gr__cuda_fails(cudaError_t error, const char *file, int line) GR__HIDDEN;
