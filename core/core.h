@@ -250,7 +250,7 @@ typedef struct {
 /*
  * Calls hook after every kernel, copy and span of ctx; NULL turns it off. The names live as long as what they name. An
  * event comes when it ends, so what lies inside it has come before. Costs two clock readings an event while on; a
- * device that runs behind the host is waited for after each kernel, and repeats no update as a whole.
+ * device that runs behind the host is waited for after each kernel (else: watch.h), and repeats no update as a whole.
  */
 void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *event), void *user);
 

@@ -6,6 +6,7 @@
 
 #include "core/group/group.h"
 #include "core/op.h"
+#include "core/stopwatch.h"
 
 /*
  * Work of known size, spread over all that a device has, to find its limits. Each returns when the work is done; read
@@ -35,6 +36,8 @@ struct gr_device {
     bool without_bf16;    /* it cannot multiply bf16 */
     bool tf32;            /* it can multiply tf32 factors: gr_exec.tf32 */
     int multiprocessors;  /* of a GPU: gr_exec.multiprocessors */
+
+    gr_stopwatch *stopwatch; /* NULL unless it runs behind the host and has a clock of its own */
 
     void *(*alloc)(gr_device *d, size_t bytes); /* zero-filled, 256-byte aligned; NULL: out of memory */
     void (*free)(gr_device *d, void *p, size_t bytes);

@@ -174,9 +174,9 @@ static bool run_traced(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass 
     if (d->count_begin)
         d->count_begin(d);
     event.begin = gr__seconds();
+    const int stretch = gr__trace_stretch_begin(ctx);
     const bool done = run(ctx, op, call, pass);
-    if (d->wait)
-        d->wait(d);
+    gr__trace_stretch_end(ctx, stretch);
     event.end = gr__seconds();
     if (d->count_end)
         event.count = d->count_end(d);

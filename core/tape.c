@@ -49,7 +49,9 @@ bool gr__add_to(gr_tensor *t, gr_tensor *s)
     if (gr__is_half(t))
         return ctx->mixed->add_halves(t, s);
     const double begin = gr_span_begin(ctx, "add_gradient");
+    const int stretch = gr__trace_stretch_begin(ctx);
     const bool added = ctx->planning || ctx->device->add_real(ctx->device, t->data, s->data, t->count);
+    gr__trace_stretch_end(ctx, stretch);
     gr__trace_sum(ctx, t, begin);
     return added || gr__device_failed(ctx, "two gradients were added");
 }

@@ -10,6 +10,8 @@ void gr_trace(gr_context *ctx, void (*hook)(void *user, const gr_trace_event *ev
 {
     if (!ctx)
         return;
+    if (!hook)
+        gr_trace_device(ctx, false);
     ctx->trace = hook;
     ctx->trace_user = user;
     if (ctx->arena)
@@ -41,6 +43,57 @@ static void report(gr_context *ctx, gr_trace_event *event)
 {
     event->memory = ctx->persistent + gr__step_take_most(ctx);
     ctx->trace(ctx->trace_user, event);
+    gr_trace_tag(ctx, 0); /* what the hook has left without one */
+}
+
+/* --- device times ------------------------------------------------------------------------------------------------- */
+
+static gr_stopwatch *stopwatch_of(const gr_context *ctx)
+{
+    return ctx && ctx->device ? ctx->device->stopwatch : NULL;
+}
+
+bool gr_trace_device(gr_context *ctx, bool on)
+{
+    gr_stopwatch *w = stopwatch_of(ctx);
+    if (w && !on)
+        gr__stopwatch_stop(w);
+    if (!w || !on || !gr_ok(ctx) || !ctx->trace || ctx->options.plan_only)
+        return false;
+    return gr__stopwatch_start(w) || gr__device_failed(ctx, "its clock was read");
+}
+
+void gr_trace_tag(gr_context *ctx, int64_t tag)
+{
+    gr_stopwatch *w = stopwatch_of(ctx);
+    if (w)
+        gr__stopwatch_tag(w, tag);
+}
+
+bool gr_trace_device_times(gr_context *ctx, void (*tell)(void *user, const gr_device_time *time), void *user)
+{
+    gr_stopwatch *w = stopwatch_of(ctx);
+    bool complete;
+    if (!w || !w->on || !gr_ok(ctx))
+        return false;
+    if (!gr__stopwatch_read(w, tell, user, &complete))
+        return gr__device_failed(ctx, "its clock was read");
+    return complete;
+}
+
+int gr__trace_stretch_begin(gr_context *ctx)
+{
+    if (!ctx->trace || ctx->planning)
+        return -1;
+    return gr__stopwatch_begin(ctx->device->stopwatch, GR_STREAM_COMPUTE, ctx->device->queue);
+}
+
+void gr__trace_stretch_end(gr_context *ctx, int stretch)
+{
+    if (stretch >= 0)
+        gr__stopwatch_end(ctx->device->stopwatch, stretch, ctx->device->queue);
+    else if (ctx->trace && ctx->device->wait)
+        ctx->device->wait(ctx->device);
 }
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
@@ -105,8 +158,6 @@ void gr__trace_sum(gr_context *ctx, const gr_tensor *sum, double begin)
 {
     if (begin == 0)
         return;
-    if (ctx->trace && ctx->device->wait)
-        ctx->device->wait(ctx->device);
     gr__range_end(ctx);
     if (!ctx->trace)
         return;

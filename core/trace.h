@@ -17,6 +17,13 @@ void gr__range_end(const gr_context *ctx);
 /* A kernel that has run from event.begin to event.end; what else is to be said of it is filled in. */
 void gr__trace_kernel(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass, gr_trace_event event);
 
+/*
+ * Around what a kernel asks of its device: times it by the device's clock, or (-1) waits for it where somebody traces
+ * and does not want that.
+ */
+int gr__trace_stretch_begin(gr_context *ctx);
+void gr__trace_stretch_end(gr_context *ctx, int stretch);
+
 /* Adding one gradient to another of the same tensor, which is no operation: begin as gr_span_begin gave it. */
 void gr__trace_sum(gr_context *ctx, const gr_tensor *sum, double begin);
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/context.h"
+#include "core/device.h"
 #include "gradus.h"
 
 enum { MOST = 64 };
@@ -222,6 +224,141 @@ static void nobody_looks_on(void **state)
     assert_int_equal(gr_close(w.ctx), 0);
 }
 
+/* What a device that runs behind the host told of its streams. */
+typedef struct {
+    int n;
+    gr_device_time times[MOST];
+} times;
+
+static void on_time(void *user, const gr_device_time *t)
+{
+    times *all = user;
+    assert_true(all->n < MOST);
+    all->times[all->n++] = *t;
+}
+
+enum { LARGE = 64 * 1024 /* floats that are sent in pieces, in a stream of their own */ };
+
+static void tag_by_number(void *user, const gr_trace_event *e)
+{
+    watch *w = user;
+    w->events[w->n++] = *e;
+    if (e->kind != GR_TRACE_SPAN && strcmp(e->op, "step state") != 0)
+        gr_trace_tag(w->ctx, w->n);
+}
+
+/* A context on simt that traces by the device's clock; skips the test where it was built without. */
+static gr_context *open_timed(watch *w)
+{
+    gr_context *ctx = w->ctx = gr_open(&(gr_options){.device = "simt"});
+    if (!gr_ok(ctx)) {
+        gr_close(ctx);
+        skip();
+    }
+    assert_false(gr_trace_device(ctx, true)); /* nobody traces */
+    gr_trace(ctx, tag_by_number, w);
+    assert_true(gr_trace_device(ctx, true));
+    return ctx;
+}
+
+/* All by one clock: sent off, then done, in the order of the stream; a copy on its way, then in its place. */
+static void a_device_has_times_of_its_own(void **state)
+{
+    (void)state;
+    static float values[LARGE];
+    watch w = {0};
+    times all = {0};
+    open_timed(&w);
+    gr_tensor *x = gr_variable(w.ctx, 1, (int64_t[]){LARGE}), *dy = gr_tensor_new(w.ctx, GR_F32, 1, (int64_t[]){LARGE});
+    gr_upload(x, values);
+    gr_backward_from(gr_relu(gr_add(x, x, NULL)), dy);
+    assert_true(gr_trace_device_times(w.ctx, on_time, &all));
+    int last = 0, told = 0;
+    for (int i = 0; i < all.n; i++) {
+        const gr_device_time *t = &all.times[i];
+        assert_true(t->tag >= 0 && t->tag <= w.n && t->end >= t->begin);
+        if (t->tag == 0)
+            continue;
+        told++;
+        assert_true(t->begin >= w.events[t->tag - 1].begin);
+        if (t->stream == GR_STREAM_COPIES) {
+            assert_string_equal(w.events[t->tag - 1].op, "upload");
+            assert_true(i + 1 < all.n && all.times[i + 1].tag == t->tag && all.times[i + 1].begin >= t->end);
+            continue;
+        }
+        assert_true(t->tag > last && (last == 0 || t->begin >= all.times[i - 1].end));
+        last = (int)t->tag;
+    }
+    assert_int_equal(told, 2 + 5); /* the upload twice, add, relu, both backward, the sum of two gradients */
+    assert_int_equal(all.times[0].stream, GR_STREAM_COPIES);
+    const int before = all.n;
+    assert_true(gr_trace_device_times(w.ctx, on_time, &all) && all.n == before); /* each once */
+    assert_false(gr_trace_device(w.ctx, false) || gr_trace_device_times(w.ctx, on_time, &all));
+    assert_int_equal(gr_close(w.ctx), 0);
+}
+
+static bool never_reached(void *event)
+{
+    (void)event;
+    return false;
+}
+
+static void *no_event(void)
+{
+    return NULL;
+}
+
+static void a_device_that_fails_is_told_from_want_of_memory(void **state)
+{
+    (void)state;
+    for (int fails = 0; fails < 2; fails++) {
+        watch w = {0};
+        times all = {0};
+        gr_context *ctx = open_timed(&w);
+        gr_timed_events events = *ctx->device->stopwatch->events;
+        if (fails)
+            events.wait = never_reached;
+        else
+            events.open = no_event;
+        ctx->device->stopwatch->events = &events;
+        gr_tensor *x = gr_tensor_new(ctx, GR_F32, 1, (int64_t[]){4});
+        gr_relu(x);
+        assert_false(gr_trace_device_times(ctx, on_time, &all));
+        assert_int_equal(gr_error_code(ctx), fails ? GR_DEVICE_FAULT : GR_OK);
+        assert_int_equal(all.n, 0);
+        gr_close(ctx);
+    }
+}
+
+static void times_end_with_the_trace(void **state)
+{
+    (void)state;
+    watch w = {0};
+    times all = {0};
+    gr_context *ctx = open_timed(&w);
+    gr_trace(ctx, NULL, NULL);
+    assert_false(gr_trace_device_times(ctx, on_time, &all));
+    gr_trace(ctx, tag_by_number, &w);
+    gr_relu(gr_tensor_new(ctx, GR_F32, 1, (int64_t[]){4}));
+    assert_false(gr_trace_device_times(ctx, on_time, &all)); /* and have to be asked for again */
+    assert_true(gr_ok(ctx) && all.n == 0);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+static void a_host_has_one_clock(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(NULL);
+    times all = {0};
+    assert_false(gr_trace_device(ctx, true));
+    assert_false(gr_trace_device_times(ctx, on_time, &all));
+    assert_false(gr_trace_device(NULL, true) || gr_trace_device_times(NULL, on_time, &all));
+    gr_trace_tag(ctx, 1);
+    gr_trace_tag(NULL, 1);
+    assert_true(gr_ok(ctx) && all.n == 0);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +369,10 @@ int main(void)
         cmocka_unit_test(sums_of_gradients),
         cmocka_unit_test(ranges_lie_inside_each_other),
         cmocka_unit_test(nobody_looks_on),
+        cmocka_unit_test(a_device_has_times_of_its_own),
+        cmocka_unit_test(a_device_that_fails_is_told_from_want_of_memory),
+        cmocka_unit_test(times_end_with_the_trace),
+        cmocka_unit_test(a_host_has_one_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

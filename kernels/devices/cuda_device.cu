@@ -70,6 +70,24 @@ static void staging_free(void *p)
 static const gr_stream_calls stream_calls = {event_open,  event_close,  event_record, stream_wait,   host_wait,
                                              stream_copy, pinned_alloc, pinned_free,  staging_alloc, staging_free};
 
+/* --- and as stopwatch.h does -------------------------------------------------------------------------------------- */
+
+static void *timed_event_open(void)
+{
+    cudaEvent_t event;
+    return cudaEventCreateWithFlags(&event, cudaEventDefault) == cudaSuccess ? event : NULL;
+}
+
+static bool seconds_between(void *from, void *to, double *seconds)
+{
+    float milliseconds = 0;
+    const bool known = cudaEventElapsedTime(&milliseconds, (cudaEvent_t)from, (cudaEvent_t)to) == cudaSuccess;
+    *seconds = 1e-3 * milliseconds;
+    return known;
+}
+
+static const gr_timed_events timed_events = {timed_event_open, event_close, event_record, host_wait, seconds_between};
+
 /* --- the device --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -77,6 +95,7 @@ typedef struct {
     int number;       /* the runtime's, of this GPU */
     char isa[16];     /* "sm_90" */
     gr_staging staging;
+    gr_stopwatch stopwatch;
     bool capturing;
 } cuda_device;
 
@@ -130,9 +149,13 @@ static bool cuda_upload(gr_device *d, void *dst, const void *src, size_t bytes)
 
 static bool cuda_download(gr_device *d, void *dst, const void *src, size_t bytes)
 {
-    return !cuda_of(d)->capturing &&
-           cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream_of(d)) == cudaSuccess &&
-           cudaStreamSynchronize(stream_of(d)) == cudaSuccess;
+    cudaStream_t stream = stream_of(d);
+    if (cuda_of(d)->capturing)
+        return false;
+    const int stretch = gr__stopwatch_begin(d->stopwatch, GR_STREAM_COMPUTE, stream);
+    const bool asked = cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream) == cudaSuccess;
+    gr__stopwatch_end(d->stopwatch, stretch, stream);
+    return asked && cudaStreamSynchronize(stream) == cudaSuccess;
 }
 
 static bool cuda_add(gr_device *d, void *dst, const void *src, int64_t count)
@@ -185,6 +208,7 @@ static void cuda_close(gr_device *d)
     cudaStreamSynchronize((cudaStream_t)s->copies);
     cudaStreamSynchronize((cudaStream_t)s->compute);
     gr__staging_close(s);
+    gr__stopwatch_close(d->stopwatch);
     cudaStreamDestroy((cudaStream_t)s->copies);
     cudaStreamDestroy((cudaStream_t)s->compute);
     free(d);
@@ -316,6 +340,9 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
     cuda->staging.calls = &stream_calls;
     cuda->staging.compute = compute;
     cuda->staging.copies = copies;
+    cuda->staging.stopwatch = cuda->device.stopwatch = &cuda->stopwatch;
+    cuda->stopwatch.events = &timed_events;
+    cuda->stopwatch.compute = compute;
     return true;
 }
 

@@ -15,6 +15,7 @@
 typedef struct {
     gr_device device; /* first: a gr_device * is a simt_device * */
     gr_staging staging;
+    gr_stopwatch stopwatch;
     bool capturing;
 } simt_device;
 
@@ -62,6 +63,14 @@ static bool stream_copy(void *dst, const void *src, size_t bytes, void *stream)
 const gr_stream_calls gr__simt_stream_calls = {event_open,  event_close, event_record, stream_wait,    host_wait,
                                                stream_copy, malloc,      free,         gr__simt_alloc, gr__simt_free};
 
+static bool seconds_between(void *from, void *to, double *seconds)
+{
+    *seconds = 1e-9 * (double)(gr__simt_event_nanoseconds(to) - gr__simt_event_nanoseconds(from));
+    return true;
+}
+
+static const gr_timed_events timed_events = {event_open, event_close, event_record, host_wait, seconds_between};
+
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static void *simt_alloc(gr_device *d, size_t bytes)
@@ -91,7 +100,9 @@ static bool simt_download(gr_device *d, void *dst, const void *src, size_t bytes
 {
     if (simt_of(d)->capturing)
         return false;
+    const int stretch = gr__stopwatch_begin(d->stopwatch, GR_STREAM_COMPUTE, d->queue);
     gr__simt_stream_copy(d->queue, dst, src, bytes);
+    gr__stopwatch_end(d->stopwatch, stretch, d->queue);
     return simt_wait(d);
 }
 
@@ -187,6 +198,7 @@ static void simt_close(gr_device *d)
     gr_staging *s = &simt_of(d)->staging;
     gr__simt_wait_for_all();
     gr__staging_close(s);
+    gr__stopwatch_close(d->stopwatch);
     gr__simt_stream_close(s->copies);
     gr__simt_stream_close(s->compute);
     gr__simt_clear_fault();
@@ -220,9 +232,13 @@ gr_device *gr__simt_device(const char **why)
                      .capture_end = simt_capture_end,
                      .replay = simt_replay,
                      .graph_close = simt_graph_close};
-    simt->staging = (gr_staging){
-        .calls = &gr__simt_stream_calls, .compute = gr__simt_stream_open(), .copies = gr__simt_stream_open()};
+    simt->staging = (gr_staging){.calls = &gr__simt_stream_calls,
+                                 .compute = gr__simt_stream_open(),
+                                 .copies = gr__simt_stream_open(),
+                                 .stopwatch = &simt->stopwatch};
     d->queue = simt->staging.compute;
+    simt->stopwatch = (gr_stopwatch){.events = &timed_events, .compute = d->queue};
+    d->stopwatch = &simt->stopwatch;
     if (gr__simt_checks()) {
         d->count_begin = simt_count_begin;
         d->count_end = simt_count_end;

@@ -31,6 +31,16 @@ static bool open_room(gr_staging *s, gr_staging_room *room)
     return complete;
 }
 
+/* A copy in a stream of these numbers, timed. */
+static bool copy(gr_staging *s, void *dst, const void *src, size_t bytes, int number)
+{
+    void *stream = number == GR_STREAM_COPIES ? s->copies : s->compute;
+    const int stretch = gr__stopwatch_begin(s->stopwatch, number, stream);
+    const bool copied = s->calls->copy(dst, src, bytes, stream);
+    gr__stopwatch_end(s->stopwatch, stretch, stream);
+    return copied;
+}
+
 static bool upload_piece(gr_staging *s, void *dst, const void *src, size_t bytes)
 {
     const gr_stream_calls *c = s->calls;
@@ -39,9 +49,9 @@ static bool upload_piece(gr_staging *s, void *dst, const void *src, size_t bytes
     if (!open_slot(s, slot) || !c->host_wait(slot->arrived))
         return false;
     memcpy(slot->pinned, src, bytes);
-    return c->stream_wait(s->copies, slot->taken) && c->copy(slot->device, slot->pinned, bytes, s->copies) &&
+    return c->stream_wait(s->copies, slot->taken) && copy(s, slot->device, slot->pinned, bytes, GR_STREAM_COPIES) &&
            c->event_record(slot->arrived, s->copies) && c->stream_wait(s->compute, slot->arrived) &&
-           c->copy(dst, slot->device, bytes, s->compute) && c->event_record(slot->taken, s->compute);
+           copy(s, dst, slot->device, bytes, GR_STREAM_COMPUTE) && c->event_record(slot->taken, s->compute);
 }
 
 /* A room is filled once, and filled again when all has left it. */
@@ -63,7 +73,7 @@ static bool upload_small(gr_staging *s, void *dst, const void *src, size_t bytes
     char *pinned = room->pinned + room->used;
     room->used += (bytes + 15) / 16 * 16;
     memcpy(pinned, src, bytes);
-    return c->copy(dst, pinned, bytes, s->compute);
+    return copy(s, dst, pinned, bytes, GR_STREAM_COMPUTE);
 }
 
 bool gr__staging_upload(gr_staging *s, void *dst, const void *src, size_t bytes)

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/stopwatch.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,6 +59,7 @@ typedef struct {
     gr_staging_slot slot[GR__SLOTS];
     gr_staging_room room[GR__SLOTS];
     int next_slot, now_room;
+    gr_stopwatch *stopwatch; /* NULL: nobody times */
 } gr_staging;
 
 /*

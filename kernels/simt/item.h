@@ -41,7 +41,8 @@ struct gr__simt_stream {
 struct gr__simt_event {
     uint64_t recorded, done; /* tickets given and served */
     gr__simt_time time;
-    uint64_t capture; /* number of the capture that recorded it last */
+    int64_t nanoseconds; /* when the last one was served */
+    uint64_t capture;    /* number of the capture that recorded it last */
 };
 
 /* graph.c: takes the item when the stream is being captured. */

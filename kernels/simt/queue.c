@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/simt/item.h"
 
@@ -44,6 +45,11 @@ gr__simt_event *gr__simt_event_open(void)
 void gr__simt_event_close(gr__simt_event *e)
 {
     free(e);
+}
+
+int64_t gr__simt_event_nanoseconds(const gr__simt_event *e)
+{
+    return e->nanoseconds;
 }
 
 /* --- into a stream ------------------------------------------------------------------------------------------------ */
@@ -135,6 +141,13 @@ static void advance(gr__simt_machine *m, gr__simt_stream *s)
     m->queue.running = s->number;
 }
 
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
 {
     join(&s->known, &i->queued);
@@ -164,6 +177,7 @@ static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
     case GR__SIMT_RECORD:
         i->event->done = i->ticket;
         i->event->time = s->known;
+        i->event->nanoseconds = nanoseconds();
         break;
     case GR__SIMT_WAIT:
         join(&s->known, &i->event->time);

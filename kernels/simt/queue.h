@@ -46,6 +46,7 @@ void gr__simt_event_close(gr__simt_event *e);
 void gr__simt_event_record(gr__simt_event *e, gr__simt_stream *s);
 void gr__simt_event_wait(gr__simt_event *e, gr__simt_stream *s); /* what is queued in s from now on waits */
 void gr__simt_event_synchronize(gr__simt_event *e);              /* the host waits */
+int64_t gr__simt_event_nanoseconds(const gr__simt_event *e);     /* when that work was done, by the host's clock */
 
 /*
  * From begin to end, what is queued in s is written down instead; so is what is queued in a stream that waits for an

@@ -4,14 +4,19 @@ import json
 import re
 import unittest
 
+import trace_viewer
 from cli import Case
 
 RUN = ["profile", "cifar10-cnn", "--procedural", "--batch", 64]
 MICROSECOND = 1e-3  # the trace is in microseconds with three digits
 
 
-def spans(trace, thread=1):
-    return [e for e in trace["traceEvents"] if e["ph"] == "X" and e["tid"] == thread]
+HOST, DEVICE = 1, 2  # processes of the trace
+KERNELS, COPIES = 1, 2  # streams of the device
+
+
+def spans(trace, thread=1, process=HOST):
+    return [e for e in trace["traceEvents"] if e["ph"] == "X" and (e["pid"], e["tid"]) == (process, thread)]
 
 
 def end(e):
@@ -118,7 +123,7 @@ class Profile(Case):
 
     def test_workers_have_tracks(self):
         result, trace = self.profile("--workers", 2, "--schedule", "active=4")
-        names = {e["tid"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"}
+        names = {e["tid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
         workers = [t for t in names if t != 1]
         self.assertTrue(workers and all(names[t] == "loader's worker" for t in workers))
         for t in workers:
@@ -126,6 +131,52 @@ class Profile(Case):
             self.assertTrue(all(not n["children"] for n in nested(spans(trace, t))))
         self.assertGreater(result["workers_ms"], 0)
         self.assertTrue(any(e["name"] == "wait" for e in spans(trace)))
+
+    def test_device_has_its_own_clock(self):
+        """On simt kernels wait in a stream until somebody waits for it: far behind the host that sent them off."""
+        result, trace = self.profile("--batch", 4, "--device", "simt", "--memory", "--schedule", "active=2")
+        tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+        self.assertEqual({"stream of kernels", "stream of copies"}, {n for (p, _), n in tracks.items() if p == DEVICE})
+        launches = [e for e in spans(trace) if e["cat"] == "launch"]
+        work = spans(trace, KERNELS, DEVICE)
+        self.assertEqual([e["name"] for e in launches if e["name"] != "accuracy forward"],
+                         [e["name"] for e in work if e["name"] != "accuracy forward"])
+        for sent, done in zip(launches, work):
+            self.assertLessEqual(sent["ts"], done["ts"])
+        for a, b in zip(work, work[1:]):  # one after the other
+            self.assertLessEqual(end(a), b["ts"] + MICROSECOND / 2)
+        updates = [e for e in spans(trace) if e["cat"] == "update"]
+        for u, first in zip(updates, (0, len(work) // 2)):
+            of_update = work[first:first + len(work) // 2]
+            self.assertTrue(u["ts"] <= of_update[0]["ts"] and end(of_update[-1]) <= end(u))
+        # the host does not wait: most work begins when what is asked for after it is sent off already
+        ahead = sum(end(later) <= done["ts"] for later, done in zip(launches[1:], work))
+        self.assertGreater(ahead, len(work) / 2)
+        lines = {(o["op"], o["pass"]): o for o in result["operations"]}
+        self.assertNotIn(("loader", ""), lines)
+        idle = sum(u["dur"] for u in updates) - sum(e["dur"] for e in work)
+        self.assertAlmostEqual(idle / 2e3, lines["idle", "between"]["ms"], delta=1e-4 * result["ms"])
+        self.assertGreater(result["loading_ms"], 0)
+        backward = sum(e["dur"] for e in work if e["name"] == "conv2d_relu_max_pool backward")
+        self.assertAlmostEqual(backward / 2e3 / lines["conv2d_relu_max_pool", "backward"]["ms"], 1, delta=1e-4)
+        self.assertAlmostEqual(sum(o["ms"] for o in result["operations"]), result["ms"], delta=1e-9 * result["ms"])
+        self.assertTrue(all("gflop_per_s" in e["args"] for e in work if e["cat"] == "kernel" and e["args"]["gflop"]))
+        self.assertEqual(len(launches), sum(e["ph"] == "C" for e in trace["traceEvents"]))
+
+    @unittest.skipUnless(trace_viewer.CHROMIUM and trace_viewer.find(), "no Chromium or no torch-tb-profiler")
+    def test_read_by_the_viewer_of_tensorboard(self):
+        _, trace = self.profile("--memory", "--workers", 2, "--schedule", "active=4")
+        seen = trace_viewer.read(trace_viewer.find(), self.folder / "p/trace.json", self.folder)
+        events = trace["traceEvents"]
+        self.assertEqual(seen["warnings"], [])
+        names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.assertEqual(sorted((s[0], s[1], s[2]) for s in seen["slices"]),
+                         sorted(("host", names[e["tid"]], e["name"]) for e in events if e["ph"] == "X"))
+        self.assertEqual({s[5] for s in seen["slices"] if s[2] == "conv2d_relu_max_pool forward"},
+                         {"conv1+relu1+pool1", "conv2+relu2+pool2"})
+        (_, name, values), = seen["counters"]
+        self.assertIn("bytes taken", name)
+        self.assertEqual(values, [e["args"]["bytes"] for e in events if e["ph"] == "C"])
 
     def test_size_is_capped(self):
         words = ["--schedule", "active=100", "--trace-limit", "64K"]  # room for some of their events only

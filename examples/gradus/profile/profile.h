@@ -20,7 +20,7 @@ typedef struct {
 /*
  * {"recipe", "batch", ..., "updates", "ms", "error_ms", "convolutions" (their share), "operations": [{"op", "pass",
  * "calls", "ms", "error_ms", "share", "gflop", "gflops", "gigabytes", "gbs", "limit"}], "modules" (with stack),
- * "peak_bytes", "peak_at"}; times are those of one update. A new reference.
+ * "loading_ms" (timed by the device), "peak_bytes", "peak_at"}; times are those of one update. A new reference.
  */
 json_t *profile_json(const profile *p);
 

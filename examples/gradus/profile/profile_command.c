@@ -59,7 +59,7 @@ static void begin_update(const session *s, int64_t number)
 {
     switch (schedule_phase(&s->schedule, number)) {
     case PHASE_WAIT:
-        recorder_rest(s->record);
+        recorder_pause(s->record);
         break;
     case PHASE_WARM_UP:
         recorder_warm(s->record);

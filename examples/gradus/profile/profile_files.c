@@ -6,7 +6,9 @@
 #include "profile/profile.h"
 #include "terminal/output.h"
 
-enum { PROCESS = 1, MAIN_THREAD = 1 };
+/* Viewers group tracks by process: the host's threads, and the streams of a device that is timed by its own clock. */
+typedef enum { HOST = 1, DEVICE } process;
+enum { MAIN_THREAD = 1 };
 /* At most: an event and its memory, an update, the end. */
 enum { EVENT_BYTES = 1024, UPDATE_BYTES = 160, END_BYTES = 256 };
 
@@ -43,15 +45,37 @@ static void print_string(FILE *f, const char *text)
     json_decref(s);
 }
 
-static void print_head(writer *w, const char *kind, const char *category, int thread)
+/* A track of the trace. */
+typedef struct {
+    process of;
+    int thread; /* or stream */
+} track;
+
+static const track host = {HOST, MAIN_THREAD};
+
+static void print_head(writer *w, const char *kind, const char *category, track t)
 {
-    fprintf(w->f, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"cat\":\"%s\"", kind, PROCESS, thread, category);
+    fprintf(w->f, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"cat\":\"%s\"", kind, t.of, t.thread, category);
 }
 
-static void print_thread(writer *w, int thread, const char *name)
+/* Names a track, or ("process_name") the process that it is of. */
+static void print_name(writer *w, track t, const char *what, const char *name)
 {
-    fprintf(w->f, "%s{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
-            thread == MAIN_THREAD ? "" : ",\n", PROCESS, thread, name);
+    print_head(w, "M", "", t);
+    fprintf(w->f, ",\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", what, name);
+}
+
+static void print_names(writer *w)
+{
+    /* the first of the list: no comma before it */
+    fprintf(w->f, "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"host\"}}", HOST,
+            MAIN_THREAD);
+    print_name(w, host, "thread_name", "host");
+    if (!recorder_by_device(w->p->record))
+        return;
+    print_name(w, (track){DEVICE, GR_STREAM_COMPUTE}, "process_name", w->p->device);
+    print_name(w, (track){DEVICE, GR_STREAM_COMPUTE}, "thread_name", "stream of kernels");
+    print_name(w, (track){DEVICE, GR_STREAM_COPIES}, "thread_name", "stream of copies");
 }
 
 /* Names the track of a worker the first time that it shows. */
@@ -63,14 +87,14 @@ static void introduce(writer *w, int thread)
     if (w->n_threads == (int)(sizeof w->threads / sizeof *w->threads))
         return;
     w->threads[w->n_threads++] = thread;
-    print_thread(w, thread, "loader's worker");
+    print_name(w, (track){HOST, thread}, "thread_name", "loader's worker");
 }
 
-static void print_span(writer *w, const char *category, const char *name, const char *pass, int thread, double begin,
+static void print_span(writer *w, const char *category, const char *name, const char *pass, track t, double begin,
                        double end)
 {
     const int64_t from = nanoseconds(w, begin), to = nanoseconds(w, end);
-    print_head(w, "X", category, thread);
+    print_head(w, "X", category, t);
     print_time(w->f, "ts", from);
     print_time(w->f, "dur", to - from);
     fprintf(w->f, ",\"name\":");
@@ -93,7 +117,7 @@ static void print_kernel_args(writer *w, const site *s, double seconds)
 
 static void print_memory(writer *w, const recorded_event *e)
 {
-    print_head(w, "C", "memory", MAIN_THREAD);
+    print_head(w, "C", "memory", host);
     print_time(w->f, "ts", nanoseconds(w, e->begin));
     fprintf(w->f, ",\"name\":\"bytes taken on the device\",\"args\":{\"bytes\":%" PRId64 "}}", e->memory);
 }
@@ -103,13 +127,15 @@ static void print_event(writer *w, const recorded_event *e)
     static const char *const categories[] = {"kernel", "copy", "span"};
     int n;
     const site *s = recorder_sites(w->p->record, &n) + e->site;
+    const bool sent_off = recorder_by_device(w->p->record) && !e->stream && s->kind != GR_TRACE_SPAN;
+    const track t = e->stream ? (track){DEVICE, e->stream} : e->thread ? (track){HOST, e->thread} : host;
     if (e->thread)
         introduce(w, e->thread);
-    print_span(w, categories[s->kind], s->op, s->pass, e->thread ? e->thread : MAIN_THREAD, e->begin, e->end);
-    if (s->kind == GR_TRACE_KERNEL)
+    print_span(w, sent_off ? "launch" : categories[s->kind], s->op, s->pass, t, e->begin, e->end);
+    if (s->kind == GR_TRACE_KERNEL && !sent_off)
         print_kernel_args(w, s, e->end - e->begin);
     fprintf(w->f, "}");
-    if (w->p->memory && s->kind != GR_TRACE_SPAN)
+    if (w->p->memory && s->kind != GR_TRACE_SPAN && !e->stream)
         print_memory(w, e);
 }
 
@@ -118,7 +144,7 @@ static void print_update(writer *w, const recorded_update *u)
     const recorded_event *events = recorder_events(w->p->record) + u->first;
     char name[48];
     snprintf(name, sizeof name, "update %" PRId64, u->number);
-    print_span(w, "update", name, "", MAIN_THREAD, u->begin, u->end);
+    print_span(w, "update", name, "", host, u->begin, u->end);
     fprintf(w->f, "}");
     for (size_t i = 0; i < u->events; i++)
         if (events[i].begin < w->zero)
@@ -139,7 +165,7 @@ int profile_write_trace(const profile *p, int64_t limit, const char *path, const
         return code;
     writer w = {.p = p, .f = out.file, .zero = updates[0].begin, .limit = limit, .left_out = recorder_lost(p->record)};
     fprintf(w.f, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-    print_thread(&w, MAIN_THREAD, "host");
+    print_names(&w);
     for (int64_t i = 0; i < n; i++) {
         w.kept = END_BYTES + (n - 1 - i) * UPDATE_BYTES;
         print_update(&w, &updates[i]);

@@ -81,7 +81,7 @@ json_t *profile_json(const profile *p)
     recorder_updates(p->record, &updates);
     const site *at = recorder_peak(p->record, &peak);
     json_t *operations = lines_json(p, BY_OPERATION);
-    json_array_append_new(operations, line_json(p, recorder_host(p->record)));
+    json_array_append_new(operations, line_json(p, recorder_rest(p->record)));
     json_t *o = json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:o, s:f}",
                           "recipe", s->recipe->name, "batch", (json_int_t)s->batch, "optimizer", s->optimizer->name,
                           "device", p->device, "isa", p->isa, "precision", p->precision, "threads", p->threads,
@@ -90,6 +90,8 @@ json_t *profile_json(const profile *p)
                           1e-9 * p->ceilings.flops, "limit_read_gbs", 1e-9 * p->ceilings.read, "limit_copy_gbs",
                           1e-9 * p->ceilings.copy, "convolutions", convolutions(operations), "operations", operations,
                           "workers_ms", 1e3 * recorder_beside(p->record) / (double)updates);
+    if (recorder_by_device(p->record))
+        json_object_set_new(o, "loading_ms", json_real(1e3 * recorder_loading(p->record) / (double)updates));
     if (p->stack)
         json_object_set_new(o, "modules", lines_json(p, BY_MODULE));
     if (p->memory && at) {
@@ -160,6 +162,10 @@ void profile_print(const json_t *o)
         print_lines(json_object_get(o, "modules"), "module", MODULES);
     if (number_at(o, "workers_ms") > 0)
         printf("\nBeside it workers filled batches, %.3f ms an update.\n", number_at(o, "workers_ms"));
+    if (json_object_get(o, "loading_ms"))
+        printf(
+            "\nTimes are the device's own. Beside it the host filled batches or waited for\nthem, %.3f ms an update.\n",
+            number_at(o, "loading_ms"));
     if (json_object_get(o, "peak_bytes"))
         printf("\nMost memory: %s, in %s\n", bytes_text(number_at(o, "peak_bytes"), peak), text_at(o, "peak_at"));
     printf("\n%%: of the limit that binds, arithmetic or memory; more than 100 where data\n"

@@ -18,15 +18,16 @@ typedef struct {
 struct recorder {
     gr_context *ctx;
     const char *command;
-    bool keep; /* this update is recorded */
+    bool traced, keep; /* this update is; is recorded */
+    bool by_device;    /* kernels and copies are told of when they are sent off, and timed by the device */
     double begin;
     site *sites;
     int n_sites;
     short slot[SLOTS]; /* hash table: number of a site and 1; 0: free */
     line *lines[GROUPINGS];
     int n_lines[GROUPINGS];
-    line host;
-    double beside;
+    line rest; /* of an update, which no other line has */
+    double beside, loading;
     int64_t peak;
     int peak_site;
     part open[OPEN];
@@ -68,7 +69,7 @@ static void choose_lines(recorder *r, site *s)
         s->line[BY_OPERATION] = line_of(r, BY_OPERATION, s->op, s->pass);
     else if (s->kind == GR_TRACE_COPY)
         s->line[BY_OPERATION] = line_of(r, BY_OPERATION, s->op, "copy");
-    else if (is_loading(s->op))
+    else if (is_loading(s->op) && !r->by_device)
         s->line[BY_OPERATION] = line_of(r, BY_OPERATION, "loader", strcmp(s->op, "loader") ? s->op : "");
 }
 
@@ -136,6 +137,29 @@ static void add(line *l, const gr_trace_event *e, double seconds)
     l->now += seconds;
 }
 
+static void keep_event(recorder *r, const recorded_event *e)
+{
+    if (r->n_events < r->room)
+        r->events[r->n_events++] = *e;
+    else
+        r->lost++;
+}
+
+/* Time of an event's own that counts: none of what the device times, or what lies beside. */
+static double counted_seconds(recorder *r, const gr_trace_event *e)
+{
+    if (e->thread) {
+        r->beside += e->end - e->begin;
+        return 0;
+    }
+    const double seconds = own_seconds(r, e->begin, e->end);
+    if (!r->by_device)
+        return seconds;
+    if (e->kind == GR_TRACE_SPAN && is_loading(e->op))
+        r->loading += seconds;
+    return 0;
+}
+
 static void on_event(void *user, const gr_trace_event *e)
 {
     recorder *r = user;
@@ -143,9 +167,8 @@ static void on_event(void *user, const gr_trace_event *e)
         return;
     const int number = site_of(r, e);
     site *s = &r->sites[number];
-    const double seconds = e->thread ? 0 : own_seconds(r, e->begin, e->end);
+    const double seconds = counted_seconds(r, e);
     s->sum += seconds;
-    r->beside += e->thread ? e->end - e->begin : 0;
     for (grouping g = 0; g < GROUPINGS && !e->thread; g++)
         if (s->line[g] >= 0)
             add(&r->lines[g][s->line[g]], e, seconds);
@@ -153,10 +176,25 @@ static void on_event(void *user, const gr_trace_event *e)
         r->peak = e->memory;
         r->peak_site = number;
     }
-    if (r->n_events < r->room)
-        r->events[r->n_events++] = (recorded_event){e->begin, e->end, e->memory, number, e->thread};
-    else
-        r->lost++;
+    keep_event(r, &(recorded_event){e->begin, e->end, e->memory, number, e->thread, 0});
+    if (r->by_device && e->kind != GR_TRACE_SPAN)
+        gr_trace_tag(r->ctx, number + 1);
+}
+
+/* What travels beside the kernels takes none of an update's time. */
+static void on_device_time(void *user, const gr_device_time *t)
+{
+    recorder *r = user;
+    if (!r->keep || t->tag == 0)
+        return;
+    const int number = (int)t->tag - 1;
+    site *s = &r->sites[number];
+    const double seconds = t->stream == GR_STREAM_COMPUTE ? t->end - t->begin : 0;
+    s->sum += seconds;
+    for (grouping g = 0; g < GROUPINGS; g++)
+        if (s->line[g] >= 0)
+            r->lines[g][s->line[g]].now += seconds;
+    keep_event(r, &(recorded_event){t->begin, t->end, 0, number, 0, t->stream});
 }
 
 recorder *recorder_open(gr_context *ctx, size_t events, const char *command)
@@ -167,7 +205,7 @@ recorder *recorder_open(gr_context *ctx, size_t events, const char *command)
                         .command = command,
                         .sites = calloc(SITES, sizeof *r->sites),
                         .lines = {calloc(RECORDER_LINES, sizeof **r->lines), calloc(RECORDER_LINES, sizeof **r->lines)},
-                        .host = {.name = "host", .pass = "between"},
+                        .rest = {.name = "host", .pass = "between"},
                         .events = malloc(events * sizeof *r->events),
                         .room = events};
     if (r && r->sites && r->lines[BY_OPERATION] && r->lines[BY_MODULE] && r->events)
@@ -194,6 +232,11 @@ void recorder_close(recorder *r)
 static void start(recorder *r, bool traced, bool keep)
 {
     gr_trace(r->ctx, traced ? on_event : NULL, r);
+    if (traced && gr_trace_device(r->ctx, true)) {
+        r->by_device = true;
+        r->rest.name = "idle";
+    }
+    r->traced = traced;
     r->keep = keep;
     r->n_open = 0;
     r->begin = now_seconds();
@@ -209,7 +252,7 @@ void recorder_warm(recorder *r)
     start(r, true, false);
 }
 
-void recorder_rest(recorder *r)
+void recorder_pause(recorder *r)
 {
     start(r, false, false);
 }
@@ -232,20 +275,22 @@ static void fold(line *l)
     l->now = 0;
 }
 
-/* What no line has is the host's. */
+/* What no line has is the rest. */
 static void fold_lines(recorder *r, double seconds)
 {
-    r->host.now = seconds;
+    r->rest.now = seconds;
     for (int i = 0; i < r->n_lines[BY_OPERATION]; i++)
-        r->host.now -= r->lines[BY_OPERATION][i].now;
+        r->rest.now -= r->lines[BY_OPERATION][i].now;
     for (grouping g = 0; g < GROUPINGS; g++)
         for (int i = 0; i < r->n_lines[g]; i++)
             fold(&r->lines[g][i]);
-    fold(&r->host);
+    fold(&r->rest);
 }
 
 bool recorder_end(recorder *r, int64_t number)
 {
+    if (r->traced && r->by_device && !gr_trace_device_times(r->ctx, on_device_time, r) && gr_ok(r->ctx))
+        return complain(GR_NO_MEMORY, r->command, "the device's times could not be read for want of memory") == 0;
     const double end = now_seconds(), seconds = end - r->begin;
     if (!r->keep)
         return true;
@@ -293,9 +338,14 @@ const line *recorder_lines(const recorder *r, grouping g, int *n)
     return r->lines[g];
 }
 
-const line *recorder_host(const recorder *r)
+bool recorder_by_device(const recorder *r)
 {
-    return &r->host;
+    return r->by_device;
+}
+
+const line *recorder_rest(const recorder *r)
+{
+    return &r->rest;
 }
 
 static estimate estimate_of(double sum, double squares, int64_t n)
@@ -323,4 +373,9 @@ const site *recorder_peak(const recorder *r, int64_t *bytes)
 double recorder_beside(const recorder *r)
 {
     return r->beside;
+}
+
+double recorder_loading(const recorder *r)
+{
+    return r->loading;
 }

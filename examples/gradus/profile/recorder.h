@@ -33,6 +33,7 @@ typedef struct {
     double begin, end;
     int64_t memory;
     int site, thread; /* of recorder_sites; thread as in gr_trace_event */
+    int stream;       /* of the device, which did it from begin to end; 0: the host did, or sent it off */
 } recorded_event;
 
 typedef struct {
@@ -49,7 +50,7 @@ void recorder_close(recorder *r); /* NULL is fine */
 
 void recorder_begin(recorder *r); /* an update begins and is to be recorded */
 void recorder_warm(recorder *r);  /* one begins that the trace costs its time, but nothing is kept of it */
-void recorder_rest(recorder *r);  /* one begins that is not traced */
+void recorder_pause(recorder *r); /* one begins that is not traced */
 /* The update begun is over, number so and so of the run. False: the host is out of memory, complained of. */
 bool recorder_end(recorder *r, int64_t number);
 
@@ -59,12 +60,16 @@ const recorded_update *recorder_updates(const recorder *r, int64_t *n);
 const recorded_event *recorder_events(const recorder *r);
 int64_t recorder_lost(const recorder *r); /* events that found none */
 
+/* Whether the device runs behind the host and is timed by its own clock. */
+bool recorder_by_device(const recorder *r);
+
 /*
  * Lines of a grouping. Those by operation are kernels, copies and "loader", which fills batches or waits for them; what
- * is between them is the host's, and with it they add up to the updates' time. Those by module are kernels alone.
+ * is between them is the host's, and with it they add up to the updates' time. By the device's clock it is the device
+ * that is busy with kernels and copies or idle, and "loader" is no line. Those by module are kernels alone.
  */
 const line *recorder_lines(const recorder *r, grouping g, int *n);
-const line *recorder_host(const recorder *r);
+const line *recorder_rest(const recorder *r);
 
 /* Mean and standard error, which is NAN of one update: of an update's time; of a line's share of it. */
 typedef struct {
@@ -76,7 +81,8 @@ estimate recorder_line_time(const recorder *r, const line *l);
 /* The most memory that was taken on the device, and where: NULL before the first kernel. */
 const site *recorder_peak(const recorder *r, int64_t *bytes);
 
-/* Seconds that other threads were filling batches, in all updates. */
+/* Seconds beside the lines in all updates: other threads filling batches; the host loading while a device computes. */
 double recorder_beside(const recorder *r);
+double recorder_loading(const recorder *r);
 
 #endif

@@ -2,6 +2,7 @@
  * queues.cc - streams, events, graphs. What is asked of a stream waits in it until somebody waits for it ("late"), is
  * done at once ("early"), or now and then ("random"): all are allowed, and a wait that is missing shows in one of them.
  */
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <memory>
@@ -29,10 +30,18 @@ struct stream {
     std::vector<std::function<void()>> *captured = nullptr;
 };
 
-/* The last record; of a stream that is NULL: none. */
+typedef std::chrono::steady_clock::time_point moment_of_time;
+
+/* The last record; of a stream that is NULL: none. One that tells time is reached as an item of the stream's. */
 struct event {
+    const bool timed;
     stream *on = nullptr;
     uint64_t place = 0;
+    std::shared_ptr<moment_of_time> reached;
+
+    explicit event(bool tells_time) : timed(tells_time)
+    {
+    }
 };
 
 typedef std::vector<std::function<void()>> graph;
@@ -142,9 +151,9 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
     return what->done < what->asked_for ? cudaErrorNotReady : broken_error();
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
 {
-    *e = (cudaEvent_t) new event;
+    *e = (cudaEvent_t) new event(!(flags & cudaEventDisableTiming));
     return broken_error();
 }
 
@@ -158,7 +167,26 @@ cudaError_t cudaEventDestroy(cudaEvent_t e)
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
     const auto held = lock();
-    *(event *)e = {of(s), of(s)->asked_for};
+    event *what = (event *)e;
+    if (what->timed) {
+        auto reached = what->reached = std::make_shared<moment_of_time>();
+        enqueue(s, [reached] { *reached = std::chrono::steady_clock::now(); });
+    }
+    what->on = of(s);
+    what->place = of(s)->asked_for;
+    return broken_error();
+}
+
+/* Of events whose place somebody has waited for. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to)
+{
+    const auto held = lock();
+    const event *a = (event *)from, *b = (event *)to;
+    if (!a->timed || !b->timed || !a->on || !b->on)
+        return said(cudaErrorInvalidResourceHandle);
+    if (a->on->done < a->place || b->on->done < b->place)
+        return said(cudaErrorNotReady);
+    *milliseconds = std::chrono::duration<float, std::milli>(*b->reached - *a->reached).count();
     return broken_error();
 }
 
