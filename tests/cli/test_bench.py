@@ -278,6 +278,7 @@ class Comparisons(RowsCase):
         self.assertEqual((forward["op"], backward["pass"], forward["shapes"]), ("relu", "backward", "x[N,32,32,64]"))
         self.assertGreater(float(backward["ms"]), 0)
         self.assertNotIn("samples_ns", forward)
+        self.refused(5, "bench", "relu", "--batch", 1, "--csv", "no/rows.csv", names=["no/rows.csv", "make its folder"])
 
 
 class Counters(Case):

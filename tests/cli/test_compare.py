@@ -108,6 +108,7 @@ class Compare(Case):
         self.sweep("data", {"sgd": BASE}, data_hash="1" * 16)
         self.refused(2, "compare", names=["which folders?"])
         self.refused(2, "compare", "a", names=["nothing to compare"])
+        self.refused(2, "compare", "a", "b", "./a", names=["./a is named twice"])
         self.refused(2, "compare", "a", "other", names=["different recipes", "cats-vs-dogs"])
         self.refused(2, "compare", "a", "data", names=["different data"])
         self.refused(3, "compare", "a", "nowhere", names=["nowhere/sweep.json"])

@@ -81,6 +81,10 @@ class Draw(Page):
         self.assertEqual(self.gradus("draw", "cats-vs-dogs").out, "cats-vs-dogs.html\n")
         self.assertIn("nowhere", self.gradus("draw", "nowhere", expect=2).err)
         self.gradus("draw", "cats-vs-dogs", "--out", "nowhere/page.html", expect=5)
+        (self.folder / "m.txt").write_text("flatten\ndense classes\n")
+        self.refused(2, "draw", "cats-vs-dogs", "--model", "m.txt", "--out", "m.txt",
+                     names=["m.txt is read and would be written over"])
+        self.assertEqual((self.folder / "m.txt").read_text(), "flatten\ndense classes\n")
 
     @unittest.skipUnless(CHROMIUM, "no chromium")
     def test_in_a_browser(self):

@@ -165,6 +165,8 @@ class Evaluate(Case):
         self.refused(USAGE, "evaluate", names=["which weights"])
         self.refused(USAGE, "evaluate", "w", names=["which pictures"])
         self.refused(BAD_DATA, "evaluate", "w", "--data", "nowhere", names=["nowhere"])
+        self.gradus("train", "keras-mlp", "--updates", 1, "--no-evaluation", "--save-weights", "table")
+        self.refused(USAGE, "evaluate", "table", "--data", "photos", names=["keras-mlp", "no --data"])
         self.fill("photos", "mauve", 2, "x")
         self.refused(BAD_DATA, "evaluate", "w", "--data", "photos", names=["no class mauve", "blue"])
         shutil.rmtree(self.folder / "photos/mauve")

@@ -216,7 +216,8 @@ class Profile(Case):
         self.refused(2, *RUN, names=["--out"])
         self.refused(2, *RUN, "--out", "p", "--updates", 3, names=["--updates", "--schedule"])
         for schedule, name in (("active=0", "active=0"), ("pause=1", "pause"), ("active", "active"),
-                               ("wait=0,warmup=0", "warmup"), ("active=-1", "active=-1")):
+                               ("wait=0,warmup=0", "warmup"), ("active=-1", "active=-1"),
+                               ("wait=1,active=2,wait=2", "wait is named twice")):
             self.refused(2, *RUN, "--out", "p", "--schedule", schedule, names=[name])
         self.refused(2, *RUN[:2], "cats-vs-dogs", "--out", "p", names=["cats-vs-dogs"])
         self.refused(2, "profile", "--compare", "a", names=["--compare"])

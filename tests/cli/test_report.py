@@ -159,6 +159,7 @@ class Data(Report):
     def test_refusals(self):
         self.sweep("a", [row()])
         self.refused(2, "report", names=["which folders?"])
+        self.refused(2, "report", "a", "a/", names=["a/ is named twice"])
         self.refused(3, "report", "none", names=["none/sweep.json", "a folder of 'gradus sweep' is wanted"])
         self.sweep("empty", [])
         self.refused(3, "report", "empty", names=["empty has no rows yet"])

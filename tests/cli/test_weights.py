@@ -91,6 +91,9 @@ class Weights(Case):
         self.refused(BAD_DATA, "weights", "convert", "t", "v", "--to", "keras", "--recipe", "cats-vs-dogs",
                      names=["dense1.weight has shape [128,1152]; the model wants [128,320000]", "5 tensors fit"])
         self.refused(BAD_DATA, "weights", "none", names=["none"])
+        before = (self.folder / "w").read_bytes()
+        self.refused(USAGE, "weights", "convert", "w", "./w", "--to", "torch", names=["w is read and would be written"])
+        self.assertEqual((self.folder / "w").read_bytes(), before)
         self.refused(5, "weights", "convert", "w", "no/v", "--to", "torch", names=["no/v"])
 
 

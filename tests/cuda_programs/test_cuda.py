@@ -148,6 +148,19 @@ int main()
         done = self.run_in(SIMT, "nowhere.cu", expect=2)
         self.assertIn("nowhere.cu: No such file", done.stderr)
 
+    def test_what_is_no_program_is_said(self):
+        (self.folder / "notes.txt").write_text("hello\n")
+        for name in ("notes.txt", "."):
+            done = self.run_in(SIMT, name, expect=2)
+            self.assertEqual(done.stderr, f"gradus-simt: {name}: a CUDA program is a file whose name ends in .cu\n")
+        (self.folder / "mian.cu").write_text("int mian() { return 0; }\n")
+        self.assertIn("there is no function main", self.run_in(SIMT, "mian.cu", expect=1).stderr)
+
+    def test_a_source_is_not_written_over(self):
+        for words in (["leak.cu", "-o", "leak.cu"], ["-c", "leak.cu", "-o", "./leak.cu"]):
+            self.assertIn("leak.cu would be written over", self.run_in(SIMT, *words, expect=2).stderr)
+        self.assertEqual((self.folder / "leak.cu").read_text(), (PROGRAMS / "leak.cu").read_text())
+
     def test_bad_launches_are_refused(self):
         (self.folder / "bad.cu").write_text("int main()\n{\n    1 <<< 2;\n}\n")
         self.assertIn("bad.cu:3: error: a launch is kernel<<<", self.run_in(SIMT, "bad.cu", expect=1).stderr)
@@ -236,8 +249,37 @@ int main() { int *x; cudaMallocManaged(&x, 32); k<<<2, 4>>>(x); cudaDeviceSynchr
 
     def test_usage(self):
         for words, says in (([], "which program"), (["--break", "3", "--block", "x", "leak.cu"], "--block"),
-                            (["leak.cu", "--thread", "1"], "--break LINE")):
+                            (["leak.cu", "--thread", "1"], "--break LINE"), (["leak.cu", "--break", "3"], "--gdb"),
+                            (["leak.cu", "--seed", "3"], "--order random"),
+                            (["leak.cu", "1000"], "goes behind --: leak.cu -- 1000"),
+                            (["leak.cu", "--out", "./leak.cu"], "leak.cu is read and would be written over")):
             self.assertIn(says, self.run_in(GRADUS, "cuda", *words, expect=2).stderr)
+        self.assertIn("make its folder", self.run_in(GRADUS, "cuda", "leak.cu", "--out", "no/p", expect=5).stderr)
+        self.assertEqual((self.folder / "leak.cu").read_text(), (PROGRAMS / "leak.cu").read_text())
+
+    def test_debugger_that_has_nowhere_to_stop(self):
+        """A line that is not there does not let the program run; one that nobody comes to is told at its end."""
+        if not shutil.which("gdb"):
+            self.skipTest("no gdb")
+        (self.folder / "gdb.cu").write_text("""__global__ void k()
+{
+    printf("kernel\\n");
+}
+int main() { k<<<2, 4>>>(); cudaDeviceSynchronize(); }
+""")
+
+        def told(*words):
+            done = subprocess.run([GRADUS, "cuda", "gdb.cu", "--gdb", *words], input="quit\n", capture_output=True,
+                                  text=True, cwd=self.folder, timeout=120)
+            return done.stdout + done.stderr
+        nowhere = told("--break", "99")
+        self.assertIn("No line 99", nowhere)
+        self.assertNotIn("kernel", nowhere.replace("kernel.cu", ""))
+        missed = told("--break", "3", "--block", "2")
+        if "ptrace" in missed:
+            self.skipTest("gdb may not trace here")
+        self.assertIn("nowhere did it stop", missed)
+        self.assertNotIn("nowhere did it stop", told("--break", "3", "--block", "1"))
 
     def test_program_is_kept(self):
         self.cuda("language.cu", "--out", "kept")

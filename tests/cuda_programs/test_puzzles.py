@@ -71,6 +71,10 @@ class Puzzles(unittest.TestCase):
         done = gradus("puzzle", 1, "bad.cu", cwd=self.here)
         self.assertEqual(done.returncode, 3)
         self.assertIn("bad.cu:3:", done.stderr)
+        done = gradus("puzzle", 1, "bad.cu", "--theatre", "./bad.cu", cwd=self.here)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("bad.cu is read and would be written over", done.stderr)
+        self.assertIn("y = nothing;", (self.here / "bad.cu").read_text())
 
 
 if __name__ == "__main__":

@@ -158,6 +158,12 @@ class Refusals(Theatre):
         subprocess.run([SIMT, "-o", "plain", "plain.cu"], check=True, cwd=self.folder)
         self.assertIn("gradus-simt --check", self.refused(program="./plain"))
 
+    def test_a_source_is_not_written_over(self):
+        before = (self.folder / "theatre.cu").read_text()
+        done = self.gradus("theatre", "theatre.cu", "--out", "./theatre.cu", expect=2)
+        self.assertIn("theatre.cu is read and would be written over", done.stderr)
+        self.assertEqual((self.folder / "theatre.cu").read_text(), before)
+
     def test_an_unwritable_page(self):
         self.gradus("theatre", "./program", "--out", "nowhere/page.html", expect=5)
 

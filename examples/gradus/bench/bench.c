@@ -11,6 +11,7 @@
 #include "bench/bench_shape.h"
 #include "bench/bench_torch.h"
 #include "commands.h"
+#include "terminal/output.h"
 #include "train/row.h"
 
 static void list_cases(const bench_settings *s, const char *const *operands)
@@ -97,7 +98,9 @@ static bench_case *choose(const bench_settings *s, const char *const *operands, 
 static int measure(bench_run *run, const bench_case *cases, int n)
 {
     const bench_settings *s = run->s;
-    int code = 0;
+    int code = s->csv ? output_check(s->csv, "bench") : 0;
+    if (code)
+        return code;
     json_t *before = s->compare ? bench_rows_read(s->compare, &code) : NULL;
     if (code)
         return code;

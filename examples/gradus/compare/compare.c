@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "compare/runs.h"
+#include "sweep/folder.h"
 #include "terminal/json_memory.h"
 #include "terminal/json_values.h"
 #include "terminal/text.h"
@@ -307,12 +308,15 @@ static int run_compare(int argc, char **argv)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!folders[0])
         return complain(GR_USAGE, "compare", "which folders? those of 'gradus sweep --out'");
+    int code = folders_check_apart(folders, "compare");
+    if (code)
+        return code;
     comparisons *c = calloc(1, sizeof *c);
     if (!c)
         return complain(GR_NO_MEMORY, "compare", "out of host memory");
     c->metric = &metrics[asks.metric.value];
     c->difference = asks.difference > 0 ? asks.difference : 1;
-    int code = read_folders(c, folders);
+    code = read_folders(c, folders);
     if (code == 0) {
         find_groups(c);
         c->differences = runs_differences(c->runs, c->n_runs);

@@ -3,12 +3,14 @@
  * run in its own process, and its exit code is ours: 7 when something was found wrong in it.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "cuda/cuda_run.h"
+#include "terminal/output.h"
 
 typedef struct {
     choice order;
@@ -17,7 +19,8 @@ typedef struct {
     bool check, counters, gdb;
 } cuda_settings;
 
-static const char *const orders[] = {"forward", "reverse", "random", NULL};
+enum { OPERANDS = 8, RANDOM = 2 };
+static const char *const orders[] = {"forward", "reverse", [RANDOM] = "random", NULL};
 
 static const option look_options[] = {
     FLAG_OPTION(
@@ -58,24 +61,41 @@ static bool add_condition(char *text, size_t room, const char *variable, const c
     return !rest;
 }
 
-/* What gdb is told first. Returns 0 or GR_USAGE. */
-static int breakpoint(const cuda_settings *s, const char *file, char text[1024])
+/* Where gdb stops: FILE:LINE, with the block and the thread as a condition. Returns 0 or GR_USAGE. */
+static int breakpoint(const cuda_settings *s, const char *file, char *text, size_t room)
 {
     char condition[512] = "";
     const char *base = strrchr(file, '/');
     if ((s->block && !add_condition(condition, sizeof condition, "blockIdx", s->block)) ||
         (s->thread && !add_condition(condition, sizeof condition, "threadIdx", s->thread)))
         return complain(GR_USAGE, "cuda", "--block and --thread take one to three numbers: 1 or 1,0,2");
-    text[0] = '\0';
+    if (!s->break_at && *condition)
+        return complain(GR_USAGE, "cuda", "--block and --thread say where --break LINE stops: give a line, too");
+    if (s->break_at && !s->gdb)
+        return complain(GR_USAGE, "cuda", "--break says where gdb stops: give --gdb, too");
     if (s->break_at)
-        snprintf(text, 1024, "break %s%s%s%s%s",
+        snprintf(text, room, "%s%s%s%s%s",
                  strchr(s->break_at, ':') ? ""
                  : base                   ? base + 1
                                           : file,
                  strchr(s->break_at, ':') ? "" : ":", s->break_at, *condition ? " if " : "", condition);
-    else if (*condition)
-        return complain(GR_USAGE, "cuda", "--block and --thread say where --break LINE stops: give a line, too");
     return 0;
+}
+
+/*
+ * What gdb is told first, as a file: there the first command that fails is the last, so that the program does not run
+ * past a line that is not there. Returns 0 or an exit code, complained of.
+ */
+static int write_script(const char *path, const char *stop)
+{
+    FILE *f = fopen(path, "w");
+    const bool written = f && fprintf(f,
+                                      "set breakpoint pending off\nbreak %s\nrun\n"
+                                      "if !$_isvoid($_exitcode)\n"
+                                      "echo gradus cuda: the program has ended, and nowhere did it stop: no launch has "
+                                      "that block and thread, or none of them comes to that line\\n\nend\n",
+                                      stop) > 0;
+    return (f && fclose(f)) || !written ? complain_of_file(path, "cannot be written", "cuda") : 0;
 }
 
 /* False: there is no memory for it, and the program would run in another way. */
@@ -88,12 +108,21 @@ static bool set_environment(const cuda_settings *s)
            (!s->counters || setenv("GRADUS_SIMT_COUNTERS", "1", 1) == 0);
 }
 
+/* Whether the program may be kept there. */
+static int check_out(const char *out, const char *const *files)
+{
+    const int code = output_check_spares(out, files, OPERANDS, "cuda");
+    return code ? code : output_check(out, "cuda");
+}
+
 /* Compiles into folder or to --out, and runs. */
 static int compile_and_run(const cuda_settings *s, const char *const *files, const char *folder, char **arguments)
 {
-    char program[PATH_MAX], stop[1024];
+    char program[PATH_MAX], script[PATH_MAX], stop[1024] = "";
     const char *options[5] = {s->gdb ? "-O0" : "-O1"};
-    int n = 1, code = breakpoint(s, files[0], stop);
+    int n = 1, code = breakpoint(s, files[0], stop, sizeof stop);
+    if (code == 0 && s->out)
+        code = check_out(s->out, files);
     if (code)
         return code;
     if (s->include)
@@ -107,13 +136,17 @@ static int compile_and_run(const cuda_settings *s, const char *const *files, con
         return code;
     if (!set_environment(s))
         return complain(GR_NO_MEMORY, "cuda", "out of host memory for what the program is to be asked");
-    return s->gdb ? cuda_run_in_gdb(program, arguments, stop) : cuda_run(program, arguments);
+    if (!s->gdb)
+        return cuda_run(program, arguments);
+    snprintf(script, sizeof script, "%s/" SCRIPT_NAME, folder);
+    code = *stop ? write_script(script, stop) : 0;
+    return code ? code : cuda_run_in_gdb(program, arguments, *stop ? script : NULL);
 }
 
 static int run_cuda_command(int argc, char **argv)
 {
     cuda_settings s = {0};
-    const char *files[9] = {NULL};
+    const char *files[OPERANDS + 1] = {NULL};
     char folder[1024];
     int own = 1;
     while (own < argc && strcmp(argv[own], "--") != 0)
@@ -123,6 +156,8 @@ static int run_cuda_command(int argc, char **argv)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!files[0])
         return complain(GR_USAGE, "cuda", "which program? gradus cuda FILE.cu");
+    if (s.seed && !(s.order.given && s.order.value == RANDOM))
+        return complain(GR_USAGE, "cuda", "--seed is of --order random: give that, too");
     if (!program_folder_make(folder, sizeof folder))
         return complain(GR_IO_ERROR, "cuda", "no folder for the program can be made: %s; set TMPDIR", folder);
     const int code = compile_and_run(&s, files, folder, argv + own + (own < argc));
@@ -141,7 +176,7 @@ const gradus_command cuda_command = {
         "Compile a CUDA program with g++ and run it without a GPU. Its exit code is the program's, 7 when something "
         "was found wrong in it. gradus-simt takes nvcc's place in Makefiles.",
     .operand = "FILE.cu",
-    .operands = 8,
+    .operands = OPERANDS,
     .examples = "cuda sum.cu\ncuda sum.cu --check\ncuda sum.cu --counters -- 1000\n"
                 "cuda sum.cu --gdb --break 14 --block 1 --thread 3",
     .groups = groups,

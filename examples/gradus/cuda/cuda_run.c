@@ -1,6 +1,7 @@
 /* cuda_run.c - see cuda_run.h. */
 #include "cuda/cuda_run.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +20,11 @@ bool program_folder_make(char *path, size_t room)
 
 void program_folder_drop(const char *path)
 {
-    char program[2048];
-    snprintf(program, sizeof program, "%s/" PROGRAM_NAME, path);
-    unlink(program);
+    char file[2048];
+    snprintf(file, sizeof file, "%s/" PROGRAM_NAME, path);
+    unlink(file);
+    snprintf(file, sizeof file, "%s/" SCRIPT_NAME, path);
+    unlink(file);
     rmdir(path);
 }
 
@@ -77,6 +80,10 @@ int cuda_compile(const char *const *files, const char *program, const char *cons
 {
     char compiler[2048];
     words w = {0};
+    for (int i = 1; files[i]; i++) /* the first is a program's for certain, and gradus-simt says what it is */
+        if (access(files[i], F_OK) != 0)
+            return complain(GR_USAGE, "cuda", "%s: %s; what is for the program itself goes behind --: %s -- %s",
+                            files[i], strerror(errno), files[0], files[i]);
     if (!find_compiler(compiler, sizeof compiler))
         return complain(GR_IO_ERROR, "cuda",
                         "gradus-simt, which compiles CUDA C, is not beside this program: install "
@@ -103,12 +110,12 @@ int cuda_run(const char *program, char **arguments)
     return code;
 }
 
-int cuda_run_in_gdb(const char *program, char **arguments, const char *first_command)
+int cuda_run_in_gdb(const char *program, char **arguments, const char *script)
 {
     words w = {0};
     add_all(&w, (const char *const[]){"gdb", "-q", NULL});
-    if (*first_command)
-        add_all(&w, (const char *const[]){"-ex", first_command, "-ex", "run", NULL});
+    if (script)
+        add_all(&w, (const char *const[]){"-x", script, NULL});
     add_all(&w, (const char *const[]){"--args", program, NULL});
     add_all(&w, (const char *const *)arguments);
     const int code = run(&w);

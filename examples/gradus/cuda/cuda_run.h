@@ -7,8 +7,9 @@
 
 #include "terminal/complain.h"
 
-/* A new folder for a program that nobody keeps, with path[room]; and its end, with the file PROGRAM_NAME in it. */
+/* A new folder for a program that nobody keeps, with path[room]; and its end, with these files in it. */
 #define PROGRAM_NAME "program"
+#define SCRIPT_NAME "stop.gdb"
 bool program_folder_make(char *path, size_t room);
 void program_folder_drop(const char *path);
 
@@ -20,6 +21,8 @@ int cuda_compile(const char *const *files, const char *program, const char *cons
 
 /* Runs it with these arguments (NULL behind the last). Returns its exit code, 128 + N when signal N ended it. */
 int cuda_run(const char *program, char **arguments);
-int cuda_run_in_gdb(const char *program, char **arguments, const char *first_command);
+
+/* The same in gdb, which is told first what is in the file script (NULL: nothing). Returns gdb's exit code. */
+int cuda_run_in_gdb(const char *program, char **arguments, const char *script);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sources/format.h"
 #include "sources/source.h"
 #include "summary/network.h"
+#include "terminal/output.h"
 #include "terminal/page.h"
 
 static const char command[] = "draw";
@@ -107,6 +108,11 @@ static int draw(session *s, const recipe *r)
     snprintf(path, sizeof path, "%s.html", r->name);
     const char *out = s->asks.out ? s->asks.out : path;
     int code = check(&s->asks);
+    if (code == 0)
+        code = output_check_spares(out, (const char *const[]){s->asks.weights, s->asks.asked.model, s->asks.asked.data},
+                                   3, command);
+    if (code == 0)
+        code = output_check(out, command);
     if (code == 0 && s->asks.weights)
         code = read_weights(s, r);
     if (code)

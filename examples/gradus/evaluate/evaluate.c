@@ -91,6 +91,9 @@ static int evaluate(gr_context *ctx, const evaluate_asks *asks, weights_notes *n
     const resolved s = settings_resolve(&asked, notes->recipe);
     if (notes->recipe->format->own && !asked.data && !asked.procedural)
         return complain(GR_USAGE, "evaluate", "which pictures? --data FOLDER has a folder of them for each class");
+    if (notes->recipe->format->features && asked.data)
+        return complain(GR_USAGE, "evaluate", "%s holds weights of %s, which reads a built-in table and no --data",
+                        notes->path, notes->recipe->name);
     int code = test_pictures_open(ctx, &s, notes, "evaluate", t);
     if (code)
         return code;

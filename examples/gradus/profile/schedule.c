@@ -10,8 +10,8 @@ enum { MOST = 100000 };
 
 static const char shape[] = "a schedule is wait=N,warmup=N,active=N,repeat=N";
 
-/* "active=3" into its field. */
-static int read_word(const char *word, schedule *s, const char *command)
+/* "active=3" into its field; named: a bit for each that had its turn. */
+static int read_word(const char *word, schedule *s, unsigned *named, const char *command)
 {
     const struct {
         const char *name;
@@ -22,6 +22,9 @@ static int read_word(const char *word, schedule *s, const char *command)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (strlen(fields[i].name) != name || strncmp(fields[i].name, word, name) != 0)
             continue;
+        if (*named >> i & 1)
+            return complain(GR_USAGE, command, "--schedule: %s is named twice", fields[i].name);
+        *named |= 1u << i;
         if (word[name] == '=' && parse_count(word + name + 1, fields[i].low, MOST, fields[i].field))
             return 0;
         return complain(GR_USAGE, command, "--schedule: \"%s\" is not %s=N with N from %d to %d", word, fields[i].name,
@@ -33,9 +36,11 @@ static int read_word(const char *word, schedule *s, const char *command)
 int schedule_read(const char *text, schedule *s, const char *command)
 {
     char word[32];
+    unsigned named = 0;
     *s = (schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1};
     while (text && next_entry(&text, word)) {
-        const int code = *word ? read_word(word, s, command) : complain(GR_USAGE, command, "--schedule: %s", shape);
+        const int code =
+            *word ? read_word(word, s, &named, command) : complain(GR_USAGE, command, "--schedule: %s", shape);
         if (code)
             return code;
     }

@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "cuda/cuda_run.h"
+#include "terminal/output.h"
 #include "terminal/system.h"
 #include "terminal/values.h"
 #include "theatre/theatre.h"
@@ -162,13 +163,16 @@ static int check(const puzzle *p, const char *file, const char *page)
     char path[PATH_MAX], full[PATH_MAX], define[PATH_MAX + 16], folder[1024], program[1200];
     if (!realpath(file, full))
         return complain(GR_BAD_DATA, "puzzle", "%s: %s", file, strerror(errno));
+    int code = output_check_spares(page, &(const char *){full}, 1, "puzzle");
+    if (code)
+        return code;
     if (!program_folder_make(folder, sizeof folder))
         return complain(GR_IO_ERROR, "puzzle", "no folder for the program can be made: %s; set TMPDIR", folder);
     snprintf(define, sizeof define, "-DPUZZLE=\"%s\"", full);
     snprintf(program, sizeof program, "%s/" PROGRAM_NAME, folder);
     const char *const files[] = {path_of(p, "check.cu", path), NULL};
     const char *const options[] = {"--check", "-I", p->root, define, NULL};
-    int code = cuda_compile(files, program, options);
+    code = cuda_compile(files, program, options);
     char *none[] = {NULL};
     if (!code && page)
         code = theatre_show(program, none, &(scene_wish){0}, folder, page) ? GR_DEVICE_FAULT : 0;

@@ -7,6 +7,7 @@
 #include "report/sweep_data.h"
 #include "report/tensorboard.h"
 #include "report/words.h"
+#include "sweep/folder.h"
 #include "terminal/page.h"
 #include "terminal/system.h"
 
@@ -54,6 +55,9 @@ static int run_report(int argc, char **argv)
         return end == OPTIONS_HELPED ? 0 : GR_USAGE;
     if (!folders[0])
         return complain(GR_USAGE, "report", "which folders? those of 'gradus sweep --out'");
+    int code = folders_check_apart(folders, "report");
+    if (code)
+        return code;
     if (asks.tensorboard && asks.out)
         return complain(GR_USAGE, "report", "--tensorboard and --out exclude each other; give one of them");
     if (asks.tensorboard && strlen(asks.tensorboard) > LONGEST_FOLDER)
@@ -64,7 +68,6 @@ static int run_report(int argc, char **argv)
         return write_for_tensorboard(folders, asks.tensorboard);
     snprintf(path, sizeof path, "%s/report.html", folders[0]);
     json_t *sweeps = json_array();
-    int code = 0;
     for (int i = 0; code == 0 && folders[i]; i++)
         code = add_folder(sweeps, folders[i]);
     json_t *data = json_pack("{s:s, s:s, s:i, s:o, s:o}", "version", gr_version(), "date", now_text(now), "fewest_runs",

@@ -7,8 +7,18 @@
 #include "sweep/published.h"
 #include "terminal/json_memory.h"
 #include "terminal/json_values.h"
+#include "terminal/system.h"
 
 enum { MOST_SEEDS = 10000 }; /* as --seeds has it */
+
+int folders_check_apart(const char *const *folders, const char *command)
+{
+    for (int i = 0; folders[i]; i++)
+        for (int j = 0; j < i; j++)
+            if (is_same_file(folders[i], folders[j]))
+                return complain(GR_USAGE, command, "%s is named twice; name each sweep once", folders[i]);
+    return 0;
+}
 
 int folder_identity(const char *folder, const char *command, json_t **identity, json_t **notes)
 {

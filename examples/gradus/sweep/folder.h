@@ -4,6 +4,9 @@
 
 #include "sweep/journal.h"
 
+/* Refuses folders (NULL behind the last) of which two are one: its runs would count twice. Returns 0 or GR_USAGE. */
+int folders_check_apart(const char *const *folders, const char *command);
+
 /*
  * sweep.json of a folder: what the sweep is. Its notes, which are not compared, are taken out into *notes (NULL: they
  * are not wanted). Returns 0 or an exit code, complained of in command's name; *identity is to be released in either

@@ -122,6 +122,15 @@ int output_check_apart(const char *const *paths, int n, const char *command)
     return 0;
 }
 
+int output_check_spares(const char *path, const char *const *inputs, int n, const char *command)
+{
+    for (int i = 0; path && i < n; i++)
+        if (inputs[i] && is_same_file(path, inputs[i]))
+            return complain(GR_USAGE, command, "%s is read and would be written over; give the output another name",
+                            inputs[i]);
+    return 0;
+}
+
 int folder_make(const char *path, const char *command)
 {
     char part[3072];

@@ -33,6 +33,9 @@ int output_check(const char *path, const char *command);
  */
 int output_check_apart(const char *const *paths, int n, const char *command);
 
+/* Refuses an output that would take the place of one of the inputs, n of them, NULL those that nobody asked for. */
+int output_check_spares(const char *path, const char *const *inputs, int n, const char *command);
+
 /* Makes a folder and those above it. Returns 0 or GR_IO_ERROR, complained of. */
 int folder_make(const char *path, const char *command);
 

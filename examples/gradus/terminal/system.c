@@ -94,6 +94,12 @@ mode_t mode_of(const char *path)
     return 0;
 }
 
+bool is_same_file(const char *a, const char *b)
+{
+    struct stat here, there;
+    return stat(a, &here) == 0 && stat(b, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 bool is_folder(const char *path)
 {
     return S_ISDIR(mode_of(path));

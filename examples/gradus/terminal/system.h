@@ -33,6 +33,9 @@ _Noreturn void end_for_want_of(const char *path, const char *what);
  */
 mode_t mode_of(const char *path);
 
+/* Whether two paths lead to one file or folder. */
+bool is_same_file(const char *a, const char *b);
+
 /* True when path is a folder, a file that can be read, one that can be executed. */
 bool is_folder(const char *path);
 bool is_readable_file(const char *path);

@@ -194,8 +194,9 @@ static int explain(const scene_wish *wish, const json_t *launches)
     list_kernels(launches, kernels, sizeof kernels);
     if (!*kernels)
         return complain(GR_USAGE, "theatre",
-                        "the program launched no kernel that is watched; one of Gradus' own must be built with every "
-                        "access checked (cmake --preset check), another one by gradus-simt --check");
+                        "the program launched no kernel that is watched: kernel<<<blocks, threads>>>(...) launches "
+                        "one; a program that was compiled before must be by gradus-simt --check, a gradus with every "
+                        "access checked (cmake --preset check)");
     for (size_t i = 0; i < json_array_size(launches) && times < wanted; i++)
         if (!wish->kernel || is_kernel(wish->kernel, kernel_of(json_array_get(launches, i))))
             launch = json_array_get(launches, i), times++;

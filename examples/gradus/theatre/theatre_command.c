@@ -5,8 +5,11 @@
 
 #include "commands.h"
 #include "cuda/cuda_run.h"
+#include "terminal/output.h"
 #include "terminal/system.h"
 #include "theatre/theatre.h"
+
+enum { OPERANDS = 8 };
 
 typedef struct {
     const char *kernel, *block, *include, *out;
@@ -58,6 +61,9 @@ static int compile_and_show(const theatre_settings *s, const char *const *files,
     int code = 0;
     if (s->block && !read_block(s->block, wish.block))
         return complain(GR_USAGE, "theatre", "--block takes one to three numbers: 1 or 1,0,2");
+    code = output_check_spares(s->out, files, OPERANDS, "theatre");
+    if (code)
+        return code;
     snprintf(program, sizeof program, "%s/" PROGRAM_NAME, folder);
     if (s->compiled)
         snprintf(program, sizeof program, "%s%s", strchr(files[0], '/') ? "" : "./", files[0]);
@@ -69,7 +75,7 @@ static int compile_and_show(const theatre_settings *s, const char *const *files,
 static int run_theatre(int argc, char **argv)
 {
     theatre_settings s = {0};
-    const char *files[9] = {NULL};
+    const char *files[OPERANDS + 1] = {NULL};
     char folder[1024];
     int own = 1;
     while (own < argc && strcmp(argv[own], "--") != 0)
@@ -99,7 +105,7 @@ const gradus_command theatre_command = {
              "the program's, 7 when something was found wrong in it: then the page shows what led there. PROGRAM was "
              "compiled by gradus-simt --check, or is a gradus built with every access checked (cmake --preset check).",
     .operand = "FILE.cu",
-    .operands = 8,
+    .operands = OPERANDS,
     .examples = "theatre transpose.cu --out transpose.html\ntheatre sum.cu --kernel block_sums --block 3 -- 1000\n"
                 "theatre build/check/gradus --kernel shared_tile -- bench gemm --ladder --device simt",
     .groups = groups,

@@ -56,7 +56,9 @@ static int load(gr_context *ctx, const weights_notes *notes, gr_module **net)
 static int convert(gr_context *ctx, const convert_asks *asks, weights_notes *notes, const char *to)
 {
     gr_module *net;
-    int code = output_check(to, command);
+    int code = output_check_spares(to, &(const char *){notes->path}, 1, command);
+    if (code == 0)
+        code = output_check(to, command);
     if (code)
         return code;
     code = load(ctx, notes, &net);

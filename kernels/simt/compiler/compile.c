@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernels/simt/compiler/folder.h"
@@ -23,6 +24,33 @@ static bool has_ending(const char *file, const char *const *endings)
 
 static const char *const sources[] = {".cu", ".cpp", ".cc", ".cxx", ".c", NULL};
 static const char *const cuda_sources[] = {".cu", NULL};
+
+/* What g++ links as it is: objects and libraries, also those with a version behind. */
+static bool is_linked(const char *file)
+{
+    return has_ending(file, (const char *const[]){".o", ".a", ".so", NULL}) || strstr(file, ".so.");
+}
+
+static bool are_one_file(const char *a, const char *b)
+{
+    struct stat here, there;
+    return !stat(a, &here) && !stat(b, &there) && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/* Returns 0, or the exit code after a complaint. */
+static int check_file(const gr__compile_job *job, const char *file)
+{
+    if (access(file, R_OK))
+        fprintf(stderr, "%s: %s: %s\n", job->name, file, strerror(errno));
+    else if (!has_ending(file, sources) && !is_linked(file))
+        fprintf(stderr, "%s: %s: a CUDA program is a file whose name ends in .cu\n", job->name, file);
+    else if (job->out && are_one_file(job->out, file))
+        fprintf(stderr, "%s: %s would be written over, and it is read; give what is made another name\n", job->name,
+                file);
+    else
+        return 0;
+    return GR__NO_FILE;
+}
 
 static gr__words preprocessor(const gr__compile_job *job, const gr__home *h, const char *file)
 {
@@ -150,10 +178,10 @@ static int compile_in(const gr__compile_job *job, const gr__home *h, const char 
     int code = 0;
     for (int i = 0; i < job->files.count && !code; i++) {
         const char *file = job->files.word[i];
-        if (access(file, R_OK)) {
-            fprintf(stderr, "%s: %s: %s\n", job->name, file, strerror(errno));
-            code = GR__NO_FILE;
-        } else if (has_ending(file, sources)) {
+        code = check_file(job, file);
+        if (code)
+            break;
+        if (has_ending(file, sources)) {
             object_path(job, folder, i, object, sizeof object);
             code = compile_one(job, h, file, folder, object);
             gr__words_add(&objects, object);

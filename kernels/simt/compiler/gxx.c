@@ -70,13 +70,20 @@ static void pass_on(const gr__home *h, const char *text, size_t length)
     }
 }
 
+/* What the linker says of that takes knowing how a program begins. */
+static void explain(const char *name, const char *said)
+{
+    if (strstr(said, "undefined reference to `main'"))
+        fprintf(stderr, "%s: there is no function main, with which a program begins: int main() { ... }\n", name);
+}
+
 int gr__gxx_run(const char *name, const gr__home *h, gr__words *command, char **out, size_t *length)
 {
     char *said = NULL;
     size_t said_length = 0;
     const int code = gr__process(command->word, out, length, &said, &said_length);
     if (said)
-        pass_on(h, said, said_length);
+        pass_on(h, said, said_length), explain(name, said);
     free(said);
     gr__words_free(command);
     if (code == GR__NO_PROGRAM)
