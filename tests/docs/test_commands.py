@@ -46,6 +46,7 @@ PRODUCTS = {  # words for the reader to fill in, and what stands for them here
     "PATH": "pets", "*.jpg": "pets/cat/1.png", "build/before/gradus": GRADUS
 }
 
+DECIMAL = re.compile(r"-?\d+\.\d+")
 OWN = "photos"  # a folder of class folders that is there
 
 
@@ -226,9 +227,11 @@ class Commands(pages.PagesCase):
     def test_every_program_compiles_and_runs(self):
         count = 0
         for page in pages.PAGES:
-            for language, text in pages.blocks(page.read_text()):
+            blocks = pages.blocks(page.read_text())
+            for (language, text), (tongue, after) in zip(blocks, blocks[1:] + [("end", "")]):
                 if language != "c" or "int main" not in text:
                     continue
+                printed = "" if tongue or pages.commands(f"```\n{after}```\n") else after
                 count += 1
                 (self.folder / "page.c").write_text(text)
                 built = self.run_words(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{pages.ROOT}", "page.c",
@@ -237,7 +240,23 @@ class Commands(pages.PagesCase):
                 ran = self.run_words([str(self.folder / "page")])
                 self.assertEqual(ran.returncode, 0, ran.stderr)
                 self.assertRegex(ran.stdout, r"\d")
+                if printed:
+                    self.same_but_for_rounding(printed, ran.stdout, pages.name(page))
         self.assertGreater(count, 0)
+
+    def same_but_for_rounding(self, printed, got, page):
+        """Instruction sets round differently, so numbers with decimals may be off in their last places."""
+        self.assertEqual(DECIMAL.sub("#", printed), DECIMAL.sub("#", got), page)
+        for a, b in zip(DECIMAL.findall(printed), DECIMAL.findall(got)):
+            self.assertAlmostEqual(float(a), float(b), delta=0.001, msg=page)
+
+    def test_memory_of_the_guide_s_network(self):
+        text = (pages.ROOT / "docs/guide/4-memory.md").read_text()
+        summary, train = (shlex.split(c)[1:] for c in pages.commands(text) if "cifar10-cnn" in c)
+        said = re.search(r"The first says ([\d.]+) MiB. The second took ([\d,]+) bytes", text)
+        self.assertIn(f"takes {said[1]} MiB at its peak", self.run_words([GRADUS, *summary]).stdout)
+        row = json.loads(self.run_words([GRADUS, *train]).stdout.splitlines()[-1])
+        self.assertEqual(f"{row['peak_bytes']:,}", said[2])
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ static const option theatre_options[] = {
     COUNT_OPTION("launch", "N", offsetof(theatre_settings, launch), 1, INT64_MAX,
                  "of the kernel's N-th launch (default: 1)"),
     COUNT_OPTION("limit", "N", offsetof(theatre_settings, limit), 1, 1000000,
-                 "steps of warps that the page may hold (default: 20000, of some 50 bytes each); what is left out is "
-                 "said there"),
+                 "steps of warps that the page may hold (default: 20000, of some 50 to 250 bytes each); what is left "
+                 "out is said there"),
     TEXT_OPTION("include", "FOLDER", offsetof(theatre_settings, include), "look for headers there, too"),
     TEXT_OPTION("out", "PAGE.html", offsetof(theatre_settings, out), "where the page goes (default: theatre.html)"),
     {0},
