@@ -127,9 +127,9 @@ def read_options():
     parser.add_argument("--ladder", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    options.gpu = [gpu for gpu in options.gpu.split(",") if gpu]
+    options.gpu = options.gpu.split(",")
     try:
-        options.batch = [int(batch) for batch in options.batch.split(",") if int(batch) > 0]
+        options.batch = [int(batch) for batch in options.batch.split(",")]
     except ValueError:
         give_up(USAGE, f"--batch {options.batch} is not a list of batch sizes such as 16,128")
     return options

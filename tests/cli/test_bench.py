@@ -281,6 +281,15 @@ class Comparisons(RowsCase):
         self.refused(5, "bench", "relu", "--batch", 1, "--csv", "no/rows.csv", names=["no/rows.csv", "make its folder"])
 
 
+class Bounds(Case):
+    def test_what_can_be_told_without_a_compiler(self):
+        for words, says in ((["--batch", "16,0"], '"0" is no whole number'), (["--batch", "x"], '"x" is no whole number'),
+                            (["--recipe", "cats"], 'no recipe "cats"')):
+            self.refused(2, "bench", "--bound", "a100", *words, names=[says])
+        for gpus in ("a100,", ",a100", "t4,,a100"):
+            self.refused(2, "bench", "--bound", gpus, names=[f'"{gpus}" has a GPU without a name'])
+
+
 class Counters(Case):
     def test_only_the_build_that_checks_counts(self):
         self.refused(2, "bench", "relu", "--batch", 1, "--device", "simt", "--counters", names=["cmake --preset check"])

@@ -7,8 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recipes/recipe.h"
 #include "terminal/complain.h"
 #include "terminal/system.h"
+
+/* What can be told before a compiler is looked for. Returns 0 or GR_USAGE, complained of. */
+static int check_lists(const bench_settings *s)
+{
+    int64_t batches[BENCH_MAX_BATCHES];
+    int n;
+    if (*s->bound == ',' || strstr(s->bound, ",,") || s->bound[strlen(s->bound) - 1] == ',')
+        return complain(GR_USAGE, "bench", "--bound: \"%.100s\" has a GPU without a name; give a list such as a100,t4",
+                        s->bound);
+    if (s->recipe && !recipe_find(s->recipe, "bench"))
+        return GR_USAGE;
+    return bench_parse_batches(s, batches, &n);
+}
 
 int bench_check_bound(const bench_settings *s, const char *const *operands)
 {
@@ -36,7 +50,7 @@ int bench_check_bound(const bench_settings *s, const char *const *operands)
                         "--bound is of a whole training step: --recipe says which, \"%.60s\" is left out; or of the "
                         "ladder: gradus bench gemm --ladder --bound %.60s",
                         operands[0], s->bound);
-    return 0;
+    return check_lists(s);
 }
 
 /* The path of this very program. False: the system does not tell it. */
