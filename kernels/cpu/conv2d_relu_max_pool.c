@@ -4,29 +4,33 @@
  * A unit is one row of pooled outputs of one image. For each panel of filters and each block of its columns, the few
  * activations under it are computed into a buffer that stays in the first-level cache, and pooled from there. Where
  * pooling windows overlap, the activations they share are computed once for each row. Pictures under the usual windows
- * have so few products to a result that the way through a buffer would cost as much as they do: conv_pooled.h.
+ * have so few products to a result that the way through a buffer would cost as much as they do: conv_pooled.h. 3x3
+ * filters of many channels under these windows need fewer products: winograd.h.
  */
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/conv_backward.h"
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/pooling.h"
 #include "kernels/cpu/sweep.h"
+#include "kernels/cpu/winograd.h"
 
 enum { BLOCK_FLOATS = 6144 }; /* activations of a block, 24 KiB */
 
 typedef struct {
     conv_input in;
     gr_geometry pool;
-    int64_t k;                 /* filters */
-    bool colours;              /* pooled in registers, without a buffer */
+    int64_t k;    /* filters */
+    bool colours; /* pooled in registers, without a buffer */
+    bool few_products;
     int64_t block, block_cols; /* pooled columns of a block; columns of activations under them, at most */
     int64_t units, chunks;
     int64_t strip, acts; /* floats */
     float *packed, *bias, *strips, *buffers;
     size_t bytes;
-    const float *x;  /* [N,H,W,C] */
-    float *y;        /* [N,pool.p,pool.q,K] */
-    uint8_t *argmax; /* the same or NULL */
+    const float *x;          /* [N,H,W,C] */
+    float *y;                /* [N,pool.p,pool.q,K] */
+    uint8_t *argmax;         /* the same or NULL */
+    winograd_sweep winograd; /* with few products */
 } forward_plan;
 
 static gr_geometry conv_geometry(const gr_call *call)
@@ -43,29 +47,57 @@ static gr_geometry pool_geometry(const gr_call *call, const gr_geometry *conv)
     return gr__geometry(&activation, args->pool.size[0], args->pool.size[1], &args->pool.window, true);
 }
 
+/* Few products. */
+static void plan_winograd(forward_plan *f, scratch *s)
+{
+    const gr_geometry *g = &f->in.g;
+    f->bias = scratch_take(s, round_up(f->k, PANEL));
+    f->winograd = (winograd_sweep){.from = {.dy = f->x, .p = g->h, .q = g->w, .k = g->c},
+                                   .n = g->n,
+                                   .pad_top = g->pad_top,
+                                   .pad_left = g->pad_left,
+                                   .depth = g->c,
+                                   .p = 2 * f->pool.p,
+                                   .q = 2 * f->pool.q,
+                                   .channels = f->k,
+                                   .bias = f->bias,
+                                   .out = f->y,
+                                   .pooled = true,
+                                   .argmax = f->argmax};
+    winograd_sweep_plan(&f->winograd, s);
+}
+
+/* Row by row. */
+static void plan_rows(forward_plan *f, scratch *s)
+{
+    const gr_geometry *g = &f->in.g;
+    f->block = max64(1, BLOCK_FLOATS / (f->pool.r * f->pool.stride_w * PANEL));
+    f->block = ceil_div(f->pool.q, ceil_div(f->pool.q, f->block)); /* about equal blocks */
+    f->block_cols = (f->block - 1) * f->pool.stride_w + f->pool.s;
+    f->units = f->pool.n * f->pool.p;
+    f->strip = round_up(conv_strip(&f->in, f->pool.r), 16);
+    f->acts = f->colours ? 0 : f->pool.r * f->block_cols * PANEL;
+    f->chunks = conv_chunks(f->units, f->strip + f->acts);
+    const int64_t panels = ceil_div(f->k, PANEL);
+    f->packed = scratch_take(s, panels * PANEL * g->r * g->s * g->c);
+    f->bias = scratch_take(s, panels * PANEL);
+    f->strips = scratch_take(s, f->chunks * f->strip);
+    f->buffers = scratch_take(s, f->chunks * f->acts);
+}
+
 static forward_plan plan_forward(const gr_call *call, void *base)
 {
-    const gr_geometry g = conv_geometry(call);
+    const gr_geometry g = conv_geometry(call), pool = pool_geometry(call, &g);
     forward_plan f = {.in = conv_input_of(&g),
-                      .pool = pool_geometry(call, &g),
+                      .pool = pool,
                       .k = call->in[1]->shape[0],
+                      .colours = conv_pooled_colours(&g, &pool),
+                      .few_products = winograd_pooled_fits(call, &g, &pool),
                       .x = gr__f32(call->in[0]),
                       .y = gr__f32(call->out[0]),
                       .argmax = gr__u8(call->out[1])};
-    f.block = max64(1, BLOCK_FLOATS / (f.pool.r * f.pool.stride_w * PANEL));
-    f.block = ceil_div(f.pool.q, ceil_div(f.pool.q, f.block)); /* about equal blocks */
-    f.block_cols = (f.block - 1) * f.pool.stride_w + f.pool.s;
-    f.units = f.pool.n * f.pool.p;
-    f.strip = round_up(conv_strip(&f.in, f.pool.r), 16);
-    f.colours = conv_pooled_colours(&g, &f.pool);
-    f.acts = f.colours ? 0 : f.pool.r * f.block_cols * PANEL;
-    f.chunks = conv_chunks(f.units, f.strip + f.acts);
     scratch s = {.base = base};
-    const int64_t panels = ceil_div(f.k, PANEL);
-    f.packed = scratch_take(&s, panels * PANEL * g.r * g.s * g.c);
-    f.bias = scratch_take(&s, panels * PANEL);
-    f.strips = scratch_take(&s, f.chunks * f.strip);
-    f.buffers = scratch_take(&s, f.chunks * f.acts);
+    (f.few_products ? plan_winograd : plan_rows)(&f, &s);
     f.bytes = s.used;
     return f;
 }
@@ -177,6 +209,12 @@ static void forward_chunk(void *arg, int64_t chunk)
 void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
 {
     forward_plan f = plan_forward(call, call->exec->scratch);
+    if (f.few_products) {
+        conv_pack_bias(call, f.bias);
+        winograd_filters(call->exec, &f.winograd, gr__f32(call->in[1]), false);
+        winograd_sweep_run(call->exec, &f.winograd);
+        return;
+    }
     conv_pack(call, f.packed, f.bias);
     gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
 }

@@ -8,8 +8,10 @@
  * Between the two, the tiles are transformed together, and a chunk is a block and a share of the panels.
  */
 #include "kernels/cpu/winograd.h"
+#include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/winograd_results.h"
 
 enum {
     FEW = 32,        /* channels below which the sums around the products cost more than the products saved */
@@ -33,13 +35,23 @@ static bool sees_the_image(int64_t pad, int64_t result, int64_t size)
     return pad <= 2 && result - pad <= size;
 }
 
+/* Whether 3x3 filters of an image are worth it and see the image from each of p x q results. */
+static bool is_worth_it(const gr_geometry *g, int64_t k, int64_t p, int64_t q)
+{
+    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && min64(g->c, k) >= FEW &&
+           min64(p, q) >= SMALLEST && g->n * p * q >= FEW_PIXELS && sees_the_image(g->pad_top, p, g->h) &&
+           sees_the_image(g->pad_left, q, g->w);
+}
+
 bool winograd_fits(const gr_call *call, const gr_geometry *g)
 {
     const bool pooled = call->n_out > 1; /* its dz is not read tile by tile */
-    return g->r == 3 && g->s == 3 && g->stride_h == 1 && g->stride_w == 1 && !pooled &&
-           min64(g->c, call->in[1]->shape[0]) >= FEW && min64(g->p, g->q) >= SMALLEST &&
-           g->n * g->p * g->q >= FEW_PIXELS && sees_the_image(g->pad_top, g->p, g->h) &&
-           sees_the_image(g->pad_left, g->q, g->w);
+    return !pooled && is_worth_it(g, call->in[1]->shape[0], g->p, g->q);
+}
+
+bool winograd_pooled_fits(const gr_call *call, const gr_geometry *g, const gr_geometry *pool)
+{
+    return conv_pooled(g, pool) && is_worth_it(g, call->in[1]->shape[0], 2 * pool->p, 2 * pool->q);
 }
 
 /*
@@ -180,44 +192,14 @@ static void multiply(const winograd_sweep *s, span tiles, int64_t panel, span de
     }
 }
 
-/* One result pixel, channels [c, c + width), where it lies in the image. */
-INLINE void write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int64_t j, int64_t c, int64_t width,
-                        const bool inside, vec v)
-{
-    if (!inside && (at.row + i >= s->p || at.col + j >= s->q))
-        return;
-    float *y = s->out + ((at.n * s->p + at.row + i) * s->q + at.col + j) * s->channels + c;
-    if (s->bias)
-        v += vec_load(s->bias + c);
-    if (s->accumulate)
-        v += vec_load_n(y, width);
-    vec_store_n(y, s->relu ? vec_relu(v) : v, width);
-}
-
-/* A m A' of a tile, channels [c, c + width), from its products at every place. */
-INLINE void write_tile(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const bool inside,
+/* Channels [c, c + width) of a tile from its products. */
+INLINE void write_some(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const bool inside,
                        const float *products)
 {
-    vec e[ALONG][ALONG]; /* [column][row of pixels] */
-    UNROLL
-    for (int j = 0; j < ALONG; j++) {
-        vec d[ALONG];
-        UNROLL
-        for (int i = 0; i < ALONG; i++)
-            d[i] = vec_load(products + (ALONG * i + j) * BLOCK * PANEL);
-        places_to_pixels(d, e[j]);
-    }
-    UNROLL
-    for (int i = 0; i < SIDE; i++) {
-        vec d[ALONG], y[ALONG];
-        UNROLL
-        for (int j = 0; j < ALONG; j++)
-            d[j] = e[j][i];
-        places_to_pixels(d, y);
-        UNROLL
-        for (int j = 0; j < SIDE; j++)
-            write_pixel(s, at, i, j, c, width, inside, y[j]);
-    }
+    if (s->pooled)
+        winograd_write_windows(s, at, c, width, inside, products, BLOCK * PANEL);
+    else
+        winograd_write_tile(s, at, c, width, inside, products, BLOCK * PANEL);
 }
 
 /* The same for channels [c, c + count) of a panel. */
@@ -227,9 +209,9 @@ static void write_channels(const winograd_sweep *s, winograd_at at, int64_t c, i
     for (int64_t k = 0; k < count; k += VL) {
         const int64_t width = min64(VL, count - k);
         if (inside && width == VL) /* nearly always: constants spare its 16 pixels as many questions */
-            write_tile(s, at, c + k, VL, true, products + k);
+            write_some(s, at, c + k, VL, true, products + k);
         else
-            write_tile(s, at, c + k, width, false, products + k);
+            write_some(s, at, c + k, width, false, products + k);
     }
 }
 

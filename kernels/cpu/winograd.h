@@ -42,11 +42,13 @@
 #include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/winograd_places.h"
 
-/* Whether y of this convolution is computed this way, dX, and dW. */
+/* Whether y of this convolution is computed this way, y under the windows of a pool, dX, and dW. */
 bool GR_CPU(winograd_fits)(const gr_call *call, const gr_geometry *g);
+bool GR_CPU(winograd_pooled_fits)(const gr_call *call, const gr_geometry *g, const gr_geometry *pool);
 bool GR_CPU(winograd_grad_x_fits)(const gr_call *call, const gr_geometry *g);
 bool GR_CPU(winograd_grad_w_fits)(const gr_call *call, const gr_geometry *g);
 #define winograd_fits GR_CPU(winograd_fits)
+#define winograd_pooled_fits GR_CPU(winograd_pooled_fits)
 #define winograd_grad_x_fits GR_CPU(winograd_grad_x_fits)
 #define winograd_grad_w_fits GR_CPU(winograd_grad_w_fits)
 
@@ -160,7 +162,7 @@ typedef struct {
     conv_dz from; /* the image that is read: x is taken for a dz, .dy = x */
     int64_t n, pad_top, pad_left;
     int64_t depth;          /* channels read */
-    int64_t p, q, channels; /* of the result */
+    int64_t p, q, channels; /* of the result, or of what of it lies under windows */
     winograd_tiles tiles;
     int64_t at_once;            /* tiles in scratch, or of a chunk where there are many */
     int64_t in_pitch, in_place; /* floats from tile to tile, and from place to place */
@@ -172,8 +174,10 @@ typedef struct {
     float *w;          /* these: [panel of channels][place][depth][PANEL] */
     float *inputs;     /* B d B': [place][tile][in_pitch] */
     const float *bias; /* [panel][PANEL] or NULL */
-    float *out;        /* [N,P,Q,channels] */
+    float *out;        /* [N,P,Q,channels], pooled [N,P/2,Q/2,channels] */
     bool accumulate, relu;
+    bool pooled;         /* by ReLU and windows of 2x2 side by side; P and Q are even, bias is given */
+    uint8_t *argmax;     /* of these, as out; or NULL */
     int64_t first, held; /* tiles now in scratch */
 } winograd_sweep;
 

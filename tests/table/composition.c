@@ -120,7 +120,7 @@ static answer_fn composition_of(const row *r)
 }
 
 /*
- * The fused operation is never computed by Winograd's algorithm, the convolution that it replaces may be. Then an
+ * The fused operation's dX is never computed by Winograd's algorithm, that of the convolution in it may be. Then an
  * element of dX errs by what stands in its tile (kernels/cpu/winograd.h), also where no gradient reaches it, as in the
  * last pixels of a side that windows leave out. All that a tile reads reaches one of its pixels at least: so what is
  * largest there counts for each of them. NULL: an element errs by what it is made of.
