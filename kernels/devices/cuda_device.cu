@@ -3,6 +3,7 @@
  * the order of one stream, beside which a second one brings data in; the host waits only where it reads a result.
  */
 #include <cuda_runtime.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,13 +294,21 @@ extern "C" bool gr_gpu(int i, gr_gpu_info *info, const char **why)
     return true;
 }
 
+/* The whole number that text is; -1: it is none. */
+static int number_of(const char *text)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+    return end != text && !*end && n >= 0 && n <= INT_MAX ? (int)n : -1;
+}
+
 /* The device of this number, NULL: that GRADUS_GPU names, or 0. Negative: *why says why there is none. */
 static int choose(const char *which, const char **why)
 {
     static char text[128];
     const int count = count_devices(why);
     const char *named = which ? which : getenv("GRADUS_GPU");
-    const int number = named && *named ? atoi(named) : 0;
+    const int number = named && *named ? number_of(named) : 0;
     if (count > 0 && number >= 0 && number < count)
         return number;
     snprintf(text, sizeof text, "%s is %.20s, but the devices are numbered 0 to %d",

@@ -283,7 +283,8 @@ class Comparisons(RowsCase):
 
 class Bounds(Case):
     def test_what_can_be_told_without_a_compiler(self):
-        for words, says in ((["--batch", "16,0"], '"0" is no whole number'), (["--batch", "x"], '"x" is no whole number'),
+        for words, says in ((["--batch", "16,0"], '"0" is no whole number'),
+                            (["--batch", "x"], '"x" is no whole number'),
                             (["--recipe", "cats"], 'no recipe "cats"')):
             self.refused(2, "bench", "--bound", "a100", *words, names=[says])
         for gpus in ("a100,", ",a100", "t4,,a100"):

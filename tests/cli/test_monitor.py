@@ -96,6 +96,8 @@ class Monitor(Case):
                      names=["did you mean utilization.gpu?", "clocks.sm"])
         self.refused(2, "monitor", "--query-gpu", ",", "--", "touch", "began", names=["which fields?"])
         self.refused(2, "monitor", names=["which command?"])
+        for word in ("first", "1x", "-1"):
+            self.refused(2, "monitor", "--", "touch", "began", names=[f'GRADUS_GPU is "{word}"'], GRADUS_GPU=word)
         self.refused(2, "monitor", "--", names=["which command?"])
         self.refused(2, "monitor", "sleep", "1", names=["sleep"])
         self.refused(2, "monitor", "--every", "0", "--", "true", names=["--every"])

@@ -46,6 +46,17 @@ static void *positive_part(void *ctx)
     return good ? ctx : NULL;
 }
 
+static void a_number_that_is_none_is_refused(void **state)
+{
+    static const char *const wrong[] = {"first", "1x", "-1", "2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("GRADUS_GPU", wrong[i], 1);
+        gr_context *ctx = gr_open(&(gr_options){.device = "cuda"});
+        assert_int_equal(gr_close(ctx), GR_USAGE);
+    }
+}
+
 static void any_thread_may_use_a_context(void **state)
 {
     pthread_t thread;
@@ -81,6 +92,7 @@ static void an_error_that_nobody_read_is_not_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_that_is_none_is_refused),
         cmocka_unit_test_setup_teardown(any_thread_may_use_a_context, open_second, close_it),
         cmocka_unit_test_setup_teardown(asking_about_a_gpu_chooses_none, open_second, close_it),
         cmocka_unit_test_setup_teardown(an_error_that_nobody_read_is_not_lost, open_second, close_it),

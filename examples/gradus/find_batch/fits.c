@@ -4,11 +4,11 @@
  */
 #include "find_batch/finder.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "find_batch/planned.h"
 #include "terminal/memory.h"
+#include "terminal/system.h"
 #include "terminal/text.h"
 
 /* Bytes that a run takes at its peak, evaluation included. -1: complained of. */
@@ -59,8 +59,7 @@ static void measure_budget(const finder *f, const gr_context *ctx, memory_budget
                          .limit = f->asked->memory_limit ? f->asked->memory_limit : INT64_MAX,
                          .budget = INT64_MAX,
                          .binds = "nothing"};
-    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
-    const bool on_gpu = strcmp(gr_device_name(ctx), "cuda") == 0 && gr_gpu(number ? atoi(number) : 0, &gpu, NULL);
+    const bool on_gpu = strcmp(gr_device_name(ctx), "cuda") == 0 && gr_gpu(gpu_asked(), &gpu, NULL);
     if (on_gpu) {
         m->gpu = gpu.free;
         bound(m, m->gpu, f->share, "the memory that is free on the GPU");

@@ -151,11 +151,13 @@ static int run_monitor(int argc, char **argv)
     if (own + 1 >= argc)
         return complain(GR_USAGE, "monitor",
                         "which command? gradus monitor -- COMMAND, such as gradus monitor -- make");
+    if (gpu_asked() < 0)
+        return complain(GR_USAGE, "monitor", "GRADUS_GPU is \"%.40s\"; it must be the number of a GPU, or unset",
+                        getenv("GRADUS_GPU"));
     if (!asks.query_gpu)
         return monitor(&asks, NULL, argv + own + 1);
-    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gpu_query query;
-    int code = gpu_query_open(&query, asks.query_gpu, number ? atoi(number) : 0);
+    int code = gpu_query_open(&query, asks.query_gpu, gpu_asked());
     if (code == 0)
         code = monitor(&asks, &query, argv + own + 1);
     gpu_query_close(&query);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,13 +24,12 @@ static void add_ended(tree_use *t)
 
 void samples_begin(samples *s, FILE *csv, gpu_query *query)
 {
-    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     *s = (samples){.self = getpid(),
                    .begin = now_seconds(),
                    .csv = csv,
                    .query = query,
                    .energy = energy_open("/sys/class/powercap"),
-                   .gpu = gpu_watch_begin(number ? atoi(number) : 0)};
+                   .gpu = gpu_watch_begin(gpu_asked())};
     s->last = s->begin;
     s->most.watts = NAN;
     if (!csv)

@@ -2,12 +2,12 @@
  * sweep_room.c - which cells fit beside each other in memory. What a cell takes is known before it begins: its plan,
  * and what this process held when it had read the data, as each cell reads them for itself.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "find_batch/planned.h"
 #include "sweep/job.h"
 #include "terminal/memory.h"
+#include "terminal/system.h"
 #include "terminal/text.h"
 
 static const double SHARE = 0.85; /* of what is free, as 'gradus find-batch' fills it */
@@ -15,10 +15,9 @@ static const double SHARE = 0.85; /* of what is free, as 'gradus find-batch' fil
 /* Bytes that are free where cells compute: on a GPU its own. */
 static int64_t free_bytes(const sweep *w)
 {
-    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
     gr_gpu_info gpu;
     if (w->on_gpu)
-        return gr_gpu(number ? atoi(number) : 0, &gpu, NULL) ? gpu.free : INT64_MAX;
+        return gr_gpu(gpu_asked(), &gpu, NULL) ? gpu.free : INT64_MAX;
     return memory_available();
 }
 

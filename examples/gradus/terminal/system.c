@@ -13,6 +13,7 @@
 
 #include "terminal/complain.h"
 #include "terminal/stop.h"
+#include "terminal/values.h"
 
 double now_seconds(void)
 {
@@ -83,6 +84,13 @@ static void end_unless_missing(const char *path)
         if (errno == faults[i])
             return;
     end_for_want_of(path, "cannot be looked at");
+}
+
+int gpu_asked(void)
+{
+    const char *text = getenv("GRADUS_GPU");
+    int64_t number = 0;
+    return text && *text && !parse_count(text, 0, 1 << 20, &number) ? -1 : (int)number;
 }
 
 mode_t mode_of(const char *path)

@@ -27,6 +27,9 @@ const char *now_text(char text[32]);
 /* Complains as complain_of_file does, and ends the program: what it is without that file would be another thing. */
 _Noreturn void end_for_want_of(const char *path, const char *what);
 
+/* The number of a GPU in GRADUS_GPU, as the device cuda reads it: 0 where it is not set, -1 where it is none. */
+int gpu_asked(void);
+
 /*
  * What kind of file has this path, as stat tells it; 0: there is none. Where the system cannot tell, the program ends
  * (GR_IO_ERROR): what is thought of as missing would be made anew, or something else taken in its place.

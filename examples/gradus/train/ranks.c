@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "terminal/complain.h"
+#include "terminal/system.h"
 #include "train/mpi_carrier.h"
 
 typedef struct {
@@ -85,13 +86,13 @@ static resolved with_gpu(const resolved *s, int number)
     gr_gpu_info info;
     int count = 0;
     resolved own = *s;
-    const char *first = getenv("GRADUS_GPU");
+    const int first = gpu_asked();
     if (!s->asked.device.given || strcmp(device_names[s->asked.device.value], "cuda") != 0)
         return own;
     while (gr_gpu(count, &info, NULL))
         count++;
-    if (count > 0) /* else opening it says why */
-        snprintf(own.asked.gpu, sizeof own.asked.gpu, "cuda:%d", ((first ? atoi(first) : 0) + number) % count);
+    if (count > 0 && first >= 0) /* else opening it says why */
+        snprintf(own.asked.gpu, sizeof own.asked.gpu, "cuda:%d", (first + number) % count);
     return own;
 }
 

@@ -261,8 +261,7 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     const int code = s->asked.usage && !t->group ? usage_limits(s, &limits, "train") : 0;
     if (code)
         return code;
-    const char *number = getenv("GRADUS_GPU"); /* as the device cuda reads it */
-    gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(number ? atoi(number) : 0) : NULL;
+    gpu_watch *watch = strcmp(gr_device_name(t->ctx), "cuda") == 0 ? gpu_watch_begin(gpu_asked()) : NULL;
     gr_split parts = t->data.split;
     if (s->asked.no_evaluation)
         parts.val = parts.test = NULL;
