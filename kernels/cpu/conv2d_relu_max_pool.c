@@ -26,6 +26,7 @@ typedef struct {
     int64_t units, chunks;
     int64_t strip, acts; /* floats */
     float *packed, *bias, *strips, *buffers;
+    float *transformed; /* filters of pictures */
     size_t bytes;
     const float *x;          /* [N,H,W,C] */
     float *y;                /* [N,pool.p,pool.q,K] */
@@ -80,6 +81,7 @@ static void plan_rows(forward_plan *f, scratch *s)
     f->chunks = conv_chunks(f->units, f->strip + f->acts);
     const int64_t panels = ceil_div(f->k, PANEL);
     f->packed = scratch_take(s, panels * PANEL * g->r * g->s * g->c);
+    f->transformed = scratch_take(s, f->colours ? panels * PANEL * COLOURS_PLACES * g->c : 0);
     f->bias = scratch_take(s, panels * PANEL);
     f->strips = scratch_take(s, f->chunks * f->strip);
     f->buffers = scratch_take(s, f->chunks * f->acts);
@@ -169,22 +171,19 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
 }
 
 /* The same for pictures. */
-static void colours_rows(const forward_plan *f, int64_t n, int64_t p, const float *windows)
+static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const float *windows)
 {
-    const gr_geometry *g = &f->in.g, *o = &f->pool;
+    const gr_geometry *o = &f->pool;
     const int64_t at = (n * o->p + p) * o->q * f->k;
-    for (int64_t k = 0; k < f->k; k += PANEL) {
-        const colours_row row = {.x = windows,
-                                 .pitch = f->in.pitch,
-                                 .w = f->packed + k * g->r * g->s * g->c,
-                                 .bias = f->bias + k,
-                                 .y = f->y + at + k,
-                                 .argmax = f->argmax ? f->argmax + at + k : NULL,
-                                 .windows = o->q,
-                                 .k = f->k,
-                                 .width = min64(PANEL, f->k - k)};
-        conv_pooled_colours_run(&row);
-    }
+    const colours_row row = {.x = windows,
+                             .pitch = f->in.pitch,
+                             .u = f->transformed,
+                             .bias = f->bias,
+                             .y = f->y + at,
+                             .argmax = f->argmax ? f->argmax + at : NULL,
+                             .windows = o->q,
+                             .k = f->k};
+    conv_pooled_colours_run(&row);
 }
 
 static void forward_chunk(void *arg, int64_t chunk)
@@ -200,7 +199,7 @@ static void forward_chunk(void *arg, int64_t chunk)
         if (row.begin < row.end)
             windows = conv_rows(&f->in, f->x, n, row.begin, row.end - row.begin, f->strips + chunk * f->strip);
         if (f->colours)
-            colours_rows(f, n, p, windows);
+            colours_windows(f, n, p, windows);
         else
             pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
     }
@@ -216,6 +215,8 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
         return;
     }
     conv_pack(call, f.packed, f.bias);
+    if (f.colours)
+        conv_pooled_colours_filters(f.packed, ceil_div(f.k, PANEL), f.transformed);
     gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
 }
 

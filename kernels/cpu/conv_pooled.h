@@ -43,15 +43,22 @@ INLINE bool conv_pooled_colours(const gr_geometry *g, const gr_geometry *o)
 
 /* --- forward, three channels -------------------------------------------------------------------------------------- */
 
-/* A row of windows of one image under PANEL filters. */
+/* A row of windows of one image under all filters. */
 typedef struct {
     const float *x; /* what the first window sees */
     int64_t pitch;  /* of x's rows */
-    const float *w, *bias;
-    float *y;        /* [windows][k], of which width are written */
+    const float *u; /* filters, transformed: [panel][COLOURS_PLACES][COLOURS][PANEL] */
+    const float *bias;
+    float *y;        /* [windows][k] */
     uint8_t *argmax; /* the same or NULL */
-    int64_t windows, k, width;
+    int64_t windows, k;
 } colours_row;
+
+enum { COLOURS_PLACES = 16 };
+
+/* packed: as conv_pack leaves them. */
+void GR_CPU(conv_pooled_colours_filters)(const float *packed, int64_t panels, float *u);
+#define conv_pooled_colours_filters GR_CPU(conv_pooled_colours_filters)
 
 void GR_CPU(conv_pooled_colours_run)(const colours_row *row);
 #define conv_pooled_colours_run GR_CPU(conv_pooled_colours_run)

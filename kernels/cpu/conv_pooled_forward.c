@@ -1,68 +1,176 @@
 /*
- * conv_pooled_forward.c - pictures under 3x3 filters, ReLU and windows of 2x2, see conv_pooled.h.
+ * conv_pooled_forward.c - pictures under 3x3 filters, ReLU and windows of 2x2, with 16 products where there are 36: the
+ * windows are the tiles of Winograd's F(2x2, 3x3), as Lavin and Gray (2016) have it:
  *
- * A result is only 27 products, so that what surrounds them counts: 2 vectors of filters at WINDOWS windows are summed
- * at once, and the best of the four places of each is chosen where the sums lie, in registers.
+ *   y = A ( sum_c (G w G') . (B d B') ) A'       . multiplies the 16 places one by one, ' transposes
  *
- *    windows   j       j+1     j+2
- *    row 2i    0  1    0  1    0  1     12 places, read at fixed distances from two pointers: rows 2i+r and 2i+1+r
- *    row 2i+1  2  3    2  3    2  3     of x, of which taps lie side by side, S*C = 9 numbers to a row
+ *        1  0 -1  0         1    0    0          1  1  1  0
+ *   B =  0  1  1  0    G = 1/2  1/2  1/2    A =  0  1 -1 -1
+ *        0 -1  1  0        1/2 -1/2  1/2
+ *        0  1  0 -1         0    0    1
+ *
+ * A result is made of nothing but the pixels that it sees, other than with larger tiles, and errs little more than the
+ * direct sum does. Where all that a window sees is the same, every place but one is
+ * exactly 0: results of a plain patch of a picture are equal to the bit, and the first of them wins as it should.
+ *
+ * A result is only 48 products, so that what surrounds them counts. B d B' of a block of windows is made once for all
+ * filters. Then for a vector of filters at WINDOWS windows the products of each place are added to the four results,
+ * which stay in registers until the best is chosen.
  */
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/pooling.h"
 
 enum {
-    ROW_TAPS = POOL_TAPS * COLOURS,
+    ALONG = POOL_PATCH, /* places along an axis, as many as pixels seen */
+    STEP = 2 * COLOURS, /* floats of a row of x from window to window */
+    BLOCK = 32,         /* windows whose B d B' stay in the first-level cache */
+    SEEN = BLOCK * STEP + STEP + VL,
 #ifdef TALL_TILES
-    WINDOWS = 3 /* 24 sums of 32 registers */
+    WINDOWS = 4 /* 16 results and 4 products in 32 registers */
 #else
-    WINDOWS = 1 /* 8 of 16 */
+    WINDOWS = 1 /* 4 and 1, and what they are made of, in 16 */
 #endif
 };
 
-/* sum[window][place][v] += the filters' row w[ROW_TAPS][PANEL] times what the places see of x. */
-INLINE void add_row(const float *x, int64_t pitch, const float *w, vec sum[][POOL_PLACES][2], const int windows)
+/* --- what windows see --------------------------------------------------------------------------------------------- */
+
+/* B' d of four rows or columns: place i. */
+INLINE vec place_of(vec d0, vec d1, vec d2, vec d3, const int i)
 {
-    const float *row[2] = {x, x + pitch};
-    for (int t = 0; t < ROW_TAPS; t++) {
-        __asm__ volatile("" ::: "memory"); /* what neighbours share is read again: kept, it would displace sums */
-        const vec w0 = vec_load(w + t * PANEL), w1 = vec_load(w + t * PANEL + VL);
+    return i == 0 ? d0 - d2 : i == 1 ? d1 + d2 : i == 2 ? d2 - d1 : d1 - d3;
+}
+
+/* B d along the columns: n floats of each of four rows, to seen[place]. */
+static void rows_to_places(const float *x, int64_t pitch, int64_t n, float seen[ALONG][SEEN])
+{
+    for (int64_t i = 0; i < n; i += VL) {
+        vec d[POOL_PATCH];
+        UNROLL
+        for (int r = 0; r < POOL_PATCH; r++)
+            d[r] = vec_load_n(x + r * pitch + i, min64(VL, n - i));
+        UNROLL
+        for (int place = 0; place < ALONG; place++)
+            vec_store(seen[place] + i, place_of(d[0], d[1], d[2], d[3], place));
+    }
+}
+
+/* B d B' of n windows: channel c of window j at places[p][j * STEP + c]. What lies between is of no use. */
+static void windows_to_places(const float *x, int64_t pitch, int64_t n, float places[COLOURS_PLACES][BLOCK * STEP])
+{
+    float seen[ALONG][SEEN] __attribute__((aligned(64)));
+    rows_to_places(x, pitch, (n + 1) * STEP, seen);
+    for (int row = 0; row < ALONG; row++)
+        for (int64_t i = 0; i < n * STEP; i += VL) {
+            vec d[POOL_PATCH];
+            UNROLL
+            for (int s = 0; s < POOL_PATCH; s++)
+                d[s] = vec_load(seen[row] + i + s * COLOURS);
+            UNROLL
+            for (int col = 0; col < ALONG; col++)
+                vec_store(places[ALONG * row + col] + i, place_of(d[0], d[1], d[2], d[3], col));
+        }
+}
+
+/* --- filters ------------------------------------------------------------------------------------------------------ */
+
+/* G w of three taps: place i. */
+INLINE vec tap_place_of(vec w0, vec w1, vec w2, const int i)
+{
+    return i == 0 ? w0 : i == 1 ? 0.5f * (w0 + w2 + w1) : i == 2 ? 0.5f * (w0 + w2 - w1) : w2;
+}
+
+/* G w G' of a vector of filters: w[3][3][COLOURS][PANEL] to u[place][COLOURS][PANEL]. */
+static void transform_filters(const float *w, float *u)
+{
+    enum { TAP = COLOURS * PANEL };
+    vec rows[ALONG][POOL_TAPS];
+    UNROLL
+    for (int s = 0; s < POOL_TAPS; s++)
+        for (int i = 0; i < ALONG; i++)
+            rows[i][s] =
+                tap_place_of(vec_load(w + s * TAP), vec_load(w + (3 + s) * TAP), vec_load(w + (6 + s) * TAP), i);
+    UNROLL
+    for (int i = 0; i < COLOURS_PLACES; i++)
+        vec_store(u + i * TAP, tap_place_of(rows[i / ALONG][0], rows[i / ALONG][1], rows[i / ALONG][2], i % ALONG));
+}
+
+void conv_pooled_colours_filters(const float *packed, int64_t panels, float *u)
+{
+    for (int64_t p = 0; p < panels; p++)
+        for (int i = 0; i < COLOURS * PANEL; i += VL)
+            transform_filters(packed + p * POOL_TAPS * POOL_TAPS * COLOURS * PANEL + i,
+                              u + p * COLOURS_PLACES * COLOURS * PANEL + i);
+}
+
+/* --- products ----------------------------------------------------------------------------------------------------- */
+
+/* m[window] = the sum over the colours at one place. */
+INLINE void multiply(const float *seen, const float *u, vec *m, const int windows)
+{
+    UNROLL
+    for (int c = 0; c < COLOURS; c++) {
+        const vec w = vec_load(u + c * PANEL);
+        UNROLL
+        for (int j = 0; j < windows; j++)
+            m[j] = c ? m[j] + seen[j * STEP + c] * w : seen[j * STEP] * w;
+    }
+}
+
+/* What place i of an axis counts for in result 0 or 1 of it: A. */
+static const int A[2][ALONG] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+
+/* A m A' of windows: y[window][2 * row + column]. */
+INLINE void sum_windows(const float *seen, const float *u, vec bias, vec y[][POOL_PLACES], const int windows)
+{
+    UNROLL
+    for (int i = 0; i < windows * POOL_PLACES; i++)
+        y[i / POOL_PLACES][i % POOL_PLACES] = bias;
+    UNROLL
+    for (int place = 0; place < COLOURS_PLACES; place++) {
+        vec m[WINDOWS];
+        multiply(seen + place * BLOCK * STEP, u + place * COLOURS * PANEL, m, windows);
         UNROLL
         for (int i = 0; i < windows * POOL_PLACES; i++) {
-            const int j = i / POOL_PLACES, u = i >> 1 & 1, v = i & 1;
-            const float seen = row[u][(2 * j + v) * COLOURS + t];
-            sum[j][2 * u + v][0] += seen * w0;
-            sum[j][2 * u + v][1] += seen * w1;
+            const int at = i % POOL_PLACES, sign = A[at / 2][place / ALONG] * A[at % 2][place % ALONG];
+            if (sign > 0)
+                y[i / POOL_PLACES][at] += m[i / POOL_PLACES];
+            if (sign < 0)
+                y[i / POOL_PLACES][at] -= m[i / POOL_PLACES];
         }
     }
 }
 
-/* So many windows from `at` on. What is no larger than 0 does not compete: that is the ReLU. */
-INLINE void run(const colours_row *row, int64_t at, const int windows)
+/*
+ * The vector of filters from k on, at windows from `at` on of the block that begins at the first one. What is no larger
+ * than 0 does not compete: that is the ReLU.
+ */
+INLINE void run(const colours_row *row, const float *seen, int64_t first, int64_t at, int64_t k, const int windows)
 {
-    vec sum[WINDOWS][POOL_PLACES][2];
+    const float *u = row->u + k / PANEL * COLOURS_PLACES * COLOURS * PANEL + k % PANEL;
+    vec y[WINDOWS][POOL_PLACES];
+    sum_windows(seen + at * STEP, u, vec_load(row->bias + k), y, windows);
     UNROLL
-    for (int i = 0; i < windows * POOL_PLACES * 2; i++)
-        sum[i / 2 / POOL_PLACES][i / 2 % POOL_PLACES][i % 2] = vec_load(row->bias + i % 2 * VL);
-    for (int r = 0; r < POOL_TAPS; r++)
-        add_row(row->x + r * row->pitch + at * 2 * COLOURS, row->pitch, row->w + r * ROW_TAPS * PANEL, sum, windows);
-    UNROLL
-    for (int i = 0; i < windows * 2; i++) {
-        const int64_t k = i % 2 * VL, to = (at + i / 2) * row->k + k;
+    for (int j = 0; j < windows; j++) {
+        const int64_t to = (first + at + j) * row->k + k;
         best b = {{0}, ivec_all(NOWHERE)};
         UNROLL
         for (int place = 0; place < POOL_PLACES; place++)
-            compete(&b, sum[i / 2][place][i % 2], place);
-        if (k < row->width)
-            write_best(&b, row->y + to, row->argmax ? row->argmax + to : NULL, min64(VL, row->width - k));
+            compete(&b, y[j][place], place);
+        write_best(&b, row->y + to, row->argmax ? row->argmax + to : NULL, min64(VL, row->k - k));
     }
 }
 
 void conv_pooled_colours_run(const colours_row *row)
 {
-    int64_t at = 0;
-    for (; at + WINDOWS <= row->windows; at += WINDOWS)
-        run(row, at, WINDOWS);
-    for (; at < row->windows; at++)
-        run(row, at, 1);
+    float places[COLOURS_PLACES][BLOCK * STEP] __attribute__((aligned(64)));
+    for (int64_t first = 0; first < row->windows; first += BLOCK) {
+        const int64_t n = min64(BLOCK, row->windows - first);
+        windows_to_places(row->x + first * STEP, row->pitch, n, places);
+        for (int64_t k = 0; k < row->k; k += VL) {
+            for (int64_t at = 0; n >= WINDOWS && at < n; at += WINDOWS) /* the last ones once more, if need be */
+                run(row, places[0], first, min64(at, n - WINDOWS), k, WINDOWS);
+            for (int64_t at = 0; n < WINDOWS && at < n; at++)
+                run(row, places[0], first, at, k, 1);
+        }
+    }
 }
