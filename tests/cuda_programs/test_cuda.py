@@ -89,6 +89,15 @@ class Wrong(Case):
             done = self.cuda(name, expect=7)
             self.assertIn("gradus: ", done.stderr)
 
+    def test_a_kernel_in_a_header(self):
+        """The first file that is included: its lines are its own."""
+        (self.folder / "kernel.h").write_text("__global__ void k(int *x)\n{\n    x[threadIdx.x + 1] = 1;\n}\n")
+        (self.folder / "header.cu").write_text("""#include "kernel.h"
+int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaDeviceSynchronize(); }
+""")
+        done = self.cuda("header.cu", "--check", expect=7)
+        self.assertIn("this access kernel.h:3    x[threadIdx.x + 1] = 1;", done.stderr)
+
     def test_order_shows_in_the_result(self):
         (self.folder / "order.cu").write_text("""
 __global__ void k() { printf("%d ", threadIdx.x); }

@@ -71,10 +71,25 @@ class Puzzles(unittest.TestCase):
         done = gradus("puzzle", 1, "bad.cu", cwd=self.here)
         self.assertEqual(done.returncode, 3)
         self.assertIn("bad.cu:3:", done.stderr)
+        self.assertIn("bad.cu does not compile", done.stderr)
         done = gradus("puzzle", 1, "bad.cu", "--theatre", "./bad.cu", cwd=self.here)
         self.assertEqual(done.returncode, 2)
         self.assertIn("bad.cu is read and would be written over", done.stderr)
         self.assertIn("y = nothing;", (self.here / "bad.cu").read_text())
+        done = gradus("puzzle", 1, "bad.cu", "--theatre", "nowhere/page.html", cwd=self.here)
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+
+    def test_what_is_found_is_in_the_reader_s_file(self):
+        (self.here / "beyond.cu").write_text("""__global__ void map(float *y, const float *x)
+{
+    const int i = threadIdx.x + 1;
+    y[i] = x[i] + 10;
+}
+""")
+        done = gradus("puzzle", 1, "beyond.cu", cwd=self.here)
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("out of bounds", done.stderr)
+        self.assertIn("this access beyond.cu:4    y[i] = x[i] + 10;", done.stderr)
 
 
 if __name__ == "__main__":

@@ -164,6 +164,8 @@ static int check(const puzzle *p, const char *file, const char *page)
     if (!realpath(file, full))
         return complain(GR_BAD_DATA, "puzzle", "%s: %s", file, strerror(errno));
     int code = output_check_spares(page, &(const char *){full}, 1, "puzzle");
+    if (code == 0 && page)
+        code = output_check(page, "puzzle");
     if (code)
         return code;
     if (!program_folder_make(folder, sizeof folder))
@@ -173,6 +175,11 @@ static int check(const puzzle *p, const char *file, const char *page)
     const char *const files[] = {path_of(p, "check.cu", path), NULL};
     const char *const options[] = {"--check", "-I", p->root, define, NULL};
     code = cuda_compile(files, program, options);
+    if (code == GR_BAD_DATA)
+        complain(code, "puzzle",
+                 "%s does not compile; where a line of check.cu is named, the kernel there has another name or other "
+                 "parameters than the one that the first call has begun",
+                 file);
     char *none[] = {NULL};
     if (!code && page)
         code = theatre_show(program, none, &(scene_wish){0}, folder, page) ? GR_DEVICE_FAULT : 0;

@@ -77,10 +77,14 @@ static gr__words preprocessor(const gr__compile_job *job, const gr__home *h, con
     return w;
 }
 
-/* Products and sums stay apart; the checks want accesses as they are written (kernels/simt/CMakeLists.txt). */
+/*
+ * DWARF 4: of DWARF 5's list of files, which begins with 0, addr2line of binutils 2.40 takes the second, the first one
+ * that is included, for the first. Products and sums stay apart; the checks want accesses as they are written
+ * (kernels/simt/CMakeLists.txt).
+ */
 static gr__words code_maker(const gr__compile_job *job, const char *from, const char *to)
 {
-    static const char *const always[] = {"-O1", "-g", "-std=c++17", NULL};
+    static const char *const always[] = {"-O1", "-gdwarf-4", "-std=c++17", NULL};
     static const char *const kept[] = {"-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas",
                                        "-Wno-attributes", NULL};
     static const char *const checks[] = {"-O1",     "-fsanitize=thread,alignment,bounds", "-fno-tree-sra",
