@@ -69,7 +69,10 @@ table() { # PROGRAM DEVICE; operations with many rows first
 table build/release/tests/table/test_table_checked simt
 if command -v nvcc >/dev/null; then
     step "what nvcc makes of the CUDA kernels, interpreted"
-    table build/release/tests/ptx/test_table_ptx cuda
+    cover=build/release/ptx_coverage.jsonl
+    rm -f "$cover"
+    GRADUS_PTX="cover=$cover" table build/release/tests/ptx/test_table_ptx cuda
+    python3 -B tests/ptx/coverage.py --reasons tests/ptx/unreached.csv "$cover"
 else
     echo "nvcc is not installed: what it makes of the kernels is not looked at"
 fi

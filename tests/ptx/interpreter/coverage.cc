@@ -3,25 +3,69 @@
 
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tests/ptx/interpreter/settings.h"
 
 namespace ptx
 {
-static std::string digits_of(const program &p, uint64_t *times)
+static std::string digits_of(const std::vector<bool> &bits)
 {
     std::string digits;
-    *times = 0;
-    for (size_t k = 0; k < p.code.size(); k += 4) {
+    for (size_t k = 0; k < bits.size(); k += 4) {
         unsigned digit = 0;
-        for (size_t j = k; j < k + 4; j++) {
-            digit = 2 * digit + (j < p.code.size() && p.code[j].times);
-            *times += j < p.code.size() ? p.code[j].times : 0;
-        }
+        for (size_t j = k; j < k + 4; j++)
+            digit = 2 * digit + (j < bits.size() && bits[j]);
         digits += "0123456789abcdef"[digit];
     }
     return digits;
+}
+
+static std::vector<bool> ran(const program &p)
+{
+    std::vector<bool> bits;
+    for (const instruction &i : p.code)
+        bits.push_back(i.times);
+    return bits;
+}
+
+static uint64_t times(const program &p)
+{
+    uint64_t sum = 0;
+    for (const instruction &i : p.code)
+        sum += i.times;
+    return sum;
+}
+
+static bool is_long_division(const statement &s)
+{
+    return (s.words[0] == "div" || s.words[0] == "rem") && (s.has("s64") || s.has("u64"));
+}
+
+/*
+ * Divisions of 64 bits that nvcc has put behind a branch: it is taken where both numbers fit into 32 bits, and leads to
+ * a shorter division. All between that branch and the one that leads back.
+ */
+static std::vector<bool> long_divisions(const program &p)
+{
+    const size_t none = p.origins.size();
+    std::vector<bool> bits(none);
+    size_t begin = none; /* behind the last branch that not all take */
+    bool divides = false;
+    for (size_t k = 0; k < p.origins.size(); k++) {
+        const statement &s = *p.origins[k].from;
+        if (is_long_division(s) && begin != none) {
+            divides = true;
+            std::fill(bits.begin() + (ptrdiff_t)begin, bits.begin() + (ptrdiff_t)k, true);
+        }
+        bits[k] = divides;
+        if (s.words[0] == "bra") {
+            divides = false;
+            begin = s.guard.empty() ? none : k + 1;
+        }
+    }
+    return bits;
 }
 
 /* "conv2d.cu" */
@@ -54,14 +98,17 @@ void append_coverage(const std::string &file, const std::vector<covered> &kernel
     }
     flock(fileno(out), LOCK_EX); /* several programs may end at a time; closing the file lets go */
     for (const covered &k : kernels) {
-        uint64_t times = 0;
-        const std::string ran = k.code ? digits_of(*k.code, &times) : "";
+        if (!k.code) {
+            fprintf(out, "{\"kernel\": \"%s\", \"arch\": %u, \"launches\": 0}\n", k.name.c_str(), asked().arch);
+            continue;
+        }
+        const program &p = *k.code;
         fprintf(out,
                 "{\"kernel\": \"%s\", \"source\": \"%s\", \"arch\": %u, \"launches\": %llu, \"instructions\": %zu, "
-                "\"ran\": \"%s\", \"times\": %llu, \"lines\": \"%s\"}\n",
-                k.name.c_str(), k.code ? file_of(*k.code, 0).c_str() : "?", asked().arch,
-                k.code ? (unsigned long long)k.code->launches : 0, k.code ? k.code->code.size() : 0, ran.c_str(),
-                (unsigned long long)times, k.code ? lines_of(*k.code).c_str() : "");
+                "\"ran\": \"%s\", \"long_divisions\": \"%s\", \"times\": %llu, \"lines\": \"%s\"}\n",
+                k.name.c_str(), file_of(p, 0).c_str(), asked().arch, (unsigned long long)p.launches, p.code.size(),
+                digits_of(ran(p)).c_str(), digits_of(long_divisions(p)).c_str(), (unsigned long long)times(p),
+                lines_of(p).c_str());
     }
     fclose(out);
 }
