@@ -17,8 +17,8 @@ struct covered {
 /*
  * A line of JSON for each kernel, behind what FILE has: its name, source, launches, instructions, those that were run
  * (as a string of hexadecimal digits, the first instruction in the first digit's highest bit, so that runs can be
- * joined), those that divide numbers of more than 32 bits (likewise), how often a warp came to one, and the lines of the
- * source that they come from.
+ * joined), those that divide numbers of more than 32 bits (likewise), how often a warp came to one, and the lines of
+ * the source that they come from.
  */
 void append_coverage(const std::string &file, const std::vector<covered> &kernels);
 } // namespace ptx
