@@ -101,7 +101,7 @@ static void read_classes(bench_row *row, const bench_case *c, bool whole)
 bench_row bench_read(const bench_case *c, int64_t batch)
 {
     bench_row row = {.saves_result = listed[c->id].out[0].flags & GR_SLOT_SAVED};
-    bool bad = false, whole = false;
+    bool bad = false, whole = false, pooled = false;
     gr_word w;
     for (const char *text = c->row; gr__word_next(&text, (double)batch, &w, &bad);) {
         const int slot = slot_of(c->id, w.name);
@@ -113,7 +113,10 @@ bench_row bench_read(const bench_case *c, int64_t batch)
             row.inputs[0].gradient = false;
         row.saves_result |= !strcmp(w.name, "relu");
         whole |= !strcmp(w.name, "whole");
+        pooled |= !strcmp(w.name, "pool");
     }
+    for (int i = 0; i < row.n; i++)
+        row.inputs[i].fine = pooled && !row.inputs[i].bias && !row.inputs[i].outside;
     read_classes(&row, c, whole);
     return row;
 }

@@ -32,6 +32,7 @@ typedef struct {
     bool outside;                        /* a gradient, or what becomes a factor of gradients */
     bool positive, bytes, picked, saved; /* see ops.def */
     bool bias;                           /* added to every sum */
+    bool fine;                           /* a factor of sums that compete under windows */
     bool maps, turned;                   /* maps of pictures, mirrored or not and moved by up to 4; turned, too */
     int classes;                         /* of labels, 0: it holds none; of maps: pixels a side */
 } bench_input;

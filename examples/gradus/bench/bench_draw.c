@@ -62,6 +62,8 @@ static double draw(const bench_input *input, int key, int64_t i)
         return (double)(bits % (uint64_t)input->classes);
     if (input->bytes)
         return (double)(bits % 256);
+    if (input->fine)
+        return ((double)(bits % 257) - 128) / 128;
     const double quarter = 0.25 * ((double)(bits % 9) - 4);
     return input->positive ? 0.5 + 0.125 * (double)(bits % 8) : input->bias ? quarter + 0.03125 : quarter;
 }

@@ -1,7 +1,8 @@
 /*
  * bench_draw.h - the numbers in a case's tensors: quarters from -1 to 1, so that products and their sums are exact in
  * float, and no rounding turns a ReLU or another maximum round. A bias lies between them: no sum with it is 0, of which
- * Winograd's rounding would make what a ReLU lets pass.
+ * Winograd's rounding would make what a ReLU lets pass. Factors of sums that compete under windows are 128ths: of sums
+ * of quarters too many are equal, and rounding would choose another winner. bf16 holds these, too.
  */
 #ifndef GRADUS_BENCH_DRAW_H
 #define GRADUS_BENCH_DRAW_H
