@@ -61,7 +61,10 @@ INLINE void winograd_write_tile(const winograd_sweep *s, winograd_at at, int64_t
     }
 }
 
-/* The best of a window, of which up and low are the two rows. ReLU: where nothing beats 0, nobody has won. */
+/*
+ * The best of a window, of which up and low are the two rows. ReLU: where nothing beats 0, nobody has won. Results that
+ * are equal but for rounding, as on a plain patch, may have another winner here than the first of them.
+ */
 INLINE void winograd_write_window(const winograd_sweep *s, winograd_at at, int64_t i, int64_t j, int64_t c,
                                   int64_t width, const vec *up, const vec *low)
 {
