@@ -10,8 +10,8 @@
  *        0  1  0 -1         0    0    1
  *
  * A result is made of nothing but the pixels that it sees, other than with larger tiles, and errs little more than the
- * direct sum does. Where all that a window sees is the same, every place but one is
- * exactly 0: results of a plain patch of a picture are equal to the bit, and the first of them wins as it should.
+ * direct sum does. Where all that a window sees is the same, every place but one is exactly 0: results of a plain patch
+ * of a picture are equal to the bit, and the first of them wins as it should.
  *
  * A result is only 48 products, so that what surrounds them counts. B d B' of a block of windows is made once for all
  * filters. Then for a vector of filters at WINDOWS windows the products of each place are added to the four results,
@@ -34,7 +34,7 @@ enum {
 
 /* --- what windows see --------------------------------------------------------------------------------------------- */
 
-/* B' d of four rows or columns: place i. */
+/* B d of four rows or columns: place i. */
 INLINE vec place_of(vec d0, vec d1, vec d2, vec d3, const int i)
 {
     return i == 0 ? d0 - d2 : i == 1 ? d1 + d2 : i == 2 ? d2 - d1 : d1 - d3;
