@@ -14,7 +14,7 @@
 #include "kernels/cpu/winograd_results.h"
 
 enum {
-    FEW = 32,        /* channels below which the sums around the products cost more than the products saved */
+    FEW = 16,        /* channels below which the sums around the products cost more than the products saved */
     SMALLEST = 4,    /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
     FEW_PIXELS = 64, /* of the batch: below, the filters' own transformation costs more than is saved */
     TRANSFORMED = 4 * VL,                               /* channels of depth of a panel of filters, at a time */

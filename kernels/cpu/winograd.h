@@ -108,10 +108,10 @@ INLINE void winograd_gather(const winograd_window *w, int64_t side, int64_t c, i
         }
 }
 
-/* Whether a whole vector of channels can be read where it lies: nearly always, but for images' borders. */
-INLINE bool winograd_direct(const winograd_window *w, int64_t width)
+/* Whether all of it can be read where it lies: nearly always, but for images' borders. */
+INLINE bool winograd_direct(const winograd_window *w)
 {
-    return w->inside && !w->y && width == VL;
+    return w->inside && !w->y;
 }
 
 /* B d B' of pixels d[6][6], at distances of row and pixel floats; v[place] a vector every `step` floats. */
@@ -123,7 +123,7 @@ INLINE void winograd_input(const float *pixels, int64_t row, int64_t pixel, int6
         vec d[ALONG];
         UNROLL
         for (int i = 0; i < ALONG; i++)
-            d[i] = vec_load(pixels + i * row + j * pixel);
+            d[i] = vec_load_n(pixels + i * row + j * pixel, width);
         pixels_to_places(d, e[j]);
     }
     UNROLL
@@ -145,12 +145,15 @@ INLINE void winograd_inputs(const winograd_window *w, int64_t channels, float *v
     float seen[PLACES * VL] __attribute__((aligned(64))) = {0};
     for (int64_t c = 0; c < channels; c += VL) {
         const int64_t width = min64(VL, channels - c);
-        if (winograd_direct(w, width)) {
-            winograd_input(w->dy + w->first + c, w->row, w->pixel, VL, v + c, step);
-            continue;
-        }
-        winograd_gather(w, ALONG, c, width, seen);
-        winograd_input(seen, ALONG * VL, VL, width, v + c, step);
+        const bool direct = winograd_direct(w);
+        if (!direct)
+            winograd_gather(w, ALONG, c, width, seen);
+        const float *pixels = direct ? w->dy + w->first + c : seen;
+        const int64_t row = direct ? w->row : ALONG * VL, pixel = direct ? w->pixel : VL;
+        if (width == VL) /* nearly always: a constant spares the masks */
+            winograd_input(pixels, row, pixel, VL, v + c, step);
+        else
+            winograd_input(pixels, row, pixel, width, v + c, step);
     }
 }
 

@@ -73,7 +73,7 @@ static void transform_outputs(const winograd_grad_w *f, const winograd_window *w
     for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
         float *to = z + k / PANEL * f->at_once * PANEL + k % PANEL;
         const int64_t width = max64(0, min64(VL, f->k - k));
-        if (winograd_direct(w, width)) {
+        if (winograd_direct(w) && width == VL) {
             transform_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place);
             continue;
         }

@@ -11,6 +11,7 @@
 #include "tests/table/checks.h"
 #include "tests/table/draw.h"
 #include "tests/table/report.h"
+#include "tests/table/tile_bound.h"
 
 static gr_tensor *conv2d_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
@@ -119,31 +120,7 @@ static answer_fn composition_of(const row *r)
     }
 }
 
-/*
- * The fused operation's dX is never computed by Winograd's algorithm, that of the convolution in it may be. Then an
- * element of dX errs by what stands in its tile (kernels/cpu/winograd.h), also where no gradient reaches it, as in the
- * last pixels of a side that windows leave out. All that a tile reads reaches one of its pixels at least: so what is
- * largest there counts for each of them. NULL: an element errs by what it is made of.
- */
-static double *tile_magnitudes(const truth *t, int buffer)
-{
-    enum { TILE_SIDE = 4 };
-    const row *r = t->run.row;
-    const int64_t *x = r->shape[0], *w = r->shape[1], count = trial_count(&t->run, buffer);
-    if (r->op->id != GR_OP_conv2d_relu_max_pool || w[1] != 3 || w[2] != 3 || buffer != trial_d_in(0))
-        return NULL;
-    double *largest = calloc((size_t)count + 1, sizeof *largest);
-    for (int64_t to = 0; to < count; to++) {
-        const int64_t c = to % x[3], q = to / x[3] % x[2] / TILE_SIDE * TILE_SIDE;
-        const int64_t n = to / (x[1] * x[2] * x[3]), p = to / (x[2] * x[3]) % x[1] / TILE_SIDE * TILE_SIDE;
-        for (int64_t i = p; i < p + TILE_SIDE && i < x[1]; i++)
-            for (int64_t j = q; j < q + TILE_SIDE && j < x[2]; j++)
-                largest[to] = fmax(largest[to], t->magnitude[buffer][((n * x[1] + i) * x[2] + j) * x[3] + c]);
-    }
-    return largest;
-}
-
-/* One result of the composition. */
+/* One result of the composition. The convolution in it may be computed another way than the fused operation's. */
 static void compare_result(const truth *t, int buffer, const double *got, const char *device, double eps)
 {
     double *magnitude = eps > DBL_EPSILON ? tile_magnitudes(t, buffer) : NULL;

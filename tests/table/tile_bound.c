@@ -1,0 +1,38 @@
+/*
+ * tile_bound.c - an element of dX that Winograd's algorithm computed errs by what stands in its tile
+ * (kernels/cpu/winograd.h), also where little gradient reaches it: in a corner without padding, where one tap does, or
+ * in the last pixels of a side that windows leave out. All that a tile reads reaches one of its pixels at least: so
+ * what is largest there counts for each of them.
+ */
+#include "tests/table/tile_bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    TILE_SIDE = 4,
+    FEWEST = 16 /* channels on either side, for the kernels to be used */
+};
+
+static bool is_winograd(const row *r, int buffer)
+{
+    const int64_t *w = r->shape[1];
+    return (r->op->id == GR_OP_conv2d || r->op->id == GR_OP_conv2d_relu_max_pool) && buffer == trial_d_in(0) &&
+           w[1] == 3 && w[2] == 3 && w[0] >= FEWEST && w[3] >= FEWEST;
+}
+
+double *tile_magnitudes(const truth *t, int buffer)
+{
+    if (!is_winograd(t->run.row, buffer))
+        return NULL;
+    const int64_t *x = t->run.row->shape[0], count = trial_count(&t->run, buffer);
+    double *largest = calloc((size_t)count + 1, sizeof *largest);
+    for (int64_t to = 0; to < count; to++) {
+        const int64_t c = to % x[3], q = to / x[3] % x[2] / TILE_SIDE * TILE_SIDE;
+        const int64_t n = to / (x[1] * x[2] * x[3]), p = to / (x[2] * x[3]) % x[1] / TILE_SIDE * TILE_SIDE;
+        for (int64_t i = p; i < p + TILE_SIDE && i < x[1]; i++)
+            for (int64_t j = q; j < q + TILE_SIDE && j < x[2]; j++)
+                largest[to] = fmax(largest[to], t->magnitude[buffer][((n * x[1] + i) * x[2] + j) * x[3] + c]);
+    }
+    return largest;
+}
