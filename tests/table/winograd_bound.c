@@ -14,7 +14,7 @@
 enum {
     N = 4,
     ACROSS = 13, /* pixels of an image's side */
-    C = 21, /* no whole vectors */
+    C = 21,      /* no whole vectors */
     K = 32,
     TILE_SIDE = 4,
     WIDE = TILE_SIDE + 2,
