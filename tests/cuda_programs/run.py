@@ -4,17 +4,20 @@ each.
 
 FOLDER holds clones of the public collections named below (git clone --depth 1, into these folder names); nothing of
 them belongs to Gradus. A program counts as running when it compiles as it is, ends by itself within the limit with exit
-code 0 and prints none of the words by which these programs say that their result is wrong.
+code 0 and prints none of the words by which these programs say that their result is wrong. Seconds are the processor's,
+so that what else the machine does changes nothing; a program that waits for something is ended after four times the
+limit.
 """
 
 import argparse
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 # Folder, where it comes from, patterns of its programs: one file each, of the first chapters, with no library but
 # CUDA's runtime. What these patterns find is run, all of it.
@@ -73,20 +76,35 @@ def compile_it(compiler, collection, path, folder, program, flags):
     return "does not compile: " + shorten(why)
 
 
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_it(program, limit, folder):
+    """The program's end, None where it was longer than the limit; and its processor seconds."""
+    before = processor_seconds()
+    try:
+        done = subprocess.run([str(program)], capture_output=True, text=True, errors="replace", timeout=4 * limit,
+                              cwd=folder, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1)))
+    except subprocess.TimeoutExpired:
+        done = None
+    if done and done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        done = None
+    return done, processor_seconds() - before
+
+
 def try_it(compiler, collection, path, folder, limit, flags):
-    """What became of it: ("runs" or a reason, seconds)."""
+    """What became of it: ("runs" or a reason, processor seconds)."""
     with tempfile.TemporaryDirectory() as work:
         program = pathlib.Path(work) / "program"
         why = compile_it(compiler, collection, path, folder, program, flags)
         if why:
             return why, 0
-        begin = time.monotonic()
-        try:
-            done = subprocess.run([str(program)], capture_output=True, text=True, errors="replace", timeout=limit,
-                                  cwd=work, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return f"runs longer than {limit} s", limit
-        seconds = time.monotonic() - begin
+        done, seconds = run_it(program, limit, work)
+    if done is None:
+        return f"runs longer than {limit} s", seconds
     if done.returncode == 7:
         return "found: " + shorten(first_line(done.stderr, "^gradus: ")[8:]), seconds
     if done.returncode:
@@ -100,7 +118,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("compiler")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--limit", type=float, default=60, help="seconds for each program (default: 60)")
+    parser.add_argument("--limit", type=int, default=60, help="processor seconds for each program (default: 60)")
     parser.add_argument("--only", default="", help="programs whose path has this in it")
     parser.add_argument("--check", action="store_true", help="with the check of every access")
     settings = parser.parse_args()

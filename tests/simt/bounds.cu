@@ -1,6 +1,12 @@
 /* bounds.cu - accesses beside a buffer, a variable or a multiple of their size. */
-#include "kernels/cuda/gpu.h"
-#include "tests/simt/planted.h"
+#include "tests/simt/included.cuh"
+
+static bool run_in_a_header(bool right)
+{
+    float *y = floats(32), *x = floats(32);
+    RUN(in_a_header, right, 1, 32, y, x);
+    return y[31] == 31;
+}
 
 BEGINS(one_too_many)
 /* y[n] = x[n] */
@@ -80,6 +86,7 @@ static bool run_misaligned_quad(bool right)
 }
 
 const planted of_bounds[] = {
+    PLANT_IN("included.cuh", in_a_header, IN_CHECK | BY_ASAN, "out of bounds: "),
     PLANT(one_too_many, IN_CHECK | BY_ASAN, "out of bounds: "),
     PLANT(shared_index, IN_CHECK | BY_ASAN, "out of bounds: "),
     PLANT(dynamic_too_small, IN_CHECK | BY_ASAN, "out of bounds: write of 4 bytes on shared dynamic + "),

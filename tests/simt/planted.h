@@ -45,10 +45,11 @@ extern const planted of_barriers[], of_races[], of_bounds[], of_warps[], of_copi
 /* PLANT(early_return, ...) behind kernel early_return<right> and its bool run_early_return(bool right). */
 #define BEGINS(name) enum { name##_begins = __LINE__ };
 #define ENDS(name) enum { name##_ends = __LINE__ };
-#define PLANT(name, seen, report)                                                    \
-    {                                                                                \
-#name, __FILE__, name##_begins, name##_ends, #name, run_##name, seen, report \
+#define PLANT_IN(file, name, seen, report)                                       \
+    {                                                                            \
+#name, file, name##_begins, name##_ends, #name, run_##name, seen, report \
     }
+#define PLANT(name, seen, report) PLANT_IN(__FILE__, name, seen, report)
 #define NO_MORE                               \
     {                                         \
         NULL, NULL, 0, 0, NULL, NULL, 0, NULL \
