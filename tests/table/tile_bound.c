@@ -11,14 +11,18 @@
 
 enum {
     TILE_SIDE = 4,
-    FEWEST = 16 /* channels on either side, for the kernels to be used */
+    FEWEST = 16 /* channels on either side: FEW of kernels/cpu/winograd.c */
 };
 
+/* Whether this is dX of filters that Winograd's algorithm may be used for. */
 static bool is_winograd(const row *r, int buffer)
 {
+    if ((r->op->id != GR_OP_conv2d && r->op->id != GR_OP_conv2d_relu_max_pool) || buffer != trial_d_in(0))
+        return false;
+    const gr_conv2d_args *args = (const gr_conv2d_args *)r->args; /* those of the fused operation begin with them */
     const int64_t *w = r->shape[1];
-    return (r->op->id == GR_OP_conv2d || r->op->id == GR_OP_conv2d_relu_max_pool) && buffer == trial_d_in(0) &&
-           w[1] == 3 && w[2] == 3 && w[0] >= FEWEST && w[3] >= FEWEST;
+    return w[1] == 3 && w[2] == 3 && w[0] >= FEWEST && w[3] >= FEWEST && args->window.stride[0] <= 1 &&
+           args->window.stride[1] <= 1;
 }
 
 double *tile_magnitudes(const truth *t, int buffer)
