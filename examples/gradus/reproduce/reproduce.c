@@ -53,7 +53,7 @@ static int show(const experiment *e, const reproduce_asks *asks)
     tell_experiment(e);
     printf("\n");
     const int code = do_arms(e, asks, &left);
-    if (code == 0 && isfinite(left))
+    if (code == 0 && isfinite(left) && left > 0) // 0: all is done, or other commands, whose time is not tried out
         printf("in all about %s, judged by a few updates or by the runs that are done\n", duration_text(left, time));
     return code;
 }
