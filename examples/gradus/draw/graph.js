@@ -70,7 +70,7 @@ function makeTable() {
   total.innerHTML = `<td>total</td><td></td><td class="parameters">${data.parameters.toLocaleString("en")}</td>` +
                     `<td>${short(data.flops_forward)}</td><td>${short(data.flops_backward)}</td>` +
                     `<td>${bytes(data.bytes_per_sample)}</td>` +
-                    timed(`<td>${data.profile && milliseconds(data.profile.layers)}</td>`);
+                    timed(`<td class="time">${data.profile && milliseconds(data.profile.layers)}</td>`);
   body.append(input, ...layers.map((layer, i) => row(layer, most, i)), total);
   table.append(body);
   document.documentElement.style.setProperty("--gutter", `${centre + 16}px`);

@@ -59,7 +59,7 @@ function accuracyMarks(group, key) {
     const kind = group.kinds.find((one) => one.optimizer === value.optimizer && one.sweep.published.includes(value));
     const about = `${value.approximate ? 'about ' : ''}${value.value} %`;
     return {
-      x: value.batch * (value.rerun ? 2 ** 0.1 : 1),
+      x: value.batch,
       y: value.value,
       colour: kind.colour,
       rerun: value.rerun,

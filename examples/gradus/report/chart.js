@@ -126,12 +126,15 @@ function markLabel(m, x, y, frame) {
   return svg('text', {class: 'halo', x: at, y: y - 10, 'text-anchor': 'middle'}, m.label);
 }
 
+/* Others' runs stand a little right of their batch size, beside our own, however wide an octave is. */
 function drawMarks(marks, x, y, frame) {
-  return marks.map((m) => svg('g', {class: 'series', style: `--colour:${m.colour}`},
-                     m.rerun ? svg('path', {class: 'mark', d: `M${x(m.x) - 4},${y(m.y) - 4}l8,8m0,-8l-8,8`},
-                                 svg('title', null, m.title)) :
-                               marker('mark', x(m.x), y(m.y), 5, m.title, 'diamond'),
-                     m.label ? markLabel(m, x(m.x), y(m.y), frame) : null));
+  return marks.map((m) => {
+    const at = x(m.x) + (m.rerun ? 9 : 0);
+    return svg('g', {class: 'series', style: `--colour:${m.colour}`},
+      m.rerun ? svg('path', {class: 'mark', d: `M${at - 4},${y(m.y) - 4}l8,8m0,-8l-8,8`}, svg('title', null, m.title)) :
+                marker('mark', at, y(m.y), 5, m.title, 'diamond'),
+      m.label ? markLabel(m, at, y(m.y), frame) : null);
+  });
 }
 
 /* A level such as chance, named above its line. */
