@@ -46,6 +46,9 @@
       for (const end of ends)
         for (const text of texts)
           if (end !== text && meets(box(end), box(text))) overlaps.push(`${end.textContent} / ${text.textContent}`);
+      for (const end of ends)
+        for (const mark of all('.mark', chart))
+          if (meets(box(end), box(mark))) overlaps.push(`${end.textContent} / ${mark.textContent}`);
       for (const text of texts)
         if (box(text).left < frame.left - 1 || box(text).right > frame.right + 1 || box(text).bottom > frame.bottom + 1)
           outside.push(text.textContent);

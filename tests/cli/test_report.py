@@ -243,6 +243,12 @@ class Drawn(Report):
         self.look(found, 7)
         self.assertEqual([view["ends"] for view in found["views"]], [7, 7])
 
+    def test_marks_keep_off_names(self):
+        at_59 = 0.59  # as a run of Keras with SGD at 32
+        self.sweep("a", [row(o, b, 1, a) for o, a in (("sgd", at_59), ("adam", 0.7)) for b in (16, 32)])
+        self.report("a")
+        self.look(self.open("page.html"), 2)
+
     def test_long_and_hostile_names_stand_in_the_legend_alone(self):
         folders = [HOSTILE.replace("/", ""), "b"]
         for i, name in enumerate(folders):
