@@ -80,6 +80,36 @@ static void first_pictures_alone(void **state)
     assert_memory_equal(w[1], w[2], sizeof w[1]);
 }
 
+/* (M + epsilon 1)^-1 of the patches' second moments M, as the filters have it: the sum of f f^T over their first half. */
+static void inverse_of(gr_precision precision, double m[D][D])
+{
+    static float w[2 * D][D];
+    gr_context *ctx = gr_open(&(gr_options){.seed = 3, .precision = precision});
+    gr_module *net = filters(ctx, 2 * D);
+    gr_dataset *set = gr_procedural(ctx, PICTURES, SIDE, SIDE, 1);
+    assert_true(gr_whiten(net, "conv1.weight", set, &(gr_whiten_options){.epsilon = 0.05}));
+    assert_true(gr_download(gr_parameter(net, 0), w));
+    assert_int_equal(gr_close(ctx), 0);
+    memset(m, 0, sizeof(double[D][D]));
+    for (int k = 0; k < D; k++)
+        for (int i = 0; i < D; i++)
+            for (int j = 0; j < D; j++)
+                m[i][j] += (double)w[k][i] * (double)w[k][j];
+}
+
+static void pictures_in_halves(void **state)
+{
+    (void)state;
+    double floats[D][D], halves[D][D];
+    inverse_of(GR_PRECISION_FP32, floats);
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        inverse_of(bf16 ? GR_PRECISION_BF16 : GR_PRECISION_FP16, halves);
+        for (int i = 0; i < D; i++)
+            for (int j = 0; j < D; j++)
+                assert_true(fabs(halves[i][j] - floats[i][j]) < 0.01 * floats[i][i]);
+    }
+}
+
 static void what_is_no_such_layer(void **state)
 {
     (void)state;
@@ -112,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_white),
         cmocka_unit_test(first_pictures_alone),
+        cmocka_unit_test(pictures_in_halves),
         cmocka_unit_test(what_is_no_such_layer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tensor.h"
 #include "core/zero.h"
 #include "nn/module.h"
 #include "optim/optim.h"
@@ -43,9 +44,11 @@ static int64_t add_picture(whitening *w, const double *x, int64_t H, int64_t W, 
     return (H - w->R + 1) * (W - w->S + 1);
 }
 
-/* The numbers of a batch, in double. NULL: recorded. */
+/* The numbers of a batch, halves too, in double. NULL: recorded. */
 static double *numbers_of(gr_tensor *x)
 {
+    if (gr__is_half(x) && !(x = gr_cast(x, gr_real(x->ctx))))
+        return NULL;
     double *values = gr__calloc(x->ctx, (size_t)x->count, sizeof *values);
     void *raw = gr__calloc(x->ctx, (size_t)x->count, gr_type_size(x->type));
     const bool good = values && raw && gr_download(x, raw);
