@@ -32,6 +32,7 @@ typedef struct {
     const row *r;
     gr_type type;           /* of the halves */
     bool as_made;           /* halves are given to kernels that would round floats, too */
+    bool of_floats;         /* inputs are copies of floats: so are their gradients */
     gr_context *ctx[PATHS]; /* NULL: not asked for */
     gr_call call[PATHS];
     operand in[GR_MAX_IN], out[GR_MAX_OUT], d_in[GR_MAX_IN], d_out;
@@ -124,7 +125,7 @@ static void set_up(half_trial *h, const row_call *shapes)
         draw_into(h, &h->in[i], 0, i);
         const bool half = slot->type == GR_SLOT_EITHER || (slot->type == GR_SLOT_HALF && samples);
         if (slot->flags & GR_SLOT_GRAD)
-            h->d_in[i] = make(h, slot, &shapes->in[i], "d", half, 0);
+            h->d_in[i] = make(h, slot, &shapes->in[i], "d", half && !h->of_floats, 0);
     }
     for (int i = 0; i < op->n_out; i++)
         if (shapes->call.out[i])
@@ -248,8 +249,8 @@ void check_halves(const truth *t, bool ref, bool cpu, bool simt, bool cuda)
     if (!r->op->n_out || !is_half(&r->op->out[0]))
         return;
     const bool asked[PATHS] = {true, true, ref, cpu, simt, cuda};
-    for (int way = 0; way < 4; way++) {
-        half_trial h = {.t = t, .r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2};
+    for (int way = 0; way < 6; way++) {
+        half_trial h = {.t = t, .r = r, .type = way % 2 ? GR_BF16 : GR_F16, .as_made = way >= 2, .of_floats = way >= 4};
         const bool takes = !cuda || table_device_takes(table_device_find("cuda"), h.type);
         for (int p = 0; p < PATHS; p++)
             h.ctx[p] =

@@ -13,10 +13,10 @@ static gr_geometry geometry_of(const gr_call *call)
     return gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->window, false);
 }
 
+/* The gradient of an input of floats, which x is a copy of, is one of floats. */
 bool GR_TILED(conv2d_halves)(const gr_call *call, gr_pass pass)
 {
-    (void)pass;
-    return call->in[0]->type == GR_BF16;
+    return call->in[0]->type == GR_BF16 && (pass == GR_FORWARD || !call->d_in[0] || call->d_in[0]->type == GR_BF16);
 }
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
