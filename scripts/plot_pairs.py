@@ -9,6 +9,7 @@ results.csv of `gradus sweep`; only runs that are done count. Writes NAME.svg an
 """
 
 import argparse
+import math
 import pathlib
 import statistics
 import sys
@@ -20,6 +21,10 @@ from compare_sweeps import COLOURS, half_width
 def scale(metric):
     """Fractions are told in %."""
     return 100 if metric.endswith("_accuracy") else 1
+
+
+def is_number(text):
+    return text.replace(".", "").isdigit()
 
 
 def unit(metric):
@@ -68,7 +73,17 @@ def draw_mean(ax, at, values, colour):
                 elinewidth=1.6, capsize=4, zorder=3)
 
 
-def draw_runs(ax, runs):
+def set_height(ax, values, low=-math.inf, high=math.inf):
+    """Half the runs' spread beyond them: from three runs an interval can be many times as wide. Returns whether an
+    interval was cut."""
+    spread = max(values) - min(values)
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(max(bottom, min(values) - 0.5 * spread, low), min(top, max(values) + 0.5 * spread, high))
+    return ax.get_ylim() != (bottom, top)
+
+
+def draw_runs(ax, runs, metric):
+    """Returns whether an interval is cut."""
     set_axes(ax, len(runs))
     seeds = sorted(set().union(*runs.values()))
     for seed in seeds:
@@ -77,9 +92,12 @@ def draw_runs(ax, runs):
     for i, arm in enumerate(runs.values()):
         draw_mean(ax, i + 0.12, list(arm.values()), COLOURS[i % len(COLOURS)])
     ax.tick_params(labelbottom=False)
+    ends = (0, 100) if scale(metric) == 100 else ()
+    return set_height(ax, [value for arm in runs.values() for value in arm.values()], *ends)
 
 
 def draw_differences(ax, runs):
+    """Returns whether an interval is cut."""
     set_axes(ax, len(runs))
     ax.axhline(0, color=FAINT, linewidth=1, zorder=1)
     for i, arm in enumerate(runs):
@@ -87,28 +105,33 @@ def draw_differences(ax, runs):
         ax.plot([i] * len(each), each, color=FAINT, marker=".", markersize=6, linestyle="none", zorder=2)
         draw_mean(ax, i + 0.12, each, COLOURS[i % len(COLOURS)])
     ax.xaxis.set_major_formatter(ticker.FixedFormatter(list(runs)))
+    return set_height(ax, [0] + [value for arm in list(runs)[1:] for value in differences(runs, arm)])
 
 
-def draw(panels, arms, metric, title):
+def draw(panels, arguments, title):
+    arms, metric = arguments.arms, arguments.metric
     set_style()
     wide = 1.2 + max(2.9, 1.35 * max(map(len, panels.values()))) * len(panels)
     figure, axes = plt.subplots(2, len(panels), figsize=(max(wide, 6.4), 6), sharex="col", squeeze=False,
                                 height_ratios=(3, 2), layout="constrained")
+    cut = False
     for column, (panel, runs) in enumerate(panels.items()):
-        draw_runs(axes[0, column], runs)
-        draw_differences(axes[1, column], runs)
-        axes[0, column].set_title(panel, loc="left", fontsize=11, color=INK)
+        cut |= draw_runs(axes[0, column], runs, metric)
+        cut |= draw_differences(axes[1, column], runs)
+        name = f"{arguments.panels.replace('_', ' ')} {panel}" if is_number(panel) else panel
+        axes[0, column].set_title(name, loc="left", fontsize=11, color=INK)
     axes[0, 0].set_ylabel(unit(metric))
     first = next(iter(next(iter(panels.values()))))
     axes[1, 0].set_ylabel(f"{'points ' if scale(metric) == 100 else ''}above '{first}'")
-    if first.replace(".", "").isdigit():
-        figure.supxlabel(arms.replace("_", " "), fontsize=10)
+    if is_number(first):
+        figure.supxlabel({"lr": "learning rate"}.get(arms, arms.replace("_", " ")), fontsize=10)
     seeds = {len(arm) for runs in panels.values() for arm in runs.values()}
     count = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else f"{max(seeds)}"
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.91))
     figure.text(0.01, 0.96, title, fontsize=14, fontweight="bold")
     intervals = " and 95 % intervals" if max(seeds) >= FEWEST else ""
     note = f"{count} seeds. Grey: a seed's runs; large dots: means{intervals} over the seeds."
+    note += " Intervals that reach the frame go on beyond it." if cut else ""
     figure.text(0.01, 0.925, note, fontsize=9.5)
     return figure
 
@@ -127,7 +150,7 @@ def main():
     except (OSError, ValueError) as error:
         sys.exit(f"plot_pairs.py: {error}")
     title = arguments.title or f"{arguments.metric.replace('_', ' ').capitalize()}, in pairs by seed"
-    figure = draw(panels, arguments.arms, arguments.metric, title)
+    figure = draw(panels, arguments, title)
     figure.savefig(arguments.out.with_suffix(".svg"), metadata={"Date": None})
     figure.savefig(arguments.out.with_suffix(".png"), dpi=150)
 

@@ -144,7 +144,7 @@ for place in [text.get_position() for text in names], [plot.PLACES[0]] * 2:
         process = self.pairs("--arms", "arm")
         self.assertEqual(process.returncode, 0, process.stderr)
         svg = (self.folder / "pairs.svg").read_text()
-        for words in ("cifar10-cnn", "first", "second", "points above 'first'", "2 to 3 seeds"):
+        for words in ("cifar10-cnn", "first", "second", "points above 'first'", "2 to 3 seeds", "go on beyond it"):
             self.assertIn(words, svg)
         looked = """
 import pathlib, sys, plot_pairs

@@ -157,6 +157,36 @@ class Tables(pages.PagesCase):
                       for cell, expected in zip(line[1:], cells, strict=True) if not expected.match(cell)]
         self.complain(wrong)
 
+    def test_rates(self):
+        rows, wrong = rows_of("results/cifar10-cnn-rates"), []
+        header, lines = list(tables("cifar10.md"))[3]
+        self.assertEqual({row["lr"] for row in rows}, set(header[1:]))
+        for line in lines:
+            cells = [accuracy(lr=rate)(rows, line[0]) for rate in header[1:]]
+            wrong += [f"batches of {line[0]}: {cell}, the rows say {expected}"
+                      for cell, expected in zip(line[1:], cells, strict=True) if not expected.match(cell)]
+        self.complain(wrong)
+
+    def test_minima(self):
+        """Both ends of each line: updates and accuracy of the runs, and how the loss rises beside them."""
+        runs, points, wrong = rows_of("results/minima"), rows_of("results/minima-lines"), []
+        names = {"32 to 1024": ("batches of 32", "batches of 1024"), "momentum to SAM": ("momentum", "SAM"),
+                 "32 to 1024, 40 epochs": ("batches of 32", "batches of 1024, 40 epochs")}
+        (_, lines), = tables("minima.md")
+        self.assertEqual(len(lines), len({(point["line"], point["seed"]) for point in points}))
+        for line in lines:
+            name, seed = re.sub(r" \([AB]\)|, batches of 128", "", line[0]), line[1]
+            loss_at = {float(p["x"]): float(p["train_loss"]) for p in chosen(points, line=name, seed=seed)}
+            cells = []
+            for at, run in enumerate(names[name]):
+                row, = chosen(runs, line=run, seed=seed)
+                rise = (loss_at[at - 0.25] + loss_at[at + 0.25]) / 2 - loss_at[at]
+                digits = len(line[4 + 3 * at].partition(".")[2])
+                cells += [Words([(int(row["updates"]), 0)]), Words([(percent(row), 1)]), Words([(rise, digits)])]
+            wrong += [f"{line[0]}, seed {seed}: {cell}, the rows say {expected}"
+                      for cell, expected in zip(line[2:], cells, strict=True) if not expected.match(cell)]
+        self.complain(wrong)
+
     def test_speed(self):
         """Three tables: by batch size, by who decodes, by the updates that were recorded."""
         def means(rows, *columns):
