@@ -80,7 +80,7 @@ static void first_pictures_alone(void **state)
     assert_memory_equal(w[1], w[2], sizeof w[1]);
 }
 
-/* (M + epsilon 1)^-1 of the patches' second moments M, as the filters have it: the sum of f f^T over their first half. */
+/* (M + epsilon 1)^-1 of the second moments M of patches, as filters have it: the sum of f f^T over their first half. */
 static void inverse_of(gr_precision precision, double m[D][D])
 {
     static float w[2 * D][D];

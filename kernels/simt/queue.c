@@ -247,6 +247,8 @@ void gr__simt_launch(const gr__simt_config *c)
     gr__simt_machine *m = gr__simt_here();
     if (!m || m->fault[0])
         return;
+    if (m->current)
+        gr__simt_report(m, "launch from a kernel: %s of %s:%d", c->kernel, gr__simt_short(c->file), c->line);
     if (c->stream) {
         gr__simt_queue_item(c->stream, &(gr__simt_item){.kind = GR__SIMT_LAUNCH, .launch = *c});
         return;

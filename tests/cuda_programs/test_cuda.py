@@ -176,6 +176,19 @@ int main()
         (self.folder / "bad.cu").write_text("__shared__ float x[3];\nint main() {}\n")
         self.assertIn("bad.cu:1: error: a __shared__ variable outside", self.run_in(SIMT, "bad.cu", expect=1).stderr)
 
+    def test_a_launch_from_a_kernel_is_said(self):
+        (self.folder / "nested.cu").write_text("""#include <cuda_runtime.h>
+__global__ void child(int depth) { if (depth < 2) child<<<1, 2>>>(depth + 1); }
+int main()
+{
+    child<<<1, 4>>>(0);
+    return cudaDeviceSynchronize();
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("nested.cu", *words, expect=7)
+            self.assertIn("launch from a kernel: child of nested.cu:2", done.stderr)
+
     def test_makefile(self):
         """make NVCC=gradus-simt, with objects, a header, and nvcc's usual options."""
         (self.folder / "twice.h").write_text("__device__ inline int twice(int x) { return FACTOR * x; }\n"

@@ -84,6 +84,7 @@ static const struct {
     {"uninitialised", "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
     {"out of bounds", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
     {"deadlock", "look for threads that wait for others which left, or which wait elsewhere"},
+    {"launch from a kernel: ", "the emulator has no dynamic parallelism; launch from the host"},
     {"launch: ", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
     {"shared memory: ",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
