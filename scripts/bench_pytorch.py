@@ -2,7 +2,7 @@
 """Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
 
     bench_pytorch.py [--models M,...] [--batch N,...] [--rounds N] [--threads N] [--out FOLDER]
-    [--keras-python PYTHON] [--device D] [--quick]
+    [--keras-python PYTHON] [--device D] [--precision P] [--quick]
 
 Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for
 a second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's
@@ -11,6 +11,7 @@ can be imported. PyTorch runs in the fastest of its ways (eager, channels_last, 
 library that keeps its memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell.
 Nothing else should run: other work slows a peer down more than Gradus, and the load before the start is part of the
 report. With --device cuda both run on the GPU, in fp32 without TF32, Gradus kernel by kernel; Keras does not take part.
+With --precision bf16 PyTorch runs under its autocast, and Keras does not take part either.
 """
 import argparse
 import datetime
@@ -34,10 +35,11 @@ KEEP_MEMORY = {
 
 
 class Worker:
-    def __init__(self, name, python, cell, threads, device, mode=""):
+    def __init__(self, name, python, cell, threads, device, precision, mode=""):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TF_CPP_MIN_LOG_LEVEL="3",
                            **(KEEP_MEMORY if name != "gradus" else {}))
-        command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode, device]
+        command = [python, ROOT / "scripts/bench_workers.py", name, *map(str, cell), str(threads), mode, device,
+                   precision]
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log, text=True)
@@ -77,7 +79,7 @@ def quartiles(values):
 def start(name, python, cell, options, mode=""):
     """None where it cannot run: torch.compile wants a compiler, a peer may lack memory. The others go on."""
     try:
-        worker = Worker(name, python, cell, options.threads, options.device, mode)
+        worker = Worker(name, python, cell, options.threads, options.device, options.precision, mode)
         worker.run(options.seconds / 2)
         return worker
     except RuntimeError as error:
@@ -112,7 +114,7 @@ def measure(cell, contestants, options):
     ours = workers[0]
     row = {
         "model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads,
-        "device": options.device
+        "device": options.device, "precision": options.precision
     }
     for worker in workers:
         row[worker.name] = {**worker.facts, "ms": statistics.median(worker.medians), "ms_of_rounds": worker.medians}
@@ -148,9 +150,11 @@ def report(rows, options):
     batches = f"--batch {','.join(map(str, options.batch))} " if options.batch else ""
     words = "--quick" if options.quick else (
         f"--models {options.models} {batches}--rounds {options.rounds} --seconds {options.seconds:g} "
-        f"--threads {options.threads}")
+        f"--threads {options.threads}{' --precision bf16' * (options.precision == 'bf16')}")
     on_cpu = options.device == "cpu"
     where = "on the CPU, beside PyTorch and Keras" if on_cpu else f"on the device {options.device}, beside PyTorch"
+    if options.precision == "bf16":
+        where = where.replace("PyTorch and Keras", "PyTorch") + "'s autocast, in bf16"
     lines = [
         f"# Training steps {where}", "",
         f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
@@ -195,6 +199,7 @@ def parse():
     parser.add_argument("--keras-python", default=sys.executable,
                         help="a Python that has TensorFlow, where this one has not")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="default: fp32")
     parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
     options = parser.parse_args()
     unknown = set(options.models.split(",")) - set(CELLS)
@@ -207,8 +212,8 @@ def parse():
         options.rounds, options.seconds = 2, 0.1
     if options.rounds < 1 or options.seconds <= 0 or options.threads < 1:
         parser.error("--rounds, --seconds and --threads must be positive")
-    if options.device == "cuda" and not options.out:
-        parser.error("--device cuda: name a folder for the report with --out")
+    if (options.device == "cuda" or options.precision == "bf16") and not options.out:
+        parser.error("--device cuda and --precision bf16: name a folder for the report with --out")
     options.out = options.out or ROOT / "kernels/cpu"
     options.load = os.getloadavg()[0]
     return options
@@ -220,9 +225,10 @@ def main():
         print("bench_pytorch.py: PyTorch is not installed: pip install torch", file=sys.stderr)
         return 77
     contestants = [("gradus", sys.executable), ("pytorch", sys.executable)]
-    if options.device == "cpu" and can_import(options.keras_python, "tensorflow"):
+    with_keras = options.device == "cpu" and options.precision == "fp32"
+    if with_keras and can_import(options.keras_python, "tensorflow"):
         contestants.append(("keras", options.keras_python))
-    elif options.device == "cpu":
+    elif with_keras:
         print("Keras does not take part: TensorFlow cannot be imported", file=sys.stderr)
     cells = cells_of(options.models.split(","), options.batch)
     rows = []

@@ -1,8 +1,8 @@
 """The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is
 told.
 
-    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE
-    (MODE of PyTorch: eager, channels_last, compile; of Gradus: its precision, fp32 by default)
+    bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE PRECISION
+    (MODE of PyTorch: eager, channels_last, compile; PRECISION bf16 of PyTorch: under autocast)
 
 Prints a line of JSON when it is ready: its version. Then, for every line with a number of seconds on its standard
 input, it trains for so long (two steps at least) and prints the milliseconds of each step; at the end of its input, the
@@ -107,9 +107,9 @@ def load_library():
     return lib
 
 
-def gradus(model, optimizer, batch, threads, mode, device):
+def gradus(model, optimizer, batch, threads, mode, device, precision):
     lib, side, b = load_library(), SIDES[model], Batch()
-    ctx = lib.gr_open(Options(device=device.encode(), seed=1, threads=threads, precision=PRECISIONS[mode or "fp32"]))
+    ctx = lib.gr_open(Options(device=device.encode(), seed=1, threads=threads, precision=PRECISIONS[precision]))
     if not lib.gr_ok(ctx):
         sys.exit(lib.gr_error_text(ctx).decode())
     data = lib.gr_procedural(ctx, batch, side, side, 1)
@@ -173,7 +173,7 @@ def pytorch_net(model, torch):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
-def pytorch(model, optimizer, batch, threads, mode, device):
+def pytorch(model, optimizer, batch, threads, mode, device, precision):
     import torch
     import torch.nn.functional as F
     torch.set_num_threads(threads)
@@ -193,13 +193,15 @@ def pytorch(model, optimizer, batch, threads, mode, device):
     }[optimizer](net.parameters())
     forward = torch.compile(net) if mode == "compile" else net
 
+    def loss_of(z):
+        if model == "cats-vs-dogs":
+            return F.binary_cross_entropy_with_logits(z[:, 0], labels.to(z.dtype))
+        return F.cross_entropy(z, labels)
+
     def step():
         opt.zero_grad(set_to_none=True)
-        z = forward(x)
-        if model == "cats-vs-dogs":
-            loss = F.binary_cross_entropy_with_logits(z[:, 0], labels.to(z.dtype))
-        else:
-            loss = F.cross_entropy(z, labels)
+        with torch.autocast(device, torch.bfloat16, enabled=precision == "bf16"):
+            loss = loss_of(forward(x))
         loss.backward()
         opt.step()
         loss.item()
@@ -246,7 +248,7 @@ def keras_net(model, keras):
     return keras.Model(image, layers.Dense(10)(layers.GlobalAveragePooling2D()(x)))
 
 
-def keras(model, optimizer, batch, threads, mode, device):
+def keras(model, optimizer, batch, threads, mode, device, precision):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
     import keras as k
@@ -268,9 +270,9 @@ def keras(model, optimizer, batch, threads, mode, device):
 
 
 def main():
-    name, model, optimizer, batch, threads, mode, device = sys.argv[1:]
+    name, model, optimizer, batch, threads, mode, device, precision = sys.argv[1:]
     make = {"gradus": gradus, "pytorch": pytorch, "keras": keras}[name]
-    step, peak, version = make(model, optimizer, int(batch), int(threads), mode, device)
+    step, peak, version = make(model, optimizer, int(batch), int(threads), mode, device, precision)
     timed(step, 0, WARM_UP)
     say(version=version)
     for line in sys.stdin:
