@@ -59,20 +59,33 @@ static void clear(uint16_t *to, int64_t halves)
     memset(to, 0, (size_t)halves * sizeof *to);
 }
 
+/* Cells of one column phase: columns [inside.begin, inside.end) are in the image, the others are padding. */
+static void copy_phase(const cell_layout *l, const half_images *from, int64_t at, span inside, uint16_t *dst)
+{
+    const int64_t step = l->group * l->depth, apart = l->phases * l->g.c; /* of cells, of the pixels in them */
+    for (int64_t j = 0; j < inside.begin; j++)
+        clear(dst + j * step, l->depth);
+    if (!from->gate && l->phases == 1 && step == l->g.c)
+        memcpy(dst + inside.begin * step, from->data + at, (size_t)((inside.end - inside.begin) * step) * sizeof *dst);
+    else
+        for (int64_t j = inside.begin; j < inside.end; j++, at += apart)
+            copy_pixel(l, from, at, dst + j * step);
+    for (int64_t j = inside.end; j < l->cells; j++)
+        clear(dst + j * step, l->depth);
+}
+
 /* Image n of a group's row: cells at a distance of group * depth. */
 static void copy_row(const cell_layout *l, const half_images *from, int64_t n, int64_t i, uint16_t *dst)
 {
     const gr_geometry *g = &l->g;
-    const int64_t h = i - g->pad_top, step = l->group * l->depth;
-    const bool inside = n < g->n && h >= 0 && h < g->h;
-    for (int64_t phase = 0; phase < l->phases; phase++)
-        for (int64_t j = 0; j < l->cells; j++, dst += step) {
-            const int64_t w = j * l->phases + phase - g->pad_left;
-            if (inside && w >= 0 && w < g->w)
-                copy_pixel(l, from, ((n * g->h + h) * g->w + w) * g->c, dst);
-            else
-                clear(dst, l->depth);
-        }
+    const int64_t h = i - g->pad_top;
+    const bool there = n < g->n && h >= 0 && h < g->h;
+    for (int64_t phase = 0; phase < l->phases; phase++, dst += l->cells * l->group * l->depth) {
+        const int64_t w = phase - g->pad_left; /* of column 0; the image is where w + j phases is in [0, W) */
+        const int64_t first = min64(l->cells, max64(0, ceil_div(-w, l->phases)));
+        const int64_t end = there ? min64(l->cells, max64(first, ceil_div(g->w - w, l->phases))) : first;
+        copy_phase(l, from, ((n * g->h + h) * g->w + w + first * l->phases) * g->c, (span){first, end}, dst);
+    }
 }
 
 /* The window of output pixel (p, q) of image n. */

@@ -77,21 +77,26 @@ static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int6
     return t;
 }
 
+/* As many channels as a vector has, from channel k of a pixel on. */
+INLINE void finish_vector(const tiled_sweep *s, const float *sums, vec bias, uint16_t *out)
+{
+    vec v = vec_load(sums) + bias;
+    if (s->accumulate)
+        v += from_bf16(out);
+    to_bf16(out, s->relu ? vec_relu(v) : v);
+}
+
 /* Channels [k, k + n) of a pixel from its sums. */
 INLINE void finish(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
 {
-    for (int64_t j = 0; j < n; j += VL) {
-        const int64_t count = min64(VL, n - j);
+    int64_t j = 0;
+    for (; j + VL <= n; j += VL)
+        finish_vector(s, sums + j, s->bias ? vec_load(s->bias + k + j) : (vec){0}, out + j);
+    if (j < n) {
         uint16_t halves[VL] = {0};
-        vec v = vec_load(sums + j);
-        if (s->bias)
-            v += vec_load_n(s->bias + k + j, count);
-        if (s->accumulate) {
-            memcpy(halves, out + j, (size_t)count * sizeof *halves);
-            v += from_bf16(halves);
-        }
-        to_bf16(halves, s->relu ? vec_relu(v) : v);
-        memcpy(out + j, halves, (size_t)count * sizeof *halves);
+        memcpy(halves, out + j, (size_t)(n - j) * sizeof *halves);
+        finish_vector(s, sums + j, s->bias ? vec_load_n(s->bias + k + j, n - j) : (vec){0}, halves);
+        memcpy(out + j, halves, (size_t)(n - j) * sizeof *halves);
     }
 }
 
