@@ -11,10 +11,6 @@ ctest --preset release --label-regex long
 cmake --build --preset asan --target test_ptx test_tensor_cores
 ctest --preset asan --tests-regex "cli_(sweep|checkpoint)|table_plain|ptx_planted|tensor_cores"
 build/asan/tests/table/test_table --device simt
-if GRADUS_CPU=amx build/release/gradus train keras-mlp --updates 1 >"$out/amx.txt" 2>&1; then # not everywhere
-    GRADUS_CPU=amx build/release/tests/test_amx
-    GRADUS_CPU=amx build/release/tests/table/test_table --device amx
-fi
 for device in simt ptx; do # what a machine with a GPU will run
     [ "$device" = simt ] || command -v nvcc >/dev/null || continue
     GRADUS_CHECK_DEVICE=$device scripts/gpu_check.sh --out "$out/gpu_check.$device.json"

@@ -65,9 +65,8 @@ static bool has_amx(void)
 #endif
 
 /*
- * Best first; behind "plain" those that only GRADUS_CPU chooses. "amx" is among these as long as its kernels have been
- * run by their twin alone, and not on a processor with AMX; "avx512-bf16" as long as it is not shown for which shapes
- * it is faster than products of floats, of which Winograd's convolutions need a quarter.
+ * Best first; behind "plain" those that only GRADUS_CPU chooses. "avx512-bf16" is among these as long as it is not
+ * shown for which shapes it is faster than products of floats, of which Winograd's convolutions need a quarter.
  */
 static const struct {
     const char *name;
@@ -76,13 +75,13 @@ static const struct {
     const gr_probes *probes;
 } instruction_sets[] = {
 #if defined(GRADUS_WITH_VECTORS)
+    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
     {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes},
     {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes},
 #endif
     {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes},
 #if defined(GRADUS_WITH_VECTORS)
     {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
-    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
 #endif
     {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
     {"bf16-emulated", has_plain, gr__cpu_bf16_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
