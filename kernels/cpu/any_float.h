@@ -87,4 +87,17 @@ INLINE void store_as_n(gr_type type, void *y, int64_t i, vec v, int64_t n)
     }
 }
 
+/* NAME_chunk of a pass NAME(plan, type, chunk): the types known here make loops without a choice in them. */
+#define BY_TYPE(plan, pass)                            \
+    static void pass##_chunk(void *arg, int64_t chunk) \
+    {                                                  \
+        const plan *f = arg;                           \
+        if (f->type == GR_F32)                         \
+            pass(f, GR_F32, chunk);                    \
+        else if (f->type == GR_F16)                    \
+            pass(f, GR_F16, chunk);                    \
+        else                                           \
+            pass(f, GR_BF16, chunk);                   \
+    }
+
 #endif

@@ -66,19 +66,6 @@ INLINE span rows_of(const plan *f, int64_t chunk)
     return (span){chunk * f->rows, min64(f->n, (chunk + 1) * f->rows)};
 }
 
-/* NAME_chunk of a pass NAME(plan, type, chunk): the types known here make loops without a choice in them. */
-#define BY_TYPE(pass)                                  \
-    static void pass##_chunk(void *arg, int64_t chunk) \
-    {                                                  \
-        const plan *f = arg;                           \
-        if (f->type == GR_F32)                         \
-            pass(f, GR_F32, chunk);                    \
-        else if (f->type == GR_F16)                    \
-            pass(f, GR_F16, chunk);                    \
-        else                                           \
-            pass(f, GR_BF16, chunk);                   \
-    }
-
 /* --- forward ------------------------------------------------------------------------------------------------------ */
 
 /*
@@ -127,7 +114,7 @@ INLINE void statistics(const plan *f, gr_type type, int64_t chunk)
         chunk_statistics(f, type, rows, c, 1, min64(VL, f->C - c), partial);
 }
 
-BY_TYPE(statistics)
+BY_TYPE(plan, statistics)
 
 /* The batch's mean and variance of channel c from those of the chunks. */
 static void put_together(const plan *f, int64_t c, double *mean, double *var)
@@ -167,7 +154,7 @@ INLINE void normalise(const plan *f, gr_type type, int64_t chunk)
     }
 }
 
-BY_TYPE(normalise)
+BY_TYPE(plan, normalise)
 
 /* Statistics, kept where they are wanted, and what normalise needs of them. */
 static void prepare_forward(const gr_call *call, const plan *f)
@@ -245,7 +232,7 @@ INLINE void sums(const plan *f, gr_type type, int64_t chunk)
         chunk_sums(f, type, rows, c, 1, min64(VL, f->C - c), partial);
 }
 
-BY_TYPE(sums)
+BY_TYPE(plan, sums)
 
 static void write(const gr_call *call, int slot, int64_t c, double v)
 {
@@ -305,7 +292,7 @@ INLINE void gradients(const plan *f, gr_type type, int64_t chunk)
     }
 }
 
-BY_TYPE(gradients)
+BY_TYPE(plan, gradients)
 
 void GR_CPU(batch_norm_backward)(const gr_call *call)
 {

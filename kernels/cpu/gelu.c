@@ -8,7 +8,10 @@
  * (Mills' ratio, the argument moved to a short interval as in Shepherd, Laframboise 1981, "Chebyshev approximation of
  * (1 + 2x) exp(x^2) erfc x"). h is a polynomial through its Chebyshev nodes, computed in 40 digits, and 1.1e-8 from the
  * function; so the tail keeps its digits where 1 - erf would lose them. Beyond 13 it is below the smallest float.
+ *
+ * Halves are widened in registers.
  */
+#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/elements.h"
 
 #define FAR 13.0f
@@ -20,8 +23,9 @@
 
 typedef struct {
     int64_t count;
-    const float *x, *dy; /* [count] */
-    float *out;          /* [count]: y or dX */
+    gr_type type;
+    const void *x, *dy; /* [count] */
+    void *out;          /* [count]: y or dX */
     bool accumulate;
 } plan;
 
@@ -69,48 +73,58 @@ INLINE vec product(vec x, vec factor)
     return vec_select(vec_not_at_most(factor, (vec){0}), x * factor, (vec){0});
 }
 
-INLINE void result(const void *arg, int64_t i, int64_t n)
+INLINE void result_at(const void *arg, gr_type type, int64_t i, int64_t n)
 {
     const plan *f = arg;
-    const vec x = vec_load_n(f->x + i, n);
+    const vec x = load_as_n(type, f->x, i, n);
     vec bell;
-    vec_store_n(f->out + i, product(x, normal(x, &bell)), n);
+    store_as_n(type, f->out, i, product(x, normal(x, &bell)), n);
 }
 
-INLINE void gradient(const void *arg, int64_t i, int64_t n)
+INLINE void gradient_at(const void *arg, gr_type type, int64_t i, int64_t n)
 {
     const plan *f = arg;
-    const vec x = vec_load_n(f->x + i, n);
+    const vec x = load_as_n(type, f->x, i, n);
     vec bell;
-    const vec share = normal(x, &bell), dx = vec_load_n(f->dy + i, n) * (share + product(x, bell) * DENSITY_AT_0);
-    vec_store_n(f->out + i, f->accumulate ? vec_load_n(f->out + i, n) + dx : dx, n);
+    const vec share = normal(x, &bell);
+    const vec dx = load_as_n(type, f->dy, i, n) * (share + product(x, bell) * DENSITY_AT_0);
+    store_as_n(type, f->out, i, f->accumulate ? load_as_n(type, f->out, i, n) + dx : dx, n);
 }
 
-static void result_chunk(void *arg, int64_t chunk)
+INLINE void result(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
-    each_vector(result, f, f->count, chunk);
+    each_vector_as(result_at, f, type, f->count, chunk);
 }
+BY_TYPE(plan, result)
 
-static void gradient_chunk(void *arg, int64_t chunk)
+INLINE void gradient(const plan *f, gr_type type, int64_t chunk)
 {
-    const plan *f = arg;
-    each_vector(gradient, f, f->count, chunk);
+    each_vector_as(gradient_at, f, type, f->count, chunk);
+}
+BY_TYPE(plan, gradient)
+
+bool GR_CPU(gelu_halves)(const gr_call *call, gr_pass pass)
+{
+    return gr__halves_by_type(&gr__ops[GR_OP_gelu], call, pass);
 }
 
 void GR_CPU(gelu_forward)(const gr_call *call)
 {
-    plan f = {.count = call->in[0]->count, .x = gr__f32(call->in[0]), .out = gr__f32(call->out[0])};
+    const gr_tensor *x = call->in[0];
+    plan f = {.count = x->count, .type = x->type, .x = x->data, .out = call->out[0]->data};
     gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), result_chunk, &f);
 }
 
 void GR_CPU(gelu_backward)(const gr_call *call)
 {
-    plan f = {.count = call->in[0]->count,
-              .x = gr__f32(call->in[0]),
-              .dy = gr__f32(call->d_out[0]),
-              .out = gr__f32(call->d_in[0]),
+    const gr_tensor *x = call->in[0];
+    if (!call->d_in[0])
+        return;
+    plan f = {.count = x->count,
+              .type = x->type,
+              .x = x->data,
+              .dy = call->d_out[0]->data,
+              .out = call->d_in[0]->data,
               .accumulate = call->accumulate & 1};
-    if (f.out)
-        gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), gradient_chunk, &f);
+    gr_parallel_for(call->exec, ceil_div(f.count, CHUNK), gradient_chunk, &f);
 }

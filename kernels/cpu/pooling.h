@@ -21,17 +21,24 @@ INLINE void compete(best *b, vec v, int place)
     b->place = ivec_select(wins, ivec_all(place), b->place);
 }
 
-/* Writes n (1..VL) channels. argmax may be NULL. */
-INLINE void write_best(const best *b, float *y, uint8_t *argmax, int64_t n)
+/* Writes the places of n (1..VL) channels. */
+INLINE void write_place(const best *b, uint8_t *argmax, int64_t n)
 {
     uint8_t bytes[VL];
-    vec_store_n(y, b->value, n);
-    if (argmax && n == VL) {
+    if (n == VL) {
         ivec_to_bytes(argmax, b->place);
-    } else if (argmax) {
+    } else {
         ivec_to_bytes(bytes, b->place);
         memcpy(argmax, bytes, (size_t)n);
     }
+}
+
+/* Writes n (1..VL) channels. argmax may be NULL. */
+INLINE void write_best(const best *b, float *y, uint8_t *argmax, int64_t n)
+{
+    vec_store_n(y, b->value, n);
+    if (argmax)
+        write_place(b, argmax, n);
 }
 
 /* Taps of the window at position p of one axis that lie inside [0, size). */

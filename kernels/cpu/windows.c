@@ -2,10 +2,12 @@
  * windows.c - poolings, a vector of channels at a time.
  *
  * max_pool2d: forward takes rows of outputs as chunks. Backward takes blocks of channels of an image: its windows are
- * visited in order, so gradients that meet in one element are added in a fixed order.
+ * visited in order, so gradients that meet in one element are added in a fixed order. Halves are widened in registers;
+ * where windows overlap they are left to the caller, as a sum of several of them would be rounded each time.
  *
  * global_avg_pool: the mean of each channel of an image, one image a chunk.
  */
+#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/pooling.h"
 
 enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward */ };
@@ -13,28 +15,42 @@ enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward */ };
 typedef struct {
     gr_geometry g;
     int64_t units, chunks, channel_blocks;
-    const float *x;  /* [N,H,W,C] */
-    float *y;        /* [N,P,Q,C] */
+    gr_type type;
+    const void *x;   /* [N,H,W,C] */
+    void *y;         /* [N,P,Q,C] */
     uint8_t *argmax; /* [N,P,Q,C] or NULL */
-    const float *dy; /* [N,P,Q,C] */
-    float *dx;       /* [N,H,W,C] */
+    const void *dy;  /* [N,P,Q,C] */
+    void *dx;        /* [N,H,W,C] */
     bool accumulate;
 } max_plan;
+
+static void *data_of(const gr_tensor *t)
+{
+    return t ? t->data : NULL;
+}
 
 static max_plan max_plan_of(const gr_call *call)
 {
     const gr_max_pool2d_args *args = call->options;
     return (max_plan){.g = gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true),
-                      .x = gr__f32(call->in[0]),
-                      .y = gr__f32(call->out[0]),
+                      .type = call->in[0]->type,
+                      .x = call->in[0]->data,
+                      .y = data_of(call->out[0]),
                       .argmax = gr__u8(call->out[1]),
-                      .dy = gr__f32(call->d_out[0]),
-                      .dx = gr__f32(call->d_in[0]),
+                      .dy = data_of(call->d_out[0]),
+                      .dx = data_of(call->d_in[0]),
                       .accumulate = call->accumulate & 1};
 }
 
+bool GR_CPU(max_pool2d_halves)(const gr_call *call, gr_pass pass)
+{
+    const gr_geometry g = max_plan_of(call).g;
+    return gr__halves_by_type(&gr__ops[GR_OP_max_pool2d], call, pass) &&
+           (pass == GR_FORWARD || (g.stride_h >= g.r && g.stride_w >= g.s));
+}
+
 /* One output pixel: taps u x v of its window. */
-static void pool_pixel(const max_plan *f, int64_t n, int64_t p, int64_t q, span u, span v)
+INLINE void pool_pixel(const max_plan *f, gr_type type, int64_t n, int64_t p, int64_t q, span u, span v)
 {
     const gr_geometry *g = &f->g;
     const int64_t h = p * g->stride_h - g->pad_top, w = q * g->stride_w - g->pad_left;
@@ -44,39 +60,41 @@ static void pool_pixel(const max_plan *f, int64_t n, int64_t p, int64_t q, span 
         best b = {vec_all(-INFINITY), ivec_all(NOWHERE)};
         for (int64_t r = u.begin; r < u.end; r++)
             for (int64_t s = v.begin; s < v.end; s++) {
-                const vec x = vec_load_n(f->x + ((n * g->h + h + r) * g->w + w + s) * g->c + c, width);
+                const vec x = load_as_n(type, f->x, ((n * g->h + h + r) * g->w + w + s) * g->c + c, width);
                 if (r == u.begin && s == v.begin)
                     b = (best){x, ivec_all((int)(r * g->s + s))}; /* wins even if it is -infinity */
                 else
                     compete(&b, x, (int)(r * g->s + s));
             }
-        write_best(&b, f->y + at + c, f->argmax ? f->argmax + at + c : NULL, width);
+        store_as_n(type, f->y, at + c, b.value, width);
+        if (f->argmax)
+            write_place(&b, f->argmax + at + c, width);
     }
 }
 
-static void max_chunk(void *arg, int64_t chunk)
+INLINE void maxima(const max_plan *f, gr_type type, int64_t chunk)
 {
-    const max_plan *f = arg;
     const gr_geometry *g = &f->g;
     const span units = part_of(f->units, chunk, f->chunks);
     for (int64_t unit = units.begin; unit < units.end; unit++) {
         const int64_t n = unit / g->p, p = unit % g->p;
         const span u = taps_inside(p, g->stride_h, g->pad_top, g->r, g->h);
         for (int64_t q = 0; q < g->q; q++)
-            pool_pixel(f, n, p, q, u, taps_inside(q, g->stride_w, g->pad_left, g->s, g->w));
+            pool_pixel(f, type, n, p, q, u, taps_inside(q, g->stride_w, g->pad_left, g->s, g->w));
     }
 }
+BY_TYPE(max_plan, maxima)
 
 void GR_CPU(max_pool2d_forward)(const gr_call *call)
 {
     max_plan f = max_plan_of(call);
     f.units = f.g.n * f.g.p;
     f.chunks = min64(f.units, CHUNKS);
-    gr_parallel_for(call->exec, f.chunks, max_chunk, &f);
+    gr_parallel_for(call->exec, f.chunks, maxima_chunk, &f);
 }
 
 /* Hands one output pixel's dY on to the element that won, for channels [c, c + width). */
-static void unpool(const max_plan *f, int64_t n, int64_t p, int64_t q, int64_t c, int64_t width)
+INLINE void unpool_pixel(const max_plan *f, gr_type type, int64_t n, int64_t p, int64_t q, int64_t c, int64_t width)
 {
     const gr_geometry *g = &f->g;
     const int64_t at = ((n * g->p + p) * g->q + q) * g->c + c;
@@ -85,29 +103,30 @@ static void unpool(const max_plan *f, int64_t n, int64_t p, int64_t q, int64_t c
     uint8_t places[VL] = {0};
     memcpy(places, f->argmax + at, (size_t)width);
     const ivec place = ivec_from_bytes(places);
-    const vec dy = vec_load_n(f->dy + at, width);
+    const vec dy = load_as_n(type, f->dy, at, width);
     for (int64_t r = u.begin; r < u.end; r++)
         for (int64_t s = v.begin; s < v.end; s++) {
             const int64_t h = p * g->stride_h - g->pad_top + r, w = q * g->stride_w - g->pad_left + s;
-            float *dx = f->dx + ((n * g->h + h) * g->w + w) * g->c + c;
+            const int64_t to = ((n * g->h + h) * g->w + w) * g->c + c;
             const vec share = vec_select(ivec_equal(place, (int)(r * g->s + s)), dy, (vec){0});
-            vec_store_n(dx, vec_load_n(dx, width) + share, width);
+            store_as_n(type, f->dx, to, load_as_n(type, f->dx, to, width) + share, width);
         }
 }
 
-static void unpool_chunk(void *arg, int64_t chunk)
+INLINE void unpool(const max_plan *f, gr_type type, int64_t chunk)
 {
-    const max_plan *f = arg;
     const gr_geometry *g = &f->g;
+    const size_t size = gr_type_size(type);
     const int64_t n = chunk / f->channel_blocks, first = chunk % f->channel_blocks * CHANNELS;
     const int64_t end = min64(g->c, first + CHANNELS);
     for (int64_t i = 0; !f->accumulate && i < g->h * g->w; i++)
-        memset(f->dx + (n * g->h * g->w + i) * g->c + first, 0, (size_t)(end - first) * sizeof *f->dx);
+        memset((char *)f->dx + (size_t)((n * g->h * g->w + i) * g->c + first) * size, 0, (size_t)(end - first) * size);
     for (int64_t p = 0; p < g->p; p++)
         for (int64_t q = 0; q < g->q; q++)
             for (int64_t c = first; c < end; c += VL)
-                unpool(f, n, p, q, c, min64(VL, end - c));
+                unpool_pixel(f, type, n, p, q, c, min64(VL, end - c));
 }
+BY_TYPE(max_plan, unpool)
 
 void GR_CPU(max_pool2d_backward)(const gr_call *call)
 {
