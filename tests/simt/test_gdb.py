@@ -7,6 +7,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROMPT = "(gdb) "
+CALL = "printf"  # the one command that calls a function of the program, the last one
+NO_CALLS = "Couldn't write extended state status"  # gdb 13 where a processor has AMX
 NOISE = ("[Thread debugging using", "Using host libthread_db", "warning:", "Download failed", "Debuginfod has been")
 
 
@@ -22,7 +24,7 @@ def replay(program, commands):
             "-ex", "echo " + PROMPT + command.replace("\\", "\\\\").replace('"', '\\"') + "\\n", "-ex", command
         ]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GRADUS_")}
-    return subprocess.run(arguments + [program], capture_output=True, text=True, timeout=120, env=environment).stdout
+    return subprocess.run(arguments + [program], capture_output=True, text=True, timeout=120, env=environment)
 
 
 def plain(text):
@@ -36,7 +38,11 @@ def main():
         return 77
     expected = transcript()
     commands = [line[len(PROMPT):] for line in expected.splitlines() if line.startswith(PROMPT)]
-    said = replay(sys.argv[1], commands)
+    done = replay(sys.argv[1], commands)
+    said = done.stdout
+    if NO_CALLS in done.stderr:
+        print("this gdb calls no functions on this processor: the session is compared up to its call")
+        said, expected = (text.partition(PROMPT + CALL)[0] for text in (said, expected))
     if "ptrace: Operation not permitted" in said:
         return 77
     if plain(said) != plain(expected):
