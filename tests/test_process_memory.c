@@ -1,8 +1,8 @@
 /*
  * test_process_memory.c - the planned peak of a run beside what the system says that the process grew by, for every
- * recipe, at five batch sizes, in three precisions: not 1 % less, and no more than what no plan knows, which is as much
- * for all: stacks and arenas of threads, the layers' own records. Pages of files are left out: of code that runs for the
- * first time one kernel brings in a page, another megabytes around it. Takes two minutes.
+ * recipe, at five batch sizes, in three precisions: not 1 % less, and no more than what no plan knows, which is as
+ * much for all: stacks and arenas of threads, the layers' own records. Pages of files are left out: of code that runs
+ * for the first time one kernel brings in a page, another megabytes around it. Takes two minutes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
