@@ -45,6 +45,12 @@ INLINE void to_f16(uint16_t *y, vec v)
 }
 #endif
 
+/* NULL of a tensor that is not there. */
+INLINE void *data_of(const gr_tensor *t)
+{
+    return t ? t->data : NULL;
+}
+
 INLINE vec load_as(gr_type type, const void *x, int64_t i)
 {
     return type == GR_F32   ? vec_load((const float *)x + i)

@@ -27,11 +27,6 @@ typedef struct {
     float *slope;                  /* [C] */
 } plan;
 
-static void *data_of(const gr_tensor *t)
-{
-    return t ? t->data : NULL;
-}
-
 static plan plan_of(const gr_call *call, gr_pass pass, scratch *s)
 {
     const gr_batch_norm_args *args = call->options;

@@ -24,11 +24,6 @@ typedef struct {
     bool accumulate;
 } max_plan;
 
-static void *data_of(const gr_tensor *t)
-{
-    return t ? t->data : NULL;
-}
-
 static max_plan max_plan_of(const gr_call *call)
 {
     const gr_max_pool2d_args *args = call->options;

@@ -77,7 +77,7 @@ static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int6
     return t;
 }
 
-/* As many channels as a vector has, from channel k of a pixel on. */
+/* As many channels of a pixel as a vector has. */
 INLINE void finish_vector(const tiled_sweep *s, const float *sums, vec bias, uint16_t *out)
 {
     vec v = vec_load(sums) + bias;
