@@ -75,9 +75,8 @@ INLINE vec load_as_n(gr_type type, const void *x, int64_t i, int64_t n)
         return vec_load_n((const float *)x + i, n);
     if (n == VL)
         return load_as(type, x, i);
-    uint16_t halves[VL] = {0};
-    memcpy(halves, (const uint16_t *)x + i, (size_t)n * sizeof *halves);
-    return load_as(type, halves, 0);
+    const hvec halves = hvec_load_n((const uint16_t *)x + i, n);
+    return type == GR_F16 ? from_f16((const uint16_t *)&halves) : of_bf16(halves);
 }
 
 INLINE void store_as_n(gr_type type, void *y, int64_t i, vec v, int64_t n)
@@ -87,9 +86,9 @@ INLINE void store_as_n(gr_type type, void *y, int64_t i, vec v, int64_t n)
     } else if (n == VL) {
         store_as(type, y, i, v);
     } else {
-        uint16_t halves[VL];
-        store_as(type, halves, 0, v);
-        memcpy((uint16_t *)y + i, halves, (size_t)n * sizeof *halves);
+        hvec halves;
+        store_as(type, &halves, 0, v);
+        hvec_store_n((uint16_t *)y + i, halves, n);
     }
 }
 

@@ -14,18 +14,51 @@ INLINE hvec hvec_load(const uint16_t *p)
     return h;
 }
 
+/* The first n (0..VL) halves at p, and zeros. */
+INLINE hvec hvec_load_n(const uint16_t *p, int64_t n)
+{
+#if defined(__AVX512BW__)
+    return (hvec)_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), p);
+#else
+    hvec h = {0};
+    for (int64_t i = 0; i < n; i++)
+        h[i] = p[i];
+    return h;
+#endif
+}
+
+INLINE void hvec_store_n(uint16_t *p, hvec h, int64_t n)
+{
+#if defined(__AVX512BW__)
+    _mm256_mask_storeu_epi16(p, (__mmask16)((1u << n) - 1), (__m256i)h);
+#else
+    for (int64_t i = 0; i < n; i++)
+        p[i] = h[i];
+#endif
+}
+
 /* To the nearest, ties to even: a carry out of the half that goes rounds the other up. NaN becomes 0x7FFF. */
-INLINE void to_bf16(uint16_t *y, vec v)
+INLINE hvec bf16_of(vec v)
 {
     const uvec bits = (uvec)v, rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
     const uvec is_nan = (uvec)(v != v);
-    const hvec h = __builtin_convertvector((rounded & ~is_nan) | (is_nan & 0x7FFF), hvec);
+    return __builtin_convertvector((rounded & ~is_nan) | (is_nan & 0x7FFF), hvec);
+}
+
+INLINE vec of_bf16(hvec h)
+{
+    return (vec)(__builtin_convertvector(h, uvec) << 16);
+}
+
+INLINE void to_bf16(uint16_t *y, vec v)
+{
+    const hvec h = bf16_of(v);
     memcpy(y, &h, sizeof h);
 }
 
 INLINE vec from_bf16(const uint16_t *x)
 {
-    return (vec)(__builtin_convertvector(hvec_load(x), uvec) << 16);
+    return of_bf16(hvec_load(x));
 }
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef GRADUS_CPU_AMX_H
 #define GRADUS_CPU_AMX_H
 
+#include "kernels/cpu/bf16.h"
 #include "kernels/cpu/cpu.h"
 
 #define GR_TILES_JOIN(tiles, name) gr__cpu_##tiles##_##name
@@ -35,6 +36,36 @@ enum {
 INLINE uint16_t *scratch_halves(scratch *s, int64_t halves)
 {
     return (uint16_t *)scratch_take(s, ceil_div(halves, 2));
+}
+
+/* to[0..n) = from[0..n) */
+INLINE void halves_copy(const uint16_t *from, uint16_t *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += VL)
+        hvec_store_n(to + i, hvec_load_n(from + i, min64(VL, n - i)), min64(VL, n - i));
+}
+
+/* The same, and zeros up to width, a multiple of STEP. */
+INLINE void halves_pad(const uint16_t *from, uint16_t *to, int64_t n, int64_t width)
+{
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP)
+        memcpy(to + i, from + i, STEP * sizeof *to);
+    for (; i < width; i += VL) {
+        const hvec h = hvec_load_n(from + i, max64(0, min64(VL, n - i)));
+        memcpy(to + i, &h, sizeof h);
+    }
+}
+
+/* to[0..n) stays where the gate is above 0 or a NaN, else it is 0: a subnormal number is not above it. */
+INLINE void halves_gate(const uint16_t *gate, uint16_t *to, int64_t n)
+{
+    typedef int16_t signed_hvec __attribute__((vector_size(sizeof(hvec))));
+    for (int64_t i = 0; i < n; i += VL) {
+        const int64_t some = min64(VL, n - i);
+        const hvec g = hvec_load_n(gate + i, some);
+        hvec_store_n(to + i, hvec_load_n(to + i, some) & ((hvec)((signed_hvec)g >= 0x0080) | (hvec)(g > 0xFF80)), some);
+    }
 }
 
 /* pairs[i] = (low[i], high[i]), i < n. */

@@ -3,15 +3,22 @@
 
 enum {
     FEW = 16,  /* channels below which cells are windows */
-    MOST = 16, /* images of a group */
     ONE_IN = 9 /* pixels of an output row's tiles that may be none */
 };
 
-/* The smallest power of two that fills the tiles of a row, or what the batch has. */
+/* Whether more than one in so many of `rounded` places is none. */
+static bool wastes(int64_t places, int64_t rounded)
+{
+    return (rounded - places) * ONE_IN > places;
+}
+
+/* As many images as a tile has rows, if the batch allows; else the smallest power of two that fills a row's tiles. */
 static int64_t group_of(const gr_geometry *g, int64_t tile)
 {
     int64_t group = 1;
-    while (group < MOST && group < g->n && (round_up(g->q * group, tile) - g->q * group) * ONE_IN > g->q * group)
+    if (tile == STEP && !wastes(g->n, round_up(g->n, tile)))
+        return tile;
+    while (group < tile && group < g->n && wastes(g->q * group, round_up(g->q * group, tile)))
         group *= 2;
     return group;
 }
@@ -30,28 +37,12 @@ cell_layout cells_of(const gr_geometry *g, int64_t tile, bool windows)
     return l;
 }
 
-/* to[0..n) = from where the gate is above 0 or a NaN; else 0: a subnormal number is not above it. */
-INLINE void copy_gated(const uint16_t *from, const uint16_t *gate, uint16_t *to, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (int16_t)gate[i] >= 0x0080 || gate[i] > 0xFF80 ? from[i] : 0;
-}
-
 /* A pixel's channels to a cell. */
 INLINE void copy_pixel(const cell_layout *l, const half_images *from, int64_t at, uint16_t *to)
 {
-    const int64_t c = l->g.c;
-    if (from->gate) {
-        copy_gated(from->data + at, from->gate + at, to, c);
-    } else {
-        int64_t i = 0;
-        for (; i + STEP <= c; i += STEP)
-            memcpy(to + i, from->data + at + i, STEP * sizeof *to);
-        for (; i < c; i++)
-            to[i] = from->data[at + i];
-    }
-    if (c < l->depth)
-        memset(to + c, 0, (size_t)(l->depth - c) * sizeof *to);
+    halves_pad(from->data + at, to, l->g.c, l->depth);
+    if (from->gate)
+        halves_gate(from->gate + at, to, l->g.c);
 }
 
 static void clear(uint16_t *to, int64_t halves)
@@ -88,20 +79,26 @@ static void copy_row(const cell_layout *l, const half_images *from, int64_t n, i
     }
 }
 
-/* The window of output pixel (p, q) of image n. */
-static void copy_window(const cell_layout *l, const half_images *from, int64_t n, int64_t p, int64_t q, uint16_t *dst)
+/* Halves [c, c + STEP) of the window of output pixel (p, q) of image n. */
+INLINE void copy_window_step(const cell_layout *l, const uint16_t *from, int64_t n, int64_t p, int64_t q, int64_t c,
+                             uint16_t *dst)
 {
     const gr_geometry *g = &l->g;
-    const int64_t w = q * g->stride_w - g->pad_left, first = max64(0, -w), last = min64(g->s, g->w - w);
-    clear(dst, l->depth);
-    for (int64_t r = 0; r < g->r; r++) {
+    const int64_t row = g->s * g->c, w = q * g->stride_w - g->pad_left; /* w: column of the window's first pixel */
+    const int64_t first = max64(0, -w) * g->c, last = min64(g->s, g->w - w) * g->c;
+    clear(dst, STEP);
+    for (int64_t r = c / row; r < g->r && r * row < c + STEP; r++) {
         const int64_t h = p * g->stride_h + r - g->pad_top;
-        if (n >= g->n || h < 0 || h >= g->h)
-            continue;
-        const int64_t at = ((n * g->h + h) * g->w + w) * g->c;
-        for (int64_t i = first * g->c; i < last * g->c; i++)
-            dst[r * g->s * g->c + i] = from->data[at + i];
+        const int64_t begin = max64(c - r * row, first), end = min64(c + STEP - r * row, last);
+        if (h >= 0 && h < g->h && begin < end)
+            halves_copy(from + ((n * g->h + h) * g->w + w) * g->c + begin, dst + r * row + begin - c, end - begin);
     }
+}
+
+static void copy_window(const cell_layout *l, const uint16_t *from, int64_t n, int64_t p, int64_t q, uint16_t *dst)
+{
+    for (int64_t c = 0; c < l->depth; c += STEP)
+        copy_window_step(l, from, n, p, q, c, dst + c);
 }
 
 void cells_copy(const cell_layout *l, const half_images *from, int64_t group, int64_t i, uint16_t *dst)
@@ -110,11 +107,56 @@ void cells_copy(const cell_layout *l, const half_images *from, int64_t group, in
         const int64_t n = group * l->group + image;
         if (!l->windows)
             copy_row(l, from, n, i, dst);
-        else if (i < l->g.p)
+        else if (n < l->g.n && i < l->g.p)
             for (int64_t q = 0; q < l->g.q; q++)
-                copy_window(l, from, n, i, q, dst + q * l->group * l->depth);
+                copy_window(l, from->data, n, i, q, dst + q * l->group * l->depth);
         else
             for (int64_t q = 0; q < l->g.q; q++)
                 clear(dst + q * l->group * l->depth, l->depth);
+    }
+}
+
+/* The place in the images of cell (phase, j) of row i of image n, or -1: none. */
+static int64_t place_of(const cell_layout *l, int64_t n, int64_t i, int64_t phase, int64_t j)
+{
+    const gr_geometry *g = &l->g;
+    if (n >= g->n)
+        return -1;
+    if (l->windows)
+        return i < g->p ? (n * g->p + i) * g->q + j : -1;
+    const int64_t h = i - g->pad_top, w = j * l->phases + phase - g->pad_left;
+    return h >= 0 && h < g->h && w >= 0 && w < g->w ? (n * g->h + h) * g->w + w : -1;
+}
+
+void cell_places(const cell_layout *l, int64_t group, int64_t i, int64_t first, int64_t n, int64_t *places)
+{
+    int64_t image = first % l->group, cell = first / l->group % l->cells, phase = first / l->group / l->cells;
+    for (int64_t j = 0; j < STEP; j++) {
+        places[j] = j < n && phase < l->phases ? place_of(l, group * l->group + image, i, phase, cell) : -1;
+        if (++image < l->group)
+            continue;
+        image = 0;
+        if (++cell == l->cells) {
+            cell = 0;
+            phase++;
+        }
+    }
+}
+
+void cells_gather(const cell_layout *l, const half_images *from, const int64_t *places, int64_t c, uint16_t *dst)
+{
+    const gr_geometry *g = &l->g;
+    const int64_t channels = min64(STEP, g->c - c);
+    for (int64_t j = 0; j < STEP; j++, dst += STEP) {
+        const int64_t at = places[j];
+        if (at < 0) {
+            clear(dst, STEP);
+        } else if (l->windows) {
+            copy_window_step(l, from->data, at / g->q / g->p, at / g->q % g->p, at % g->q, c, dst);
+        } else {
+            halves_pad(from->data + at * g->c + c, dst, channels, STEP);
+            if (from->gate)
+                halves_gate(from->gate + at * g->c + c, dst, channels);
+        }
     }
 }

@@ -50,4 +50,14 @@ INLINE int64_t cell_stride(const cell_layout *l)
 void GR_TILED(cells_copy)(const cell_layout *l, const half_images *from, int64_t group, int64_t i, uint16_t *dst);
 #define cells_copy GR_TILED(cells_copy)
 
+/*
+ * The same a step at a time: where pixels [first, first + n) of row i of a group lie, n at most STEP, and then STEP
+ * channels of them, from c on, as dst[STEP][STEP]; zeros where there is none.
+ */
+void GR_TILED(cell_places)(const cell_layout *l, int64_t group, int64_t i, int64_t first, int64_t n, int64_t *places);
+void GR_TILED(cells_gather)(const cell_layout *l, const half_images *from, const int64_t *places, int64_t c,
+                            uint16_t *dst);
+#define cell_places GR_TILED(cell_places)
+#define cells_gather GR_TILED(cells_gather)
+
 #endif

@@ -17,8 +17,8 @@
 #include "kernels/cpu/bf16.h"
 
 enum {
-    SLICE_HALVES = 1 << 19,  /* of x and dz that a chunk of sums goes over: half a second-level cache */
-    COPIED_HALVES = 1 << 22, /* of all that is copied at once */
+    COPIED_HALVES = 1 << 20, /* of all that is copied at once: they stay in second-level caches */
+    PIECE = 8,               /* steps that all taps go over while they are in the first-level cache */
     SHARES = 16,             /* pieces of work that keep many processors busy */
     SUMMED = 16              /* parts of the batch for db */
 };
@@ -27,21 +27,20 @@ typedef struct {
     gr_geometry g;
     cell_layout x, dz;
     half_images x_from, dz_from;
-    int64_t k, depth;                   /* filters; channels that a tap has */
-    int64_t panels, blocks_c, tap_rows; /* blocks of filters, of channels; rows of taps */
-    int64_t columns;                    /* copies of a row of x: one for each column phase, or of taps, */
-    bool apart;                         /* which is the latter */
+    int64_t k, depth;         /* filters; channels that a tap has */
+    int64_t panels, blocks_c; /* blocks of filters, of channels */
+    int64_t columns;          /* copies of a row of x: one for each column phase, or of taps, */
+    bool apart;               /* which is the latter */
     int64_t steps, pitch;        /* steps of an output row; pixels of a row of x, those behind its end among them */
-    int64_t rows, blocks, units; /* output rows of a unit; units of an image group, of the batch */
+    int64_t a_row, a_step;       /* halves from a channel of x, or a step of pixels, to the next */
+    int64_t rows, blocks, units; /* output rows of a unit, at most; units of an image group, of the batch */
     int64_t at_once, parts;
     /* halves of a block of 32: */
     int64_t x_row, x_rows, x_unit, dz_unit; /* of a row of x, rows of a unit; of a unit of x and of dz */
-    int64_t spare;                          /* halves for a row while it is turned */
-    uint16_t *x_turned;                     /* [block of c][unit][row][column][BLOCK][pitch] */
+    uint16_t *x_turned;                     /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
     uint16_t *dz_pairs;                     /* [panel][unit][row][step][B_STEP] */
-    uint16_t *spares;                       /* [unit][x or dz][spare] */
-    int64_t *offsets;                       /* [unit][row] */
-    float *sums;                            /* [part][panel][tap][block of c][BLOCK][BLOCK filters] */
+    int64_t *offsets;                       /* [row] */
+    float *sums;                            /* [part][panel][block of c][tap][BLOCK][BLOCK filters] */
     int64_t part_floats;
     float *db_sums; /* [SUMMED][K] */
     size_t bytes;
@@ -49,28 +48,20 @@ typedef struct {
     int64_t first, held; /* units at work */
 } plan;
 
-/* The most rows of a unit that are not more than fit and leave none over. */
-static int64_t rows_of(int64_t p, int64_t fit)
-{
-    int64_t rows = min64(p, fit);
-    while (p % rows)
-        rows--;
-    return rows;
-}
-
 static void cut(plan *f)
 {
-    const int64_t each = cell_stride(&f->x) * f->x_row + f->steps * B_STEP; /* halves of a block for an output row */
-    f->rows = rows_of(f->g.p, max64(1, SLICE_HALVES / 2 / each));
-    f->blocks = f->g.p / f->rows;
+    const int64_t row = f->blocks_c * f->x_row, dz_row = f->panels * f->steps * B_STEP; /* halves of an output row */
+    const int64_t fit = max64(1, COPIED_HALVES / (cell_stride(&f->x) * row + dz_row));
+    f->blocks = ceil_div(f->g.p, fit);
+    f->rows = ceil_div(f->g.p, f->blocks);
+    f->blocks = ceil_div(f->g.p, f->rows);
     f->units = f->x.groups * f->blocks;
     f->x_rows = cell_rows(&f->x, f->rows);
     f->x_unit = f->x_rows * f->x_row;
     f->dz_unit = f->rows * f->steps * B_STEP;
-    const int64_t whole = f->blocks_c * f->x_unit + f->panels * f->dz_unit + 2 * f->spare;
-    f->at_once = min64(SLICE_HALVES / (f->x_unit + f->dz_unit), COPIED_HALVES / whole);
-    f->at_once = max64(1, min64(f->at_once, f->units));
-    f->parts = min64(f->at_once, ceil_div(SHARES, f->panels * f->blocks_c * f->tap_rows));
+    const int64_t whole = f->blocks_c * f->x_unit + f->panels * f->dz_unit;
+    f->at_once = max64(1, min64(COPIED_HALVES / whole, f->units));
+    f->parts = min64(f->at_once * f->rows, ceil_div(SHARES, f->panels * f->blocks_c));
 }
 
 static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
@@ -86,21 +77,20 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
     f.depth = f.x.windows ? g->r * g->s * g->c : g->c;
     f.panels = ceil_div(f.k, BLOCK);
     f.blocks_c = ceil_div(f.depth, BLOCK);
-    f.tap_rows = f.x.tap_rows;
     f.steps = ceil_div(g->q * f.x.group, STEP);
     f.apart = g->q * f.x.group % STEP && !f.x.windows;
     f.columns = f.apart ? g->s : f.x.phases;
     const int64_t last = f.x.windows ? 0 : (g->s - 1) / g->stride_w; /* column where the last tap begins */
     f.pitch = f.apart ? f.steps * STEP : round_up(max64(f.x.cells, last + g->q) * f.x.group, STEP);
     f.x_row = f.columns * BLOCK * f.pitch;
-    f.spare = max64(f.x.row + 2 * TILE * f.pitch, f.steps * STEP * f.dz.depth);
+    f.a_row = f.x.group == STEP ? STEP : f.pitch; /* then taps begin at whole steps, which lie as they are read */
+    f.a_step = f.x.group == STEP ? BLOCK * STEP : STEP;
     cut(&f);
     f.part_floats = f.panels * f.x.taps * f.blocks_c * BLOCK * BLOCK;
     scratch s = {.base = base};
     f.x_turned = scratch_halves(&s, f.at_once * f.blocks_c * f.x_unit);
     f.dz_pairs = scratch_halves(&s, f.at_once * f.panels * f.dz_unit);
-    f.spares = scratch_halves(&s, f.at_once * 2 * f.spare);
-    f.offsets = (int64_t *)scratch_take(&s, 2 * f.at_once * f.rows);
+    f.offsets = (int64_t *)scratch_take(&s, 2 * f.rows);
     f.sums = scratch_take(&s, call->d_in[1] ? f.parts * f.part_floats : 0);
     f.db_sums = scratch_take(&s, call->d_in[2] ? SUMMED * f.k : 0);
     f.bytes = s.used;
@@ -109,91 +99,119 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
 
-/* cells[pixels][depth] of a column phase, 32 channels of them, to turned[32][pitch], zeros behind the last pixel. */
-static void turn(const uint16_t *cells, int64_t depth, int64_t pixels, float *pairs, uint16_t *turned, int64_t pitch)
+/* pixels[STEP][STEP channels] to turned[channel][STEP], with a pitch. */
+static void turn(const uint16_t *pixels, uint16_t *turned, int64_t pitch)
 {
-    transpose((const float *)cells, depth / 2, pixels, TILE, pairs, pitch); /* pairs of channels */
-    for (int64_t i = 0; i < TILE; i++) {
-        uint16_t *even = turned + 2 * i * pitch, *odd = even + pitch;
-        for (int64_t j = 0; j < pixels; j++) {
-            uint32_t pair;
-            memcpy(&pair, pairs + i * pitch + j, sizeof pair);
-            even[j] = (uint16_t)pair;
-            odd[j] = (uint16_t)(pair >> 16);
-        }
-        memset(even + pixels, 0, (size_t)(pitch - pixels) * sizeof *even);
-        memset(odd + pixels, 0, (size_t)(pitch - pixels) * sizeof *odd);
+    float pairs[TILE * STEP] __attribute__((aligned(64))); /* of channels: [pair][pixel] */
+    transpose((const float *)pixels, TILE, STEP, TILE, pairs, STEP);
+    for (int64_t i = 0; i < TILE; i++, turned += 2 * pitch) {
+        uint32_t two[STEP];
+        memcpy(two, pairs + i * STEP, sizeof two);
+        for (int64_t j = 0; j < STEP; j++)
+            turned[j] = (uint16_t)two[j];
+        for (int64_t j = 0; j < STEP; j++)
+            turned[pitch + j] = (uint16_t)(two[j] >> 16);
     }
 }
 
-static void copy_x(const plan *f, int64_t slot, uint16_t *cells)
+/* Row i of x of a unit. */
+static void copy_x(const plan *f, int64_t slot, int64_t i)
 {
     const cell_layout *l = &f->x;
-    const int64_t unit = f->first + slot, group = unit / f->blocks, p = unit % f->blocks * f->rows;
+    const int64_t unit = f->first + slot, group = unit / f->blocks;
+    const int64_t row = unit % f->blocks * f->rows * cell_stride(l) + i;
     const int64_t pixels = (f->apart ? f->g.q : l->cells) * l->group;
-    float *pairs = (float *)(cells + l->row);
-    for (int64_t i = 0; i < f->x_rows; i++) {
-        cells_copy(l, &f->x_from, group, p * cell_stride(l) + i, cells);
-        for (int64_t c = 0; c < f->blocks_c; c++)
-            for (int64_t s = 0; s < f->columns; s++) {
-                const int64_t first = (s % l->phases * l->cells + s / l->phases) * l->group;
-                turn(cells + first * l->depth + c * BLOCK, l->depth, pixels, pairs,
-                     f->x_turned + (c * f->at_once + slot) * f->x_unit + i * f->x_row + s * BLOCK * f->pitch, f->pitch);
+    uint16_t *turned = f->x_turned + slot * f->x_unit + i * f->x_row;
+    for (int64_t s = 0; s < f->columns; s++)
+        for (int64_t j = 0; j < f->pitch; j += STEP) {
+            const int64_t first = (s % l->phases * l->cells + s / l->phases) * l->group;
+            int64_t places[STEP];
+            uint16_t block[STEP * STEP] __attribute__((aligned(64)));
+            cell_places(l, group, row, first + j, pixels - j, places);
+            for (int64_t c = 0; c < f->blocks_c; c++) {
+                cells_gather(l, &f->x_from, places, c * BLOCK, block);
+                turn(block, turned + c * f->at_once * f->x_unit + s * BLOCK * f->pitch + j / STEP * f->a_step, f->a_row);
             }
-    }
+        }
 }
 
-static void copy_dz(const plan *f, int64_t slot, uint16_t *cells)
+static void copy_dz(const plan *f, int64_t slot, int64_t i)
 {
     const cell_layout *l = &f->dz;
-    const int64_t unit = f->first + slot, group = unit / f->blocks, p = unit % f->blocks * f->rows;
-    memset(cells + l->row, 0, (size_t)(f->steps * STEP * l->depth - l->row) * sizeof *cells);
-    for (int64_t i = 0; i < f->rows; i++) {
-        cells_copy(l, &f->dz_from, group, p + i, cells);
-        for (int64_t j = 0; j < f->steps * TILE; j++)
-            for (int64_t k = 0; k < l->depth; k += TILE) {
-                uint16_t *panel = f->dz_pairs + (k / BLOCK * f->at_once + slot) * f->dz_unit;
-                uint16_t *step = panel + (i * f->steps + j / TILE) * B_STEP + k % BLOCK / TILE * (B_STEP / 2);
-                const uint16_t *two = cells + 2 * j * l->depth + k;
-                pair_up(two, two + l->depth, step + j % TILE * STEP, TILE);
+    const int64_t unit = f->first + slot, group = unit / f->blocks, row = unit % f->blocks * f->rows + i;
+    uint16_t *pairs = f->dz_pairs + slot * f->dz_unit + i * f->steps * B_STEP;
+    for (int64_t j = 0; j < f->steps; j++, pairs += B_STEP) {
+        int64_t places[STEP];
+        uint16_t block[STEP * STEP] __attribute__((aligned(64)));
+        cell_places(l, group, row, j * STEP, f->g.q * l->group - j * STEP, places);
+        for (int64_t panel = 0; panel < f->panels; panel++) {
+            uint16_t *step = pairs + panel * f->at_once * f->dz_unit;
+            cells_gather(l, &f->dz_from, places, panel * BLOCK, block);
+            for (int64_t two = 0; two < STEP; two += 2, step += STEP) {
+                pair_up(block + two * STEP, block + (two + 1) * STEP, step, TILE);
+                pair_up(block + two * STEP + TILE, block + (two + 1) * STEP + TILE, step + B_STEP / 2, TILE);
             }
+        }
     }
 }
 
-/* Chunk (unit, x or dz). */
+/* Chunk (unit, row of x or of dz). */
 static void copy_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    (chunk % 2 ? copy_dz : copy_x)(f, chunk / 2, f->spares + chunk * f->spare);
+    const int64_t slot = chunk / (f->x_rows + f->rows), i = chunk % (f->x_rows + f->rows);
+    if (i < f->x_rows)
+        copy_x(f, slot, i);
+    else
+        copy_dz(f, slot, i - f->x_rows);
 }
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-/* Chunk (part of the units, block of channels, panel of filters, row of taps). */
+/* Some steps of some rows of a unit, of a block of channels and a panel of filters: added up for all taps. */
+static void sum_piece(const plan *f, tile_product *product, const uint16_t *x, float *sums)
+{
+    const cell_layout *l = &f->x;
+    const int64_t taps = l->taps / l->tap_rows;
+    for (int64_t tap = 0; tap < l->taps; tap++) {
+        const int64_t r = tap / taps, s = tap % taps;
+        const int64_t column = f->apart ? s : s % l->phases, shift = f->apart ? 0 : s / l->phases * l->group;
+        product->a[0] = x + r * f->x_row + column * BLOCK * f->pitch + (l->group == STEP ? shift * BLOCK : shift);
+        product->a[1] = product->a[1] ? product->a[0] + TILE * f->a_row : NULL;
+        product->c = sums + tap * BLOCK * BLOCK;
+        tile_product_run(product);
+    }
+}
+
+/* Chunk (part of the rows at work, block of channels, panel of filters). */
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    const cell_layout *l = &f->x;
-    const int64_t r = chunk % f->tap_rows, panel = chunk / f->tap_rows % f->panels;
-    const int64_t c = chunk / (f->tap_rows * f->panels) % f->blocks_c;
-    const int64_t part = chunk / (f->tap_rows * f->panels * f->blocks_c), taps = l->taps / f->tap_rows;
-    const span units = part_of(f->held, part, f->parts);
-    tile_product product = {.a_row = f->pitch,
-                            .offsets = f->offsets + units.begin * f->rows,
-                            .taps = (units.end - units.begin) * f->rows,
-                            .steps = f->steps,
-                            .b = f->dz_pairs + (panel * f->at_once + units.begin) * f->dz_unit,
-                            .c_row = BLOCK,
-                            .accumulate = f->first > 0};
-    const uint16_t *x = f->x_turned + c * f->at_once * f->x_unit + r * f->x_row;
+    const int64_t panel = chunk % f->panels, c = chunk / f->panels % f->blocks_c, part = chunk / f->panels / f->blocks_c;
+    const span rows = part_of(f->held * f->rows, part, f->parts);
+    const int64_t wide = min64(PIECE, f->steps), tall = max64(1, PIECE / f->steps); /* a piece: steps, rows */
+    float *sums = f->sums + part * f->part_floats + (panel * f->blocks_c + c) * f->x.taps * BLOCK * BLOCK;
+    tile_product product = {
+        .a_row = f->a_row, .a_step = f->a_step, .offsets = f->offsets, .c_row = BLOCK, .accumulate = true};
+    if (f->first == 0)
+        memset(sums, 0, (size_t)(f->x.taps * BLOCK * BLOCK) * sizeof *sums);
     tiles_begin();
-    for (int64_t s = 0; s < taps; s++) {
-        product.a[0] =
-            x + (f->apart ? s * BLOCK * f->pitch : s % l->phases * BLOCK * f->pitch + s / l->phases * l->group);
-        product.a[1] = f->depth - c * BLOCK > TILE ? product.a[0] + TILE * f->pitch : NULL;
-        product.c =
-            f->sums + part * f->part_floats + ((panel * l->taps + r * taps + s) * f->blocks_c + c) * BLOCK * BLOCK;
-        tile_product_run(&product);
+    for (int64_t row = rows.begin, slot, i; row < rows.end; row += product.taps) {
+        slot = row / f->rows;
+        i = row % f->rows;
+        const int64_t there = f->g.p - (f->first + slot) % f->blocks * f->rows; /* of an image's last unit */
+        if (i >= there) {
+            product.taps = f->rows - i;
+            continue;
+        }
+        const uint16_t *x = f->x_turned + (c * f->at_once + slot) * f->x_unit + i * cell_stride(&f->x) * f->x_row;
+        product.taps = min64(min64(tall, rows.end - row), min64(f->rows, there) - i);
+        product.b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit + i * f->steps * B_STEP;
+        for (int64_t j = 0; j < f->steps; j += wide, product.b += wide * B_STEP) {
+            product.steps = min64(wide, f->steps - j);
+            product.a[1] = f->depth - c * BLOCK > TILE ? x : NULL;
+            sum_piece(f, &product, x + j * f->a_step, sums);
+        }
     }
     tiles_end();
 }
@@ -213,7 +231,7 @@ static void combine_chunk(void *arg, int64_t chunk)
     float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
     for (int64_t c = 0; c < f->depth; c += BLOCK) {
         const int64_t channels = min64(BLOCK, f->depth - c);
-        float *sums = f->sums + (chunk * f->blocks_c + c / BLOCK) * BLOCK * BLOCK;
+        float *sums = f->sums + ((chunk / f->x.taps * f->blocks_c + c / BLOCK) * f->x.taps + tap) * BLOCK * BLOCK;
         for (int64_t part = 1; part < f->parts; part++)
             for (int64_t i = 0; i < channels * BLOCK; i++)
                 sums[i] += sums[part * f->part_floats + i];
@@ -234,13 +252,9 @@ static void db_chunk(void *arg, int64_t part)
     for (int64_t i = pixels.begin; i < pixels.end; i++)
         for (int64_t k = 0; k < f->k; k += VL) {
             const int64_t n = min64(VL, f->k - k);
-            uint16_t dz[VL] = {0}, gate[VL] = {0};
-            memcpy(dz, f->dz_from.data + i * f->k + k, (size_t)n * sizeof *dz);
-            vec v = from_bf16(dz);
-            if (f->dz_from.gate) {
-                memcpy(gate, f->dz_from.gate + i * f->k + k, (size_t)n * sizeof *gate);
-                v = vec_gate(from_bf16(gate), v);
-            }
+            vec v = of_bf16(hvec_load_n(f->dz_from.data + i * f->k + k, n));
+            if (f->dz_from.gate)
+                v = vec_gate(of_bf16(hvec_load_n(f->dz_from.gate + i * f->k + k, n)), v);
             vec_store_n(sums + k, vec_load_n(sums + k, n) + v, n);
         }
 }
@@ -263,12 +277,12 @@ void tiled_grad_w_run(const gr_call *call, const gr_geometry *g)
         add_db(&f);
     if (!call->d_in[1])
         return;
-    for (int64_t i = 0; i < f.at_once * f.rows; i++)
-        f.offsets[i] = i / f.rows * f.x_unit + i % f.rows * cell_stride(&f.x) * f.x_row;
+    for (int64_t i = 0; i < f.rows; i++)
+        f.offsets[i] = i * cell_stride(&f.x) * f.x_row;
     for (f.first = 0; f.first < f.units; f.first += f.at_once) {
         f.held = min64(f.at_once, f.units - f.first);
-        gr_parallel_for(call->exec, 2 * f.held, copy_chunk, &f);
-        gr_parallel_for(call->exec, f.parts * f.blocks_c * f.panels * f.tap_rows, sum_chunk, &f);
+        gr_parallel_for(call->exec, f.held * (f.x_rows + f.rows), copy_chunk, &f);
+        gr_parallel_for(call->exec, f.parts * f.blocks_c * f.panels, sum_chunk, &f);
     }
     gr_parallel_for(call->exec, f.panels * f.x.taps, combine_chunk, &f);
 }

@@ -24,7 +24,7 @@ static void run_two(const tile_product *p)
     const uint16_t *b = p->b;
     for (int64_t tap = 0; tap < p->taps; tap++) {
         const uint16_t *a = p->a[0] + p->offsets[tap], *a_low = p->a[1] + p->offsets[tap];
-        for (int64_t step = 0; step < p->steps; step++, a += STEP, a_low += STEP, b += B_STEP) {
+        for (int64_t step = 0; step < p->steps; step++, a += p->a_step, a_low += p->a_step, b += B_STEP) {
             tile_load(6, b, B_BYTES);
             tile_load(4, a, a_bytes);
             tile_dot(0, 4, 6);
@@ -54,7 +54,7 @@ static void run_one(const tile_product *p)
     const uint16_t *b = p->b;
     for (int64_t tap = 0; tap < p->taps; tap++) {
         const uint16_t *a = p->a[0] + p->offsets[tap];
-        for (int64_t step = 0; step < p->steps; step++, a += STEP, b += B_STEP) {
+        for (int64_t step = 0; step < p->steps; step++, a += p->a_step, b += B_STEP) {
             tile_load(4, a, a_bytes);
             tile_load(6, b, B_BYTES);
             tile_dot(0, 4, 6);

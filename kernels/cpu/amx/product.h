@@ -1,10 +1,10 @@
 /*
  * product.h - the one inner loop on tiles: a block of up to 32 x 32 sums.
  *
- *   c[i][j] (+)= sum_{t,d} a[i / 16][offset[t] + (i % 16) a_row + d] b[t][d][j]
+ *   c[i][j] (+)= sum_{t,s,d} a[i / 16][offset[t] + s a_step + (i % 16) a_row + d] b[t][s][d][j]
  *
- * over t < taps and d < 32 steps. The two tiles of rows may lie anywhere, each with its rows at the same distance: so a
- * convolution reads its pixels where they lie.
+ * over t < taps, s < steps and d < 32. The two tiles of rows may lie anywhere, each with its rows at the same distance:
+ * so a convolution reads its pixels where they lie.
  */
 #ifndef GRADUS_CPU_PRODUCT_H
 #define GRADUS_CPU_PRODUCT_H
@@ -13,7 +13,7 @@
 
 typedef struct {
     const uint16_t *a[2]; /* bf16; the second NULL: 16 rows alone */
-    int64_t a_row;
+    int64_t a_row, a_step;
     const int64_t *offsets;
     int64_t taps, steps;
     const uint16_t *b; /* [tap][step][B_STEP] */

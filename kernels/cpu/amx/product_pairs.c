@@ -31,7 +31,7 @@ INLINE void rows_run(const tile_product *p, const uint16_t *a, float *c)
     const uint16_t *b = p->b;
     for (int64_t tap = 0; tap < p->taps; tap++)
         for (int64_t step = 0; step < p->steps; step++, b += B_STEP)
-            step_run(a + p->offsets[tap] + step * STEP, p->a_row, b, sums);
+            step_run(a + p->offsets[tap] + step * p->a_step, p->a_row, b, sums);
     UNROLL
     for (int i = 0; i < ROWS; i++)
         for (int v = 0; v < 2; v++)

@@ -1,8 +1,9 @@
 /*
  * sweep.c - see sweep.h.
  *
- * Units are as large as half a second-level cache allows, so that a panel of filters, which comes from farther away
- * where there are many of them, is used for many pixels. All threads first copy some units, then take panels of them.
+ * Units are as large as a quarter of a second-level cache allows, so that a panel of filters, which comes from farther away
+ * where there are many of them, is used for many pixels. Where there are many units, each is copied and multiplied by
+ * one thread, whose cache it does not leave; where there are few, all threads copy them, then take panels of them.
  */
 #include "kernels/cpu/amx/sweep.h"
 
@@ -11,7 +12,7 @@
 #include "kernels/cpu/bf16.h"
 
 enum {
-    UNIT_HALVES = 1 << 19,
+    UNIT_HALVES = 1 << 18,
     COPIED_HALVES = 1 << 22, /* of all units at once */
     SHARES = 16              /* pieces of work that keep many processors busy */
 };
@@ -46,16 +47,22 @@ void tiled_sweep_plan(tiled_sweep *s, scratch *room)
     s->offsets = (int64_t *)scratch_take(room, 2 * max64(1, l->taps));
 }
 
-/* Chunk (unit, group): copies what its output rows read. */
-static void copy_chunk(void *arg, int64_t chunk)
+/* Copies what the output rows of one group of a unit read. */
+static void copy_group(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t member)
 {
-    const tiled_sweep *s = arg;
     const cell_layout *l = &s->cells;
-    const int64_t slot = chunk / s->unit_groups, member = chunk % s->unit_groups, unit = s->first + slot;
     const int64_t group = unit / s->blocks * s->unit_groups + member, p = unit % s->blocks * s->rows;
     uint16_t *copy = s->copies + slot * s->unit_halves + member * s->group_halves;
     for (int64_t i = 0; group < l->groups && i < cell_rows(l, s->rows); i++)
         cells_copy(l, &s->from, group, p * cell_stride(l) + i, copy + i * l->row);
+}
+
+/* Chunk (unit, group). */
+static void copy_chunk(void *arg, int64_t chunk)
+{
+    const tiled_sweep *s = arg;
+    const int64_t slot = chunk / s->unit_groups;
+    copy_group(s, s->first + slot, slot, chunk % s->unit_groups);
 }
 
 /* One tile of output pixels: row p of the image of a group, from pixel * group + image = first on. */
@@ -77,26 +84,17 @@ static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int6
     return t;
 }
 
-/* As many channels of a pixel as a vector has. */
-INLINE void finish_vector(const tiled_sweep *s, const float *sums, vec bias, uint16_t *out)
-{
-    vec v = vec_load(sums) + bias;
-    if (s->accumulate)
-        v += from_bf16(out);
-    to_bf16(out, s->relu ? vec_relu(v) : v);
-}
-
 /* Channels [k, k + n) of a pixel from its sums. */
 INLINE void finish(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
 {
-    int64_t j = 0;
-    for (; j + VL <= n; j += VL)
-        finish_vector(s, sums + j, s->bias ? vec_load(s->bias + k + j) : (vec){0}, out + j);
-    if (j < n) {
-        uint16_t halves[VL] = {0};
-        memcpy(halves, out + j, (size_t)(n - j) * sizeof *halves);
-        finish_vector(s, sums + j, s->bias ? vec_load_n(s->bias + k + j, n - j) : (vec){0}, halves);
-        memcpy(out + j, halves, (size_t)(n - j) * sizeof *halves);
+    for (int64_t j = 0; j < n; j += VL) {
+        const int64_t some = min64(VL, n - j);
+        vec v = vec_load(sums + j);
+        if (s->bias)
+            v += vec_load_n(s->bias + k + j, some);
+        if (s->accumulate)
+            v += of_bf16(hvec_load_n(out + j, some));
+        hvec_store_n(out + j, bf16_of(s->relu ? vec_relu(v) : v), some);
     }
 }
 
@@ -115,13 +113,14 @@ static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *s
 }
 
 /* All pixels of a unit with one panel of filters. */
-static void run_panel(const tiled_sweep *s, int64_t slot, int64_t panel)
+static void run_panel(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t panel)
 {
     const cell_layout *l = &s->cells;
-    const int64_t unit = s->first + slot, steps = l->depth / STEP;
+    const int64_t steps = l->depth / STEP;
     const int64_t tiles = s->unit_groups * s->rows * ceil_div(l->g.q * l->group, TILE);
     float sums[BLOCK * BLOCK] __attribute__((aligned(64)));
     tile_product product = {.a_row = l->depth,
+                            .a_step = STEP,
                             .offsets = s->offsets,
                             .taps = l->taps,
                             .steps = steps,
@@ -140,13 +139,38 @@ static void run_panel(const tiled_sweep *s, int64_t slot, int64_t panel)
 }
 
 /* Chunk (unit, share of the panels). */
-static void sweep_chunk(void *arg, int64_t chunk)
+static void share_chunk(void *arg, int64_t chunk)
 {
     const tiled_sweep *s = arg;
+    const int64_t slot = chunk / s->splits;
     const span panels = part_of(s->panels, chunk % s->splits, s->splits);
     tiles_begin();
     for (int64_t panel = panels.begin; panel < panels.end; panel++)
-        run_panel(s, chunk / s->splits, panel);
+        run_panel(s, s->first + slot, slot, panel);
+    tiles_end();
+}
+
+static void run_shares(const gr_exec *exec, tiled_sweep *s)
+{
+    for (s->first = 0; s->first < s->units; s->first += s->at_once) {
+        const int64_t held = min64(s->at_once, s->units - s->first);
+        gr_parallel_for(exec, held * s->unit_groups, copy_chunk, s);
+        gr_parallel_for(exec, held * s->splits, share_chunk, s);
+    }
+}
+
+/* Chunk: some units from beginning to end, one after the other in the same place. */
+static void lane_chunk(void *arg, int64_t lane)
+{
+    const tiled_sweep *s = arg;
+    const span units = part_of(s->units, lane, s->at_once);
+    tiles_begin();
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        for (int64_t member = 0; member < s->unit_groups; member++)
+            copy_group(s, unit, lane, member);
+        for (int64_t panel = 0; panel < s->panels; panel++)
+            run_panel(s, unit, lane, panel);
+    }
     tiles_end();
 }
 
@@ -157,9 +181,8 @@ void tiled_sweep_run(const gr_exec *exec, tiled_sweep *s)
         const int64_t r = tap / l->g.s, column = tap % l->g.s; /* of windows there is but tap 0 */
         s->offsets[tap] = r * l->row + (column % l->phases * l->cells + column / l->phases) * l->group * l->depth;
     }
-    for (s->first = 0; s->first < s->units; s->first += s->at_once) {
-        const int64_t held = min64(s->at_once, s->units - s->first);
-        gr_parallel_for(exec, held * s->unit_groups, copy_chunk, s);
-        gr_parallel_for(exec, held * s->splits, sweep_chunk, s);
-    }
+    if (s->splits == 1)
+        gr_parallel_for(exec, s->at_once, lane_chunk, s);
+    else
+        run_shares(exec, s);
 }
