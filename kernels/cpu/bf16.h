@@ -37,12 +37,20 @@ INLINE void hvec_store_n(uint16_t *p, hvec h, int64_t n)
 #endif
 }
 
-/* To the nearest, ties to even: a carry out of the half that goes rounds the other up. NaN becomes 0x7FFF. */
+/*
+ * To the nearest, ties to even: a carry out of the half that goes rounds the other up. NaN becomes 0x7FFF. The
+ * instruction of AVX512-BF16 keeps more of a NaN, and would flush a subnormal number, of which no sum is one here
+ * (core/float_mode.h).
+ */
 INLINE hvec bf16_of(vec v)
 {
+#if defined(__AVX512BF16__)
+    return (hvec)_mm512_cvtneps_pbh((__m512)v);
+#else
     const uvec bits = (uvec)v, rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
     const uvec is_nan = (uvec)(v != v);
     return __builtin_convertvector((rounded & ~is_nan) | (is_nan & 0x7FFF), hvec);
+#endif
 }
 
 INLINE vec of_bf16(hvec h)

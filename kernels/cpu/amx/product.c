@@ -5,10 +5,38 @@
 
 enum { B_TILE = B_STEP / 2, B_BYTES = 64 /* of a row of b */ };
 
-/* 32 rows: each tile that is loaded is used twice. */
+/* A tile of b. */
+#define LOAD_B(i, from)                          \
+    do {                                         \
+        if (passing)                             \
+            tile_load_passing(i, from, B_BYTES); \
+        else                                     \
+            tile_load(i, from, B_BYTES);         \
+    } while (0)
+
+/* All taps and steps of 32 rows: each tile that is loaded is used twice. */
+INLINE void add_two(const tile_product *p, bool passing)
+{
+    const int64_t a_bytes = p->a_row * 2;
+    const uint16_t *b = p->b;
+    for (int64_t tap = 0; tap < p->taps; tap++) {
+        const uint16_t *a = p->a[0] + p->offsets[tap], *a_low = p->a[1] + p->offsets[tap];
+        for (int64_t step = 0; step < p->steps; step++, a += p->a_step, a_low += p->a_step, b += B_STEP) {
+            LOAD_B(6, b);
+            tile_load(4, a, a_bytes);
+            tile_dot(0, 4, 6);
+            LOAD_B(7, b + B_TILE);
+            tile_dot(1, 4, 7);
+            tile_load(5, a_low, a_bytes);
+            tile_dot(2, 5, 6);
+            tile_dot(3, 5, 7);
+        }
+    }
+}
+
 static void run_two(const tile_product *p)
 {
-    const int64_t a_bytes = p->a_row * 2, c_bytes = p->c_row * 4;
+    const int64_t c_bytes = p->c_row * 4;
     float *low = p->c + TILE * p->c_row;
     if (p->accumulate) {
         tile_load(0, p->c, c_bytes);
@@ -21,20 +49,10 @@ static void run_two(const tile_product *p)
         tile_zero(2);
         tile_zero(3);
     }
-    const uint16_t *b = p->b;
-    for (int64_t tap = 0; tap < p->taps; tap++) {
-        const uint16_t *a = p->a[0] + p->offsets[tap], *a_low = p->a[1] + p->offsets[tap];
-        for (int64_t step = 0; step < p->steps; step++, a += p->a_step, a_low += p->a_step, b += B_STEP) {
-            tile_load(6, b, B_BYTES);
-            tile_load(4, a, a_bytes);
-            tile_dot(0, 4, 6);
-            tile_load(7, b + B_TILE, B_BYTES);
-            tile_dot(1, 4, 7);
-            tile_load(5, a_low, a_bytes);
-            tile_dot(2, 5, 6);
-            tile_dot(3, 5, 7);
-        }
-    }
+    if (p->passing)
+        add_two(p, true);
+    else
+        add_two(p, false);
     tile_store(0, p->c, c_bytes);
     tile_store(1, p->c + TILE, c_bytes);
     tile_store(2, low, c_bytes);

@@ -20,6 +20,7 @@ typedef struct {
     float *c;          /* [32][32], pitch c_row */
     int64_t c_row;
     bool accumulate;
+    bool passing; /* b is not read again soon: it is not to push the rows of a out of the first-level cache */
 } tile_product;
 
 /* Between tiles_begin and tiles_end. */

@@ -84,18 +84,25 @@ static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int6
     return t;
 }
 
-/* Channels [k, k + n) of a pixel from its sums. */
+/* Channels [k, k + n) of a pixel from its sums; n is at most VL. */
+INLINE void finish_some(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
+{
+    vec v = vec_load(sums);
+    if (s->bias)
+        v += vec_load_n(s->bias + k, n);
+    if (s->accumulate)
+        v += of_bf16(hvec_load_n(out, n));
+    hvec_store_n(out, bf16_of(s->relu ? vec_relu(v) : v), n);
+}
+
 INLINE void finish(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
 {
-    for (int64_t j = 0; j < n; j += VL) {
-        const int64_t some = min64(VL, n - j);
-        vec v = vec_load(sums + j);
-        if (s->bias)
-            v += vec_load_n(s->bias + k + j, some);
-        if (s->accumulate)
-            v += of_bf16(hvec_load_n(out + j, some));
-        hvec_store_n(out + j, bf16_of(s->relu ? vec_relu(v) : v), some);
-    }
+    UNROLL
+    for (int64_t j = 0; j < BLOCK; j += VL)
+        if (n >= j + VL)
+            finish_some(s, sums + j, out + j, k + j, VL);
+        else if (n > j)
+            finish_some(s, sums + j, out + j, k + j, n - j);
 }
 
 static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *sums, int64_t panel)
@@ -126,7 +133,8 @@ static void run_panel(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t 
                             .steps = steps,
                             .b = s->w + panel * l->taps * steps * B_STEP,
                             .c = sums,
-                            .c_row = BLOCK};
+                            .c_row = BLOCK,
+                            .passing = true};
     for (int64_t i = 0; i < tiles; i += 2) {
         const pixel_tile upper = tile_at(s, unit, slot, i), lower = tile_at(s, unit, slot, i + 1);
         product.a[0] = upper.a;

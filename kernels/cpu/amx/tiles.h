@@ -22,6 +22,7 @@ INLINE void tiles_end(void)
 static _Thread_local twin_tile registers[8] __attribute__((unused));
 #define tile_zero(i) twin_zero(registers + (i))
 #define tile_load(i, from, stride) twin_load(registers + (i), from, stride)
+#define tile_load_passing tile_load
 #define tile_store(i, to, stride) twin_store(to, stride, registers + (i))
 #define tile_dot(c, a, b) twin_dot(registers + (c), registers + (a), registers + (b))
 
@@ -36,6 +37,7 @@ INLINE void tiles_end(void)
 
 #define tile_zero _tile_zero
 #define tile_load _tile_loadd
+#define tile_load_passing _tile_stream_loadd /* with a hint that the data is not needed again */
 #define tile_store _tile_stored
 #define tile_dot _tile_dpbf16ps
 
