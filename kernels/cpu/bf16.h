@@ -37,6 +37,19 @@ INLINE void hvec_store_n(uint16_t *p, hvec h, int64_t n)
 #endif
 }
 
+/* n (1..VL) bytes, and zeros. */
+INLINE hvec hvec_from_bytes_n(const uint8_t *p, int64_t n)
+{
+#if defined(__AVX512BW__)
+    return (hvec)_mm256_cvtepu8_epi16(_mm_maskz_loadu_epi8((__mmask16)((1u << n) - 1), p));
+#else
+    hvec h = {0};
+    for (int64_t i = 0; i < n; i++)
+        h[i] = p[i];
+    return h;
+#endif
+}
+
 /*
  * To the nearest, ties to even: a carry out of the half that goes rounds the other up. NaN becomes 0x7FFF. The
  * instruction of AVX512-BF16 keeps more of a NaN, and would flush a subnormal number, of which no sum is one here

@@ -10,7 +10,7 @@
 #include "kernels/cpu/any_float.h"
 #include "kernels/cpu/pooling.h"
 
-enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward */ };
+enum { CHUNKS = 32, CHANNELS = 64 /* of a chunk of backward, where images are few */ };
 
 typedef struct {
     gr_geometry g;
@@ -22,12 +22,15 @@ typedef struct {
     const void *dy;  /* [N,P,Q,C] */
     void *dx;        /* [N,H,W,C] */
     bool accumulate;
+    bool apart; /* no two windows share an element */
 } max_plan;
 
 static max_plan max_plan_of(const gr_call *call)
 {
     const gr_max_pool2d_args *args = call->options;
-    return (max_plan){.g = gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true),
+    const gr_geometry g = gr__geometry(call->in[0], args->size[0], args->size[1], &args->window, true);
+    return (max_plan){.g = g,
+                      .apart = g.stride_h >= g.r && g.stride_w >= g.s,
                       .type = call->in[0]->type,
                       .x = call->in[0]->data,
                       .y = data_of(call->out[0]),
@@ -39,9 +42,8 @@ static max_plan max_plan_of(const gr_call *call)
 
 bool GR_CPU(max_pool2d_halves)(const gr_call *call, gr_pass pass)
 {
-    const gr_geometry g = max_plan_of(call).g;
     return gr__halves_by_type(&gr__ops[GR_OP_max_pool2d], call, pass) &&
-           (pass == GR_FORWARD || (g.stride_h >= g.r && g.stride_w >= g.s));
+           (pass == GR_FORWARD || max_plan_of(call).apart);
 }
 
 /* One output pixel: taps u x v of its window. */
@@ -88,45 +90,78 @@ void GR_CPU(max_pool2d_forward)(const gr_call *call)
     gr_parallel_for(call->exec, f.chunks, maxima_chunk, &f);
 }
 
-/* Hands one output pixel's dY on to the element that won, for channels [c, c + width). */
-INLINE void unpool_pixel(const max_plan *f, gr_type type, int64_t n, int64_t p, int64_t q, int64_t c, int64_t width)
+/* The n (1..VL) elements of dY whose place is this one, and zeros: written where nothing is there yet, else added. */
+INLINE void give_share(const max_plan *f, gr_type type, int64_t from, int64_t to, int place, int64_t n, bool adds)
+{
+    if (type != GR_F32 && !adds) { /* halves go as they are */
+        const hvec wins = (hvec)(hvec_from_bytes_n(f->argmax + from, n) == (uint16_t)place);
+        hvec_store_n((uint16_t *)f->dx + to, hvec_load_n((const uint16_t *)f->dy + from, n) & wins, n);
+        return;
+    }
+    uint8_t places[VL] = {0};
+    memcpy(places, f->argmax + from, (size_t)n);
+    const vec dy = load_as_n(type, f->dy, from, n);
+    const vec share = vec_select(ivec_equal(ivec_from_bytes(places), place), dy, (vec){0});
+    store_as_n(type, f->dx, to, adds ? load_as_n(type, f->dx, to, n) + share : share, n);
+}
+
+/* Hands one output pixel's dY on to the elements that won, for channels [c, end). */
+INLINE void unpool_pixel(const max_plan *f, gr_type type, int64_t n, int64_t p, int64_t q, span channels, bool adds)
 {
     const gr_geometry *g = &f->g;
-    const int64_t at = ((n * g->p + p) * g->q + q) * g->c + c;
+    const int64_t from = ((n * g->p + p) * g->q + q) * g->c;
     const span u = taps_inside(p, g->stride_h, g->pad_top, g->r, g->h);
     const span v = taps_inside(q, g->stride_w, g->pad_left, g->s, g->w);
-    uint8_t places[VL] = {0};
-    memcpy(places, f->argmax + at, (size_t)width);
-    const ivec place = ivec_from_bytes(places);
-    const vec dy = load_as_n(type, f->dy, at, width);
     for (int64_t r = u.begin; r < u.end; r++)
         for (int64_t s = v.begin; s < v.end; s++) {
             const int64_t h = p * g->stride_h - g->pad_top + r, w = q * g->stride_w - g->pad_left + s;
-            const int64_t to = ((n * g->h + h) * g->w + w) * g->c + c;
-            const vec share = vec_select(ivec_equal(place, (int)(r * g->s + s)), dy, (vec){0});
-            store_as_n(type, f->dx, to, load_as_n(type, f->dx, to, width) + share, width);
+            const int64_t to = ((n * g->h + h) * g->w + w) * g->c;
+            for (int64_t c = channels.begin; c < channels.end; c += VL)
+                give_share(f, type, from + c, to + c, (int)(r * g->s + s), min64(VL, channels.end - c), adds);
         }
+}
+
+/* Zeros for columns [first, W) of row h of an image. */
+static void clear_columns(const max_plan *f, int64_t n, int64_t h, int64_t first, span channels)
+{
+    const gr_geometry *g = &f->g;
+    const size_t size = gr_type_size(f->type);
+    for (int64_t w = first; w < g->w; w++)
+        memset((char *)f->dx + (size_t)(((n * g->h + h) * g->w + w) * g->c + channels.begin) * size, 0,
+               (size_t)(channels.end - channels.begin) * size);
+}
+
+/* Zeros where no window will write, or where several will add. */
+static void clear_rest(const max_plan *f, int64_t n, span channels)
+{
+    const gr_geometry *g = &f->g;
+    const bool side_by_side = f->apart && g->stride_h == g->r && g->stride_w == g->s;
+    const int64_t rows = side_by_side ? g->p * g->r - g->pad_top : 0, columns = g->q * g->s - g->pad_left;
+    for (int64_t h = 0; h < g->h; h++)
+        clear_columns(f, n, h, h < rows ? columns : 0, channels);
 }
 
 INLINE void unpool(const max_plan *f, gr_type type, int64_t chunk)
 {
     const gr_geometry *g = &f->g;
-    const size_t size = gr_type_size(type);
-    const int64_t n = chunk / f->channel_blocks, first = chunk % f->channel_blocks * CHANNELS;
-    const int64_t end = min64(g->c, first + CHANNELS);
-    for (int64_t i = 0; !f->accumulate && i < g->h * g->w; i++)
-        memset((char *)f->dx + (size_t)((n * g->h * g->w + i) * g->c + first) * size, 0, (size_t)(end - first) * size);
+    const int64_t n = chunk / f->channel_blocks;
+    const span channels = part_of(g->c, chunk % f->channel_blocks, f->channel_blocks);
+    const bool adds = f->accumulate || !f->apart;
+    if (!f->accumulate)
+        clear_rest(f, n, channels);
     for (int64_t p = 0; p < g->p; p++)
         for (int64_t q = 0; q < g->q; q++)
-            for (int64_t c = first; c < end; c += VL)
-                unpool_pixel(f, type, n, p, q, c, min64(VL, end - c));
+            if (adds)
+                unpool_pixel(f, type, n, p, q, channels, true);
+            else
+                unpool_pixel(f, type, n, p, q, channels, false);
 }
 BY_TYPE(max_plan, unpool)
 
 void GR_CPU(max_pool2d_backward)(const gr_call *call)
 {
     max_plan f = max_plan_of(call);
-    f.channel_blocks = ceil_div(f.g.c, CHANNELS);
+    f.channel_blocks = f.g.n < CHUNKS ? ceil_div(f.g.c, CHANNELS) : 1;
     if (f.dx)
         gr_parallel_for(call->exec, f.g.n * f.channel_blocks, unpool_chunk, &f);
 }

@@ -27,20 +27,20 @@ typedef struct {
     gr_geometry g;
     cell_layout x, dz;
     half_images x_from, dz_from;
-    int64_t k, depth;         /* filters; channels that a tap has */
-    int64_t panels, blocks_c; /* blocks of filters, of channels */
-    int64_t columns;          /* copies of a row of x: one for each column phase, or of taps, */
-    bool apart;               /* which is the latter */
+    int64_t k, depth;            /* filters; channels that a tap has */
+    int64_t panels, blocks_c;    /* blocks of filters, of channels */
+    int64_t columns;             /* copies of a row of x: one for each column phase, or of taps, */
+    bool apart;                  /* which is the latter */
     int64_t steps, pitch;        /* steps of an output row; pixels of a row of x, those behind its end among them */
     int64_t a_row, a_step;       /* halves from a channel of x, or a step of pixels, to the next */
     int64_t rows, blocks, units; /* output rows of a unit, at most; units of an image group, of the batch */
     int64_t at_once, parts;
     /* halves of a block of 32: */
     int64_t x_row, x_rows, x_unit, dz_unit; /* of a row of x, rows of a unit; of a unit of x and of dz */
-    uint16_t *x_turned;                     /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
-    uint16_t *dz_pairs;                     /* [panel][unit][row][step][B_STEP] */
-    int64_t *offsets;                       /* [row] */
-    float *sums;                            /* [part][panel][block of c][tap][BLOCK][BLOCK filters] */
+    uint16_t *x_turned; /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
+    uint16_t *dz_pairs; /* [panel][unit][row][step][B_STEP] */
+    int64_t *offsets;   /* [row] */
+    float *sums;        /* [part][panel][block of c][tap][BLOCK][BLOCK filters] */
     int64_t part_floats;
     float *db_sums; /* [SUMMED][K] */
     size_t bytes;
@@ -130,7 +130,8 @@ static void copy_x(const plan *f, int64_t slot, int64_t i)
             cell_places(l, group, row, first + j, pixels - j, places);
             for (int64_t c = 0; c < f->blocks_c; c++) {
                 cells_gather(l, &f->x_from, places, c * BLOCK, block);
-                turn(block, turned + c * f->at_once * f->x_unit + s * BLOCK * f->pitch + j / STEP * f->a_step, f->a_row);
+                turn(block, turned + c * f->at_once * f->x_unit + s * BLOCK * f->pitch + j / STEP * f->a_step,
+                     f->a_row);
             }
         }
 }
@@ -187,7 +188,8 @@ static void sum_piece(const plan *f, tile_product *product, const uint16_t *x, f
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
-    const int64_t panel = chunk % f->panels, c = chunk / f->panels % f->blocks_c, part = chunk / f->panels / f->blocks_c;
+    const int64_t panel = chunk % f->panels, c = chunk / f->panels % f->blocks_c,
+                  part = chunk / f->panels / f->blocks_c;
     const span rows = part_of(f->held * f->rows, part, f->parts);
     const int64_t wide = min64(PIECE, f->steps), tall = max64(1, PIECE / f->steps); /* a piece: steps, rows */
     float *sums = f->sums + part * f->part_floats + (panel * f->blocks_c + c) * f->x.taps * BLOCK * BLOCK;
