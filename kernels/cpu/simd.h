@@ -268,6 +268,16 @@ INLINE vec vec_relu(vec v)
     return vec_select(vec_less(v, (vec){0}), (vec){0}, v);
 }
 
+/* 1 / v of a normal v, at most 2^-14 of it away. */
+INLINE vec vec_near_inverse(vec v)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_rcp14_ps((__m512)v);
+#else
+    return 1 / v;
+#endif
+}
+
 /* v where gate > 0 or NaN, else 0: the gradient of a ReLU, as PyTorch's. */
 INLINE vec vec_gate(vec gate, vec v)
 {
