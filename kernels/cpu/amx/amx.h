@@ -45,16 +45,17 @@ INLINE void halves_copy(const uint16_t *from, uint16_t *to, int64_t n)
         hvec_store_n(to + i, hvec_load_n(from + i, min64(VL, n - i)), min64(VL, n - i));
 }
 
-/* The same, and zeros up to width, a multiple of STEP. */
-INLINE void halves_pad(const uint16_t *from, uint16_t *to, int64_t n, int64_t width)
+/* to[0..STEP) = the first n of from, and zeros; n may be negative or more. */
+INLINE void step_copy(const uint16_t *from, uint16_t *to, int64_t n)
 {
-    int64_t i = 0;
-    for (; i + STEP <= n; i += STEP)
-        memcpy(to + i, from + i, STEP * sizeof *to);
-    for (; i < width; i += VL) {
-        const hvec h = hvec_load_n(from + i, max64(0, min64(VL, n - i)));
-        memcpy(to + i, &h, sizeof h);
-    }
+    const int64_t there = max64(0, min64(STEP, n));
+#if defined(__AVX512BW__)
+    const __m512i v = _mm512_maskz_loadu_epi16((__mmask32)((UINT64_C(1) << there) - 1), from);
+    memcpy(to, &v, sizeof v);
+#else
+    memcpy(to, from, (size_t)there * sizeof *to);
+    memset(to + there, 0, (size_t)(STEP - there) * sizeof *to);
+#endif
 }
 
 /* to[0..n) stays where the gate is above 0 or a NaN, else it is 0: a subnormal number is not above it. */

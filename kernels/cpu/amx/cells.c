@@ -2,8 +2,9 @@
 #include "kernels/cpu/amx/cells.h"
 
 enum {
-    FEW = 16,  /* channels below which cells are windows */
-    ONE_IN = 9 /* pixels of an output row's tiles that may be none */
+    FEW = 16,   /* channels below which cells are windows */
+    ONE_IN = 9, /* pixels of an output row's tiles that may be none */
+    AHEAD = 256 /* halves to what is asked for early: the processor cannot follow as many images as a group has */
 };
 
 /* Whether more than one in so many of `rounded` places is none. */
@@ -40,7 +41,8 @@ cell_layout cells_of(const gr_geometry *g, int64_t tile, bool windows)
 /* A pixel's channels to a cell. */
 INLINE void copy_pixel(const cell_layout *l, const half_images *from, int64_t at, uint16_t *to)
 {
-    halves_pad(from->data + at, to, l->g.c, l->depth);
+    for (int64_t c = 0; c < l->depth; c += STEP)
+        step_copy(from->data + at + c, to + c, l->g.c - c);
     if (from->gate)
         halves_gate(from->gate + at, to, l->g.c);
 }
@@ -116,30 +118,27 @@ void cells_copy(const cell_layout *l, const half_images *from, int64_t group, in
     }
 }
 
-/* The place in the images of cell (phase, j) of row i of image n, or -1: none. */
-static int64_t place_of(const cell_layout *l, int64_t n, int64_t i, int64_t phase, int64_t j)
+/* The place of cell (phase, j) of row i in an image of places, or -1: it is padding. */
+static int64_t place_of(const cell_layout *l, int64_t i, int64_t phase, int64_t j)
 {
     const gr_geometry *g = &l->g;
-    if (n >= g->n)
-        return -1;
     if (l->windows)
-        return i < g->p ? (n * g->p + i) * g->q + j : -1;
+        return i < g->p ? i * g->q + j : -1;
     const int64_t h = i - g->pad_top, w = j * l->phases + phase - g->pad_left;
-    return h >= 0 && h < g->h && w >= 0 && w < g->w ? (n * g->h + h) * g->w + w : -1;
+    return h >= 0 && h < g->h && w >= 0 && w < g->w ? h * g->w + w : -1;
 }
 
 void cell_places(const cell_layout *l, int64_t group, int64_t i, int64_t first, int64_t n, int64_t *places)
 {
-    int64_t image = first % l->group, cell = first / l->group % l->cells, phase = first / l->group / l->cells;
-    for (int64_t j = 0; j < STEP; j++) {
-        places[j] = j < n && phase < l->phases ? place_of(l, group * l->group + image, i, phase, cell) : -1;
-        if (++image < l->group)
-            continue;
-        image = 0;
-        if (++cell == l->cells) {
-            cell = 0;
-            phase++;
-        }
+    const gr_geometry *g = &l->g;
+    const int64_t image_places = l->windows ? g->p * g->q : g->h * g->w, base = group * l->group;
+    int64_t image = first % l->group, cell = first / l->group;
+    for (int64_t j = 0; j < STEP; cell++, image = 0) {
+        const bool there = cell < l->phases * l->cells;
+        const int64_t place = there ? place_of(l, i, cell / l->cells, cell % l->cells) : -1;
+        const int64_t images = place < 0 ? 0 : min64(l->group, g->n - base);
+        for (; image < l->group && j < STEP; image++, j++)
+            places[j] = j < n && image < images ? (base + image) * image_places + place : -1;
     }
 }
 
@@ -154,9 +153,12 @@ void cells_gather(const cell_layout *l, const half_images *from, const int64_t *
         } else if (l->windows) {
             copy_window_step(l, from->data, at / g->q / g->p, at / g->q % g->p, at % g->q, c, dst);
         } else {
-            halves_pad(from->data + at * g->c + c, dst, channels, STEP);
-            if (from->gate)
+            prefetch(from->data + at * g->c + c + AHEAD);
+            step_copy(from->data + at * g->c + c, dst, channels);
+            if (from->gate) {
+                prefetch(from->gate + at * g->c + c + AHEAD);
                 halves_gate(from->gate + at * g->c + c, dst, channels);
+            }
         }
     }
 }

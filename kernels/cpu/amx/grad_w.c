@@ -4,8 +4,8 @@
  *   dW[k,r,s,c] = sum over pixels of dz[pixel,k] x[window of the pixel, r,s,c]
  *
  * The sum runs over pixels, so tiles want x with the pixels of a row side by side, [channel][pixel], and dz in pairs of
- * pixels. A filter tap is then nothing but another place to begin in a row of x. Some units of the batch at a time are
- * turned and copied; then each chunk of sums goes over all of them with its c in registers.
+ * pixels. A filter tap is then nothing but another place to begin in a row of x. A unit - some rows of a group of images -
+ * is turned and copied; then each block of sums goes over it with its c in registers.
  *
  * Where an output row does not end with a step, the rest of the step has zeros for dz. They must not meet pixels of x,
  * which may be infinite: there x is copied once for each column of taps, with zeros behind the last output pixel.
@@ -18,7 +18,7 @@
 
 enum {
     COPIED_HALVES = 1 << 20, /* of all that is copied at once: they stay in second-level caches */
-    PIECE = 8,               /* steps that all taps go over while they are in the first-level cache */
+    PART_HALVES = 1 << 19,   /* of a unit that a thread copies for itself */
     SHARES = 16,             /* pieces of work that keep many processors busy */
     SUMMED = 16              /* parts of the batch for db */
 };
@@ -34,7 +34,7 @@ typedef struct {
     int64_t steps, pitch;        /* steps of an output row; pixels of a row of x, those behind its end among them */
     int64_t a_row, a_step;       /* halves from a channel of x, or a step of pixels, to the next */
     int64_t rows, blocks, units; /* output rows of a unit, at most; units of an image group, of the batch */
-    int64_t at_once, parts;
+    int64_t at_once, parts;      /* units that are copied at a time; parts of them, each with its sums */
     /* halves of a block of 32: */
     int64_t x_row, x_rows, x_unit, dz_unit; /* of a row of x, rows of a unit; of a unit of x and of dz */
     uint16_t *x_turned; /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
@@ -45,23 +45,29 @@ typedef struct {
     float *db_sums; /* [SUMMED][K] */
     size_t bytes;
     const gr_call *call;
-    int64_t first, held; /* units at work */
+    int64_t first, held; /* units at work, where there are no parts */
 } plan;
 
+/*
+ * Where there are many blocks of sums, all threads copy some units and then share the blocks; where there are few, the
+ * units are dealt out as parts, each with sums of its own, and what one thread copies no other one has to fetch.
+ */
 static void cut(plan *f)
 {
+    const int64_t sums = f->panels * f->blocks_c;
     const int64_t row = f->blocks_c * f->x_row, dz_row = f->panels * f->steps * B_STEP; /* halves of an output row */
-    const int64_t fit = max64(1, COPIED_HALVES / (cell_stride(&f->x) * row + dz_row));
-    f->blocks = ceil_div(f->g.p, fit);
+    const int64_t fit = max64(1, (sums < SHARES ? PART_HALVES : COPIED_HALVES) / (cell_stride(&f->x) * row + dz_row));
+    const int64_t parts = ceil_div(SHARES, sums);
+    f->blocks = max64(ceil_div(f->g.p, fit), min64(f->g.p, parts / f->x.groups));
     f->rows = ceil_div(f->g.p, f->blocks);
     f->blocks = ceil_div(f->g.p, f->rows);
     f->units = f->x.groups * f->blocks;
+    f->parts = min64(parts, f->units);
     f->x_rows = cell_rows(&f->x, f->rows);
     f->x_unit = f->x_rows * f->x_row;
     f->dz_unit = f->rows * f->steps * B_STEP;
     const int64_t whole = f->blocks_c * f->x_unit + f->panels * f->dz_unit;
-    f->at_once = max64(1, min64(COPIED_HALVES / whole, f->units));
-    f->parts = min64(f->at_once * f->rows, ceil_div(SHARES, f->panels * f->blocks_c));
+    f->at_once = f->parts > 1 ? f->parts : max64(1, min64(COPIED_HALVES / whole, f->units));
 }
 
 static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
@@ -115,10 +121,10 @@ static void turn(const uint16_t *pixels, uint16_t *turned, int64_t pitch)
 }
 
 /* Row i of x of a unit. */
-static void copy_x(const plan *f, int64_t slot, int64_t i)
+static void copy_x(const plan *f, int64_t unit, int64_t slot, int64_t i)
 {
     const cell_layout *l = &f->x;
-    const int64_t unit = f->first + slot, group = unit / f->blocks;
+    const int64_t group = unit / f->blocks;
     const int64_t row = unit % f->blocks * f->rows * cell_stride(l) + i;
     const int64_t pixels = (f->apart ? f->g.q : l->cells) * l->group;
     uint16_t *turned = f->x_turned + slot * f->x_unit + i * f->x_row;
@@ -136,10 +142,10 @@ static void copy_x(const plan *f, int64_t slot, int64_t i)
         }
 }
 
-static void copy_dz(const plan *f, int64_t slot, int64_t i)
+static void copy_dz(const plan *f, int64_t unit, int64_t slot, int64_t i)
 {
     const cell_layout *l = &f->dz;
-    const int64_t unit = f->first + slot, group = unit / f->blocks, row = unit % f->blocks * f->rows + i;
+    const int64_t group = unit / f->blocks, row = unit % f->blocks * f->rows + i;
     uint16_t *pairs = f->dz_pairs + slot * f->dz_unit + i * f->steps * B_STEP;
     for (int64_t j = 0; j < f->steps; j++, pairs += B_STEP) {
         int64_t places[STEP];
@@ -156,66 +162,94 @@ static void copy_dz(const plan *f, int64_t slot, int64_t i)
     }
 }
 
-/* Chunk (unit, row of x or of dz). */
-static void copy_chunk(void *arg, int64_t chunk)
+/* Row i of a unit: x's come first, then those of dz. */
+static void copy_row(const plan *f, int64_t unit, int64_t slot, int64_t i)
 {
-    const plan *f = arg;
-    const int64_t slot = chunk / (f->x_rows + f->rows), i = chunk % (f->x_rows + f->rows);
     if (i < f->x_rows)
-        copy_x(f, slot, i);
+        copy_x(f, unit, slot, i);
     else
-        copy_dz(f, slot, i - f->x_rows);
+        copy_dz(f, unit, slot, i - f->x_rows);
 }
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-/* Some steps of some rows of a unit, of a block of channels and a panel of filters: added up for all taps. */
-static void sum_piece(const plan *f, tile_product *product, const uint16_t *x, float *sums)
+/* The sums of a part for a panel of filters and a block of channels: [tap][BLOCK][BLOCK filters]. */
+INLINE float *sums_of(const plan *f, int64_t part, int64_t panel, int64_t c)
+{
+    return f->sums + part * f->part_floats + (panel * f->blocks_c + c) * f->x.taps * BLOCK * BLOCK;
+}
+
+/* Adds a unit's pixels to sums. */
+static void sum_unit(const plan *f, int64_t unit, int64_t slot, int64_t panel, int64_t c, float *sums)
 {
     const cell_layout *l = &f->x;
+    const int64_t rows = min64(f->rows, f->g.p - unit % f->blocks * f->rows); /* an image's last unit may have fewer */
     const int64_t taps = l->taps / l->tap_rows;
+    const uint16_t *x = f->x_turned + (c * f->at_once + slot) * f->x_unit;
+    tile_product product = {.a_row = f->a_row,
+                            .a_step = f->a_step,
+                            .offsets = f->offsets,
+                            .taps = rows,
+                            .steps = f->steps,
+                            .b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit,
+                            .c_row = BLOCK,
+                            .accumulate = true};
     for (int64_t tap = 0; tap < l->taps; tap++) {
         const int64_t r = tap / taps, s = tap % taps;
         const int64_t column = f->apart ? s : s % l->phases, shift = f->apart ? 0 : s / l->phases * l->group;
-        product->a[0] = x + r * f->x_row + column * BLOCK * f->pitch + (l->group == STEP ? shift * BLOCK : shift);
-        product->a[1] = product->a[1] ? product->a[0] + TILE * f->a_row : NULL;
-        product->c = sums + tap * BLOCK * BLOCK;
-        tile_product_run(product);
+        product.a[0] = x + r * f->x_row + column * BLOCK * f->pitch + (l->group == STEP ? shift * BLOCK : shift);
+        product.a[1] = f->depth - c * BLOCK > TILE ? product.a[0] + TILE * f->a_row : NULL;
+        product.c = sums + tap * BLOCK * BLOCK;
+        tile_product_run(&product);
     }
 }
 
-/* Chunk (part of the rows at work, block of channels, panel of filters). */
-static void sum_chunk(void *arg, int64_t chunk)
+/* Chunk: a part of the units, from beginning to end, in a slot of its own. */
+static void part_chunk(void *arg, int64_t part)
 {
     const plan *f = arg;
-    const int64_t panel = chunk % f->panels, c = chunk / f->panels % f->blocks_c,
-                  part = chunk / f->panels / f->blocks_c;
-    const span rows = part_of(f->held * f->rows, part, f->parts);
-    const int64_t wide = min64(PIECE, f->steps), tall = max64(1, PIECE / f->steps); /* a piece: steps, rows */
-    float *sums = f->sums + part * f->part_floats + (panel * f->blocks_c + c) * f->x.taps * BLOCK * BLOCK;
-    tile_product product = {
-        .a_row = f->a_row, .a_step = f->a_step, .offsets = f->offsets, .c_row = BLOCK, .accumulate = true};
+    const span units = part_of(f->units, part, f->parts);
+    memset(sums_of(f, part, 0, 0), 0, (size_t)f->part_floats * sizeof *f->sums);
+    tiles_begin();
+    for (int64_t unit = units.begin; unit < units.end; unit++) {
+        for (int64_t i = 0; i < f->x_rows + f->rows; i++)
+            copy_row(f, unit, part, i);
+        for (int64_t c = 0; c < f->blocks_c; c++)
+            for (int64_t panel = 0; panel < f->panels; panel++)
+                sum_unit(f, unit, part, panel, c, sums_of(f, part, panel, c));
+    }
+    tiles_end();
+}
+
+/* Chunk (unit at work, row). */
+static void copy_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const int64_t rows = f->x_rows + f->rows, slot = chunk / rows;
+    copy_row(f, f->first + slot, slot, chunk % rows);
+}
+
+/* Chunk (block of channels, panel of filters), over the units at work. */
+static void block_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const int64_t panel = chunk % f->panels, c = chunk / f->panels;
+    float *sums = sums_of(f, 0, panel, c);
     if (f->first == 0)
         memset(sums, 0, (size_t)(f->x.taps * BLOCK * BLOCK) * sizeof *sums);
     tiles_begin();
-    for (int64_t row = rows.begin, slot, i; row < rows.end; row += product.taps) {
-        slot = row / f->rows;
-        i = row % f->rows;
-        const int64_t there = f->g.p - (f->first + slot) % f->blocks * f->rows; /* of an image's last unit */
-        if (i >= there) {
-            product.taps = f->rows - i;
-            continue;
-        }
-        const uint16_t *x = f->x_turned + (c * f->at_once + slot) * f->x_unit + i * cell_stride(&f->x) * f->x_row;
-        product.taps = min64(min64(tall, rows.end - row), min64(f->rows, there) - i);
-        product.b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit + i * f->steps * B_STEP;
-        for (int64_t j = 0; j < f->steps; j += wide, product.b += wide * B_STEP) {
-            product.steps = min64(wide, f->steps - j);
-            product.a[1] = f->depth - c * BLOCK > TILE ? x : NULL;
-            sum_piece(f, &product, x + j * f->a_step, sums);
-        }
-    }
+    for (int64_t slot = 0; slot < f->held; slot++)
+        sum_unit(f, f->first + slot, slot, panel, c, sums);
     tiles_end();
+}
+
+static void run_blocks(plan *f)
+{
+    for (f->first = 0; f->first < f->units; f->first += f->at_once) {
+        f->held = min64(f->at_once, f->units - f->first);
+        gr_parallel_for(f->call->exec, f->held * (f->x_rows + f->rows), copy_chunk, f);
+        gr_parallel_for(f->call->exec, f->blocks_c * f->panels, block_chunk, f);
+    }
 }
 
 /* d (+)= sum, of floats. */
@@ -233,7 +267,7 @@ static void combine_chunk(void *arg, int64_t chunk)
     float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
     for (int64_t c = 0; c < f->depth; c += BLOCK) {
         const int64_t channels = min64(BLOCK, f->depth - c);
-        float *sums = f->sums + ((chunk / f->x.taps * f->blocks_c + c / BLOCK) * f->x.taps + tap) * BLOCK * BLOCK;
+        float *sums = sums_of(f, 0, k / BLOCK, c / BLOCK) + tap * BLOCK * BLOCK;
         for (int64_t part = 1; part < f->parts; part++)
             for (int64_t i = 0; i < channels * BLOCK; i++)
                 sums[i] += sums[part * f->part_floats + i];
@@ -281,11 +315,10 @@ void tiled_grad_w_run(const gr_call *call, const gr_geometry *g)
         return;
     for (int64_t i = 0; i < f.rows; i++)
         f.offsets[i] = i * cell_stride(&f.x) * f.x_row;
-    for (f.first = 0; f.first < f.units; f.first += f.at_once) {
-        f.held = min64(f.at_once, f.units - f.first);
-        gr_parallel_for(call->exec, f.held * (f.x_rows + f.rows), copy_chunk, &f);
-        gr_parallel_for(call->exec, f.parts * f.blocks_c * f.panels, sum_chunk, &f);
-    }
+    if (f.parts > 1)
+        gr_parallel_for(call->exec, f.parts, part_chunk, &f);
+    else
+        run_blocks(&f);
     gr_parallel_for(call->exec, f.panels * f.x.taps, combine_chunk, &f);
 }
 
