@@ -1,8 +1,6 @@
 /* filters.c - see filters.h. */
 #include "kernels/cpu/amx/filters.h"
 
-#include "kernels/cpu/dense_half.h"
-
 typedef struct {
     const gr_tensor *w;
     int64_t k, taps, depth; /* filters, and what they are made of */
@@ -10,12 +8,16 @@ typedef struct {
     uint16_t *packed;
 } pack_job;
 
-/* to[0..n) = elements of w from `at` on, in bf16; zeros up to `width` */
-static void round_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width)
+/* to[0..n) = elements of w from `at` on, in bf16; zeros up to `width`, a multiple of STEP */
+INLINE void round_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width)
 {
-    const char *from = (const char *)w->data + (size_t)at * gr_type_size(w->type);
-    GR_CPU(convert)(GR_BF16, to, w->type, from, n);
-    memset(to + n, 0, (size_t)(width - n) * sizeof *to);
+    if (w->type != GR_F32) {
+        for (int64_t i = 0; i < width; i += STEP)
+            step_copy((const uint16_t *)w->data + at + i, to + i, n - i);
+        return;
+    }
+    for (int64_t i = 0; i < width; i += VL)
+        to_bf16(to + i, vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))));
 }
 
 /* Chunk (panel, tap). A filter's channels lie side by side: pairs of them change places with filters. */

@@ -35,6 +35,7 @@ typedef struct {
     int64_t a_row, a_step;       /* halves from a channel of x, or a step of pixels, to the next */
     int64_t rows, blocks, units; /* output rows of a unit, at most; units of an image group, of the batch */
     int64_t at_once, parts;      /* units that are copied at a time; parts of them, each with its sums */
+    bool whole;                  /* all units are copied at a time, and their sums need no memory */
     /* halves of a block of 32: */
     int64_t x_row, x_rows, x_unit, dz_unit; /* of a row of x, rows of a unit; of a unit of x and of dz */
     uint16_t *x_turned; /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
@@ -67,7 +68,9 @@ static void cut(plan *f)
     f->x_unit = f->x_rows * f->x_row;
     f->dz_unit = f->rows * f->steps * B_STEP;
     const int64_t whole = f->blocks_c * f->x_unit + f->panels * f->dz_unit;
+    f->part_floats = sums * f->x.taps * BLOCK * BLOCK;
     f->at_once = f->parts > 1 ? f->parts : max64(1, min64(COPIED_HALVES / whole, f->units));
+    f->whole = f->parts == 1 && f->at_once == f->units;
 }
 
 static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
@@ -92,12 +95,11 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
     f.a_row = f.x.group == STEP ? STEP : f.pitch; /* then taps begin at whole steps, which lie as they are read */
     f.a_step = f.x.group == STEP ? BLOCK * STEP : STEP;
     cut(&f);
-    f.part_floats = f.panels * f.x.taps * f.blocks_c * BLOCK * BLOCK;
     scratch s = {.base = base};
     f.x_turned = scratch_halves(&s, f.at_once * f.blocks_c * f.x_unit);
     f.dz_pairs = scratch_halves(&s, f.at_once * f.panels * f.dz_unit);
     f.offsets = (int64_t *)scratch_take(&s, 2 * f.rows);
-    f.sums = scratch_take(&s, call->d_in[1] ? f.parts * f.part_floats : 0);
+    f.sums = scratch_take(&s, f.whole ? 0 : f.parts * f.part_floats);
     f.db_sums = scratch_take(&s, call->d_in[2] ? SUMMED * f.k : 0);
     f.bytes = s.used;
     return f;
@@ -173,35 +175,51 @@ static void copy_row(const plan *f, int64_t unit, int64_t slot, int64_t i)
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
-/* The sums of a part for a panel of filters and a block of channels: [tap][BLOCK][BLOCK filters]. */
-INLINE float *sums_of(const plan *f, int64_t part, int64_t panel, int64_t c)
+/* The sums of a part for a panel of filters, a block of channels, and a tap. */
+INLINE float *sums_of(const plan *f, int64_t part, int64_t panel, int64_t c, int64_t tap)
 {
-    return f->sums + part * f->part_floats + (panel * f->blocks_c + c) * f->x.taps * BLOCK * BLOCK;
+    return f->sums + part * f->part_floats + ((panel * f->blocks_c + c) * f->x.taps + tap) * BLOCK * BLOCK;
 }
 
-/* Adds a unit's pixels to sums. */
-static void sum_unit(const plan *f, int64_t unit, int64_t slot, int64_t panel, int64_t c, float *sums)
+/* What a unit's pixels add to the sums of a tap. */
+static void sum_unit(const plan *f, int64_t unit, int64_t slot, int64_t panel, int64_t c, int64_t tap, float *sums,
+                     bool accumulate)
 {
     const cell_layout *l = &f->x;
     const int64_t rows = min64(f->rows, f->g.p - unit % f->blocks * f->rows); /* an image's last unit may have fewer */
-    const int64_t taps = l->taps / l->tap_rows;
-    const uint16_t *x = f->x_turned + (c * f->at_once + slot) * f->x_unit;
-    tile_product product = {.a_row = f->a_row,
-                            .a_step = f->a_step,
-                            .offsets = f->offsets,
-                            .taps = rows,
-                            .steps = f->steps,
-                            .b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit,
-                            .c_row = BLOCK,
-                            .accumulate = true};
-    for (int64_t tap = 0; tap < l->taps; tap++) {
-        const int64_t r = tap / taps, s = tap % taps;
-        const int64_t column = f->apart ? s : s % l->phases, shift = f->apart ? 0 : s / l->phases * l->group;
-        product.a[0] = x + r * f->x_row + column * BLOCK * f->pitch + (l->group == STEP ? shift * BLOCK : shift);
-        product.a[1] = f->depth - c * BLOCK > TILE ? product.a[0] + TILE * f->a_row : NULL;
-        product.c = sums + tap * BLOCK * BLOCK;
-        tile_product_run(&product);
-    }
+    const int64_t taps = l->taps / l->tap_rows, r = tap / taps, s = tap % taps;
+    const int64_t column = f->apart ? s : s % l->phases, shift = f->apart ? 0 : s / l->phases * l->group;
+    const uint16_t *x = f->x_turned + (c * f->at_once + slot) * f->x_unit + r * f->x_row + column * BLOCK * f->pitch +
+                        (l->group == STEP ? shift * BLOCK : shift);
+    const tile_product product = {.a = {x, f->depth - c * BLOCK > TILE ? x + TILE * f->a_row : NULL},
+                                  .a_row = f->a_row,
+                                  .a_step = f->a_step,
+                                  .offsets = f->offsets,
+                                  .taps = rows,
+                                  .steps = f->steps,
+                                  .b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit,
+                                  .c = sums,
+                                  .c_row = BLOCK,
+                                  .accumulate = accumulate};
+    tile_product_run(&product);
+}
+
+/* dW of a tap for a panel of filters and a block of channels, from its sums. */
+static void give_block(const plan *f, int64_t panel, int64_t c, int64_t tap, const float *sums)
+{
+    const int64_t filters = min64(BLOCK, f->k - panel * BLOCK), channels = min64(BLOCK, f->depth - c * BLOCK);
+    const int64_t filter = f->x.taps * f->depth;
+    const bool accumulate = f->call->accumulate >> 1 & 1;
+    float *dw = gr__f32(f->call->d_in[1]) + panel * BLOCK * filter + tap * f->depth + c * BLOCK;
+    float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
+    transpose(sums, BLOCK, channels, filters, turned, BLOCK);
+    for (int64_t i = 0; i < filters; i++)
+        for (int64_t j = 0; j < channels; j += VL) {
+            const int64_t n = min64(VL, channels - j);
+            float *to = dw + i * filter + j;
+            const vec sum = vec_load_n(turned + i * BLOCK + j, n);
+            vec_store_n(to, accumulate ? vec_load_n(to, n) + sum : sum, n);
+        }
 }
 
 /* Chunk: a part of the units, from beginning to end, in a slot of its own. */
@@ -209,16 +227,30 @@ static void part_chunk(void *arg, int64_t part)
 {
     const plan *f = arg;
     const span units = part_of(f->units, part, f->parts);
-    memset(sums_of(f, part, 0, 0), 0, (size_t)f->part_floats * sizeof *f->sums);
     tiles_begin();
     for (int64_t unit = units.begin; unit < units.end; unit++) {
         for (int64_t i = 0; i < f->x_rows + f->rows; i++)
             copy_row(f, unit, part, i);
         for (int64_t c = 0; c < f->blocks_c; c++)
             for (int64_t panel = 0; panel < f->panels; panel++)
-                sum_unit(f, unit, part, panel, c, sums_of(f, part, panel, c));
+                for (int64_t tap = 0; tap < f->x.taps; tap++)
+                    sum_unit(f, unit, part, panel, c, tap, sums_of(f, part, panel, c, tap), unit > units.begin);
     }
     tiles_end();
+}
+
+/* Chunk (panel, tap): the parts put together in order. */
+static void combine_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const int64_t panel = chunk / f->x.taps, tap = chunk % f->x.taps;
+    for (int64_t c = 0; c < f->blocks_c; c++) {
+        float *sums = sums_of(f, 0, panel, c, tap);
+        for (int64_t part = 1; part < f->parts; part++)
+            for (int64_t i = 0; i < BLOCK * BLOCK; i += VL)
+                vec_store(sums + i, vec_load(sums + i) + vec_load(sums + part * f->part_floats + i));
+        give_block(f, panel, c, tap, sums);
+    }
 }
 
 /* Chunk (unit at work, row). */
@@ -234,21 +266,38 @@ static void block_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     const int64_t panel = chunk % f->panels, c = chunk / f->panels;
-    float *sums = sums_of(f, 0, panel, c);
-    if (f->first == 0)
-        memset(sums, 0, (size_t)(f->x.taps * BLOCK * BLOCK) * sizeof *sums);
     tiles_begin();
-    for (int64_t slot = 0; slot < f->held; slot++)
-        sum_unit(f, f->first + slot, slot, panel, c, sums);
+    for (int64_t tap = 0; tap < f->x.taps; tap++)
+        for (int64_t slot = 0; slot < f->held; slot++)
+            sum_unit(f, f->first + slot, slot, panel, c, tap, sums_of(f, 0, panel, c, tap), f->first + slot > 0);
     tiles_end();
 }
 
-static void run_blocks(plan *f)
+/* Chunk (panel, tap), where all units are at work: the sums need no memory. */
+static void whole_chunk(void *arg, int64_t chunk)
 {
+    const plan *f = arg;
+    const int64_t panel = chunk / f->x.taps, tap = chunk % f->x.taps;
+    float sums[BLOCK * BLOCK] __attribute__((aligned(64)));
+    tiles_begin();
+    for (int64_t c = 0; c < f->blocks_c; c++) {
+        for (int64_t unit = 0; unit < f->units; unit++)
+            sum_unit(f, unit, unit, panel, c, tap, sums, unit > 0);
+        give_block(f, panel, c, tap, sums);
+    }
+    tiles_end();
+}
+
+static void run_units(plan *f)
+{
+    const gr_exec *exec = f->call->exec;
     for (f->first = 0; f->first < f->units; f->first += f->at_once) {
         f->held = min64(f->at_once, f->units - f->first);
-        gr_parallel_for(f->call->exec, f->held * (f->x_rows + f->rows), copy_chunk, f);
-        gr_parallel_for(f->call->exec, f->blocks_c * f->panels, block_chunk, f);
+        gr_parallel_for(exec, f->held * (f->x_rows + f->rows), copy_chunk, f);
+        if (f->whole)
+            gr_parallel_for(exec, f->panels * f->x.taps, whole_chunk, f);
+        else
+            gr_parallel_for(exec, f->blocks_c * f->panels, block_chunk, f);
     }
 }
 
@@ -256,26 +305,6 @@ static void run_blocks(plan *f)
 INLINE void give(float *d, float sum, bool accumulate)
 {
     *d = accumulate ? *d + sum : sum;
-}
-
-/* Chunk (panel, tap): the parts put together in order, and turned. */
-static void combine_chunk(void *arg, int64_t chunk)
-{
-    const plan *f = arg;
-    const int64_t k = chunk / f->x.taps * BLOCK, tap = chunk % f->x.taps, filters = min64(BLOCK, f->k - k);
-    float *dw = gr__f32(f->call->d_in[1]) + k * f->x.taps * f->depth + tap * f->depth;
-    float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
-    for (int64_t c = 0; c < f->depth; c += BLOCK) {
-        const int64_t channels = min64(BLOCK, f->depth - c);
-        float *sums = sums_of(f, 0, k / BLOCK, c / BLOCK) + tap * BLOCK * BLOCK;
-        for (int64_t part = 1; part < f->parts; part++)
-            for (int64_t i = 0; i < channels * BLOCK; i++)
-                sums[i] += sums[part * f->part_floats + i];
-        transpose(sums, BLOCK, channels, filters, turned, BLOCK);
-        for (int64_t i = 0; i < filters; i++)
-            for (int64_t j = 0; j < channels; j++)
-                give(dw + i * f->x.taps * f->depth + c + j, turned[i * BLOCK + j], f->call->accumulate >> 1 & 1);
-    }
 }
 
 /* Chunk: a part of the batch, summed pixel after pixel. */
@@ -318,8 +347,9 @@ void tiled_grad_w_run(const gr_call *call, const gr_geometry *g)
     if (f.parts > 1)
         gr_parallel_for(call->exec, f.parts, part_chunk, &f);
     else
-        run_blocks(&f);
-    gr_parallel_for(call->exec, f.panels * f.x.taps, combine_chunk, &f);
+        run_units(&f);
+    if (!f.whole)
+        gr_parallel_for(call->exec, f.panels * f.x.taps, combine_chunk, &f);
 }
 
 size_t tiled_grad_w_scratch(const gr_call *call, const gr_geometry *g)

@@ -133,12 +133,12 @@ static void run_panel(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t 
                             .steps = steps,
                             .b = s->w + panel * l->taps * steps * B_STEP,
                             .c = sums,
-                            .c_row = BLOCK,
-                            .passing = true};
+                            .c_row = BLOCK};
     for (int64_t i = 0; i < tiles; i += 2) {
         const pixel_tile upper = tile_at(s, unit, slot, i), lower = tile_at(s, unit, slot, i + 1);
         product.a[0] = upper.a;
         product.a[1] = i + 1 < tiles ? lower.a : NULL;
+        product.passing = i > 0; /* the first time filters are to stay in the second-level cache */
         tile_product_run(&product);
         store_tile(s, &upper, sums, panel);
         if (product.a[1])
