@@ -4,8 +4,8 @@
  *   dW[k,r,s,c] = sum over pixels of dz[pixel,k] x[window of the pixel, r,s,c]
  *
  * The sum runs over pixels, so tiles want x with the pixels of a row side by side, [channel][pixel], and dz in pairs of
- * pixels. A filter tap is then nothing but another place to begin in a row of x. A unit - some rows of a group of images -
- * is turned and copied; then each block of sums goes over it with its c in registers.
+ * pixels. A filter tap is then nothing but another place to begin in a row of x. A unit - some rows of a group of
+ * images - is turned and copied; then each block of sums goes over it with its c in registers.
  *
  * Where an output row does not end with a step, the rest of the step has zeros for dz. They must not meet pixels of x,
  * which may be infinite: there x is copied once for each column of taps, with zeros behind the last output pixel.

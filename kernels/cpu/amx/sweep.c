@@ -1,9 +1,9 @@
 /*
  * sweep.c - see sweep.h.
  *
- * Units are as large as a quarter of a second-level cache allows, so that a panel of filters, which comes from farther away
- * where there are many of them, is used for many pixels. Where there are many units, each is copied and multiplied by
- * one thread, whose cache it does not leave; where there are few, all threads copy them, then take panels of them.
+ * Units are as large as a quarter of a second-level cache allows, so that a panel of filters, which comes from farther
+ * away where there are many of them, is used for many pixels. Where there are many units, each is copied and multiplied
+ * by one thread, whose cache it does not leave; where there are few, all threads copy them, then take panels of them.
  */
 #include "kernels/cpu/amx/sweep.h"
 
