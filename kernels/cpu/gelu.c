@@ -40,10 +40,10 @@ INLINE vec polynomial(vec x, int degree, const float *c)
     return sum;
 }
 
-/* How near the functions are: as floats, or as what bf16 shows of a gradient or of a result. */
-typedef enum { FLOATS, BF16_GRADIENT, BF16_RESULT } nearness;
+/* How accurate the functions are: as floats, or as what bf16 shows of a gradient or of a result. */
+typedef enum { FLOATS, BF16_GRADIENT, BF16_RESULT } accuracy;
 
-INLINE nearness near(gr_type type, nearness of_bf16)
+INLINE accuracy accuracy_for(gr_type type, accuracy of_bf16)
 {
     return type == GR_BF16 ? of_bf16 : FLOATS;
 }
@@ -52,7 +52,7 @@ INLINE nearness near(gr_type type, nearness of_bf16)
  * 2^shifted exp(r): shifted has ROUND added. Coefficients: exp through Chebyshev nodes, 2.6e-9; those of the least
  * relative error, 2.6e-6 and 7.5e-5.
  */
-INLINE vec exponential(vec shifted, vec r, nearness to)
+INLINE vec exponential(vec shifted, vec r, accuracy to)
 {
     static const float c[] = {1.0f,           1.000000039f,    0.5000000048f,  0.1666641135f,
                               0.04166634769f, 0.008375471851f, 0.001394153989f};
@@ -69,7 +69,7 @@ INLINE vec exponential(vec shifted, vec r, nearness to)
  * exp(-z^2 / 2) for z up to FAR. The exponential would make up to 169 times as much of z^2's own rounding; so a float z
  * is cut into 12 leading bits, whose square is exact, and the rest.
  */
-INLINE vec exp_of_half_square(vec z, nearness to)
+INLINE vec exp_of_half_square(vec z, accuracy to)
 {
     const vec high = to == FLOATS ? (vec)((ivec)z & ~0xfff) : z, square = high * high * 0.5f;
     const vec shifted = ROUND - square * LOG2_E, n = shifted - ROUND;
@@ -80,7 +80,7 @@ INLINE vec exp_of_half_square(vec z, nearness to)
 }
 
 /* h(q), 1.1e-8, 2.3e-6 and 4.4e-5 from it: the latter two by the least relative error. */
-INLINE vec varying(vec q, nearness to)
+INLINE vec varying(vec q, accuracy to)
 {
     static const float c[] = {0.7552851376f,    -0.6078966428f,   0.3871367201f,   -0.1865219905f,   0.06040685519f,
                               -0.007534081622f, -0.003531226238f, 0.001580528864f, 0.0002165197531f, -0.000113815705f};
@@ -91,12 +91,12 @@ INLINE vec varying(vec q, nearness to)
 }
 
 /* Phi(x), and exp(-x^2 / 2); both 0 in the lower tail where no float is left. */
-INLINE vec normal(vec x, vec *bell, nearness to)
+INLINE vec normal(vec x, vec *bell, accuracy to)
 {
     const vec size = (vec)((ivec)x & INT32_MAX);
     const mask far = vec_less(vec_all(FAR), size);
     const vec z = vec_select(far, vec_all(FAR), size), e = exp_of_half_square(z, to);
-    const vec share = to == BF16_RESULT ? vec_near_inverse(z + 4) : 1 / (z + 4);
+    const vec share = to == BF16_RESULT ? vec_approximate_reciprocal(z + 4) : 1 / (z + 4);
     const vec tail = vec_select(far, (vec){0}, e * varying((z - 4) * share, to) * share);
     *bell = vec_select(far, (vec){0}, e);
     return vec_select(vec_less(x, (vec){0}), tail, 1 - tail);
@@ -113,7 +113,7 @@ INLINE void result_at(const void *arg, gr_type type, int64_t i, int64_t n)
     const plan *f = arg;
     const vec x = load_as_n(type, f->x, i, n);
     vec bell;
-    store_as_n(type, f->out, i, product(x, normal(x, &bell, near(type, BF16_RESULT))), n);
+    store_as_n(type, f->out, i, product(x, normal(x, &bell, accuracy_for(type, BF16_RESULT))), n);
 }
 
 INLINE void gradient_at(const void *arg, gr_type type, int64_t i, int64_t n)
@@ -121,7 +121,7 @@ INLINE void gradient_at(const void *arg, gr_type type, int64_t i, int64_t n)
     const plan *f = arg;
     const vec x = load_as_n(type, f->x, i, n);
     vec bell;
-    const vec share = normal(x, &bell, near(type, BF16_GRADIENT));
+    const vec share = normal(x, &bell, accuracy_for(type, BF16_GRADIENT));
     const vec dx = load_as_n(type, f->dy, i, n) * (share + product(x, bell) * DENSITY_AT_0);
     store_as_n(type, f->out, i, f->accumulate ? load_as_n(type, f->out, i, n) + dx : dx, n);
 }

@@ -269,7 +269,7 @@ INLINE vec vec_relu(vec v)
 }
 
 /* 1 / v of a normal v, at most 2^-14 of it away. */
-INLINE vec vec_near_inverse(vec v)
+INLINE vec vec_approximate_reciprocal(vec v)
 {
 #if defined(__AVX512F__)
     return (vec)_mm512_rcp14_ps((__m512)v);
