@@ -48,7 +48,7 @@ template <class E> static void forward(const gr_call *call)
     const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
     const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu, false};
     const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &g);
-    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), NULL, K, taps);
+    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), K, taps);
     gemm(call->exec, x, w, y, g.n * g.p * g.q, K, taps);
 }
 

@@ -179,7 +179,7 @@ template <class E> static void forward(const gr_call *call)
     const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,
                            (int)conv->pad_left};
     const auto x = image_positions(elements<E>(call->in[0]), &place);
-    const auto w = by_line(elements<E>(call->in[1]), NULL, g.K, conv->r * conv->s * conv->c);
+    const auto w = by_line(elements<E>(call->in[1]), g.K, conv->r * conv->s * conv->c);
     if (is_whole(x) && is_whole(w))
         forward_shaped(call, whole_of(x), whole_of(w), f);
     else

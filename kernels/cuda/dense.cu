@@ -49,7 +49,7 @@ template <class E> static void forward(const gr_call *call)
     const extents g = extents_of(call);
     const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]); /* [N,in], [in,out] */
     const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), g.out, args->relu, false};
-    gemm(call->exec, by_line(x, NULL, g.N, g.in), by_depth(w, NULL, g.out, g.in), y, g.N, g.out, g.in);
+    gemm(call->exec, by_line(x, g.N, g.in), by_depth(w, g.out, g.in), y, g.N, g.out, g.in);
 }
 
 template <class E> static void backward(const gr_call *call)
@@ -61,11 +61,11 @@ template <class E> static void backward(const gr_call *call)
     const unsigned add = call->accumulate;
     if (call->d_in[0]) {
         const result<E> dx = {elements<E>(call->d_in[0]), NULL, g.in, false, (add & 1) != 0};
-        gemm(call->exec, by_line(dy, mask, g.N, g.out), by_line(w, NULL, g.in, g.out), dx, g.N, g.in, g.out);
+        gemm(call->exec, masked_by(by_line(dy, g.N, g.out), mask), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
     }
     if (call->d_in[1]) {
         const result<float> dw = {elements<float>(call->d_in[1]), NULL, g.out, false, (add & 2) != 0};
-        gemm(call->exec, by_depth(x, NULL, g.in, g.N), by_depth(dy, mask, g.out, g.N), dw, g.in, g.out, g.N);
+        gemm(call->exec, by_depth(x, g.in, g.N), masked_by(by_depth(dy, g.out, g.N), mask), dw, g.in, g.out, g.N);
     }
     if (call->d_in[2])
         column_sums(call->exec, elements<float>(call->d_in[2]), masked_rows<E>{dy, mask, g.out}, g.N, g.out,

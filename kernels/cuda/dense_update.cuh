@@ -36,7 +36,8 @@ template <class E> static void dense_dx_db(const gr_exec *exec, const dense_upda
 {
     const result<float> to = {dx, NULL, u->in, false, false};
     if (dx)
-        gemm(exec, by_line(u->dy, u->y, u->N, u->out), by_line(u->w, NULL, u->in, u->out), to, u->N, u->in, u->out);
+        gemm(exec, masked_by(by_line(u->dy, u->N, u->out), u->y), by_line(u->w, u->in, u->out), to, u->N, u->in,
+             u->out);
     if (db)
         column_sums(exec, db, masked_rows<E>{u->dy, u->y, u->out}, u->N, u->out, false);
 }
@@ -44,7 +45,7 @@ template <class E> static void dense_dx_db(const gr_exec *exec, const dense_upda
 /* dW[in,out], handed to a destination that changes w by it. */
 template <class E, class TO> static void dense_dw(const gr_exec *exec, const dense_update<E> *u, const TO &to)
 {
-    gemm(exec, by_depth(u->x, NULL, u->in, u->N), by_depth(u->dy, u->y, u->out, u->N), to, u->in, u->out, u->N);
+    gemm(exec, by_depth(u->x, u->in, u->N), masked_by(by_depth(u->dy, u->out, u->N), u->y), to, u->in, u->out, u->N);
 }
 
 #endif

@@ -20,9 +20,9 @@ template <class E> struct plain_gradient {
     int p, q, k;
 };
 
-template <class E> static inline matrix_by_depth<E> gradient_filters(const plain_gradient<E> &dz, int64_t n)
+template <class E> static inline masked<matrix_by_depth<E>> gradient_filters(const plain_gradient<E> &dz, int64_t n)
 {
-    return by_depth(dz.dy, dz.y, dz.k, n * dz.p * dz.q);
+    return masked_by(by_depth(dz.dy, dz.k, n * dz.p * dz.q), dz.y);
 }
 
 template <class E> struct gradient_by_tap {

@@ -59,11 +59,6 @@ GR_DEVICE piece<typename O::element> operand_piece(const whole<O> *o, const type
     return piece_in_place(o, line, depth);
 }
 
-/* A type that is not deduced: NULL fits where a pointer to it is asked for. */
-template <class E> struct itself {
-    typedef E type;
-};
-
 template <class E> GR_DEVICE int at_most_a_piece(int64_t count)
 {
     return count >= piece<E>::COUNT ? (int)piece<E>::COUNT : count > 0 ? (int)count : 0;

@@ -31,8 +31,9 @@ template <class E> GR_DEVICE quad quad_load(const E *x, int64_t i, int64_t count
     quad v;
     if (i + QUAD <= count)
         return quad_whole(x + i);
-    for (int j = 0; j < QUAD; j++) /* a fixed count: the loop is unrolled and v stays in registers */
+    for (int j = 0; j < QUAD - 1; j++) /* a fixed count: the loop is unrolled and v stays in registers */
         v.at[j] = i + j < count ? float_of(x[i + j]) : 0;
+    v.at[QUAD - 1] = 0; /* which would have made it whole */
     return v;
 }
 
@@ -47,7 +48,7 @@ template <class E> GR_DEVICE void quad_store(E *y, int64_t i, int64_t count, qua
     if (i + QUAD <= count) {
         quad_write(y + i, v);
     } else {
-        for (int j = 0; j < QUAD; j++)
+        for (int j = 0; j < QUAD - 1; j++)
             if (i + j < count)
                 y[i + j] = element_of<E>(v.at[j]);
     }

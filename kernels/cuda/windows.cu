@@ -69,11 +69,12 @@ static __global__ void max_pool2d_forward(E *y, uint8_t *argmax, const E *x, axi
             for (int64_t w = ws.begin; w < ws.end; w++) {
                 const int tap = tap_of(&down, o.row, h) * (int)across.taps + tap_of(&across, o.column, w);
                 const pack<V> value = pack_load<V>(x + ((o.n * down.size + h) * across.size + w) * m.C + at.c);
-                for (int j = 0; j < V; j++)
-                    if (where[j] < 0 || value.at[j] > best.at[j] || (isnan(value.at[j]) && !isnan(best.at[j]))) {
-                        best.at[j] = value.at[j];
-                        where[j] = tap;
-                    }
+                for (int j = 0; j < V; j++) {
+                    const bool larger = !(value.at[j] <= best.at[j] || isnan(best.at[j])); /* or a NaN */
+                    const bool taken = where[j] < 0 || larger;
+                    best.at[j] = taken ? value.at[j] : best.at[j];
+                    where[j] = taken ? tap : where[j];
+                }
             }
         pack_store<V>(y + i * m.C + at.c, best, false);
         if (argmax)
