@@ -241,15 +241,15 @@ static void check_backward(pair *p)
 }
 
 /*
- * Both types for rows that are small enough for goldens, else one or the other: the kernels have one text. Kernels of
- * halves alone take bf16.
+ * Both types for rows that are small enough for goldens and for those that look at code of nvcc's, else one or the other:
+ * the kernels have one text. Kernels of halves alone take bf16.
  */
 void device_check_halves(const table_device *d, const truth *t, gr_pool *const pools[POOLS])
 {
     const row *r = t->run.row;
     const gr_kernel *kernel = &d->kernels[r->op->id];
     for (int type = 0; kernel->halves && type < 2; type++) {
-        const bool this_one = r->golden || d->halves || r->hash % 2 == (unsigned)type;
+        const bool this_one = r->golden || r->gpu || d->halves || r->hash % 2 == (unsigned)type;
         if (!this_one || !table_device_takes(d, type ? GR_BF16 : GR_F16))
             continue;
         pair p;

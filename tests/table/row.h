@@ -10,6 +10,7 @@ typedef struct {
     const char *text; /* the line: name, specification and seed in one */
     bool golden;      /* PyTorch's answer is committed */
     bool host;        /* not for the CUDA kernels */
+    bool gpu;         /* for them as nvcc makes them alone */
     uint64_t hash;    /* FNV-1a of text: the key of every number drawn for this row */
     const gr_op *op;
     int ndim[GR_MAX_IN]; /* by input slot; -1: absent */
