@@ -10,7 +10,7 @@ branch, are left out: only tensors of more than 2^32 elements come to them.
 With --reasons it fails where a kernel that is launched is under 95 %, or one is never launched, and no row of CSV says
 why; where one is under what its row says; and where a row speaks of nothing any more. A row has
 
-  arch     75, 80, 90, or * for all
+  arch     75, 80, 90, several of them, or * for all
   kernel   a pattern of the shell for the name; "all" for all that are launched, together
   least    percent; "never" of kernels that are never launched
   reason   why not more
@@ -111,25 +111,29 @@ def is_enough(kernel, least):
     return kernel.launches > 0 and share(kernel) >= float(least)
 
 
+def is_of(reason, arch):
+    return reason.arch == "*" or str(arch) in reason.arch.split()
+
+
 def unexplained(kernels, shown, path):
     """What CSV has no row for, and rows that nothing belongs to any more: as lines."""
     reasons = [Reason(*row) for row in csv.reader(line for line in open(path) if not line.startswith("#"))][1:]
-    archs = {str(arch) for arch, _ in kernels}
+    archs = {arch for arch, _ in kernels}
     used = set()
     for (arch, name), kernel in sorted(kernels.items()):
         if is_enough(kernel, ENOUGH):
             continue
-        fitting = [r for r in reasons if r.arch in ("*", str(arch)) and fnmatch.fnmatchcase(shown[name], r.kernel)]
+        fitting = [r for r in reasons if is_of(r, arch) and fnmatch.fnmatchcase(shown[name], r.kernel)]
         used.update(fitting)
         if not any(is_enough(kernel, r.least) for r in fitting):
             yield f"sm_{arch} {shown[name]}: {state_of(kernel)}, and no reason for it"
     for reason in reasons:
         if reason.kernel == "all":
-            for arch in archs & {reason.arch}:
-                reached = percent(total([k for key, k in kernels.items() if key[0] == int(arch)]))
+            for arch in (arch for arch in archs if is_of(reason, arch)):
+                reached = percent(total([k for key, k in kernels.items() if key[0] == arch]))
                 if reached < float(reason.least):
                     yield f"sm_{arch}: {reached:.2f} % of all instructions, not {reason.least}"
-        elif reason not in used and (reason.arch == "*" or reason.arch in archs):
+        elif reason not in used and any(is_of(reason, arch) for arch in archs):
             yield f"{reason.kernel}: no kernel wants this reason any more"
 
 

@@ -19,6 +19,8 @@ CASES = {
     "a reason": ({"a": (NINE_TENTHS, NONE)}, ["*,a,90,why"], None),
     "less than its reason says": ({"a": (NINE_TENTHS, NONE)}, ["*,a,91,why"], "a: 90.0 %, and no reason"),
     "of another architecture": ({"a": (NINE_TENTHS, NONE)}, ["75,a,90,why"], "a: 90.0 %, and no reason"),
+    "of several": ({"a": (NINE_TENTHS, NONE)}, ["75 80,a,90,why"], None),
+    "of several others": ({"a": (NINE_TENTHS, NONE)}, ["75 90,a,90,why"], "a: 90.0 %, and no reason"),
     "a pattern": ({"a<int>": (NINE_TENTHS, NONE)}, ['*,"a<*",90,why'], None),
     "long divisions": ({"a": (NINE_TENTHS, REST)}, [], None),
     "never launched": ({"a": None, "b": (ALL, NONE)}, [], "a: never launched, and no reason"),
@@ -27,6 +29,7 @@ CASES = {
     "a reason too many": ({"a": (ALL, NONE)}, ["*,a,90,why"], "a: no kernel wants this reason"),
     "one run makes up for another": ({"a": (NINE_TENTHS, NONE), "a ": (REST, NONE)}, [], None),
     "all together": ({"a": (NINE_TENTHS, NONE), "b": (ALL, NONE)}, ["*,a,90,why", "80,all,95,why"], None),
+    "not enough for several": ({"a": (NINE_TENTHS, NONE)}, ["*,a,90,why", "75 80,all,95.1,why"], "not 95.1"),
     "not enough": ({"a": (NINE_TENTHS, NONE), "b": (ALL, NONE)}, ["*,a,90,why", "80,all,95.1,why"], "not 95.1"),
 }
 
