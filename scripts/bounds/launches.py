@@ -97,30 +97,32 @@ def plain(name):
     return re.sub(r"\(anonymous namespace\)::|_INTERNAL_\w+?_cu_[0-9a-f]{8}(_\d+)?::", "", name).replace("> >", ">>")
 
 
-def last_update(launches):
-    """The second of two updates, which must launch what the first does."""
+def second_update(one, two):
+    """What a run of two updates launches behind what a run of one does: not what comes before the first update, nor
+    what the first does alone."""
     def shapes(part):
         return [(launch.kernel, launch.grid, launch.block, launch.shared) for launch in part]
-    half = len(launches) // 2
-    if not launches or shapes(launches[:half]) != shapes(launches[half:]):
-        raise Refused(f"two updates made {len(launches)} launches, the second other ones than the first: "
-                      "which are one update's cannot be told")
-    return launches[half:]
+    if len(two) <= len(one) or shapes(two[:len(one)]) != shapes(one):
+        raise Refused(f"a run of one update made {len(one)} launches, one of two {len(two)}, which do not begin like "
+                      "them: which are one update's cannot be told")
+    return two[len(one):]
 
 
 def of_update(program, recipe, batch, multiprocessors, precision=None):
-    """What one update of a recipe launches at a batch size on a GPU of so many multiprocessors; the program is the
-    tool, with the device simt."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "launches"
-        words = [str(program), "train", recipe, "--procedural", "--batch", str(batch), "--updates", "2", "--device",
-                 "simt", "--last-batch", "wrap", "--no-evaluation", "--no-graph"]
-        words += ["--precision", precision] if precision else []
-        environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1",
-                           GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors))
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-        if done.returncode != 0:
-            raise Refused(done.stderr.strip() or f"{' '.join(words)} ended with {done.returncode}")
-        if not path.exists():
-            raise Refused(f"{program} wrote down no launch: it is another version than this script")
-        return last_update(read(path))
+    """What an update of a recipe, the second, launches at a batch size on a GPU of so many multiprocessors; the program
+    is the tool, with the device simt."""
+    def run(updates):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "launches"
+            words = [str(program), "train", recipe, "--procedural", "--batch", str(batch), "--updates", str(updates),
+                     "--device", "simt", "--last-batch", "wrap", "--no-evaluation", "--no-graph"]
+            words += ["--precision", precision] if precision else []
+            environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1",
+                               GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors))
+            done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+            if done.returncode != 0:
+                raise Refused(done.stderr.strip() or f"{' '.join(words)} ended with {done.returncode}")
+            if not path.exists():
+                raise Refused(f"{program} wrote down no launch: it is another version than this script")
+            return read(path)
+    return second_update(run(1), run(2))

@@ -50,10 +50,12 @@ class Reading(unittest.TestCase):
 
     def test_the_second_update(self):
         one = [launch(), launch(), launch("sum(float*)", (7, 1, 1))]
-        self.assertEqual(launches.last_update(one + one), one)
-        for lost in (one + one[:-1], one + [*one[:-1], launch("sum(float*)", (8, 1, 1))], []):
+        before, once = [launch("augment(float*)", (9, 1, 1))] * 3, [launch("lookahead(float*)", (2, 1, 1))]
+        self.assertEqual(launches.second_update(one, one + one), one)
+        self.assertEqual(launches.second_update(before + one + once, before + one + once + one), one)
+        for lost in ([], one, [*one[:-1], launch("sum(float*)", (8, 1, 1))] + one):
             with self.assertRaises(launches.Refused):
-                launches.last_update(lost)
+                launches.second_update(one, lost)
 
     def test_names(self):
         self.assertEqual(ours.address("void f<g<int, 4>, (kind)1>(g<int, 4>, float*)"),
@@ -114,13 +116,18 @@ class Recorded(unittest.TestCase):
             words = ["--batch", str(BATCH), "--updates", "2", "--last-batch", "wrap", "--no-graph"]
             subprocess.run([*TRAIN, *words], capture_output=True, check=True,
                            env={**os.environ, "GRADUS_SIMT_LAUNCHES": str(path)})
-            self.assertEqual(launches.last_update(launches.read(path)), self.update)
+            self.assertEqual(launches.read(path)[-len(self.update):], self.update)
         counted = collections.Counter(one.base for one in self.update)
         calls = self.calls()
         for operation, kernel in (("normalise", "normalise"), ("adam_step", "adam_step"), ("accuracy", "accuracy"),
                                   ("tally", "tally")):
             self.assertEqual(counted[kernel], calls[operation], kernel)
         self.assertGreaterEqual(len(self.update), sum(calls.values()))
+
+    def test_what_comes_before(self):
+        """cifar10-94 looks at pictures first, for its filters; a copy of the weights is made in the first update."""
+        counted = collections.Counter(one.base for one in launches.of_update(GRADUS, "cifar10-94", BATCH, 108))
+        self.assertEqual((counted["augment"], counted["lookahead_step"]), (1, 0))
 
     def test_grids_and_parameters(self):
         pixels = BATCH * 32 * 32 * 3
