@@ -93,8 +93,10 @@ def names_of(mangled):
 
 
 def plain(name):
-    """A readable name without what nvcc puts before the names that are a file's own."""
-    return re.sub(r"\(anonymous namespace\)::|_INTERNAL_\w+?_cu_[0-9a-f]{8}(_\d+)?::", "", name).replace("> >", ">>")
+    """A readable name without what nvcc puts before the names that are a file's own, and without the types of a
+    function, &(g(float)), that is an argument of a template."""
+    own = re.sub(r"\(anonymous namespace\)::|_INTERNAL_\w+?_cu_[0-9a-f]{8}(_\d+)?::", "", name)
+    return re.sub(r"&\((\w+)\([^()]*\)\)", r"&\1", own).replace("> >", ">>")
 
 
 def second_update(one, two):

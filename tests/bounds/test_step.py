@@ -62,6 +62,7 @@ class Reading(unittest.TestCase):
                          "(void *)(void (*)(g<int, 4>, float*))&f<g<int, 4>, (kind)1>")
         self.assertEqual(ours.address("adam_step(float*, long)"), "(void *)(void (*)(float*, long))&adam_step")
         self.assertEqual(launches.plain("_INTERNAL_0a1b2c3d_7_unit_cu_0123abcd::f<g<int> >(int)"), "f<g<int>>(int)")
+        self.assertEqual(launches.plain("void f<float, &(g(float))>(float*)"), "void f<float, &g>(float*)")
 
     def test_sums(self):
         found = step.add_up([line("a", 3, 10, 4), line("b", 1, 100, 50), line("c", 5, 8, 1, "not relied on")])
