@@ -241,8 +241,8 @@ static void check_backward(pair *p)
 }
 
 /*
- * Both types for rows that are small enough for goldens and for those that look at code of nvcc's, else one or the other:
- * the kernels have one text. Kernels of halves alone take bf16.
+ * Both types for rows that are small enough for goldens and for those that are there for nvcc's code, else one or the
+ * other: the kernels have one text. Kernels of halves alone take bf16.
  */
 void device_check_halves(const table_device *d, const truth *t, gr_pool *const pools[POOLS])
 {
