@@ -19,12 +19,20 @@ python3 scripts/mutants.py | tee "$out/mutants.txt" || echo "mutants survived: s
 python3 scripts/mutants.py --cuda | tee "$out/mutants_cuda.txt" ||
     echo "mutants survived: see $out/mutants_cuda.txt" >&2
 
-# Machine code for the other GPUs beside its budget; the full tests have looked at sm_80's.
+# Machine code for the other GPUs beside its budget, and their PTX, each in an order of its own, beside what of it was
+# run; the full tests have looked at sm_80's.
 if command -v nvcc >/dev/null; then
     cmake -S . -B build/code -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRADUS_TESTS=ON -DGRADUS_CUDA=ON \
-        "-DCMAKE_CUDA_ARCHITECTURES=75-real;90a-real" >/dev/null
-    cmake --build build/code --target gradus
+        "-DCMAKE_CUDA_ARCHITECTURES=75;90a" "-DGRADUS_PTX=75;90a" >/dev/null
+    cmake --build build/code --target gradus test_table_ptx
     ctest --test-dir build/code --tests-regex machine_code
+    cover=$PWD/build/code/ptx_coverage.jsonl table=build/code/tests/ptx/test_table_ptx
+    rm -f "$cover"
+    for order in "arch=75 order=reverse copies=early streams=early" "arch=90 order=random copies=late"; do
+        "$table" --list | cut -d' ' -f1 | sort -u |
+            GRADUS_PTX="$order cover=$cover" xargs -P 2 -I{} "$table" --device cuda --op {}
+    done
+    python3 -B tests/ptx/coverage.py --reasons tests/ptx/unreached.csv "$cover"
 fi
 
 # Ten minutes of each fuzz target, from its corpus; what a target finds stays in $out and ends the run.
