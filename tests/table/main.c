@@ -148,7 +148,8 @@ static int check_rows(const settings *s, int rows_of[GR_OP_COUNT])
         row r;
         const char *why = "another row has the same line";
         bool good = row_parse(lines[i].text, lines[i].golden, &r, &why);
-        r.host = lines[i].host, r.gpu = lines[i].gpu;
+        r.host = lines[i].host;
+        r.gpu = lines[i].gpu;
         for (int j = 0; j < i; j++)
             good &= strcmp(lines[i].text, lines[j].text) != 0;
         if (!good) {
