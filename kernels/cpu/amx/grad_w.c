@@ -99,7 +99,7 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
     f.x_turned = scratch_halves(&s, f.at_once * f.blocks_c * f.x_unit);
     f.dz_pairs = scratch_halves(&s, f.at_once * f.panels * f.dz_unit);
     f.offsets = (int64_t *)scratch_take(&s, 2 * f.rows);
-    f.sums = scratch_take(&s, f.whole ? 0 : f.parts * f.part_floats);
+    f.sums = scratch_take(&s, f.whole || !call->d_in[1] ? 0 : f.parts * f.part_floats);
     f.db_sums = scratch_take(&s, call->d_in[2] ? SUMMED * f.k : 0);
     f.bytes = s.used;
     return f;
@@ -301,12 +301,6 @@ static void run_units(plan *f)
     }
 }
 
-/* d (+)= sum, of floats. */
-INLINE void give(float *d, float sum, bool accumulate)
-{
-    *d = accumulate ? *d + sum : sum;
-}
-
 /* Chunk: a part of the batch, summed pixel after pixel. */
 static void db_chunk(void *arg, int64_t part)
 {
@@ -326,12 +320,13 @@ static void db_chunk(void *arg, int64_t part)
 
 static void add_db(const plan *f)
 {
+    float *db = gr__f32(f->call->d_in[2]);
     gr_parallel_for(f->call->exec, SUMMED, db_chunk, (void *)f);
     for (int64_t k = 0; k < f->k; k++) {
         float sum = f->db_sums[k];
         for (int64_t part = 1; part < SUMMED; part++)
             sum += f->db_sums[part * f->k + k];
-        give(gr__f32(f->call->d_in[2]) + k, sum, f->call->accumulate >> 2 & 1);
+        db[k] = f->call->accumulate >> 2 & 1 ? db[k] + sum : sum;
     }
 }
 
