@@ -15,7 +15,7 @@
  *           results and the place where it was first met in registers. Windows that overlap compute what they share
  *           again.
  * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads:
- *           pooled_gradient.cuh. db: column_sums.cuh over dY.
+ *           pooled_gradient.cuh. db: column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
  * Shared    forward 17 or 21 KiB of tiles (tensor cores: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window
  *           lies in the activation.
  * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
@@ -28,6 +28,7 @@
  * Measured  not yet.
  */
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/narrow_grad_w.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
 
 enum { POOL_THREADS = 384 /* that a multiprocessor shall hold, at least */ };
@@ -191,7 +192,10 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    return larger(larger(conv_dx_scratch<E>(call->exec, &g.conv, g.K), conv_dw_scratch<E>(call->exec, &g.conv, g.K)),
+    const size_t dx = conv_dx_scratch<E>(call->exec, &g.conv, g.K);
+    if (NARROW_TAKES<E> && is_narrow(&g.conv, &g.pool))
+        return larger(dx, narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K));
+    return larger(larger(dx, conv_dw_scratch<E>(call->exec, &g.conv, g.K)),
                   column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K));
 }
 
@@ -204,11 +208,19 @@ template <class E> static void backward(const gr_call *call)
     const unsigned add = call->accumulate;
     if (call->d_in[0])
         conv_dx(call->exec, elements<E>(call->d_in[0]), da, w, &g.conv, g.K, (add & 1) != 0);
-    if (call->d_in[1])
-        conv_dw(call->exec, elements<float>(call->d_in[1]), da, x, &g.conv, g.K, (add & 2) != 0);
-    if (call->d_in[2])
-        column_sums(call->exec, elements<float>(call->d_in[2]), chosen_rows<E>{dy, argmax, g.K},
-                    g.pool.n * g.pool.p * g.pool.q, g.K, (add & 4) != 0);
+    float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
+    if constexpr (NARROW_TAKES<E>)
+        if (is_narrow(&g.conv, &g.pool)) {
+            if (dw || db)
+                narrow_gradients(call->exec, dw, db, narrow_winners<E>{dy, argmax, (int)g.K}, x, &g.conv, &g.pool,
+                                 (add & 2) != 0, (add & 4) != 0);
+            return;
+        }
+    if (dw)
+        conv_dw(call->exec, dw, da, x, &g.conv, g.K, (add & 2) != 0);
+    if (db)
+        column_sums(call->exec, db, chosen_rows<E>{dy, argmax, g.K}, g.pool.n * g.pool.p * g.pool.q, g.K,
+                    (add & 4) != 0);
 }
 
 /* Where windows overlap, dA is a sum that would have to be rounded to a half: the kernel for floats is asked. */
