@@ -13,7 +13,7 @@
  *               h = i*stride + r - pad = p*(pool_stride*stride) + r - (pad - (u - pool_pad)*stride)
  *           so its tile is a product as in conv2d.cu with another stride and padding. A thread keeps the largest of its
  *           results and the place where it was first met in registers. Windows that overlap compute what they share
- *           again.
+ *           again. Floats of few channels: narrow_forward.cuh.
  * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads:
  *           pooled_gradient.cuh. db: column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
  * Shared    forward 17 or 21 KiB of tiles (tensor cores: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window
@@ -28,6 +28,7 @@
  * Measured  not yet.
  */
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/narrow_forward.cuh"
 #include "kernels/cuda/narrow_grad_w.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
 
@@ -169,9 +170,25 @@ static void forward_shaped(const gr_call *call, const X &x, const W &w, const po
         launch_forward<typename OF::square>(call, x, w, f);
 }
 
+/* By the kernel for few channels, where it takes the call: floats alone, others have tensor cores. */
+template <class E> static bool forward_narrow(const gr_call *, const shapes &)
+{
+    return false;
+}
+template <> bool forward_narrow<float>(const gr_call *call, const shapes &g)
+{
+    if (!is_narrow(&g.conv, &g.pool))
+        return false;
+    narrow_pooled(call->exec, elements<float>(call->out[0]), gr__u8(call->out[1]), elements<float>(call->in[0]),
+                  elements<float>(call->in[1]), elements<float>(call->in[2]), &g.conv, &g.pool, g.K);
+    return true;
+}
+
 template <class E> static void forward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
+    if (forward_narrow<E>(call, g))
+        return;
     const gr_geometry *conv = &g.conv, *pool = &g.pool;
     gr_geometry place =
         *conv; /* the convolution of one place of all windows; its padding differs from place to place */

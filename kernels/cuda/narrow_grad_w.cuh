@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
     const int filter = blockIdx.x / plan.turns * NARROW_FILTERS + threadIdx.x % WARP;
     const int k = min(filter, from.k - 1); /* lanes without a filter do what the last one does */
     float sum[SUMS] = {0};
-    for (digits tile = digits_of(turn, image.tiles); tile.high < image.n;
+    for (digits tile = tile_of(turn, image.tiles); tile.high < image.n;
          tile = digits_add(tile, plan.step, image.tiles)) {
         const digits first = first_window(tile);
         __syncthreads(); /* the last tile has been read */

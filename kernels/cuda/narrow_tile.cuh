@@ -3,8 +3,8 @@
  * pictures: the tile of an image that a block works on.
  *
  * With 3 channels a window of 3 x 3 has 27 numbers: as a matrix of all windows it would be loaded number by number, and
- * each of them several times. So such layers have kernels of their own. A block brings the pixels that 5 x 16 windows of
- * the pooling see into shared memory once:
+ * each of them several times. So such layers have kernels of their own. A block brings the pixels that 5 x 16 windows
+ * of the pooling see into shared memory once:
  *
  *   halo row h - 2 p + pad_top, column w - 2 q + pad_left: pixel (h, w), 0 in the padding; (p, q) the first window
  *
@@ -81,6 +81,13 @@ static inline narrow_image<E> narrow_image_of(const E *x, const gr_geometry *con
 template <class E> static inline int64_t narrow_tiles(const narrow_image<E> &i)
 {
     return (int64_t)i.n * i.tiles.middle * i.tiles.low;
+}
+
+/* A tile from its number, without a division of 64 bits. */
+GR_DEVICE digits tile_of(unsigned number, radices tiles)
+{
+    const unsigned rest = number / tiles.low;
+    return (digits){(int)(rest / tiles.middle), (int)(rest % tiles.middle), (int)(number % tiles.low)};
 }
 
 /* The tile's first window. */
