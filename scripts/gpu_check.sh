@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# gpu_check.sh [--deps FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine with a GPU should
-# do, from a clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside its emulated
-# twin, the operation table, updates with and without graphs; compares training losses with the CPU's; measures
-# ceilings, the ladder, kernels, training steps in every precision and, where PyTorch is installed ($PYTHON, default
-# python3), beside PyTorch's; runs the sanitizers of CUDA. A part that fails or hangs leaves the others alone. What no
-# time is left for is said so. Ends in a short table; everything goes to FILE (default: gpu_check.json), which is
-# written anew after every part.
+# gpu_check.sh [--deps FOLDER] [--built FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine
+# with a GPU should do, from a clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside
+# its emulated twin, the operation table, updates with and without graphs; compares training losses with the CPU's;
+# measures ceilings, the ladder, kernels, training steps in every precision and, where PyTorch is installed ($PYTHON,
+# default python3), beside PyTorch's; runs the sanitizers of CUDA. A part that fails or hangs leaves the others alone.
+# What no time is left for is said so. Ends in a short table; everything goes to FILE (default: gpu_check.json), which
+# is written anew after every part.
 #
 #   --deps FOLDER   Debian packages of what this machine lacks, as files or unpacked with dpkg -x. All that can be
 #                   wanted: apt-get download pkgconf pkgconf-bin libpkgconf3 zlib1g zlib1g-dev libjansson4
 #                   libjansson-dev libcmocka0 libcmocka-dev libstb0 libstb-dev
+#   --built FOLDER  what this script has built in build/gpu on another machine, of these sources at the same place and
+#                   for this GPU (on one without a GPU: CMAKE_CUDA_ARCHITECTURES=90a-real, say): it is not built again
 #   --data FOLDER   real images; the built-in ones are used without
 #
 # GRADUS_CHECK_DEVICE=simt, or ptx where nvcc is (tests/ptx interprets what it makes of the kernels), tries this script
 # itself on a machine without a GPU, with fewer rows and updates and four times the time.
 set -euo pipefail
-deps='' data=(--procedural) out=gpu_check.json device=${GRADUS_CHECK_DEVICE:-cuda} python=${PYTHON:-python3}
+deps='' built='' data=(--procedural) out=gpu_check.json device=${GRADUS_CHECK_DEVICE:-cuda} python=${PYTHON:-python3}
 slower=1 # what stands in for a GPU may take as many times as long
 [ "$device" = cuda ] || slower=4
 minutes=$((10 * slower))
@@ -23,17 +25,18 @@ while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || set -- --help --help
     case $1 in
         --deps) deps=$(realpath "$2") ;;
+        --built) built=$(realpath "$2") ;;
         --data) data=(--data "$(realpath "$2")") ;;
         --out) out=$(realpath -m "$2") ;;
         --minutes) minutes=$2 ;;
-        *) sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
     esac
     shift 2
 done
 cd "$(dirname "$0")/.."
 
-begin=$SECONDS failed=() work=$(mktemp -d) build=$PWD/build/gpu
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+begin=$SECONDS failed=() work=$(mktemp -d) build=${built:-$PWD/build/gpu}
+commit=$(git rev-parse --short HEAD 2>/dev/null || cat "$build/commit" 2>/dev/null || echo unknown)
 trap 'rm -rf "$work"' EXIT
 PATH=$PATH:/usr/local/cuda/bin # where nvcc and compute-sanitizer lie unless somebody has put them elsewhere
 
@@ -89,7 +92,7 @@ architecture() {
 }
 
 build() {
-    local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF) # whatever compilers there are
+    local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON) # whatever compilers there are
     local targets=(gradus_tool test_table test_wrappers test_step_graph)
     case $device in
         simt) options+=(-DGRADUS_CUDA=OFF) ;;
@@ -102,6 +105,7 @@ build() {
     [ -z "$deps" ] || options+=("-DCMAKE_PREFIX_PATH=$deps/usr;$deps" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
     cmake --build "$build" --target "${targets[@]}"
+    echo "$commit" >"$build/commit" # of sources that travel without their history
 }
 
 # The operation table, several operations at a time, with what stands before the program.
@@ -144,12 +148,15 @@ sys.exit(0 if len(cpu) == len(gpu) and worst < 1e-4 else f"largest difference {w
 PY
 }
 
-# One training run in each precision: a row of JSON with its speed and memory.
-precisions() { # RECIPE BATCH UPDATES
-    local precision code=0
-    for precision in fp32 tf32 fp16 bf16; do
-        "$tool" train "$1" --procedural --batch "$2" --updates "$3" --device "$name" \
-            --precision "$precision" --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
+# A training run in each precision: a row of JSON with its speed and memory.
+precisions() { # RECIPE:BATCH:UPDATES...
+    local run recipe batch updates precision code=0
+    for run in "$@"; do
+        for precision in fp32 tf32 fp16 bf16; do
+            IFS=: read -r recipe batch updates <<<"$run"
+            "$tool" train "$recipe" --procedural --batch "$batch" --updates "$updates" --device "$name" \
+                --precision "$precision" --preload device --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
+        done
     done
     return "$code"
 }
@@ -174,15 +181,17 @@ if [ "$device" = ptx ]; then # its programs' device cuda is the interpreter
     name=cuda tool=$build/tests/ptx/gradus_ptx
     table=$build/tests/ptx/test_table_ptx graphs=$build/tests/ptx/test_step_graph_ptx
 fi
-export build device name tool table work deps architecture
+export build commit device name tool table work deps architecture
 
-part build 600 build
+[ -n "$built" ] || part build 600 build
 if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     [ "$device" = ptx ] || part wrappers 60 "$build/tests/wrappers/test_wrappers" "$device"
     if [ "$device" = cuda ]; then
-        options=() updates=20 kernels=(--batch "16,128" --seconds 0.3) steps=(resnet18-cifar 128 100)
+        options=() updates=20 kernels=(--batch "16,128" --seconds 0.1 --unchecked)
+        runs=({resnet18-cifar,cifar10-cnn,cats-vs-dogs}:{16,128}:100)
     else
-        options=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01) steps=(cifar10-cnn 2 2)
+        options=(--small) updates=3 kernels=(relu max_pool2d sgd_step --batch 4 --seconds 0.01)
+        runs=(cifar10-cnn:2:2)
     fi
     part "operation table" 240 rows "${options[@]}"
     part "updates as graphs" 60 env "GRADUS_TEST_DEVICE=$name" "$graphs"
@@ -191,15 +200,15 @@ if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
     [ "$device" != cuda ] ||
         part ladder 60 into "$work/ladder.jsonl" "$tool" bench gemm --ladder --device cuda --json
-    part precisions 60 precisions "${steps[@]}"
+    part precisions 90 precisions "${runs[@]}"
     part kernels 180 into "$work/kernels.jsonl" "$tool" bench --device "$name" --json "${kernels[@]}"
     if [ "$device" = cuda ]; then
         if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
-            part "steps beside PyTorch" 120 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" \
-                scripts/bench_pytorch.py --device cuda --rounds 2 --seconds 0.3 --out "$work/steps"
+            part "steps beside PyTorch" 150 env "GRADUS_LIBRARY=$build/libgradus.so" "$python" \
+                scripts/bench_gpu.py --minutes 1.4 --out "$work/steps.jsonl"
         fi
-        for tool in memcheck racecheck initcheck synccheck; do
-            part "$tool" 60 sanitize "$tool"
+        for checker in memcheck racecheck initcheck synccheck; do
+            part "$checker" 60 sanitize "$checker"
         done
     fi
 fi

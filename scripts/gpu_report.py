@@ -39,7 +39,7 @@ def report(folder, commit, device):
                   for name, end, seconds in parts],
         "wrappers": wrappers.read_text().splitlines() if wrappers.exists() else [], "losses": losses,
         "kernels": rows(folder / "kernels.jsonl"), "ladder": rows(folder / "ladder.jsonl"),
-        "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps" / "measured.jsonl")
+        "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps.jsonl")
     }
 
 
@@ -70,8 +70,8 @@ def show(r):
         print(f"  {k['recipe']}, batch {k['batch']}, {k['precision']}: "
               f"{k['samples_per_second'] or 0:.0f} samples a second")
     for k in r["steps"]:
-        print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}: {k['gradus']['ms']:.2f} ms, "
-              f"PyTorch {k['pytorch']['ms']:.2f} ms ({k['pytorch']['mode']})")
+        print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}, {k['precision']}: {k['ms']['gradus']:.2f} "
+              f"ms, PyTorch {k['ms'][k['mode']]:.2f} ms ({k['mode']})")
 
 
 def main():

@@ -11,7 +11,7 @@
  *
  * Launch    three each way, blocks of 256 threads as columns.cuh lays them over x[n,C]:
  *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch;
- *                at most 1024 blocks, at least eight rows for a thread
+ *                at most 528 blocks, at least eight rows for a thread
  *             2  eight channels to a block: the chunks put together
  *             3  y, or dX and dresidual: each thread has its channels' numbers in registers and goes down at least four
  *                rows
@@ -27,7 +27,8 @@
 #include "kernels/cuda/moments.cuh"
 
 enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR }; /* inputs */
-enum { CHUNKS = 1024, LEAST_ROWS = 8, ROWS_OF_WRITER = 4, CHANNELS_TOGETHER = 8 };
+enum { CHUNKS = 528 /* four for each multiprocessor of a large GPU */, LEAST_ROWS = 8, ROWS_OF_WRITER = 4, CHANNELS_TOGETHER = 8 };
+enum { AT_ONCE = 4 /* rows that a thread has under way; a pure reader leaves that to the compiler */ };
 
 /* How x[n,C] is cut for sums over its rows, for putting the chunks together, and for writing something of its shape. */
 typedef struct {
@@ -64,6 +65,7 @@ template <int V, class E> static __global__ void chunk_statistics(float *partial
 {
     const place at = columns_place<V>(&m);
     moments<V> a = {0, {{0}}, {{0}}};
+#pragma unroll 4
     for (int64_t i = at.first; i < at.end; i += m.height)
         moments_take<V>(&a, pack_load<V>(x + i * m.C + at.c));
     a = columns_moments<V>(&m, a);
@@ -104,18 +106,25 @@ static __global__ void normalise(E *y, const E *x, const E *residual, const floa
     pack<V> scale = pack_load<V>(gamma + at.c);
     for (int j = 0; j < V; j++)
         scale.at[j] /= sqrtf(spread.at[j] + epsilon);
-    for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += m.height * m.C) {
-        pack<V> v = pack_load<V>(x + i);
-        for (int j = 0; j < V; j++)
-            v.at[j] = (v.at[j] - middle.at[j]) * scale.at[j] + shift.at[j];
-        if (residual) {
-            const pack<V> other = pack_load<V>(residual + i);
-            for (int j = 0; j < V; j++)
-                v.at[j] += other.at[j];
+    const int64_t step = m.height * m.C;
+    for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += AT_ONCE * step) {
+        pack<V> v[AT_ONCE] = {}, other[AT_ONCE] = {};
+#pragma unroll
+        for (int row = 0; row < AT_ONCE; row++)
+            if (i + row * step < at.end * m.C) {
+                v[row] = pack_load<V>(x + i + row * step);
+                if (residual)
+                    other[row] = pack_load<V>(residual + i + row * step);
+            }
+#pragma unroll
+        for (int row = 0; row < AT_ONCE; row++) {
+            for (int j = 0; j < V; j++) {
+                const float z = (v[row].at[j] - middle.at[j]) * scale.at[j] + shift.at[j] + other[row].at[j];
+                v[row].at[j] = relu && z < 0 ? 0 : z;
+            }
+            if (i + row * step < at.end * m.C)
+                pack_store<V>(y + i + row * step, v[row], false);
         }
-        for (int j = 0; j < V; j++)
-            v.at[j] = relu && v.at[j] < 0 ? 0 : v.at[j];
-        pack_store<V>(y + i, v, false);
     }
 }
 
@@ -160,6 +169,7 @@ static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, co
     pack<V> sum = {{0}}, product = {{0}}, middle = {{0}};
     if (at.first < at.end)
         middle = pack_load<V>(mean + at.c);
+#pragma unroll 4
     for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += m.height * m.C) {
         const pack<V> dz = upstream<V>(dy, gate, i), v = pack_load<V>(x + i);
         for (int j = 0; j < V; j++) {

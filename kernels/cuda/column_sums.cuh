@@ -19,16 +19,15 @@ enum {
     LEAST_ROWS = 32 * SUM_PARTS
 };
 
-/* data[rows][columns], and ReLU's mask of that shape or NULL */
-template <class E> struct masked_rows {
-    const E *data, *mask;
+/* data[rows][columns] */
+template <class E> struct plain_rows {
+    const E *data;
     int64_t columns;
 };
 
-template <class E> GR_DEVICE float source_at(const masked_rows<E> *s, int64_t row, int64_t column)
+template <class E> GR_DEVICE float source_at(const plain_rows<E> *s, int64_t row, int64_t column)
 {
-    const int64_t at = row * s->columns + column;
-    return !s->mask || passes(s->mask[at]) ? float_of(s->data[at]) : 0;
+    return float_of(s->data[row * s->columns + column]);
 }
 
 /* out[chunks][columns]; block (group of columns, chunk), the chunk fastest */
@@ -76,8 +75,8 @@ static void column_sums(const gr_exec *exec, float *out, const SOURCE &source, i
     GR_LAUNCH((column_sums_of<SOURCE>), (unsigned)(groups * chunks), SUM_THREADS, 0, exec->queue, sums, source, rows,
               columns, chunks, divide_up(rows, chunks), chunks == 1 && accumulate);
     if (chunks > 1)
-        GR_LAUNCH((column_sums_of<masked_rows<float>>), (unsigned)groups, SUM_THREADS, 0, exec->queue, out,
-                  masked_rows<float>{sums, NULL, columns}, chunks, columns, (int64_t)1, chunks, accumulate);
+        GR_LAUNCH((column_sums_of<plain_rows<float>>), (unsigned)groups, SUM_THREADS, 0, exec->queue, out,
+                  plain_rows<float>{sums, columns}, chunks, columns, (int64_t)1, chunks, accumulate);
 }
 
 #endif

@@ -14,7 +14,7 @@
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
  *           k; then, if k was split (always in dW, but for tiny images), one or more threads for four results add the
- *           splits. db: column_sums.cuh.
+ *           splits. db: column_sums.cuh. With the ReLU epilogue dz is made first: gate.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
@@ -23,6 +23,7 @@
  * Measured  not yet.
  */
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/gate.cuh"
 
 static gr_geometry geometry(const gr_call *call)
 {
@@ -37,7 +38,9 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
-    return larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
+    const bool relu = ((const gr_conv2d_args *)call->options)->relu;
+    return (relu ? gated_scratch<E>(positions * K) : 0) +
+           larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
                   column_sums_scratch(positions, K));
 }
 
@@ -58,15 +61,16 @@ template <class E> static void backward(const gr_call *call)
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0];
     const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
-    const E *mask = args->relu ? elements<E>(call->out[0]) : NULL; /* y[N,P,Q,K] or NULL */
-    const plain_gradient<E> dz = {dy, mask, (int)g.p, (int)g.q, (int)K};
+    gr_exec exec = *call->exec;
+    const E *in_memory = gated(&exec, dy, args->relu ? elements<E>(call->out[0]) : NULL, g.n * g.p * g.q * K);
+    const plain_gradient<E> dz = {in_memory, (int)g.p, (int)g.q, (int)K};
     const unsigned add = call->accumulate;
     if (call->d_in[0])
-        conv_dx(call->exec, elements<E>(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
+        conv_dx(&exec, elements<E>(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
     if (call->d_in[1])
-        conv_dw(call->exec, elements<float>(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
+        conv_dw(&exec, elements<float>(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
     if (call->d_in[2])
-        column_sums(call->exec, elements<float>(call->d_in[2]), masked_rows<E>{dy, mask, K}, g.n * g.p * g.q, K,
+        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz.dz, K}, g.n * g.p * g.q, K,
                     (add & 4) != 0);
 }
 

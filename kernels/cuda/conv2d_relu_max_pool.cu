@@ -7,18 +7,17 @@
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as in conv2d.cu
  *   db[k]       = sum of dY[n,p,q,k] where argmax is not 255
  *
- * Forward   a block takes 64 x 64 or 32 x 32 (positions (n,p,q) of y) x (filters) and goes over the places (u, v) of
- *           the window in order. At one place, all its windows together are a convolution of their own,
- *               i = p*pool_stride + u - pool_pad
- *               h = i*stride + r - pad = p*(pool_stride*stride) + r - (pad - (u - pool_pad)*stride)
- *           so its tile is a product as in conv2d.cu with another stride and padding. A thread keeps the largest of its
- *           results and the place where it was first met in registers. Windows that overlap compute what they share
- *           again. Floats of few channels: narrow_forward.cuh.
- * Backward  the products of conv2d.cu over dA, which an operand gathers from dY and argmax as it loads:
- *           pooled_gradient.cuh. db: column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
- * Shared    forward 17 or 21 KiB of tiles (tensor cores: 24 or 30), and 2 x 64 or 128 ints: whether a place of a window
- *           lies in the activation.
- * Registers forward 3 for each of 16 results a thread: sum, maximum and, four to a register, places.
+ * Forward   a product whose rows are places of pooling windows: four rows are four places (u, v) of the window at one
+ *           position (n,p,q) of y, and larger windows take several such products, one after the other. The row of a
+ *           place is that of a convolution's result, i = p*pool_stride + u - pool_pad, as image_by_place finds it in x.
+ *           A thread keeps the largest of its results at a position and its place in registers; on tensor cores, which
+ *           leave the rows to several threads, these compare at the end. Windows that overlap compute what they share
+ *           again. Few channels: narrow_forward.cuh, but for tf32.
+ * Backward  dA is made, slice by slice of the batch, for the products of conv2d.cu: pooled_gradient.cuh. db:
+ *           column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
+ * Shared    that of the tiles.
+ * Registers forward, beside the tile's sums, 5 for each quad of results that is kept: maxima and, four to a register,
+ *           places.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. Maxima are of floats, before they are
  *           rounded.
  * tf32      floats, rounded as they are multiplied, on tensor cores; where windows overlap, dA's sums are too.
@@ -28,46 +27,63 @@
  * Measured  not yet.
  */
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/narrow_forward.cuh"
 #include "kernels/cuda/narrow_grad_w.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
 
-enum { POOL_THREADS = 384 /* that a multiprocessor shall hold, at least */ };
-
-/* The forward pass keeps sums, maxima and places of a tile in registers: it has tiles of 16 results a thread. */
-template <class E> struct pool_tiles {
-    typedef tensor_tile<E, 32, 32, 2, 1> small;
-    typedef tensor_tile<E, 64, 64, 4, 2> square;
-};
-template <> struct pool_tiles<float> {
-    typedef gemm_tile<32, 32, 4> small;
-    typedef gemm_tile<64, 64, 4> square;
+enum {
+    PLACES = QUAD,     /* of a window in a product, one a row */
+    POOL_THREADS = 256 /* that a multiprocessor shall hold, at least: what is kept takes registers */
 };
 
-/* How a place of the pooling window moves the convolution. */
-typedef struct {
-    window pool;            /* over the activation */
-    int stride_h, stride_w; /* of the convolution */
-    int pad_top, pad_left;
-} pool_places;
+/* Of a tile's quads of results in a thread, those of the same columns and neighbouring rows are kept as one. */
+template <class TILE> struct kept;
+template <int M, int N, int ROWS, int COLUMNS> struct kept<gemm_tile<M, N, ROWS, COLUMNS>> {
+    static const int TOGETHER = PLACES, APART = gemm_tile<M, N, ROWS, COLUMNS>::ACROSS; /* rows; quads between them */
+};
+template <class E, int M, int N, int WARPS_M, int WARPS_N> struct kept<tensor_tile<E, M, N, WARPS_M, WARPS_N>> {
+    static const int TOGETHER = 1, APART = 1;
+};
 
-/* Whether place (u, v) of the window at position (p, q) lies in the activation. */
-GR_DEVICE bool in_activation(const window *o, digits position, int u, int v)
+/*
+ * Takes value and its place for best where it is the larger, of equal ones above 0 that of the first place; NaN is
+ * largest.
+ */
+GR_DEVICE void keep_larger(float *best, uint32_t *best_place, float value, uint32_t place)
 {
-    const int i = position.middle * o->stride_h + u - o->pad_top, j = position.low * o->stride_w + v - o->pad_left;
-    return (unsigned)i < (unsigned)o->h && (unsigned)j < (unsigned)o->w;
+    const bool equal = value == *best || (isnan(value) && isnan(*best));
+    if (equal ? *best != 0 && place < *best_place : value > *best || isnan(value))
+        *best = value, *best_place = place;
 }
 
-/* Keeps the larger of best and sum + bias, and its place. */
-GR_DEVICE void keep_larger(quad *best, uint32_t *places, quad sum, quad bias, uint32_t place)
+/* The same of four filters, whose places are the bytes of a word. */
+GR_DEVICE void keep_larger_quad(quad *best, uint32_t *places, quad v, uint32_t other)
 {
 #pragma unroll
     for (int j = 0; j < QUAD; j++) {
-        const float a = sum.at[j] + bias.at[j];
-        if (a > best->at[j] || (isnan(a) && !isnan(best->at[j]))) {
-            best->at[j] = a;
-            *places = (*places & ~(0xFFu << 8 * j)) | place << 8 * j;
-        }
+        uint32_t place = *places >> 8 * j & 0xFF;
+        keep_larger(&best->at[j], &place, v.at[j], other >> 8 * j & 0xFF);
+        *places = (*places & ~(0xFFu << 8 * j)) | place << 8 * j;
+    }
+}
+
+/* A window's places lie in neighbouring rows of one thread, */
+template <int M, int N, int ROWS, int COLUMNS>
+GR_DEVICE void compare_lanes(gemm_tile<M, N, ROWS, COLUMNS>, quad *, uint32_t *)
+{
+}
+/* or of four, a row of a fragment being four lanes. */
+template <class E, int M, int N, int WARPS_M, int WARPS_N>
+GR_DEVICE void compare_lanes(tensor_tile<E, M, N, WARPS_M, WARPS_N>, quad *best, uint32_t *places)
+{
+#pragma unroll
+    for (int apart = 4; apart < 4 * PLACES; apart *= 2) {
+        quad other;
+#pragma unroll
+        for (int j = 0; j < QUAD; j++)
+            other.at[j] = __shfl_xor_sync(0xFFFFFFFFu, best->at[j], apart);
+        keep_larger_quad(best, places, other, __shfl_xor_sync(0xFFFFFFFFu, *places, apart));
     }
 }
 
@@ -83,48 +99,67 @@ GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t 
     }
 }
 
+/* This thread's results at a window into the largest so far: sum[...], whose places begin at first. */
+template <class TILE>
+GR_DEVICE void keep_window(quad *best, uint32_t *places, const quad *sum, quad bias, const window *pool,
+                           digits position, int first)
+{
+    typedef kept<TILE> KEPT;
+#pragma unroll
+    for (int i = 0; i < KEPT::TOGETHER; i++) {
+        int row, column;
+        if (!place_inside(pool, position, first + i, &row, &column))
+            continue;
+        quad v = sum[i * KEPT::APART];
+#pragma unroll
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] += bias.at[j];
+        keep_larger_quad(best, places, v, (first + i) * 0x01010101u);
+    }
+}
+
 /*
- * x: image_by_position, w: matrix_by_line; y[positions][K], argmax the same or NULL; block (tile of positions, tile of
+ * x: image_by_place, w: matrix_by_line; y[positions][K], argmax the same or NULL; block (tile of places, tile of
  * filters), the filters fastest
  */
 template <class TILE, class X, class W, class E = typename X::element>
-static __global__ void __launch_bounds__(TILE::THREADS, (POOL_THREADS + TILE::THREADS - 1) / TILE::THREADS)
-    pooled_forward(E *y, uint8_t *argmax, X x, W w, const float *b, pool_places f)
+static __global__ void __launch_bounds__(TILE::THREADS, POOL_THREADS / TILE::THREADS)
+    pooled_forward(E *y, uint8_t *argmax, X x, W w, const float *b)
 {
-    GR_SHARED(int, inside_at, [2][TILE::M]); /* two: the next place is marked while slow threads read the last one's */
+    typedef kept<TILE> KEPT;
+    const int windows = TILE::QUADS / KEPT::TOGETHER;
     const int64_t K = w.lines, tiles_n = (K + TILE::N - 1) / TILE::N;
     const int64_t m = blockIdx.x / tiles_n * TILE::M, n = blockIdx.x % tiles_n * TILE::N;
-    const bool whole = K % QUAD == 0;
-    const digits position = digits_of(m + threadIdx.x, (radices){f.pool.p, f.pool.q});
-    quad best[TILE::QUADS], sum[TILE::QUADS];
-    uint32_t places[TILE::QUADS];
+    const bool whole = COPIED<X> || K % QUAD == 0;
+    quad best[windows], sum[TILE::QUADS];
+    uint32_t places[windows];
 #pragma unroll
-    for (int i = 0; i < TILE::QUADS; i++)
+    for (int i = 0; i < windows; i++)
         best[i] = (quad){{0, 0, 0, 0}}, places[i] = CLIPPED * 0x01010101u;
 
-    for (int place = 0; place < f.pool.r * f.pool.s; place++) {
-        const int u = place / f.pool.s, v = place % f.pool.s;
-        x.g.pad_top = f.pad_top - (u - f.pool.pad_top) * f.stride_h;
-        x.g.pad_left = f.pad_left - (v - f.pool.pad_left) * f.stride_w;
-        if (threadIdx.x < TILE::M)
-            inside_at[place % 2][threadIdx.x] = in_activation(&f.pool, position, u, v);
+    for (x.first_place = 0; x.first_place < x.pool.r * x.pool.s; x.first_place += PLACES) {
         tile_product(TILE(), sum, &x, &w, m, n, 0, w.depth);
 #pragma unroll
-        for (int i = 0; i < TILE::QUADS; i++) {
-            const int64_t column = n + tile_column(TILE(), i);
+        for (int i = 0; i < windows; i++) {
+            const int quad_of = i / KEPT::APART * KEPT::APART * KEPT::TOGETHER + i % KEPT::APART;
+            const int64_t row = m + tile_row(TILE(), quad_of), column = n + tile_column(TILE(), quad_of);
             const quad bias = b ? quad_inside(b + column, K - column, whole) : (quad){{0, 0, 0, 0}};
-            if (inside_at[place % 2][tile_row(TILE(), i)])
-                keep_larger(&best[i], &places[i], sum[i], bias, place);
+            keep_window<TILE>(&best[i], &places[i], sum + quad_of, bias, &x.pool,
+                              digits_of(row / PLACES, (radices){x.pool.p, x.pool.q}),
+                              x.first_place + (int)(row % PLACES));
         }
     }
 #pragma unroll
-    for (int i = 0; i < TILE::QUADS; i++) {
-        const int64_t row = m + tile_row(TILE(), i), column = n + tile_column(TILE(), i), inside = K - column;
-        if (row >= x.positions || inside <= 0)
+    for (int i = 0; i < windows; i++) {
+        const int quad_of = i / KEPT::APART * KEPT::APART * KEPT::TOGETHER + i % KEPT::APART;
+        const int64_t row = m + tile_row(TILE(), quad_of), column = n + tile_column(TILE(), quad_of);
+        const int64_t position = row / PLACES, inside = K - column;
+        compare_lanes(TILE(), &best[i], &places[i]);
+        if (row % PLACES != 0 || position >= x.positions || inside <= 0)
             continue;
-        quad_put(y + row * K + column, inside, whole, best[i]);
+        quad_put(y + position * K + column, inside, whole, best[i]);
         if (argmax)
-            put_places(argmax + row * K + column, inside, whole, places[i]);
+            put_places(argmax + position * K + column, inside, whole, places[i]);
     }
 }
 
@@ -148,40 +183,38 @@ static shapes shapes_of(const gr_call *call)
 
 template <class TILE, class X, class W> static int64_t pool_blocks(const X &x, const W &w)
 {
-    return divide_up(x.positions, TILE::M) * divide_up(w.lines, TILE::N);
+    return divide_up(x.positions * PLACES, TILE::M) * divide_up(w.lines, TILE::N);
 }
 
-template <class TILE, class X, class W>
-static void launch_forward(const gr_call *call, const X &x, const W &w, const pool_places &f)
+template <class TILE, class X, class W> static void launch_forward(const gr_call *call, const X &x, const W &w)
 {
     typedef typename X::element E;
     GR_LAUNCH((pooled_forward<TILE, X, W>), (unsigned)pool_blocks<TILE>(x, w), TILE::THREADS, 0, call->exec->queue,
-              elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]), f);
+              elements<E>(call->out[0]), gr__u8(call->out[1]), x, w, elements<float>(call->in[2]));
 }
 
-template <class X, class W>
-static void forward_shaped(const gr_call *call, const X &x, const W &w, const pool_places &f)
+/* By large tiles, unless these would be few or half empty. */
+template <class X, class W> static void forward_shaped(const gr_call *call, const X &x, const W &w)
 {
-    typedef pool_tiles<typename X::element> OF;
-    const bool few = pool_blocks<typename OF::square>(x, w) <= 2 * call->exec->multiprocessors;
+    typedef tiles<typename X::element> OF;
+    const bool few = pool_blocks<typename OF::loose>(x, w) <= 2 * call->exec->multiprocessors;
     if (few || w.lines <= OF::small::N)
-        launch_forward<typename OF::small>(call, x, w, f);
+        launch_forward<typename OF::small>(call, x, w);
     else
-        launch_forward<typename OF::square>(call, x, w, f);
+        launch_forward<typename OF::loose>(call, x, w);
 }
 
-/* By the kernel for few channels, where it takes the call: floats alone, others have tensor cores. */
-template <class E> static bool forward_narrow(const gr_call *, const shapes &)
+/* By the kernel for few channels, where it takes the call. */
+template <class E> static bool forward_narrow(const gr_call *call, const shapes &g)
 {
+    if constexpr (NARROW_TAKES<E>) {
+        if (!is_narrow(&g.conv, &g.pool))
+            return false;
+        narrow_pooled(call->exec, elements<E>(call->out[0]), gr__u8(call->out[1]), elements<E>(call->in[0]),
+                      elements<E>(call->in[1]), elements<float>(call->in[2]), &g.conv, &g.pool, g.K);
+        return true;
+    }
     return false;
-}
-template <> bool forward_narrow<float>(const gr_call *call, const shapes &g)
-{
-    if (!is_narrow(&g.conv, &g.pool))
-        return false;
-    narrow_pooled(call->exec, elements<float>(call->out[0]), gr__u8(call->out[1]), elements<float>(call->in[0]),
-                  elements<float>(call->in[1]), elements<float>(call->in[2]), &g.conv, &g.pool, g.K);
-    return true;
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -189,19 +222,34 @@ template <class E> static void forward(const gr_call *call)
     const shapes g = shapes_of(call);
     if (forward_narrow<E>(call, g))
         return;
-    const gr_geometry *conv = &g.conv, *pool = &g.pool;
-    gr_geometry place =
-        *conv; /* the convolution of one place of all windows; its padding differs from place to place */
-    place.p = pool->p, place.q = pool->q;
-    place.stride_h *= pool->stride_h, place.stride_w *= pool->stride_w;
-    const pool_places f = {window_of(pool), (int)conv->stride_h, (int)conv->stride_w, (int)conv->pad_top,
-                           (int)conv->pad_left};
-    const auto x = image_positions(elements<E>(call->in[0]), &place);
-    const auto w = by_line(elements<E>(call->in[1]), g.K, conv->r * conv->s * conv->c);
-    if (is_whole(x) && is_whole(w))
-        forward_shaped(call, whole_of(x), whole_of(w), f);
+    const auto x = image_places(elements<E>(call->in[0]), &g.conv, &g.pool);
+    const auto w = by_line(elements<E>(call->in[1]), g.K, g.conv.r * g.conv.s * g.conv.c);
+    if (is_whole(x) && is_whole(w) && g.K % QUAD == 0)
+        forward_shaped(call, whole_of(x), whole_of(w));
     else
-        forward_shaped(call, x, w, f);
+        forward_shaped(call, x, w);
+}
+
+/* --- backward ----------------------------------------------------------------------------------------------------- */
+
+/* Whether dW and db come from the winners, without dA. */
+template <class E> static bool from_winners(const shapes &g)
+{
+    return NARROW_TAKES<E> && is_narrow(&g.conv, &g.pool);
+}
+
+/* Of dA: elements of a sample. */
+static int64_t activation_of(const shapes &g)
+{
+    return g.conv.p * g.conv.q * g.K;
+}
+
+/* For dA of so many samples, and the products over it. */
+template <class E> static size_t slice_scratch(const gr_exec *exec, shapes g, int64_t samples)
+{
+    g.conv.n = samples;
+    return gated_scratch<E>(samples * activation_of(g)) +
+           larger(conv_dx_scratch<E>(exec, &g.conv, g.K), conv_dw_scratch<E>(exec, &g.conv, g.K));
 }
 
 template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
@@ -209,32 +257,73 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    const size_t dx = conv_dx_scratch<E>(call->exec, &g.conv, g.K);
-    if (NARROW_TAKES<E> && is_narrow(&g.conv, &g.pool))
-        return larger(dx, narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K));
-    return larger(larger(dx, conv_dw_scratch<E>(call->exec, &g.conv, g.K)),
-                  column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K));
+    const int64_t n = g.conv.n, slice = slice_samples<E>(n, activation_of(g)), rest = n - (n - 1) / slice * slice;
+    const size_t products = larger(slice_scratch<E>(call->exec, g, slice), slice_scratch<E>(call->exec, g, rest));
+    const size_t bias = from_winners<E>(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
+                                           : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
+    return larger(products, bias);
+}
+
+/* What a slice of the batch adds to dX, its own, and to dW; each NULL where it is not wanted. */
+template <class E> struct slice_gradients {
+    const E *x, *w;
+    E *dx;
+    float *dw;
+    bool add_dx, add_dw;
+};
+
+/* g: of the slice */
+template <class E>
+static void slice_backward(const gr_exec *all, const shapes &g, const pooled_gradient<E> &s, const slice_gradients<E> &to)
+{
+    gr_exec exec = *all;
+    E *da = (E *)exec.scratch;
+    exec.scratch = (char *)exec.scratch + gated_scratch<E>(g.conv.n * activation_of(g));
+    make_pooled_gradient(&exec, da, s, g.conv.n);
+    const plain_gradient<E> dz = {da, s.p, s.q, s.k};
+    if (to.dx)
+        conv_dx(&exec, to.dx, dz, to.w, &g.conv, g.K, to.add_dx);
+    if (to.dw)
+        conv_dw(&exec, to.dw, dz, to.x, &g.conv, g.K, to.add_dw);
+}
+
+/* dX, and dW unless it is NULL: slice by slice of the batch. */
+template <class E> static void products_backward(const gr_call *call, shapes g, float *dw)
+{
+    const E *x = elements<E>(call->in[0]);
+    E *dx = elements<E>(call->d_in[0]);
+    const int64_t n = g.conv.n, slice = slice_samples<E>(n, activation_of(g));
+    const int64_t image = g.conv.h * g.conv.w * g.conv.c, pooled = g.pool.p * g.pool.q * g.K;
+    for (int64_t first = 0; first < n; first += slice) {
+        g.conv.n = first + slice < n ? slice : n - first;
+        const pooled_gradient<E> s = {elements<E>(call->d_out[0]) + first * pooled,
+                                      gr__u8(call->out[1]) + first * pooled,
+                                      (int)g.conv.p,
+                                      (int)g.conv.q,
+                                      (int)g.K,
+                                      window_of(&g.pool)};
+        slice_backward(call->exec, g, s,
+                       slice_gradients<E>{x + first * image, elements<E>(call->in[1]), dx ? dx + first * image : NULL,
+                                          dw, (call->accumulate & 1) != 0, first > 0 || (call->accumulate & 2) != 0});
+    }
 }
 
 template <class E> static void backward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
+    const E *dy = elements<E>(call->d_out[0]);
     const uint8_t *argmax = gr__u8(call->out[1]);
-    const pooled_gradient<E> da = {dy, argmax, (int)g.conv.p, (int)g.conv.q, (int)g.K, window_of(&g.pool)};
-    const unsigned add = call->accumulate;
-    if (call->d_in[0])
-        conv_dx(call->exec, elements<E>(call->d_in[0]), da, w, &g.conv, g.K, (add & 1) != 0);
     float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
+    const unsigned add = call->accumulate;
+    if (call->d_in[0] || (dw && !from_winners<E>(g)))
+        products_backward<E>(call, g, from_winners<E>(g) ? NULL : dw);
     if constexpr (NARROW_TAKES<E>)
-        if (is_narrow(&g.conv, &g.pool)) {
+        if (from_winners<E>(g)) {
             if (dw || db)
-                narrow_gradients(call->exec, dw, db, narrow_winners<E>{dy, argmax, (int)g.K}, x, &g.conv, &g.pool,
-                                 (add & 2) != 0, (add & 4) != 0);
+                narrow_gradients(call->exec, dw, db, narrow_winners<E>{dy, argmax, (int)g.K}, elements<E>(call->in[0]),
+                                 &g.conv, &g.pool, (add & 2) != 0, (add & 4) != 0);
             return;
         }
-    if (dw)
-        conv_dw(call->exec, dw, da, x, &g.conv, g.K, (add & 2) != 0);
     if (db)
         column_sums(call->exec, db, chosen_rows<E>{dy, argmax, g.K}, g.pool.n * g.pool.p * g.pool.q, g.K,
                     (add & 4) != 0);

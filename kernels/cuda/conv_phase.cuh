@@ -71,7 +71,7 @@ GR_DEVICE bool phase_reaches(const conv_phase *f, int p, int q, const digits &ta
 
 /* w[K,R,S,C] as an operand: lines are channels, depths are (i*taps_s + j)*K + k. */
 template <class E> struct filter_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = 0 };
+    enum { LINES_SIDE_BY_SIDE = 1, HEAVY = 0 };
     typedef E element;
     const E *w; /* from the phase's first tap on */
     int c, taps_r;
@@ -109,7 +109,7 @@ template <class E>
 GR_DEVICE const E *operand_place(const filter_by_tap<E> *o, int channel, const walker &tap, bool *inside)
 {
     *inside = tap.d.high < o->taps_r && channel < o->c;
-    return o->w + (*inside ? tap.at + channel : 0);
+    return o->w + (tap.at + channel);
 }
 template <class E> GR_DEVICE piece<E> operand_piece(const filter_by_tap<E> *o, int channel, const walker &tap)
 {
@@ -132,13 +132,24 @@ static inline phase_result<E> phase_pixels(E *dx, const gr_geometry *g, const co
     return phase_result<E>{all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
 }
 
-template <class E>
-GR_DEVICE void finish(const phase_result<E> *to, int64_t row, int64_t column, int64_t inside, bool whole, quad v)
+/* That spot in dX. */
+template <class E> GR_DEVICE spot pixel_spot(const phase_result<E> *to, spot at)
 {
     const conv_phase *f = &to->phase;
-    const digits at = digits_of(row, (radices){f->rows, f->columns});
-    const int h = at.middle * to->stride_h + f->first_h, w = at.low * to->stride_w + f->first_w;
-    finish(&to->dx, ((int64_t)at.high * to->h + h) * to->w + w, column, inside, whole, v);
+    const digits pixel = digits_of(at.row, (radices){f->rows, f->columns});
+    const int h = pixel.middle * to->stride_h + f->first_h, w = pixel.low * to->stride_w + f->first_w;
+    at.row = ((int64_t)pixel.high * to->h + h) * to->w + w;
+    return at;
+}
+
+template <class E> GR_DEVICE quad recall(const phase_result<E> *to, const spot &at)
+{
+    return recall(&to->dx, pixel_spot(to, at));
+}
+
+template <class E> GR_DEVICE void finish(const phase_result<E> *to, const spot &at, const quad &add, quad v)
+{
+    finish(&to->dx, pixel_spot(to, at), add, v);
 }
 
 #endif

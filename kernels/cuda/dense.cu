@@ -8,7 +8,7 @@
  * Products  forward  m = n,  n = j,  k = i:  a = x by line,    b = w by depth
  *           dX       m = n,  n = i,  k = j:  a = dz by line,   b = w by line
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
- *           No matrix is transposed in memory and dz is never stored: an operand masks dY as it loads it.
+ *           No matrix is transposed in memory. With the ReLU epilogue dz is made first: gate.cuh.
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
  *           k; then, if k was split, one or more threads for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
@@ -20,6 +20,7 @@
  * Measured  not yet.
  */
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/gemm.cuh"
 #include "kernels/cuda/matrix_operand.cuh"
 #include "kernels/cuda/result.cuh"
@@ -39,8 +40,10 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const extents g = extents_of(call);
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
-    return larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
-                  column_sums_scratch(g.N, g.out));
+    const bool relu = ((const gr_dense_args *)call->options)->relu;
+    return (relu ? gated_scratch<E>(g.N * g.out) : 0) + larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out),
+                                                                      gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
+                                                               column_sums_scratch(g.N, g.out));
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -57,19 +60,19 @@ template <class E> static void backward(const gr_call *call)
     const gr_dense_args *args = (const gr_dense_args *)call->options;
     const extents g = extents_of(call);
     const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
-    const E *mask = args->relu ? elements<E>(call->out[0]) : NULL; /* y[N,out] or NULL */
+    gr_exec exec = *call->exec;
+    const E *dz = gated(&exec, dy, args->relu ? elements<E>(call->out[0]) : NULL, g.N * g.out);
     const unsigned add = call->accumulate;
     if (call->d_in[0]) {
         const result<E> dx = {elements<E>(call->d_in[0]), NULL, g.in, false, (add & 1) != 0};
-        gemm(call->exec, masked_by(by_line(dy, g.N, g.out), mask), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
+        gemm(&exec, by_line(dz, g.N, g.out), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
     }
     if (call->d_in[1]) {
         const result<float> dw = {elements<float>(call->d_in[1]), NULL, g.out, false, (add & 2) != 0};
-        gemm(call->exec, by_depth(x, g.in, g.N), masked_by(by_depth(dy, g.out, g.N), mask), dw, g.in, g.out, g.N);
+        gemm(&exec, by_depth(x, g.in, g.N), by_depth(dz, g.out, g.N), dw, g.in, g.out, g.N);
     }
     if (call->d_in[2])
-        column_sums(call->exec, elements<float>(call->d_in[2]), masked_rows<E>{dy, mask, g.out}, g.N, g.out,
-                    (add & 4) != 0);
+        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz, g.out}, g.N, g.out, (add & 4) != 0);
 }
 
 PRODUCTS_OF_ELEMENTS(dense)

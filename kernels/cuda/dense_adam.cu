@@ -29,21 +29,30 @@ typedef struct {
     int64_t n;
 } adam_result;
 
-GR_DEVICE void finish(const adam_result *to, int64_t row, int64_t column, int64_t inside, bool whole, quad g)
+typedef struct {
+    quad w, m, v;
+} adam_quads;
+
+GR_DEVICE adam_quads recall(const adam_result *to, const spot &at)
+{
+    const int64_t first = at.row * to->n + at.column;
+    return {quad_inside(to->w + first, at.inside, at.whole), quad_inside(to->m + first, at.inside, at.whole),
+            quad_inside(to->v + first, at.inside, at.whole)};
+}
+
+GR_DEVICE void finish(const adam_result *to, const spot &at, adam_quads old, const quad &g)
 {
     if (to->state->skip)
         return;
-    const int64_t at = row * to->n + column;
+    const int64_t first = at.row * to->n + at.column;
     const adam_numbers numbers = *to->numbers;
     const float factor = 1 / to->state->loss_scale;
-    quad w = quad_inside(to->w + at, inside, whole), m = quad_inside(to->m + at, inside, whole),
-         v = quad_inside(to->v + at, inside, whole);
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
-        adam_element(&numbers, g.at[j] * factor, &w.at[j], &m.at[j], &v.at[j]);
-    quad_put(to->w + at, inside, whole, w);
-    quad_put(to->m + at, inside, whole, m);
-    quad_put(to->v + at, inside, whole, v);
+        adam_element(&numbers, g.at[j] * factor, &old.w.at[j], &old.m.at[j], &old.v.at[j]);
+    quad_put(to->w + first, at.inside, at.whole, old.w);
+    quad_put(to->m + first, at.inside, at.whole, old.m);
+    quad_put(to->v + first, at.inside, at.whole, old.v);
 }
 
 extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
@@ -53,15 +62,15 @@ extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
 
 template <class E> static void forward(const gr_call *call)
 {
-    const dense_update<E> u = dense_update_of<E>(call);
     const gr_step_state *state = call->exec->state;
     adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
     gr_exec exec = *call->exec;
     exec.scratch = (unsigned char *)exec.scratch + NUMBERS_BYTES;
     GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
-    dense_dx_db(&exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    const dense_update<E> u = dense_update_of<E>(call, exec);
+    dense_dx_db(&u, gr__f32(call->out[0]), gr__f32(call->out[1]));
     gr_tensor *const *in = call->in;
-    dense_dw(&exec, &u, (adam_result){gr__f32(in[2]), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out});
+    dense_dw(&u, (adam_result){gr__f32(in[2]), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out});
 }
 
 extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)

@@ -24,17 +24,20 @@ typedef struct {
     int64_t n;
 } sgd_result;
 
-GR_DEVICE void finish(const sgd_result *to, int64_t row, int64_t column, int64_t inside, bool whole, quad g)
+GR_DEVICE quad recall(const sgd_result *to, const spot &at)
+{
+    return quad_inside(to->w + at.row * to->n + at.column, at.inside, at.whole);
+}
+
+GR_DEVICE void finish(const sgd_result *to, const spot &at, quad w, const quad &g)
 {
     if (to->state->skip)
         return;
     const float lr = (float)to->state->lr / to->state->loss_scale;
-    float *at = to->w + row * to->n + column;
-    quad w = quad_inside(at, inside, whole);
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
         w.at[j] -= lr * g.at[j];
-    quad_put(at, inside, whole, w);
+    quad_put(to->w + at.row * to->n + at.column, at.inside, at.whole, w);
 }
 
 extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
@@ -44,9 +47,9 @@ extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 
 template <class E> static void forward(const gr_call *call)
 {
-    const dense_update<E> u = dense_update_of<E>(call);
-    dense_dx_db(call->exec, &u, gr__f32(call->out[0]), gr__f32(call->out[1]));
-    dense_dw(call->exec, &u, (sgd_result){gr__f32(call->in[2]), call->exec->state, u.out});
+    const dense_update<E> u = dense_update_of<E>(call, *call->exec);
+    dense_dx_db(&u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dw(&u, (sgd_result){gr__f32(call->in[2]), call->exec->state, u.out});
 }
 
 extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)

@@ -144,15 +144,6 @@ template <class E> GR_DEVICE piece<E> piece_inside(const E *p, int64_t inside, b
     return v;
 }
 
-/* v where y lets it pass, else 0. */
-template <class E> GR_DEVICE piece<E> piece_masked(piece<E> v, piece<E> y)
-{
-#pragma unroll
-    for (int j = 0; j < piece<E>::COUNT; j++)
-        v.at[j] = passes(y.at[j]) ? v.at[j] : E{0};
-    return v;
-}
-
 /*
  * p[0..3], of which inside lie in the array: 0 for the others. whole: p is a multiple of 4 elements and inside 4 or
  * none.

@@ -6,20 +6,72 @@
  *   gemm_join  thread (quad of results, share of the splits): adds each share in order, then the shares in order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with
- *   finish(&d, row, column, inside, whole, sums)   inside: how many of the four columns exist; whole: all or none of
- *                                                  every four, which in kernels of whole operands goes without saying
+ *   recall(&d, spot)               what it must read where these go to, of any type
+ *   finish(&d, spot, old, sums)    writes them; old is what recall gave
+ * A thread recalls for several of its quads before it finishes the first, and so waits for memory once.
  */
 #ifndef GRADUS_GEMM_CUH
 #define GRADUS_GEMM_CUH
 
 #include "kernels/cuda/gemm_plan.cuh"
+#include "kernels/cuda/result.cuh"
 
+enum { RECALLED = 96 /* bytes at a time: registers that the product no longer needs */ };
 enum { JOIN_THREADS = 256, JOIN_SPLITS = 2 /* of a share, at least */, MOST_SHARES = 32 };
 
 /* Blocks that a multiprocessor shall hold: what is computed or masked on its way takes registers. */
 template <class TILE, class A, class B>
 constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? MOST_THREADS / 2 / TILE::THREADS : TILE::BLOCKS;
 template <class TILE, class A, class B> constexpr int BLOCKS_OF<TILE, whole<A>, whole<B>> = TILE::BLOCKS_COPIED;
+
+/* Whether any of a spot is a result. */
+GR_DEVICE bool spot_exists(const gemm_plan *p, const spot *at)
+{
+    return at->row < p->m && at->inside > 0;
+}
+
+/* Where a thread's i-th quad of the tile at row m and column n goes to. */
+template <class TILE> GR_DEVICE spot tile_spot(const gemm_plan *p, int64_t m, int64_t n, int i, bool whole)
+{
+    const int64_t column = n + tile_column(TILE(), i), inside = p->n - column;
+    return {m + tile_row(TILE(), i), column, whole && inside > 0 ? (int64_t)QUAD : inside, whole};
+}
+
+/* partial[m][pitch] of one split */
+template <class TILE>
+GR_DEVICE void tile_partial(float *partial, const quad *sum, int64_t m, int64_t n, const gemm_plan *p)
+{
+#pragma unroll
+    for (int i = 0; i < TILE::QUADS; i++) {
+        const spot at = tile_spot<TILE>(p, m, n, i, false);
+        if (spot_exists(p, &at))
+            quad_write(partial + at.row * p->pitch + at.column, sum[i]);
+    }
+}
+
+template <class TILE, class TO>
+GR_DEVICE void tile_finish(const TO *to, const quad *sum, int64_t m, int64_t n, const gemm_plan *p, bool whole)
+{
+    typedef decltype(recall(to, spot())) OLD;
+    const int together = 2 * sizeof(OLD) > RECALLED ? 1 : 4 * sizeof(OLD) > RECALLED ? 2 : 4;
+    static_assert(TILE::QUADS % together == 0, "so many at a time");
+#pragma unroll
+    for (int first = 0; first < TILE::QUADS; first += together) {
+        OLD old[together];
+#pragma unroll
+        for (int i = 0; i < together; i++) {
+            const spot at = tile_spot<TILE>(p, m, n, first + i, whole);
+            if (spot_exists(p, &at))
+                old[i] = recall(to, at);
+        }
+#pragma unroll
+        for (int i = 0; i < together; i++) {
+            const spot at = tile_spot<TILE>(p, m, n, first + i, whole);
+            if (spot_exists(p, &at))
+                finish(to, at, old[i], sum[first + i]);
+        }
+    }
+}
 
 /* partial[splits][m][pitch], where there are splits */
 template <class TILE, class A, class B, class TO>
@@ -32,16 +84,10 @@ static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     const bool whole = COPIED<A> || COPIED<B> || p.pitch == p.n;
     quad sum[TILE::QUADS];
     tile_product(TILE(), sum, &a, &b, m, n, first, end);
-#pragma unroll
-    for (int i = 0; i < TILE::QUADS; i++) {
-        const int64_t row = m + tile_row(TILE(), i), column = n + tile_column(TILE(), i), inside = p.n - column;
-        if (row >= p.m || inside <= 0)
-            continue;
-        if (p.splits > 1)
-            quad_write(partial + (split * p.m + row) * p.pitch + column, sum[i]);
-        else
-            finish(&to, row, column, whole ? (int64_t)QUAD : inside, whole, sum[i]);
-    }
+    if (p.splits > 1)
+        tile_partial<TILE>(partial + split * p.m * p.pitch, sum, m, n, &p);
+    else
+        tile_finish<TILE>(&to, sum, m, n, &p, whole);
 }
 
 /* partial[splits][m][pitch]; shares: a power of two, of the threads of a block */
@@ -64,8 +110,9 @@ static __global__ void __launch_bounds__(JOIN_THREADS) gemm_join(const float *pa
         for (int j = 0; j < QUAD; j++)
             sum.at[j] += share_sum[other * quads + mine].at[j];
     const unsigned row = number / across, column = number % across * QUAD;
+    const spot of = {row, column, p.n - column, p.pitch == p.n};
     if (share == 0 && at < count)
-        finish(&to, row, column, p.n - column, p.pitch == p.n, sum);
+        finish(&to, of, recall(&to, of), sum);
 }
 
 /* Enough of them that a thread adds few splits, few enough that most threads are not needed for that alone. */
@@ -106,8 +153,9 @@ static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &t
 }
 
 /*
- * By two kinds of tiles alone, which keeps down how much there is to compile: a result does not depend on the tile that
- * it is in, but for how p splits its depth.
+ * Operands that are not copied pass through registers, of which the largest tiles leave too few: by two kinds of tiles
+ * alone, which also keeps down how much there is to compile. A result does not depend on the tile that it is in, but for
+ * how p splits its depth.
  */
 template <class A, class B, class TO>
 static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
@@ -115,24 +163,13 @@ static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to
     typedef tiles<typename A::element> OF;
     if (p.shape == SMALL)
         return gemm_launch<typename OF::small>(exec, a, b, to, p);
-    cut_tiles<typename OF::square>(&p);
-    gemm_launch<typename OF::square>(exec, a, b, to, p);
+    cut_tiles<typename OF::loose>(&p);
+    gemm_launch<typename OF::loose>(exec, a, b, to, p);
 }
 
-/* An operand as its kernel gets it if it and the other one are whole; one that is computed stays as it is. */
-template <class O> static inline auto whole_of(const O &o)
+template <class O> static inline whole<O> whole_of(const O &o)
 {
-    if constexpr (O::DIRECT)
-        return whole<O>{o};
-    else
-        return o;
-}
-template <class O> static inline bool may_be_whole(const O &o)
-{
-    if constexpr (O::DIRECT)
-        return is_whole(o);
-    else
-        return true;
+    return whole<O>{o};
 }
 
 /* The whole product. exec->scratch has at least gemm_scratch<element>(exec, m, n, k) bytes. */
@@ -140,7 +177,7 @@ template <class A, class B, class TO>
 static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
 {
     const gemm_plan p = gemm_cut<typename A::element>(exec, m, n, k);
-    if (may_be_whole(a) && may_be_whole(b) && p.pitch == n)
+    if (is_whole(a) && is_whole(b) && p.pitch == n)
         gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
     else
         gemm_loose(exec, a, b, to, p);

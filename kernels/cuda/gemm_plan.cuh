@@ -17,22 +17,23 @@ enum {
     BEGIN = 8,       /* steps that a block's beginning and end cost, about: its first loads, its results */
     JOIN = 4,        /* and as many more, where partial products are written and added */
     IDLE = 128,      /* threads without which a multiprocessor takes the same time: others hide a step's latency */
-    MOST_ROUNDS = 4  /* blocks for each multiprocessor, up to which splits are tried */
+    MOST_ROUNDS = 12 /* blocks for each multiprocessor, up to which splits are tried */
 };
 
-/* The tiles for operands of an element, and what a product costs in them beside each other. */
+/* The tiles for operands of an element, and what a product costs in them beside each other; loose: see gemm_loose. */
 typedef enum { SMALL, SQUARE, LARGE } tile_shape;
 
 template <class E> struct tiles {
     typedef tensor_tile<E, 32, 32, 2, 1> small;
-    typedef tensor_tile<E, 64, 64, 2, 2> square;
+    typedef tensor_tile<E, 64, 64, 2, 2> square, loose;
     typedef tensor_tile<E, 128, 128, 2, 4> large;
-    enum { SMALL_COST = 20, SQUARE_COST = 14, LARGE_COST = 10 };
+    enum { SMALL_COST = 20, SQUARE_COST = 14, LARGE_COST = 14 };
 };
 template <> struct tiles<float> {
-    typedef gemm_tile<32, 32, 4> small;
-    typedef gemm_tile<64, 64, 8> square, large;
-    enum { SMALL_COST = 13, SQUARE_COST = 10, LARGE_COST = 10 };
+    typedef gemm_tile<32, 32, 4, 4> small;
+    typedef gemm_tile<64, 64, 8, 4> loose;
+    typedef gemm_tile<64, 64, 8, 8> square, large;
+    enum { SMALL_COST = 16, SQUARE_COST = 10, LARGE_COST = 10 };
 };
 
 typedef struct {
@@ -42,11 +43,6 @@ typedef struct {
     int64_t pitch;               /* of a row of partial products: n rounded up to quads */
     tile_shape shape;
 } gemm_plan;
-
-static inline int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* Of two needs of scratch, one after the other. */
 static inline size_t larger(size_t a, size_t b)

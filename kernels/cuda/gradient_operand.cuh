@@ -13,20 +13,19 @@
 #include "kernels/cuda/conv_phase.cuh"
 #include "kernels/cuda/matrix_operand.cuh"
 
-/* dz = dY, or dY [y > 0]. */
 template <class E> struct plain_gradient {
     typedef E element;
-    const E *dy, *y; /* [N,P,Q,K]; y: ReLU's mask or NULL */
+    const E *dz; /* [N,P,Q,K] */
     int p, q, k;
 };
 
-template <class E> static inline masked<matrix_by_depth<E>> gradient_filters(const plain_gradient<E> &dz, int64_t n)
+template <class E> static inline matrix_by_depth<E> gradient_filters(const plain_gradient<E> &dz, int64_t n)
 {
-    return masked_by(by_depth(dz.dy, dz.k, n * dz.p * dz.q), dz.y);
+    return by_depth(dz.dz, dz.k, n * dz.p * dz.q);
 }
 
 template <class E> struct gradient_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 1, HEAVY = 0 };
+    enum { LINES_SIDE_BY_SIDE = 0, HEAVY = 0 };
     typedef E element;
     plain_gradient<E> dz;
     int64_t pixels; /* of the phase, in all images */
@@ -35,7 +34,7 @@ template <class E> struct gradient_by_tap {
     typedef struct {
         int64_t at;
         int p, q;
-    } line_part;               /* phase_position, and where dY has it */
+    } line_part;               /* phase_position, and where dz has it */
     typedef walker depth_part; /* tap and filter */
 };
 
@@ -48,7 +47,7 @@ static inline gradient_by_tap<E> gradient_taps(const plain_gradient<E> &dz, int6
 
 template <class E> static __host__ __device__ inline bool is_whole(const gradient_by_tap<E> &o)
 {
-    return !o.dz.y && o.dz.k % piece<E>::COUNT == 0;
+    return o.dz.k % piece<E>::COUNT == 0;
 }
 
 template <class E>
@@ -66,41 +65,34 @@ template <class E> GR_DEVICE void operand_step(const gradient_by_tap<E> *o, walk
 {
     walker_step(&o->taps, tap);
 }
-/* Where dY's element lies whose tap reaches the pixel; -1: there is none. */
+/* Where dz's element lies whose tap reaches the pixel; false: there is none. */
 template <class E>
-GR_DEVICE int64_t gradient_at(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,
-                              const walker &tap)
+GR_DEVICE bool gradient_at(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,
+                           const walker &tap, int64_t *at)
 {
-    return phase_reaches(&o->phase, pixel.p, pixel.q, tap.d, {o->dz.p, o->dz.q}) ? pixel.at + tap.at : -1;
+    *at = pixel.at + tap.at;
+    return phase_reaches(&o->phase, pixel.p, pixel.q, tap.d, {o->dz.p, o->dz.q});
 }
 template <class E>
 GR_DEVICE const E *operand_place(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,
                                  const walker &tap, bool *inside)
 {
-    const int64_t at = gradient_at(o, pixel, tap);
-    *inside = at >= 0;
-    return o->dz.dy + (*inside ? at : 0);
-}
-/* As many of dY's elements, masked. */
-template <class E> GR_DEVICE piece<E> masked_piece(const plain_gradient<E> *dz, int64_t at, int count, bool aligned)
-{
-    const piece<E> v = piece_inside(dz->dy + at, count, aligned);
-    return dz->y ? piece_masked(v, piece_inside(dz->y + at, count, aligned)) : v;
+    int64_t at;
+    *inside = gradient_at(o, pixel, tap, &at);
+    return o->dz.dz + at;
 }
 template <class E>
 GR_DEVICE piece<E> operand_piece(const gradient_by_tap<E> *o, const typename gradient_by_tap<E>::line_part &pixel,
                                  walker tap)
 {
+    if (is_whole(*o))
+        return piece_in_place(o, pixel, tap);
     piece<E> v = {};
-    if (o->dz.k % piece<E>::COUNT == 0) {
-        const int64_t at = gradient_at(o, pixel, tap);
-        return at >= 0 ? masked_piece(&o->dz, at, piece<E>::COUNT, true) : v;
-    }
+    int64_t at;
 #pragma unroll
     for (int j = 0; j < piece<E>::COUNT; j++, walker_next(&o->taps, &tap)) {
-        const int64_t at = gradient_at(o, pixel, tap);
-        if (at >= 0)
-            v.at[j] = masked_piece(&o->dz, at, 1, false).at[0];
+        if (gradient_at(o, pixel, tap, &at))
+            v.at[j] = o->dz.dz[at];
     }
     return v;
 }

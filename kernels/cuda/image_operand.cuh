@@ -7,6 +7,7 @@
  *
  *   image_by_position  lines are positions, depths are taps: forward
  *   image_by_tap       lines are taps, depths are positions: dW
+ *   image_by_place     lines are four places of each pooling window, depths are taps: forward with max-pooling
  *
  * Where an element lies is a sum of two places: that of its window's first tap, which may lie outside the image, and
  * that of the tap, seen from there. Neighbours in memory are channels. Where C is a multiple of a piece (4 floats, 8
@@ -56,13 +57,16 @@ GR_DEVICE bool tap_inside(const window *g, int h, int w, digits tap)
 }
 
 template <class E> struct image_by_position {
-    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 1, HEAVY = 0 };
+    enum { LINES_SIDE_BY_SIDE = 0, HEAVY = 0 };
     typedef E element;
     const E *x; /* [N,H,W,C] */
     int64_t positions;
     window g;
     walk taps;
-    typedef corner line_part;
+    typedef struct {
+        const E *from; /* the window's first tap, which may lie outside */
+        int h, w;
+    } line_part;
     typedef walker depth_part; /* the tap */
 };
 
@@ -76,11 +80,18 @@ template <class E> static __host__ __device__ inline bool is_whole(const image_b
     return o.g.c % piece<E>::COUNT == 0;
 }
 
-template <class E> GR_DEVICE corner operand_line(const image_by_position<E> *o, int64_t line)
+/* A window's first tap, above every image where the window does not count. */
+template <class E>
+GR_DEVICE typename image_by_position<E>::line_part window_at(const image_by_position<E> *o, digits position, bool counts)
 {
-    corner first = corner_of(&o->g, digits_of(line, (radices){o->g.p, o->g.q}));
-    first.h = line < o->positions ? first.h : INT32_MIN / 2; /* above every image */
-    return first;
+    const corner first = corner_of(&o->g, position);
+    return {o->x + first.at, counts ? first.h : INT32_MIN / 2, first.w};
+}
+
+template <class E>
+GR_DEVICE typename image_by_position<E>::line_part operand_line(const image_by_position<E> *o, int64_t line)
+{
+    return window_at(o, digits_of(line, (radices){o->g.p, o->g.q}), line < o->positions);
 }
 template <class E> GR_DEVICE walker operand_depth(const image_by_position<E> *o, int64_t depth)
 {
@@ -91,12 +102,15 @@ template <class E> GR_DEVICE void operand_step(const image_by_position<E> *o, wa
     walker_step(&o->taps, tap);
 }
 template <class E>
-GR_DEVICE const E *operand_place(const image_by_position<E> *o, const corner &first, const walker &tap, bool *inside)
+GR_DEVICE const E *operand_place(const image_by_position<E> *o, const typename image_by_position<E>::line_part &first,
+                                 const walker &tap, bool *inside)
 {
     *inside = tap_inside(&o->g, first.h, first.w, tap.d) && tap.d.high < o->g.r;
-    return o->x + (*inside ? first.at + tap.at : 0);
+    return first.from + tap.at;
 }
-template <class E> GR_DEVICE piece<E> operand_piece(const image_by_position<E> *o, const corner &first, walker tap)
+template <class E>
+GR_DEVICE piece<E> operand_piece(const image_by_position<E> *o, const typename image_by_position<E>::line_part &first,
+                                 walker tap)
 {
     if (is_whole(*o))
         return piece_in_place(o, first, tap);
@@ -111,8 +125,43 @@ template <class E> GR_DEVICE piece<E> operand_piece(const image_by_position<E> *
     return v;
 }
 
+/*
+ * An image seen through those windows of a convolution whose results a pooling window of its own sees: line 4 position +
+ * i is place first_place + i of the pooling window at that position, 0 where there is no such place.
+ */
+template <class E> struct image_by_place : image_by_position<E> {
+    window pool; /* over the convolution's results, p x q positions */
+    int first_place;
+};
+
+template <class E>
+static inline image_by_place<E> image_places(const E *x, const gr_geometry *g, const gr_geometry *pool)
+{
+    image_by_place<E> o = {image_positions(x, g), window_of(pool), 0};
+    o.positions = pool->n * pool->p * pool->q;
+    return o;
+}
+
+/* Whether a place of the pooling window at that position lies among the results; where among them. */
+GR_DEVICE bool place_inside(const window *pool, digits position, int place, int *row, int *column)
+{
+    *row = position.middle * pool->stride_h + place / pool->s - pool->pad_top;
+    *column = position.low * pool->stride_w + place % pool->s - pool->pad_left;
+    return place < pool->r * pool->s && (unsigned)*row < (unsigned)pool->h && (unsigned)*column < (unsigned)pool->w;
+}
+
+template <class E>
+GR_DEVICE typename image_by_place<E>::line_part operand_line(const image_by_place<E> *o, int64_t line)
+{
+    int row, column;
+    const digits position = digits_of(line / QUAD, (radices){o->pool.p, o->pool.q});
+    const bool inside = place_inside(&o->pool, position, o->first_place + (int)(line % QUAD), &row, &column);
+    const image_by_position<E> *image = o;
+    return window_at(image, (digits){position.high, row, column}, inside && line / QUAD < o->positions);
+}
+
 template <class E> struct image_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 1, HEAVY = tensor_cores<E>::USED };
+    enum { LINES_SIDE_BY_SIDE = 1, HEAVY = tensor_cores<E>::USED };
     typedef E element;
     const E *x; /* [N,H,W,C] */
     int64_t n;
@@ -156,7 +205,7 @@ GR_DEVICE const E *operand_place(const image_by_tap<E> *o, const walker &tap, co
     const window *g = &o->g;
     const int h = position.d.middle * g->stride_h - g->pad_top, w = position.d.low * g->stride_w - g->pad_left;
     *inside = tap_inside(g, h, w, tap.d) && position.d.high < o->n;
-    return o->x + (*inside ? position.at + tap.at : 0);
+    return o->x + (position.at + tap.at);
 }
 template <class E> GR_DEVICE piece<E> operand_piece(const image_by_tap<E> *o, walker tap, const walker &position)
 {

@@ -1,5 +1,5 @@
 /*
- * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling, of floats:
+ * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling:
  *
  *   y[n,p,q,k] = max(0, largest over u, v of b[k] + sum_{r,s,c} x[n, 2p+u+r-pad_top, 2q+v+s-pad_left, c] w[k,r,s,c])
  *
@@ -11,6 +11,8 @@
  * Shared    the halo and the filters, 8 KiB
  * Order     a sum begins with the bias and takes taps and channels as they lie. Places in order: the first wins a tie,
  *           NaN wins over all and stays
+ * Halves    x, w and y f16 or bf16; products and sums are of floats. With 27 numbers to a result, tensor cores would wait
+ *           for their operands.
  * Limit     arithmetic
  */
 #ifndef GRADUS_NARROW_FORWARD_CUH
@@ -47,7 +49,7 @@ template <int C> GR_DEVICE pixel_columns<C> two_columns(const narrow_halo<C> *ha
 }
 
 /* The weights of 32 filters, filter by filter, of which so many are in w; 0 for the others. */
-template <int C> GR_DEVICE void bring_filters(float *to, const float *w, int filters)
+template <int C, class E> GR_DEVICE void bring_filters(float *to, const E *w, int filters)
 {
     enum { COUNT = NARROW_FILTERS * NARROW_TAPS * C, SHARE = (COUNT + NARROW_THREADS - 1) / NARROW_THREADS };
     const int inside = min(filters, NARROW_FILTERS) * NARROW_TAPS * C;
@@ -55,7 +57,7 @@ template <int C> GR_DEVICE void bring_filters(float *to, const float *w, int fil
 #pragma unroll
     for (int i = 0; i < SHARE; i++) {
         const int at = threadIdx.x + i * NARROW_THREADS;
-        weight[i] = at < inside ? w[at] : 0;
+        weight[i] = at < inside ? float_of(w[at]) : 0;
     }
 #pragma unroll
     for (int i = 0; i < SHARE; i++)
@@ -93,16 +95,16 @@ GR_DEVICE narrow_maximum largest_place(const pixel_columns<C> &left, const pixel
     return best;
 }
 
-GR_DEVICE void put_largest(float *y, uint8_t *argmax, int64_t at, narrow_maximum largest)
+template <class E> GR_DEVICE void put_largest(E *y, uint8_t *argmax, int64_t at, narrow_maximum largest)
 {
-    y[at] = largest.value;
+    y[at] = element_of<E>(largest.value);
     if (argmax)
         argmax[at] = (uint8_t)largest.place;
 }
 
 /* Windows of a row side by side, the first of them at y[at]; pixel is its first, and end that behind the last's. */
-template <int C>
-GR_DEVICE void largest_of_row(float *y, uint8_t *argmax, int64_t at, int K, const narrow_halo<C> *halo, int pixel,
+template <int C, class E>
+GR_DEVICE void largest_of_row(E *y, uint8_t *argmax, int64_t at, int K, const narrow_halo<C> *halo, int pixel,
                               int end, const float *weight, float bias)
 {
     pixel_columns<C> even = two_columns<C>(halo, pixel), odd;
@@ -121,9 +123,9 @@ GR_DEVICE void largest_of_row(float *y, uint8_t *argmax, int64_t at, int K, cons
 }
 
 /* y[N,P,Q,K], argmax the same or NULL, w[K,3,3,C], b[K] or NULL */
-template <int C>
+template <int C, class E>
 static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
-    narrow_forward(float *y, uint8_t *argmax, narrow_image<float> image, const float *w, const float *b, int K)
+    narrow_forward(E *y, uint8_t *argmax, narrow_image<E> image, const E *w, const float *b, int K)
 {
     GR_SHARED(narrow_halo<C>, halo, [1]);
     GR_SHARED(float, filters, [NARROW_FILTERS * NARROW_TAPS * C]);
@@ -148,15 +150,16 @@ static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
 }
 
 /* y[N,P,Q,K], argmax the same or NULL, x[N,H,W,C], w[K,3,3,C], b[K] or NULL */
-static inline void narrow_pooled(const gr_exec *exec, float *y, uint8_t *argmax, const float *x, const float *w,
-                                 const float *b, const gr_geometry *conv, const gr_geometry *pool, int64_t K)
+template <class E>
+static void narrow_pooled(const gr_exec *exec, E *y, uint8_t *argmax, const E *x, const E *w, const float *b,
+                          const gr_geometry *conv, const gr_geometry *pool, int64_t K)
 {
-    const narrow_image<float> image = narrow_image_of(x, conv, pool);
+    const narrow_image<E> image = narrow_image_of(x, conv, pool);
     const dim3 grid((unsigned)narrow_tiles(image), (unsigned)divide_up(K, NARROW_FILTERS));
     if (conv->c == 1)
-        GR_LAUNCH((narrow_forward<1>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
+        GR_LAUNCH((narrow_forward<1, E>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
     else
-        GR_LAUNCH((narrow_forward<3>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
+        GR_LAUNCH((narrow_forward<3, E>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
 }
 
 #endif

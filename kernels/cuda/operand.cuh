@@ -13,10 +13,9 @@
  *
  * Most operands are whole: every piece lies in memory as it is wanted, without a mask, at a multiple of 16 bytes, and
  * all of it exists or nothing. That is known from the shapes before a kernel starts, so whole<O> is a type of its own,
- * whose kernels have no code for the other case. An operand that may be whole (DIRECT; if 0 neither is asked for) has
+ * whose kernels have no code for the other case. An operand has
  *   is_whole(o)                              whether it is, for the host above all
- *   operand_place(&o, line_part, depth_part, &inside)    where the piece lies; if it is not inside, any address of the
- *                                                        array
+ *   operand_place(&o, line_part, depth_part, &inside)    where the piece lies; if it is not inside, nothing is read
  */
 #ifndef GRADUS_OPERAND_CUH
 #define GRADUS_OPERAND_CUH

@@ -1,23 +1,23 @@
 /*
- * pooled_gradient.cuh - dA, the gradient of an activation that was max-pooled, as an operand of the products of a
- * convolution, like gradient_operand.cuh's:
+ * pooled_gradient.cuh - dA, the gradient of an activation that was max-pooled:
  *
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the pooling windows (p, q) whose argmax is (i, j): u*V + v, i = p*stride + u
  *   - pad
  *
- * computed where it is loaded, so the array of the activation's size never exists. Windows that do not overlap, the
- * usual ones, give one read of dY and argmax for each quad, and no sum that would have to be rounded to a half.
+ * The products of a convolution want it several times, whole and in their order, so it is made, in scratch: for as many
+ * samples at a time as take SLICE_BYTES, whatever the batch is.
  */
 #ifndef GRADUS_POOLED_GRADIENT_CUH
 #define GRADUS_POOLED_GRADIENT_CUH
 
-#include "kernels/cuda/conv_phase.cuh"
 #include "kernels/cuda/image_operand.cuh"
 
-enum { CLIPPED = 255 }; /* argmax where the maximum is not above 0 */
+enum {
+    CLIPPED = 255,         /* argmax where the maximum is not above 0 */
+    SLICE_BYTES = 16 << 20 /* of dA: it stays in the caches of large GPUs */
+};
 
 template <class E> struct pooled_gradient {
-    typedef E element;
     const E *dy;           /* [N,P,Q,K] */
     const uint8_t *argmax; /* [N,P,Q,K] */
     int p, q, k;           /* extents of the activation */
@@ -44,123 +44,51 @@ GR_DEVICE int last_window(int padded, int stride, int windows)
     return last < windows ? last : windows - 1;
 }
 
-/* Adds to sum[COUNT] what window element at hands back to its place here. */
-template <class E>
-GR_DEVICE void add_chosen(float *sum, const pooled_gradient<E> *s, int64_t at, uint32_t here, int inside, bool whole)
-{
-#pragma unroll
-    for (int first = 0; first < piece<E>::COUNT; first += QUAD) {
-        const uint32_t places = places_inside(s->argmax + at + first, inside - first, whole);
-        const quad v = quad_inside(s->dy + at + first, inside - first, whole);
-#pragma unroll
-        for (int f = 0; f < QUAD; f++)
-            sum[first + f] += (places >> 8 * f & 0xFF) == here ? v.at[f] : 0;
-    }
-}
-
-/* 16 bytes of dA from dA[n,i,j,k] on, of which inside are wanted, 0 for the others. */
-template <class E> GR_DEVICE piece<E> pooled_piece(const pooled_gradient<E> *s, int n, int i, int j, int k, int inside)
+/* Filters k to k + 3 of dA[n,i,j], of which inside are wanted, 0 for the others. */
+template <class E> GR_DEVICE quad pooled_quad(const pooled_gradient<E> *s, digits position, int k, int inside)
 {
     const window *o = &s->pool;
-    const int row = i + o->pad_top, column = j + o->pad_left;
-    float sum[piece<E>::COUNT] = {0};
+    const int row = position.middle + o->pad_top, column = position.low + o->pad_left;
+    const bool whole = s->k % QUAD == 0;
+    quad sum = {{0, 0, 0, 0}};
     for (int p = last_window(row, o->stride_h, o->p); p >= 0 && row - p * o->stride_h < o->r; p--)
         for (int q = last_window(column, o->stride_w, o->q); q >= 0 && column - q * o->stride_w < o->s; q--) {
             const uint32_t here = (row - p * o->stride_h) * o->s + column - q * o->stride_w;
-            const int64_t at = (((int64_t)n * o->p + p) * o->q + q) * s->k + k;
-            add_chosen(sum, s, at, here, inside, s->k % QUAD == 0);
+            const int64_t at = (((int64_t)position.high * o->p + p) * o->q + q) * s->k + k;
+            const uint32_t places = places_inside(s->argmax + at, inside, whole);
+            const quad v = quad_inside(s->dy + at, inside, whole);
+#pragma unroll
+            for (int f = 0; f < QUAD; f++)
+                sum.at[f] += (places >> 8 * f & 0xFF) == here ? v.at[f] : 0;
         }
-    piece<E> v;
-#pragma unroll
-    for (int f = 0; f < piece<E>::COUNT; f++)
-        v.at[f] = element_of<E>(sum[f]);
-    return v;
+    return sum;
 }
 
-/* What computes its pieces, eight elements of halves at a time, takes many registers. */
-template <class E> constexpr int POOLED_HEAVY = sizeof(E) < sizeof(float);
-
-/* lines are filters, depths are positions of the activation: dW */
-template <class E> struct pooled_by_filter {
-    enum { LINES_SIDE_BY_SIDE = 1, DIRECT = 0, HEAVY = POOLED_HEAVY<E> };
-    typedef E element;
-    pooled_gradient<E> da;
-    int64_t n;
-    digits step; /* DEPTH<E> positions */
-    typedef int line_part;
-    typedef digits depth_part;
-};
-
-template <class E> static inline pooled_by_filter<E> gradient_filters(const pooled_gradient<E> &da, int64_t n)
+/* da[n,p,q,k], count quads */
+template <class E> static __global__ void spread_gradient(E *da, pooled_gradient<E> s, int64_t count)
 {
-    return pooled_by_filter<E>{da, n, digits_of(DEPTH<E>, (radices){da.p, da.q})};
+    const int across = (s.k + QUAD - 1) / QUAD; /* quads at a position */
+    const int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+        const int64_t position = i / across;
+        const int k = (int)(i % across) * QUAD, inside = s.k - k;
+        const quad v = pooled_quad(&s, digits_of(position, (radices){s.p, s.q}), k, inside);
+        quad_put(da + position * s.k + k, inside, s.k % QUAD == 0, v);
+    }
 }
 
-template <class E> GR_DEVICE int operand_line(const pooled_by_filter<E> *, int64_t line)
+/* da of n samples */
+template <class E> static void make_pooled_gradient(const gr_exec *exec, E *da, const pooled_gradient<E> &s, int64_t n)
 {
-    return (int)line;
-}
-template <class E> GR_DEVICE digits operand_depth(const pooled_by_filter<E> *o, int64_t depth)
-{
-    return digits_of(depth, (radices){o->da.p, o->da.q});
-}
-template <class E> GR_DEVICE void operand_step(const pooled_by_filter<E> *o, digits *position)
-{
-    *position = digits_add(*position, o->step, (radices){o->da.p, o->da.q});
-}
-template <class E> GR_DEVICE piece<E> operand_piece(const pooled_by_filter<E> *o, int k, const digits &at)
-{
-    return pooled_piece(&o->da, at.high, at.middle, at.low, k, at.high < o->n ? o->da.k - k : 0);
+    const int64_t count = n * s.p * s.q * divide_up(s.k, QUAD);
+    GR_LAUNCH((spread_gradient<E>), quad_blocks(count * QUAD), QUAD_THREADS, 0, exec->queue, da, s, count);
 }
 
-/* lines are pixels of x, depths are the taps that reach the pixel: dX */
-template <class E> struct pooled_by_tap {
-    enum { LINES_SIDE_BY_SIDE = 0, DIRECT = 0, HEAVY = POOLED_HEAVY<E> };
-    typedef E element;
-    pooled_gradient<E> da;
-    int64_t pixels; /* of the phase, in all images */
-    conv_phase phase;
-    digits step;               /* DEPTH<E> taps and filters */
-    typedef digits line_part;  /* phase_position */
-    typedef digits depth_part; /* tap and filter */
-};
-
-template <class E>
-static inline pooled_by_tap<E> gradient_taps(const pooled_gradient<E> &da, int64_t n, const conv_phase *f)
+/* Samples of a slice, the last of which may be smaller, where a sample of dA has so many elements. */
+template <class E> static inline int64_t slice_samples(int64_t n, int64_t elements)
 {
-    const digits step = digits_of(DEPTH<E>, (radices){f->taps_s, da.k});
-    return pooled_by_tap<E>{da, n * f->rows * f->columns, *f, step};
-}
-
-template <class E> GR_DEVICE digits operand_line(const pooled_by_tap<E> *o, int64_t line)
-{
-    return phase_position(&o->phase, line, o->pixels);
-}
-template <class E> GR_DEVICE digits operand_depth(const pooled_by_tap<E> *o, int64_t depth)
-{
-    return digits_of(depth, (radices){o->phase.taps_s, o->da.k});
-}
-template <class E> GR_DEVICE void operand_step(const pooled_by_tap<E> *o, digits *tap)
-{
-    *tap = digits_add(*tap, o->step, (radices){o->phase.taps_s, o->da.k});
-}
-/* dA at the position whose tap is given, filters tap.low on. */
-template <class E>
-GR_DEVICE piece<E> pooled_at_tap(const pooled_by_tap<E> *o, const digits &first, digits tap, int inside)
-{
-    const int p = first.middle - tap.high, q = first.low - tap.middle;
-    const bool there = phase_reaches(&o->phase, first.middle, first.low, tap, {o->da.p, o->da.q});
-    return there ? pooled_piece(&o->da, first.high, p, q, tap.low, inside) : piece<E>{};
-}
-template <class E> GR_DEVICE piece<E> operand_piece(const pooled_by_tap<E> *o, const digits &first, digits tap)
-{
-    if (o->da.k % piece<E>::COUNT == 0)
-        return pooled_at_tap(o, first, tap, piece<E>::COUNT);
-    piece<E> v;
-#pragma unroll
-    for (int j = 0; j < piece<E>::COUNT; j++, tap = digits_next(tap, (radices){o->phase.taps_s, o->da.k}))
-        v.at[j] = pooled_at_tap(o, first, tap, 1).at[0];
-    return v;
+    const int64_t fit = SLICE_BYTES / (int64_t)sizeof(E) / elements, slices = divide_up(n, fit > 1 ? fit : 1);
+    return divide_up(n, slices);
 }
 
 /* dY where it was passed on at all: the gradient of the bias is the sum of its columns. */

@@ -54,10 +54,15 @@ template <class E> GR_DEVICE void quad_store(E *y, int64_t i, int64_t count, qua
     }
 }
 
+static inline int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 /* Blocks of QUAD_THREADS for count elements: enough that each thread has one quad, as far as a grid goes. */
 static inline unsigned quad_blocks(int64_t count)
 {
-    const int64_t per_block = (int64_t)QUAD * QUAD_THREADS, blocks = (count + per_block - 1) / per_block;
+    const int64_t blocks = divide_up(count, QUAD * QUAD_THREADS);
     return (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX);
 }
 

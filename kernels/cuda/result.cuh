@@ -6,6 +6,13 @@
 
 #include "kernels/cuda/element.cuh"
 
+/* Where a quad of sums goes to. */
+typedef struct {
+    int64_t row, column;
+    int64_t inside; /* how many of the four columns exist */
+    bool whole;     /* all or none of every four */
+} spot;
+
 /* Elements of c are E; the bias is float. */
 template <class E> struct result {
     E *c;              /* [m][n] */
@@ -14,21 +21,27 @@ template <class E> struct result {
     bool relu, accumulate;
 };
 
-template <class E>
-GR_DEVICE void finish(const result<E> *to, int64_t row, int64_t column, int64_t inside, bool whole, quad v)
+template <class E> GR_DEVICE E *spot_of(const result<E> *to, const spot &at)
 {
-    E *c = to->c + row * to->n + column;
-    quad add = {{0, 0, 0, 0}};
-    if (to->bias)
-        add = quad_inside(to->bias + column, inside, whole);
+    return to->c + at.row * to->n + at.column;
+}
+
+/* What is added to the sums. */
+template <class E> GR_DEVICE quad recall(const result<E> *to, const spot &at)
+{
     if (to->accumulate)
-        add = quad_inside(c, inside, whole);
+        return quad_inside(spot_of(to, at), at.inside, at.whole);
+    return to->bias ? quad_inside(to->bias + at.column, at.inside, at.whole) : (quad){{0, 0, 0, 0}};
+}
+
+template <class E> GR_DEVICE void finish(const result<E> *to, const spot &at, const quad &add, quad v)
+{
 #pragma unroll
     for (int j = 0; j < QUAD; j++) {
         v.at[j] += add.at[j];
         v.at[j] = to->relu && v.at[j] < 0 ? 0 : v.at[j];
     }
-    quad_put(c, inside, whole, v);
+    quad_put(spot_of(to, at), at.inside, at.whole, v);
 }
 
 #endif

@@ -7,19 +7,12 @@
  * m16n8k8), 32 bytes of k at a time: it loads its rows of a and its columns of b from shared memory into fragments,
  * then multiplies each with each.
  *
- * Shared memory holds three steps. A piece of 16 bytes goes there as it comes from memory: by cp.async where its
- * operand is whole, else through registers; so the tile of an operand is
- *   [line][4 pieces of depth]      where neighbours are depths of one line: ldmatrix loads four fragments, and does not
- *                                  mind whether a row of 16 bytes is 8 halves or 4 floats
- *   [depth][pieces of all lines]   where neighbours are lines of one depth: ldmatrix transposes halves as it loads;
- *                                  floats are loaded one by one
- * While a step is multiplied, the two after it are on their way. One barrier a step.
+ * strip.cuh holds the steps: ldmatrix loads four fragments from [line][4 pieces of depth], and does not mind whether a
+ * row of 16 bytes is 8 halves or 4 floats; from [depth][pieces of all lines] it transposes halves as it loads, and floats
+ * are loaded one by one.
  *
  * Rounding  tensor cores look at the first 19 bits of a float. It is rounded to them, to the nearest and ties away from
  *           0, when it has been loaded into a fragment, so every float that is multiplied is, wherever it came from.
- * Banks     ldmatrix reads eight pieces of eight successive rows at a time. Piece p of row r lies at place p xor (r, in
- *           rows of 128 bytes), so that these eight, and eight neighbours of one row, lie in different banks. Floats
- *           loaded one by one are 8 neighbours, two pieces, of 4 successive rows: there, at p xor 2r.
  * Results   a fragment leaves two neighbours of two rows in each thread; pairs of threads swap so that each has four of
  *           one.
  * Order     every result is one sum over the 16 (tf32: 8) products of an mma, then over the mmas in the order of k.
@@ -29,9 +22,9 @@
 #ifndef GRADUS_TENSOR_TILE_CUH
 #define GRADUS_TENSOR_TILE_CUH
 
-#include "kernels/cuda/share.cuh"
+#include "kernels/cuda/strip.cuh"
 
-enum { STAGES = 3, EIGHT = 8 /* rows of a matrix of ldmatrix */ };
+enum { EIGHT = 8 /* rows of a matrix of ldmatrix */ };
 
 /* M x N results from elements of type E. */
 template <class E, int M_, int N_, int WARPS_M_, int WARPS_N_> struct tensor_tile {
@@ -66,52 +59,6 @@ GR_DEVICE int tile_column(tensor_tile<E, M, N, WARPS_M, WARPS_N>, int i)
 {
     typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
     return warp_column<TILE>() + i % TILE::COLUMNS * 8 + threadIdx.x % 4 / 2 * QUAD;
-}
-
-/* The pieces of an operand's LINES x DEPTH in shared memory, as rows of ACROSS. */
-template <class OPERAND, int LINES, int THREADS> struct strip {
-    typedef share<OPERAND, LINES, THREADS> SHARE;
-    static const bool ONE_BY_ONE = SHARE::SIDE_BY_SIDE && sizeof(typename OPERAND::element) == sizeof(float);
-    static const int COUNT = SHARE::COUNT, STEP = SHARE::STEP, ACROSS = SHARE::ACROSS;
-    static const int TURN = ACROSS < 8 ? ACROSS : 8; /* places, 128 bytes of them or a row, among which pieces turn */
-    static const int EIGHT_ROWS = ONE_BY_ONE ? 2 * TURN : TURN; /* how far they turn in eight rows */
-    typename SHARE::PIECE at[SHARE::PIECES];
-};
-
-/* Where the piece at place across of a row lies in a strip. */
-template <class STRIP> GR_DEVICE int strip_place(int row, int across)
-{
-    return row * STRIP::ACROSS + (across ^ row * STRIP::EIGHT_ROWS / 8 % STRIP::TURN);
-}
-
-/* A step's pieces: sent to the strip, or into registers. */
-template <class OPERAND, int LINES, int THREADS>
-GR_DEVICE void strip_fetch(share<OPERAND, LINES, THREADS> *mine, strip<OPERAND, LINES, THREADS> *to, const OPERAND *o)
-{
-    typedef strip<OPERAND, LINES, THREADS> STRIP;
-    typedef typename STRIP::SHARE SHARE;
-    if constexpr (COPIED<OPERAND>) {
-        FOR_MY_PIECES(SHARE, i, n)
-        {
-            bool inside;
-            const void *from = operand_place(o, share_line_part(mine, i), share_depth_part(mine, i), &inside);
-            gr_cp_async16(&to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)], from, inside ? 16 : 0);
-        }
-        share_step(mine, o);
-    } else {
-        share_fetch(mine, o);
-    }
-}
-
-/* What is in registers, into the strip. */
-template <class OPERAND, int LINES, int THREADS>
-GR_DEVICE void strip_put(const share<OPERAND, LINES, THREADS> *mine, strip<OPERAND, LINES, THREADS> *to)
-{
-    typedef strip<OPERAND, LINES, THREADS> STRIP;
-    typedef typename STRIP::SHARE SHARE;
-    if constexpr (!COPIED<OPERAND>)
-        FOR_MY_PIECES(SHARE, i, n)
-    to->at[strip_place<STRIP>(n / STRIP::ACROSS, n % STRIP::ACROSS)] = mine->held[i];
 }
 
 /* Where matrix i of four lies, in lines (in eights) and in depths (in pieces); see fragments_load. */
@@ -177,10 +124,11 @@ GR_DEVICE void multiply_fragments(tf32, float d[4], const uint32_t a[4], const u
     gr_mma_tf32(d, a, b);
 }
 
-/* sum[ROWS][COLUMNS] += a b, this warp's part of a step */
-template <class TILE, class STRIP_A, class STRIP_B>
-GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const STRIP_A *a, const STRIP_B *b)
+/* sum[ROWS * COLUMNS] += a b, this warp's part of a step */
+template <class E, int M, int N, int WARPS_M, int WARPS_N, class STRIP_A, class STRIP_B>
+GR_DEVICE void strip_multiply(tensor_tile<E, M, N, WARPS_M, WARPS_N>, quad *sum, const STRIP_A *a, const STRIP_B *b)
 {
+    typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #pragma unroll 1 /* two loads of fragments at a time would need more registers than sm_75's longer code leaves */
 #else
@@ -198,7 +146,7 @@ GR_DEVICE void strip_multiply(quad sum[TILE::ROWS][TILE::COLUMNS], const STRIP_A
         for (int i = 0; i < TILE::ROWS; i++)
 #pragma unroll
             for (int j = 0; j < TILE::COLUMNS; j++)
-                multiply_fragments(typename TILE::element(), sum[i][j].at, left[i], right[j / 2] + j % 2 * 2);
+                multiply_fragments(E(), sum[i * TILE::COLUMNS + j].at, left[i], right[j / 2] + j % 2 * 2);
     }
 }
 
@@ -222,49 +170,11 @@ GR_DEVICE void tile_product(tensor_tile<E, M, N, WARPS_M, WARPS_N>, quad *sum, c
                             int64_t n, int64_t first, int64_t end)
 {
     typedef tensor_tile<E, M, N, WARPS_M, WARPS_N> TILE;
-    typedef strip<A, M, TILE::THREADS> STRIP_A;
-    typedef strip<B, N, TILE::THREADS> STRIP_B;
-    GR_SHARED(STRIP_A, strip_a, [STAGES]);
-    GR_SHARED(STRIP_B, strip_b, [STAGES]);
-    typename STRIP_A::SHARE of_a = {};
-    typename STRIP_B::SHARE of_b = {};
-    quad part[TILE::ROWS][TILE::COLUMNS] = {};
-    share_open(&of_a, a, m, first);
-    share_open(&of_b, b, n, first);
-    const int step = STRIP_A::STEP;
-    int64_t next = first; /* the depth that is fetched next */
-    int stage = 0;        /* and where to */
-    for (; stage < STAGES - 1; stage++, next += step) {
-        if (next < end) {
-            strip_fetch(&of_a, &strip_a[stage], a);
-            strip_fetch(&of_b, &strip_b[stage], b);
-            strip_put(&of_a, &strip_a[stage]);
-            strip_put(&of_b, &strip_b[stage]);
-        }
-        gr_cp_async_commit();
-    }
-    int now = 0;
-    for (int64_t depth = first; depth < end; depth += step, next += step) {
-        gr_cp_async_wait<STAGES - 2>(); /* this step's copies have come, after the barrier those of all threads */
-        __syncthreads();                /* and the stage before this one has been read by all */
-        if (next < end) {
-            strip_fetch(&of_a, &strip_a[stage], a);
-            strip_fetch(&of_b, &strip_b[stage], b);
-        }
-        gr_cp_async_commit();
-        __syncwarp(); /* pieces at an edge part lanes; ldmatrix and mma are for a warp that is whole */
-        strip_multiply<TILE>(part, &strip_a[now], &strip_b[now]);
-        if (next < end) {
-            strip_put(&of_a, &strip_a[stage]);
-            strip_put(&of_b, &strip_b[stage]);
-        }
-        now = now + 1 < STAGES ? now + 1 : 0;
-        stage = stage + 1 < STAGES ? stage + 1 : 0;
-    }
-    __syncthreads();
+    quad part[TILE::QUADS] = {};
+    strips_product(TILE(), part, a, b, m, n, first, end);
 #pragma unroll
     for (int i = 0; i < TILE::QUADS; i++)
-        sum[i] = swap_pairs(part[i / TILE::COLUMNS][i % TILE::COLUMNS]);
+        sum[i] = swap_pairs(part[i]);
 }
 
 #endif
