@@ -2,7 +2,7 @@
 """Times Gradus' training step beside PyTorch's and Keras', in turn, in one run.
 
     bench_pytorch.py [--models M,...] [--batch N,...] [--rounds N] [--threads N] [--out FOLDER]
-    [--keras-python PYTHON] [--device D] [--precision P] [--quick]
+    [--keras-python PYTHON] [--precision P] [--quick]
 
 Every competitor trains the same network on one drawn batch in a process of its own. A round lets each of them train for
 a second, one after the other, in an order that turns: what else the machine does hits all alike. A ratio is a peer's
@@ -10,8 +10,7 @@ median step over Gradus' in the same round; above 1 Gradus is faster. Needs PyTo
 can be imported. PyTorch runs in the fastest of its ways (eager, channels_last, torch.compile), and both peers with a C
 library that keeps its memory. Writes MEASURED.md and measured.jsonl into --out (default: kernels/cpu) after every cell.
 Nothing else should run: other work slows a peer down more than Gradus, and the load before the start is part of the
-report. With --device cuda both run on the GPU, in fp32 without TF32, Gradus kernel by kernel; Keras does not take part.
-With --precision bf16 PyTorch runs under its autocast, and Keras does not take part either.
+report. With --precision bf16 PyTorch runs under its autocast, and Keras does not take part. On a GPU: bench_gpu.py.
 """
 import argparse
 import datetime
@@ -79,7 +78,7 @@ def quartiles(values):
 def start(name, python, cell, options, mode=""):
     """None where it cannot run: torch.compile wants a compiler, a peer may lack memory. The others go on."""
     try:
-        worker = Worker(name, python, cell, options.threads, options.device, options.precision, mode)
+        worker = Worker(name, python, cell, options.threads, "cpu", options.precision, mode)
         worker.run(options.seconds / 2)
         return worker
     except RuntimeError as error:
@@ -114,7 +113,7 @@ def measure(cell, contestants, options):
     ours = workers[0]
     row = {
         "model": cell[0], "optimizer": cell[1], "batch": cell[2], "rounds": options.rounds, "threads": options.threads,
-        "device": options.device, "precision": options.precision
+        "device": "cpu", "precision": options.precision
     }
     for worker in workers:
         row[worker.name] = {**worker.facts, "ms": statistics.median(worker.medians), "ms_of_rounds": worker.medians}
@@ -151,10 +150,9 @@ def report(rows, options):
     words = "--quick" if options.quick else (
         f"--models {options.models} {batches}--rounds {options.rounds} --seconds {options.seconds:g} "
         f"--threads {options.threads}{' --precision bf16' * (options.precision == 'bf16')}")
-    on_cpu = options.device == "cpu"
-    where = "on the CPU, beside PyTorch and Keras" if on_cpu else f"on the device {options.device}, beside PyTorch"
+    where = "on the CPU, beside PyTorch and Keras"
     if options.precision == "bf16":
-        where = where.replace("PyTorch and Keras", "PyTorch") + "'s autocast, in bf16"
+        where = "on the CPU, beside PyTorch's autocast, in bf16"
     lines = [
         f"# Training steps {where}", "",
         f"{datetime.date.today()}, {machine()}; {options.threads} threads; Gradus {rows[0]['gradus']['version']}, "
@@ -198,7 +196,6 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, help="default: kernels/cpu; with --quick it must be given")
     parser.add_argument("--keras-python", default=sys.executable,
                         help="a Python that has TensorFlow, where this one has not")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="default: fp32")
     parser.add_argument("--quick", action="store_true", help="two short rounds of one small cell, to see that it works")
     options = parser.parse_args()
@@ -212,8 +209,8 @@ def parse():
         options.rounds, options.seconds = 2, 0.1
     if options.rounds < 1 or options.seconds <= 0 or options.threads < 1:
         parser.error("--rounds, --seconds and --threads must be positive")
-    if (options.device == "cuda" or options.precision == "bf16") and not options.out:
-        parser.error("--device cuda and --precision bf16: name a folder for the report with --out")
+    if options.precision == "bf16" and not options.out:
+        parser.error("--precision bf16: name a folder for the report with --out")
     options.out = options.out or ROOT / "kernels/cpu"
     options.load = os.getloadavg()[0]
     return options
@@ -225,7 +222,7 @@ def main():
         print("bench_pytorch.py: PyTorch is not installed: pip install torch", file=sys.stderr)
         return 77
     contestants = [("gradus", sys.executable), ("pytorch", sys.executable)]
-    with_keras = options.device == "cpu" and options.precision == "fp32"
+    with_keras = options.precision == "fp32"
     if with_keras and can_import(options.keras_python, "tensorflow"):
         contestants.append(("keras", options.keras_python))
     elif with_keras:

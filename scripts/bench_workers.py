@@ -1,5 +1,5 @@
 """The competitors of bench_pytorch.py: one process each that trains one model on one drawn batch as often as it is
-told.
+told; bench_gpu.py has them all in its own.
 
     bench_workers.py gradus|pytorch|keras MODEL OPTIMIZER BATCH THREADS MODE DEVICE PRECISION
     (MODE of PyTorch: eager, channels_last, compile; PRECISION bf16 of PyTorch: under autocast)
@@ -119,7 +119,7 @@ def gradus(model, optimizer, batch, threads, mode, device, precision):
            "resnet18-cifar": lambda: lib.gr_resnet18_cifar(ctx, 10)}[model]()
     opt = {"sgd": lambda: lib.gr_sgd(ctx, net, None), "adam": lambda: lib.gr_adam(ctx, net, None),
            "momentum": lambda: lib.gr_sgd(ctx, net, SgdOptions(0.01, 0.9, True, 5e-4))}[optimizer]()
-    loader = lib.gr_loader_open(data, LoaderOptions(batch=batch, order=GR_IN_ORDER))
+    loader = lib.gr_loader_open(data, LoaderOptions(batch=batch, order=GR_IN_ORDER, on_device=device != "cpu"))
 
     def minimize():
         loss = lib.gr_loss(lib.gr_forward(net, b.x), b)

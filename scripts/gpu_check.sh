@@ -92,7 +92,8 @@ architecture() {
 }
 
 build() {
-    local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON) # whatever compilers there are
+    # Whatever compilers there are; programs that may be carried elsewhere.
+    local options=(-DGRADUS_TESTS=ON -DGRADUS_WERROR=OFF -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON)
     local targets=(gradus_tool test_table test_wrappers test_step_graph)
     case $device in
         simt) options+=(-DGRADUS_CUDA=OFF) ;;

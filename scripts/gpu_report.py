@@ -70,8 +70,8 @@ def show(r):
         print(f"  {k['recipe']}, batch {k['batch']}, {k['precision']}: "
               f"{k['samples_per_second'] or 0:.0f} samples a second")
     for k in r["steps"]:
-        print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}, {k['precision']}: {k['ms']['gradus']:.2f} "
-              f"ms, PyTorch {k['ms'][k['mode']]:.2f} ms ({k['mode']})")
+        print(f"  step of {k['model']}, {k['optimizer']}, batch {k['batch']}, {k['precision']}: "
+              f"{k['ms']['gradus']:.2f} ms, PyTorch {k['ms'][k['mode']]:.2f} ms ({k['mode']})")
 
 
 def main():

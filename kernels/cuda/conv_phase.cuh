@@ -120,7 +120,7 @@ template <class E> GR_DEVICE piece<E> operand_piece(const filter_by_tap<E> *o, i
 
 /* A phase's rows (n, h', w') as pixels of dX[N,H,W,C]. */
 template <class E> struct phase_result {
-    result<E> dx; /* rows are all pixels */
+    gradient_result<E> dx; /* rows are all pixels */
     int h, w, stride_h, stride_w;
     conv_phase phase;
 };
@@ -128,7 +128,7 @@ template <class E> struct phase_result {
 template <class E>
 static inline phase_result<E> phase_pixels(E *dx, const gr_geometry *g, const conv_phase *f, bool accumulate)
 {
-    const result<E> all = {dx, NULL, g->c, false, accumulate};
+    const gradient_result<E> all = {dx, g->c, accumulate};
     return phase_result<E>{all, (int)g->h, (int)g->w, (int)g->stride_h, (int)g->stride_w, *f};
 }
 

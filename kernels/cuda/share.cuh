@@ -25,9 +25,9 @@ template <class OPERAND, int LINES, int THREADS_> struct share {
 };
 
 /* This thread's i-th piece has number n of the step; the last threads of a small tile have none. */
-#define FOR_MY_PIECES(SHARE, i, n)                                                                \
-    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; i++, n += SHARE::THREADS) \
-        if (SHARE::PIECES % SHARE::THREADS == 0 || n < SHARE::PIECES)
+#define FOR_MY_PIECES(SHARE, i, n)                                      \
+    _Pragma("unroll") for (int i = 0, n = threadIdx.x; i < SHARE::MINE; \
+                           i++, n += SHARE::THREADS) if (SHARE::PIECES % SHARE::THREADS == 0 || n < SHARE::PIECES)
 
 /* Line and depth, in the tile, of piece n. */
 template <class SHARE> GR_DEVICE int share_line(int n)

@@ -8,16 +8,16 @@
  * then multiplies each with each.
  *
  * strip.cuh holds the steps: ldmatrix loads four fragments from [line][4 pieces of depth], and does not mind whether a
- * row of 16 bytes is 8 halves or 4 floats; from [depth][pieces of all lines] it transposes halves as it loads, and floats
- * are loaded one by one.
+ * row of 16 bytes is 8 halves or 4 floats; from [depth][pieces of all lines] it transposes halves as it loads, and
+ * floats are loaded one by one.
  *
  * Rounding  tensor cores look at the first 19 bits of a float. It is rounded to them, to the nearest and ties away from
  *           0, when it has been loaded into a fragment, so every float that is multiplied is, wherever it came from.
  * Results   a fragment leaves two neighbours of two rows in each thread; pairs of threads swap so that each has four of
  *           one.
  * Order     every result is one sum over the 16 (tf32: 8) products of an mma, then over the mmas in the order of k.
- * Shared    3 x 64 x (M + N) bytes, 48 KiB for 128 x 128.
- * Registers 4 sums for each 16 x 8 of a warp's part, 64 for 128 x 128; 24 of fragments; 4 for each piece on its way.
+ * Shared    3 x 64 x (M + N) bytes, 24 KiB for 64 x 64.
+ * Registers 4 sums for each 16 x 8 of a warp's part, 32 for 64 x 64; 16 of fragments; 4 for each piece on its way.
  */
 #ifndef GRADUS_TENSOR_TILE_CUH
 #define GRADUS_TENSOR_TILE_CUH

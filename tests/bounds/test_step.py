@@ -139,7 +139,7 @@ class Recorded(unittest.TestCase):
     def test_products_fill_a_gpu(self):
         """Those of 50 million multiply-adds and more, on an H100: little padding, multiprocessors that end together."""
         found = plans.products(launches.of_update(GRADUS, "cifar10-cnn", 128, 132))
-        self.assertEqual(len(found), 12)
+        self.assertEqual(len(found), 11)  # the first layer is none
         for one in found:
             self.assertEqual(one.blocks, one.tiles * one.splits, one)
             if one.m * one.n * one.k >= 50e6:

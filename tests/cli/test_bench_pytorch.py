@@ -1,4 +1,5 @@
-"""scripts/bench_pytorch.py end to end on its smallest cell. Skipped where there is no PyTorch."""
+"""scripts/bench_pytorch.py end to end on its smallest cell, and bench_gpu.py without a GPU. Skipped where there is no
+PyTorch."""
 
 import json
 import os
@@ -6,10 +7,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
+import bench_gpu  # noqa: E402
 import bench_pytorch  # noqa: E402
 PYTHON = os.environ.get("PYTHON", sys.executable)
 
@@ -51,6 +55,26 @@ class Bench(unittest.TestCase):
                              capture_output=True)
         self.assertEqual(run.returncode, 2)
         self.assertIn("no model lenet", run.stderr)
+
+
+def contestants(*_):
+    for name, seconds in (("gradus", 0.004), ("eager", 0.02), ("compile", 0.012)):
+        yield name, lambda seconds=seconds: time.sleep(seconds), lambda: 1, "1"
+
+
+class OnGpu(unittest.TestCase):
+    def test_fastest_way_is_the_peer(self):
+        with unittest.mock.patch.object(bench_gpu, "contestants", contestants):
+            row = bench_gpu.measure("cifar10-cnn:adam:4:fp32", 2, 0.05)
+        self.assertEqual((row["model"], row["batch"], row["mode"]), ("cifar10-cnn", 4, "compile"))
+        self.assertEqual([len(rounds) for rounds in row["ms_of_rounds"].values()], [2, 2, 2])
+        self.assertTrue(1.5 < row["ratio"][1] < 4.5, row["ratio"])
+
+    def test_without_a_gpu(self):
+        run = subprocess.run([PYTHON, ROOT / "scripts/bench_gpu.py"], text=True, capture_output=True,
+                             env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("PyTorch sees no GPU", run.stderr)
 
 
 if __name__ == "__main__":

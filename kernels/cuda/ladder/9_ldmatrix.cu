@@ -13,7 +13,7 @@
  * Shared    32 KiB, two buffers as in 6.
  * Order     the 16 products of an instruction in the hardware's order, the instructions in the order of depth.
  * Counted   barriers 5; shared requests 512, conflicts 0.00 each; global requests 384, sectors 4096; lanes 32.0
- * Measured  not yet.
+ * Measured  H200, 4,096 x 4,096 x 4,096: 0.87 ms, 156 TFLOP/s.
  */
 #include "kernels/cuda/gpu.h"
 #include "kernels/cuda/ladder/ladder.h"
