@@ -60,19 +60,14 @@ template <class E> GR_DEVICE void operand_step(const matrix_by_line<E> *, int *d
 {
     *depth += DEPTH<E>;
 }
-/* An address, as NULL has no elements to point at: nobody reads at that of a line that is outside. */
-template <class E> GR_DEVICE const E *line_at(const E *line, int depth)
-{
-    return (const E *)((uintptr_t)line + depth * sizeof(E));
-}
 template <class E> GR_DEVICE const E *operand_place(const matrix_by_line<E> *o, const E *line, int depth, bool *inside)
 {
     *inside = line && depth < (int)o->depth;
-    return line_at(line, depth);
+    return line + depth;
 }
 template <class E> GR_DEVICE piece<E> operand_piece(const matrix_by_line<E> *o, const E *line, int depth)
 {
-    return piece_inside(line_at(line, depth), line ? at_most_a_piece<E>(o->depth - depth) : 0, o->aligned);
+    return piece_inside(line + depth, line ? at_most_a_piece<E>(o->depth - depth) : 0, o->aligned);
 }
 
 template <class E> GR_DEVICE int operand_line(const matrix_by_depth<E> *, int64_t line)

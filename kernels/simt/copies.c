@@ -47,7 +47,8 @@ void gr__simt_copy_commit(void)
 static void land(gr__simt_machine *m, const gr__simt_copy *c)
 {
     gr__simt_touch(m, m->current, c->from, (size_t)c->bytes, false, c->file, c->line);
-    memcpy(c->to, c->from, (size_t)c->bytes);
+    if (c->bytes > 0) /* nothing may come from nowhere */
+        memcpy(c->to, c->from, (size_t)c->bytes);
     memset(c->to + c->bytes, 0, (size_t)(c->size - c->bytes));
     gr__simt_shadow_copy_lands(m, c);
 }
