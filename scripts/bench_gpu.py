@@ -18,19 +18,13 @@ import sys
 import time
 
 import bench_workers
+from bench_pytorch import quartiles
 
 CELLS = [f"{cell}:{precision}" for cell in ("cifar10-cnn:adam:128", "cats-vs-dogs:adam:128",
                                             "resnet18-cifar:momentum:128", "resnet18-cifar:momentum:16",
                                             "cifar10-cnn:adam:16", "cats-vs-dogs:adam:16", "cifar10-cnn:adam:1024")
          for precision in ("fp32", "bf16")]
 MODES = ("eager", "channels_last", "compile")
-
-
-def quartiles(values):
-    if len(values) < 2:
-        return values * 3
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return [low, middle, high]
 
 
 def contestants(model, optimizer, batch, precision):

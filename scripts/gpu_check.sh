@@ -153,8 +153,8 @@ PY
 precisions() { # RECIPE:BATCH:UPDATES...
     local run recipe batch updates precision code=0
     for run in "$@"; do
+        IFS=: read -r recipe batch updates <<<"$run"
         for precision in fp32 tf32 fp16 bf16; do
-            IFS=: read -r recipe batch updates <<<"$run"
             "$tool" train "$recipe" --procedural --batch "$batch" --updates "$updates" --device "$name" \
                 --precision "$precision" --preload device --no-evaluation --json >>"$work/precisions.jsonl" || code=$?
         done

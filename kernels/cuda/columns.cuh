@@ -13,7 +13,7 @@
 #ifndef GRADUS_COLUMNS_CUH
 #define GRADUS_COLUMNS_CUH
 
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/quad.cuh"
 
 enum { COLUMNS_THREADS = 256, COLUMNS_WIDE = QUAD };
 
@@ -30,11 +30,6 @@ typedef struct {
     int row; /* in its block */
 } place;
 
-static inline int64_t columns_ceil(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* 4 or 1 columns for a thread. */
 static inline int columns_per_thread(int64_t C)
 {
@@ -44,16 +39,15 @@ static inline int columns_per_thread(int64_t C)
 /* x[n,C] for blocks that are at most so many threads wide and take a chunk of rows each. */
 static inline columns columns_of_chunks(int64_t n, int64_t C, int V, int widest, int64_t chunk)
 {
-    const int64_t slices = columns_ceil(C, (int64_t)V * widest), width = columns_ceil(C, V * slices);
-    return {n, C, chunk, columns_ceil(n, chunk), slices, (int)width, COLUMNS_THREADS / (int)width};
+    const int64_t slices = divide_up(C, (int64_t)V * widest), width = divide_up(C, V * slices);
+    return {n, C, chunk, divide_up(n, chunk), slices, (int)width, COLUMNS_THREADS / (int)width};
 }
 
 /* x[n,C] for threads of at least so many rows each and at most so many blocks (more only where C alone needs them). */
 static inline columns columns_over(int64_t n, int64_t C, int V, int64_t rows, int64_t blocks)
 {
     const columns m = columns_of_chunks(n, C, V, COLUMNS_THREADS, n);
-    const int64_t most = blocks > m.slices ? blocks / m.slices : 1, least = rows * m.height,
-                  even = columns_ceil(n, most);
+    const int64_t most = blocks > m.slices ? blocks / m.slices : 1, least = rows * m.height, even = divide_up(n, most);
     return columns_of_chunks(n, C, V, COLUMNS_THREADS, least > even ? least : even);
 }
 

@@ -39,7 +39,7 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
     const bool relu = ((const gr_conv2d_args *)call->options)->relu;
-    return (relu ? gated_scratch<E>(positions * K) : 0) +
+    return (relu ? scratch_for<E>(positions * K) : 0) +
            larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
                   column_sums_scratch(positions, K));
 }

@@ -28,7 +28,6 @@
  *           121 us.
  */
 #include "kernels/cuda/conv_backward.cuh"
-#include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/narrow_forward.cuh"
 #include "kernels/cuda/narrow_grad_w.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
@@ -100,6 +99,13 @@ GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t 
     }
 }
 
+/* The first of a thread's quads that are kept as its i-th. */
+template <class TILE> GR_DEVICE int kept_from(int i)
+{
+    typedef kept<TILE> KEPT;
+    return i / KEPT::APART * KEPT::APART * KEPT::TOGETHER + i % KEPT::APART;
+}
+
 /* This thread's results at a window into the largest so far: sum[...], whose places begin at first. */
 template <class TILE>
 GR_DEVICE void keep_window(quad *best, uint32_t *places, const quad *sum, quad bias, const window *pool,
@@ -127,8 +133,7 @@ template <class TILE, class X, class W, class E = typename X::element>
 static __global__ void __launch_bounds__(TILE::THREADS, POOL_THREADS / TILE::THREADS)
     pooled_forward(E *y, uint8_t *argmax, X x, W w, const float *b)
 {
-    typedef kept<TILE> KEPT;
-    const int windows = TILE::QUADS / KEPT::TOGETHER;
+    const int windows = TILE::QUADS / kept<TILE>::TOGETHER;
     const int64_t K = w.lines, tiles_n = (K + TILE::N - 1) / TILE::N;
     const int64_t m = blockIdx.x / tiles_n * TILE::M, n = blockIdx.x % tiles_n * TILE::N;
     const bool whole = COPIED<X> || K % QUAD == 0;
@@ -142,7 +147,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, POOL_THREADS / TILE::THR
         tile_product(TILE(), sum, &x, &w, m, n, 0, w.depth);
 #pragma unroll
         for (int i = 0; i < windows; i++) {
-            const int quad_of = i / KEPT::APART * KEPT::APART * KEPT::TOGETHER + i % KEPT::APART;
+            const int quad_of = kept_from<TILE>(i);
             const int64_t row = m + tile_row(TILE(), quad_of), column = n + tile_column(TILE(), quad_of);
             const quad bias = b ? quad_inside(b + column, K - column, whole) : (quad){{0, 0, 0, 0}};
             keep_window<TILE>(&best[i], &places[i], sum + quad_of, bias, &x.pool,
@@ -152,7 +157,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, POOL_THREADS / TILE::THR
     }
 #pragma unroll
     for (int i = 0; i < windows; i++) {
-        const int quad_of = i / KEPT::APART * KEPT::APART * KEPT::TOGETHER + i % KEPT::APART;
+        const int quad_of = kept_from<TILE>(i);
         const int64_t row = m + tile_row(TILE(), quad_of), column = n + tile_column(TILE(), quad_of);
         const int64_t position = row / PLACES, inside = K - column;
         compare_lanes(TILE(), &best[i], &places[i]);
@@ -255,7 +260,7 @@ static int64_t activation_of(const shapes &g)
 template <class E> static size_t slice_scratch(const gr_exec *exec, shapes g, int64_t samples)
 {
     g.conv.n = samples;
-    return gated_scratch<E>(samples * activation_of(g)) +
+    return scratch_for<E>(samples * activation_of(g)) +
            larger(conv_dx_scratch<E>(exec, &g.conv, g.K), conv_dw_scratch<E>(exec, &g.conv, g.K));
 }
 
@@ -288,8 +293,7 @@ static void slice_backward(const gr_exec *all, const shapes &g, const pooled_gra
                            const slice_gradients<E> &to)
 {
     gr_exec exec = *all;
-    E *da = (E *)exec.scratch;
-    exec.scratch = (char *)exec.scratch + gated_scratch<E>(g.conv.n * activation_of(g));
+    E *da = take_scratch<E>(&exec, g.conv.n * activation_of(g));
     make_pooled_gradient(&exec, da, s, g.conv.n);
     const plain_gradient<E> dz = {da, s.p, s.q, s.k};
     if (to.dx)

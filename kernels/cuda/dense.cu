@@ -42,7 +42,7 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
     const bool relu = ((const gr_dense_args *)call->options)->relu;
-    return (relu ? gated_scratch<E>(g.N * g.out) : 0) +
+    return (relu ? scratch_for<E>(g.N * g.out) : 0) +
            larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
                   column_sums_scratch(g.N, g.out));
 }

@@ -20,8 +20,6 @@
 #include "kernels/cuda/adam.cuh"
 #include "kernels/cuda/dense_update.cuh"
 
-enum { NUMBERS_BYTES = 256 }; /* keeps what follows aligned */
-
 typedef struct {
     float *w, *m, *v; /* [in][n] */
     const adam_numbers *numbers;
@@ -57,15 +55,15 @@ GR_DEVICE void finish(const adam_result *to, const spot &at, adam_quads old, con
 
 extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
 {
-    return NUMBERS_BYTES + (call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call));
+    return scratch_for<adam_numbers>(1) +
+           (call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call));
 }
 
 template <class E> static void forward(const gr_call *call)
 {
     const gr_step_state *state = call->exec->state;
-    adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
     gr_exec exec = *call->exec;
-    exec.scratch = (unsigned char *)exec.scratch + NUMBERS_BYTES;
+    adam_numbers *numbers = take_scratch<adam_numbers>(&exec, 1);
     GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
     const dense_update<E> u = dense_update_of<E>(call, exec);
     dense_dx_db(&u, gr__f32(call->out[0]), gr__f32(call->out[1]));

@@ -32,7 +32,7 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
     gr_tensor *const *in = call->in;
     const int64_t N = in[0]->shape[0], from = in[2]->shape[0], to = in[2]->shape[1];
     const size_t products = larger(gemm_scratch<E>(call->exec, N, from, to), gemm_scratch<E>(call->exec, from, to, N));
-    return (in[3] ? gated_scratch<E>(N * to) : 0) + larger(products, column_sums_scratch(N, to));
+    return (in[3] ? scratch_for<E>(N * to) : 0) + larger(products, column_sums_scratch(N, to));
 }
 
 /* dx[N,in] or NULL, db[out] or NULL */

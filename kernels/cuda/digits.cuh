@@ -36,11 +36,6 @@ GR_DEVICE digits digits_add(digits d, digits step, radices r)
     return d;
 }
 
-GR_DEVICE digits digits_next(digits d, radices r)
-{
-    return digits_add(d, (digits){0, 0, 1}, r);
-}
-
 /* In elements: from a value of a digit to the next. */
 typedef struct {
     int64_t high, middle, low;

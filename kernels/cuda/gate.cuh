@@ -5,7 +5,7 @@
 #ifndef GRADUS_GATE_CUH
 #define GRADUS_GATE_CUH
 
-#include "kernels/cuda/quad.cuh"
+#include "kernels/cuda/scratch.cuh"
 
 /* dz[count], dy[count], y[count] */
 template <class E> static __global__ void gate(E *dz, const E *dy, const E *y, int64_t count)
@@ -19,19 +19,12 @@ template <class E> static __global__ void gate(E *dz, const E *dy, const E *y, i
     }
 }
 
-/* Scratch for dz[count]; what comes behind it is aligned as scratch is. */
-template <class E> static inline size_t gated_scratch(int64_t count)
-{
-    return (size_t)divide_up(count * (int64_t)sizeof(E), 256) * 256;
-}
-
-/* dz[count]: dy where y is NULL, else in scratch, of which exec then has the rest. */
+/* dz[count]: dy where y is NULL, else taken from exec's scratch. */
 template <class E> static const E *gated(gr_exec *exec, const E *dy, const E *y, int64_t count)
 {
     if (!y)
         return dy;
-    E *dz = (E *)exec->scratch;
-    exec->scratch = (char *)exec->scratch + gated_scratch<E>(count);
+    E *dz = take_scratch<E>(exec, count);
     GR_LAUNCH((gate<E>), quad_blocks(count), QUAD_THREADS, 0, exec->queue, dz, dy, y, count);
     return dz;
 }

@@ -19,7 +19,7 @@
 enum { RECALLED = 96 /* bytes at a time: registers that the product no longer needs */ };
 enum { JOIN_THREADS = 256, JOIN_SPLITS = 2 /* of a share, at least */, MOST_SHARES = 32 };
 
-/* Blocks that a multiprocessor shall hold: what is computed or masked on its way takes registers. */
+/* Blocks that a multiprocessor shall hold: what is put together on its way takes registers. */
 template <class TILE, class A, class B>
 constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? MOST_THREADS / 2 / TILE::THREADS : TILE::BLOCKS;
 template <class TILE, class A, class B> constexpr int BLOCKS_OF<TILE, whole<A>, whole<B>> = TILE::BLOCKS_COPIED;

@@ -10,6 +10,7 @@
 #define GRADUS_GEMM_PLAN_CUH
 
 #include "kernels/cuda/gemm_tile.cuh"
+#include "kernels/cuda/scratch.cuh"
 #include "kernels/cuda/tensor_tile.cuh"
 
 enum {
@@ -42,12 +43,6 @@ typedef struct {
     int64_t pitch;               /* of a row of partial products: n rounded up to quads */
     tile_shape shape;
 } gemm_plan;
-
-/* Of two needs of scratch, one after the other. */
-static inline size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 template <class TILE> static inline void cut_tiles(gemm_plan *p)
 {
