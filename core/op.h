@@ -48,8 +48,11 @@ typedef struct {
     gr_kernel_fn backward;                                /* NULL unless DIFF */
     size_t (*scratch)(const gr_call *call, gr_pass pass); /* bytes, from shapes, types, options and exec; NULL: none */
     bool (*halves)(const gr_call *call, gr_pass pass); /* whether it takes the call's halves as they are; NULL: never */
-    unsigned
-        rounds; /* bit i: it rounds a real in[i] where HALF stands to the half type as it reads it: no copy is made */
+    /*
+     * Bit i: it rounds a real in[i] where HALF stands to the half type as it reads it: no copy is made. Where REAL
+     * stands, weights that are updated: what it multiplies is rounded.
+     */
+    unsigned rounds;
 } gr_kernel;
 
 typedef enum { GR_DIFF, GR_PURE, GR_UPDATE } gr_op_kind;

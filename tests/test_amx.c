@@ -187,26 +187,83 @@ static void run_conv(const conv *c, const gr_kernel *kernels, gr_pool *pool, gr_
     free(dy.data);
 }
 
+/* A dense layer, likewise. */
+typedef struct {
+    int64_t n, in, out;
+    bool relu, accumulate;
+} dense;
+
+static const dense denses[] = {
+    {1, 1, 1, false, false},      {33, 2100, 40, true, false}, /* parts, of which the last ends within a step */
+    {150, 70, 130, true, true},   {16, 96, 300, false, true},  /* rows of y apart, columns apart */
+    {64, 4096, 128, true, false},                              /* whole tiles; dX past the caches */
+};
+
+static void run_dense(const dense *c, const gr_kernel *kernels, gr_pool *pool, gr_tensor results[RESULTS])
+{
+    gr_dense_args args = {.relu = c->relu};
+    const int64_t in[2] = {c->n, c->in}, weights[2] = {c->in, c->out}, out[2] = {c->n, c->out};
+    gr_tensor x = tensor(GR_BF16, 2, in, 1), w = tensor(GR_F32, 2, weights, 2), b = tensor(GR_F32, 1, &c->out, 3);
+    gr_tensor dy = tensor(GR_BF16, 2, out, 4);
+    results[Y] = tensor(GR_BF16, 2, out, 5);
+    results[DX] = tensor(GR_BF16, 2, in, 6);
+    results[DW] = tensor(GR_F32, 2, weights, 7);
+    results[DB] = tensor(GR_F32, 1, &c->out, 8);
+    gr_call call = {.options = &args,
+                    .n_in = 3,
+                    .n_out = 1,
+                    .in = {&x, &w, &b},
+                    .out = {&results[Y]},
+                    .d_in = {&results[DX], &results[DW], &results[DB]},
+                    .d_out = {&dy},
+                    .accumulate = c->accumulate ? 7 : 0};
+    assert_true(kernels[GR_OP_dense].halves(&call, GR_FORWARD));
+    run_pass(&kernels[GR_OP_dense], &call, GR_FORWARD, pool);
+    run_pass(&kernels[GR_OP_dense], &call, GR_BACKWARD, pool);
+    free(x.data);
+    free(w.data);
+    free(b.data);
+    free(dy.data);
+}
+
+/* One of them or the other. */
+typedef struct {
+    const conv *conv;
+    const dense *dense;
+} layer;
+
+static void run_layer(layer l, const gr_kernel *kernels, int count, gr_tensor results[RESULTS])
+{
+    gr_pool *pool = gr__pool_open(count);
+    if (l.conv)
+        run_conv(l.conv, kernels, pool, results);
+    else
+        run_dense(l.dense, kernels, pool, results);
+    gr__pool_close(pool);
+}
+
+static void compare_layer(layer l, const gr_kernel *twins, const gr_kernel *kernels)
+{
+    gr_tensor twin[RESULTS], made[RESULTS];
+    run_layer(l, twins, 1, twin);
+    for (int p = 0; p < POOLS; p++) {
+        run_layer(l, kernels, threads[p], made);
+        for (int r = 0; r < RESULTS; r++) {
+            assert_memory_equal(made[r].data, twin[r].data, gr__bytes(&twin[r]));
+            free(made[r].data);
+        }
+    }
+    for (int r = 0; r < RESULTS; r++)
+        free(twin[r].data);
+}
+
 /* The same bits from the processor's kernels, for any number of threads, as from the twin's. */
 static void compare_kernels(const gr_kernel *twins, const gr_kernel *kernels)
 {
-    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
-        gr_tensor twin[RESULTS], made[RESULTS];
-        gr_pool *alone = gr__pool_open(1);
-        run_conv(&convs[i], twins, alone, twin);
-        gr__pool_close(alone);
-        for (int p = 0; p < POOLS; p++) {
-            gr_pool *pool = gr__pool_open(threads[p]);
-            run_conv(&convs[i], kernels, pool, made);
-            gr__pool_close(pool);
-            for (int r = 0; r < RESULTS; r++) {
-                assert_memory_equal(made[r].data, twin[r].data, gr__bytes(&twin[r]));
-                free(made[r].data);
-            }
-        }
-        for (int r = 0; r < RESULTS; r++)
-            free(twin[r].data);
-    }
+    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++)
+        compare_layer((layer){.conv = &convs[i]}, twins, kernels);
+    for (size_t i = 0; i < sizeof denses / sizeof *denses; i++)
+        compare_layer((layer){.dense = &denses[i]}, twins, kernels);
 }
 
 /* What the code around the products is compiled for. */

@@ -179,7 +179,8 @@ static void compare(const half_trial *h, const operand *o, int buffer, const cha
             const double at_best = o->half ? rounded(h->type, plain[i]) : plain[i];
             /* sums of floats in another order differ by the size of their terms, not by that of what is left of them */
             const double allowed = 2 * fabs(at_best - exact[i]) + (o->half ? ulp(h->type, exact[i]) : 0) +
-                                   8 * FLT_EPSILON * most + (p >= SIMT ? truth_cut(h->t, buffer, i) : 0);
+                                   8 * FLT_EPSILON * most + (p >= SIMT ? truth_cut(h->t, buffer, i) : 0) +
+                                   truth_rounded(h->t, &h->ctx[p]->device->kernels[h->r->op->id], h->type, buffer, i);
             if (fabs(got[i] - exact[i]) <= allowed || !isfinite(at_best))
                 continue;
             report_failure(h->r, device_names[p], "%s in %s: %s[%lld] is %.9g, the exact %.9g, plain %.9g", check,

@@ -298,6 +298,14 @@ double truth_cut(const truth *t, int buffer, int64_t i)
     return t->products[buffer] * ceil(t->terms[buffer] / at_once) * lost * t->magnitude[buffer][i];
 }
 
+/* Each weight by half a unit of its last place at most. */
+double truth_rounded(const truth *t, const gr_kernel *kernel, gr_type half, int buffer, int64_t i)
+{
+    if (t->run.row->op->kind != GR_UPDATE || !kernel->rounds || buffer != trial_out(0))
+        return 0;
+    return t->magnitude[buffer][i] * (half == GR_F16 ? 0x1p-11 : 0x1p-8);
+}
+
 /* How far element i of a buffer may lie from want; what stood there before was added to. */
 static double bound(const truth *t, int buffer, int64_t i, const double *before, exactness of)
 {

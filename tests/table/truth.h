@@ -49,6 +49,9 @@ bool truth_multiplies(const gr_op *op);
 /* What tensor cores of any architecture may cut off of element i of a result; 0: it is not made of products. */
 double truth_cut(const truth *t, int buffer, int64_t i);
 
+/* By how much element i may differ where a kernel on halves rounds the weights that it multiplies and updates. */
+double truth_rounded(const truth *t, const gr_kernel *kernel, gr_type half, int buffer, int64_t i);
+
 /* How exactly was computed. */
 typedef struct {
     double eps;

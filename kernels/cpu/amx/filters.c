@@ -1,24 +1,14 @@
 /* filters.c - see filters.h. */
 #include "kernels/cpu/amx/filters.h"
 
+#include "kernels/cpu/amx/weights.h"
+
 typedef struct {
     const gr_tensor *w;
     int64_t k, taps, depth; /* filters, and what they are made of */
     phase_taps rows, cols;  /* turned */
     uint16_t *packed;
 } pack_job;
-
-/* to[0..n) = elements of w from `at` on, in bf16; zeros up to `width`, a multiple of STEP */
-INLINE void round_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width)
-{
-    if (w->type != GR_F32) {
-        for (int64_t i = 0; i < width; i += STEP)
-            step_copy((const uint16_t *)w->data + at + i, to + i, n - i);
-        return;
-    }
-    for (int64_t i = 0; i < width; i += VL)
-        to_bf16(to + i, vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))));
-}
 
 /* Chunk (panel, tap). A filter's channels lie side by side: pairs of them change places with filters. */
 static void pack_chunk(void *arg, int64_t chunk)
@@ -31,7 +21,7 @@ static void pack_chunk(void *arg, int64_t chunk)
         const int64_t d = i / 2 * STEP, first = panel * BLOCK + i % 2 * TILE;
         for (int64_t k = 0; k < TILE; k++) {
             const int64_t n = first + k < job->k ? min64(STEP, job->depth - d) : 0;
-            round_row(job->w, n ? ((first + k) * job->taps + tap) * job->depth + d : 0, n, rows + k * STEP, STEP);
+            weights_row(job->w, n ? ((first + k) * job->taps + tap) * job->depth + d : 0, n, rows + k * STEP, STEP);
         }
         transpose((const float *)rows, TILE, TILE, TILE, (float *)packed, TILE);
     }
@@ -43,25 +33,6 @@ void filters_pack(const gr_exec *exec, const gr_tensor *w, int64_t taps, uint16_
     gr_parallel_for(exec, ceil_div(job.k, BLOCK) * taps, pack_chunk, &job);
 }
 
-enum { SPAN = 512 /* channels that are rounded at a time */ };
-
-/* Channels c of tap (r, s) of the filters k and k + 1, to panels that lie at a distance from each other. */
-static void pack_pair(const pack_job *job, int64_t k, int64_t r, int64_t s, span c, uint16_t *to, int64_t distance)
-{
-    const int64_t *shape = job->w->shape; /* [K,R,S,C] */
-    const int64_t n = c.end - c.begin, width = round_up(n, BLOCK);
-    uint16_t two[2][SPAN];
-    for (int64_t j = 0; j < 2; j++) {
-        const bool there = k + j < job->k;
-        const int64_t at = (((k + j) * shape[1] + r) * shape[2] + s) * shape[3] + c.begin;
-        round_row(job->w, there ? at : 0, there ? n : 0, two[j], width);
-    }
-    for (int64_t i = 0; i < width; i += BLOCK, to += distance) {
-        pair_up(two[0] + i, two[1] + i, to, TILE);
-        pair_up(two[0] + i + TILE, two[1] + i + TILE, to + B_STEP / 2, TILE);
-    }
-}
-
 /* Chunk: the filters of a step, in pairs, each read once from end to end. */
 static void pack_turned_chunk(void *arg, int64_t chunk)
 {
@@ -71,10 +42,10 @@ static void pack_turned_chunk(void *arg, int64_t chunk)
         const int64_t pair = i / job->taps, tap = i % job->taps;
         const int64_t r = job->rows.first + (job->rows.count - 1 - tap / job->cols.count) * job->rows.stride;
         const int64_t s = job->cols.first + (job->cols.count - 1 - tap % job->cols.count) * job->cols.stride;
-        uint16_t *to = job->packed + (tap * steps + chunk) * B_STEP + pair * STEP;
-        for (int64_t c = 0; c < channels; c += SPAN)
-            pack_pair(job, chunk * STEP + 2 * pair, r, s, (span){c, min64(channels, c + SPAN)},
-                      to + c / BLOCK * distance, distance);
+        const int64_t k = chunk * STEP + 2 * pair, filter = job->w->shape[1] * job->w->shape[2] * channels;
+        const int64_t at = k * filter + (r * job->w->shape[2] + s) * channels;
+        weights_pair(job->w, k < job->k ? at : -1, k + 1 < job->k ? at + filter : -1, channels,
+                     job->packed + (tap * steps + chunk) * B_STEP + pair * STEP, distance);
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
+#include "kernels/cpu/amx/turn.h"
 #include "kernels/cpu/bf16.h"
 
 enum {
@@ -106,21 +107,6 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
-
-/* pixels[STEP][STEP channels] to turned[channel][STEP], with a pitch. */
-static void turn(const uint16_t *pixels, uint16_t *turned, int64_t pitch)
-{
-    float pairs[TILE * STEP] __attribute__((aligned(64))); /* of channels: [pair][pixel] */
-    transpose((const float *)pixels, TILE, STEP, TILE, pairs, STEP);
-    for (int64_t i = 0; i < TILE; i++, turned += 2 * pitch) {
-        uint32_t two[STEP];
-        memcpy(two, pairs + i * STEP, sizeof two);
-        for (int64_t j = 0; j < STEP; j++)
-            turned[j] = (uint16_t)two[j];
-        for (int64_t j = 0; j < STEP; j++)
-            turned[pitch + j] = (uint16_t)(two[j] >> 16);
-    }
-}
 
 /* Row i of x of a unit. */
 static void copy_x(const plan *f, int64_t unit, int64_t slot, int64_t i)

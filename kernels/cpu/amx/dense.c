@@ -1,0 +1,132 @@
+/*
+ * dense.c - a dense layer of bf16, and its backward pass with the update by SGD or Adam in it. All else - floats, f16,
+ * gradients of floats - is for the kernels of ../dense.c and ../dense_update.c.
+ */
+#include "kernels/cpu/amx/dense.h"
+
+enum { X, DY, W, Y, M, V }; /* of an update's inputs */
+
+static bool is_bf16(const gr_call *call)
+{
+    return call->in[0]->type == GR_BF16;
+}
+
+void GR_TILED(dense_forward)(const gr_call *call)
+{
+    (is_bf16(call) ? GR_TILED(dense_forward_run) : GR_CPU(dense_forward))(call);
+}
+
+void GR_TILED(dense_backward)(const gr_call *call)
+{
+    const gr_dense_args *args = call->options;
+    const gr_tensor *w = call->in[1];
+    if (!is_bf16(call)) {
+        GR_CPU(dense_backward)(call);
+        return;
+    }
+    const tiled_dense job = {.n = call->in[0]->shape[0],
+                             .in = w->shape[0],
+                             .out = w->shape[1],
+                             .x = call->in[0]->data,
+                             .dy = call->d_out[0]->data,
+                             .y = args->relu ? call->out[0]->data : NULL,
+                             .w = w,
+                             .dx = call->d_in[0] ? call->d_in[0]->data : NULL,
+                             .dw = gr__f32(call->d_in[1]),
+                             .db = gr__f32(call->d_in[2]),
+                             .accumulate_x = call->accumulate & 1,
+                             .accumulate_w = call->accumulate >> 1 & 1,
+                             .accumulate_b = call->accumulate >> 2 & 1,
+                             .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
+    GR_TILED(dense_sweep_run)(call->exec, &job);
+}
+
+size_t GR_TILED(dense_scratch)(const gr_call *call, gr_pass pass)
+{
+    const gr_tensor *w = call->in[1];
+    if (!is_bf16(call))
+        return GR_CPU(dense_scratch)(call, pass);
+    return pass == GR_FORWARD ? GR_TILED(dense_forward_scratch)(call)
+                              : GR_TILED(dense_sweep_scratch)(call->in[0]->shape[0], w->shape[0], w->shape[1]);
+}
+
+bool GR_TILED(dense_halves)(const gr_call *call, gr_pass pass)
+{
+    return GR_CPU(dense_halves)(call, pass);
+}
+
+/* --- with the update ---------------------------------------------------------------------------------------------- */
+
+static tiled_dense job_of(const gr_call *call)
+{
+    const gr_tensor *w = call->in[W], *y = call->in[Y], *dx = call->out[0];
+    return (tiled_dense){.n = call->in[X]->shape[0],
+                         .in = w->shape[0],
+                         .out = w->shape[1],
+                         .x = call->in[X]->data,
+                         .dy = call->in[DY]->data,
+                         .y = y ? y->data : NULL,
+                         .w = w,
+                         .dx = dx ? dx->data : NULL,
+                         .db = gr__f32(call->out[1]),
+                         .use = DENSE_FROZEN};
+}
+
+void GR_TILED(dense_sgd_forward)(const gr_call *call)
+{
+    const gr_step_state *state = call->exec->state;
+    if (!is_bf16(call)) {
+        GR_CPU(dense_sgd_forward)(call);
+        return;
+    }
+    tiled_dense job = job_of(call);
+    if (!state->skip) {
+        job.use = DENSE_SGD;
+        job.alpha = -(float)state->lr / state->loss_scale;
+    }
+    GR_TILED(dense_sweep_run)(call->exec, &job);
+}
+
+void GR_TILED(dense_adam_forward)(const gr_call *call)
+{
+    const gr_step_state *state = call->exec->state;
+    if (!is_bf16(call)) {
+        GR_CPU(dense_adam_forward)(call);
+        return;
+    }
+    tiled_dense job = job_of(call);
+    if (!state->skip) {
+        job.use = DENSE_ADAM;
+        job.alpha = 1 / state->loss_scale;
+        job.adam = adam_at(call->options, state);
+        job.m = gr__f32(call->in[M]);
+        job.v = gr__f32(call->in[V]);
+    }
+    GR_TILED(dense_sweep_run)(call->exec, &job);
+}
+
+static size_t update_scratch(const gr_call *call)
+{
+    const gr_tensor *w = call->in[W];
+    return GR_TILED(dense_sweep_scratch)(call->in[X]->shape[0], w->shape[0], w->shape[1]);
+}
+
+size_t GR_TILED(dense_sgd_scratch)(const gr_call *call, gr_pass pass)
+{
+    return is_bf16(call) ? update_scratch(call) : GR_CPU(dense_sgd_scratch)(call, pass);
+}
+
+size_t GR_TILED(dense_adam_scratch)(const gr_call *call, gr_pass pass)
+{
+    return is_bf16(call) ? update_scratch(call) : GR_CPU(dense_adam_scratch)(call, pass);
+}
+
+bool GR_TILED(dense_sgd_halves)(const gr_call *call, gr_pass pass)
+{
+    return GR_CPU(dense_sgd_halves)(call, pass);
+}
+
+bool GR_TILED(dense_adam_halves)(const gr_call *call, gr_pass pass)
+{
+    return GR_CPU(dense_adam_halves)(call, pass);
+}

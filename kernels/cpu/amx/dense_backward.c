@@ -1,0 +1,240 @@
+/*
+ * dense_backward.c - dX, dW or the update, and db of a dense layer, in one sweep over w.
+ *
+ *   dz = dy [y > 0]      dX[n,i] = sum_j dz[n,j] w[i,j]      dW[i,j] = sum_n x[n,i] dz[n,j]      db[j] = sum_n dz[n,j]
+ *
+ * Both products have the rows of w as their own: w itself is the left factor of dX turned, and x turned is that of dW.
+ * dz, which all rows meet, is laid out as the right factor of both once. So a block of rows is rounded, its products
+ * are made, and what it does to w is done, while it is in the cache.
+ */
+#include "kernels/cpu/amx/dense.h"
+#include "kernels/cpu/amx/product.h"
+#include "kernels/cpu/amx/tiles.h"
+#include "kernels/cpu/amx/turn.h"
+#include "kernels/cpu/amx/weights.h"
+
+enum { CHUNKS = 64, LINE = 64 /* bytes */ };
+
+typedef struct {
+    tiled_dense job;
+    int64_t panels_n, panels_j; /* blocks of samples, of outputs: a step of one product, a panel of the other */
+    int64_t blocks, chunks;
+    bool stream;       /* dX, past the caches */
+    int64_t asks;      /* for the next block, by one: a row that is rounded, a row that is used */
+    uint16_t *dz_of_j; /* [panel of samples][step of outputs][B_STEP], zeros behind */
+    uint16_t *dz_of_n; /* [panel of outputs][step of samples][B_STEP], likewise */
+    int64_t wb_halves, xb_halves, g_floats;
+    uint16_t *wb; /* [chunk][BLOCK][outputs]: a block of w, rounded */
+    uint16_t *xb; /* [chunk][BLOCK][samples]: what x has of it, turned */
+    float *g;     /* [chunk][BLOCK][outputs]: its dW */
+    size_t bytes;
+} plan;
+
+static plan plan_of(int64_t n, int64_t in, int64_t out, void *base)
+{
+    plan f = {.panels_n = ceil_div(n, BLOCK), .panels_j = ceil_div(out, BLOCK), .blocks = ceil_div(in, BLOCK)};
+    f.chunks = min64(CHUNKS, f.blocks);
+    f.wb_halves = f.g_floats = BLOCK * BLOCK * f.panels_j;
+    f.xb_halves = BLOCK * BLOCK * f.panels_n;
+    scratch s = {.base = base};
+    f.dz_of_j = scratch_halves(&s, f.panels_n * f.panels_j * B_STEP);
+    f.dz_of_n = scratch_halves(&s, f.panels_n * f.panels_j * B_STEP);
+    f.wb = scratch_halves(&s, f.chunks * f.wb_halves);
+    f.xb = scratch_halves(&s, f.chunks * f.xb_halves);
+    f.g = scratch_take(&s, f.chunks * f.g_floats);
+    f.bytes = s.used;
+    return f;
+}
+
+size_t GR_TILED(dense_sweep_scratch)(int64_t n, int64_t in, int64_t out)
+{
+    return plan_of(n, in, out, NULL).bytes;
+}
+
+/* --- dz ----------------------------------------------------------------------------------------------------------- */
+
+/* dz of BLOCK samples and outputs, zeros behind the last of either; its sums are added to db[BLOCK]. */
+static void read_dz(const tiled_dense *job, int64_t n, int64_t j, uint16_t dz[BLOCK][BLOCK], float *db)
+{
+    for (int64_t k = 0; k < BLOCK; k++) {
+        const int64_t at = (n + k) * job->out + j, some = n + k < job->n ? min64(BLOCK, job->out - j) : 0;
+        step_copy(some ? job->dy + at : job->dy, dz[k], some);
+        if (job->y)
+            halves_gate(job->y + at, dz[k], some);
+        for (int64_t v = 0; v < BLOCK; v += VL)
+            vec_store(db + v, vec_load(db + v) + from_bf16(dz[k] + v));
+    }
+}
+
+/* Chunk: a panel of outputs, laid out both ways. */
+static void prepare_chunk(void *arg, int64_t panel)
+{
+    const plan *f = arg;
+    const int64_t j = panel * BLOCK, width = min64(BLOCK, f->job.out - j);
+    float db[BLOCK] = {0};
+    for (int64_t of_n = 0; of_n < f->panels_n; of_n++) {
+        uint16_t dz[BLOCK][BLOCK] __attribute__((aligned(64)));
+        uint16_t *pairs = f->dz_of_n + (panel * f->panels_n + of_n) * B_STEP;
+        uint16_t *turned = f->dz_of_j + (of_n * f->panels_j + panel) * B_STEP;
+        read_dz(&f->job, of_n * BLOCK, j, dz, db);
+        for (int64_t pair = 0; pair < TILE; pair++, pairs += STEP) {
+            pair_up(dz[2 * pair], dz[2 * pair + 1], pairs, TILE);
+            pair_up(dz[2 * pair] + TILE, dz[2 * pair + 1] + TILE, pairs + B_STEP / 2, TILE);
+        }
+        transpose((const float *)dz[0], TILE, TILE, TILE, (float *)turned, TILE);
+        transpose((const float *)dz[TILE], TILE, TILE, TILE, (float *)(turned + B_STEP / 2), TILE);
+    }
+    for (int64_t i = 0; f->job.db && i < width; i++)
+        f->job.db[j + i] = f->job.accumulate_b ? f->job.db[j + i] + db[i] : db[i];
+}
+
+/* --- a block of rows of w ----------------------------------------------------------------------------------------- */
+
+/* c[rows][BLOCK] = a b, of so many steps; a[rows][steps][STEP] */
+static void multiply(const uint16_t *a, int64_t rows, int64_t steps, const uint16_t *b, float *c, int64_t c_row)
+{
+    static const int64_t at_once[] = {0};
+    const tile_product product = {.a = {a, rows > TILE ? a + TILE * steps * STEP : NULL},
+                                  .a_row = steps * STEP,
+                                  .a_step = STEP,
+                                  .offsets = at_once,
+                                  .taps = 1,
+                                  .steps = steps,
+                                  .b = b,
+                                  .c = c,
+                                  .c_row = c_row};
+    tile_product_run(&product);
+}
+
+/* A part of what the rows from i on need of w and x, into the second-level cache; f->asks parts are all. */
+static void ask_ahead(const plan *f, int64_t i, int64_t part)
+{
+    const tiled_dense *job = &f->job;
+    const int64_t size = (int64_t)gr_type_size(job->w->type), rows = min64(BLOCK, job->in - i);
+    const span bytes = part_of(max64(0, rows) * job->out * size, part, f->asks),
+               samples = part_of(job->n, part, f->asks);
+    const char *w = (const char *)job->w->data + i * job->out * size;
+    for (int64_t at = bytes.begin; at < bytes.end; at += LINE)
+        prefetch_second(w + at);
+    for (int64_t n = samples.begin; n < samples.end; n++)
+        prefetch_second(job->x + n * job->in + i);
+}
+
+/* dX[n][i..i+rows) of BLOCK samples from n on; turned[row][sample] */
+static void store_dx(const plan *f, int64_t n, int64_t i, int64_t rows, const float *turned)
+{
+    const tiled_dense *job = &f->job;
+    float dx[BLOCK * BLOCK] __attribute__((aligned(64)));
+    uint16_t line[BLOCK] __attribute__((aligned(64)));
+    transpose(turned, BLOCK, BLOCK, BLOCK, dx, BLOCK);
+    for (int64_t k = n; k < min64(job->n, n + BLOCK); k++) {
+        uint16_t *to = job->dx + k * job->in + i;
+        for (int64_t v = 0; v < rows; v += VL) {
+            const vec old = job->accumulate_x ? of_bf16(hvec_load_n(to + v, min64(VL, rows - v))) : (vec){0};
+            to_bf16(line + v, old + vec_load(dx + (k - n) * BLOCK + v));
+        }
+        if (f->stream)
+            for (int64_t v = 0; v < BLOCK; v += 2 * VL)
+                vec_stream((float *)(to + v), vec_load((const float *)(line + v)));
+        else
+            halves_copy(line, to, rows);
+    }
+}
+
+/* dX[., i..i+rows) */
+static void block_dx(const plan *f, int64_t i, int64_t rows, uint16_t *wb)
+{
+    const tiled_dense *job = &f->job;
+    const int64_t width = f->panels_j * BLOCK;
+    for (int64_t k = 0; k < BLOCK; k++) {
+        ask_ahead(f, i + BLOCK, k);
+        weights_row(job->w, k < rows ? (i + k) * job->out : 0, k < rows ? job->out : 0, wb + k * width, width);
+    }
+    for (int64_t panel = 0; panel < f->panels_n; panel++) {
+        float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
+        multiply(wb, rows, f->panels_j, f->dz_of_j + panel * f->panels_j * B_STEP, turned, BLOCK);
+        store_dx(f, panel * BLOCK, i, rows, turned);
+    }
+}
+
+/* g[rows][outputs] = dW[i..i+rows) */
+static void block_dw(const plan *f, int64_t i, int64_t rows, uint16_t *xb, float *g)
+{
+    const tiled_dense *job = &f->job;
+    for (int64_t step = 0; step < f->panels_n; step++) {
+        uint16_t x[STEP][STEP] __attribute__((aligned(64)));
+        for (int64_t k = 0; k < STEP; k++) {
+            const int64_t n = step * STEP + k;
+            step_copy(n < job->n ? job->x + n * job->in + i : job->x, x[k], n < job->n ? rows : 0);
+        }
+        turn(x[0], xb + step * STEP, f->panels_n * STEP);
+    }
+    for (int64_t panel = 0; panel < f->panels_j; panel++)
+        multiply(xb, rows, f->panels_n, f->dz_of_n + panel * f->panels_n * B_STEP, g + panel * BLOCK,
+                 f->panels_j * BLOCK);
+}
+
+/* to[0..n) += alpha g, or = it */
+INLINE void add_row(float *to, const float *g, int64_t n, float alpha, bool adds)
+{
+    for (int64_t j = 0; j < n; j += VL) {
+        const int64_t some = min64(VL, n - j);
+        const vec v = alpha * vec_load_n(g + j, some);
+        vec_store_n(to + j, adds ? vec_load_n(to + j, some) + v : v, some);
+    }
+}
+
+static void use_dw(const plan *f, int64_t i, int64_t rows, float *g)
+{
+    const tiled_dense *job = &f->job;
+    for (int64_t k = 0; k < rows; k++, g += f->panels_j * BLOCK) {
+        const int64_t at = (i + k) * job->out;
+        float *w = job->w->data;
+        ask_ahead(f, i + BLOCK, f->asks - BLOCK + k);
+        if (job->use == DENSE_STORE)
+            add_row(job->dw + at, g, job->out, 1, job->accumulate_w);
+        else if (job->use == DENSE_SGD)
+            add_row(w + at, g, job->out, job->alpha, true);
+        else {
+            add_row(g, g, job->out, job->alpha, false);
+            adam_row(&job->adam, g, w + at, job->m + at, job->v + at, job->out);
+        }
+    }
+}
+
+static void sweep_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const span blocks = part_of(f->blocks, chunk, f->chunks);
+    float *g = f->g + chunk * f->g_floats;
+    tiles_begin();
+    for (int64_t block = blocks.begin; block < blocks.end; block++) {
+        const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        if (f->job.dx)
+            block_dx(f, i, rows, f->wb + chunk * f->wb_halves);
+        if (f->job.use == DENSE_FROZEN)
+            continue;
+        block_dw(f, i, rows, f->xb + chunk * f->xb_halves, g);
+        use_dw(f, i, rows, g);
+    }
+    tiles_end();
+}
+
+/* Whether dX is so large that nobody will find it in a cache, and lies so that whole cache lines can be stored. */
+static bool stream_dx(const tiled_dense *job)
+{
+    enum { LARGE = 8 << 20 /* halves of dX and w */ };
+    return (job->n + job->out) * job->in >= LARGE && !job->accumulate_x && job->in % BLOCK == 0 &&
+           (uintptr_t)job->dx % LINE == 0;
+}
+
+void GR_TILED(dense_sweep_run)(const gr_exec *exec, const tiled_dense *job)
+{
+    plan f = plan_of(job->n, job->in, job->out, exec->scratch);
+    f.job = *job;
+    f.stream = stream_dx(job);
+    f.asks = job->dx && job->use != DENSE_FROZEN ? 2 * BLOCK : BLOCK;
+    gr_parallel_for(exec, f.panels_j, prepare_chunk, &f);
+    if (job->dx || job->use != DENSE_FROZEN)
+        gr_parallel_for(exec, f.chunks, sweep_chunk, &f);
+}

@@ -1,0 +1,177 @@
+/*
+ * dense_forward.c - y[n,j] = b[j] + sum_i x[n,i] w[i,j], then max(0, .) if asked.
+ *
+ * Cut as ../dense.c cuts it: columns of y, its rows, and - for the tall w behind a convolution - the sum over i into
+ * parts that are added in order at the end. A chunk goes over its rows of w DEPTH at a time: they are read once, from
+ * end to end, rounded and laid out in pairs; the columns of x before them are copied, because rows of x lie so far
+ * apart that they share a few sets of the caches.
+ */
+#include "kernels/cpu/amx/dense.h"
+#include "kernels/cpu/amx/product.h"
+#include "kernels/cpu/amx/tiles.h"
+#include "kernels/cpu/amx/weights.h"
+
+enum {
+    COLUMNS = 4 * BLOCK, /* of y in a chunk, at most */
+    DEPTH = 512,         /* rows of w at a time: what is packed of them waits in the second-level cache */
+    PART = 1024,         /* rows of w that are worth a part of their own */
+    ROWS = 2 * BLOCK,    /* of y that are worth packing w once more */
+    CHUNKS = 32,
+    AHEAD = 32, /* rows of w from those that are packed to those that are asked for */
+    LINE = 64   /* bytes */
+};
+
+typedef struct {
+    const gr_tensor *w; /* [in,out] */
+    int64_t n, in, out;
+    int64_t column_blocks, row_blocks, parts, steps; /* steps of all of w's rows */
+    const uint16_t *x;                               /* [N,in] */
+    const float *b;                                  /* [out] or NULL */
+    uint16_t *y;                                     /* [N,out] */
+    bool relu;
+    int64_t pitch, x_halves; /* of a row of sums; of a chunk's copy of x */
+    uint16_t *wb;            /* [chunk][panel][step][B_STEP] */
+    uint16_t *xb;            /* [chunk][rows, whole tiles][DEPTH] */
+    float *sums;             /* [part][N, whole tiles][pitch] */
+    size_t bytes;
+} plan;
+
+static plan plan_of(const gr_call *call, void *base)
+{
+    const gr_dense_args *args = call->options;
+    plan f = {.w = call->in[1],
+              .n = call->in[0]->shape[0],
+              .in = call->in[1]->shape[0],
+              .out = call->in[1]->shape[1],
+              .x = call->in[0]->data,
+              .b = gr__f32(call->in[2]),
+              .y = call->out[0]->data,
+              .relu = args->relu};
+    f.column_blocks = ceil_div(f.out, COLUMNS);
+    f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
+    f.row_blocks = max64(1, min64(f.n / ROWS, CHUNKS / (f.column_blocks * f.parts)));
+    f.steps = ceil_div(f.in, STEP);
+    f.pitch = round_up(f.out, BLOCK);
+    f.x_halves = ceil_div(ceil_div(f.n, TILE), f.row_blocks) * TILE * DEPTH;
+    scratch s = {.base = base};
+    const int64_t chunks = f.column_blocks * f.row_blocks * f.parts;
+    f.wb = scratch_halves(&s, chunks * COLUMNS * DEPTH);
+    f.xb = scratch_halves(&s, chunks * f.x_halves);
+    f.sums = scratch_take(&s, f.parts * round_up(f.n, TILE) * f.pitch);
+    f.bytes = s.used;
+    return f;
+}
+
+/* What a chunk computes: steps of w's rows, columns of y, tiles of samples. */
+typedef struct {
+    int64_t part;
+    span steps, columns, tiles;
+} share;
+
+static share share_of(const plan *f, int64_t chunk)
+{
+    const int64_t j = chunk / (f->parts * f->row_blocks) * COLUMNS;
+    return (share){.part = chunk % f->parts,
+                   .steps = part_of(f->steps, chunk % f->parts, f->parts),
+                   .columns = {j, min64(f->out, j + COLUMNS)},
+                   .tiles = part_of(ceil_div(f->n, TILE), chunk / f->parts % f->row_blocks, f->row_blocks)};
+}
+
+/* Two rows of w that will be packed soon: the processor foresees no more than a page. */
+INLINE void ask_ahead(const plan *f, span columns, int64_t i)
+{
+    const int64_t size = (int64_t)gr_type_size(f->w->type);
+    const char *w = (const char *)f->w->data + i * f->out * size;
+    for (int64_t at = columns.begin * size; at < columns.end * size; at += LINE) {
+        prefetch_second(w + at);
+        prefetch_second(w + f->out * size + at);
+    }
+}
+
+/* The rows of w of some steps, rounded, in pairs: [panel][step][B_STEP]. */
+static void pack_w(const plan *f, span columns, span steps, uint16_t *wb)
+{
+    for (int64_t step = steps.begin; step < steps.end; step++, wb += B_STEP)
+        for (int64_t pair = 0; pair < TILE; pair++) {
+            const int64_t i = step * STEP + 2 * pair, at = i * f->out + columns.begin;
+            ask_ahead(f, columns, i + AHEAD);
+            weights_pair(f->w, i < f->in ? at : -1, i + 1 < f->in ? at + f->out : -1, columns.end - columns.begin,
+                         wb + pair * STEP, (steps.end - steps.begin) * B_STEP);
+        }
+}
+
+/* The columns of x above them: [row of a tile][DEPTH], zeros behind the last sample and the last feature. */
+static void copy_x(const plan *f, span tiles, span steps, uint16_t *xb)
+{
+    for (int64_t n = tiles.begin * TILE; n < tiles.end * TILE; n++, xb += DEPTH)
+        for (int64_t step = steps.begin; step < steps.end; step++) {
+            const int64_t i = step * STEP, some = n < f->n ? f->in - i : 0;
+            const uint16_t *x = some ? f->x + n * f->in + i : f->x;
+            prefetch_second(x + DEPTH); /* the next ones */
+            step_copy(x, xb + (step - steps.begin) * STEP, some);
+        }
+}
+
+/* sums (+)= x w over what is packed. */
+static void add_products(const plan *f, const share *part, int64_t steps, const uint16_t *xb, const uint16_t *wb,
+                         bool accumulate)
+{
+    static const int64_t at_once[] = {0};
+    const int64_t rows = ceil_div(f->n, TILE) * TILE;
+    for (int64_t j = part->columns.begin; j < part->columns.end; j += BLOCK, wb += steps * B_STEP)
+        for (int64_t t = part->tiles.begin; t < part->tiles.end; t += 2) {
+            const uint16_t *a = xb + (t - part->tiles.begin) * TILE * DEPTH;
+            const tile_product product = {.a = {a, t + 1 < part->tiles.end ? a + TILE * DEPTH : NULL},
+                                          .a_row = DEPTH,
+                                          .a_step = STEP,
+                                          .offsets = at_once,
+                                          .taps = 1,
+                                          .steps = steps,
+                                          .b = wb,
+                                          .c = f->sums + (part->part * rows + t * TILE) * f->pitch + j,
+                                          .c_row = f->pitch,
+                                          .accumulate = accumulate};
+            tile_product_run(&product);
+        }
+}
+
+static void sum_chunk(void *arg, int64_t chunk)
+{
+    const plan *f = arg;
+    const share part = share_of(f, chunk);
+    uint16_t *wb = f->wb + chunk * COLUMNS * DEPTH, *xb = f->xb + chunk * f->x_halves;
+    tiles_begin();
+    for (int64_t step = part.steps.begin; step < part.steps.end; step += DEPTH / STEP) {
+        const span steps = {step, min64(part.steps.end, step + DEPTH / STEP)};
+        pack_w(f, part.columns, steps, wb);
+        copy_x(f, part.tiles, steps, xb);
+        add_products(f, &part, steps.end - steps.begin, xb, wb, step > part.steps.begin);
+    }
+    tiles_end();
+}
+
+/* Row n of y from the parts. */
+static void combine_chunk(void *arg, int64_t n)
+{
+    const plan *f = arg;
+    const int64_t rows = ceil_div(f->n, TILE) * TILE;
+    for (int64_t j = 0; j < f->out; j += VL) {
+        const int64_t width = min64(VL, f->out - j);
+        vec v = f->b ? vec_load_n(f->b + j, width) : (vec){0};
+        for (int64_t part = 0; part < f->parts; part++)
+            v += vec_load_n(f->sums + (part * rows + n) * f->pitch + j, width);
+        hvec_store_n(f->y + n * f->out + j, bf16_of(f->relu ? vec_relu(v) : v), width);
+    }
+}
+
+void GR_TILED(dense_forward_run)(const gr_call *call)
+{
+    plan f = plan_of(call, call->exec->scratch);
+    gr_parallel_for(call->exec, f.column_blocks * f.row_blocks * f.parts, sum_chunk, &f);
+    gr_parallel_for(call->exec, f.n, combine_chunk, &f);
+}
+
+size_t GR_TILED(dense_forward_scratch)(const gr_call *call)
+{
+    return plan_of(call, NULL).bytes;
+}

@@ -1,0 +1,41 @@
+/*
+ * weights.h - rows of weights, rounded to bf16 as they are read, and pairs of rows as the right factor of tile products
+ * wants them.
+ */
+#ifndef GRADUS_CPU_AMX_WEIGHTS_H
+#define GRADUS_CPU_AMX_WEIGHTS_H
+
+#include "kernels/cpu/amx/amx.h"
+
+/* to[0..n) = elements of w, f32 or bf16, from `at` on, in bf16; zeros up to `width`, a multiple of STEP. */
+INLINE void weights_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width)
+{
+    if (w->type != GR_F32) {
+        for (int64_t i = 0; i < width; i += STEP)
+            step_copy((const uint16_t *)w->data + at + i, to + i, n - i);
+        return;
+    }
+    for (int64_t i = 0; i < width; i += VL)
+        to_bf16(to + i, vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))));
+}
+
+/*
+ * Two rows of n elements of w, which begin at low and at high - below 0: zeros - as one row of pairs in each panel of
+ * BLOCK columns; panels lie at a distance from each other.
+ */
+INLINE void weights_pair(const gr_tensor *w, int64_t low, int64_t high, int64_t n, uint16_t *to, int64_t distance)
+{
+    enum { SPAN = 512 /* elements that are rounded at a time */ };
+    uint16_t two[2][SPAN] __attribute__((aligned(64)));
+    for (int64_t first = 0; first < n; first += SPAN) {
+        const int64_t some = min64(SPAN, n - first), width = round_up(some, BLOCK);
+        weights_row(w, max64(0, low) + first, low < 0 ? 0 : some, two[0], width);
+        weights_row(w, max64(0, high) + first, high < 0 ? 0 : some, two[1], width);
+        for (int64_t j = 0; j < width; j += BLOCK, to += distance) {
+            pair_up(two[0] + j, two[1] + j, to, TILE);
+            pair_up(two[0] + j + TILE, two[1] + j + TILE, to + B_STEP / 2, TILE);
+        }
+    }
+}
+
+#endif
