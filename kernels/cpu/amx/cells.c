@@ -81,12 +81,41 @@ static void copy_row(const cell_layout *l, const half_images *from, int64_t n, i
     }
 }
 
+/*
+ * Halves [c, c + STEP) of a window that lies inside of its image: rows of `row` halves, at most STEP, a pitch apart, of
+ * which each is put where the one before it ends.
+ */
+INLINE void copy_inner_step(const uint16_t *window, int64_t pitch, int64_t rows, int64_t row, int64_t c, uint16_t *dst)
+{
+#if defined(__AVX512BW__)
+    __m512i step = _mm512_setzero_si512();
+    for (int64_t r = c / row; r < rows && r * row < c + STEP; r++) {
+        const int64_t at = r * row - c;
+        const uint64_t ones = (UINT64_C(1) << row) - 1;
+        const __mmask32 here = (__mmask32)(at < 0 ? ones >> -at : ones << at);
+        step = _mm512_mask_loadu_epi16(step, here, window + r * pitch - at);
+    }
+    memcpy(dst, &step, sizeof step);
+#else
+    clear(dst, STEP);
+    for (int64_t r = c / row; r < rows && r * row < c + STEP; r++) {
+        const int64_t begin = max64(c, r * row), end = min64(c + STEP, (r + 1) * row);
+        memcpy(dst + begin - c, window + r * pitch + begin - r * row, (size_t)(end - begin) * sizeof *dst);
+    }
+#endif
+}
+
 /* Halves [c, c + STEP) of the window of output pixel (p, q) of image n. */
 INLINE void copy_window_step(const cell_layout *l, const uint16_t *from, int64_t n, int64_t p, int64_t q, int64_t c,
                              uint16_t *dst)
 {
     const gr_geometry *g = &l->g;
     const int64_t row = g->s * g->c, w = q * g->stride_w - g->pad_left; /* w: column of the window's first pixel */
+    const int64_t top = p * g->stride_h - g->pad_top;
+    if (row <= STEP && w >= 0 && w + g->s <= g->w && top >= 0 && top + g->r <= g->h) {
+        copy_inner_step(from + ((n * g->h + top) * g->w + w) * g->c, g->w * g->c, g->r, row, c, dst);
+        return;
+    }
     const int64_t first = max64(0, -w) * g->c, last = min64(g->s, g->w - w) * g->c;
     clear(dst, STEP);
     for (int64_t r = c / row; r < g->r && r * row < c + STEP; r++) {
