@@ -236,6 +236,21 @@ INLINE vec vec_pick(vec_eights from, ivec index, int t)
 #endif
 }
 
+/* table[index] of each element. */
+INLINE vec vec_look_up(const float *table, ivec index)
+{
+#if defined(__AVX512F__)
+    return (vec)_mm512_i32gather_ps((__m512i)index, table, sizeof *table);
+#elif defined(__AVX2__)
+    return (vec)_mm256_i32gather_ps(table, (__m256i)index, sizeof *table);
+#else
+    vec v;
+    for (int i = 0; i < VL; i++)
+        v[i] = table[index[i]];
+    return v;
+#endif
+}
+
 /* Whole products of the lower halves of a's and b's numbers; the upper halves are not looked at. */
 INLINE lvec lvec_product(lvec a, lvec b)
 {
@@ -266,16 +281,6 @@ INLINE vec vec_select(mask m, vec yes, vec no)
 INLINE vec vec_relu(vec v)
 {
     return vec_select(vec_less(v, (vec){0}), (vec){0}, v);
-}
-
-/* 1 / v of a normal v, at most 2^-14 of it away. */
-INLINE vec vec_approximate_reciprocal(vec v)
-{
-#if defined(__AVX512F__)
-    return (vec)_mm512_rcp14_ps((__m512)v);
-#else
-    return 1 / v;
-#endif
 }
 
 /* v where gate > 0 or NaN, else 0: the gradient of a ReLU, as PyTorch's. */
