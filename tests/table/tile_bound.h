@@ -1,5 +1,5 @@
 /*
- * tile_bound.h - dX of 3x3 filters as Winograd's algorithm computes it.
+ * tile_bound.h - dX, and dW under pooling windows, of 3x3 filters as Winograd's algorithm computes them.
  */
 #ifndef GRADUS_TABLE_TILE_BOUND_H
 #define GRADUS_TABLE_TILE_BOUND_H
