@@ -1,6 +1,8 @@
 /* conv.c - what the passes of a convolution need: how work is cut, padded rows, packed filters. */
 #include "kernels/cpu/conv.h"
 
+#include "kernels/cpu/cast.h"
+
 int64_t conv_chunks(int64_t units, int64_t floats_each)
 {
     const int64_t fit = ((int64_t)8 << 20) / (int64_t)sizeof(float) / max64(1, floats_each);
@@ -14,29 +16,29 @@ int64_t conv_unit_rows(int64_t n, int64_t rows, int64_t floats_each)
     return max64(1, min64(fit, ceil_div(rows, per_image)));
 }
 
-conv_input conv_input_of(const gr_geometry *g)
+conv_input conv_input_of(const gr_geometry *g, gr_type type)
 {
     const int64_t high = (g->p - 1) * g->stride_h + g->r; /* rows read */
     const int64_t wide = (g->q - 1) * g->stride_w + g->s; /* columns read */
-    conv_input in = {.g = *g, .pitch = g->w * g->c};
-    in.padded = g->pad_top || g->pad_left || high > g->h || wide > g->w;
-    if (in.padded)
+    const bool padded = g->pad_top || g->pad_left || high > g->h || wide > g->w;
+    conv_input in = {.g = *g, .type = type, .copied = padded || type != GR_F32, .pitch = g->w * g->c};
+    if (padded)
         in.pitch = wide * g->c;
     return in;
 }
 
 int64_t conv_strip(const conv_input *in, int64_t rows)
 {
-    return in->padded ? ((rows - 1) * in->g.stride_h + in->g.r) * in->pitch : 0;
+    return in->copied ? ((rows - 1) * in->g.stride_h + in->g.r) * in->pitch : 0;
 }
 
-const float *conv_rows(const conv_input *in, const float *x, int64_t n, int64_t p, int64_t rows, float *strip)
+const float *conv_rows(const conv_input *in, const void *x, int64_t n, int64_t p, int64_t rows, float *strip)
 {
     const gr_geometry *g = &in->g;
     const int64_t first = p * g->stride_h - g->pad_top, high = (rows - 1) * g->stride_h + g->r;
-    const float *image = x + n * g->h * g->w * g->c;
-    if (!in->padded)
-        return image + first * in->pitch;
+    const int64_t image = n * g->h * g->w * g->c, size = (int64_t)gr_type_size(in->type);
+    if (!in->copied)
+        return (const float *)x + image + first * in->pitch;
     const int64_t left = min64(g->pad_left * g->c, in->pitch), middle = min64(in->pitch - left, g->w * g->c);
     for (int64_t i = 0; i < high; i++) {
         float *row = strip + i * in->pitch;
@@ -44,7 +46,8 @@ const float *conv_rows(const conv_input *in, const float *x, int64_t n, int64_t 
         memset(row, 0, (size_t)(inside ? left : in->pitch) * sizeof *row);
         if (!inside)
             continue;
-        memcpy(row + left, image + (first + i) * g->w * g->c, (size_t)middle * sizeof *row);
+        GR_CPU(convert)
+        (GR_F32, row + left, in->type, (const char *)x + (image + (first + i) * g->w * g->c) * size, middle);
         memset(row + left + middle, 0, (size_t)(in->pitch - left - middle) * sizeof *row);
     }
     return strip;

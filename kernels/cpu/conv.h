@@ -2,7 +2,7 @@
  * conv.h - the parts of a convolution that conv2d and conv2d_relu_max_pool share.
  *
  * Work is cut into units of some output rows of one image. A unit reads its rows of x where they lie or, where there is
- * padding, from a strip: a copy of a few rows with the padding around them. Neighbouring units form a chunk, which has
+ * padding or they are halves, from a strip: a copy of a few rows as floats, with the padding around them. Neighbouring units form a chunk, which has
  * a strip of its own.
  */
 #ifndef GRADUS_CPU_CONV_H
@@ -23,14 +23,15 @@ int64_t GR_CPU(conv_unit_rows)(int64_t n, int64_t rows, int64_t floats_each);
 
 /* --- x, with its padding ------------------------------------------------------------------------------------------ */
 
-/* How a convolution reads its input rows. */
+/* How a convolution reads its input rows: as floats, whatever they are. */
 typedef struct {
     gr_geometry g;
-    bool padded;   /* through a strip */
+    gr_type type;
+    bool copied;   /* to a strip */
     int64_t pitch; /* floats of a row as read */
 } conv_input;
 
-conv_input GR_CPU(conv_input_of)(const gr_geometry *g);
+conv_input GR_CPU(conv_input_of)(const gr_geometry *g, gr_type type);
 #define conv_input_of GR_CPU(conv_input_of)
 
 /* Floats of a strip for output rows that many; 0 where none is needed. */
@@ -38,7 +39,7 @@ int64_t GR_CPU(conv_strip)(const conv_input *in, int64_t rows);
 #define conv_strip GR_CPU(conv_strip)
 
 /* The first window of output row p of image n: in x[N,H,W,C], or in the strip after filling it for so many rows. */
-const float *GR_CPU(conv_rows)(const conv_input *in, const float *x, int64_t n, int64_t p, int64_t rows, float *strip);
+const float *GR_CPU(conv_rows)(const conv_input *in, const void *x, int64_t n, int64_t p, int64_t rows, float *strip);
 #define conv_rows GR_CPU(conv_rows)
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */

@@ -37,7 +37,7 @@ static forward_plan plan_forward(const gr_call *call, void *base)
 {
     const gr_conv2d_args *args = call->options;
     const gr_geometry g = geometry_of(call);
-    forward_plan f = {.in = conv_input_of(&g),
+    forward_plan f = {.in = conv_input_of(&g, GR_F32),
                       .k = call->in[1]->shape[0],
                       .x = gr__f32(call->in[0]),
                       .y = gr__f32(call->out[0]),
@@ -129,6 +129,7 @@ static conv_dz dz_of(const gr_call *call, const gr_geometry *g)
 {
     const gr_conv2d_args *args = call->options;
     return (conv_dz){.dy = gr__f32(call->d_out[0]),
+                     .type = GR_F32,
                      .y = args->relu ? gr__f32(call->out[0]) : NULL,
                      .p = g->p,
                      .q = g->q,

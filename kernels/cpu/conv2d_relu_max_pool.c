@@ -7,6 +7,7 @@
  * have so few products to a result that the way through a buffer would cost as much as they do: conv_pooled.h. 3x3
  * filters of many channels under these windows need fewer products: winograd.h.
  */
+#include "kernels/cpu/cast.h"
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/conv_backward.h"
 #include "kernels/cpu/conv_pooled.h"
@@ -26,10 +27,12 @@ typedef struct {
     int64_t units, chunks;
     int64_t strip, acts; /* floats */
     float *packed, *bias, *strips, *buffers;
-    float *transformed; /* filters of pictures */
+    float *transformed; /* filters of pictures, */
+    float *weights;     /* which are rounded for halves */
     size_t bytes;
-    const float *x;          /* [N,H,W,C] */
-    float *y;                /* [N,pool.p,pool.q,K] */
+    const void *x; /* [N,H,W,C]: floats, or with colours halves */
+    void *y;       /* [N,pool.p,pool.q,K]: the same */
+    gr_type type;
     uint8_t *argmax;         /* the same or NULL */
     winograd_sweep winograd; /* with few products */
 } forward_plan;
@@ -81,6 +84,7 @@ static void plan_rows(forward_plan *f, scratch *s)
     f->chunks = conv_chunks(f->units, f->strip + f->acts);
     const int64_t panels = ceil_div(f->k, PANEL);
     f->packed = scratch_take(s, panels * PANEL * g->r * g->s * g->c);
+    f->weights = scratch_take(s, f->type == GR_F32 ? 0 : f->k * g->r * g->s * g->c);
     f->transformed = scratch_take(s, f->colours ? panels * PANEL * COLOURS_PLACES * g->c : 0);
     f->bias = scratch_take(s, panels * PANEL);
     f->strips = scratch_take(s, f->chunks * f->strip);
@@ -90,13 +94,14 @@ static void plan_rows(forward_plan *f, scratch *s)
 static forward_plan plan_forward(const gr_call *call, void *base)
 {
     const gr_geometry g = conv_geometry(call), pool = pool_geometry(call, &g);
-    forward_plan f = {.in = conv_input_of(&g),
+    forward_plan f = {.in = conv_input_of(&g, call->in[0]->type),
                       .pool = pool,
                       .k = call->in[1]->shape[0],
                       .colours = conv_pooled_colours(&g, &pool),
                       .few_products = winograd_pooled_fits(call, &g, &pool),
-                      .x = gr__f32(call->in[0]),
-                      .y = gr__f32(call->out[0]),
+                      .x = call->in[0]->data,
+                      .y = call->out[0]->data,
+                      .type = call->out[0]->type,
                       .argmax = gr__u8(call->out[1])};
     scratch s = {.base = base};
     (f.few_products ? plan_winograd : plan_rows)(&f, &s);
@@ -165,7 +170,7 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
             s.bias = f->bias + k;
             s.channels = PANEL; /* filters beyond K are zeros */
             sweep_run(&s);
-            pool_columns(f, p, q, acts, row, col, f->y + at + k, f->argmax ? f->argmax + at + k : NULL,
+            pool_columns(f, p, q, acts, row, col, (float *)f->y + at + k, f->argmax ? f->argmax + at + k : NULL,
                          min64(PANEL, f->k - k));
         }
 }
@@ -179,8 +184,10 @@ static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const f
                              .pitch = f->in.pitch,
                              .u = f->transformed,
                              .bias = f->bias,
-                             .y = f->y + at,
-                             .argmax = f->argmax ? f->argmax + at : NULL,
+                             .type = f->type,
+                             .y = f->y,
+                             .argmax = f->argmax,
+                             .at = at,
                              .windows = o->q,
                              .k = f->k};
     conv_pooled_colours_run(&row);
@@ -205,6 +212,22 @@ static void forward_chunk(void *arg, int64_t chunk)
     }
 }
 
+/* The filters as halves have them, in floats. */
+static void round_weights(const forward_plan *f, const gr_tensor *w)
+{
+    if (w->type == GR_F32)
+        GR_CPU(round_to)(f->type, f->weights, gr__f32(w), w->count);
+    else
+        GR_CPU(convert)(GR_F32, f->weights, w->type, w->data, w->count);
+}
+
+/* Of pictures, a gradient of which nobody wants, halves are widened and rounded where they are read and written. */
+bool GR_CPU(conv2d_relu_max_pool_halves)(const gr_call *call, gr_pass pass)
+{
+    const gr_geometry g = conv_geometry(call), pool = pool_geometry(call, &g);
+    return conv_pooled_colours(&g, &pool) && !(pass == GR_BACKWARD && call->d_in[0]) && gr__is_half(call->in[0]);
+}
+
 void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
 {
     forward_plan f = plan_forward(call, call->exec->scratch);
@@ -214,7 +237,15 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
         winograd_sweep_run(call->exec, &f.winograd);
         return;
     }
-    conv_pack(call, f.packed, f.bias);
+    gr_call seen = *call;
+    gr_tensor weights = *call->in[1];
+    if (f.type != GR_F32) {
+        round_weights(&f, call->in[1]);
+        weights.type = GR_F32;
+        weights.data = f.weights;
+        seen.in[1] = &weights;
+    }
+    conv_pack(&seen, f.packed, f.bias);
     if (f.colours)
         conv_pooled_colours_filters(f.packed, ceil_div(f.k, PANEL), f.transformed);
     gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
@@ -223,6 +254,8 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
 static conv_dz dz_of(const gr_call *call, const gr_geometry *g)
 {
     return (conv_dz){.dy = gr__f32(call->d_out[0]),
+                     .halves = call->d_out[0]->data,
+                     .type = call->d_out[0]->type,
                      .argmax = gr__u8(call->out[1]),
                      .pool = pool_geometry(call, g),
                      .p = g->p,

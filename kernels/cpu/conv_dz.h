@@ -6,7 +6,9 @@
 
 /* Where dz[N,P,Q,K] comes from. */
 typedef struct {
-    const float *dy;       /* [N,P,Q,K], or [N,pool.p,pool.q,K] */
+    const float *dy;    /* [N,P,Q,K], or [N,pool.p,pool.q,K] */
+    const void *halves; /* dy of this type, in its place: for conv_pooled_colours_add alone */
+    gr_type type;
     const float *y;        /* [N,P,Q,K]: dz = dy [y > 0]; NULL: dz = dy */
     const uint8_t *argmax; /* [N,pool.p,pool.q,K]: dy reaches the winners of pooling windows; NULL: no pooling */
     gr_geometry pool;

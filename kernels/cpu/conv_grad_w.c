@@ -28,7 +28,7 @@ typedef struct {
     float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C] */
     float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
-    const float *x; /* [N,H,W,C] */
+    const void *x; /* [N,H,W,C]: floats, or with colours halves */
     const conv_dz *dz;
     float *dw, *db; /* [K,R,S,C], [K]; or NULL */
     bool accumulate_w, accumulate_b;
@@ -41,10 +41,10 @@ typedef struct {
 static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz *dz, void *base)
 {
     const gr_tensor *w = call->in[1];
-    grad_w_plan f = {.in = conv_input_of(g),
+    grad_w_plan f = {.in = conv_input_of(g, call->in[0]->type),
                      .k = w->shape[0],
                      .depth = g->r * g->s * g->c,
-                     .x = gr__f32(call->in[0]),
+                     .x = call->in[0]->data,
                      .dw = gr__f32(call->d_in[1]),
                      .db = gr__f32(call->d_in[2]),
                      .accumulate_w = call->accumulate >> 1 & 1,

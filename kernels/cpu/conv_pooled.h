@@ -49,9 +49,10 @@ typedef struct {
     int64_t pitch;  /* of x's rows */
     const float *u; /* filters, transformed: [panel][COLOURS_PLACES][COLOURS][PANEL] */
     const float *bias;
-    float *y;        /* [windows][k] */
+    gr_type type;    /* of y */
+    void *y;         /* numbers [.. + windows][k] from at on */
     uint8_t *argmax; /* the same or NULL */
-    int64_t windows, k;
+    int64_t at, windows, k;
 } colours_row;
 
 enum { COLOURS_PLACES = 16 };

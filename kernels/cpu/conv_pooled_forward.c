@@ -17,6 +17,7 @@
  * filters. Then for a vector of filters at WINDOWS windows the products of each place are added to the four results,
  * which stay in registers until the best is chosen.
  */
+#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/pooling.h"
 
@@ -144,23 +145,26 @@ INLINE void sum_windows(const float *seen, const float *u, vec bias, vec y[][POO
  * The vector of filters from k on, at windows from `at` on of the block that begins at the first one. What is no larger
  * than 0 does not compete: that is the ReLU.
  */
-INLINE void run(const colours_row *row, const float *seen, int64_t first, int64_t at, int64_t k, const int windows)
+INLINE void run(const colours_row *row, gr_type type, const float *seen, int64_t first, int64_t at, int64_t k,
+                const int windows)
 {
     const float *u = row->u + k / PANEL * COLOURS_PLACES * COLOURS * PANEL + k % PANEL;
     vec y[WINDOWS][POOL_PLACES];
     sum_windows(seen + at * STEP, u, vec_load(row->bias + k), y, windows);
     UNROLL
     for (int j = 0; j < windows; j++) {
-        const int64_t to = (first + at + j) * row->k + k;
+        const int64_t to = row->at + (first + at + j) * row->k + k, n = min64(VL, row->k - k);
         best b = {{0}, ivec_all(NOWHERE)};
         UNROLL
         for (int place = 0; place < POOL_PLACES; place++)
             compete(&b, y[j][place], place);
-        write_best(&b, row->y + to, row->argmax ? row->argmax + to : NULL, min64(VL, row->k - k));
+        store_as_n(type, row->y, to, b.value, n);
+        if (row->argmax)
+            write_place(&b, row->argmax + to, n);
     }
 }
 
-void conv_pooled_colours_run(const colours_row *row)
+INLINE void run_row(const colours_row *row, gr_type type)
 {
     float places[COLOURS_PLACES][BLOCK * STEP] __attribute__((aligned(64)));
     for (int64_t first = 0; first < row->windows; first += BLOCK) {
@@ -168,9 +172,19 @@ void conv_pooled_colours_run(const colours_row *row)
         windows_to_places(row->x + first * STEP, row->pitch, n, places);
         for (int64_t k = 0; k < row->k; k += VL) {
             for (int64_t at = 0; n >= WINDOWS && at < n; at += WINDOWS) /* the last ones once more, if need be */
-                run(row, places[0], first, min64(at, n - WINDOWS), k, WINDOWS);
+                run(row, type, places[0], first, min64(at, n - WINDOWS), k, WINDOWS);
             for (int64_t at = 0; n < WINDOWS && at < n; at++)
-                run(row, places[0], first, at, k, 1);
+                run(row, type, places[0], first, at, k, 1);
         }
     }
+}
+
+void conv_pooled_colours_run(const colours_row *row)
+{
+    if (row->type == GR_F32)
+        run_row(row, GR_F32);
+    else if (row->type == GR_F16)
+        run_row(row, GR_F16);
+    else
+        run_row(row, GR_BF16);
 }

@@ -9,6 +9,7 @@
  * Many channels: one filter at once, whose winners are listed first. A winner sees 3 C neighbours in each of three
  * rows; their sums stay in registers while the list goes by.
  */
+#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_pooled.h"
 
 /* --- three channels ----------------------------------------------------------------------------------------------- */
@@ -30,13 +31,13 @@ INLINE ivec looks_of(ivec place)
 
 /* n (1..VL) filters at one row of windows. */
 typedef struct {
-    const float *dy;
+    const char *dy;
     const uint8_t *argmax;
     int64_t n;
 } window_row;
 
 /* dy of the filters that won anywhere in the window at `at`, 0 of the others; and their places. */
-INLINE vec winners_of(const window_row *w, int64_t at, ivec *place)
+INLINE vec winners_of(const window_row *w, gr_type type, int64_t at, ivec *place)
 {
     if (w->n == VL)
         *place = ivec_from_bytes(w->argmax + at);
@@ -45,14 +46,16 @@ INLINE vec winners_of(const window_row *w, int64_t at, ivec *place)
         memcpy(bytes, w->argmax + at, (size_t)w->n);
         *place = ivec_from_bytes(bytes);
     }
-    return vec_select(ivec_less(*place, POOL_PLACES), vec_load_n(w->dy + at, w->n), (vec){0});
+    return vec_select(ivec_less(*place, POOL_PLACES), load_as_n(type, w->dy, at, w->n), (vec){0});
 }
 
 /* Of VL filters from k on, taps t .. t + taps of the filter rows r .. r + rows. */
-INLINE void add_taps(const pooled_unit *unit, int64_t k, int r, const int rows, const int t, const int taps)
+INLINE void add_taps(const pooled_unit *unit, gr_type type, int64_t k, int r, const int rows, const int t,
+                     const int taps)
 {
     const conv_dz *dz = unit->dz;
     const gr_geometry *o = &dz->pool;
+    const int64_t size = type == GR_F32 ? 4 : 2; /* of a number of dY */
     const int64_t end = min64(o->p, unit->box.row.end / 2), channel = unit->box.channel.begin + k;
     const int skipped = t ? t - 1 : 0; /* numbers of a row of x before those looked at: no more than a filter sees */
     float *dw = unit->dw + (r * ROW_TAPS + t) * PANEL + k;
@@ -63,12 +66,13 @@ INLINE void add_taps(const pooled_unit *unit, int64_t k, int r, const int rows, 
     for (int64_t i = unit->box.row.begin / 2; i < end; i++) {
         const float *x = unit->x + (2 * i - unit->box.row.begin + r) * unit->pitch + skipped;
         const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + channel;
-        const window_row w = {dz->dy + at, dz->argmax + at, min64(VL, unit->box.channel.end - channel)};
+        const window_row w = {(const char *)(type == GR_F32 ? dz->dy : dz->halves) + at * size, dz->argmax + at,
+                              min64(VL, unit->box.channel.end - channel)};
         for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
             ivec place;
-            prefetch(w.dy + (j + AHEAD) * dz->k);
+            prefetch(w.dy + (j + AHEAD) * dz->k * size);
             prefetch(w.argmax + (j + AHEAD) * dz->k);
-            const vec dy = winners_of(&w, j * dz->k, &place);
+            const vec dy = winners_of(&w, type, j * dz->k, &place);
             const ivec looks = looks_of(place);
             bias += dy;
             vec_eights seen[POOL_TAPS];
@@ -87,17 +91,27 @@ INLINE void add_taps(const pooled_unit *unit, int64_t k, int r, const int rows, 
         vec_store(unit->db + k, vec_load(unit->db + k) + bias);
 }
 
-void conv_pooled_colours_add(const pooled_unit *unit)
+INLINE void add_colours(const pooled_unit *unit, gr_type type)
 {
     enum { HALF = (ROW_TAPS + 1) / 2 };
     for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL) {
         if (VL == 16) { /* 15 sums, then 12, and what they see of x in 3 registers */
-            add_taps(unit, k, 0, POOL_TAPS, 0, HALF);
-            add_taps(unit, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
+            add_taps(unit, type, k, 0, POOL_TAPS, 0, HALF);
+            add_taps(unit, type, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
         } else
             for (int r = 0; r < POOL_TAPS; r++)
-                add_taps(unit, k, r, 1, 0, ROW_TAPS);
+                add_taps(unit, type, k, r, 1, 0, ROW_TAPS);
     }
+}
+
+void conv_pooled_colours_add(const pooled_unit *unit)
+{
+    if (unit->dz->type == GR_F32)
+        add_colours(unit, GR_F32);
+    else if (unit->dz->type == GR_F16)
+        add_colours(unit, GR_F16);
+    else
+        add_colours(unit, GR_BF16);
 }
 
 /* --- many channels ------------------------------------------------------------------------------------------------ */

@@ -8,13 +8,7 @@
 #ifndef GRADUS_CPU_DENSE_HALF_H
 #define GRADUS_CPU_DENSE_HALF_H
 
-#include "kernels/cpu/cpu.h"
-
-/* y[i] = x[i] in another floating-point type, i < n, by one thread. */
-void GR_CPU(convert)(gr_type to, void *y, gr_type from, const void *x, int64_t n);
-
-/* y[i] = x[i] rounded to a half type, i < n, by one thread. */
-void GR_CPU(round_to)(gr_type half, float *y, const float *x, int64_t n);
+#include "kernels/cpu/cast.h"
 
 /* A matrix of halves and, of some of its columns, the floats that stand for them. */
 typedef struct {
