@@ -223,7 +223,7 @@ void GR_CPU(dense_backward)(const gr_call *call)
                            .accumulate_x = call->accumulate & 1,
                            .accumulate_w = call->accumulate >> 1 & 1,
                            .accumulate_b = call->accumulate >> 2 & 1,
-                           .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
+                           .change.use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
     dense_backward_run(call->exec, &job);
 }
 

@@ -202,15 +202,15 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g, 
 {
     const dense_job *job = &f->job;
     const int64_t at = i * job->out;
-    if (job->use == DENSE_STORE)
+    if (job->change.use == DENSE_STORE)
         block_dw(f, i, rows, xb, job->dw + at, job->out, 1, job->accumulate_w, h);
-    else if (job->use == DENSE_SGD)
-        block_dw(f, i, rows, xb, job->w + at, job->out, job->alpha, true, h);
-    else if (job->use == DENSE_ADAM) {
-        block_dw(f, i, rows, xb, g, f->pitch, job->alpha, false, h);
+    else if (job->change.use == DENSE_SGD)
+        block_dw(f, i, rows, xb, job->w + at, job->out, job->change.alpha, true, h);
+    else if (job->change.use == DENSE_ADAM) {
+        block_dw(f, i, rows, xb, g, f->pitch, job->change.alpha, false, h);
         for (int64_t r = 0; r < rows; r++, g += f->pitch) {
             const int64_t row = at + r * job->out;
-            adam_row(&job->adam, g, job->w + row, job->m + row, job->v + row, job->out);
+            adam_row(&job->change.adam, g, job->w + row, job->change.m + row, job->change.v + row, job->out);
         }
     }
 }
@@ -228,7 +228,7 @@ static void next_block(const plan *f, ahead *h, int64_t i)
     const int64_t of_dx = f->few ? dense_tile_chances(f->block, job->out)
                                  : ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
                   of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
-    ahead_begin(h, (job->dx ? of_dx : 0) + (job->use != DENSE_FROZEN ? of_dw : 0));
+    ahead_begin(h, (job->dx ? of_dx : 0) + (job->change.use != DENSE_FROZEN ? of_dw : 0));
 }
 
 static void sweep_chunk(void *arg, int64_t chunk)
@@ -259,10 +259,10 @@ static bool stream_dx(const dense_job *job)
 
 void dense_backward_run(const gr_exec *exec, const dense_job *job)
 {
-    plan f = plan_of(job->n, job->in, job->out, job->use, exec->scratch);
+    plan f = plan_of(job->n, job->in, job->out, job->change.use, exec->scratch);
     f.job = *job;
     f.stream = stream_dx(job);
     gr_parallel_for(exec, ceil_div(f.pitch, COLUMNS), prepare_chunk, &f);
-    if (job->dx || job->use != DENSE_FROZEN)
+    if (job->dx || job->change.use != DENSE_FROZEN)
         gr_parallel_for(exec, f.chunks, sweep_chunk, &f);
 }

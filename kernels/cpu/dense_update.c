@@ -7,9 +7,9 @@
 #include "kernels/cpu/dense_backward.h"
 #include "kernels/cpu/dense_half.h"
 
-enum { X, DY, W, Y, M, V };
+enum { X, DY, W, Y };
 
-static dense_job job_of(const gr_call *call)
+static dense_job job_of(const gr_call *call, dense_change change)
 {
     const gr_tensor *w = call->in[W];
     return (dense_job){.n = call->in[X]->shape[0],
@@ -21,7 +21,7 @@ static dense_job job_of(const gr_call *call)
                        .w = gr__f32(w),
                        .dx = gr__f32(call->out[0]),
                        .db = gr__f32(call->out[1]),
-                       .use = DENSE_FROZEN};
+                       .change = change};
 }
 
 /* What stands for the halves of a call. */
@@ -60,8 +60,8 @@ static dense_job part_of_job(const dense_job *job, wide_plan *p, int64_t first)
     part.dy = gr__f32(&p->dy.wide);
     part.y = p->y.half ? gr__f32(&p->y.wide) : NULL;
     part.w += at;
-    part.m = part.m ? part.m + at : NULL;
-    part.v = part.v ? part.v + at : NULL;
+    part.change.m = part.change.m ? part.change.m + at : NULL;
+    part.change.v = part.change.v ? part.change.v + at : NULL;
     part.db = first == 0 ? part.db : NULL;
     return part;
 }
@@ -93,26 +93,13 @@ static void run(const gr_call *call, const dense_job *job, dense_use use)
 
 void GR_CPU(dense_sgd_forward)(const gr_call *call)
 {
-    const gr_step_state *state = call->exec->state;
-    dense_job job = job_of(call);
-    if (!state->skip) {
-        job.use = DENSE_SGD;
-        job.alpha = -(float)state->lr / state->loss_scale;
-    }
+    const dense_job job = job_of(call, dense_change_by_sgd(call));
     run(call, &job, DENSE_SGD);
 }
 
 void GR_CPU(dense_adam_forward)(const gr_call *call)
 {
-    const gr_step_state *state = call->exec->state;
-    dense_job job = job_of(call);
-    if (!state->skip) {
-        job.use = DENSE_ADAM;
-        job.alpha = 1 / state->loss_scale;
-        job.adam = adam_at(call->options, state);
-        job.m = gr__f32(call->in[M]);
-        job.v = gr__f32(call->in[V]);
-    }
+    const dense_job job = job_of(call, dense_change_by_adam(call));
     run(call, &job, DENSE_ADAM);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "kernels/cpu/amx/dense.h"
 
-enum { X, DY, W, Y, M, V }; /* of an update's inputs */
+enum { X, DY, W, Y }; /* of an update's inputs */
 
 static bool is_bf16(const gr_call *call)
 {
@@ -37,7 +37,7 @@ void GR_TILED(dense_backward)(const gr_call *call)
                              .accumulate_x = call->accumulate & 1,
                              .accumulate_w = call->accumulate >> 1 & 1,
                              .accumulate_b = call->accumulate >> 2 & 1,
-                             .use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
+                             .change.use = call->d_in[1] ? DENSE_STORE : DENSE_FROZEN};
     GR_TILED(dense_sweep_run)(call->exec, &job);
 }
 
@@ -57,52 +57,36 @@ bool GR_TILED(dense_halves)(const gr_call *call, gr_pass pass)
 
 /* --- with the update ---------------------------------------------------------------------------------------------- */
 
-static tiled_dense job_of(const gr_call *call)
+static void update(const gr_call *call, dense_change change)
 {
     const gr_tensor *w = call->in[W], *y = call->in[Y], *dx = call->out[0];
-    return (tiled_dense){.n = call->in[X]->shape[0],
-                         .in = w->shape[0],
-                         .out = w->shape[1],
-                         .x = call->in[X]->data,
-                         .dy = call->in[DY]->data,
-                         .y = y ? y->data : NULL,
-                         .w = w,
-                         .dx = dx ? dx->data : NULL,
-                         .db = gr__f32(call->out[1]),
-                         .use = DENSE_FROZEN};
+    const tiled_dense job = {.n = call->in[X]->shape[0],
+                             .in = w->shape[0],
+                             .out = w->shape[1],
+                             .x = call->in[X]->data,
+                             .dy = call->in[DY]->data,
+                             .y = y ? y->data : NULL,
+                             .w = w,
+                             .dx = dx ? dx->data : NULL,
+                             .db = gr__f32(call->out[1]),
+                             .change = change};
+    GR_TILED(dense_sweep_run)(call->exec, &job);
 }
 
 void GR_TILED(dense_sgd_forward)(const gr_call *call)
 {
-    const gr_step_state *state = call->exec->state;
-    if (!is_bf16(call)) {
+    if (is_bf16(call))
+        update(call, dense_change_by_sgd(call));
+    else
         GR_CPU(dense_sgd_forward)(call);
-        return;
-    }
-    tiled_dense job = job_of(call);
-    if (!state->skip) {
-        job.use = DENSE_SGD;
-        job.alpha = -(float)state->lr / state->loss_scale;
-    }
-    GR_TILED(dense_sweep_run)(call->exec, &job);
 }
 
 void GR_TILED(dense_adam_forward)(const gr_call *call)
 {
-    const gr_step_state *state = call->exec->state;
-    if (!is_bf16(call)) {
+    if (is_bf16(call))
+        update(call, dense_change_by_adam(call));
+    else
         GR_CPU(dense_adam_forward)(call);
-        return;
-    }
-    tiled_dense job = job_of(call);
-    if (!state->skip) {
-        job.use = DENSE_ADAM;
-        job.alpha = 1 / state->loss_scale;
-        job.adam = adam_at(call->options, state);
-        job.m = gr__f32(call->in[M]);
-        job.v = gr__f32(call->in[V]);
-    }
-    GR_TILED(dense_sweep_run)(call->exec, &job);
 }
 
 static size_t update_scratch(const gr_call *call)

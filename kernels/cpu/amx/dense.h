@@ -5,14 +5,13 @@
 #ifndef GRADUS_CPU_AMX_DENSE_H
 #define GRADUS_CPU_AMX_DENSE_H
 
-#include "kernels/cpu/adam.h"
 #include "kernels/cpu/amx/amx.h"
 #include "kernels/cpu/dense_backward.h"
 
 void GR_TILED(dense_forward_run)(const gr_call *call);
 size_t GR_TILED(dense_forward_scratch)(const gr_call *call);
 
-/* One sweep over w, as in ../dense_backward.h, whose dense_use says what becomes of dW. */
+/* One sweep over w, as in ../dense_backward.h. */
 typedef struct {
     int64_t n, in, out;
     const uint16_t *x, *dy, *y; /* bf16 [N,in], [N,out], [N,out]: dz = dy [y > 0]; y NULL: dz = dy */
@@ -20,10 +19,7 @@ typedef struct {
     uint16_t *dx;               /* bf16 [N,in] or NULL */
     float *dw, *db;             /* [in,out], [out] or NULL */
     bool accumulate_x, accumulate_w, accumulate_b;
-    dense_use use;
-    float alpha;       /* DENSE_SGD, DENSE_ADAM: factor of dW where it is used up */
-    adam_numbers adam; /* DENSE_ADAM */
-    float *m, *v;      /* [in,out] */
+    dense_change change;
 } tiled_dense;
 
 void GR_TILED(dense_sweep_run)(const gr_exec *exec, const tiled_dense *job);

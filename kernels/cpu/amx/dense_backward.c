@@ -191,13 +191,13 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *g)
         const int64_t at = (i + k) * job->out;
         float *w = job->w->data;
         ask_ahead(f, i + BLOCK, f->asks - BLOCK + k);
-        if (job->use == DENSE_STORE)
+        if (job->change.use == DENSE_STORE)
             add_row(job->dw + at, g, job->out, 1, job->accumulate_w);
-        else if (job->use == DENSE_SGD)
-            add_row(w + at, g, job->out, job->alpha, true);
+        else if (job->change.use == DENSE_SGD)
+            add_row(w + at, g, job->out, job->change.alpha, true);
         else {
-            add_row(g, g, job->out, job->alpha, false);
-            adam_row(&job->adam, g, w + at, job->m + at, job->v + at, job->out);
+            add_row(g, g, job->out, job->change.alpha, false);
+            adam_row(&job->change.adam, g, w + at, job->change.m + at, job->change.v + at, job->out);
         }
     }
 }
@@ -212,7 +212,7 @@ static void sweep_chunk(void *arg, int64_t chunk)
         const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
         if (f->job.dx)
             block_dx(f, i, rows, f->wb + chunk * f->wb_halves);
-        if (f->job.use == DENSE_FROZEN)
+        if (f->job.change.use == DENSE_FROZEN)
             continue;
         block_dw(f, i, rows, f->xb + chunk * f->xb_halves, g);
         use_dw(f, i, rows, g);
@@ -233,8 +233,8 @@ void GR_TILED(dense_sweep_run)(const gr_exec *exec, const tiled_dense *job)
     plan f = plan_of(job->n, job->in, job->out, exec->scratch);
     f.job = *job;
     f.stream = stream_dx(job);
-    f.asks = job->dx && job->use != DENSE_FROZEN ? 2 * BLOCK : BLOCK;
+    f.asks = job->dx && job->change.use != DENSE_FROZEN ? 2 * BLOCK : BLOCK;
     gr_parallel_for(exec, f.panels_j, prepare_chunk, &f);
-    if (job->dx || job->use != DENSE_FROZEN)
+    if (job->dx || job->change.use != DENSE_FROZEN)
         gr_parallel_for(exec, f.chunks, sweep_chunk, &f);
 }
