@@ -160,10 +160,22 @@ def code_of(kernel):
     listing, said = tools.run("cuobjdump", "-sass", "-fun", kernel.symbol, kernel.cubin)
     if listing is None:
         raise Unclear(f"cuobjdump: {said}")
+    return instructions(re.split(r"^\s*Function : .*$", listing, flags=re.MULTILINE)[-1])
+
+
+def instructions(listing):
     pattern = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?);?\s*/\* 0x([0-9a-f]{16}) \*/\s*/\* 0x([0-9a-f]{16}) \*/")
-    body = re.split(r"^\s*Function : .*$", listing, flags=re.MULTILINE)[-1]
     return [(int(address, 16), int(low, 16), int(high, 16), text.strip().rstrip(";").strip())
-            for address, text, low, high in pattern.findall(body)]
+            for address, text, low, high in pattern.findall(listing)]
+
+
+def listings(cubin):
+    """{symbol: code} of all functions of a cubin: cuobjdump takes as long for one of them."""
+    listing, said = tools.run("cuobjdump", "-sass", cubin)
+    if listing is None:
+        raise Unclear(f"cuobjdump: {said}")
+    parts = re.split(r"^\s*Function : (\S+).*$", listing, flags=re.MULTILINE)
+    return {symbol: instructions(body) for symbol, body in zip(parts[1::2], parts[2::2])}
 
 
 def layouts(listing):

@@ -64,8 +64,8 @@ def compiled(unit, names, architecture):
         found = {launches.plain(kernel.name): kernel for kernel in kernels.kernels_of(cubin)}
         if lacking := [name for name in names if name not in found]:
             raise Unclear(f"nvcc made no {lacking[0]} of {unit}")
-        return {name: dataclasses.replace(found[name], cubin=None, listing=kernels.code_of(found[name]))
-                for name in names}
+        code = kernels.listings(cubin)
+        return {name: dataclasses.replace(found[name], cubin=None, listing=code[found[name].symbol]) for name in names}
 
 
 class Code:
