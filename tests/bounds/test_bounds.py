@@ -64,7 +64,7 @@ class Reading(unittest.TestCase):
                             ("NVIDIA GeForce RTX 3090", "RTX 3090"), ("RTX 2080 Super", "RTX 2080 Super"),
                             ("H100 (SKU not stated; SXM5 assumed)", "H100 SXM5"), ("RTX 3060Ti", "RTX 3060 Ti"),
                             ("Tesla T4", "T4"), ("NVIDIA A10G", "A10G"), ("NVIDIA L4", "L4"),
-                            ("NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB")):
+                            ("NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB"), ("NVIDIA H200", "H200"), ("h200", "H200")):
             self.assertEqual(chips.find(said), meant, said)
         self.assertRaises(chips.Unknown, chips.find, "Voodoo 2")
 
@@ -153,6 +153,26 @@ class Machine(unittest.TestCase):
         # 8 warps over 4 quarters, 2048 products each, 2 cycles a product on 16 lanes
         self.assertAlmostEqual(taken / (2 * 2048 * 2), 1.05, delta=0.05)
         self.assertEqual(answer["binding"], "multiply-add pipe")
+
+    def test_three_registers_take_two_cycles(self):
+        """Unless the instruction before has left one of them in the operand cache, in the same place."""
+        def product(k, first="R4", second="R5"):
+            return f"FFMA R{10 + k % 8}, {first}, {second}, R{10 + k % 8}", 1, None, 0
+        end = [("EXIT", 5, None, 0)]
+        three = [product(k) for k in range(512)]
+        spared = [product(k, "R4.reuse") for k in range(512)]
+        elsewhere = [product(k, *(("R4.reuse", "R6"), ("R6", "R4.reuse"))[k % 2]) for k in range(512)]
+        constant = [product(k, second="c[0x0][0x160]") for k in range(512)]
+        cycles = [(described(code + end, "H100 SXM5", (132, 1, 1), (256, 1, 1))["microseconds"]
+                   - chips.FITTED["launch_kernel"]) * 1980 for code in (three, spared, elsewhere, constant)]
+        for told, wanted in zip(cycles, (2, 1, 2, 1)):
+            self.assertAlmostEqual(told / (2 * 512), wanted, delta=0.15)
+
+    def test_the_least_of_two(self):
+        """VIADDMNMX: lanes read 32 words side by side up to the 15th, then the same one."""
+        code = [("S2R R1, SR_LANEID", 5, 0, 0), ("VIADDMNMX R2, R1, 0x1, 0x10, PT", 5, None, 1),
+                ("IMAD.WIDE R4, R2, 0x80, RZ", 5, None, 0), ("LDG.E R6, [R4.64]", 5, 0, 0), ("EXIT", 5, None, 1)]
+        self.assertEqual(self.cycles(code, block=(32, 1, 1))[1]["simulated"], 5)
 
     def test_a_call_comes_back(self):
         code = ["MOV R0, 0x20", "CALL.REL.NOINC 0x30", "EXIT", "IMAD.MOV.U32 R8, RZ, RZ, R0",

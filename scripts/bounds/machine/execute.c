@@ -47,6 +47,7 @@ static const struct {
     {"FSEL", choose},
     {"IMNMX", choose},
     {"VIMNMX", choose},
+    {"VIADDMNMX", choose},
     {"FMNMX", choose},
     {"PRMT", permute_bytes},
     {"MOV", copy},

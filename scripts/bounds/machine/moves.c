@@ -1,7 +1,7 @@
 // What is chosen, copied, or comes from other lanes and special registers.
 #include "meanings.h"
 
-// SEL, FSEL, IMNMX and FMNMX: one of two, by a predicate.
+// SEL, FSEL, IMNMX and FMNMX: one of two, by a predicate; VIADDMNMX: of a sum and another.
 bool choose(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
     uint32_t a[LANES], b[LANES], result[LANES];
@@ -18,6 +18,11 @@ bool choose(struct warp *warp, const struct instruction *it, const struct parts 
     } else {
         read_integer(warp, parts->from[0], a);
         read_integer(warp, parts->from[1], b);
+    }
+    if (!strcmp(it->base, "VIADDMNMX")) {
+        for (int i = 0; i < LANES; i++)
+            a[i] += b[i];
+        read_integer(warp, parts->from[2], b);
     }
     for (int i = 0; i < LANES; i++) {
         bool less = real ? x[i] < y[i] : plain ? a[i] < b[i] : (int32_t)a[i] < (int32_t)b[i];

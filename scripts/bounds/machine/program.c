@@ -249,23 +249,46 @@ static void read_control(uint64_t high, struct instruction *to)
         to->read_barrier = -1;
 }
 
-// Two banks, even and odd registers; a register marked for reuse comes from the operand cache.
-static bool operands_meet(const struct instruction *instruction)
+static bool is_read(const struct instruction *it, int slot)
 {
-    int seen[3], n = 0, even = 0;
-    for (int i = instruction->results; i < instruction->count; i++) {
-        const struct operand *operand = &instruction->operands[i];
-        if (operand->kind != REGISTER || operand->index >= RZ || operand->reuse)
+    int at = it->results + slot;
+    return at < it->count && it->operands[at].kind == REGISTER && it->operands[at].index < RZ;
+}
+
+// Whether the operand cache has what an operand's slot reads: an instruction marks a register for reuse, and the slot
+// keeps it until another register of that bank is read there (Huerta et al., arXiv 2503.20481, section 5.3.1).
+static bool is_cached(const struct program *program, int number, int slot)
+{
+    const struct instruction *it = &program->code[number];
+    int index = it->operands[it->results + slot].index;
+    for (int i = number - 1; i >= 0 && program->code[i].pipe != PIPE_BRANCH; i--) {
+        const struct instruction *before = &program->code[i];
+        if (before->pipe == PIPE_MEMORY || !is_read(before, slot))
             continue;
-        bool again = false;
-        for (int k = 0; k < n; k++)
-            again |= seen[k] == operand->index;
-        if (!again && n < 3) {
-            seen[n++] = operand->index;
-            even += operand->index % 2 == 0;
-        }
+        const struct operand *operand = &before->operands[before->results + slot];
+        if (operand->index % 2 == index % 2)
+            return operand->index == index && operand->reuse;
     }
-    return n == 3 && (even == 0 || even == 3);
+    return false;
+}
+
+// Registers that an instruction reads from their banks. Memory and matrix instructions are left out: they take longer
+// anyway.
+static void count_reads(const struct program *program, struct instruction *it)
+{
+    int seen[3], number = (int)(it - program->code);
+    if (it->pipe == PIPE_MEMORY || it->pipe == PIPE_TENSOR)
+        return;
+    for (int slot = 0; slot < 3; slot++) {
+        if (!is_read(it, slot) || is_cached(program, number, slot))
+            continue;
+        int index = it->operands[it->results + slot].index;
+        bool again = false;
+        for (int k = 0; k < it->reads; k++)
+            again |= seen[k] == index;
+        if (!again)
+            seen[it->reads++] = index;
+    }
 }
 
 static bool read_line(char *line, struct program *program)
@@ -285,7 +308,6 @@ static bool read_line(char *line, struct program *program)
         read_control(high, to);
         read_text(line + used, to);
         classify(to);
-        to->bank_conflict = operands_meet(to);
         return true;
     }
     if (sscanf(line, "c %x %x", &address, &word) == 2 && address < sizeof program->constants) {
@@ -317,6 +339,8 @@ bool read_program(FILE *from, struct program *program)
             return false;
         }
     }
+    for (int i = 0; i < program->length; i++)
+        count_reads(program, &program->code[i]);
     program->address_step = program->length > 1 ? (int)(program->code[1].address - program->code[0].address) : 16;
     return true;
 }

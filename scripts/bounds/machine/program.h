@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6 };
+enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2 };
 
 // Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
 // registers are kept once a lane, so that one piece of code executes both kinds.
@@ -66,7 +66,7 @@ struct instruction {
     bool barrier;                           // waits for the other warps of the block
     bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
     bool needed;                            // for an address or a branch
-    bool bank_conflict;                     // three operands in one bank of registers
+    int reads;                              // registers that come from their banks
 };
 
 struct chip {
