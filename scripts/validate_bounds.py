@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Tells the times of published kernels and holds them against what was measured.
+"""Tells the times of published kernels, or of our own, and holds them against what was measured.
 
     validate_bounds.py --csv FILE --sources FOLDER [--gpu NAME] [--repo NAME] [--rows] [--json FILE]
+    validate_bounds.py --ours scripts/bounds/measured_h200.csv --program build/release/gradus [--rows] [--json FILE]
 
 FILE has the columns of a table of published times: repo, commit, file, kernel, dtype, problem_size, grid, block, gpu,
 compute_capability, time_ms. FOLDER holds the repositories, as OWNER+NAME, OWNER/NAME or NAME: checked out at the row's
 commit, or git directories. Printed are, per repository and GPU, how many rows are told, the median of
 |log(predicted/measured)| and the rank correlation (Spearman). Where that median is above 30 %, it says so instead of a
-number. `--rows` prints each row, too, with its reason where it is not told. Wanted: nvcc, cuobjdump (GRADUS_CUOBJDUMP),
-c++filt and a C compiler. No figure here is a measurement.
+number. `--rows` prints each row, too, with its reason where it is not told. `--ours` does so by what binds and how
+long it takes, for kernels of training steps on an H200; --program is the tool, with the device simt. `--errors` writes
+the errors by what binds, of these rows and of those of an earlier `--json FILE`, which `--and FILE` names. Wanted: nvcc,
+cuobjdump (GRADUS_CUOBJDUMP), c++filt and a C compiler. What is told is no measurement.
 """
 import argparse
 import collections
@@ -20,7 +23,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from bounds import errors, rows, tell, tools  # noqa: E402
+from bounds import errors, launches, measured, ours, rows, step, store, tell, tools  # noqa: E402
 from bounds.errors import MOST_ERROR  # noqa: E402
 
 
@@ -88,6 +91,48 @@ def print_table(groups, reasons):
               f"{error_text(statistics.median(scores))}")
 
 
+def print_ours(lines):
+    """How far off our own kernels are, by how long they take."""
+    print("| measured | kernels | launches | median error | four fifths within | rank correlation | told / measured |")
+    print("|---|---|---|---|---|---|---|")
+    for name, low, high in (("below 10 us", 0, 0.01), ("10 us and more", 0.01, math.inf), ("all", 0, math.inf)):
+        part = [line for line in lines if not line["reason"] and low <= line["measured_ms"] < high]
+        if not part:
+            continue
+        pairs = [(line["told_ms"], line["measured_ms"]) for line in part]
+        error, rank = score(pairs)
+        most = errors.error_of([math.log(told / real) for told, real in pairs]).most
+        share = sum(line["launches"] * line["told_ms"] for line in part) / \
+            sum(line["launches"] * line["measured_ms"] for line in part)
+        print(f"| {name} | {len(part)} | {sum(line['launches'] for line in part)} | {error_text(error)} | "
+              f"a factor of {math.exp(most):.2f} | {'' if rank is None else f'{rank:.2f}'} | {share:.2f} |")
+    for reason, times in collections.Counter(line["reason"] for line in lines if line["reason"]).items():
+        print(f"\nnot told: {times}: {reason}")
+
+
+def tell_ours(options):
+    """Lines of our own kernels, as main's of published ones."""
+    where = store.folder()
+    teller = step.Teller("H200", tell.build_machine(where), store.Store(where, "compiled"), store.Store(where, "told"),
+                         ours.digest())
+    lines = []
+    for row, told in measured.tell(options.ours, options.program, teller):
+        reason = told.reason if told else "not launched any more"
+        if told and told.told:
+            reason = ""  # what the table of errors would hold back
+        lines.append({"repo": row.recipe, "kernel": row.kernel, "gpu": "H200", "size": row.batch,
+                      "dtype": row.precision, "launches": row.launches, "measured_ms": row.microseconds / 1e3,
+                      "told_ms": told.told / 1e3 if told else 0, "reason": reason,
+                      "binding": told.binding if told else ""})
+        if options.rows:
+            shown = reason or f"{told.told:8.1f} us, floor {told.floor:8.1f}, {told.binding}, " \
+                f"ratio {told.told / row.microseconds:.2f}"
+            print(f"  {row.recipe} {row.batch} {row.precision} {row.microseconds:8.1f} us, {row.launches} of "
+                  f"{'x'.join(map(str, row.grid))}: {row.kernel[:60]}: {shown}", flush=True)
+    print_ours(lines)
+    return lines
+
+
 def tell_classes(told, path):
     """The errors by what binds: printed, and written where a file is named."""
     table = errors.classes(told)
@@ -98,17 +143,8 @@ def tell_classes(told, path):
         errors.write(path, table)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--csv", required=True, type=pathlib.Path, help="published times")
-    parser.add_argument("--sources", required=True, type=pathlib.Path, help="folder of the repositories")
-    parser.add_argument("--gpu", help="only rows whose GPU contains this")
-    parser.add_argument("--repo", help="only rows whose repository contains this")
-    parser.add_argument("--rows", action="store_true", help="print each row")
-    parser.add_argument("--json", type=pathlib.Path, help="write each row with what was told, a line each")
-    parser.add_argument("--errors", type=pathlib.Path, help="write the errors by what binds, for scripts/bounds")
-    parser.add_argument("--scratch", type=pathlib.Path, help="keep what is compiled here")
-    options = parser.parse_args()
+def tell_published(options):
+    """Lines of published kernels: each row with what is told of it."""
     table = rows.read(options.csv)
     wanted = [row for row in table
               if (options.gpu or "").lower() in row.gpu.lower() and (options.repo or "") in row.repo]
@@ -117,12 +153,7 @@ def main():
                  f"{', '.join(sorted({row.gpu for row in table})) or 'none'}")
     groups, reasons = collections.defaultdict(list), collections.Counter()
     with tempfile.TemporaryDirectory() as temporary:
-        try:
-            teller = tell.Teller(options.sources, options.scratch or temporary)
-            for name in ("nvcc", "cuobjdump", "c++filt"):
-                tools.find(name)
-        except tools.Missing as missing:
-            sys.exit(f"validate_bounds.py: {missing}")
+        teller = tell.Teller(options.sources, options.scratch or temporary)
         lines = []
         teller.note(table)
         for row in wanted:
@@ -137,9 +168,36 @@ def main():
                 groups[row.repo, row.gpu] += []
             else:
                 groups[row.repo, row.gpu].append((told.milliseconds, row.milliseconds))
+    print_table(groups, reasons)
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", type=pathlib.Path, help="published times")
+    parser.add_argument("--sources", type=pathlib.Path, help="folder of the repositories")
+    parser.add_argument("--ours", type=pathlib.Path, help="times of our own kernels: scripts/bounds/measured_h200.csv")
+    parser.add_argument("--program", type=pathlib.Path, help="the tool gradus, which has the device simt")
+    parser.add_argument("--gpu", help="only rows whose GPU contains this")
+    parser.add_argument("--repo", help="only rows whose repository contains this")
+    parser.add_argument("--rows", action="store_true", help="print each row")
+    parser.add_argument("--json", type=pathlib.Path, help="write each row with what was told, a line each")
+    parser.add_argument("--errors", type=pathlib.Path, help="write the errors by what binds, for scripts/bounds")
+    parser.add_argument("--and", type=pathlib.Path, dest="more", help="of the rows of this --json, too")
+    parser.add_argument("--scratch", type=pathlib.Path, help="keep what is compiled here")
+    options = parser.parse_args()
+    if not (options.csv and options.sources) and not (options.ours and options.program):
+        parser.error("wanted are --csv and --sources, or --ours and --program")
+    try:
+        for name in ("nvcc", "cuobjdump", "c++filt"):
+            tools.find(name)
+        lines = tell_ours(options) if options.ours else tell_published(options)
+    except (tools.Missing, launches.Refused) as missing:
+        sys.exit(f"validate_bounds.py: {missing}")
     if options.json:
         options.json.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    print_table(groups, reasons)
+    if options.more:
+        lines += map(json.loads, options.more.read_text(encoding="utf-8").splitlines())
     if classed := [(line["binding"], 1e3 * line["told_ms"], 1e3 * line["measured_ms"]) for line in lines
                    if not line["reason"] and line["measured_ms"] > 0]:
         tell_classes(classed, options.errors)

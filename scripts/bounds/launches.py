@@ -35,6 +35,16 @@ class Launch:
     parameters: bytes
 
     @property
+    def name(self):
+        """The kernel's name with its template's arguments, without its parameters."""
+        depth, plain = 0, self.kernel.removeprefix("void ")
+        for at, letter in enumerate(plain):
+            depth += {"<": 1, ">": -1}.get(letter, 0)
+            if letter == "(" and depth == 0:
+                return plain[:at]
+        return plain
+
+    @property
     def base(self):
         """The kernel's name without its template's arguments."""
         return re.split(r"[<(]", self.kernel.removeprefix("void "))[0]
@@ -110,15 +120,16 @@ def second_update(one, two):
     return two[len(one):]
 
 
-def of_update(program, recipe, batch, multiprocessors, precision=None):
+def of_update(program, recipe, batch, multiprocessors, precision=None, optimizer=None):
     """What an update of a recipe, the second, launches at a batch size on a GPU of so many multiprocessors; the program
-    is the tool, with the device simt."""
+    is the tool, with the device simt. An optimizer other than the recipe's takes a rate of its own."""
     def run(updates):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "launches"
             words = [str(program), "train", recipe, "--procedural", "--batch", str(batch), "--updates", str(updates),
                      "--device", "simt", "--last-batch", "wrap", "--no-evaluation", "--no-graph"]
             words += ["--precision", precision] if precision else []
+            words += ["--optimizer", optimizer, "--lr", "0.001"] if optimizer else []
             environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1",
                                GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors))
             done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
