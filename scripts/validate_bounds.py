@@ -8,10 +8,10 @@ FILE has the columns of a table of published times: repo, commit, file, kernel, 
 compute_capability, time_ms. FOLDER holds the repositories, as OWNER+NAME, OWNER/NAME or NAME: checked out at the row's
 commit, or git directories. Printed are, per repository and GPU, how many rows are told, the median of
 |log(predicted/measured)| and the rank correlation (Spearman). Where that median is above 30 %, it says so instead of a
-number. `--rows` prints each row, too, with its reason where it is not told. `--ours` does so by what binds and how
-long it takes, for kernels of training steps on an H200; --program is the tool, with the device simt. `--errors` writes
-the errors by what binds, of these rows and of those of an earlier `--json FILE`, which `--and FILE` names. Wanted: nvcc,
-cuobjdump (GRADUS_CUOBJDUMP), c++filt and a C compiler. What is told is no measurement.
+number. `--rows` prints each row, too, with its reason where it is not told. `--ours` does so by how long they take for
+kernels of training steps on an H200; --program is the tool, with the device simt. `--errors` writes the errors by what
+binds, of these rows and of those of an earlier `--json FILE`, which `--and FILE` names. Wanted: nvcc, cuobjdump
+(GRADUS_CUOBJDUMP), c++filt and a C compiler. What is told is no measurement.
 """
 import argparse
 import collections

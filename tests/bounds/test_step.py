@@ -17,7 +17,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from bounds import arguments, errors, here, kernels, launches, ours, plans, step, store, tell, tools  # noqa: E402
+from bounds import arguments, errors, here, kernels, launches, measured, ours, plans  # noqa: E402
+from bounds import step, store, tell, tools  # noqa: E402
 
 GRADUS = os.environ["GRADUS"]
 BATCH = 4
@@ -69,6 +70,17 @@ class Reading(unittest.TestCase):
         self.assertEqual((found.launches, found.untold), (9, 5))
         self.assertEqual((found.told, found.floor, found.low, found.high), (130, 67, 65, 260))
         self.assertEqual([one.kernel for one in found.lines], ["b", "c", "a"])
+
+    def test_measured(self):
+        rows = measured.read(ROOT / "scripts/bounds/measured_h200.csv")
+        self.assertGreater(sum(row.launches for row in rows), 1000)
+        with tempfile.TemporaryDirectory() as folder:
+            measured.write(pathlib.Path(folder) / "again.csv", rows)
+            self.assertEqual(measured.read(pathlib.Path(folder) / "again.csv"), rows)
+        update = [launch(), launch("void a<b<2>>(float (*)[2])"), launch(parameters=b"1")]
+        found = measured.places(update)
+        self.assertEqual([like[0] for like in found], ["relu", "a<b<2>>", "relu"])
+        self.assertIs(found["relu", (2, 1, 1), (256, 1, 1), 1], update[2])
 
     def test_errors(self):
         table = errors.classes([("DRAM", 20 * f, 20) for f in (1, 1.1, 1.2, 1.3, 2)] + [("L2", 4, 2)])
