@@ -110,8 +110,14 @@ def print_ours(lines):
         print(f"\nnot told: {times}: {reason}")
 
 
+def find_tools():
+    for name in ("nvcc", "cuobjdump", "c++filt"):
+        tools.find(name)
+
+
 def tell_ours(options):
-    """Lines of our own kernels, as main's of published ones."""
+    """Lines of our own kernels, as tell_published gives them of others."""
+    find_tools()
     where = store.folder()
     teller = step.Teller("H200", tell.build_machine(where), store.Store(where, "compiled"), store.Store(where, "told"),
                          ours.digest())
@@ -151,6 +157,7 @@ def tell_published(options):
     if not wanted:
         sys.exit(f"validate_bounds.py: {options.csv} has no row that --gpu and --repo leave; its GPUs are "
                  f"{', '.join(sorted({row.gpu for row in table})) or 'none'}")
+    find_tools()
     groups, reasons = collections.defaultdict(list), collections.Counter()
     with tempfile.TemporaryDirectory() as temporary:
         teller = tell.Teller(options.sources, options.scratch or temporary)
@@ -189,8 +196,6 @@ def main():
     if not (options.csv and options.sources) and not (options.ours and options.program):
         parser.error("wanted are --csv and --sources, or --ours and --program")
     try:
-        for name in ("nvcc", "cuobjdump", "c++filt"):
-            tools.find(name)
         lines = tell_ours(options) if options.ours else tell_published(options)
     except (tools.Missing, launches.Refused) as missing:
         sys.exit(f"validate_bounds.py: {missing}")

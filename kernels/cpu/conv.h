@@ -2,8 +2,8 @@
  * conv.h - the parts of a convolution that conv2d and conv2d_relu_max_pool share.
  *
  * Work is cut into units of some output rows of one image. A unit reads its rows of x where they lie or, where there is
- * padding or they are halves, from a strip: a copy of a few rows as floats, with the padding around them. Neighbouring units form a chunk, which has
- * a strip of its own.
+ * padding or they are halves, from a strip: a copy of a few rows as floats, with the padding around them. Neighbouring
+ * units form a chunk, which has a strip of its own.
  */
 #ifndef GRADUS_CPU_CONV_H
 #define GRADUS_CPU_CONV_H
