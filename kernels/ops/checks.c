@@ -1,5 +1,6 @@
 /* checks.c - shape rules that several fronts share. */
 #include <math.h>
+#include <stdint.h>
 
 #include "kernels/ops/kernels.h"
 
@@ -36,6 +37,14 @@ bool gr__check_scalar(gr_build *b, int i, const char *name)
 {
     const gr_tensor *t = b->call.in[i];
     return t->count == 1 || gr__op_fail(b, "%s has %lld elements; it is one number", name, (long long)t->count);
+}
+
+bool gr__check_countable(gr_build *b, int64_t count, const char *name)
+{
+    const int64_t most = INT32_MAX - 1023;
+    return count <= most ||
+           gr__op_fail(b, "%lld %s, of which a product may have %lld; share them out over several calls",
+                       (long long)count, name, (long long)most);
 }
 
 bool gr__check_decay(gr_build *b, double weight_decay)

@@ -30,7 +30,9 @@ bool gr__conv2d_check(gr_build *call, gr_window *window, gr_geometry *g)
     if (b && (b->ndim != 1 || b->shape[0] != w->shape[0]))
         return gr__op_fail(call, "b must have one element for each of the %lld filters", (long long)w->shape[0]);
     *g = gr__geometry(x, w->shape[1], w->shape[2], window, false);
-    return gr__window_resolve(call, window, g);
+    return gr__check_countable(call, g->n, "images") && gr__check_countable(call, g->h, "rows of pixels") &&
+           gr__check_countable(call, g->w, "columns of pixels") && gr__check_countable(call, w->shape[0], "filters") &&
+           gr__check_countable(call, g->r * g->s * g->c, "taps of a filter") && gr__window_resolve(call, window, g);
 }
 
 /* Two for each multiply-add of forward, dX and dW; one for each bias addition. Work on padding is counted, as usual. */

@@ -18,6 +18,8 @@ gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_arg
                            (long long)x->shape[1], (long long)w->shape[0]);
     if (b && (b->ndim != 1 || b->shape[0] != w->shape[1]))
         return gr__op_fail(&call, "b must have one element for each of the %lld outputs", (long long)w->shape[1]);
+    if (!gr__check_countable(&call, w->shape[0], "features") || !gr__check_countable(&call, w->shape[1], "outputs"))
+        return NULL;
     if (!gr__op_output(&call, 0, 2, (int64_t[]){x->shape[0], w->shape[1]}))
         return NULL;
     return gr__op_run(&call);

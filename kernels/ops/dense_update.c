@@ -18,7 +18,7 @@ static bool check(gr_build *call, const gr_dense_update *u)
         return gr__op_fail(call, "y must have the shape of dy");
     if (u->db && (u->db->type != u->w->type || u->db->count != out))
         return gr__op_fail(call, "db must have one element for each of the %lld outputs", (long long)out);
-    return true;
+    return gr__check_countable(call, in, "features") && gr__check_countable(call, out, "outputs");
 }
 
 /* Outputs, then the kernel. db is the caller's buffer. */

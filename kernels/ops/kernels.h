@@ -126,6 +126,12 @@ bool gr__check_same_count(gr_build *b, int i, const char *name);
 /* For fronts: in[i] has one element. False: recorded. */
 bool gr__check_scalar(gr_build *b, int i, const char *name);
 
+/*
+ * For fronts of operations made of products: so many images, channels, taps, ... are fewer than 2^31, with room for a
+ * tile's edge, as kernels count them in ints. False: recorded.
+ */
+bool gr__check_countable(gr_build *b, int64_t count, const char *name);
+
 /* For fronts of optimizer steps: a decay must be finite and not negative. False: recorded. */
 bool gr__check_decay(gr_build *b, double weight_decay);
 

@@ -187,6 +187,60 @@ static void dense_sgd_db(gr_context *ctx)
     gr_dense_sgd(&(gr_dense_update){.x = matrix(ctx, 2, 7), .dy = matrix(ctx, 2, 4), .w = matrix(ctx, 7, 4), .db = db});
 }
 
+/* Tensors that say they are larger than any machine's memory: nothing of them is read. */
+static gr_tensor *huge(gr_context *ctx, int ndim, const int64_t *shape)
+{
+    gr_tensor *t = gr_tensor_new(ctx, gr_real(ctx), ndim, (int64_t[]){1, 1, 1, 1});
+    for (int i = 0; t && i < ndim; i++)
+        t->shape[i] = shape[i];
+    return t;
+}
+
+enum { FEW = 3 };
+static const int64_t MANY = INT64_C(1) << 31;
+
+static void dense_features(gr_context *ctx)
+{
+    gr_dense(huge(ctx, 2, (int64_t[]){FEW, MANY}), huge(ctx, 2, (int64_t[]){MANY, FEW}), NULL, NULL);
+}
+
+static void dense_outputs(gr_context *ctx)
+{
+    gr_dense(huge(ctx, 2, (int64_t[]){FEW, FEW}), huge(ctx, 2, (int64_t[]){FEW, MANY}), NULL, NULL);
+}
+
+static void dense_sgd_features(gr_context *ctx)
+{
+    gr_dense_sgd(&(gr_dense_update){.x = huge(ctx, 2, (int64_t[]){FEW, MANY}),
+                                    .dy = huge(ctx, 2, (int64_t[]){FEW, FEW}),
+                                    .w = huge(ctx, 2, (int64_t[]){MANY, FEW})});
+}
+
+static void conv2d_of(gr_context *ctx, int64_t n, int64_t h, int64_t w, int64_t c, int64_t k, int64_t s)
+{
+    gr_conv2d(huge(ctx, 4, (int64_t[]){n, h, w, c}), huge(ctx, 4, (int64_t[]){k, 1, s, c}), NULL, NULL);
+}
+static void conv2d_images(gr_context *ctx)
+{
+    conv2d_of(ctx, MANY, FEW, FEW, FEW, FEW, 1);
+}
+static void conv2d_rows(gr_context *ctx)
+{
+    conv2d_of(ctx, FEW, MANY, FEW, FEW, FEW, 1);
+}
+static void conv2d_columns(gr_context *ctx)
+{
+    conv2d_of(ctx, FEW, FEW, MANY, FEW, FEW, 1);
+}
+static void conv2d_taps(gr_context *ctx)
+{
+    conv2d_of(ctx, FEW, FEW, FEW, MANY / 2, FEW, 2);
+}
+static void conv2d_filters(gr_context *ctx)
+{
+    conv2d_of(ctx, FEW, FEW, FEW, FEW, MANY, 1);
+}
+
 static const struct {
     void (*call)(gr_context *ctx);
     const char *op, *words;
@@ -195,6 +249,14 @@ static const struct {
     {loss_scale_floor, "loss_scale", "floor 8, ceiling 4"},
     {cast_integers, "cast", "to type i32; there are"},
     {dense_sgd_db, "dense_sgd", "db must have one element for each of the 4"},
+    {dense_features, "dense", "2147483648 features, of which a product may have 2147482624"},
+    {dense_outputs, "dense", "2147483648 outputs"},
+    {dense_sgd_features, "dense_sgd", "2147483648 features"},
+    {conv2d_images, "conv2d", "2147483648 images"},
+    {conv2d_rows, "conv2d", "2147483648 rows of pixels"},
+    {conv2d_columns, "conv2d", "2147483648 columns of pixels"},
+    {conv2d_taps, "conv2d", "2147483648 taps of a filter"},
+    {conv2d_filters, "conv2d", "2147483648 filters"},
 };
 
 static int check_other(const char *device, size_t i)
