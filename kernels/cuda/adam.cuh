@@ -20,12 +20,21 @@ typedef struct {
     float decoupled; /* lr times the decay that is not */
 } adam_numbers;
 
+/* b^t, t whole, in about as many roundings as t has bits: pow has code for bases and exponents that never come. */
+GR_DEVICE double whole_power(double b, int64_t t)
+{
+    double power = 1;
+    for (; t > 0; t /= 2, b *= b)
+        power *= t % 2 ? b : 1;
+    return power;
+}
+
 static __global__ void adam_prepare(adam_numbers *numbers, gr_adam_args args, const gr_step_state *state)
 {
     if (threadIdx.x > 0)
         return;
-    const double t = (double)state->update - state->skipped, c1 = 1 - pow(args.beta1, t),
-                 c2 = sqrt(1 - pow(args.beta2, t));
+    const int64_t t = state->update - (int64_t)state->skipped;
+    const double c1 = 1 - whole_power(args.beta1, t), c2 = sqrt(1 - whole_power(args.beta2, t));
     numbers->rest1 = (float)(1 - args.beta1);
     numbers->rest2 = (float)(1 - args.beta2);
     numbers->rate = (float)(state->lr * c2 / c1);

@@ -87,9 +87,10 @@ GR_DEVICE void compare_lanes(tensor_tile<E, M, N, WARPS_M, WARPS_N>, quad *best,
     }
 }
 
+/* As quad_put. */
 GR_DEVICE void put_places(uint8_t *argmax, int64_t inside, bool whole, uint32_t places)
 {
-    if (whole && inside >= QUAD) {
+    if (whole) {
         *(uint32_t *)argmax = places;
     } else {
 #pragma unroll

@@ -66,7 +66,7 @@ template <class E> static void forward(const gr_call *call)
     adam_numbers *numbers = take_scratch<adam_numbers>(&exec, 1);
     GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
     const dense_update<E> u = dense_update_of<E>(call, exec);
-    dense_dx_db(&u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dx_db(&u, elements<E>(call->out[0]), gr__f32(call->out[1]));
     gr_tensor *const *in = call->in;
     dense_dw(&u, (adam_result){gr__f32(in[2]), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out});
 }

@@ -48,7 +48,7 @@ extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 template <class E> static void forward(const gr_call *call)
 {
     const dense_update<E> u = dense_update_of<E>(call, *call->exec);
-    dense_dx_db(&u, gr__f32(call->out[0]), gr__f32(call->out[1]));
+    dense_dx_db(&u, elements<E>(call->out[0]), gr__f32(call->out[1]));
     dense_dw(&u, (sgd_result){gr__f32(call->in[2]), call->exec->state, u.out});
 }
 

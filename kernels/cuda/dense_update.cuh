@@ -36,9 +36,9 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
 }
 
 /* dx[N,in] or NULL, db[out] or NULL */
-template <class E> static void dense_dx_db(const dense_update<E> *u, float *dx, float *db)
+template <class E> static void dense_dx_db(const dense_update<E> *u, E *dx, float *db)
 {
-    const gradient_result<float> to = {dx, u->in, false};
+    const gradient_result<E> to = {dx, u->in, false};
     if (dx)
         gemm(&u->exec, by_line(u->dz, u->N, u->out), by_line(u->w, u->in, u->out), to, u->N, u->in, u->out);
     if (db)

@@ -145,14 +145,14 @@ template <class E> GR_DEVICE piece<E> piece_inside(const E *p, int64_t inside, b
 }
 
 /*
- * p[0..3], of which inside lie in the array: 0 for the others. whole: p is a multiple of 4 elements and inside 4 or
- * none.
+ * p[0..3], of which inside lie in the array: 0 for the others. whole: p is a multiple of 4 elements, and all four lie
+ * in it or, where inside is 0 or less, none.
  */
 template <class E> GR_DEVICE quad quad_inside(const E *p, int64_t inside, bool whole)
 {
     quad v = {{0, 0, 0, 0}};
-    if (whole && inside >= QUAD)
-        return quad_whole(p);
+    if (whole) /* where the compiler knows it, nothing is left of what follows */
+        return inside > 0 ? quad_whole(p) : v;
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
         if (j < inside)
@@ -160,10 +160,10 @@ template <class E> GR_DEVICE quad quad_inside(const E *p, int64_t inside, bool w
     return v;
 }
 
-/* Writes the first inside of four neighbours; whole: p is a multiple of 4 elements. */
+/* Writes the first inside of four neighbours, at least one; whole: all four, and p is a multiple of 4 elements. */
 template <class E> GR_DEVICE void quad_put(E *p, int64_t inside, bool whole, quad v)
 {
-    if (whole && inside >= QUAD) {
+    if (whole) {
         quad_write(p, v);
     } else {
 #pragma unroll

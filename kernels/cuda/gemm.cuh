@@ -24,17 +24,17 @@ template <class TILE, class A, class B>
 constexpr int BLOCKS_OF = A::HEAVY || B::HEAVY ? MOST_THREADS / 2 / TILE::THREADS : TILE::BLOCKS;
 template <class TILE, class A, class B> constexpr int BLOCKS_OF<TILE, whole<A>, whole<B>> = TILE::BLOCKS_COPIED;
 
-/* Whether any of a spot is a result. */
+/* Whether any of a spot is a result. Columns, unlike rows, are fewer than 2^31. */
 GR_DEVICE bool spot_exists(const gemm_plan *p, const spot *at)
 {
-    return at->row < p->m && at->inside > 0;
+    return at->row < p->m && (int)at->inside > 0;
 }
 
 /* Where a thread's i-th quad of the tile at row m and column n goes to. */
 template <class TILE> GR_DEVICE spot tile_spot(const gemm_plan *p, int64_t m, int64_t n, int i, bool whole)
 {
-    const int64_t column = n + tile_column(TILE(), i), inside = p->n - column;
-    return {m + tile_row(TILE(), i), column, whole && inside > 0 ? (int64_t)QUAD : inside, whole};
+    const int64_t column = n + tile_column(TILE(), i);
+    return {m + tile_row(TILE(), i), column, p->n - column, whole};
 }
 
 /* partial[m][pitch] of one split */

@@ -7,7 +7,7 @@
  * they see; all lanes of a warp read the same pixels. The next window along the row shares two columns of them, so it
  * reads two: 8 reads for 36 C multiply-adds.
  *
- * Launch    grid (tiles, groups of 32 filters), see narrow_tile.cuh
+ * Launch    grid (tiles, groups of 32 filters: y, and z where they are more than y may be), see narrow_tile.cuh
  * Shared    the halo and the filters, 8 KiB
  * Order     a sum begins with the bias and takes taps and channels as they lie. Places in order: the first wins a tie,
  *           NaN wins over all and stays
@@ -23,6 +23,7 @@
 
 enum {
     NARROW_PLACES = NARROW_POOL * NARROW_POOL,
+    NARROW_GRID_Y = 65535,
     NARROW_VIEW = NARROW_POOL + NARROW_SIDE - 1 /* rows and columns of pixels that a window sees */
 };
 
@@ -130,7 +131,7 @@ static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
     GR_SHARED(narrow_halo<C>, halo, [1]);
     GR_SHARED(float, filters, [NARROW_FILTERS * NARROW_TAPS * C]);
     const int lane = threadIdx.x % WARP, row = threadIdx.x / WARP;
-    const int group = blockIdx.y * NARROW_FILTERS, k = group + lane;
+    const int group = (blockIdx.z * gridDim.y + blockIdx.y) * NARROW_FILTERS, k = group + lane;
     const digits first = first_window(tile_of(blockIdx.x, image.tiles));
     const float bias = b && k < K ? b[k] : 0;
     bring_halo<C>(halo, &image, first);
@@ -155,7 +156,8 @@ static void narrow_pooled(const gr_exec *exec, E *y, uint8_t *argmax, const E *x
                           const gr_geometry *conv, const gr_geometry *pool, int64_t K)
 {
     const narrow_image<E> image = narrow_image_of(x, conv, pool);
-    const dim3 grid((unsigned)narrow_tiles(image), (unsigned)divide_up(K, NARROW_FILTERS));
+    const int64_t groups = divide_up(K, NARROW_FILTERS), z = divide_up(groups, NARROW_GRID_Y);
+    const dim3 grid((unsigned)narrow_tiles(image), (unsigned)divide_up(groups, z), (unsigned)z);
     if (conv->c == 1)
         GR_LAUNCH((narrow_forward<1, E>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
     else

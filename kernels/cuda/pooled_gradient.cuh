@@ -25,11 +25,11 @@ template <class E> struct pooled_gradient {
     window pool;           /* over the activation; r, s: the window's extents, p, q: those of dY */
 };
 
-/* Places of four neighbouring filters, one in each byte; the first inside exist. whole: argmax is a multiple of 4. */
+/* Places of four neighbouring filters, one in each byte; the first inside, at least one, exist. whole: all. */
 GR_DEVICE uint32_t places_inside(const uint8_t *argmax, int inside, bool whole)
 {
     uint32_t places = 0xFFFFFFFFu;
-    if (whole && inside >= QUAD)
+    if (whole)
         return *(const uint32_t *)argmax;
 #pragma unroll
     for (int j = 0; j < QUAD; j++)

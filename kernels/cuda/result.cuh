@@ -13,7 +13,7 @@
 typedef struct {
     int64_t row, column;
     int64_t inside; /* how many of the four columns exist */
-    bool whole;     /* all or none of every four */
+    bool whole;     /* if one does, all four do */
 } spot;
 
 /* Elements of c are E; the bias is float. */
@@ -54,7 +54,7 @@ template <class E> GR_DEVICE void finish(const gradient_result<E> *to, const spo
 {
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
-        v.at[j] += old.at[j];
+        v.at[j] = to->accumulate ? v.at[j] + old.at[j] : v.at[j];
     quad_put(to->c + at.row * to->n + at.column, at.inside, at.whole, v);
 }
 
