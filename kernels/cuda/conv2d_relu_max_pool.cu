@@ -12,7 +12,7 @@
  *           place is that of a convolution's result, i = p*pool_stride + u - pool_pad, as image_by_place finds it in x.
  *           A thread keeps the largest of its results at a position and its place in registers; on tensor cores, which
  *           leave the rows to several threads, these compare at the end. Windows that overlap compute what they share
- *           again. Few channels: narrow_forward.cuh, but for tf32.
+ *           again. Few channels: narrow_forward.cuh.
  * Backward  dA is made, slice by slice of the batch, for the products of conv2d.cu: pooled_gradient.cuh. db:
  *           column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
  * Shared    that of the tiles.
@@ -20,7 +20,8 @@
  *           places.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. Maxima are of floats, before they are
  *           rounded.
- * tf32      floats, rounded as they are multiplied, on tensor cores; where windows overlap, dA's sums are too.
+ * tf32      floats, rounded as they are multiplied, on tensor cores; where windows overlap, dA's sums are too. Few
+ *           channels: floats, by the same kernels as without tf32.
  * Order     gemm_tile.cuh, tensor_tile.cuh. The first place wins a tie; NaN wins over all and stays.
  * Limit     arithmetic, that of the convolution. dA is mostly zeros, three of four for windows of 2 x 2, and multiplied
  *           all the same: the price of products without gaps.
@@ -211,24 +212,20 @@ template <class X, class W> static void forward_shaped(const gr_call *call, cons
         launch_forward<typename OF::loose>(call, x, w);
 }
 
-/* By the kernel for few channels, where it takes the call. */
-template <class E> static bool forward_narrow(const gr_call *call, const shapes &g)
+/* By the kernel for few channels. */
+template <class E> static void forward_narrow(const gr_call *call, const shapes &g)
 {
-    if constexpr (NARROW_TAKES<E>) {
-        if (!is_narrow(&g.conv, &g.pool))
-            return false;
-        narrow_pooled(call->exec, elements<E>(call->out[0]), gr__u8(call->out[1]), elements<E>(call->in[0]),
-                      elements<E>(call->in[1]), elements<float>(call->in[2]), &g.conv, &g.pool, g.K);
-        return true;
-    }
-    return false;
+    narrow_pooled(call->exec, elements<E>(call->out[0]), gr__u8(call->out[1]), elements<E>(call->in[0]),
+                  elements<E>(call->in[1]), elements<float>(call->in[2]), &g.conv, &g.pool, g.K);
 }
 
 template <class E> static void forward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    if (forward_narrow<E>(call, g))
+    if (is_narrow(&g.conv, &g.pool)) {
+        forward_narrow<typename narrow_element<E>::type>(call, g);
         return;
+    }
     const auto x = image_places(elements<E>(call->in[0]), &g.conv, &g.pool);
     const auto w = by_line(elements<E>(call->in[1]), g.K, g.conv.r * g.conv.s * g.conv.c);
     if (is_whole(x) && is_whole(w) && g.K % QUAD == 0)
@@ -240,15 +237,15 @@ template <class E> static void forward(const gr_call *call)
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
 /* Whether dW and db come from the winners, without dA. */
-template <class E> static bool from_winners(const shapes &g)
+static bool from_winners(const shapes &g)
 {
-    return NARROW_TAKES<E> && is_narrow(&g.conv, &g.pool);
+    return is_narrow(&g.conv, &g.pool);
 }
 
 /* Whether anything is wanted that comes from dA. */
-template <class E> static bool wants_products(const gr_call *call, const shapes &g)
+static bool wants_products(const gr_call *call, const shapes &g)
 {
-    return call->d_in[0] || (call->d_in[1] && !from_winners<E>(g));
+    return call->d_in[0] || (call->d_in[1] && !from_winners(g));
 }
 
 /* Of dA: elements of a sample. */
@@ -270,9 +267,9 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    const size_t others = from_winners<E>(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
-                                             : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
-    if (!wants_products<E>(call, g))
+    const size_t others = from_winners(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
+                                          : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
+    if (!wants_products(call, g))
         return others;
     const int64_t n = g.conv.n, slice = slice_samples<E>(call->exec, n, activation_of(g));
     const int64_t rest = n - (n - 1) / slice * slice;
@@ -324,25 +321,28 @@ template <class E> static void products_backward(const gr_call *call, shapes g, 
     }
 }
 
+/* dW and db of few channels. */
+template <class E> static void backward_narrow(const gr_call *call, const shapes &g)
+{
+    const narrow_winners<E> from = {elements<E>(call->d_out[0]), gr__u8(call->out[1]), (int)g.K};
+    float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
+    if (dw || db)
+        narrow_gradients(call->exec, dw, db, from, elements<E>(call->in[0]), &g.conv, &g.pool,
+                         (call->accumulate & 2) != 0, (call->accumulate & 4) != 0);
+}
+
 template <class E> static void backward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    const E *dy = elements<E>(call->d_out[0]);
-    const uint8_t *argmax = gr__u8(call->out[1]);
+    const bool narrow = from_winners(g);
     float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
-    const unsigned add = call->accumulate;
-    if (wants_products<E>(call, g))
-        products_backward<E>(call, g, from_winners<E>(g) ? NULL : dw);
-    if constexpr (NARROW_TAKES<E>)
-        if (from_winners<E>(g)) {
-            if (dw || db)
-                narrow_gradients(call->exec, dw, db, narrow_winners<E>{dy, argmax, (int)g.K}, elements<E>(call->in[0]),
-                                 &g.conv, &g.pool, (add & 2) != 0, (add & 4) != 0);
-            return;
-        }
-    if (db)
-        column_sums(call->exec, db, chosen_rows<E>{dy, argmax, g.K}, g.pool.n * g.pool.p * g.pool.q, g.K,
-                    (add & 4) != 0);
+    if (wants_products(call, g))
+        products_backward<E>(call, g, narrow ? NULL : dw);
+    if (narrow)
+        backward_narrow<typename narrow_element<E>::type>(call, g);
+    else if (db)
+        column_sums(call->exec, db, chosen_rows<E>{elements<E>(call->d_out[0]), gr__u8(call->out[1]), g.K},
+                    g.pool.n * g.pool.p * g.pool.q, g.K, (call->accumulate & 4) != 0);
 }
 
 /* Where windows overlap, dA is a sum that would have to be rounded to a half: the kernel for floats is asked. */

@@ -54,11 +54,15 @@ template <class E> struct narrow_image {
     radices tiles; /* of an image, along its rows and columns */
 };
 
-/* Whether these kernels take factors that are E: those of tf32 are rounded as tensor cores do it. */
-template <class E> constexpr bool NARROW_TAKES = true;
-template <> constexpr bool NARROW_TAKES<tf32> = false;
+/* What these kernels take E for: tf32 permits rounding where that is faster, which here it is not. */
+template <class E> struct narrow_element {
+    typedef E type;
+};
+template <> struct narrow_element<tf32> {
+    typedef float type;
+};
 
-/* Whether they take such a convolution. */
+/* Whether these kernels take such a convolution. */
 static inline bool is_narrow(const gr_geometry *conv, const gr_geometry *pool)
 {
     const bool filter = conv->r == NARROW_SIDE && conv->s == NARROW_SIDE && (conv->c == 1 || conv->c == 3);
