@@ -9,58 +9,117 @@
  *   dX = gamma[c] s[c] (dz - dbeta[c] / n - h dgamma[c] / n)       (Ioffe and Szegedy 2015, section 3, put together)
  *   dX = gamma[c] s[c] dz                                          where m and v are given: they do not depend on x
  *
- * Launch    three each way, blocks of 256 threads as columns.cuh lays them over x[n,C]:
- *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch;
- *                at most 528 blocks, at least eight rows for a thread
- *             2  eight channels to a block: the chunks put together
- *             3  y, or dX and dresidual: each thread has its channels' numbers in registers and goes down at least four
- *                rows
+ * Launch    three each way; the first and the third by blocks of 256 threads as columns.cuh lays them over x[n,C], at
+ *           most two for each multiprocessor of a large GPU, which so has them all at once, and every thread as many
+ *           rows as the others. A thread brings 16 bytes of a row, and of each tensor 4 rows (the means 8) before it
+ *           needs the first: 32 KiB under way to a multiprocessor.
+ *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch
+ *             2  eight channels to a block: the chunks put together, each thread its own at once
+ *             3  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
+ *                the last of which the first launch has left in the cache
  *           With m and v given, forward is the third alone, and backward too where no dgamma or dbeta is wanted.
- * Order     in a thread row by row, then the block's rows in a tree; the chunks likewise. Means and deviations are
- *           Welford's and Chan's (moments.cuh): one reading of x, and no difference of large sums.
- * Shared    9 KiB at most, for the trees.
+ * Order     in a thread row by row (of means 8 rows at a time), then the block's rows in at most 16 parts; the chunks
+ *           in 32, these four by four, and the eight that come out. Means and deviations are joined as moments.cuh does
+ *           it: one reading of x, and no difference of large sums.
+ * Shared    24 KiB for moments, 16 for sums.
  * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
  *           dX.
  * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
- * Measured  H200, x[131072,64] floats: forward 45 us, backward 83; its reading and writing at 42 and 47 % of a copy's.
+ * Measured  H200, x[131072,64] floats, before a thread had several rows of 16 bytes under way: forward 45 us, backward
+ *           83; its reading and writing at 42 and 47 % of a copy's.
  */
 #include "kernels/cuda/moments.cuh"
+#include "kernels/cuda/reduce.cuh"
 
 enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR }; /* inputs */
 enum {
-    CHUNKS = 528 /* four for each multiprocessor of a large GPU */,
-    LEAST_ROWS = 8,
-    ROWS_OF_WRITER = 4,
-    CHANNELS_TOGETHER = 8
+    CHUNKS = 256, /* of sums, at most */
+    LEAST_ROWS = 4,
+    WRITERS = 264 /* blocks: two for each of 132 multiprocessors */
 };
-enum { AT_ONCE = 4 /* rows that a thread has under way; a pure reader leaves that to the compiler */ };
+enum { AT_ONCE = 4, MOMENTS_AT_ONCE = 8 }; /* rows of each tensor that a thread has under way */
+enum {
+    TOGETHER = 8, /* channels of a block that puts chunks together: 32 bytes, which is what memory is read by */
+    TURNS = COLUMNS_THREADS / TOGETHER,
+    SHARE = CHUNKS / TURNS /* chunks of a thread */
+};
 
-/* How x[n,C] is cut for sums over its rows, for putting the chunks together, and for writing something of its shape. */
+/* How x[n,C] is cut for sums over its rows, and for writing something of its shape. */
 typedef struct {
-    columns sums, chunks, writer;
+    columns sums, writer;
 } plan;
 
-static plan plan_of(const gr_call *call)
+template <class E> static plan plan_of(const gr_call *call)
 {
     const gr_tensor *x = call->in[X];
     const int64_t C = x->shape[x->ndim - 1], n = x->count / C;
-    const int V = columns_per_thread(C);
-    plan f;
-    f.sums = columns_over(n, C, V, LEAST_ROWS, CHUNKS);
-    f.chunks = columns_of_chunks(f.sums.chunks, C, 1, CHANNELS_TOGETHER, f.sums.chunks);
-    f.writer = columns_over(n, C, V, ROWS_OF_WRITER, INT32_MAX);
-    return f;
+    const int V = columns_per_thread(C, piece<E>::COUNT);
+    return {columns_over(n, C, V, LEAST_ROWS, CHUNKS), columns_over(n, C, V, 1, WRITERS)};
+}
+
+static unsigned blocks_together(const plan &f)
+{
+    return (unsigned)divide_up(f.sums.C, TOGETHER);
 }
 
 /*
  * Scratch: [2][chunks][C] of the first launch, then [2][C] of the second: the statistics that nobody keeps, or the
  * sums.
  */
-extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
+template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
-    const plan f = plan_of(call);
+    const plan f = plan_of<E>(call);
     const bool nothing = pass == GR_FORWARD && call->in[MEAN];
     return nothing ? 0 : (size_t)(2 * (f.sums.chunks + 1) * f.sums.C) * sizeof(float);
+}
+
+extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
+{
+    return FOR_ELEMENTS_OF(call->out[0], scratch, call, pass);
+}
+
+/* --- chunks put together ------------------------------------------------------------------------------------------ */
+
+/* A thread's chunks, turn, turn + TURNS, ..., of one channel: two numbers of each; 0 where there is no chunk. */
+typedef struct {
+    float first[SHARE], second[SHARE];
+} chunk_share;
+
+/* Of partial[2][chunks][C]. */
+GR_DEVICE chunk_share chunks_load(const float *partial, const columns *m, int64_t c)
+{
+    chunk_share of;
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        const int chunk = threadIdx.x / TOGETHER + i * TURNS;
+        const bool there = chunk < m->chunks && c < m->C;
+        of.first[i] = there ? partial[chunk * m->C + c] : 0;
+        of.second[i] = there ? partial[(m->chunks + chunk) * m->C + c] : 0;
+    }
+    return of;
+}
+
+/* Sum of v over the threads of the block with the same channel, in all of them. */
+template <int V> GR_DEVICE pack<V> sum_together(pack<V> v)
+{
+    GR_SHARED(float, of_warp, [V][COLUMNS_THREADS / WARP][TOGETHER]);
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        for (int apart = WARP / 2; apart >= TOGETHER; apart /= 2)
+            v.at[j] += __shfl_xor_sync(0xFFFFFFFFu, v.at[j], apart);
+        if (lane < TOGETHER)
+            of_warp[j][warp][lane] = v.at[j];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        v.at[j] = 0;
+        for (int i = 0; i < COLUMNS_THREADS / WARP; i++)
+            v.at[j] += of_warp[j][i][lane % TOGETHER];
+    }
+    __syncthreads(); /* of_warp may be written again by the next call */
+    return v;
 }
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
@@ -69,10 +128,16 @@ extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 template <int V, class E> static __global__ void chunk_statistics(float *partial, const E *x, columns m)
 {
     const place at = columns_place<V>(&m);
+    const int64_t apart = m.height * m.C;
+    const E *from = x + at.first * m.C + at.c;
     moments<V> a = {0, {{0}}, {{0}}};
-#pragma unroll 4
-    for (int64_t i = at.first; i < at.end; i += m.height)
-        moments_take<V>(&a, pack_load<V>(x + i * m.C + at.c));
+    for (int left = columns_left(&at); left > 0; left -= MOMENTS_AT_ONCE * m.height) {
+        few<V, E> rows[MOMENTS_AT_ONCE];
+        rows_load<MOMENTS_AT_ONCE>(rows, from, apart, m.height, left);
+        const moments<V> b = moments_of<MOMENTS_AT_ONCE>(rows, m.height, left);
+        moments_join<V>(&a, &b);
+        from += MOMENTS_AT_ONCE * apart;
+    }
     a = columns_moments<V>(&m, a);
     if (columns_speaks(&m, &at)) {
         pack_store<V>(partial + at.chunk * m.C + at.c, a.mean, false);
@@ -80,22 +145,74 @@ template <int V, class E> static __global__ void chunk_statistics(float *partial
     }
 }
 
-/* mean[C], var[C]; partial[2][chunks][C] of chunks of so many rows, n in all; m lies over [chunks,C] */
-static __global__ void put_together(float *mean, float *var, const float *partial, int64_t rows, int64_t n, columns m)
+/* mean[C], var[C]; partial[2][chunks][C] of x[n,C] cut as m says; joined as fold_moments does it */
+static __global__ void put_together(float *mean, float *var, const float *partial, columns m)
 {
-    const place at = columns_place<1>(&m);
-    moments<1> a = {0, {{0}}, {{0}}};
-    for (int64_t i = at.first; i < at.end; i += m.height) {
-        const moments<1> b = {(float)(i + 1 < m.n ? rows : n - i * rows),
-                              {{partial[i * m.C + at.c]}},
-                              {{partial[(m.n + i) * m.C + at.c]}}};
-        moments_join<1>(&a, &b);
+    const int turn = threadIdx.x / TOGETHER;
+    const int64_t c = (int64_t)blockIdx.x * TOGETHER + threadIdx.x % TOGETHER;
+    const chunk_share of = chunks_load(partial, &m, c);
+    const float whole = (float)m.chunk, rest = (float)(m.n - (m.chunks - 1) * m.chunk), share = 1 / (float)m.n;
+    const float first = c < m.C ? partial[c] : 0;
+    float rows[SHARE];
+    pack<1> shift = {{0}}, squares = {{0}};
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        const int chunk = turn + i * TURNS;
+        rows[i] = chunk + 1 < m.chunks ? whole : chunk < m.chunks ? rest : 0;
+        shift.at[0] += rows[i] * (of.first[i] - first);
     }
-    a = columns_moments<1>(&m, a);
-    if (columns_speaks(&m, &at)) {
-        mean[at.c] = a.mean.at[0];
-        var[at.c] = a.squares.at[0] / (float)n;
+    shift.at[0] = sum_together<1>(shift).at[0] * share;
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        const float delta = of.first[i] - first - shift.at[0];
+        squares.at[0] += of.second[i] + rows[i] * delta * delta;
     }
+    squares = sum_together<1>(squares);
+    if (turn == 0 && c < m.C) {
+        mean[c] = first + shift.at[0];
+        var[c] = squares.at[0] * share;
+    }
+}
+
+/* What becomes of a channel: y = (x - mean) scale + shift */
+template <int V> struct line_of_channel {
+    pack<V> mean, scale, shift;
+};
+
+template <int V, class E>
+GR_DEVICE pack<V> normalised(const few<V, E> &x, const few<V, E> &residual, const line_of_channel<V> &of, bool relu)
+{
+    pack<V> y;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        const float z = (few_at(x, j) - of.mean.at[j]) * of.scale.at[j] + of.shift.at[j] + few_at(residual, j);
+        y.at[j] = relu && z < 0 ? 0 : z;
+    }
+    return y;
+}
+
+/*
+ * Where the last of a thread's steps begins. What writes goes up the rows, because what read them to the end has left
+ * the last ones in the cache.
+ */
+GR_DEVICE int last_step(int left, int step)
+{
+    return (left - 1) / step * step;
+}
+
+/* Rows of x and of the residual; 0 of one that is not there. */
+template <int V, class E> struct forward_rows {
+    few<V, E> x[AT_ONCE], residual[AT_ONCE];
+};
+
+/* Elements i, i + apart, ... of x[n,C] and residual[n,C] or NULL, as rows_load. */
+template <int V, class E>
+GR_DEVICE void forward_load(forward_rows<V, E> *rows, const E *x, const E *residual, int64_t i, int64_t apart,
+                            int height, int left)
+{
+    rows_load<AT_ONCE>(rows->x, x + i, apart, height, left);
+    if (residual)
+        rows_load<AT_ONCE>(rows->residual, residual + i, apart, height, left);
 }
 
 /* y[n,C], x[n,C], residual[n,C] or NULL; the others [C] */
@@ -104,65 +221,78 @@ static __global__ void normalise(E *y, const E *x, const E *residual, const floa
                                  const float *mean, const float *var, float epsilon, bool relu, columns m)
 {
     const place at = columns_place<V>(&m);
-    if (at.first >= at.end)
+    const int64_t apart = m.height * m.C, first = at.first * m.C + at.c;
+    const int left = columns_left(&at), step = AT_ONCE * m.height;
+    if (left <= 0)
         return;
-    const pack<V> middle = pack_load<V>(mean + at.c), spread = pack_load<V>(var + at.c),
-                  shift = pack_load<V>(beta + at.c);
-    pack<V> scale = pack_load<V>(gamma + at.c);
+    int from = last_step(left, step);
+    forward_rows<V, E> rows = {};
+    /* The first rows are on their way while the channels' numbers are made. */
+    forward_load<V>(&rows, x, residual, first + from * m.C, apart, m.height, left - from);
+    line_of_channel<V> of = {pack_load<V>(mean + at.c), pack_load<V>(gamma + at.c), pack_load<V>(beta + at.c)};
+    const pack<V> spread = pack_load<V>(var + at.c);
+#pragma unroll
     for (int j = 0; j < V; j++)
-        scale.at[j] /= sqrtf(spread.at[j] + epsilon);
-    const int64_t step = m.height * m.C;
-    for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += AT_ONCE * step) {
-        pack<V> v[AT_ONCE] = {}, other[AT_ONCE] = {};
+        of.scale.at[j] /= sqrtf(spread.at[j] + epsilon);
+    while (true) {
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++)
-            if (i + row * step < at.end * m.C) {
-                v[row] = pack_load<V>(x + i + row * step);
-                if (residual)
-                    other[row] = pack_load<V>(residual + i + row * step);
-            }
-#pragma unroll
-        for (int row = 0; row < AT_ONCE; row++) {
-            for (int j = 0; j < V; j++) {
-                const float z = (v[row].at[j] - middle.at[j]) * scale.at[j] + shift.at[j] + other[row].at[j];
-                v[row].at[j] = relu && z < 0 ? 0 : z;
-            }
-            if (i + row * step < at.end * m.C)
-                pack_store<V>(y + i + row * step, v[row], false);
-        }
+            if (row * m.height < left - from)
+                pack_store<V>(y + first + from * m.C + row * apart,
+                              normalised<V>(rows.x[row], rows.residual[row], of, relu), false);
+        from -= step;
+        if (from < 0)
+            break;
+        forward_load<V>(&rows, x, residual, first + from * m.C, apart, m.height, left - from);
     }
 }
 
 template <class E> static void forward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
-    const plan f = plan_of(call);
+    const plan f = plan_of<E>(call);
     const float *mean = gr__f32(call->in[MEAN]), *var = gr__f32(call->in[VAR]);
     if (!mean) {
         float *partial = (float *)call->exec->scratch, *own = partial + 2 * f.sums.chunks * f.sums.C;
         float *batch_mean = call->out[1] ? gr__f32(call->out[1]) : own;
         float *batch_var = call->out[2] ? gr__f32(call->out[2]) : own + f.sums.C;
-        COLUMNS_LAUNCH(chunk_statistics, E, f.sums, call->exec->queue, partial, elements<E>(call->in[X]), f.sums);
-        GR_LAUNCH(put_together, columns_blocks(&f.chunks), COLUMNS_THREADS, 0, call->exec->queue, batch_mean, batch_var,
-                  partial, f.sums.chunk, f.sums.n, f.chunks);
+        COLUMNS_LAUNCH_WIDE(chunk_statistics, piece<E>::COUNT, E, f.sums, call->exec->queue, partial,
+                            elements<E>(call->in[X]), f.sums);
+        GR_LAUNCH(put_together, blocks_together(f), COLUMNS_THREADS, 0, call->exec->queue, batch_mean, batch_var,
+                  partial, f.sums);
         mean = batch_mean, var = batch_var;
     }
-    COLUMNS_LAUNCH(normalise, E, f.writer, call->exec->queue, elements<E>(call->out[0]), elements<E>(call->in[X]),
-                   elements<E>(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]), gr__f32(call->in[BETA]), mean, var,
-                   (float)args->epsilon, args->relu, f.writer);
+    COLUMNS_LAUNCH_WIDE(normalise, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->out[0]),
+                        elements<E>(call->in[X]), elements<E>(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]),
+                        gr__f32(call->in[BETA]), mean, var, (float)args->epsilon, args->relu, f.writer);
 }
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
-/* Elements i to i + V - 1 of dz; dy[n,C]; gate[n,C]: y where the ReLU gates the gradient, else NULL */
-template <int V, class E> GR_DEVICE pack<V> upstream(const E *dy, const E *gate, int64_t i)
+/* Rows of dY, of y where the ReLU gates the gradient, and of x; 0 of those that are not read. */
+template <int V, class E> struct backward_rows {
+    few<V, E> dy[AT_ONCE], gate[AT_ONCE], x[AT_ONCE];
+};
+
+/* Elements i, i + apart, ... of dy[n,C], and of gate[n,C] and x[n,C] unless they are NULL, as rows_load. */
+template <int V, class E>
+GR_DEVICE void backward_load(backward_rows<V, E> *rows, const E *dy, const E *gate, const E *x, int64_t i,
+                             int64_t apart, int height, int left)
 {
-    pack<V> v = pack_load<V>(dy + i);
-    if (gate) {
-        const pack<V> y = pack_load<V>(gate + i);
-        for (int j = 0; j < V; j++)
-            v.at[j] = y.at[j] <= 0 ? 0 : v.at[j];
-    }
+    rows_load<AT_ONCE>(rows->dy, dy + i, apart, height, left);
+    if (gate)
+        rows_load<AT_ONCE>(rows->gate, gate + i, apart, height, left);
+    if (x)
+        rows_load<AT_ONCE>(rows->x, x + i, apart, height, left);
+}
+
+/* dz of a row. */
+template <int V, class E> GR_DEVICE pack<V> upstream(const few<V, E> &dy, const few<V, E> &y, bool gated)
+{
+    pack<V> v;
+#pragma unroll
+    for (int j = 0; j < V; j++)
+        v.at[j] = gated && few_at(y, j) <= 0 ? 0 : few_at(dy, j);
     return v;
 }
 
@@ -171,49 +301,87 @@ template <int V, class E>
 static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, const E *x, const float *mean, columns m)
 {
     const place at = columns_place<V>(&m);
-    pack<V> sum = {{0}}, product = {{0}}, middle = {{0}};
-    if (at.first < at.end)
+    const int64_t apart = m.height * m.C;
+    int64_t i = at.first * m.C + at.c;
+    int left = columns_left(&at);
+    pack<V> middle = {{0}};
+    if (left > 0)
         middle = pack_load<V>(mean + at.c);
-#pragma unroll 4
-    for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += m.height * m.C) {
-        const pack<V> dz = upstream<V>(dy, gate, i), v = pack_load<V>(x + i);
-        for (int j = 0; j < V; j++) {
-            sum.at[j] += dz.at[j];
-            product.at[j] += dz.at[j] * (v.at[j] - middle.at[j]);
+    pack<2 *V> sum = {{0}}; /* of dz, then of dz (x - mean) */
+    for (; left > 0; left -= AT_ONCE * m.height, i += AT_ONCE * apart) {
+        backward_rows<V, E> rows = {};
+        backward_load<V>(&rows, dy, gate, x, i, apart, m.height, left);
+#pragma unroll
+        for (int row = 0; row < AT_ONCE; row++) { /* what is not there is 0 in dz */
+            const pack<V> dz = upstream<V>(rows.dy[row], rows.gate[row], gate != NULL);
+#pragma unroll
+            for (int j = 0; j < V; j++) {
+                sum.at[j] += dz.at[j];
+                sum.at[V + j] += dz.at[j] * (few_at(rows.x[row], j) - middle.at[j]);
+            }
         }
     }
-    sum = columns_sum<V>(&m, sum);
-    product = columns_sum<V>(&m, product);
+    sum = columns_sum<2 * V>(&m, sum);
     if (columns_speaks(&m, &at)) {
-        pack_store<V>(partial + at.chunk * m.C + at.c, sum, false);
-        pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, product, false);
+        pack<V> of_dz, of_product;
+        for (int j = 0; j < V; j++)
+            of_dz.at[j] = sum.at[j], of_product.at[j] = sum.at[V + j];
+        pack_store<V>(partial + at.chunk * m.C + at.c, of_dz, false);
+        pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, of_product, false);
     }
 }
 
 /*
- * totals[2][C]: sums of dz and of dz h, from partial[2][chunks][C]; dgamma[C] and dbeta[C], or NULL, receive them;
- * var[C]; m lies over [chunks,C]
+ * totals[2][C]: sums of dz and of dz h, from partial[2][chunks][C] of x[n,C] cut as m says; dgamma[C] and dbeta[C], or
+ * NULL, receive them; var[C]
  */
 static __global__ void finish_sums(float *totals, float *dgamma, float *dbeta, const float *partial, const float *var,
                                    float epsilon, bool accumulate_gamma, bool accumulate_beta, columns m)
 {
-    const place at = columns_place<1>(&m);
-    pack<1> sum = {{0}}, product = {{0}};
-    for (int64_t i = at.first; i < at.end; i += m.height) {
-        sum.at[0] += partial[i * m.C + at.c];
-        product.at[0] += partial[(m.n + i) * m.C + at.c];
+    const int64_t c = (int64_t)blockIdx.x * TOGETHER + threadIdx.x % TOGETHER;
+    const chunk_share of = chunks_load(partial, &m, c);
+    const float spread = c < m.C ? var[c] : 0;
+    pack<2> sum = {{0}};
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        sum.at[0] += of.first[i];
+        sum.at[1] += of.second[i];
     }
-    sum = columns_sum<1>(&m, sum);
-    product = columns_sum<1>(&m, product);
-    if (columns_speaks(&m, &at)) {
-        product.at[0] /= sqrtf(var[at.c] + epsilon);
-        pack_store<1>(totals + at.c, sum, false);
-        pack_store<1>(totals + m.C + at.c, product, false);
+    sum = sum_together<2>(sum);
+    if (threadIdx.x < TOGETHER && c < m.C) {
+        const pack<1> dz = {{sum.at[0]}}, product = {{sum.at[1] / sqrtf(spread + epsilon)}};
+        pack_store<1>(totals + c, dz, false);
+        pack_store<1>(totals + m.C + c, product, false);
         if (dgamma)
-            pack_store<1>(dgamma + at.c, product, accumulate_gamma);
+            pack_store<1>(dgamma + c, product, accumulate_gamma);
         if (dbeta)
-            pack_store<1>(dbeta + at.c, sum, accumulate_beta);
+            pack_store<1>(dbeta + c, dz, accumulate_beta);
     }
+}
+
+/* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope) */
+template <int V> struct gradient_of_channel {
+    pack<V> mean, scale, shift, slope;
+};
+
+/* From totals[2][C], or NULL, of n rows. */
+template <int V>
+GR_DEVICE gradient_of_channel<V> gradient_of(const float *totals, const float *gamma, const float *mean,
+                                             const float *var, float epsilon, int64_t c, const columns *m)
+{
+    gradient_of_channel<V> of = {pack_load<V>(mean + c), pack_load<V>(gamma + c), {{0}}, {{0}}};
+    const pack<V> spread = pack_load<V>(var + c);
+    if (totals)
+        of.shift = pack_load<V>(totals + c), of.slope = pack_load<V>(totals + m->C + c);
+    const float share = 1 / (float)m->n;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        const float s = 1 / sqrtf(spread.at[j] + epsilon);
+        of.scale.at[j] *= s;
+        of.shift.at[j] *= share;
+        of.slope.at[j] *= s * share;
+    }
+    return of;
 }
 
 /*
@@ -226,38 +394,43 @@ static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate
                                  bool accumulate_x, bool accumulate_residual, columns m)
 {
     const place at = columns_place<V>(&m);
-    if (at.first >= at.end)
+    const int64_t apart = m.height * m.C, first = at.first * m.C + at.c;
+    const int left = columns_left(&at), step = AT_ONCE * m.height;
+    if (left <= 0)
         return;
-    const pack<V> middle = pack_load<V>(mean + at.c), spread = pack_load<V>(var + at.c);
-    /* dX = scale (dz - shift - (x - mean) slope) */
-    pack<V> scale = pack_load<V>(gamma + at.c), shift = {{0}}, slope = {{0}};
-    for (int j = 0; j < V; j++) {
-        const float s = 1 / sqrtf(spread.at[j] + epsilon);
-        scale.at[j] *= s;
-        shift.at[j] = totals ? totals[at.c + j] / (float)m.n : 0;
-        slope.at[j] = totals ? totals[m.C + at.c + j] * s / (float)m.n : 0;
-    }
-    for (int64_t i = at.first * m.C + at.c; i < at.end * m.C; i += m.height * m.C) {
-        pack<V> v = upstream<V>(dy, gate, i);
-        if (dresidual)
-            pack_store<V>(dresidual + i, v, accumulate_residual);
-        if (!dx)
-            continue;
-        if (totals) {
-            const pack<V> of_x = pack_load<V>(x + i);
-            for (int j = 0; j < V; j++)
-                v.at[j] -= shift.at[j] + (of_x.at[j] - middle.at[j]) * slope.at[j];
+    int from = last_step(left, step);
+    backward_rows<V, E> rows = {};
+    const E *read = dx && totals ? x : NULL;
+    backward_load<V>(&rows, dy, gate, read, first + from * m.C, apart, m.height, left - from);
+    const gradient_of_channel<V> of = gradient_of<V>(totals, gamma, mean, var, epsilon, at.c, &m);
+    while (true) {
+#pragma unroll
+        for (int row = 0; row < AT_ONCE; row++) {
+            if (row * m.height >= left - from)
+                break;
+            const int64_t i = first + from * m.C + row * apart;
+            pack<V> v = upstream<V>(rows.dy[row], rows.gate[row], gate != NULL);
+            if (dresidual)
+                pack_store<V>(dresidual + i, v, accumulate_residual);
+#pragma unroll
+            for (int j = 0; j < V; j++) {
+                const float h = few_at(rows.x[row], j) - of.mean.at[j];
+                v.at[j] = of.scale.at[j] * (v.at[j] - of.shift.at[j] - h * of.slope.at[j]);
+            }
+            if (dx)
+                pack_store<V>(dx + i, v, accumulate_x);
         }
-        for (int j = 0; j < V; j++)
-            v.at[j] *= scale.at[j];
-        pack_store<V>(dx + i, v, accumulate_x);
+        from -= step;
+        if (from < 0)
+            break;
+        backward_load<V>(&rows, dy, gate, read, first + from * m.C, apart, m.height, left - from);
     }
 }
 
 template <class E> static void backward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
-    const plan f = plan_of(call);
+    const plan f = plan_of<E>(call);
     const bool given = call->in[MEAN];
     const E *x = elements<E>(call->in[X]), *dy = elements<E>(call->d_out[0]);
     const E *gate = args->relu ? elements<E>(call->out[0]) : NULL;
@@ -265,16 +438,17 @@ template <class E> static void backward(const gr_call *call)
                 *var = gr__f32(given ? call->in[VAR] : call->out[2]);
     float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
     if (call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given)) {
-        COLUMNS_LAUNCH(chunk_sums, E, f.sums, call->exec->queue, partial, dy, gate, x, mean, f.sums);
-        GR_LAUNCH(finish_sums, columns_blocks(&f.chunks), COLUMNS_THREADS, 0, call->exec->queue, totals,
+        COLUMNS_LAUNCH_WIDE(chunk_sums, piece<E>::COUNT, E, f.sums, call->exec->queue, partial, dy, gate, x, mean,
+                            f.sums);
+        GR_LAUNCH(finish_sums, blocks_together(f), COLUMNS_THREADS, 0, call->exec->queue, totals,
                   gr__f32(call->d_in[GAMMA]), gr__f32(call->d_in[BETA]), partial, var, (float)args->epsilon,
-                  call->accumulate >> GAMMA & 1, call->accumulate >> BETA & 1, f.chunks);
+                  call->accumulate >> GAMMA & 1, call->accumulate >> BETA & 1, f.sums);
     }
     if (call->d_in[X] || call->d_in[RESIDUAL])
-        COLUMNS_LAUNCH(gradients, E, f.writer, call->exec->queue, elements<E>(call->d_in[X]),
-                       elements<E>(call->d_in[RESIDUAL]), dy, gate, x, given ? NULL : totals, gr__f32(call->in[GAMMA]),
-                       mean, var, (float)args->epsilon, call->accumulate & 1, call->accumulate >> RESIDUAL & 1,
-                       f.writer);
+        COLUMNS_LAUNCH_WIDE(gradients, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->d_in[X]),
+                            elements<E>(call->d_in[RESIDUAL]), dy, gate, x, given ? NULL : totals,
+                            gr__f32(call->in[GAMMA]), mean, var, (float)args->epsilon, call->accumulate & 1,
+                            call->accumulate >> RESIDUAL & 1, f.writer);
 }
 
 FORWARD_OF_ELEMENTS(batch_norm, forward)
