@@ -71,7 +71,10 @@ static inline unsigned columns_blocks(const columns *m)
 /* or for 4. */
 #define COLUMNS_LAUNCH(kernel, E, m, queue, ...) COLUMNS_LAUNCH_WIDE(kernel, COLUMNS_WIDE, E, m, queue, __VA_ARGS__)
 
-/* This thread's place. */
+/*
+ * This thread's place. c is a product of 32 bits that is widened: from one of 64 today's nvcc no longer sees that
+ * neighbours may be written by one store.
+ */
 template <int V> GR_DEVICE place columns_place(const columns *m)
 {
     const int row = threadIdx.x / m->width, column = threadIdx.x % m->width;
