@@ -193,8 +193,8 @@ template <int V, class E> GR_DEVICE void pack_store(E *y, pack<V> v, bool accumu
 /* V columns of each thread in shared memory, [height][width V], are folded into row 0: first into so many numbers. */
 template <int V> GR_DEVICE int columns_folded(const columns *m)
 {
-    const int lines = m->width * V, fill = COLUMNS_THREADS / lines, most = min(COLUMNS_PARTS, m->height);
-    return max(min(fill, most), 1) * lines;
+    const int lines = m->width * V, fill = COLUMNS_THREADS / lines; /* no more than rows */
+    return max(min(fill, COLUMNS_PARTS), 1) * lines;
 }
 
 /* of[i] += of[i + some] + of[i + 2 some] + ... below all, for the i below some. All threads must come. */
