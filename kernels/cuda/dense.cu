@@ -9,6 +9,7 @@
  *           dX       m = n,  n = i,  k = j:  a = dz by line,   b = w by line
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
  *           No matrix is transposed in memory. With the ReLU epilogue dz is made first: gate.cuh.
+ *           dX and dW of few samples are one sweep over w instead: dense_sweep.cuh.
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split, one or
  *           more threads for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
@@ -18,9 +19,10 @@
  * Limit     arithmetic from about 64 samples on; below, reading w: 16 samples of 320,000 features read 164 MB for
  *           1.3 GFLOP, which is why k is split over the whole GPU there.
  * Measured  H200, x[128,320000] w[320000,128] floats: forward 37 TFLOP/s, backward 36 of the 62 of multiply-adds; with
- *           16 samples 1.4 and 1.8 TB/s.
+ *           16 samples forward 1.4 TB/s.
  */
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/dense_sweep.cuh"
 #include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/gemm.cuh"
 #include "kernels/cuda/matrix_operand.cuh"
@@ -42,9 +44,10 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
     const bool relu = ((const gr_dense_args *)call->options)->relu;
+    const size_t products =
+        larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N));
     return (relu ? scratch_for<E>(g.N * g.out) : 0) +
-           larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
-                  column_sums_scratch(g.N, g.out));
+           larger(sweeps(call->exec, g.N, g.in, g.out) ? 0 : products, column_sums_scratch(g.N, g.out));
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -56,24 +59,70 @@ template <class E> static void forward(const gr_call *call)
     gemm(call->exec, by_line(x, g.N, g.in), by_depth(w, g.out, g.in), y, g.N, g.out, g.in);
 }
 
+/* Where dW of a sweep goes to. */
+template <class E> struct stored_gradient {
+    const E *w;                /* [in][n] */
+    gradient_result<float> dw; /* c NULL: not wanted */
+    int64_t n;
+};
+
+typedef struct {
+    quad w, dw;
+} stored_quads;
+
+template <class E> GR_DEVICE stored_quads recall(const stored_gradient<E> *to, const spot &at)
+{
+    return {quad_inside(to->w + at.row * to->n + at.column, at.inside, at.whole), recall(&to->dw, at)};
+}
+
+template <class E>
+GR_DEVICE void finish(const stored_gradient<E> *to, const spot &at, const stored_quads &old, const quad &v)
+{
+    if (to->dw.c)
+        finish(&to->dw, at, old.dw, v);
+}
+
+/* dX and dW, each or NULL; dz[N,out] */
+template <class E> static void sweep_gradients(const gr_call *call, const E *dz)
+{
+    typedef typename swept<E>::element S;
+    const extents g = extents_of(call);
+    const unsigned add = call->accumulate;
+    const dense_sweep<S> all = {
+        elements<S>(call->in[0]), (const S *)dz, elements<S>(call->d_in[0]), (add & 1) != 0, (int)g.N, g.in, g.out};
+    const gradient_result<float> dw = {elements<float>(call->d_in[1]), g.out, call->d_in[1] && (add & 2)};
+    sweep(call->exec, all, stored_gradient<S>{elements<S>(call->in[1]), dw, g.out});
+}
+
+/* The same as two products. */
+template <class E> static void gradients(const gr_call *call, const gr_exec *exec, const E *dz)
+{
+    const extents g = extents_of(call);
+    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]);
+    const unsigned add = call->accumulate;
+    if (call->d_in[0]) {
+        const gradient_result<E> dx = {elements<E>(call->d_in[0]), g.in, (add & 1) != 0};
+        gemm(exec, by_line(dz, g.N, g.out), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
+    }
+    if (call->d_in[1]) {
+        const gradient_result<float> dw = {elements<float>(call->d_in[1]), g.out, (add & 2) != 0};
+        gemm(exec, by_depth(x, g.in, g.N), by_depth(dz, g.out, g.N), dw, g.in, g.out, g.N);
+    }
+}
+
 template <class E> static void backward(const gr_call *call)
 {
     const gr_dense_args *args = (const gr_dense_args *)call->options;
     const extents g = extents_of(call);
-    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]), *dy = elements<E>(call->d_out[0]);
     gr_exec exec = *call->exec;
-    const E *dz = gated(&exec, dy, args->relu ? elements<E>(call->out[0]) : NULL, g.N * g.out);
-    const unsigned add = call->accumulate;
-    if (call->d_in[0]) {
-        const gradient_result<E> dx = {elements<E>(call->d_in[0]), g.in, (add & 1) != 0};
-        gemm(&exec, by_line(dz, g.N, g.out), by_line(w, g.in, g.out), dx, g.N, g.in, g.out);
-    }
-    if (call->d_in[1]) {
-        const gradient_result<float> dw = {elements<float>(call->d_in[1]), g.out, (add & 2) != 0};
-        gemm(&exec, by_depth(x, g.in, g.N), by_depth(dz, g.out, g.N), dw, g.in, g.out, g.N);
-    }
+    const E *dz = gated(&exec, elements<E>(call->d_out[0]), args->relu ? elements<E>(call->out[0]) : NULL, g.N * g.out);
+    if (!sweeps(&exec, g.N, g.in, g.out))
+        gradients(call, &exec, dz);
+    else if (call->d_in[0] || call->d_in[1])
+        sweep_gradients(call, dz);
     if (call->d_in[2])
-        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz, g.out}, g.N, g.out, (add & 4) != 0);
+        column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz, g.out}, g.N, g.out,
+                    (call->accumulate & 4) != 0);
 }
 
 PRODUCTS_OF_ELEMENTS(dense)

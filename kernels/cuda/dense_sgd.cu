@@ -7,13 +7,14 @@
  *
  * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *
- * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it.
- * Launch    dX, then db, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
+ * Products  as in dense.cu. The tile of dW goes from registers into w: nothing else needs it. Of few samples dX and dW
+ *           are one sweep over w: dense_sweep.cuh.
+ * Launch    db, then dX, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
  *           the samples are split (many samples, few weights), the stage that adds the splits changes w.
- * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; column_sums.cuh
+ * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
- * Limit     memory for few samples: w is read twice and written once, against twice read and twice written, and dW
- *           both, for the two operations apart.
+ * Limit     memory for few samples: w is read and written once, against twice read, once written, and dW both, for the
+ *           two operations apart.
  * Measured  H200, x[128,320000] w[320000,128]: 0.64 ms, 33 TFLOP/s and 1.0 TB/s.
  */
 #include "kernels/cuda/dense_update.cuh"
@@ -24,20 +25,24 @@ typedef struct {
     int64_t n;
 } sgd_result;
 
-GR_DEVICE quad recall(const sgd_result *to, const spot &at)
+typedef struct {
+    quad w;
+} sgd_quads;
+
+GR_DEVICE sgd_quads recall(const sgd_result *to, const spot &at)
 {
-    return quad_inside(to->w + at.row * to->n + at.column, at.inside, at.whole);
+    return {quad_inside(to->w + at.row * to->n + at.column, at.inside, at.whole)};
 }
 
-GR_DEVICE void finish(const sgd_result *to, const spot &at, quad w, const quad &g)
+GR_DEVICE void finish(const sgd_result *to, const spot &at, sgd_quads old, const quad &g)
 {
     if (to->state->skip)
         return;
     const float lr = (float)to->state->lr / to->state->loss_scale;
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
-        w.at[j] -= lr * g.at[j];
-    quad_put(to->w + at.row * to->n + at.column, at.inside, at.whole, w);
+        old.w.at[j] -= lr * g.at[j];
+    quad_put(to->w + at.row * to->n + at.column, at.inside, at.whole, old.w);
 }
 
 extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
@@ -48,8 +53,8 @@ extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 template <class E> static void forward(const gr_call *call)
 {
     const dense_update<E> u = dense_update_of<E>(call, *call->exec);
-    dense_dx_db(&u, elements<E>(call->out[0]), gr__f32(call->out[1]));
-    dense_dw(&u, (sgd_result){gr__f32(call->in[2]), call->exec->state, u.out});
+    const sgd_result to = {gr__f32(call->in[2]), call->exec->state, u.out};
+    dense_update_run(&u, elements<E>(call->out[0]), gr__f32(call->out[1]), to);
 }
 
 extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)

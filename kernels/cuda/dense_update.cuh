@@ -1,11 +1,12 @@
 /*
- * dense_update.cuh - what dense_sgd and dense_adam share: dX from the old weights and db, before the product that
- * changes w.
+ * dense_update.cuh - what dense_sgd and dense_adam share: db, dX from the old weights and what becomes of dW. With few
+ * samples all but db is one sweep over w; else two products, of which the second changes w.
  */
 #ifndef GRADUS_DENSE_UPDATE_CUH
 #define GRADUS_DENSE_UPDATE_CUH
 
 #include "kernels/cuda/column_sums.cuh"
+#include "kernels/cuda/dense_sweep.cuh"
 #include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/gemm.cuh"
 #include "kernels/cuda/matrix_operand.cuh"
@@ -32,22 +33,27 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
     gr_tensor *const *in = call->in;
     const int64_t N = in[0]->shape[0], from = in[2]->shape[0], to = in[2]->shape[1];
     const size_t products = larger(gemm_scratch<E>(call->exec, N, from, to), gemm_scratch<E>(call->exec, from, to, N));
-    return (in[3] ? scratch_for<E>(N * to) : 0) + larger(products, column_sums_scratch(N, to));
+    return (in[3] ? scratch_for<E>(N * to) : 0) +
+           larger(sweeps(call->exec, N, from, to) ? 0 : products, column_sums_scratch(N, to));
 }
 
-/* dx[N,in] or NULL, db[out] or NULL */
-template <class E> static void dense_dx_db(const dense_update<E> *u, E *dx, float *db)
+/*
+ * db[out] or NULL, dx[N,in] or NULL; dW[in,out] is handed to a destination that changes w by it, and whose recall gives
+ * the old w.
+ */
+template <class E, class TO> static void dense_update_run(const dense_update<E> *u, E *dx, float *db, const TO &to)
 {
-    const gradient_result<E> to = {dx, u->in, false};
-    if (dx)
-        gemm(&u->exec, by_line(u->dz, u->N, u->out), by_line(u->w, u->in, u->out), to, u->N, u->in, u->out);
+    typedef typename swept<E>::element S;
+    const gradient_result<E> gradient = {dx, u->in, false};
     if (db)
         column_sums(&u->exec, db, plain_rows<E>{u->dz, u->out}, u->N, u->out, false);
-}
-
-/* dW[in,out], handed to a destination that changes w by it. */
-template <class E, class TO> static void dense_dw(const dense_update<E> *u, const TO &to)
-{
+    if (sweeps(&u->exec, u->N, u->in, u->out)) {
+        const dense_sweep<S> all = {(const S *)u->x, (const S *)u->dz, (S *)dx, false, (int)u->N, u->in, u->out};
+        sweep(&u->exec, all, to);
+        return;
+    }
+    if (dx)
+        gemm(&u->exec, by_line(u->dz, u->N, u->out), by_line(u->w, u->in, u->out), gradient, u->N, u->in, u->out);
     gemm(&u->exec, by_depth(u->x, u->in, u->N), by_depth(u->dz, u->out, u->N), to, u->in, u->out, u->N);
 }
 

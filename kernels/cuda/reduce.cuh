@@ -29,6 +29,28 @@ GR_DEVICE float warp_sum(float v)
     return v;
 }
 
+/* v[0..DISTANCE-1] of this lane and of that at the distance, added; one of them has these numbers, the other the rest. */
+template <int DISTANCE> GR_DEVICE void warp_halve(float *v)
+{
+    const bool upper = threadIdx.x & DISTANCE;
+#pragma unroll
+    for (int i = 0; i < DISTANCE; i++) {
+        const float given = upper ? v[i] : v[i + DISTANCE], kept = upper ? v[i + DISTANCE] : v[i];
+        v[i] = kept + __shfl_xor_sync(0xFFFFFFFFu, given, DISTANCE);
+    }
+}
+
+/* Sums over a warp's 32 lanes of 32 numbers each: lane i has that of the v[i], and v is used up. All lanes must come. */
+GR_DEVICE float warp_sum_of_each(float *v)
+{
+    warp_halve<16>(v);
+    warp_halve<8>(v);
+    warp_halve<4>(v);
+    warp_halve<2>(v);
+    warp_halve<1>(v);
+    return v[0];
+}
+
 /* Largest of a warp's 32 lanes, in every lane; NaN if one is. */
 GR_DEVICE float warp_max(float v)
 {
