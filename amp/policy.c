@@ -73,8 +73,9 @@ static bool is_wanted(const gr_tensor *t, bool half, gr_type type)
 
 bool gr__halves_by_type(const gr_op *op, const gr_call *call, gr_pass pass)
 {
-    const gr_type type = call->out[0]->type;
-    bool good = gr__is_half(call->out[0]);
+    const gr_tensor *first = call->out[0] ? call->out[0] : call->in[0]; /* of an update dX may not be wanted */
+    const gr_type type = first->type;
+    bool good = gr__is_half(first);
     for (int i = 0; good && i < op->n_in; i++) {
         const gr_slot *slot = &op->in[i];
         const bool half = half_by_type(slot);

@@ -8,12 +8,13 @@
  *
  * S is the loss scale, read from the step state; dY carries it, and dX and db keep it.
  *
- * Products  as in dense.cu. The tile of dW goes from registers into w, m and v: nothing else needs it. Of few samples dX
- *           and dW are one sweep over w: dense_sweep.cuh.
+ * Products  as in dense.cu. The tile of dW goes from registers into w, m and v: nothing else needs it. Of few samples
+ *           dX and dW are one sweep over w: dense_sweep.cuh.
  * Launch    one thread for the step's numbers; db, dX, dW in the order of the stream, so dX reads the old w. Tiles and
  *           splits: gemm.cuh. Where the samples are split, the stage that adds the splits changes w, m and v.
  * Scratch   256 bytes for the step's numbers, then that of the products.
- * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
+ * Halves    x, dy, y, dX f16 or bf16, products on tensor cores; w, m and v are floats, and dX is of the rounded w.
+ * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w, m and v once read and once written.
  * Measured  H200, x[128,320000] w[320000,128]: 0.92 ms, 23 TFLOP/s and 1.4 TB/s.
@@ -56,8 +57,8 @@ GR_DEVICE void finish(const adam_result *to, const spot &at, adam_quads old, con
 
 extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
 {
-    return scratch_for<adam_numbers>(1) +
-           (call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call));
+    const size_t update = FOR_FACTORS_OF(call->in[0], call, dense_update_scratch, call);
+    return scratch_for<adam_numbers>(1) + update;
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -74,5 +75,10 @@ template <class E> static void forward(const gr_call *call)
 
 extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)
 {
-    call->exec->tf32 ? forward<tf32>(call) : forward<float>(call);
+    FOR_FACTORS_OF(call->in[0], call, forward, call);
+}
+
+extern "C" bool GR_CUDA(dense_adam_halves)(const gr_call *call, gr_pass pass)
+{
+    return gr__halves_by_type(&gr__ops[GR_OP_dense_adam], call, pass);
 }

@@ -11,7 +11,8 @@
  *           are one sweep over w: dense_sweep.cuh.
  * Launch    db, then dX, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
  *           the samples are split (many samples, few weights), the stage that adds the splits changes w.
- * Shared, registers, order   gemm_tile.cuh, of tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
+ * Halves    x, dy, y, dX f16 or bf16, products on tensor cores; w is float, and dX is of the rounded w.
+ * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w is read and written once, against twice read, once written, and dW both, for the
  *           two operations apart.
@@ -47,7 +48,7 @@ GR_DEVICE void finish(const sgd_result *to, const spot &at, sgd_quads old, const
 
 extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 {
-    return call->exec->tf32 ? dense_update_scratch<tf32>(call) : dense_update_scratch<float>(call);
+    return FOR_FACTORS_OF(call->in[0], call, dense_update_scratch, call);
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -59,5 +60,10 @@ template <class E> static void forward(const gr_call *call)
 
 extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)
 {
-    call->exec->tf32 ? forward<tf32>(call) : forward<float>(call);
+    FOR_FACTORS_OF(call->in[0], call, forward, call);
+}
+
+extern "C" bool GR_CUDA(dense_sgd_halves)(const gr_call *call, gr_pass pass)
+{
+    return gr__halves_by_type(&gr__ops[GR_OP_dense_sgd], call, pass);
 }

@@ -1,5 +1,5 @@
 /*
- * dense_sweep.cuh - the backward pass of a dense layer for few samples, in one sweep over w[in,out]; x[N,in], dz[N,out]:
+ * dense_sweep.cuh - a dense layer's backward pass of few samples, in one sweep over w[in,out]; x[N,in], dz[N,out]:
  *
  *   dX[n,i] = sum_j dz[n,j] w[i,j]     g[i,j] = sum_n x[n,i] dz[n,j], which changes w or is stored
  *
@@ -12,13 +12,14 @@
  * Launch    a block of 8 warps for 64 rows of w, four of them to a warp at a time; columns in turns of 128, of which a
  *           lane has four. Only where a GPU gets a block for each multiprocessor: a turn waits for the one before it.
  * Shared    dz of a turn, x and dX of the rows, all of up to 32 samples: 33 KiB.
- * Order     g: one sum in the order of the samples. dX: four columns in a lane, the lanes in a tree, the turns in order.
- * Halves    x, dz and dX f16 or bf16, products and sums of floats: tensor cores would wait for memory, too. Weights that
- *           are floats are rounded for dX, as the forward pass saw them.
+ * Order     g: one sum in the order of the samples. dX: four columns in a lane, the lanes in a tree, the turns in
+ *           order.
+ * Halves    x, dz and dX f16 or bf16, products and sums of floats: tensor cores would wait for memory, too. Weights
+ *           that are floats are rounded for dX, as the forward pass saw them.
  * tf32      multiplied as floats, which are nearer to the truth.
  * In flight 2 KiB for a warp and an array: 96 KiB on a multiprocessor where w, m and v are read, 32 KiB of w alone.
- * Limit     memory with Adam. With SGD or alone about as much arithmetic: for 16 samples and a row of 128 weights a warp
- *           needs 200 instructions, and 130 more for Adam.
+ * Limit     memory with Adam. With SGD or alone instructions as much: for 16 samples and a row of 128 weights a warp
+ *           takes 250, and 180 more with Adam.
  */
 #ifndef GRADUS_DENSE_SWEEP_CUH
 #define GRADUS_DENSE_SWEEP_CUH

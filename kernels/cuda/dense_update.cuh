@@ -12,11 +12,12 @@
 #include "kernels/cuda/matrix_operand.cuh"
 #include "kernels/cuda/result.cuh"
 
-/* x[N,in], dz[N,out], w[in,out]; E: float, or tf32 where the call asks for it */
+/* x[N,in], dz[N,out], w[in,out]; E: float or a half, or tf32 where the call asks for it */
 template <class E> struct dense_update {
     gr_exec exec; /* whose scratch is free */
     int64_t N, in, out;
-    const E *x, *dz, *w;
+    const E *x, *dz;
+    const float *w;
 };
 
 /* Where y is given, makes dz in exec's scratch. */
@@ -24,8 +25,8 @@ template <class E> static dense_update<E> dense_update_of(const gr_call *call, g
 {
     gr_tensor *const *in = call->in;
     const E *dz = gated(&exec, elements<E>(in[1]), elements<E>(in[3]), in[1]->count);
-    return dense_update<E>{exec, in[0]->shape[0],   in[2]->shape[0], in[2]->shape[1], elements<E>(in[0]),
-                           dz,   elements<E>(in[2])};
+    return dense_update<E>{exec, in[0]->shape[0], in[2]->shape[0], in[2]->shape[1], elements<E>(in[0]),
+                           dz,   gr__f32(in[2])};
 }
 
 template <class E> static size_t dense_update_scratch(const gr_call *call)
@@ -37,6 +38,18 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
            larger(sweeps(call->exec, N, from, to) ? 0 : products, column_sums_scratch(N, to));
 }
 
+/* dx[N,in] by a product */
+template <class E> static void dense_dx(const dense_update<E> *u, E *dx)
+{
+    const gradient_result<E> to = {dx, u->in, false};
+    const matrix_by_line<E> dz = by_line(u->dz, u->N, u->out);
+    if constexpr (sizeof(E) == sizeof(float))
+        gemm(&u->exec, dz, by_line((const E *)u->w, u->in, u->out), to, u->N, u->in, u->out);
+    else
+        gemm_loose(&u->exec, dz, rounded_by_line<E>{u->w, u->in, u->out}, to,
+                   gemm_cut<E>(&u->exec, u->N, u->in, u->out));
+}
+
 /*
  * db[out] or NULL, dx[N,in] or NULL; dW[in,out] is handed to a destination that changes w by it, and whose recall gives
  * the old w.
@@ -44,7 +57,6 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
 template <class E, class TO> static void dense_update_run(const dense_update<E> *u, E *dx, float *db, const TO &to)
 {
     typedef typename swept<E>::element S;
-    const gradient_result<E> gradient = {dx, u->in, false};
     if (db)
         column_sums(&u->exec, db, plain_rows<E>{u->dz, u->out}, u->N, u->out, false);
     if (sweeps(&u->exec, u->N, u->in, u->out)) {
@@ -53,7 +65,7 @@ template <class E, class TO> static void dense_update_run(const dense_update<E> 
         return;
     }
     if (dx)
-        gemm(&u->exec, by_line(u->dz, u->N, u->out), by_line(u->w, u->in, u->out), gradient, u->N, u->in, u->out);
+        dense_dx(u, dx);
     gemm(&u->exec, by_depth(u->x, u->in, u->N), by_depth(u->dz, u->out, u->N), to, u->in, u->out, u->N);
 }
 

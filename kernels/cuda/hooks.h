@@ -20,8 +20,10 @@
 #define GR_CUDA(name) GR_CUDA_EXPAND(GR_GPU, name) /* GR_CUDA(relu_forward): gr__simt_relu_forward */
 
 #define GR_HOOK(name, hook) GR_DECLARE_##hook(GR_CUDA(name##_##hook))
+#define GR_ROUNDS(name, slot)
 #include "kernels/cuda/hooks.def"
 #include "kernels/ops/passes.def"
 #undef GR_HOOK
+#undef GR_ROUNDS
 
 #endif

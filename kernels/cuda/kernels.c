@@ -23,7 +23,9 @@ const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
 #include "kernels/ops/ops.def"
 #undef GR_OP
 #define GR_HOOK(name, hook) [GR_OP_##name].hook = GR_CUDA(name##_##hook),
+#define GR_ROUNDS(name, slot) [GR_OP_##name].rounds = 1u << (slot),
 #include "kernels/cuda/hooks.def"
 #include "kernels/ops/passes.def"
 #undef GR_HOOK
+#undef GR_ROUNDS
 };

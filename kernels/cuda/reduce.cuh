@@ -29,7 +29,7 @@ GR_DEVICE float warp_sum(float v)
     return v;
 }
 
-/* v[0..DISTANCE-1] of this lane and of that at the distance, added; one of them has these numbers, the other the rest. */
+/* This lane and that at the distance add 2 DISTANCE numbers; each has the sums of half of them, in v[0..DISTANCE-1]. */
 template <int DISTANCE> GR_DEVICE void warp_halve(float *v)
 {
     const bool upper = threadIdx.x & DISTANCE;
@@ -40,7 +40,7 @@ template <int DISTANCE> GR_DEVICE void warp_halve(float *v)
     }
 }
 
-/* Sums over a warp's 32 lanes of 32 numbers each: lane i has that of the v[i], and v is used up. All lanes must come. */
+/* Sums over a warp's lanes of 32 numbers each: lane i has that of the v[i], and v is used up. All lanes must come. */
 GR_DEVICE float warp_sum_of_each(float *v)
 {
     warp_halve<16>(v);
