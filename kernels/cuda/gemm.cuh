@@ -1,7 +1,8 @@
 /*
  * gemm.cuh - c[m,n] = sum_k a(m,k) b(k,n): tiles, splits of k, and what becomes of the sums.
  *
- *   gemm       block (split, row tile, column tile), the column tile fastest; writes results or, where k is split,
+ *   gemm       block (split, row tile, column tile); those go fastest of which there are fewer, so that blocks side by
+ *              side share a tile of the larger operand, which is read once; writes results or, where k is split,
  *              partials
  *   gemm_join  thread (quad of results, share of the splits): adds each share in order, then the shares in order
  *
@@ -79,7 +80,9 @@ static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
 {
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
-    const int64_t m = tile / p.tiles_n * TILE::M, n = tile % p.tiles_n * TILE::N;
+    const bool down = p.tiles_m < p.tiles_n;
+    const int64_t fewer = down ? p.tiles_m : p.tiles_n, slow = tile / fewer, fast = tile % fewer;
+    const int64_t m = (down ? fast : slow) * TILE::M, n = (down ? slow : fast) * TILE::N;
     const int64_t first = split * p.split_depth, end = first + p.split_depth < p.k ? first + p.split_depth : p.k;
     const bool whole = COPIED<A> || COPIED<B> || p.pitch == p.n;
     quad sum[TILE::QUADS];
