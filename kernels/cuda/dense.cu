@@ -9,7 +9,7 @@
  *           dX       m = n,  n = i,  k = j:  a = dz by line,   b = w by line
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
  *           No matrix is transposed in memory. With the ReLU epilogue dz is made first: gate.cuh.
- *           dX and dW of few samples are one sweep over w instead: dense_sweep.cuh.
+ *           dX and dW of few samples are one sweep over w instead: dense_sweep.cuh; not dX alone on tensor cores.
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split, one or
  *           more threads for four results add the splits. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
@@ -44,10 +44,9 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     if (pass == GR_FORWARD)
         return gemm_scratch<E>(call->exec, g.N, g.out, g.in);
     const bool relu = ((const gr_dense_args *)call->options)->relu;
-    const size_t products =
-        larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N));
     return (relu ? scratch_for<E>(g.N * g.out) : 0) +
-           larger(sweeps(call->exec, g.N, g.in, g.out) ? 0 : products, column_sums_scratch(g.N, g.out));
+           larger(larger(gemm_scratch<E>(call->exec, g.N, g.in, g.out), gemm_scratch<E>(call->exec, g.in, g.out, g.N)),
+                  column_sums_scratch(g.N, g.out));
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -61,8 +60,8 @@ template <class E> static void forward(const gr_call *call)
 
 /* Where dW of a sweep goes to. */
 template <class E> struct stored_gradient {
-    const E *w;                /* [in][n] */
-    gradient_result<float> dw; /* c NULL: not wanted */
+    const E *w; /* [in][n] */
+    gradient_result<float> dw;
     int64_t n;
 };
 
@@ -78,8 +77,17 @@ template <class E> GR_DEVICE stored_quads recall(const stored_gradient<E> *to, c
 template <class E>
 GR_DEVICE void finish(const stored_gradient<E> *to, const spot &at, const stored_quads &old, const quad &v)
 {
-    if (to->dw.c)
-        finish(&to->dw, at, old.dw, v);
+    finish(&to->dw, at, old.dw, v);
+}
+
+/*
+ * Whether the gradients are one sweep. What it saves is to read w twice, and tiles that are mostly empty: dX alone is
+ * left to tensor cores.
+ */
+template <class E> static bool is_sweep(const gr_call *call)
+{
+    const extents g = extents_of(call);
+    return (call->d_in[1] || (call->d_in[0] && !tensor_cores<E>::USED)) && sweeps(call->exec, g.N, g.in, g.out);
 }
 
 /* dX and dW, each or NULL; dz[N,out] */
@@ -88,8 +96,14 @@ template <class E> static void sweep_gradients(const gr_call *call, const E *dz)
     typedef typename swept<E>::element S;
     const extents g = extents_of(call);
     const unsigned add = call->accumulate;
-    const dense_sweep<S> all = {
-        elements<S>(call->in[0]), (const S *)dz, elements<S>(call->d_in[0]), (add & 1) != 0, (int)g.N, g.in, g.out};
+    const dense_sweep<S> all = {elements<S>(call->in[0]),
+                                (const S *)dz,
+                                elements<S>(call->d_in[0]),
+                                (add & 1) != 0,
+                                call->d_in[1] != NULL,
+                                (int)g.N,
+                                g.in,
+                                g.out};
     const gradient_result<float> dw = {elements<float>(call->d_in[1]), g.out, call->d_in[1] && (add & 2)};
     sweep(call->exec, all, stored_gradient<S>{elements<S>(call->in[1]), dw, g.out});
 }
@@ -116,10 +130,10 @@ template <class E> static void backward(const gr_call *call)
     const extents g = extents_of(call);
     gr_exec exec = *call->exec;
     const E *dz = gated(&exec, elements<E>(call->d_out[0]), args->relu ? elements<E>(call->out[0]) : NULL, g.N * g.out);
-    if (!sweeps(&exec, g.N, g.in, g.out))
-        gradients(call, &exec, dz);
-    else if (call->d_in[0] || call->d_in[1])
+    if (is_sweep<E>(call))
         sweep_gradients(call, dz);
+    else
+        gradients(call, &exec, dz);
     if (call->d_in[2])
         column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz, g.out}, g.N, g.out,
                     (call->accumulate & 4) != 0);

@@ -51,6 +51,7 @@ template <class E> struct dense_sweep {
     const E *x, *dz; /* [N,in], [N,out] */
     E *dx;           /* [N,in] */
     bool accumulate; /* dX is added to what is there */
+    bool dw;         /* g is wanted */
     int N;
     int64_t in, out;
 };
@@ -140,13 +141,14 @@ GR_DEVICE void sweep_rows(const dense_sweep<E> *s, const TO *to, sweep_tile *til
 #pragma unroll
     for (int r = 0; r < SWEEP_LINES; r++)
         old[r] = recall(to, (spot){first + row + r, mine, r < rows ? s->out - mine : 0, true});
-    sweep_products(sum, tile, s->N, row, lane);
+    if (s->dw)
+        sweep_products(sum, tile, s->N, row, lane);
 #pragma unroll
     for (int r = 0; r < SWEEP_LINES; r++) {
 #pragma unroll
         for (int j = 0; j < QUAD; j++)
             w[r].at[j] = float_of(element_of<E>(old[r].w.at[j]));
-        if (r < rows && mine < s->out)
+        if (s->dw && r < rows && mine < s->out)
             finish(to, (spot){first + row + r, mine, s->out - mine, true}, old[r], sum[r]);
     }
     __syncwarp();
@@ -176,7 +178,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_RESIDENT) dense_sw
         put_dx(&s, tile, first);
 }
 
-/* Whether a layer's backward pass is a sweep; its parts then need no scratch. */
+/* Whether a layer's backward pass may be a sweep, which needs no scratch. */
 static inline bool sweeps(const gr_exec *exec, int64_t N, int64_t in, int64_t out)
 {
     return N <= SWEEP_SAMPLES && out >= SWEEP_LEAST_COLUMNS && out % QUAD == 0 &&

@@ -60,7 +60,7 @@ template <class E, class TO> static void dense_update_run(const dense_update<E> 
     if (db)
         column_sums(&u->exec, db, plain_rows<E>{u->dz, u->out}, u->N, u->out, false);
     if (sweeps(&u->exec, u->N, u->in, u->out)) {
-        const dense_sweep<S> all = {(const S *)u->x, (const S *)u->dz, (S *)dx, false, (int)u->N, u->in, u->out};
+        const dense_sweep<S> all = {(const S *)u->x, (const S *)u->dz, (S *)dx, false, true, (int)u->N, u->in, u->out};
         sweep(&u->exec, all, to);
         return;
     }
