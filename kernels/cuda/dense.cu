@@ -65,6 +65,8 @@ template <class E> struct stored_gradient {
     int64_t n;
 };
 
+template <class E> constexpr bool ADDS_DX<stored_gradient<E>> = true;
+
 typedef struct {
     quad w, dw;
 } stored_quads;

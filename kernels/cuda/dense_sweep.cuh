@@ -64,9 +64,9 @@ template <> struct swept<tf32> {
     typedef float element;
 };
 
-/* to[n][0..WIDTH-1] = from[n][first..], of rows so long; 0 where there is nothing. */
+/* to[n][0..WIDTH-1] = from[n][first..], of rows so long, whole ones of quads; 0 where there is nothing. */
 template <int WIDTH, int PITCH, class E>
-GR_DEVICE void bring_samples(float (*to)[PITCH], const E *from, int N, int64_t first, int64_t length)
+GR_DEVICE void bring_samples(float (*to)[PITCH], const E *from, int N, int64_t first, int64_t length, bool whole)
 {
     enum { QUADS = WIDTH / QUAD, AT_ONCE = SWEEP_THREADS / QUADS };
     const int at = threadIdx.x % QUADS * QUAD, end = (N + SWEEP_GROUP - 1) / SWEEP_GROUP * SWEEP_GROUP;
@@ -74,14 +74,17 @@ GR_DEVICE void bring_samples(float (*to)[PITCH], const E *from, int N, int64_t f
 #pragma unroll 2
     for (int n = threadIdx.x / QUADS; n < end; n += AT_ONCE) {
         const int64_t inside = n < N ? length - column : 0;
-        quad_write(to[n] + at, quad_inside(from + n * length + column, inside, length % QUAD == 0));
+        quad_write(to[n] + at, quad_inside(from + n * length + column, inside, whole));
     }
 }
 
+/* Whether dX may be added to what is there, where g goes to TO: never in an update. */
+template <class TO> constexpr bool ADDS_DX = false;
+
 /* The dX of a block's rows. */
-template <class E> GR_DEVICE void put_dx(const dense_sweep<E> *s, const sweep_tile *tile, int64_t first)
+template <bool ADDS, class E> GR_DEVICE void put_dx(const dense_sweep<E> *s, const sweep_tile *tile, int64_t first)
 {
-    const gradient_result<E> to = {s->dx, s->in, s->accumulate};
+    const gradient_result<E> to = {s->dx, s->in, ADDS && s->accumulate};
 #pragma unroll 1
     for (int i = threadIdx.x; i < s->N * (SWEEP_ROWS / QUAD); i += SWEEP_THREADS) {
         const int n = i / (SWEEP_ROWS / QUAD), row = i % (SWEEP_ROWS / QUAD) * QUAD;
@@ -164,10 +167,10 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_RESIDENT) dense_sw
     const int64_t first = (int64_t)blockIdx.x * SWEEP_ROWS;
     for (int64_t column = 0; column < s.out; column += SWEEP_COLUMNS) {
         if (column == 0)
-            bring_samples<SWEEP_ROWS>(tile->x, s.x, s.N, first, s.in);
+            bring_samples<SWEEP_ROWS>(tile->x, s.x, s.N, first, s.in, s.in % QUAD == 0);
         else
             __syncthreads(); /* all have read the dz of the columns before */
-        bring_samples<SWEEP_COLUMNS>(tile->dz, s.dz, s.N, column, s.out);
+        bring_samples<SWEEP_COLUMNS>(tile->dz, s.dz, s.N, column, s.out, true);
         __syncthreads();
         for (int row = threadIdx.x / WARP * SWEEP_LINES; row < SWEEP_ROWS; row += SWEEP_THREADS / WARP * SWEEP_LINES)
             if (first + row < s.in)
@@ -175,7 +178,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS, SWEEP_RESIDENT) dense_sw
     }
     __syncthreads();
     if (s.dx)
-        put_dx(&s, tile, first);
+        put_dx<ADDS_DX<TO>>(&s, tile, first);
 }
 
 /* Whether a layer's backward pass may be a sweep, which needs no scratch. */

@@ -41,12 +41,12 @@ template <class E> static size_t dense_update_scratch(const gr_call *call)
 /* dx[N,in] by a product */
 template <class E> static void dense_dx(const dense_update<E> *u, E *dx)
 {
-    const gradient_result<E> to = {dx, u->in, false};
     const matrix_by_line<E> dz = by_line(u->dz, u->N, u->out);
     if constexpr (sizeof(E) == sizeof(float))
-        gemm(&u->exec, dz, by_line((const E *)u->w, u->in, u->out), to, u->N, u->in, u->out);
+        gemm(&u->exec, dz, by_line((const E *)u->w, u->in, u->out), gradient_result<E>{dx, u->in, false}, u->N, u->in,
+             u->out);
     else
-        gemm_loose(&u->exec, dz, rounded_by_line<E>{u->w, u->in, u->out}, to,
+        gemm_loose(&u->exec, dz, rounded_by_line<E>{u->w, u->in, u->out}, plain_result<E>{dx, u->in},
                    gemm_cut<E>(&u->exec, u->N, u->in, u->out));
 }
 

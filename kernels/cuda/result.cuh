@@ -3,6 +3,7 @@
  *
  *   result           with bias and ReLU: forward passes
  *   gradient_result  as it is, or added to what is there: backward passes
+ *   plain_result     as it is
  */
 #ifndef GRADUS_RESULT_CUH
 #define GRADUS_RESULT_CUH
@@ -36,6 +37,24 @@ template <class E> GR_DEVICE void finish(const result<E> *to, const spot &at, co
         v.at[j] += bias.at[j];
         v.at[j] = to->relu && v.at[j] < 0 ? 0 : v.at[j];
     }
+    quad_put(to->c + at.row * to->n + at.column, at.inside, at.whole, v);
+}
+
+template <class E> struct plain_result {
+    E *c; /* [m][n] */
+    int64_t n;
+};
+
+typedef struct {
+} nothing;
+
+template <class E> GR_DEVICE nothing recall(const plain_result<E> *, const spot &)
+{
+    return {};
+}
+
+template <class E> GR_DEVICE void finish(const plain_result<E> *to, const spot &at, nothing, const quad &v)
+{
     quad_put(to->c + at.row * to->n + at.column, at.inside, at.whole, v);
 }
 
