@@ -36,6 +36,7 @@ struct gr_device {
     bool without_bf16;    /* it cannot multiply bf16 */
     bool tf32;            /* it can multiply tf32 factors: gr_exec.tf32 */
     int multiprocessors;  /* of a GPU: gr_exec.multiprocessors */
+    bool wgmma;           /* a GPU that has these instructions, and code for them: gr_exec.wgmma */
 
     gr_stopwatch *stopwatch; /* NULL unless it runs behind the host and has a clock of its own */
 

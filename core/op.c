@@ -143,7 +143,8 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
                     .queue = ctx->device->queue,
                     .state = ctx->device_state,
                     .tf32 = ctx->options.precision == GR_PRECISION_TF32,
-                    .multiprocessors = ctx->device->multiprocessors};
+                    .multiprocessors = ctx->device->multiprocessors,
+                    .wgmma = ctx->device->wgmma};
     call->exec = &exec;
     size_t bytes = kernel->scratch ? kernel->scratch(call, pass) : 0;
     gr_block scratch = {0};

@@ -22,6 +22,7 @@ typedef struct gr_exec {
     const gr_step_state *state; /* on the device */
     bool tf32;                  /* products of floats round their factors to tf32; the device has gr_device.tf32 */
     int multiprocessors;        /* of a GPU: products are cut for so many; 0 elsewhere */
+    bool wgmma;                 /* products of halves may go by wgmma; the device has gr_device.wgmma */
 } gr_exec;
 
 /* One call of one operation: all that a kernel sees, forward and backward. */

@@ -45,17 +45,24 @@ static bool may_fuse(const gr_optimizer *opt)
 }
 
 /* Halves are left to kernels that take them: widened as a whole they would need more memory than the gradient. */
-static bool takes_halves(const gr_context *ctx)
+static bool takes_halves(const gr_context *ctx, const gr_call *dense)
 {
-    return ctx->device->kernels[GR_OP_dense_sgd].halves && ctx->device->kernels[GR_OP_dense_adam].halves;
+    const gr_call update = {.in = {dense->in[X], dense->out[0], gr__origin(dense->in[W])}};
+    const int updates[] = {GR_OP_dense_sgd, GR_OP_dense_adam};
+    for (int i = 0; i < 2; i++) {
+        const gr_kernel *kernel = &ctx->device->kernels[updates[i]];
+        if (!kernel->halves || !kernel->halves(&update, GR_FORWARD))
+            return false;
+    }
+    return true;
 }
 
-static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
+static bool can_fuse(const gr_optimizer *opt, const gr_node *node)
 {
     const gr_call *c = &node->call;
     if (node->op->id != GR_OP_dense || !sole_uses(opt, c) || (!c->in[B] && opt->ctx->scaler))
         return false;
-    if (gr__is_half(c->in[X]) && !halves)
+    if (gr__is_half(c->in[X]) && !takes_halves(opt->ctx, c))
         return false;
     return !c->in[X]->wants_grad ||
            c->in[X]->node >= 0; /* the gradient of a leaf x must be stored: leave that to the engine */
@@ -65,10 +72,9 @@ static bool can_fuse(const gr_optimizer *opt, const gr_node *node, bool halves)
 static void claim(gr_optimizer *opt)
 {
     gr_context *ctx = opt->ctx;
-    const bool halves = takes_halves(ctx);
     for (int i = 0; i < ctx->n_nodes && may_fuse(opt); i++) {
         gr_node *node = ctx->nodes[i];
-        if (!can_fuse(opt, node, halves))
+        if (!can_fuse(opt, node))
             continue;
         gr_tensor *w = gr__origin(node->call.in[W]);
         node->claimed = ctx->scaler ? 1u << W : 1u << X | 1u << W;

@@ -13,7 +13,8 @@
  * Launch    one thread for the step's numbers; db, dX, dW in the order of the stream, so dX reads the old w. Tiles and
  *           splits: gemm.cuh. Where the samples are split, the stage that adds the splits changes w, m and v.
  * Scratch   256 bytes for the step's numbers, then that of the products.
- * Halves    x, dy, y, dX f16 or bf16, products on tensor cores; w, m and v are floats, and dX is of the rounded w.
+ * Halves    of up to 32 samples: x, dy, y, dX f16 or bf16, products on tensor cores; w, m and v are floats, and dX is
+ *           of the rounded w.
  * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w, m and v once read and once written.
@@ -80,5 +81,5 @@ extern "C" void GR_CUDA(dense_adam_forward)(const gr_call *call)
 
 extern "C" bool GR_CUDA(dense_adam_halves)(const gr_call *call, gr_pass pass)
 {
-    return gr__halves_by_type(&gr__ops[GR_OP_dense_adam], call, pass);
+    return dense_update_halves(&gr__ops[GR_OP_dense_adam], call, pass);
 }

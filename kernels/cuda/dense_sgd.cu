@@ -11,7 +11,8 @@
  *           are one sweep over w: dense_sweep.cuh.
  * Launch    db, then dX, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
  *           the samples are split (many samples, few weights), the stage that adds the splits changes w.
- * Halves    x, dy, y, dX f16 or bf16, products on tensor cores; w is float, and dX is of the rounded w.
+ * Halves    of up to 32 samples: x, dy, y, dX f16 or bf16, products on tensor cores; w is float, and dX is of the
+ *           rounded w.
  * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w is read and written once, against twice read, once written, and dW both, for the
@@ -65,5 +66,5 @@ extern "C" void GR_CUDA(dense_sgd_forward)(const gr_call *call)
 
 extern "C" bool GR_CUDA(dense_sgd_halves)(const gr_call *call, gr_pass pass)
 {
-    return gr__halves_by_type(&gr__ops[GR_OP_dense_sgd], call, pass);
+    return dense_update_halves(&gr__ops[GR_OP_dense_sgd], call, pass);
 }

@@ -127,11 +127,26 @@ static inline int join_shares(int64_t splits)
     return shares;
 }
 
+/* Bytes of dynamic shared memory that a tile of these operands takes: only those by wgmma want more than 48 KiB. */
+template <class A, class B, class TILE> static inline size_t dynamic_shared(TILE)
+{
+    return 0;
+}
+template <class A, class B, class E, int M, int N, int GROUPS_M, int GROUPS_N>
+static inline size_t dynamic_shared(hopper_tile<E, M, N, GROUPS_M, GROUPS_N>)
+{
+    const int threads = hopper_tile<E, M, N, GROUPS_M, GROUPS_N>::THREADS;
+    return HOPPER_STAGES * sizeof(hopper_step<strip<A, M, threads>, strip<B, N, threads>>);
+}
+
 template <class TILE, class A, class B, class TO>
 static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
-    GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, 0, exec->queue, a, b, to, p,
+    const size_t bytes = dynamic_shared<A, B>(TILE());
+    if (bytes > 0)
+        GR_ALLOW_SHARED((gemm_blocks<TILE, A, B, TO>), bytes);
+    GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, bytes, exec->queue, a, b, to, p,
               (float *)exec->scratch);
     if (p.splits == 1)
         return;
@@ -146,9 +161,14 @@ static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &t
 {
     typedef tiles<typename A::element> OF;
     if (p.shape == SMALL)
-        gemm_launch<typename OF::small>(exec, a, b, to, p);
-    else
-        gemm_launch<typename OF::square>(exec, a, b, to, p);
+        return gemm_launch<typename OF::small>(exec, a, b, to, p);
+    if constexpr (OF::WGMMA) {
+        if (p.shape == WIDE)
+            return gemm_launch<typename OF::wide>(exec, a, b, to, p);
+        if (p.shape == TALL)
+            return gemm_launch<typename OF::tall>(exec, a, b, to, p);
+    }
+    gemm_launch<typename OF::square>(exec, a, b, to, p);
 }
 
 /* Operands that are not copied pass through registers, of which the square tile leaves too few: they have another. */

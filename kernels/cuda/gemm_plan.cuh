@@ -1,6 +1,7 @@
 /*
- * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n, k and the
- * number of multiprocessors, so that the same shapes always give the same bits on GPUs of one size.
+ * gemm_plan.cuh - how a product of m x n results over depth k is cut into blocks; a pure function of m, n, k, the
+ * number of multiprocessors and whether the GPU has wgmma, so that the same shapes always give the same bits on GPUs
+ * of one size.
  *
  * A block makes a tile. Where the tiles alone are too few to fill a GPU (16 samples times 320,000 features: 4 tiles), k
  * is split: each split leaves a partial product in scratch, and a second stage adds them in the order of the splits. Of
@@ -10,6 +11,7 @@
 #define GRADUS_GEMM_PLAN_CUH
 
 #include "kernels/cuda/gemm_tile.cuh"
+#include "kernels/cuda/hopper_tile.cuh"
 #include "kernels/cuda/scratch.cuh"
 #include "kernels/cuda/tensor_tile.cuh"
 
@@ -22,18 +24,31 @@ enum {
 };
 
 /* The tiles for operands of an element, and what a product costs in them beside each other; loose: see gemm_loose. */
-typedef enum { SMALL, SQUARE } tile_shape;
+typedef enum { SMALL, SQUARE, WIDE, TALL } tile_shape;
 
 template <class E> struct tiles {
     typedef tensor_tile<E, 32, 32, 2, 1> small;
     typedef tensor_tile<E, 64, 64, 2, 2> square, loose;
-    enum { SMALL_COST = 20, SQUARE_COST = 14 };
+    enum { SMALL_COST = 20, SQUARE_COST = 14, WGMMA = 0 };
 };
 template <> struct tiles<float> {
     typedef gemm_tile<32, 32, 4, 4> small;
     typedef gemm_tile<64, 64, 8, 4> loose;
     typedef gemm_tile<64, 64, 8, 8> square;
-    enum { SMALL_COST = 16, SQUARE_COST = 10 };
+    enum { SMALL_COST = 16, SQUARE_COST = 10, WGMMA = 0 };
+};
+
+/* Halves have larger ones beside them where the GPU has wgmma; costs are of a step twice as deep. */
+template <class E> struct tiles_of_halves {
+    typedef tensor_tile<E, 32, 32, 2, 1> small;
+    typedef tensor_tile<E, 64, 64, 2, 2> square, loose;
+    typedef hopper_tile<E, 128, 128, 2, 1> wide;
+    typedef hopper_tile<E, 128, 64, 2, 1> tall;
+    enum { SMALL_COST = 20, SQUARE_COST = 14, WIDE_COST = 10, TALL_COST = 14, WGMMA = 1 };
+};
+template <> struct tiles<f16> : tiles_of_halves<f16> {
+};
+template <> struct tiles<bf16> : tiles_of_halves<bf16> {
 };
 
 typedef struct {
@@ -84,6 +99,12 @@ template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t
     best.plan.m = m, best.plan.n = n, best.plan.k = k, best.plan.pitch = divide_up(n, QUAD) * QUAD;
     try_tile<typename OF::square>(&best, SQUARE, OF::SQUARE_COST, DEPTH<E>);
     try_tile<typename OF::small>(&best, SMALL, OF::SMALL_COST, DEPTH<E>);
+    if constexpr (OF::WGMMA) {
+        if (exec->wgmma) {
+            try_tile<typename OF::wide>(&best, WIDE, OF::WIDE_COST, PAIR * DEPTH<E>);
+            try_tile<typename OF::tall>(&best, TALL, OF::TALL_COST, PAIR * DEPTH<E>);
+        }
+    }
     return best.plan;
 }
 

@@ -137,43 +137,62 @@ GR_DEVICE uint64_t gr_wgmma_operand(const void *shared, int leading, int stride,
 }
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define GR_HAS_WGMMA 1
 #define GR__AT_90A(...) __VA_ARGS__
 #else
+#define GR_HAS_WGMMA 0
 #define GR__AT_90A(...) __trap()
 #endif
 
 /* The compiler must not move what it does to the sums over the instructions around their asynchronous use. */
-#define GR__HOLD(d)              \
-    for (int i = 0; i < 64; i++) \
+#define GR__HOLD(d, N)                \
+    for (int i = 0; i < (N) / 2; i++) \
     asm volatile("" : "+f"(d[i])::"memory")
 
 /* Before the first product, and between anything else that is done to the sums and the next one (9.7.15.7.1). */
-GR_DEVICE void gr_wgmma_fence(float d[64])
+template <int N> GR_DEVICE void gr_wgmma_fence(float *d)
 {
-    GR__HOLD(d);
+    GR__HOLD(d, N);
     GR__AT_90A(asm volatile("wgmma.fence.sync.aligned;" ::: "memory"));
 }
 
 #define GR__D8(d, i)                                                                                            \
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
         "+f"(d[i + 7])
+#define GR__D32(d, i) GR__D8(d, i), GR__D8(d, i + 8), GR__D8(d, i + 16), GR__D8(d, i + 24)
+#define GR__WGMMA_64(type)                                                                                     \
+    "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type                                                \
+    " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
+    "%28,%29,%30,%31}, %32, %33, 1, 1, 1, %34, %35;"
+#define GR__WGMMA_128(type)                                                                                    \
+    "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                                               \
+    " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27," \
+    "%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53," \
+    "%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, 1, 1, 1, %66, %67;"
 
 /*
- * d[64x128] += a[64x16] b[16x128] of fp16 factors and float sums, by four warps whose first is a multiple of 4
- * (9.7.15.5.2). Asynchronous: the operands are read, and the sums are nobody's, until a gr_wgmma_wait. Lane l of warp w
- * holds in d[4 j + 2 h + i] row 16 w + l / 4 + 8 h, column 8 j + l % 4 * 2 + i.
+ * d[64xN] += a[64x16] b[16xN] of fp16 or bf16 factors and float sums, N 64 or 128, by four warps whose first is a
+ * multiple of 4 (9.7.15.5.2). Asynchronous: the operands are read, and the sums are nobody's, until a gr_wgmma_wait.
+ * Lane l of warp w holds in d[4 j + 2 h + i] row 16 w + l / 4 + 8 h, column 8 j + l % 4 * 2 + i.
  */
-template <int MAJOR_A, int MAJOR_B> GR_DEVICE void gr_wgmma_f16(float d[64], uint64_t a, uint64_t b)
-{
-    GR__AT_90A(asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-        "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,"
-        "%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, 1, 1, 1, %66, "
-        "%67;"
-        : GR__D8(d, 0), GR__D8(d, 8), GR__D8(d, 16), GR__D8(d, 24), GR__D8(d, 32), GR__D8(d, 40), GR__D8(d, 48),
-          GR__D8(d, 56)
-        : "l"(a), "l"(b), "n"(MAJOR_A), "n"(MAJOR_B)));
-}
+#define GR__WGMMA(name, type)                                                                                          \
+    template <int N, int MAJOR_A, int MAJOR_B> GR_DEVICE void gr_wgmma_##name(float *d, uint64_t a, uint64_t b)        \
+    {                                                                                                                  \
+        static_assert(N == 64 || N == 128, "columns of a product");                                                    \
+        if constexpr (N == 64) {                                                                                       \
+            GR__AT_90A(asm volatile(GR__WGMMA_64(type) : GR__D32(d, 0) : "l"(a), "l"(b), "n"(MAJOR_A), "n"(MAJOR_B))); \
+        } else {                                                                                                       \
+            GR__AT_90A(asm volatile(GR__WGMMA_128(type)                                                                \
+                                    : GR__D32(d, 0), GR__D32(d, 32)                                                    \
+                                    : "l"(a), "l"(b), "n"(MAJOR_A), "n"(MAJOR_B)));                                    \
+        }                                                                                                              \
+    }
+GR__WGMMA(f16, "f16")
+GR__WGMMA(bf16, "bf16")
+#undef GR__WGMMA
+#undef GR__WGMMA_128
+#undef GR__WGMMA_64
+#undef GR__D32
 #undef GR__D8
 
 /* Closes the group of this warp's products since the last commit. */
@@ -183,10 +202,10 @@ GR_DEVICE void gr_wgmma_commit(void)
 }
 
 /* Waits until at most PENDING of this warp's youngest groups are under way; the others' operands are free, and sums. */
-template <int PENDING> GR_DEVICE void gr_wgmma_wait(float d[64])
+template <int PENDING, int N> GR_DEVICE void gr_wgmma_wait(float *d)
 {
     GR__AT_90A(asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory"));
-    GR__HOLD(d);
+    GR__HOLD(d, N);
 }
 #undef GR__HOLD
 #undef GR__AT_90A

@@ -3,7 +3,6 @@
  *
  *   matrix_by_line   data[lines][depth]: neighbours are depths of one line
  *   matrix_by_depth  data[depth][lines]: neighbours are lines of one depth
- *   rounded_by_line  data[lines][depth] of floats, multiplied as halves: rounded on their way, so no copy is made
  */
 #ifndef GRADUS_MATRIX_OPERAND_CUH
 #define GRADUS_MATRIX_OPERAND_CUH
@@ -28,15 +27,6 @@ template <class E> struct matrix_by_depth {
     bool aligned;
     typedef int line_part;      /* the line */
     typedef int64_t depth_part; /* where the depth begins */
-};
-
-template <class E> struct rounded_by_line {
-    enum { LINES_SIDE_BY_SIDE = 0, HEAVY = 0 };
-    typedef E element;
-    const float *data; /* [lines][depth] */
-    int64_t lines, depth;
-    typedef const float *line_part; /* as of a matrix_by_line */
-    typedef int depth_part;
 };
 
 template <class E> static inline matrix_by_line<E> by_line(const E *data, int64_t lines, int64_t depth)
@@ -100,32 +90,6 @@ template <class E> GR_DEVICE const E *operand_place(const matrix_by_depth<E> *o,
 template <class E> GR_DEVICE piece<E> operand_piece(const matrix_by_depth<E> *o, int line, int64_t row)
 {
     return piece_inside(o->data + row + line, row < o->size ? at_most_a_piece<E>(o->lines - line) : 0, o->aligned);
-}
-
-template <class E> GR_DEVICE const float *operand_line(const rounded_by_line<E> *o, int64_t line)
-{
-    return line < o->lines ? o->data + line * o->depth : NULL;
-}
-template <class E> GR_DEVICE int operand_depth(const rounded_by_line<E> *, int64_t depth)
-{
-    return (int)depth;
-}
-template <class E> GR_DEVICE void operand_step(const rounded_by_line<E> *, int *depth)
-{
-    *depth += DEPTH<E>;
-}
-template <class E> GR_DEVICE piece<E> operand_piece(const rounded_by_line<E> *o, const float *line, int depth)
-{
-    piece<E> v;
-#pragma unroll
-    for (int first = 0; first < piece<E>::COUNT; first += QUAD) {
-        const int64_t inside = line ? o->depth - depth - first : 0;
-        const quad four = quad_inside(line + depth + first, inside, o->depth % QUAD == 0);
-#pragma unroll
-        for (int j = 0; j < QUAD; j++)
-            v.at[first + j] = element_of<E>(four.at[j]);
-    }
-    return v;
 }
 
 #endif

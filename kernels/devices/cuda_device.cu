@@ -344,6 +344,9 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
     cuda->device.without_bf16 = properties.major < 8;
     cuda->device.tf32 = properties.major >= 8;
     cuda->device.multiprocessors = properties.multiProcessorCount;
+#ifndef GRADUS_WITHOUT_90A
+    cuda->device.wgmma = properties.major == 9 && properties.minor == 0;
+#endif
     cuda->number = number;
     cuda->device.queue = compute;
     cuda->staging.calls = &stream_calls;

@@ -217,6 +217,7 @@ gr_device *gr__simt_device(const char **why)
                      .real = GR_F32,
                      .tf32 = true,
                      .multiprocessors = asked.multiprocessors,
+                     .wgmma = asked.tensor_cores == 90,
                      .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels,
                      .probes = &probes,

@@ -5,6 +5,7 @@
 #ifndef GRADUS_SIMT_HOPPER_H
 #define GRADUS_SIMT_HOPPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,8 @@ typedef struct {
     float *d;
     uint64_t a, b;
     int major_a, major_b; /* 0: K-major */
+    int columns;          /* of the product: twice as many as a lane has sums */
+    bool bf16;            /* of its factors, else fp16 */
     int pending;
 } gr__simt_wgmma;
 uint32_t gr__simt_shared_address(const void *p); /* as a GPU counts; 0 outside of shared memory */
@@ -44,6 +47,7 @@ uint32_t gr__simt_shared_address(const void *p); /* as a GPU counts; 0 outside o
 }
 
 #define __grid_constant__
+#define GR_HAS_WGMMA 1
 
 static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
                                              int box_columns, GR__HERE)
@@ -82,23 +86,28 @@ static inline uint64_t gr_wgmma_operand(const void *shared, int leading, int str
            (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
 }
 
-static inline void gr_wgmma_fence(float d[64], GR__HERE)
+template <int N> static inline void gr_wgmma_fence(float *d, GR__HERE)
 {
-    gr__simt_wgmma lane = {d, 0, 0, 0, 0, 0};
+    gr__simt_wgmma lane = {d, 0, 0, 0, 0, N, false, 0};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_FENCE, &lane, file, line);
 }
-template <int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_f16(float d[64], uint64_t a, uint64_t b, GR__HERE)
+template <int N, int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_f16(float *d, uint64_t a, uint64_t b, GR__HERE)
 {
-    gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, 0};
+    gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, N, false, 0};
+    gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA, &lane, file, line);
+}
+template <int N, int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_bf16(float *d, uint64_t a, uint64_t b, GR__HERE)
+{
+    gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, N, true, 0};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA, &lane, file, line);
 }
 static inline void gr_wgmma_commit(GR__HERE)
 {
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_COMMIT, NULL, file, line);
 }
-template <int PENDING> static inline void gr_wgmma_wait(float d[64], GR__HERE)
+template <int PENDING, int N> static inline void gr_wgmma_wait(float *d, GR__HERE)
 {
-    gr__simt_wgmma lane = {d, 0, 0, 0, 0, PENDING};
+    gr__simt_wgmma lane = {d, 0, 0, 0, 0, N, false, PENDING};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_WAIT, &lane, file, line);
 }
 #endif

@@ -1,5 +1,5 @@
 /*
- * wgmma.c - wgmma.mma_async: products of operands in shared memory, m64n128k16, each warp of four making 16 rows. They
+ * wgmma.c - wgmma.mma_async: products of operands in shared memory, m64nNk16, each warp of four making 16 rows. They
  * are made as late as the rules allow, at the wait (in random order at any time before); until then the sums are NaN,
  * so that a kernel that looks at them too early has a wrong result. Operands: PTX ISA, 9.7.15.5.1.2, "Shared
  * Memory Matrix Layout"; sums: 9.7.15.5.1.1, figure of D. How products are added is told in tensor_core.c.
@@ -11,7 +11,7 @@
 #include "kernels/simt/half.h"
 #include "kernels/simt/tensor_core.h"
 
-enum { N = 128, K = 16, SUMS = N / 2 /* of a lane */, GROUP = 4 /* warps */, CAPABILITY = 90 };
+enum { MOST = 128 /* columns */, K = 16, SUMS = MOST / 2 /* of a lane */, GROUP = 4 /* warps */, CAPABILITY = 90 };
 enum { SETS = 4, PRODUCTS = 256 };
 #define NOBODYS 0xFFBFFFFFu /* a signalling NaN: whatever is made of it has other bits */
 
@@ -19,13 +19,14 @@ enum { SETS = 4, PRODUCTS = 256 };
 typedef struct {
     float *d[GR__SIMT_LANES];
     float value[GR__SIMT_LANES][SUMS]; /* as the last fence, or the last product, left them */
+    int sums;                          /* so many of them, half as many as columns */
     int pending;                       /* products under way */
 } set;
 
 typedef struct {
     uint64_t a, b;
     int major_a, major_b, set, group;
-    bool made;
+    bool bf16, made;
     const char *file;
     int line;
 } product;
@@ -99,7 +100,8 @@ static void extents(int major, int extent, size_t *lines, size_t *pieces)
 }
 
 /* Element (i, k) of the operand, for i from first on. */
-static void gather(const gr__simt_machine *m, uint64_t descriptor, int major, int first, int extent, float *to)
+static void gather(const gr__simt_machine *m, uint64_t descriptor, int major, bool bf16, int first, int extent,
+                   float *to)
 {
     for (int i = 0; i < extent; i++)
         for (int k = 0; k < K; k++) {
@@ -108,7 +110,7 @@ static void gather(const gr__simt_machine *m, uint64_t descriptor, int major, in
             memcpy(&half,
                    m->shared.memory + place_of(descriptor, major, (size_t)line, (size_t)along / 8) + along % 8 * 2,
                    sizeof half);
-            to[i * K + k] = gr__half_to_float(half);
+            to[i * K + k] = bf16 ? gr__bf16_to_float(half) : gr__half_to_float(half);
         }
 }
 
@@ -148,6 +150,11 @@ static set *find_set(struct gr__simt_warp_products *w, const gr__simt_thread *la
     return NULL;
 }
 
+static size_t bytes_of(const set *s)
+{
+    return (size_t)s->sums * sizeof s->value[0][0];
+}
+
 static void do_fence(gr__simt_machine *m, struct gr__simt_warp_products *w, const gr__simt_thread *lane)
 {
     set *s = find_set(w, lane);
@@ -158,8 +165,9 @@ static void do_fence(gr__simt_machine *m, struct gr__simt_warp_products *w, cons
     if (!s)
         gr__simt_report(m, "wgmma: more sums under way than the emulator has room for");
     for (int l = 0; l < GR__SIMT_LANES && !s->pending; l++) {
-        s->d[l] = ((const gr__simt_wgmma *)lane[l].argument)->d;
-        memcpy(s->value[l], s->d[l], sizeof s->value[l]);
+        const gr__simt_wgmma *x = lane[l].argument;
+        s->d[l] = x->d, s->sums = x->columns / 2;
+        memcpy(s->value[l], s->d[l], bytes_of(s));
     }
 }
 
@@ -170,7 +178,7 @@ static bool untouched(const set *s)
     for (int i = 0; i < SUMS; i++)
         bits[i] = NOBODYS;
     for (int l = 0; l < GR__SIMT_LANES; l++)
-        if (memcmp(s->d[l], s->pending ? (const void *)bits : s->value[l], sizeof bits))
+        if (memcmp(s->d[l], s->pending ? (const void *)bits : s->value[l], bytes_of(s)))
             return false;
     return true;
 }
@@ -178,11 +186,12 @@ static bool untouched(const set *s)
 static void make(gr__simt_machine *m, struct gr__simt_warp_products *w, product *p, int rows_from)
 {
     float(*value)[SUMS] = w->set[p->set].value;
+    const int columns = 2 * w->set[p->set].sums;
     gr__simt_factors f;
-    float b[N][K], sum[GR__TENSOR_M][GR__TENSOR_N];
-    gather(m, p->a, p->major_a, rows_from, GR__TENSOR_M, &f.a[0][0]);
-    gather(m, p->b, p->major_b, 0, N, &b[0][0]);
-    for (int j = 0; j < N / 8; j++) {
+    float b[MOST][K], sum[GR__TENSOR_M][GR__TENSOR_N];
+    gather(m, p->a, p->major_a, p->bf16, rows_from, GR__TENSOR_M, &f.a[0][0]);
+    gather(m, p->b, p->major_b, p->bf16, 0, columns, &b[0][0]);
+    for (int j = 0; j < columns / 8; j++) {
         for (int k = 0; k < K; k++)
             for (int x = 0; x < 8; x++)
                 f.b[k][x] = b[8 * j + x][k];
@@ -190,7 +199,7 @@ static void make(gr__simt_machine *m, struct gr__simt_warp_products *w, product 
             const int l = i / 4, r = i % 4;
             sum[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2] = value[l][4 * j + r];
         }
-        gr__simt_tensor_core(sum, &f, GR__SIMT_MMA_F16, CAPABILITY);
+        gr__simt_tensor_core(sum, &f, p->bf16 ? GR__SIMT_MMA_BF16 : GR__SIMT_MMA_F16, CAPABILITY);
         for (int i = 0; i < 2 * GR__SIMT_LANES * 2; i++) {
             const int l = i / 4, r = i % 4;
             value[l][4 * j + r] = sum[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2];
@@ -222,15 +231,15 @@ static void do_product(gr__simt_machine *m, struct gr__simt_warp_products *w, co
     if (w->products == PRODUCTS)
         gr__simt_report(m, "wgmma: %s:%d is one more than the emulator has room for", file, g->line);
     check_operand(m, "a", first->a, first->major_a, rows_from, 16, w->count + 1, g);
-    check_operand(m, "b", first->b, first->major_b, 0, N, w->count + 1, g);
-    w->product[w->products++] = (product){first->a,  first->b, first->major_a, first->major_b, (int)(s - w->set),
-                                          w->groups, false,    g->file,        g->line};
+    check_operand(m, "b", first->b, first->major_b, 0, first->columns, w->count + 1, g);
+    w->product[w->products++] = (product){first->a,  first->b,    first->major_a, first->major_b, (int)(s - w->set),
+                                          w->groups, first->bf16, false,          g->file,        g->line};
     w->count++, w->file = g->file, w->line = g->line;
     w->operands = (w->operands + first->a) * 0x9E3779B97F4A7C15 + first->b;
     const uint32_t nobodys = NOBODYS;
     s->pending++;
     for (int l = 0; l < GR__SIMT_LANES; l++)
-        for (int i = 0; i < SUMS; i++)
+        for (int i = 0; i < s->sums; i++)
             memcpy(&s->d[l][i], &nobodys, sizeof nobodys);
     const bool now = m->order == GR__SIMT_RANDOM && gr__simt_random(m) % 2;
     for (int i = 0; now && i < w->products; i++)
@@ -250,7 +259,7 @@ static void finish(gr__simt_machine *m, struct gr__simt_warp_products *w, produc
     if (--s->pending)
         return;
     for (int l = 0; l < GR__SIMT_LANES; l++)
-        memcpy(s->d[l], s->value[l], sizeof s->value[l]);
+        memcpy(s->d[l], s->value[l], bytes_of(s));
 }
 
 static void do_wait(gr__simt_machine *m, struct gr__simt_warp_products *w, const gr__simt_thread *lane)

@@ -29,7 +29,7 @@ static __device__ void fill(uint16_t *s)
 
 static __device__ void multiply(float sum[64], const uint16_t *s, const uint16_t *b)
 {
-    gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s, 128, 256, GR_STRAIGHT),
+    gr_wgmma_f16<128, GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s, 128, 256, GR_STRAIGHT),
                                           gr_wgmma_operand(b, K * BOX * 2, 1024, GR_SWIZZLE_128));
 }
 
@@ -72,7 +72,7 @@ template <slip_of slip> static __global__ void product(float *c)
     if (slip == WARP_MISSING && threadIdx.x >= 96)
         return;
     if (slip != FENCE)
-        gr_wgmma_fence(sum);
+        gr_wgmma_fence<128>(sum);
     if (slip == SUMS)
         sum[63] = 1;
     if (slip == LANE)
@@ -82,7 +82,7 @@ template <slip_of slip> static __global__ void product(float *c)
     if (slip == OUTSIDE)
         b += 1024;
     if (slip == STRIDE || slip == SWIZZLE)
-        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(
+        gr_wgmma_f16<128, GR_K_MAJOR, GR_MN_MAJOR>(
             sum, gr_wgmma_operand(s, 128, slip == STRIDE ? 128 : 256, GR_STRAIGHT),
             gr_wgmma_operand(b, K * BOX * 2, 1024, slip == SWIZZLE ? GR_SWIZZLE_64 : GR_SWIZZLE_128));
     else
@@ -96,7 +96,7 @@ template <slip_of slip> static __global__ void product(float *c)
     if (slip == OPERAND && threadIdx.x == 7)
         s[9] = 0;
     if (slip != WAIT)
-        gr_wgmma_wait<0>(sum);
+        gr_wgmma_wait<0, 128>(sum);
     store(c, sum, 0.5f);
 }
 ENDS(product)

@@ -24,6 +24,7 @@ typedef struct {
     bool from_f16, from_bf16; /* of cast and overflow; the real type without */
     bool no_dx, no_db;        /* of dense_sgd and dense_adam: not wanted */
     int multiprocessors;      /* of the GPU that products are cut for */
+    bool wgmma;               /* which has it, where the device does */
     int updates;              /* how often the golden repeats an UPDATE; at least 1 */
     bool ties;                /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
     bool stray;               /* labels that are no class, too */

@@ -235,12 +235,20 @@ void trial_copy(trial *to, const trial *from, int buffer)
         trial_set(to, buffer, i, trial_get(from, buffer, i));
 }
 
-/* Scratch that a pass needs. It depends on shapes, options, tf32 and multiprocessors: there is nothing else. */
+/* What a kernel sees beside its tensors, but for memory: all that its scratch, too, may depend on. */
+static gr_exec plain_exec(const trial *t)
+{
+    return (gr_exec){.tf32 = t->tf32,
+                     .multiprocessors = t->row->multiprocessors,
+                     .wgmma = t->row->wgmma && (t->device ? t->device->wgmma : t->emulated)};
+}
+
+/* Scratch that a pass needs. It depends on shapes, options and plain_exec: there is nothing else. */
 static size_t scratch_size(const trial *t, const gr_kernel *kernel, gr_pass pass)
 {
     gr_call blind = t->call;
     gr_tensor copies[TRIAL_SLOTS];
-    gr_exec nothing = {.tf32 = t->tf32, .multiprocessors = t->row->multiprocessors};
+    gr_exec nothing = plain_exec(t);
     blind.exec = &nothing;
     for (int i = 0; i < TRIAL_SLOTS; i++) {
         copies[i] = t->buffers[i].t;
@@ -345,11 +353,10 @@ const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr
             memcpy(t->buffers[i].before, t->buffers[i].t.data, gr__bytes(&t->buffers[i].t));
     size_t bytes = scratch_size(t, kernel, pass);
     unsigned char *scratch = guarded(bytes, SCRATCH, GR_F32);
-    t->exec = (gr_exec){.pool = pool,
-                        .scratch = bytes ? scratch + GUARD : NULL,
-                        .state = &t->state,
-                        .tf32 = t->tf32,
-                        .multiprocessors = t->row->multiprocessors};
+    t->exec = plain_exec(t);
+    t->exec.pool = pool;
+    t->exec.scratch = bytes ? scratch + GUARD : NULL;
+    t->exec.state = &t->state;
     const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
     const char *wrong = NULL;
     if (t->device)

@@ -163,34 +163,41 @@ void expect_tma(uint32_t *out, const uint32_t *in)
             }
 }
 
-static void product(uint32_t *out, const uint32_t *in)
+static void product(uint32_t *out, const uint32_t *in, factor *of)
 {
     for (int i = 0; i < 64; i++)
         for (int j = 0; j < 64; j++) {
             double sum = 0;
             for (int k = 0; k < 16; k++) {
                 const int a = 16 * i + k, b = 64 * 16 + 128 * k + j;
-                sum += 2 * f16_factor(in[a / 2], a % 2) *
-                       (f16_factor(in[b / 2], b % 2) + 8192 * f16_factor(in[b / 2 + 32], b % 2));
+                sum += 2 * of(in[a / 2], a % 2) * (of(in[b / 2], b % 2) + 8192 * of(in[b / 2 + 32], b % 2));
             }
             out[64 * i + j] = bits_of((float)sum);
         }
 }
 void expect_wgmma_boxes(uint32_t *out, const uint32_t *in)
 {
-    product(out, in);
+    product(out, in, f16_factor);
 }
 void expect_wgmma_cores(uint32_t *out, const uint32_t *in)
 {
-    product(out, in);
+    product(out, in, f16_factor);
 }
 void expect_wgmma_64(uint32_t *out, const uint32_t *in)
 {
-    product(out, in);
+    product(out, in, f16_factor);
 }
 void expect_wgmma_32(uint32_t *out, const uint32_t *in)
 {
-    product(out, in);
+    product(out, in, f16_factor);
+}
+void expect_wgmma_rows(uint32_t *out, const uint32_t *in)
+{
+    product(out, in, f16_factor);
+}
+void expect_wgmma_bf16(uint32_t *out, const uint32_t *in)
+{
+    product(out, in, bf16_factor);
 }
 
 /* --- barriers ----------------------------------------------------------------------------------------------------- */

@@ -205,12 +205,12 @@ static __global__ void wgmma_boxes(uint32_t *out, const uint32_t *in)
     GR_DYN_SHARED(uint8_t, s);
     const uint8_t *b = lay_out<in_rows, in_boxes>(s, in);
     float sum[64] = {};
-    gr_wgmma_fence(sum);
+    gr_wgmma_fence<128>(sum);
     for (int time = 0; time < 2; time++)
-        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 32 * 2, 0, 1024, GR_SWIZZLE_128),
-                                              gr_wgmma_operand(b, 16 * 128, 1024, GR_SWIZZLE_128));
+        gr_wgmma_f16<128, GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 32 * 2, 0, 1024, GR_SWIZZLE_128),
+                                                   gr_wgmma_operand(b, 16 * 128, 1024, GR_SWIZZLE_128));
     gr_wgmma_commit();
-    gr_wgmma_wait<0>(sum);
+    gr_wgmma_wait<0, 128>(sum);
     put_sums(out, sum);
 }
 
@@ -229,11 +229,11 @@ static __global__ void wgmma_cores(uint32_t *out, const uint32_t *in)
     const uint8_t *b = lay_out<in_cores, in_halves>(s, in);
     float sum[64] = {};
     for (int time = 0; time < 2; time++) {
-        gr_wgmma_fence(sum);
-        gr_wgmma_f16<GR_K_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 128, 256, GR_STRAIGHT),
-                                             gr_wgmma_operand(b, 2048, 128, GR_STRAIGHT));
+        gr_wgmma_fence<128>(sum);
+        gr_wgmma_f16<128, GR_K_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 128, 256, GR_STRAIGHT),
+                                                  gr_wgmma_operand(b, 2048, 128, GR_STRAIGHT));
         gr_wgmma_commit();
-        gr_wgmma_wait<0>(sum);
+        gr_wgmma_wait<0, 128>(sum);
     }
     put_sums(out, sum);
 }
@@ -255,12 +255,12 @@ static __global__ void wgmma_64(uint32_t *out, const uint32_t *in)
     GR_DYN_SHARED(uint8_t, s);
     const uint8_t *b = lay_out<in_rows_64, in_boxes_64>(s, in);
     float sum[64] = {};
-    gr_wgmma_fence(sum);
+    gr_wgmma_fence<128>(sum);
     for (int time = 0; time < 2; time++)
-        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 16 * 2, 0, 512, GR_SWIZZLE_64),
-                                              gr_wgmma_operand(b, 16 * 64, 512, GR_SWIZZLE_64));
+        gr_wgmma_f16<128, GR_K_MAJOR, GR_MN_MAJOR>(sum, gr_wgmma_operand(s + 16 * 2, 0, 512, GR_SWIZZLE_64),
+                                                   gr_wgmma_operand(b, 16 * 64, 512, GR_SWIZZLE_64));
     gr_wgmma_commit();
-    gr_wgmma_wait<0>(sum);
+    gr_wgmma_wait<0, 128>(sum);
     put_sums(out, sum);
 }
 
@@ -278,24 +278,73 @@ static __global__ void wgmma_32(uint32_t *out, const uint32_t *in)
     GR_DYN_SHARED(uint8_t, s);
     const uint8_t *b = lay_out<in_boxes_32, in_rows_32>(s, in);
     float sum[64] = {};
-    gr_wgmma_fence(sum);
+    gr_wgmma_fence<128>(sum);
     for (int time = 0; time < 2; time++)
-        gr_wgmma_f16<GR_MN_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 16 * 32, 256, GR_SWIZZLE_32),
-                                              gr_wgmma_operand(b, 0, 256, GR_SWIZZLE_32));
+        gr_wgmma_f16<128, GR_MN_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(s, 16 * 32, 256, GR_SWIZZLE_32),
+                                                   gr_wgmma_operand(b, 0, 256, GR_SWIZZLE_32));
     gr_wgmma_commit();
-    gr_wgmma_wait<0>(sum);
+    gr_wgmma_wait<0, 128>(sum);
+    put_sums(out, sum);
+}
+
+/* As a product's operands lie: both in rows of 32, K-major, swizzled within 64 bytes; 64 columns at a time. */
+static __device__ int in_columns_64(int k, int j)
+{
+    return j * 64 + ((k / 8 ^ j / 2 % 4) * 16 + k % 8 * 2);
+}
+static __global__ void wgmma_rows(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_rows_64, in_columns_64>(s, in);
+    float sum[64] = {};
+    for (int half = 0; half < 2; half++) {
+        gr_wgmma_fence<64>(sum + 32 * half);
+        for (int time = 0; time < 2; time++)
+            gr_wgmma_f16<64, GR_K_MAJOR, GR_K_MAJOR>(sum + 32 * half,
+                                                     gr_wgmma_operand(s + 16 * 2, 0, 512, GR_SWIZZLE_64),
+                                                     gr_wgmma_operand(b + 64 * 64 * half, 0, 512, GR_SWIZZLE_64));
+        gr_wgmma_commit();
+        gr_wgmma_wait<0, 64>(sum + 32 * half);
+    }
+    put_sums(out, sum);
+}
+
+/* bf16, both MN-major in boxes of 64, swizzled within 128 bytes: all columns at once, then 64 and 64. */
+static __device__ int in_box(int i, int k)
+{
+    return k * 128 + ((i / 8 ^ k % 8) * 16 + i % 8 * 2);
+}
+static __global__ void wgmma_bf16(uint32_t *out, const uint32_t *in)
+{
+    GR_DYN_SHARED(uint8_t, s);
+    const uint8_t *b = lay_out<in_box, in_boxes>(s, in);
+    const uint64_t left = gr_wgmma_operand(s, 0, 1024, GR_SWIZZLE_128);
+    float sum[64] = {};
+    gr_wgmma_fence<128>(sum);
+    gr_wgmma_bf16<128, GR_MN_MAJOR, GR_MN_MAJOR>(sum, left, gr_wgmma_operand(b, 16 * 128, 1024, GR_SWIZZLE_128));
+    gr_wgmma_commit();
+    gr_wgmma_wait<0, 128>(sum);
+    for (int half = 0; half < 2; half++) {
+        gr_wgmma_fence<64>(sum + 32 * half);
+        gr_wgmma_bf16<64, GR_MN_MAJOR, GR_MN_MAJOR>(sum + 32 * half, left,
+                                                    gr_wgmma_operand(b + 16 * 128 * half, 0, 1024, GR_SWIZZLE_128));
+        gr_wgmma_commit();
+        gr_wgmma_wait<0, 64>(sum + 32 * half);
+    }
     put_sums(out, sum);
 }
 
 #define RUN_PRODUCT(name)                                                                \
     extern "C" void GR_CUDA(run_##name)(uint32_t * out, const uint32_t *in, void *queue) \
     {                                                                                    \
-        GR_LAUNCH(name, 1, 128, 64 * 128 + 2 * 16 * 128, queue, out, in);                \
+        GR_LAUNCH(name, 1, 128, 64 * 128 + 128 * 64, queue, out, in);                    \
     }
 RUN_PRODUCT(wgmma_boxes)
 RUN_PRODUCT(wgmma_cores)
 RUN_PRODUCT(wgmma_64)
 RUN_PRODUCT(wgmma_32)
+RUN_PRODUCT(wgmma_rows)
+RUN_PRODUCT(wgmma_bf16)
 
 /* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 

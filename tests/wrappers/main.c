@@ -76,10 +76,14 @@ static uint32_t HALF_INTS_ALL(uint64_t run, uint64_t i)
     return gr__f16_of(whole(run, 2 * i)) | (uint32_t)gr__f16_of(whole(run, 2 * i + 1)) << 16;
 }
 
+static uint32_t BF16_INTS_ALL(uint64_t run, uint64_t i)
+{
+    return gr__bf16_of(whole(run, 2 * i)) | (uint32_t)gr__bf16_of(whole(run, 2 * i + 1)) << 16;
+}
+
 static uint32_t BF16_INTS(uint64_t run, uint64_t i)
 {
-    return is_factor(i) ? gr__bf16_of(whole(run, 2 * i)) | (uint32_t)gr__bf16_of(whole(run, 2 * i + 1)) << 16
-                        : INTS(run, i);
+    return is_factor(i) ? BF16_INTS_ALL(run, i) : INTS(run, i);
 }
 
 static double between(uint64_t run, uint64_t i)

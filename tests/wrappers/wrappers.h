@@ -29,7 +29,7 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
  *               BF16S        pairs of bf16 between -1 and 1
  *               FLOATS       floats between -1 and 1
  *               HALF_INTS, BF16_INTS, INTS   whole numbers from -8 to 8: sums of products are exact in any order
- *               HALF_INTS_ALL  the same as HALF_INTS, but all words are factors
+ *               HALF_INTS_ALL, BF16_INTS_ALL  the same, but all words are factors
  *               EDGES        floats at the edges of the 16-bit types, and ties of tf32: subnormals, overflow, inf, NaN
  *   compare     BITS; FLOAT_BITS: the same, but one NaN is as good as another; a number n: d + n products, each rounded
  *               on the
@@ -53,6 +53,8 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
     WRAPPER(wgmma_cores, SM_90A, HALF_INTS_ALL, BITS) \
     WRAPPER(wgmma_64, SM_90A, HALF_INTS_ALL, BITS)    \
     WRAPPER(wgmma_32, SM_90A, HALF_INTS_ALL, BITS)    \
+    WRAPPER(wgmma_rows, SM_90A, HALF_INTS_ALL, BITS)  \
+    WRAPPER(wgmma_bf16, SM_90A, BF16_INTS_ALL, BITS)  \
     WRAPPER(to_f16, 75, EDGES, BITS)                  \
     WRAPPER(to_bf16, 75, EDGES, BITS)                 \
     WRAPPER(to_tf32, 80, EDGES, BITS)                 \

@@ -53,14 +53,14 @@ GR_DEVICE void order(stages *s, const gr_tensor_map *a, const gr_tensor_map *b, 
 /* This group's rows of the tile, from row on. */
 GR_DEVICE void multiply(float sum[64], const stages *s, int now, int row)
 {
-    gr_wgmma_fence(sum);
+    gr_wgmma_fence<TILE>(sum);
     for (int depth = 0; depth < STEP; depth += 16) {
         const uint64_t left = gr_wgmma_operand(&s->a[now][row][depth], 0, EIGHT, GR_SWIZZLE_128);
         const uint64_t right = gr_wgmma_operand(&s->b[now][0][depth], sizeof s->b[now][0], EIGHT, GR_SWIZZLE_128);
-        gr_wgmma_f16<GR_K_MAJOR, GR_MN_MAJOR>(sum, left, right);
+        gr_wgmma_f16<TILE, GR_K_MAJOR, GR_MN_MAJOR>(sum, left, right);
     }
     gr_wgmma_commit();
-    gr_wgmma_wait<0>(sum);
+    gr_wgmma_wait<0, TILE>(sum);
 }
 
 /* c[m,n] in floats, a[m,k] and b[k,n] in halves; m and n in whole tiles, k in steps */

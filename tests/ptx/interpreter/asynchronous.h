@@ -37,8 +37,9 @@ struct product {
 
 struct asynchronous {
     std::vector<mbarrier> barriers;
-    std::vector<tile> tiles; /* the oldest first */
-    uint64_t events;         /* arrivals, tiles that came: without one nobody who waits can go on */
+    std::vector<tile> tiles;     /* the oldest first */
+    std::vector<uint32_t> shown; /* of a thread: what it wrote to shared memory before that time is known to wgmma */
+    uint64_t events;             /* arrivals, tiles that came: without one nobody who waits can go on */
 };
 
 handler mbarrier_of(const statement &s); /* mbarrier.cc: init, arrive, try_wait; fence.proxy.async */
@@ -49,6 +50,9 @@ handler product_of(const statement &s);  /* wgmma.cc */
 mbarrier &mbarrier_at(warp &w, const instruction &i, unsigned lane, uint32_t at);
 /* So many bytes came: a phase may be complete. */
 void bytes_came(block *b, uint32_t barrier, uint32_t bytes);
+
+/* A lane wrote to shared memory: wgmma knows of it behind that lane's next fence.proxy.async. */
+void written_by_lane(warp &w, unsigned lane);
 
 /* Brings one tile, by the order that is asked for. False: none is on its way. */
 bool bring_tile(block *b);

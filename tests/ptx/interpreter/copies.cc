@@ -2,6 +2,7 @@
  * copies.cc - cp.async. Bytes land as late as the program allows, when their group is waited for, or at once; both are
  * right, and a program must not see which.
  */
+#include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/memory.h"
 #include "tests/ptx/interpreter/operations.h"
@@ -78,6 +79,7 @@ template <class F> static void finish(warp &w, mask m, F waited_for)
             bring(w, c);
         if (cell *cells = cells_of(w, c))
             watch_copy_end(w, c.lane, cells, c.size);
+        written_by_lane(w, c.lane);
     }
     w.copies.resize(kept);
 }

@@ -574,7 +574,8 @@ void decoder::product(handler run)
     const std::vector<operand> &o = now_->operands;
     i.aligned = true;
     if (now_->has("mma_async")) {
-        if (o.size() != 8 || o[0].parts.size() != 64 || o[3].bits != 1 || o[4].bits != 1 || o[5].bits != 1)
+        if (o.size() != 8 || (o[0].parts.size() != 32 && o[0].parts.size() != 64) || o[3].bits != 1 || o[4].bits != 1 ||
+            o[5].bits != 1)
             refuse("wgmma with other factors than 1");
         i.offset = (int64_t)to_->lists.size();
         to_->lists.emplace_back();
@@ -582,7 +583,7 @@ void decoder::product(handler run)
             to_->lists.back().push_back(destination(sum).at);
         add_sources(&i, o[1], 8);
         add_sources(&i, o[2], 8);
-        i.choice = (uint8_t)(o[6].bits | o[7].bits << 1);
+        i.choice = (uint8_t)(o[6].bits | o[7].bits << 1 | now_->has("bf16") << 2);
     } else if (!o.empty()) {
         add_sources(&i, o[0], 4);
     }

@@ -136,11 +136,18 @@ static void try_wait(warp &w, const instruction &i, mask m)
     });
 }
 
-/* Barriers that were made, and are known here, can be counted on by tiles. */
-static void fence(warp &w, const instruction &, mask)
+/* Barriers that were made, and are known here, can be counted on by tiles; what these lanes wrote, by wgmma. */
+static void fence(warp &w, const instruction &, mask m)
 {
     for (mbarrier &b : w.home->beside.barriers)
         b.fenced = true;
+    each_lane(m, [&](u32 l) { w.home->beside.shown[w.first + l] = w.time + 1; });
+}
+
+void written_by_lane(warp &w, unsigned lane)
+{
+    u32 &shown = w.home->beside.shown[w.first + lane];
+    shown = std::min(shown, w.time);
 }
 
 handler mbarrier_of(const statement &s)

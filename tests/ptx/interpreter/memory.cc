@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/operations.h"
 #include "tests/ptx/interpreter/settings.h"
@@ -186,8 +187,13 @@ template <access KIND, u32 SIZE> static void shared_addresses(warp &w, const ins
     for (u32 l = 0; l < LANES; l++)
         if (m >> l & 1)
             at[l] = good ? begin + (base[l] + offset) : shared_at(w, i, l, base[l] + offset, SIZE, KIND);
-    if (good && !w.home->watched.empty())
+    if (w.home->watched.empty())
+        return;
+    if (good)
         watch_lanes<space::SHARED, KIND, SIZE>(w, i, m, at, begin, w.home->watched.data());
+    for (u32 l = 0; KIND != access::READ && l < LANES; l++)
+        if (m >> l & 1)
+            written_by_lane(w, l);
 }
 
 template <access KIND, u32 SIZE> static void global_addresses(warp &w, const instruction &i, mask m, char *at[LANES])

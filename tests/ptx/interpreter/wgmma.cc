@@ -1,5 +1,6 @@
 /*
- * wgmma.cc - products that four warps make from shared memory: m64n128k16 of halves, float sums (PTX ISA 9.7.15). Of
+ * wgmma.cc - products that four warps make from shared memory: m64n64k16 and m64n128k16 of f16 or bf16, float sums (PTX ISA
+ * 9.7.15). Of
  * warp q of the four, lane l, register r = 4 j + 2 h + e: row 16 q + l / 4 + 8 h, column 8 j + 2 (l % 4) + e.
  *
  * A product is made at once: nvcc moves sums that are under way from register to register, and leaves it to ptxas to
@@ -15,7 +16,7 @@
 
 namespace ptx
 {
-enum { GROUP = 4 /* warps */, ROWS = 16 /* of a warp */, COLUMNS = 128, DEPTH = 16, PIECE = 16, HOPPER = 90 };
+enum { GROUP = 4 /* warps */, ROWS = 16 /* of a warp */, DEPTH = 16, PIECE = 16, HOPPER = 90 };
 
 /* --- operands (9.7.15.5.1.2) -------------------------------------------------------------------------------------- */
 
@@ -50,6 +51,12 @@ static u32 place_of(const layout &o, u32 m, u32 k)
     return swizzled(o.start + m / 8 * o.stride + m % 8 * o.across + k * 2, o.bits);
 }
 
+/* Whether wgmma knows what was written: by a tile, or by a thread that fenced behind it. */
+static bool is_shown(const warp &w, const cell &c)
+{
+    return is_of_a_tile(c) || c.write.time < w.home->beside.shown[c.write.thread];
+}
+
 /* All pieces of count rows (or columns) from first on, told to the detector of races by the lanes in turn. */
 static void read(warp &w, const instruction &i, const layout &o, u32 first, u32 count)
 {
@@ -57,22 +64,28 @@ static void read(warp &w, const instruction &i, const layout &o, u32 first, u32 
         const u32 m = first + (o.major_m ? n % count : n / DEPTH), k = o.major_m ? n / count : n % DEPTH;
         const u32 at = place_of(o, m, k), lane = n / 8 % LANES;
         shared_at(w, i, lane, at, PIECE, access::READ);
-        if (!w.home->watched.empty() && !is_of_a_tile(w.home->watched[at / 4]))
-            broken(w, i, lane, "reads what a thread wrote: only operands that TMA brought are looked at here");
+        if (!w.home->watched.empty() && !is_shown(w, w.home->watched[at / 4]))
+            broken(w, i, lane, "no fence.proxy.async between a thread's write and wgmma, which reads it");
     }
+}
+
+/* Of the sums; a lane holds half as many. */
+static u32 columns_of(const warp &w, const instruction &i)
+{
+    return (u32)w.home->code->lists[(size_t)i.offset].size() * 2;
 }
 
 static void read_operands(warp &w, const instruction &i, u64 a, u64 b)
 {
     read(w, i, layout_of(w, i, a, i.choice & 1), w.number % GROUP * ROWS, ROWS);
-    read(w, i, layout_of(w, i, b, i.choice >> 1 & 1), 0, COLUMNS);
+    read(w, i, layout_of(w, i, b, i.choice >> 1 & 1), 0, columns_of(w, i));
 }
 
-static float value(const warp &w, const layout &o, u32 m, u32 k)
+static float value(const warp &w, const layout &o, element of, u32 m, u32 k)
 {
     u16 bits;
     memcpy(&bits, w.home->shared.data() + place_of(o, m, k), sizeof bits);
-    return f16_value(bits);
+    return of == element::BF16 ? bf16_value(bits) : f16_value(bits);
 }
 
 /* --- instructions ------------------------------------------------------------------------------------------------- */
@@ -80,21 +93,22 @@ static float value(const warp &w, const layout &o, u32 m, u32 k)
 static void multiply(warp &w, const instruction &i, const layout &a, const layout &b)
 {
     const std::vector<place> &sums = w.home->code->lists[(size_t)i.offset];
+    const element of = i.choice & 4 ? element::BF16 : element::F16;
     float left[ROWS][DEPTH], right[DEPTH][8], d[ROWS][8];
     for (u32 m = 0; m < ROWS; m++)
         for (u32 k = 0; k < DEPTH; k++)
-            left[m][k] = value(w, a, w.number % GROUP * ROWS + m, k);
-    for (u32 j = 0; j < COLUMNS / 8; j++) {
+            left[m][k] = value(w, a, of, w.number % GROUP * ROWS + m, k);
+    for (u32 j = 0; j < columns_of(w, i) / 8; j++) {
         for (u32 k = 0; k < DEPTH; k++)
             for (u32 n = 0; n < 8; n++)
-                right[k][n] = value(w, b, 8 * j + n, k);
+                right[k][n] = value(w, b, of, 8 * j + n, k);
         const auto each = [&](auto f) {
             for (u32 r = 0; r < 4; r++)
                 for (u32 l = 0; l < LANES; l++)
                     f(w.row<u32>(sums[4 * j + r])[l], d[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2]);
         };
         each([](u32 &bits, float &sum) { sum = value_of<float>(bits); });
-        tensor_core(d, left[0], right, DEPTH, element::F16, HOPPER);
+        tensor_core(d, left[0], right, DEPTH, of, HOPPER);
         each([](u32 &bits, float &sum) { bits = bits_of(sum); });
     }
 }
@@ -142,8 +156,10 @@ static void wait(warp &w, const instruction &i, mask)
 
 handler product_of(const statement &s)
 {
-    if (s.opcode == "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16")
-        return make;
+    for (const char *shape : {"m64n64k16", "m64n128k16"})
+        for (const char *of : {".f32.f16.f16", ".f32.bf16.bf16"})
+            if (s.opcode == std::string("wgmma.mma_async.sync.aligned.") + shape + of)
+                return make;
     if (s.opcode == "wgmma.fence.sync.aligned")
         return fence;
     if (s.opcode == "wgmma.commit_group.sync.aligned")
