@@ -25,8 +25,7 @@
  * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
  *           dX.
  * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
- * Measured  H200, x[131072,64] floats, before a thread had several rows of 16 bytes under way: forward 45 us, backward
- *           83; its reading and writing at 42 and 47 % of a copy's.
+ * Measured  H200, x[131072,64] floats: forward 39 us, backward 67, 1.7 and 2.0 TB/s.
  */
 #include "kernels/cuda/moments.cuh"
 #include "kernels/cuda/reduce.cuh"

@@ -18,7 +18,7 @@
  * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w, m and v once read and once written.
- * Measured  H200, x[128,320000] w[320000,128]: 0.92 ms, 23 TFLOP/s and 1.4 TB/s.
+ * Measured  H200, w[320000,128] floats: 128 samples 0.88 ms, 25 TFLOP/s; 16 samples 0.33 ms, 3.1 TB/s.
  */
 #include "kernels/cuda/adam.cuh"
 #include "kernels/cuda/dense_update.cuh"

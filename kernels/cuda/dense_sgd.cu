@@ -17,7 +17,7 @@
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w is read and written once, against twice read, once written, and dW both, for the
  *           two operations apart.
- * Measured  H200, x[128,320000] w[320000,128]: 0.64 ms, 33 TFLOP/s and 1.0 TB/s.
+ * Measured  H200, w[320000,128] floats: 128 samples 0.60 ms, 35 TFLOP/s; 16 samples 0.16 ms, 2.3 TB/s.
  */
 #include "kernels/cuda/dense_update.cuh"
 
