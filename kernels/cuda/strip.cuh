@@ -28,19 +28,20 @@ template <class OPERAND, int LINES, int THREADS> struct strip {
     static const int COUNT = SHARE::COUNT, STEP = SHARE::STEP, ACROSS = SHARE::ACROSS;
     static const int TURN = ACROSS < 8 ? ACROSS : 8; /* places, 128 bytes of them or a row, among which pieces turn */
     static const int EIGHT_ROWS = ONE_BY_ONE ? 2 * TURN : TURN; /* how far they turn in eight rows */
-    static const int BOX = ONE_BY_ONE ? ACROSS : TURN; /* places of a row that lie side by side */
+    static const int BOX = ONE_BY_ONE ? ACROSS : TURN;          /* places of a row that lie side by side */
     static const int ROWS = SHARE::PIECES / ACROSS;
     static const int EMPTY = TURNED || SIDE_BY_SIDE ? 0 : LINES / QUAD;
     typename SHARE::PIECE at[SHARE::PIECES + EMPTY];
 };
 
-/* Where the piece at place across of a row lies in a strip. */
+/* Where the piece at place across of a row lies in a strip: the first BOX of all rows, then the next of all rows. */
 template <class STRIP> GR_DEVICE int strip_place(int row, int across)
 {
-    if (STRIP::TURNED)
-        return (across / STRIP::BOX * STRIP::ROWS + row) * STRIP::BOX +
-               (across % STRIP::BOX ^ row * STRIP::EIGHT_ROWS / 8 % STRIP::TURN);
-    return row * STRIP::ACROSS + across + (STRIP::SIDE_BY_SIDE ? 0 : row / QUAD);
+    if (!STRIP::TURNED)
+        return row * STRIP::ACROSS + across + (STRIP::SIDE_BY_SIDE ? 0 : row / QUAD);
+    const int box = STRIP::ACROSS > STRIP::BOX ? across / STRIP::BOX : 0;
+    const int turned = (across - box * STRIP::BOX) ^ row * STRIP::EIGHT_ROWS / 8 % STRIP::TURN;
+    return (box * STRIP::ROWS + row) * STRIP::BOX + turned;
 }
 
 /* A step's pieces: sent to the strip, or into registers. */

@@ -14,7 +14,7 @@ PACK, MACHINE_CODE, ZSTD = 0xBA55ED50, 2, 0x8000  # a container; a kind of entry
 MAX_THREADS, FRAME_SIZE, REGISTERS = 0x05, 0x11, 0x2F  # kinds of attributes
 WITH_SIZE = 0x04  # format of an attribute: the size of a value, then the value
 BRANCH, LOAD_LOCAL, STORE_LOCAL = 0x147, 0x183, 0x187
-PRODUCTS = {0x023: "FFMA", 0x03C: "HMMA"}
+PRODUCTS = {0x023: "FFMA", 0x03C: "HMMA", 0x1F0: "HGMMA"}
 
 Kernel = collections.namedtuple("Kernel", "arch name threads registers shared stack spills products loop")
 
