@@ -124,6 +124,17 @@ def wait_for(condition, seconds=60):
         time.sleep(0.005)
 
 
+def is_written(folder, pattern):
+    """Whether such a file has anything in it. Whether it can be written is tried out by one that goes again."""
+    for path in folder.glob(pattern):
+        try:
+            if path.stat().st_size:
+                return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
 def stop(process, number=signal.SIGINT):
     """Sends a signal; the exit code and what was printed."""
     process.send_signal(number)

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import unittest
 
-from cli import GRADUS, QUICK, ROW_KEYS, Case, stop, wait_for
+from cli import GRADUS, QUICK, ROW_KEYS, Case, is_written, stop, wait_for
 
 
 def tensors(path):
@@ -375,7 +375,7 @@ class Signals(Case):
                                      "--last-batch", "drop", "--json", "--log-updates", "log", "--save-weights", "w")
                 # updates are in the log: it trains; before that it stops without a row. Only the log's temporary lasts
                 # until the end; the weights' is there and gone while it is found out whether they can be written.
-                wait_for(lambda: any(f.stat().st_size for f in self.folder.glob("log.tmp.*")))
+                wait_for(lambda: is_written(self.folder, "log.tmp.*"))
                 code, out, err = stop(process, number)
                 self.assertEqual(code, 75)
                 row = json.loads(out.splitlines()[-1])
@@ -388,7 +388,7 @@ class Signals(Case):
     def test_what_a_killed_run_left_goes_with_the_next(self):
         words = ["train", "keras-mlp", "--batch", 500, "--log-updates", "log", "--save-weights", "w", "--updates"]
         process = self.start(*words, 1000000, "--last-batch", "drop")
-        wait_for(lambda: any(f.stat().st_size for f in self.folder.glob("log.tmp.*")))
+        wait_for(lambda: is_written(self.folder, "log.tmp.*"))
         process.kill()
         process.communicate()
         self.assertEqual(len(self.files()), 1)
