@@ -212,6 +212,12 @@ template <class X, class W> static void forward_shaped(const gr_call *call, cons
         launch_forward<typename OF::loose>(call, x, w);
 }
 
+/* Whether channels are few: forward has a kernel of its own then, and dW and db come from the winners, without dA. */
+static bool is_narrow(const shapes &g)
+{
+    return is_narrow(&g.conv, &g.pool);
+}
+
 /* By the kernel for few channels. */
 template <class E> static void forward_narrow(const gr_call *call, const shapes &g)
 {
@@ -222,7 +228,7 @@ template <class E> static void forward_narrow(const gr_call *call, const shapes 
 template <class E> static void forward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    if (is_narrow(&g.conv, &g.pool)) {
+    if (is_narrow(g)) {
         forward_narrow<typename narrow_element<E>::type>(call, g);
         return;
     }
@@ -236,16 +242,10 @@ template <class E> static void forward(const gr_call *call)
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
-/* Whether dW and db come from the winners, without dA. */
-static bool from_winners(const shapes &g)
-{
-    return is_narrow(&g.conv, &g.pool);
-}
-
 /* Whether anything is wanted that comes from dA. */
 static bool wants_products(const gr_call *call, const shapes &g)
 {
-    return call->d_in[0] || (call->d_in[1] && !from_winners(g));
+    return call->d_in[0] || (call->d_in[1] && !is_narrow(g));
 }
 
 /* Of dA: elements of a sample. */
@@ -267,8 +267,8 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const shapes g = shapes_of(call);
     if (pass == GR_FORWARD)
         return 0;
-    const size_t others = from_winners(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
-                                          : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
+    const size_t others = is_narrow(g) ? narrow_grad_w_scratch(call->exec, &g.conv, &g.pool, g.K)
+                                       : column_sums_scratch(g.pool.n * g.pool.p * g.pool.q, g.K);
     if (!wants_products(call, g))
         return others;
     const int64_t n = g.conv.n, slice = slice_samples<E>(call->exec, n, activation_of(g));
@@ -334,7 +334,7 @@ template <class E> static void backward_narrow(const gr_call *call, const shapes
 template <class E> static void backward(const gr_call *call)
 {
     const shapes g = shapes_of(call);
-    const bool narrow = from_winners(g);
+    const bool narrow = is_narrow(g);
     float *dw = elements<float>(call->d_in[1]), *db = elements<float>(call->d_in[2]);
     if (wants_products(call, g))
         products_backward<E>(call, g, narrow ? NULL : dw);
