@@ -37,11 +37,27 @@ typedef struct {
     int steps;    /* on each batch; 0: 5 */
 } gr_prox_options;
 
+/*
+ * Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/): the step of a matrix of weights is its
+ * Nesterov momentum, made nearly orthogonal. Filters count as matrices, a row each. Biases, scales and shifts, and the
+ * weights of the last layer go by SGD with Nesterov's momentum, at the same rate (others: gr_set_lr_scale).
+ */
+typedef struct {
+    double lr;            /* 0: 0.02 */
+    double momentum;      /* of matrices, in [0, 1); 0: 0.95; GR_ZERO: 0 */
+    double rest_momentum; /* of all others, in (0, 1); 0: 0.9 */
+    double weight_decay;  /* of matrices beside the step, of others part of the gradient */
+    int steps;            /* of the iteration towards an orthogonal matrix; 0: 5 */
+    bool normalise;       /* before its step a matrix is brought to the norm sqrt(outputs): for weights whose size does
+                             not matter, as batch normalisation follows */
+} gr_muon_options;
+
 gr_optimizer *gr_sgd(gr_context *ctx, gr_module *net, const gr_sgd_options *options);
 gr_optimizer *gr_adam(gr_context *ctx, gr_module *net, const gr_adam_options *options);
 
 gr_optimizer *gr_lars(gr_context *ctx, gr_module *net, const gr_lars_options *options);
 gr_optimizer *gr_prox(gr_context *ctx, gr_module *net, const gr_prox_options *options);
+gr_optimizer *gr_muon(gr_context *ctx, gr_module *net, const gr_muon_options *options);
 
 /* Weight decay for weights alone: none for biases, and for scales and shifts of batch normalisation. */
 bool gr_set_decay_weights_only(gr_optimizer *opt, bool on);

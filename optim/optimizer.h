@@ -15,6 +15,7 @@ enum { GR__MAX_MOMENTS = 2, GR__AVERAGES = 2 };
 /* Parameters that lie side by side and are treated alike. */
 typedef struct {
     gr_tensor *p, *g, *m[GR__MAX_MOMENTS]; /* 1-D, of the same count */
+    int first;                             /* its first parameter */
     bool vectors;                          /* biases, and scales and shifts of batch normalisation */
     double decay;                          /* how much of the weight decay applies */
 } gr_run;
@@ -42,6 +43,7 @@ struct gr_optimizer {
     gr_momentum_args sgd;
     gr_adam_args adam;
     gr_lars_args lars;
+    gr_muon_options muon;
     double gamma; /* of the conservative objective */
     int inner;    /* steps on one batch's objective; 1 for others */
     bool decay_weights_only;

@@ -36,7 +36,8 @@ static bool step_run(gr_optimizer *opt, int first, int end)
     const bool vectors = is_vector(list, first);
     const gr_segment *s = &list->slab->segments[first];
     const int64_t count = gr__slab_span(list->slab, first, end);
-    gr_run run = {.p = gr__slab_piece(list->slab->values, s->offset, 1, &count),
+    gr_run run = {.first = first,
+                  .p = gr__slab_piece(list->slab->values, s->offset, 1, &count),
                   .g = gr__slab_gradients(list->slab, first, end),
                   .vectors = vectors,
                   .decay = opt->decay_weights_only && vectors ? 0 : gr__decay_scale(opt, first)};

@@ -170,7 +170,7 @@ class Context:
         return self.call("gr_sequential", self, *layers, None, kind=Handle)
 
     def optimizer(self, name, net, lr):
-        """sgd, adam, lars or prox. Their options begin with the rate, and zero is the usual choice of all others."""
+        """sgd, adam, lars, muon or prox. Their options begin with the rate; zero is the usual choice of all others."""
         return self.call(f"gr_{name}", self, net, (ctypes.c_double * 64)(lr), kind=Handle)
 
     def forward(self, net, x):

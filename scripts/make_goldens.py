@@ -166,7 +166,7 @@ def draw_real(row, slot, stream, count):
     if slot.name == "norm" or row.op == "log":
         return (u + 1.5) * scale
     if slot.name in ("m", "v"):
-        square = slot.name == "v" and row.op not in ("momentum_step", "lars_step")
+        square = slot.name == "v" and row.op not in ("momentum_step", "lars_step", "nesterov_step")
         return np.zeros(count) if row.has("fresh") else u * 0.5 + 0.625 if square else u
     if slot.name.endswith("var"):
         return u * 0.5 + 0.625
@@ -501,6 +501,12 @@ def update(row, t):
         done = row.number("t", 3)
         mean = torch.optim.swa_utils.get_ema_avg_fn(min(row.number("factor", 0), (done - 1) / (done + 8)))
         t["average"] = mean(t["average"], t["p"], None)
+    elif row.op == "nesterov_step":
+        mu = row.number("factor", 0)
+        t["v"] = t["v"] * mu + t["g"]
+        t["d"] = t["g"].add(t["v"], alpha=mu)
+    elif row.op == "unit_norm":
+        t["x"] = t["x"] * (row.number("factor", 0) / (t["norm"][0] + 1e-7))
     elif row.op == "lookahead_step":
         t["slow"] = t["p"] = torch.lerp(t["slow"], t["p"], 1 - row.number("factor", 0))
     elif row.op == "unscale":

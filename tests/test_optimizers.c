@@ -118,6 +118,17 @@ static gr_optimizer *adam(const setting *s, double decay, bool decoupled)
     return gr_adam(s->ctx, s->net, &(gr_adam_options){.lr = 0.02, .adam = args});
 }
 
+static gr_optimizer *muon(const setting *s, bool normalised)
+{
+    return gr_muon(s->ctx, s->net,
+                   &(gr_muon_options){.lr = 0.05,
+                                      .momentum = 0.9,
+                                      .rest_momentum = 0.8,
+                                      .weight_decay = 0.02,
+                                      .steps = normalised ? 3 : 5,
+                                      .normalise = normalised});
+}
+
 static gr_optimizer *optimizer_named(const setting *s, const char *name)
 {
     gr_optimizer *opt = !strcmp(name, "sgd")                                 ? sgd(s, 0.2, 0, 0)
@@ -137,6 +148,8 @@ static gr_optimizer *optimizer_named(const setting *s, const char *name)
         opt = gr_lars(s->ctx, s->net, &(gr_lars_options){0.5, {.momentum = 0.9, .weight_decay = 0.01, .trust = 0.02}});
     else if (!strcmp(name, "prox"))
         opt = gr_prox(s->ctx, s->net, &(gr_prox_options){.lr = 0.1, .gamma = 2, .steps = 4});
+    else if (!strncmp(name, "muon", 4))
+        opt = muon(s, !strcmp(name, "muon_normalised"));
     if (strstr(name, "groups"))
         gr_set_decay_weights_only(opt, true);
     if (!strcmp(name, "clip"))
@@ -268,6 +281,46 @@ static void statistics_move_once(void **state)
     }
 }
 
+/*
+ * The weights [in,out] of a first layer, w, after a step of Muon at rate 1 along their own direction: the gradient of
+ * half the sum of their squares is what they are.
+ */
+static void muon_step_along(const char *device, int64_t in, int64_t out, double *w)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = device});
+    gr_module *net = gr_sequential(ctx, gr_dense_layer(ctx, &(gr_dense_options){.units = out}),
+                                   gr_dense_layer(ctx, &(gr_dense_options){.units = 2}), NULL);
+    gr_module_build(net, 1, &in);
+    put(gr_parameter(net, 0), w);
+    gr_optimizer *opt = gr_muon(ctx, net, &(gr_muon_options){.lr = 1});
+    assert_true(gr_backward(gr_l2_penalty(gr_parameter(net, 0), 0.5)) && gr_optimizer_step(opt));
+    get(gr_parameter(net, 0), w);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/*
+ * A tall matrix is multiplied from its other side: it moves as its transpose does, which has 9/4 as many outputs as
+ * inputs and so a step 3/2 as long. All four of its singular values are between 0.7 and 1.2 then.
+ */
+static void tall_matrices_move_as_wide_ones(void **state)
+{
+    (void)state;
+    const char *const devices[] = {"ref", "cpu", "simt"};
+    for (int k = 0; k < 3; k++) {
+        double before[36], tall[36], wide[36], squares = 0;
+        for (int i = 0; i < 36; i++)
+            before[i] = tall[i] = wide[i % 4 * 9 + i / 4] = sin(1 + i * i);
+        muon_step_along(devices[k], 9, 4, tall);
+        muon_step_along(devices[k], 4, 9, wide);
+        for (int i = 0; i < 36; i++) {
+            const double step = before[i] - tall[i], other = before[i] - wide[i % 4 * 9 + i / 4];
+            assert_true(fabs(step - other / 1.5) < (k == 0 ? 1e-12 : 1e-5));
+            squares += step * step;
+        }
+        assert_true(squares > 4 * 0.7 * 0.7 && squares < 4 * 1.2 * 1.2);
+    }
+}
+
 /* SAM leaves no trace of its climb: with a rate too small to count, not a bit of a weight changes. */
 static void sam_returns_to_the_bit(void **state)
 {
@@ -299,7 +352,8 @@ static void sam_returns_to_the_bit(void **state)
 static void an_overflow_leaves_no_trace(void **state)
 {
     (void)state;
-    const char *const names[] = {"momentum", "adamw", "lars", "clip", "sam", "sam_adam", "prox"};
+    const char *const names[] = {"momentum", "adamw", "lars", "clip",           "sam",
+                                 "sam_adam", "prox",  "muon", "muon_normalised"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         setting s = {.ctx = gr_open(&(gr_options){.precision = GR_PRECISION_FP16})};
         double before[WEIGHTS], after[WEIGHTS], next[WEIGHTS], rows[ROWS * FEATURES];
@@ -365,6 +419,10 @@ static void refusals(void **state)
     refused(s.ctx, "trust -1");
     assert_null(gr_prox(s.ctx, s.net, &(gr_prox_options){.gamma = -1}));
     refused(s.ctx, "gamma -1");
+    assert_null(gr_muon(s.ctx, s.net, &(gr_muon_options){.momentum = 1}));
+    refused(s.ctx, "momentum 1");
+    assert_null(gr_muon(s.ctx, s.net, &(gr_muon_options){.steps = -1}));
+    refused(s.ctx, "-1 steps");
     gr_optimizer *prox = gr_prox(s.ctx, s.net, NULL), *plain = sgd(&s, 0.1, 0, 0);
     assert_false(gr_set_sam(prox, 0.1));
     refused(s.ctx, "another optimizer");
@@ -387,6 +445,7 @@ int main(void)
         cmocka_unit_test(schedules_follow_pytorch),
         cmocka_unit_test(rates_follow_the_batch),
         cmocka_unit_test(statistics_move_once),
+        cmocka_unit_test(tall_matrices_move_as_wide_ones),
         cmocka_unit_test(sam_returns_to_the_bit),
         cmocka_unit_test(an_overflow_leaves_no_trace),
         cmocka_unit_test(without_memory_there_is_no_update),

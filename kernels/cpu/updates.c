@@ -231,3 +231,65 @@ void GR_CPU(ema_step_forward)(const gr_call *call)
     if (!state->skip)
         gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), ema_chunk, &job);
 }
+
+typedef struct {
+    int64_t count;
+    float momentum;
+    bool skip;
+    float *v, *d;   /* [count] */
+    const float *g; /* [count] */
+} nesterov_job;
+
+INLINE void nesterov(const void *arg, int64_t i, int64_t n)
+{
+    const nesterov_job *job = arg;
+    const vec g = vec_load_n(job->g + i, n), v = job->momentum * vec_load_n(job->v + i, n) + g;
+    if (!job->skip)
+        vec_store_n(job->v + i, v, n);
+    vec_store_n(job->d + i, g + job->momentum * v, n);
+}
+
+static void nesterov_chunk(void *arg, int64_t chunk)
+{
+    const nesterov_job *job = arg;
+    each_vector(nesterov, job, job->count, chunk);
+}
+
+void GR_CPU(nesterov_step_forward)(const gr_call *call)
+{
+    nesterov_job job = {.count = call->in[0]->count,
+                        .momentum = (float)((const gr_factor_args *)call->options)->factor,
+                        .skip = call->exec->state->skip != 0,
+                        .v = gr__f32(call->in[0]),
+                        .d = gr__f32(call->out[0]),
+                        .g = gr__f32(call->in[1])};
+    gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), nesterov_chunk, &job);
+}
+
+typedef struct {
+    int64_t count;
+    float factor;
+    float *x; /* [count] */
+} unit_job;
+
+INLINE void unit(const void *arg, int64_t i, int64_t n)
+{
+    const unit_job *job = arg;
+    vec_store_n(job->x + i, job->factor * vec_load_n(job->x + i, n), n);
+}
+
+static void unit_chunk(void *arg, int64_t chunk)
+{
+    const unit_job *job = arg;
+    each_vector(unit, job, job->count, chunk);
+}
+
+void GR_CPU(unit_norm_forward)(const gr_call *call)
+{
+    const double length = ((const gr_factor_args *)call->options)->factor;
+    unit_job job = {.count = call->in[0]->count,
+                    .factor = (float)(length / ((double)gr__f32(call->in[1])[0] + 1e-7)),
+                    .x = gr__f32(call->in[0])};
+    if (!call->exec->state->skip)
+        gr_parallel_for(call->exec, ceil_div(job.count, CHUNK), unit_chunk, &job);
+}

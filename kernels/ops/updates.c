@@ -114,6 +114,32 @@ bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit)
 }
 
 /*
+ * The direction of SGD with Nesterov's momentum, in the form of gr_momentum_step, for who makes something else of it
+ * before the step.
+ */
+gr_tensor *gr_nesterov_step(gr_tensor *v, gr_tensor *g, double momentum)
+{
+    gr_build call;
+    if (!gr__begin(&call, nesterov_step, &(gr_factor_args){momentum}, v, g))
+        return NULL;
+    if (!(momentum >= 0 && momentum < 1))
+        return gr__op_fail(&call, "momentum %g; it lies in [0, 1)", momentum);
+    if (!gr__check_same_count(&call, 1, "g") || !gr__op_output(&call, 0, g->ndim, g->shape))
+        return NULL;
+    return gr__op_run(&call);
+}
+
+bool gr_unit_norm(gr_tensor *x, gr_tensor *norm, double length)
+{
+    gr_build call;
+    if (!gr__begin(&call, unit_norm, &(gr_factor_args){length}, x, norm))
+        return false;
+    if (!(length > 0 && isfinite(length)))
+        return gr__op_fail(&call, "a length of %g; it must be a positive number", length);
+    return gr__check_scalar(&call, 1, "norm") && gr__op_run(&call);
+}
+
+/*
  * The first half of sharpness-aware minimisation (Foret, Kleiner, Mobahi, Neyshabur 2021, equation 2 with p = 2):
  * norm, a scalar, is that of all gradients together.
  */

@@ -95,6 +95,15 @@ bool gr_prox_step(gr_tensor *p, gr_tensor *g, gr_tensor *anchor, const gr_prox_a
 bool gr_clip_norm(gr_tensor *g, gr_tensor *norm, double limit);
 
 /*
+ * v = mu v + g, and the result d = g + mu v, of g's shape: what gr_momentum_step with Nesterov's momentum subtracts. v
+ * of a skipped update stays; d is made all the same. NULL on error.
+ */
+gr_tensor *gr_nesterov_step(gr_tensor *v, gr_tensor *g, double momentum);
+
+/* x, whose norm is the scalar norm (gr_global_norm), is brought to this length; in a skipped update it stays. */
+bool gr_unit_norm(gr_tensor *x, gr_tensor *norm, double length);
+
+/*
  * Sharpness-aware minimisation (Foret et al. 2021): climb keeps p in saved and moves it by rho along the gradient, norm
  * being that of all gradients together; return takes it back, to the bit.
  */

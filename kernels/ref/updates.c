@@ -16,6 +16,8 @@
  *   sam_return     p = saved
  *   ema_step       average += share (p - average), share = 1 - min(decay, (t - 1) / (t + 8)), t applied updates
  *   lookahead_step slow += (1 - decay) (p - slow); p = slow
+ *   nesterov_step  v = mu v + g; d = g + mu v, d in a skipped update as well
+ *   unit_norm      x *= length / (norm + 1e-7)
  *   clip_norm      g *= min(1, limit / (norm + 1e-6)); a norm that is no number makes no number of g
  */
 #include "kernels/ref/adam.h"
@@ -124,6 +126,27 @@ void GR_REF(lookahead_step_forward)(const gr_call *call)
     real *p = reals(call->in[1]);    /* [count] */
     for (int64_t i = 0; i < call->in[0]->count; i++)
         p[i] = slow[i] = (real)((wide)slow[i] + share * ((wide)p[i] - (wide)slow[i]));
+}
+
+void GR_REF(nesterov_step_forward)(const gr_call *call)
+{
+    const wide mu = ((const gr_factor_args *)call->options)->factor;
+    real *v = reals(call->in[0]), *d = reals(call->out[0]); /* [count] */
+    const real *g = reals(call->in[1]);                     /* [count] */
+    for (int64_t i = 0; i < call->in[0]->count; i++) {
+        const wide velocity = mu * (wide)v[i] + (wide)g[i];
+        d[i] = (real)((wide)g[i] + mu * velocity);
+        if (!call->exec->state->skip)
+            v[i] = (real)velocity;
+    }
+}
+
+void GR_REF(unit_norm_forward)(const gr_call *call)
+{
+    const wide factor = ((const gr_factor_args *)call->options)->factor / ((wide)reals(call->in[1])[0] + 1e-7);
+    real *x = reals(call->in[0]); /* [count] */
+    for (int64_t i = 0; !call->exec->state->skip && i < call->in[0]->count; i++)
+        x[i] = (real)(factor * (wide)x[i]);
 }
 
 void GR_REF(clip_norm_forward)(const gr_call *call)

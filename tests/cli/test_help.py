@@ -67,8 +67,9 @@ class Help(Case):
         lines = self.gradus("train", "--list").out.splitlines()
         self.assertLessEqual(max(map(len, lines)), WIDTH)
         names = [line.split()[0] for line in lines]
-        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "cifar10-normalised", "cifar10-94", "keras-mlp",
-                                 "mnist-mlp", "fashion-mlp", "resnet18-cifar", "resnet18-article", "own-pictures"])
+        self.assertEqual(names, ["cats-vs-dogs", "cifar10-cnn", "cifar10-normalised", "cifar10-94",
+                                 "cifar10-94-muon", "keras-mlp", "mnist-mlp", "fashion-mlp", "resnet18-cifar",
+                                 "resnet18-article", "own-pictures"])
         text = " ".join(self.gradus("train", "cats-vs-dogs", "--explain").out.split())
         for words in ("validates on its training set", "re-saves the resized pictures as JPEG", "numeric", "n // batch",
                       "375 at batch size 16, 45 at 128", "2.4 points"):

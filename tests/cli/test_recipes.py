@@ -49,6 +49,16 @@ class Options(Case):
                            "none").row()
         self.assertEqual([bare[key] for key in (*self.NAMING, "label_smoothing", "lookahead")], [None] * 6)
 
+    def test_a_recipe_of_its_own_optimizer(self):
+        """cifar10-94-muon has numbers for Muon; in other recipes it has its usual ones."""
+        run = ["train", "cifar10-94-muon", *self.RUN[2:]]
+        row = self.gradus(*run).row()
+        self.assertEqual([row[key] for key in ("optimizer", "lr", "momentum", "rest_momentum", "muon_steps",
+                                               "muon_normalise", "lr_scale")],
+                         ["muon", 0.24, 0.6, 0.85, 3, True, "conv1.bias,bn*.bias=442;dense1.weight=6.9"])
+        other = self.gradus(*self.RUN, "--optimizer", "muon").row()
+        self.assertEqual((other["lr"], other["momentum"], other["muon_steps"]), (0.02, 0.95, 5))
+
     def test_a_recipe_is_its_text(self):
         run = ["train", "cifar10-normalised", "--procedural", "--batch", 4, "--updates", 3, "--no-evaluation", "--json"]
         text = self.gradus(*run, "--model", MODELS / "cifar10-normalised.txt").row()
@@ -56,6 +66,8 @@ class Options(Case):
 
     def test_mistakes(self):
         self.refused(2, *self.RUN, "--lr-scale", "bn*.bias", names=["names and a number above 0"])
+        self.refused(2, *self.RUN, "--lr-scale", "bn*.bias=64;dense1.weight", names=["names and a number above 0"])
+        self.refused(2, *self.RUN, "--lr-scale", "bn*.bias=64;norm=2", names=['"norm"', "there are conv1.weight"])
         self.refused(2, *self.RUN, "--lr-scale", "norm=2", names=['"norm"', "there are conv1.weight"])
         for text in ("5", "5:1", "5:0.5:", "5:0.5:grow", "0:0.5", "x:0.5", "5:0.5:grows:x"):
             self.refused(2, *self.RUN, "--lookahead", text, names=["such as 5:0.5", f'"{text}"'])

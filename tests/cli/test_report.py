@@ -236,12 +236,12 @@ class Drawn(Report):
         self.assertIn("measured before the run", " ".join(self.data("page.html")["sweeps"][0]["machine"]))
 
     def test_lines_that_end_together(self):
-        names = ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")
+        names = ("sgd", "momentum", "adam", "adamw", "lars", "muon", "sam", "prox")
         self.sweep("a", [row(o, b, 1, 0.7 + 0.0001 * i) for i, o in enumerate(names) for b in (16, 32, 64)])
         self.report("a")
         found = self.open("page.html")
-        self.look(found, 7)
-        self.assertEqual([view["ends"] for view in found["views"]], [7, 7])
+        self.look(found, 8)
+        self.assertEqual([view["ends"] for view in found["views"]], [8, 8])
 
     def test_marks_keep_off_names(self):
         at_59 = 0.59  # as a run of Keras with SGD at 32

@@ -126,10 +126,10 @@ class Row(Case):
         words = ["train", "mnist-mlp", "--procedural", "--updates", 2, "--batch", 8, "--no-evaluation", "--json"]
         rows = {
             o: self.gradus(*words, "--optimizer", o).row()
-            for o in ("sgd", "momentum", "adam", "adamw", "lars", "sam", "prox")
+            for o in ("sgd", "momentum", "adam", "adamw", "lars", "muon", "sam", "prox")
         }
         wanted = {"momentum": ("momentum", 0.9), "adamw": ("weight_decay", 0.01), "lars": ("lars_trust", 0.001),
-                  "sam": ("sam_rho", 0.05), "prox": ("prox_steps", 5)}
+                  "muon": ("muon_steps", 5), "sam": ("sam_rho", 0.05), "prox": ("prox_steps", 5)}
         for optimizer, (key, value) in wanted.items():
             self.assertEqual(rows[optimizer][key], value)
             self.assertIn(rows["sgd"][key], (0.0, None))

@@ -4,8 +4,8 @@
   make_optimizers.py        (needs PyTorch)
 
 The network is Dense 7, tanh, Dense 3 on rows of 5 features; rows, labels and first weights are formulas that
-test_optimizers.c has too. LARS, SAM, the conservative objective and Keras' Adam, which torch.optim has not, are written
-out.
+test_optimizers.c has too. LARS, SAM, the conservative objective and Keras' Adam, which torch.optim has not, and Muon,
+which computes in bfloat16 there, are written out.
 """
 import math, os
 
@@ -85,6 +85,33 @@ def lars_update(optimizer, p, data, trust, decay):
     return loss.item()
 
 
+def orthogonal(d, steps):
+    """The iteration of https://kellerjordan.github.io/posts/muon/, d being [outputs, inputs]."""
+    x = d / (d.norm() + 1e-7)
+    x = x if d.shape[0] <= d.shape[1] else x.T
+    for _ in range(steps):
+        a = x @ x.T
+        x = 3.4445 * x + (-4.7750 * a + 2.0315 * a @ a) @ x
+    return x if d.shape[0] <= d.shape[1] else x.T
+
+
+def muon_update(optimizer, velocity, p, data, normalise, steps):
+    """The first weights by Muon at 0.05, momentum 0.9, decay 0.02; optimizer has all others."""
+    optimizer.zero_grad()
+    p[0].grad = None
+    loss = loss_of(p, data)
+    loss.backward()
+    with torch.no_grad():
+        w, g = p[0].T, p[0].grad.T  # [outputs, inputs]
+        velocity.mul_(0.9).add_(g)
+        x = orthogonal(g + 0.9 * velocity, steps)
+        if normalise:
+            w.mul_(len(w) ** 0.5 / (w.norm() + 1e-7))
+        w.sub_(0.05 * (0.02 * w + max(1, w.shape[0] / w.shape[1]) ** 0.5 * x))
+    optimizer.step()
+    return loss.item()
+
+
 def prox_update(p, data, lr, gamma, steps):
     """Li et al. 2014: gradient descent on loss + gamma/2 |w - w0|^2, w0 being the weights before the update."""
     anchor, first = [w.detach().clone() for w in p], None
@@ -138,13 +165,18 @@ def stepper(name, p):
     if name in ("sam", "sam_adam"):
         optimizer = sgd(p, 0.1, momentum=0.9) if name == "sam" else torch.optim.Adam(p, 0.02)
         return lambda data: sam_update(optimizer, p, data, 0.2)
+    if name in ("muon", "muon_normalised"):
+        optimizer = sgd(p[1:], 0.05, momentum=0.8, nesterov=True, weight_decay=0.02)
+        velocity = torch.zeros(HIDDEN, FEATURES)
+        return lambda data: muon_update(optimizer, velocity, p, data, *((True, 3) if name != "muon" else (False, 5)))
     if name == "prox":
         return lambda data: prox_update(p, data, 0.1, 2.0, 4)
     return lambda data: keras_adam_update(state, p, data, 0.02)
 
 
 OPTIMIZERS = ["sgd", "momentum", "nesterov_decay", "adam", "keras_adam", "adam_decay", "adamw", "adamw_groups",
-              "momentum_groups", "clip", "lars", "sam", "sam_adam", "prox"]
+              "momentum_groups", "clip", "lars", "sam", "sam_adam", "prox",
+              "muon", "muon_normalised"]
 
 
 def run(name):

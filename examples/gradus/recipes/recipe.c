@@ -25,10 +25,10 @@ const recipe *recipe_find(const char *name, const char *command)
 
 const recipe_optimizer *recipe_optimizer_named(const recipe *r, const char *name)
 {
-    int i = 0;
-    while (i + 1 < RECIPE_OPTIMIZERS && strcmp(r->optimizers[i].name, name) != 0)
-        i++;
-    return &r->optimizers[i];
+    for (int i = 0; i < RECIPE_OPTIMIZERS; i++)
+        if (r->optimizers[i].name && strcmp(r->optimizers[i].name, name) == 0)
+            return &r->optimizers[i];
+    return NULL;
 }
 
 const double *recipe_number(const recipe_optimizer *o, const char *parameter)

@@ -29,12 +29,12 @@ typedef struct {
 
 /* What a recipe has for an optimizer; the others take theirs from the one that they are like. */
 typedef struct {
-    const char *name; /* "sgd", "adam" */
+    const char *name;
     double lr;
-    recipe_setting numbers[4]; /* ends with one without a name */
+    recipe_setting numbers[6]; /* ends with one without a name */
 } recipe_optimizer;
 
-enum { RECIPE_OPTIMIZERS = 2 };
+enum { RECIPE_OPTIMIZERS = 3 };
 
 typedef struct {
     const char *name, *title, *source;
@@ -49,8 +49,8 @@ typedef struct {
     const char *published_augment; /* what --augment published stands for; NULL: nothing was published */
     int classes;                   /* that its network tells apart; 0: as many as the data have */
     gr_module *(*net)(gr_context *ctx, int classes);
-    const char *optimizer; /* the usual one */
-    recipe_optimizer optimizers[RECIPE_OPTIMIZERS];
+    const char *optimizer;                          /* the usual one */
+    recipe_optimizer optimizers[RECIPE_OPTIMIZERS]; /* sgd and adam at least */
     gr_schedule_kind lr_schedule;
     recipe_option options[6];     /* for what nobody asks otherwise; ends with one without a name */
     recipe_option net_options[5]; /* the same of options that name parameters: not with --model */
@@ -67,7 +67,7 @@ extern const recipe recipes[]; /* ends with one without a name */
 /* The recipe of that name. NULL, with a complaint on stderr, for another name or none. */
 const recipe *recipe_find(const char *name, const char *command);
 
-/* What it has for sgd or adam. */
+/* What it has for the optimizer of that name: sgd and adam always; NULL: nothing. */
 const recipe_optimizer *recipe_optimizer_named(const recipe *r, const char *name);
 
 /* Its value for a parameter; NULL: it has none. */

@@ -1,6 +1,6 @@
 /* --- chart.js: one chart. Series differ by colour, dash and marker; their names stand at the ends of lines. --- */
 
-const DASHES = [null, '7 3', '2 2.5', '9 3 2 3', '14 4', '4 2 1 2 1 2', '1 3'];
+const DASHES = [null, '7 3', '2 2.5', '9 3 2 3', '14 4', '4 2 1 2 1 2', '1 3', '12 3 4 3'];
 const MARKERS = ['circle', 'square', 'triangle', 'diamond', 'drop', 'plus', 'star', 'bar'];
 
 /* The outline of a marker around 0, 0, of an area that goes with size squared. */

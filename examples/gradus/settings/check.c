@@ -219,9 +219,10 @@ static int check_transfer(const settings *s, const char *command)
     char names[NAMES_SIZE];
     double scale;
     int64_t epochs;
-    if (s->lr_scale && !read_named_number(s->lr_scale, names, &scale))
-        return complain(GR_USAGE, command, "--lr-scale \"%s\": names and a number above 0, such as bn*.bias=64",
-                        s->lr_scale);
+    for (const char *rest = s->lr_scale; rest && *rest;)
+        if (!read_lr_scale(&rest, names, &scale))
+            return complain(GR_USAGE, command, "--lr-scale \"%s\": names and a number above 0, such as bn*.bias=64",
+                            s->lr_scale);
     if (s->freeze_after && !read_freeze_after(s->freeze_after, names, &epochs))
         return complain(GR_USAGE, command, "--freeze-after \"%s\": names and a number of epochs, such as conv1.bias=3",
                         s->freeze_after);

@@ -38,6 +38,22 @@ static const parameter lars_trust = {
     .name = "lars-trust", .metavar = "X", .type = OPTION_POSITIVE, .help = "an update's size beside the weights'"};
 static const parameter sam_rho = {
     .name = "sam-rho", .metavar = "X", .type = OPTION_POSITIVE, .help = "how far it climbs"};
+static const parameter muon_steps = {.name = "muon-steps",
+                                     .metavar = "N",
+                                     .type = OPTION_COUNT,
+                                     .help = "of the iteration that makes a matrix orthogonal",
+                                     .high = 100};
+static const parameter muon_normalise = {.name = "muon-normalise",
+                                         .metavar = "X",
+                                         .type = OPTION_FLAG,
+                                         .help = "bring each matrix to the norm sqrt(outputs) before its step",
+                                         .of_recipe = true};
+static const parameter rest_momentum = {.name = "rest-momentum",
+                                        .metavar = "X",
+                                        .type = OPTION_POSITIVE,
+                                        .help = "Nesterov's, of biases, scales and the last layer, which go by SGD",
+                                        .below = 1,
+                                        .of_recipe = true};
 static const parameter prox_gamma = {
     .name = "prox-gamma", .metavar = "X", .type = OPTION_POSITIVE, .help = "its pull towards where the update began"};
 static const parameter prox_steps = {
@@ -78,6 +94,17 @@ static gr_optimizer *make_lars(gr_context *ctx, gr_module *net, double lr, const
 {
     return gr_lars(ctx, net,
                    &(gr_lars_options){.lr = lr, .lars = {.momentum = v[0], .weight_decay = v[1], .trust = v[2]}});
+}
+
+static gr_optimizer *make_muon(gr_context *ctx, gr_module *net, double lr, const double *v)
+{
+    return gr_muon(ctx, net,
+                   &(gr_muon_options){.lr = lr,
+                                      .momentum = v[0] > 0 ? v[0] : GR_ZERO,
+                                      .weight_decay = v[1],
+                                      .steps = (int)v[2],
+                                      .normalise = v[3] > 0,
+                                      .rest_momentum = v[4]});
 }
 
 static gr_optimizer *make_prox(gr_context *ctx, gr_module *net, double lr, const double *v)
@@ -125,6 +152,15 @@ const optimizer optimizers[] = {
      .lr = 1, /* its rates are relative to the weights, not to the network */
      .parameters = {{&momentum, 0.9}, {&weight_decay, 0}, {&lars_trust, 0.001}},
      .make = make_lars},
+    {.name = "muon",
+     .help = "orthogonal steps of matrices, SGD for the rest",
+     .label = "Muon",
+     .colour = "#5d3a9b",
+     .like = "adam",
+     .lr = 0.02, /* its steps are as large as orthogonal matrices, whatever the gradient */
+     .parameters =
+         {{&momentum, 0.95}, {&weight_decay, 0}, {&muon_steps, 5}, {&muon_normalise, 0}, {&rest_momentum, 0.9}},
+     .make = make_muon},
     {.name = "sam",
      .help = "momentum, sharpness-aware: two passes over each batch",
      .label = "SAM",

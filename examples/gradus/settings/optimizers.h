@@ -36,8 +36,9 @@ typedef struct {
     const char *name;           /* as --optimizer takes it */
     const char *help;           /* a few words behind the name; "": none */
     const char *label, *colour; /* in pictures; the colours can be told apart by colour-blind readers too */
-    const char *like;           /* the optimizer of a recipe whose numbers it takes: sgd or adam */
-    double lr;                  /* its learning rate; 0: the recipe's for like */
+    const char *like;           /* the optimizer of a recipe whose numbers it takes, unless the recipe knows it by name:
+                                   sgd or adam */
+    double lr;                  /* its learning rate where the recipe does not know it by name; 0: that for like */
     optimizer_parameter parameters[OPTIMIZER_PARAMETERS + 1]; /* ends with one without a parameter */
     /* Makes it; values in the order of parameters. */
     gr_optimizer *(*make)(gr_context *ctx, gr_module *net, double lr, const double *values);

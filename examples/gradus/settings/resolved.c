@@ -44,10 +44,14 @@ static const char *read_names(const char *text, char names[NAMES_SIZE])
     return equals + 1;
 }
 
-bool read_named_number(const char *text, char names[NAMES_SIZE], double *number)
+bool read_lr_scale(const char **text, char names[NAMES_SIZE], double *scale)
 {
-    const char *rest = read_names(text, names);
-    return rest && parse_positive(rest, number);
+    char piece[NAMES_SIZE];
+    const size_t length = strcspn(*text, ";");
+    snprintf(piece, sizeof piece, "%.*s", (int)length, *text);
+    *text += length + ((*text)[length] != '\0');
+    const char *rest = length < sizeof piece ? read_names(piece, names) : NULL;
+    return rest && parse_positive(rest, scale);
 }
 
 bool read_freeze_after(const char *text, char names[NAMES_SIZE], int64_t *epochs)
@@ -93,9 +97,22 @@ static amount asked_for(const settings *asked, const char *name)
     return option_number(&parameter_options()[parameter_place(name)], asked->parameters);
 }
 
+/* What a recipe has for an optimizer, by its own name or by that of the one that it is like. */
+static const recipe_optimizer *numbers_of(const recipe *r, const optimizer *o)
+{
+    const recipe_optimizer *own = recipe_optimizer_named(r, o->name);
+    return own ? own : recipe_optimizer_named(r, o->like);
+}
+
+static double usual_rate(const recipe *r, const optimizer *o)
+{
+    const recipe_optimizer *own = recipe_optimizer_named(r, o->name);
+    return own ? own->lr : o->lr > 0 ? o->lr : recipe_optimizer_named(r, o->like)->lr;
+}
+
 void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o, double values[OPTIMIZER_PARAMETERS])
 {
-    const recipe_optimizer *of_recipe = recipe_optimizer_named(r, o->like);
+    const recipe_optimizer *of_recipe = numbers_of(r, o);
     for (int i = 0; o->parameters[i].parameter; i++) {
         const parameter *p = o->parameters[i].parameter;
         const amount given = asked_for(asked, p->name);
@@ -109,8 +126,7 @@ void resolve_parameters(const settings *asked, const recipe *r, const optimizer 
 static void resolve_optimizer(resolved *s)
 {
     const optimizer *o = s->optimizer = settings_optimizers(&s->asked, s->recipe).list[0];
-    const double usual = o->lr > 0 ? o->lr : recipe_optimizer_named(s->recipe, o->like)->lr;
-    s->lr = s->asked.lr > 0 ? s->asked.lr : usual;
+    s->lr = s->asked.lr > 0 ? s->asked.lr : usual_rate(s->recipe, o);
     s->base_batch = s->asked.base_batch;
     if (s->asked.lr_rule.given)
         s->lr = gr_lr_for_batch((gr_lr_rule)s->asked.lr_rule.value, s->lr, s->batch, s->base_batch);
@@ -269,14 +285,14 @@ static void set_head_lr(gr_optimizer *opt, gr_module *net, double scale)
 }
 
 /* The rate alone: what decay takes from a parameter in an update is rate times decay. */
-static void set_lr_scale(gr_optimizer *opt, const char *text)
+static void set_lr_scales(gr_optimizer *opt, const char *text)
 {
     char names[NAMES_SIZE];
     double scale;
-    if (!read_named_number(text, names, &scale))
-        return;
-    gr_set_lr_scale(opt, names, scale);
-    gr_set_decay_scale(opt, names, 1 / scale);
+    while (*text && read_lr_scale(&text, names, &scale)) {
+        gr_set_lr_scale(opt, names, scale);
+        gr_set_decay_scale(opt, names, 1 / scale);
+    }
 }
 
 gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *net)
@@ -285,7 +301,7 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
     if (s->asked.head_lr > 0)
         set_head_lr(opt, net, s->asked.head_lr / s->lr);
     if (s->asked.lr_scale)
-        set_lr_scale(opt, s->asked.lr_scale);
+        set_lr_scales(opt, s->asked.lr_scale);
     gr_set_clip(opt, s->asked.clip_norm);
     gr_set_lookahead(opt, &s->lookahead);
     gr_set_ema(opt, s->asked.ema);

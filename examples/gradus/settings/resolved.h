@@ -43,10 +43,13 @@ settings settings_shared(const settings *asked, const recipe *r);
 void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o,
                         double values[OPTIMIZER_PARAMETERS]);
 
-/* "bn*.bias=64": the names before the last "=", and the number above 0 behind it. False: text is not of this form. */
-bool read_named_number(const char *text, char names[NAMES_SIZE], double *number);
+/*
+ * "bn*.bias=64;fc1.weight=2", piece by piece: the names before the last "=" of the first, and the number above 0 behind
+ * it; text goes to the next. False: the piece is not of this form.
+ */
+bool read_lr_scale(const char **text, char names[NAMES_SIZE], double *scale);
 
-/* The same of a number of epochs. */
+/* One such piece with a number of epochs. */
 bool read_freeze_after(const char *text, char names[NAMES_SIZE], int64_t *epochs);
 
 /* "5:0.5", "5:0.5:grows" or "none". False: text is not of these forms. */

@@ -118,7 +118,7 @@ const option settings_protocol[] = {
                 "behind every N updates slow = DECAY slow + (1 - DECAY) weights, and the weights become the slow ones, "
                 "such as 5:0.5; grows: DECAY times the cube of the share of the run that is done; none: not (default: "
                 "the recipe's)"),
-    TEXT_OPTION("lr-scale", "NAMES=X", AT(lr_scale),
+    TEXT_OPTION("lr-scale", "NAMES=X[;...]", AT(lr_scale),
                 "the parameters of these names learn at X times the rate, with the weight decay of all, such as "
                 "bn*.bias=64"),
     TEXT_OPTION("freeze-after", "NAMES=EPOCHS", AT(freeze_after),

@@ -51,7 +51,7 @@ typedef struct {
     int64_t replace_head;
     double head_lr, ema;
     const char *lookahead;               /* read_lookahead */
-    const char *lr_scale, *freeze_after; /* read_named_number */
+    const char *lr_scale, *freeze_after; /* read_lr_scale, read_freeze_after */
     const char *whiten;
     choice device, precision;
     int64_t memory_limit;
