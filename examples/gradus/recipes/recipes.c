@@ -295,8 +295,8 @@ const recipe recipes[] = {
              "optimizer  Muon 0.24 for filters: momentum 0.6, three steps of the iteration, each matrix brought to "
              "the norm sqrt(filters) before its step; for all others SGD, Nesterov's momentum 0.85: weights of the "
              "last layer at 1.66, biases at 106 (--lr-scale); weight decay 0.004 an update",
-             "schedule   8 epochs, batch size 2000, shuffled; the rate falls to 0 in a straight line; the first layer's "
-             "bias stays as it is behind 3 epochs (--freeze-after)"},
+             "schedule   8 epochs, batch size 2000, shuffled; the rate falls to 0 in a straight line; the first "
+             "layer's bias stays as it is behind 3 epochs (--freeze-after)"},
         .oddities =
             {"The publication sums losses over the batch and divides logits by 256, with weights of the last layer of "
              "deviation 1; here losses are means and logits are divided by 9: 0.67 (9 / 256)^2 2000 = 1.66 and "
