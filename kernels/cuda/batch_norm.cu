@@ -9,10 +9,11 @@
  *   dX = gamma[c] s[c] (dz - dbeta[c] / n - h dgamma[c] / n)       (Ioffe and Szegedy 2015, section 3, put together)
  *   dX = gamma[c] s[c] dz                                          where m and v are given: they do not depend on x
  *
- * Launch    three each way; the first and the third by blocks of 256 threads as columns.cuh lays them over x[n,C], at
- *           most two for each multiprocessor of a large GPU, which so has them all at once, and every thread as many
- *           rows as the others. A thread brings 16 bytes of a row, and of each tensor 4 rows (the means 8) before it
- *           needs the first: 32 KiB under way to a multiprocessor.
+ * Launch    three each way; the first and the third by blocks of 256 threads as columns.cuh lays them over x[n,C]: at
+ *           most 256 in the first, whatever the GPU, so that sums are the same on all, and two for each multiprocessor
+ *           in the third, which so has them all at once; every thread has as many rows as the others. A thread brings
+ *           16 bytes of a row, and of each tensor 4 rows (the means 8) before it needs the first: 32 KiB under way to
+ *           a multiprocessor.
  *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch
  *             2  eight channels to a block: the chunks put together, each thread its own at once
  *             3  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
@@ -34,7 +35,7 @@ enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR }; /* inputs */
 enum {
     CHUNKS = 256, /* of sums, at most */
     LEAST_ROWS = 4,
-    WRITERS = 264 /* blocks: two for each of 132 multiprocessors */
+    WRITERS = 2 /* blocks for each multiprocessor */
 };
 enum { AT_ONCE = 4, MOMENTS_AT_ONCE = 8 }; /* rows of each tensor that a thread has under way */
 enum {
@@ -53,7 +54,8 @@ template <class E> static plan plan_of(const gr_call *call)
     const gr_tensor *x = call->in[X];
     const int64_t C = x->shape[x->ndim - 1], n = x->count / C;
     const int V = columns_per_thread(C, piece<E>::COUNT);
-    return {columns_over(n, C, V, LEAST_ROWS, CHUNKS), columns_over(n, C, V, 1, WRITERS)};
+    return {columns_over(n, C, V, LEAST_ROWS, CHUNKS),
+            columns_over(n, C, V, 1, (int64_t)WRITERS * call->exec->multiprocessors)};
 }
 
 static unsigned blocks_together(const plan &f)
