@@ -153,8 +153,11 @@ uint64_t gr_seed(const gr_context *ctx)
 const char *gr_precision_name(const gr_context *ctx)
 {
     const gr_type compute = gr_compute_type(ctx);
-    if (ctx && ctx->options.precision == GR_PRECISION_TF32)
+    const gr_precision asked = ctx ? ctx->options.precision : GR_PRECISION_DEFAULT;
+    if (asked == GR_PRECISION_TF32)
         return "tf32";
+    if (asked == GR_PRECISION_BF16X3 || asked == GR_PRECISION_BF16X6)
+        return asked == GR_PRECISION_BF16X3 ? "bf16x3" : "bf16x6";
     return compute == GR_F16 ? "fp16" : compute == GR_BF16 ? "bf16" : compute == GR_F64 ? "fp64" : "fp32";
 }
 

@@ -53,6 +53,10 @@ typedef enum { GR_F32 = 1, GR_F64, GR_F16, GR_BF16, GR_U8, GR_I32, GR_I64, GR_TY
  * TF32 stores floats only; convolutions and dense layers round them to tf32 (8 bits of exponent, 10 of fraction) where
  * they multiply them, on tensor cores, and sum in floats: on "cuda", from compute capability 8.0 on, and "simt".
  *
+ * BF16X3 and BF16X6 store floats only; convolutions and dense layers split them into two or three pieces of bf16 and
+ * add up three or six products of pieces for one, the larger number within twice the error of fp32: on "cpu", where the
+ * processor has AMX.
+ *
  * No value is also one of gr_type: gr_open refuses GR_BF16, gr_tensor_new refuses GR_PRECISION_BF16.
  */
 typedef enum {
@@ -61,7 +65,9 @@ typedef enum {
     GR_PRECISION_FP64,
     GR_PRECISION_FP16,
     GR_PRECISION_BF16,
-    GR_PRECISION_TF32
+    GR_PRECISION_TF32,
+    GR_PRECISION_BF16X3,
+    GR_PRECISION_BF16X6
 } gr_precision;
 
 /*
@@ -127,7 +133,7 @@ const char *gr_isa_name(const gr_context *ctx);
 const char *gr_isa(int i);
 int gr_thread_count(const gr_context *ctx);
 uint64_t gr_seed(const gr_context *ctx);
-const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16", "bf16" or "tf32" */
+const char *gr_precision_name(const gr_context *ctx); /* "fp32", "fp64", "fp16", "bf16", "tf32", "bf16x3", "bf16x6" */
 gr_type gr_real(const gr_context *ctx);               /* type of parameters: GR_F32, or GR_F64 on ref */
 gr_type
 gr_compute_type(const gr_context *ctx); /* type of activations: GR_F16 or GR_BF16 under mixed precision, else gr_real */

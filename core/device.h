@@ -35,6 +35,7 @@ struct gr_device {
     bool reads_host;      /* its kernels may read any memory of the host's */
     bool without_bf16;    /* it cannot multiply bf16 */
     bool tf32;            /* it can multiply tf32 factors: gr_exec.tf32 */
+    bool pieces;          /* it can multiply floats by pieces of bf16: gr_exec.pieces */
     int multiprocessors;  /* of a GPU: gr_exec.multiprocessors */
     bool wgmma;           /* a GPU that has these instructions, and code for them: gr_exec.wgmma */
 

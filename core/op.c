@@ -136,6 +136,11 @@ static void run_pass(const gr_kernel *kernel, const gr_call *call, gr_pass pass)
         gr__float_mode_end(mode);
 }
 
+static int pieces_of(gr_precision p)
+{
+    return p == GR_PRECISION_BF16X3 ? 2 : p == GR_PRECISION_BF16X6 ? 3 : 0;
+}
+
 bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass)
 {
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
@@ -143,6 +148,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
                     .queue = ctx->device->queue,
                     .state = ctx->device_state,
                     .tf32 = ctx->options.precision == GR_PRECISION_TF32,
+                    .pieces = pieces_of(ctx->options.precision),
                     .multiprocessors = ctx->device->multiprocessors,
                     .wgmma = ctx->device->wgmma};
     call->exec = &exec;

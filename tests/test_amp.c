@@ -1,12 +1,13 @@
 /*
  * test_amp.c - mixed precision: what is half, casts once a step, the loss scale, skipped updates, the stuck scale; and
- * tf32: what is rounded, who refuses it.
+ * tf32, and bf16x3 and bf16x6: what is rounded or left out, who refuses it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,7 +271,7 @@ static void tf32_is_refused_where_there_is_none(void **state)
         assert_non_null(strstr(gr_error_text(ctx), "use fp32, or the device cuda"));
         gr_close(ctx);
     }
-    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_TF32 + 1});
+    gr_context *ctx = gr_open(&(gr_options){.device = "simt", .precision = GR_PRECISION_BF16X6 + 1});
     assert_non_null(strstr(gr_error_text(ctx), "GR_PRECISION_TF32"));
     assert_int_equal(gr_close(ctx), GR_USAGE);
 }
@@ -283,6 +284,84 @@ static void tf32_follows_floats(void **state)
         distance(open_session("simt", GR_PRECISION_TF32, ADAM), open_session("cpu", GR_PRECISION_FP32, ADAM), EMULATED);
     assert_true(d > 0x1p-10 / 64);
     assert_true(d < 0x1p-10);
+}
+
+/* What GRADUS_CPU was is found again by the other tests. */
+static gr_context *open_in_pieces(const char *isa, gr_precision precision)
+{
+    const char *before = getenv("GRADUS_CPU");
+    char *kept = before ? strdup(before) : NULL;
+    setenv("GRADUS_CPU", isa, 1);
+    gr_context *ctx = gr_open(&(gr_options){.precision = precision});
+    if (kept)
+        setenv("GRADUS_CPU", kept, 1);
+    else
+        unsetenv("GRADUS_CPU");
+    free(kept);
+    return ctx;
+}
+
+/*
+ * 1 + 2^-9 is two pieces, and the product of second ones is what bf16x3 leaves out; 2^-18 more is a third piece, which
+ * it does not have.
+ */
+static void factors_are_split_into_pieces(void **state)
+{
+    (void)state;
+    const float two = 1 + 0x1p-9f, three = two + 0x1p-18f;
+    gr_context *x3 = open_in_pieces("amx-emulated", GR_PRECISION_BF16X3);
+    gr_context *x6 = open_in_pieces("amx-emulated", GR_PRECISION_BF16X6);
+    assert_string_equal(gr_precision_name(x3), "bf16x3");
+    assert_string_equal(gr_precision_name(x6), "bf16x6");
+    assert_int_equal(gr_compute_type(x6), GR_F32);
+    for (int op = 0; op < 2; op++) {
+        const answer a = multiplied(x3, op, two, two, two), b = multiplied(x6, op, two, two, two);
+        assert_true(a.y == 1 + 0x1p-8f && a.dx == a.y && a.dw == a.y && a.db == two);
+        assert_true(b.y == two * two && b.dx == b.y && b.dw == b.y && b.db == two);
+        assert_true(multiplied(x3, op, three, 1, 1).y == two && multiplied(x3, op, 1, 1, three).db == three);
+        const answer c = multiplied(x6, op, three, 1, three), d = multiplied(x6, op, 1, -three, three);
+        assert_true(c.y == three && c.dx == three && c.db == three && d.y == -three && d.dw == three);
+    }
+    assert_int_equal(gr_close(x3), 0);
+    assert_int_equal(gr_close(x6), 0);
+}
+
+/* Pieces of other signs, and those that are zero, meet no infinity; the largest float has pieces that are finite. */
+static void what_is_not_finite_stays_so_in_pieces(void **state)
+{
+    (void)state;
+    for (gr_precision precision = GR_PRECISION_BF16X3; precision <= GR_PRECISION_BF16X6; precision++) {
+        gr_context *ctx = open_in_pieces("amx-emulated", precision);
+        for (int op = 0; op < 2; op++) {
+            assert_true(multiplied(ctx, op, INFINITY, 1, 1).y == INFINITY);
+            assert_true(multiplied(ctx, op, 1.9999f, -INFINITY, 1).y == -INFINITY);
+            assert_true(multiplied(ctx, op, INFINITY, -INFINITY, 1000.3f).y == -INFINITY);
+            assert_true(multiplied(ctx, op, 1, -1000.3f, INFINITY).dx == -INFINITY);
+            assert_true(isnan(multiplied(ctx, op, INFINITY, 0, 1).y));
+            assert_true(isnan(multiplied(ctx, op, 1, 1, NAN).dx) && isnan(multiplied(ctx, op, NAN, 0, 1).y));
+            assert_true(multiplied(ctx, op, 0x1.ff8p127f, 1, 1).y == 0x1.ff8p127f);
+            assert_true(precision == GR_PRECISION_BF16X3 || multiplied(ctx, op, FLT_MAX, 1, 1).y == FLT_MAX);
+        }
+        assert_int_equal(gr_close(ctx), 0);
+    }
+}
+
+static void pieces_are_refused_where_there_are_no_tiles(void **state)
+{
+    (void)state;
+    for (gr_precision precision = GR_PRECISION_BF16X3; precision <= GR_PRECISION_BF16X6; precision++) {
+        gr_context *plain = open_in_pieces("plain", precision), *pairs = open_in_pieces("bf16-emulated", precision);
+        gr_context *ref = gr_open(&(gr_options){.device = "ref", .precision = precision});
+        gr_context *simt = gr_open(&(gr_options){.device = "simt", .precision = precision});
+        assert_non_null(strstr(gr_error_text(plain), "use fp32, or GRADUS_CPU=amx-emulated"));
+        assert_non_null(strstr(gr_error_text(pairs), "use fp32, or GRADUS_CPU=amx-emulated"));
+        assert_non_null(strstr(gr_error_text(ref), "use fp32, or the device cpu"));
+        assert_non_null(strstr(gr_error_text(simt), "use fp32, or the device cpu"));
+        assert_int_equal(gr_close(plain), GR_USAGE);
+        assert_int_equal(gr_close(pairs), GR_USAGE);
+        assert_int_equal(gr_close(ref), GR_USAGE);
+        assert_int_equal(gr_close(simt), GR_USAGE);
+    }
 }
 
 /* Activations are halves, parameters and their gradients floats; the loss is a float. */
@@ -677,6 +756,9 @@ int main(void)
         cmocka_unit_test(what_is_not_finite_stays_so_in_tf32),
         cmocka_unit_test(tf32_is_refused_where_there_is_none),
         cmocka_unit_test(tf32_follows_floats),
+        cmocka_unit_test(factors_are_split_into_pieces),
+        cmocka_unit_test(what_is_not_finite_stays_so_in_pieces),
+        cmocka_unit_test(pieces_are_refused_where_there_are_no_tiles),
         cmocka_unit_test(types_are_the_policy),
         cmocka_unit_test(weights_are_rounded_as_they_are_read),
         cmocka_unit_test(each_tensor_is_cast_once_a_step),

@@ -73,18 +73,20 @@ static const struct {
     bool (*supported)(void);
     const gr_kernel *kernels, *beneath; /* where kernels have none; NULL: the reference serves */
     const gr_probes *probes;
+    bool pieces; /* its order of summing is such that pieces of bf16 make products of floats */
 } instruction_sets[] = {
 #if defined(GRADUS_WITH_VECTORS)
-    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
-    {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes},
-    {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes},
+    {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes, true},
+    {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes, false},
+    {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes, false},
 #endif
-    {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes},
+    {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes, false},
 #if defined(GRADUS_WITH_VECTORS)
-    {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes},
+    {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes,
+     false},
 #endif
-    {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
-    {"bf16-emulated", has_plain, gr__cpu_bf16_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes},
+    {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes, true},
+    {"bf16-emulated", has_plain, gr__cpu_bf16_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes, false},
 };
 
 enum { SETS = sizeof instruction_sets / sizeof *instruction_sets };
@@ -156,6 +158,7 @@ gr_device *gr__cpu_device(int threads, const char **why)
                               .cast = &gr__ops[GR_OP_cast],
                               .kernels = cpu->kernels,
                               .probes = instruction_sets[set].probes,
+                              .pieces = instruction_sets[set].pieces,
                               .pool = pool,
                               .close = close_cpu};
     gr__use_host_memory(&cpu->device);

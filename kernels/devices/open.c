@@ -23,7 +23,24 @@ static gr_device *open_cuda(const char *which, gr_precision precision, const cha
 
 static bool is_precision(gr_precision p)
 {
-    return p == GR_PRECISION_DEFAULT || (p >= GR_PRECISION_FP32 && p <= GR_PRECISION_TF32);
+    return p == GR_PRECISION_DEFAULT || (p >= GR_PRECISION_FP32 && p <= GR_PRECISION_BF16X6);
+}
+
+static bool is_in_pieces(gr_precision p)
+{
+    return p == GR_PRECISION_BF16X3 || p == GR_PRECISION_BF16X6;
+}
+
+/* The device cpu, if its kernels can compute in the precision. */
+static gr_device *open_cpu(const gr_options *o, const char **why)
+{
+    gr_device *device = gr__cpu_device(o->threads, why);
+    if (!device || !is_in_pieces(o->precision) || device->pieces)
+        return device;
+    *why = "bf16x3 and bf16x6 are for AMX's tiles, which this processor does not have or GRADUS_CPU leaves out; use "
+           "fp32, or GRADUS_CPU=amx-emulated, which gives the same bits slowly";
+    device->close(device);
+    return NULL;
 }
 
 /* The device; NULL as in kernels.h. */
@@ -38,11 +55,14 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     else if (!is_precision(o->precision))
         *why = "gr_options.precision is no gr_precision (GR_F32, GR_BF16 and the like are types of tensors); there are "
                "GR_PRECISION_FP32, GR_PRECISION_FP16, GR_PRECISION_BF16, on the devices cuda and simt "
-               "GR_PRECISION_TF32, and on the device ref GR_PRECISION_FP64";
+               "GR_PRECISION_TF32, on the device cpu GR_PRECISION_BF16X3 and GR_PRECISION_BF16X6, and on the device "
+               "ref GR_PRECISION_FP64";
     else if (!ref && o->precision == GR_PRECISION_FP64)
         *why = "it computes in fp32; for fp64 use the device ref";
     else if (!simt && !cuda && o->precision == GR_PRECISION_TF32)
         *why = "tf32 is for tensor cores, and it has none; use fp32, or the device cuda, or simt, which emulates them";
+    else if ((ref || simt || cuda) && is_in_pieces(o->precision))
+        *why = "bf16x3 and bf16x6 are for the device cpu and AMX's tiles; use fp32, or the device cpu";
     else if (o->allocator && (simt || cuda))
         *why = "gr_options.allocator lends the host's memory, and its kernels may run behind the host; use the device "
                "cpu or ref";
@@ -57,7 +77,7 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
     if (cuda)
         return open_cuda(name[4] == ':' ? name + 5 : NULL, o->precision, why);
     const bool wide = o->precision == GR_PRECISION_DEFAULT || o->precision == GR_PRECISION_FP64;
-    return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : gr__cpu_device(o->threads, why);
+    return ref ? gr__ref_device(wide ? GR_F64 : GR_F32, why) : open_cpu(o, why);
 }
 
 gr_context *gr_open(const gr_options *options)

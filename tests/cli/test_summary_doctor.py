@@ -69,6 +69,10 @@ class Doctor(Case):
         for name in sets:  # each can be forced, and does not change what is there
             forced = json.loads(self.gradus("doctor", "--json", GRADUS_CPU=name).out)
             self.assertEqual((forced["instruction_set_used"], forced["instruction_sets"].split()), (name, sets))
+            self.assertEqual(forced["bf16x3_and_bf16x6"],
+                             "tile instructions" if name == "amx" else "no: there are no tiles of AMX")
+        twin = json.loads(self.gradus("doctor", "--json", GRADUS_CPU="amx-emulated").out)
+        self.assertEqual(twin["bf16x3_and_bf16x6"], "their twin in C, slowly")
         self.assertGreaterEqual(int(facts["threads"]), 1)
         self.assertIsInstance(facts["missing"], list)
 

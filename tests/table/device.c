@@ -64,22 +64,26 @@ static bool has_cuda_tf32(void)
 
 const table_device table_devices[] = {
 #if defined(GRADUS_WITH_CUDA)
-    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false, false, false},
-    {"cuda-tf32", GR_F32, gr__cuda_kernels, false, has_cuda_tf32, cuda, false, false, true},
+    {"cuda", GR_F32, gr__cuda_kernels, false, has_cuda, cuda, false, false, false, 0},
+    {"cuda-tf32", GR_F32, gr__cuda_kernels, false, has_cuda_tf32, cuda, false, false, true, 0},
 #endif
-    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, false},
-    {"simt-tf32", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, true},
-    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false, false, false},
-    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false, false, false},
-    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false, false, false},
+    {"simt", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, false, 0},
+    {"simt-tf32", GR_F32, gr__simt_kernels, false, NULL, NULL, true, false, true, 0},
+    {"ref-f64", GR_F64, gr__ref_f64_kernels, false, NULL, NULL, false, false, false, 0},
+    {"ref-f32", GR_F32, gr__ref_f32_kernels, false, NULL, NULL, false, false, false, 0},
+    {"plain", GR_F32, gr__cpu_plain_kernels, true, NULL, NULL, false, false, false, 0},
 #if defined(__x86_64__)
-    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false, false},
-    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false, false},
-    {"avx512-bf16", GR_F32, gr__cpu_avx512_bf16_kernels, true, has_avx512_bf16, NULL, false, true, false},
-    {"amx", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, true, false},
+    {"avx2", GR_F32, gr__cpu_avx2_kernels, true, has_avx2, NULL, false, false, false, 0},
+    {"avx512", GR_F32, gr__cpu_avx512_kernels, true, has_avx512, NULL, false, false, false, 0},
+    {"avx512-bf16", GR_F32, gr__cpu_avx512_bf16_kernels, true, has_avx512_bf16, NULL, false, true, false, 0},
+    {"amx", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, true, false, 0},
+    {"amx-bf16x3", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, false, false, 2},
+    {"amx-bf16x6", GR_F32, gr__cpu_amx_kernels, true, has_amx, NULL, false, false, false, 3},
 #endif
-    {"amx-emulated", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, true, false},
-    {"bf16-emulated", GR_F32, gr__cpu_bf16_emulated_kernels, true, NULL, NULL, false, true, false},
+    {"amx-emulated", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, true, false, 0},
+    {"amx-emulated-bf16x3", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, false, false, 2},
+    {"amx-emulated-bf16x6", GR_F32, gr__cpu_amx_emulated_kernels, true, NULL, NULL, false, false, false, 3},
+    {"bf16-emulated", GR_F32, gr__cpu_bf16_emulated_kernels, true, NULL, NULL, false, true, false, 0},
 };
 
 const int table_device_count = sizeof table_devices / sizeof *table_devices;

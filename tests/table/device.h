@@ -9,7 +9,8 @@
 enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
 
 typedef struct {
-    const char *name; /* "ref-f64", "ref-f32", an instruction set, "simt", "simt-tf32", "cuda", "cuda-tf32" */
+    const char
+        *name; /* "ref-f64", "ref-f32", an instruction set, "amx-bf16x3", "simt", "simt-tf32", "cuda" and the like */
     gr_type real;
     const gr_kernel *kernels;
     bool threads;               /* its kernels use a pool */
@@ -18,6 +19,7 @@ typedef struct {
     bool emulated;              /* threads of a block can take turns in several orders */
     bool halves;                /* it has kernels for bf16 alone; all else is another's */
     bool tf32;                  /* its products are asked for with tf32 factors; it has no others to show */
+    int pieces;                 /* likewise, with factors split into so many of bf16; 0: as they are */
 } table_device;
 
 extern const table_device table_devices[];

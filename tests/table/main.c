@@ -3,8 +3,9 @@
  *
  *   test_table [--list] [--device NAME] [--op NAME] [--first] [--small] [--host] [WORD...]
  *
- * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, simt,
- * simt-tf32, cuda, cuda-tf32; simt and cuda are run with tf32 factors too).
+ * Runs the rows whose lines contain all WORDs, on all devices or one (ref-f64, ref-f32, plain, avx2, avx512, amx,
+ * amx-bf16x3, amx-bf16x6, their emulated likes, simt, simt-tf32, cuda, cuda-tf32; one whose products can be made in
+ * other ways, too, is run with all of them).
  * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
  * --host leaves out simt and cuda.
  */
@@ -78,16 +79,22 @@ static void check_oracle(const truth *t)
     check_differences(t);
 }
 
+/* A device that is another one with products made in another way. */
+static bool is_of_products(const table_device *d)
+{
+    return d->tf32 || d->pieces;
+}
+
 static void check_device(const settings *s, const table_device *d, truth *t)
 {
     const gr_kernel *kernel = &d->kernels[t->run.row->op->id];
-    if (!kernel->forward || !table_device_here(d) || (d->tf32 && !truth_multiplies(t->run.row->op)))
+    if (!kernel->forward || !table_device_here(d) || (is_of_products(d) && !truth_multiplies(t->run.row->op)))
         return; /* the reference serves, nobody can run it here, or there is nothing to round */
     if (!d->halves)
         device_check_forward(d, t, s->pools);
     if (kernel->backward && !d->halves)
         device_check_backward(d, t, s->pools);
-    if (!d->tf32)
+    if (!is_of_products(d))
         device_check_halves(d, t, s->pools);
 }
 
@@ -96,7 +103,7 @@ static bool wanted(const settings *s, const row *r, const table_device *d)
 {
     if (!s->device)
         return !is_gpu(d) || !(s->host || r->host);
-    return s->device == d || (d->tf32 && s->device->kernels == d->kernels);
+    return s->device == d || (is_of_products(d) && s->device->kernels == d->kernels);
 }
 
 /* Whether the kernels for halves cut large rows along their features. */

@@ -239,6 +239,7 @@ void trial_copy(trial *to, const trial *from, int buffer)
 static gr_exec plain_exec(const trial *t)
 {
     return (gr_exec){.tf32 = t->tf32,
+                     .pieces = t->pieces,
                      .multiprocessors = t->row->multiprocessors,
                      .wgmma = t->row->wgmma && (t->device ? t->device->wgmma : t->emulated)};
 }

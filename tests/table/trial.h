@@ -17,6 +17,7 @@ typedef struct {
     gr_step_state state;
     gr_device *device; /* whose memory a run's buffers must lie in; NULL: the host's */
     bool tf32;         /* products of floats are to multiply tf32 factors */
+    int pieces;        /* or so many pieces of bf16; 0: neither */
     bool emulated;     /* the emulator is to know these buffers, and no other memory, while a kernel runs */
     struct {
         gr_tensor t;

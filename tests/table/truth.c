@@ -312,7 +312,7 @@ static double bound(const truth *t, int buffer, int64_t i, const double *before,
     double m = (of.magnitude ? of.magnitude : t->magnitude[buffer])[i],
            underflow = of.eps > DBL_EPSILON ? (double)FLT_MIN : 0;
     double addition = before ? m + fabs(before[i]) : 0;
-    double rounding = t->products[buffer] * of.factors * (2 + of.factors) * m;
+    double rounding = t->products[buffer] * (of.factors * (2 + of.factors) + of.left_out) * m;
     rounding += of.cut ? truth_cut(t, buffer, i) : 0;
     return of.times * (of.eps * (t->slack[buffer] * m + addition) + rounding + (t->slack[buffer] > 0 ? underflow : 0));
 }

@@ -6,7 +6,8 @@
  * K is the number of terms of the sum behind an element, magnitude the sum of their absolute values, c is stated for
  * each operation in ops.def, eps is the spacing of the floats (or doubles) at 1. Where factors are rounded before they
  * are multiplied, each by at most its u-th part, c * (2 u + u^2) * magnitude is added: as if all were rounded in the
- * same direction. Where tensor cores add, truth_cut() is added too: they cut where others round, so errors do not
+ * same direction. Where a part of each product is left out, c times as large a part of the magnitude is added. Where
+ * tensor cores add, truth_cut() is added too: they cut where others round, so errors do not
  * take each other away.
  */
 #ifndef GRADUS_TABLE_TRUTH_H
@@ -56,6 +57,7 @@ double truth_rounded(const truth *t, const gr_kernel *kernel, gr_type half, int 
 typedef struct {
     double eps;
     double factors;          /* u of the factors of products; 0: they are as they are */
+    double left_out;         /* the part of a product that is, at most */
     bool cut;                /* products are added by tensor cores */
     double times;            /* the bound is scaled up so many times; 1: as stated */
     const double *magnitude; /* in place of the truth's own; NULL: that */

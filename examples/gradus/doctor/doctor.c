@@ -60,6 +60,17 @@ static void look_at_instruction_sets(report *r)
     fact(r, "instruction_sets", text);
 }
 
+/* By what products of floats are made in bf16x3 and bf16x6. */
+static void look_at_pieces(report *r)
+{
+    gr_context *ctx = gr_open(&(gr_options){.precision = GR_PRECISION_BF16X6});
+    fact(r, "bf16x3_and_bf16x6",
+         !gr_ok(ctx)                                ? "no: there are no tiles of AMX"
+         : strcmp(gr_isa_name(ctx), "amx-emulated") ? "tile instructions"
+                                                    : "their twin in C, slowly");
+    gr_close(ctx);
+}
+
 static void look_at_processor(report *r)
 {
     char text[256], threads[32];
@@ -69,6 +80,7 @@ static void look_at_processor(report *r)
     fact(r, "instruction_set_used", gr_isa_name(ctx));
     snprintf(threads, sizeof threads, "%d", gr_thread_count(ctx));
     fact(r, "threads", threads);
+    look_at_pieces(r);
     if (!gr_ok(ctx))
         missing(r, ctx ? gr_error_text(ctx) : "out of host memory");
     gr_close(ctx);

@@ -15,6 +15,7 @@ const char *const last_batch_names[] = {
 const char *const batch_norm_names[] = {[BATCH_NORM_LOCAL] = "local", [BATCH_NORM_SYNCHRONISED] = "synchronised", NULL};
 const char *const preload_names[] = {[PRELOAD_RAM] = "ram", [PRELOAD_NONE] = "none", [PRELOAD_DEVICE] = "device", NULL};
 const char *const device_names[] = {"cpu", "cuda", "simt", "ref", NULL};
-const precision_choice precisions[] = {{"fp32", GR_PRECISION_FP32}, {"fp64", GR_PRECISION_FP64},
-                                       {"fp16", GR_PRECISION_FP16}, {"bf16", GR_PRECISION_BF16},
-                                       {"tf32", GR_PRECISION_TF32}, {NULL, GR_PRECISION_DEFAULT}};
+const precision_choice precisions[] = {{"fp32", GR_PRECISION_FP32},     {"fp64", GR_PRECISION_FP64},
+                                       {"fp16", GR_PRECISION_FP16},     {"bf16", GR_PRECISION_BF16},
+                                       {"tf32", GR_PRECISION_TF32},     {"bf16x3", GR_PRECISION_BF16X3},
+                                       {"bf16x6", GR_PRECISION_BF16X6}, {NULL, GR_PRECISION_DEFAULT}};

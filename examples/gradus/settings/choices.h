@@ -52,8 +52,9 @@ extern const precision_choice precisions[];
         "device", "NAME", OPTION_CHOICE, at, DEVICE_HELP, 0, 0, NAMES(device_names), DEVICE_PARTS \
     }
 
-#define PRECISION_HELP                                                                                        \
-    "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt " \
-    "tf32 (floats, rounded to tf32 as tensor cores multiply them) or, on ref, fp64 (default: fp32, on ref fp64)"
+#define PRECISION_HELP                                                                                           \
+    "fp32, fp16 or bf16 (mixed: halves are stored, floats summed; fp16 with a loss scale), on cuda and simt "    \
+    "tf32 (floats, rounded to tf32 as tensor cores multiply them), on a cpu with AMX bf16x3 or bf16x6 (floats, " \
+    "multiplied by three or six products of bf16) or, on ref, fp64 (default: fp32, on ref fp64)"
 
 #endif

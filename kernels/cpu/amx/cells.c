@@ -4,7 +4,7 @@
 enum {
     FEW = 16,   /* channels below which cells are windows */
     ONE_IN = 9, /* pixels of an output row's tiles that may be none */
-    AHEAD = 256 /* halves to what is asked for early: the processor cannot follow as many images as a group has */
+    AHEAD = 256 /* elements to what is asked for early: the processor cannot follow as many images as a group has */
 };
 
 /* Whether more than one in so many of `rounded` places is none. */
@@ -38,37 +38,51 @@ cell_layout cells_of(const gr_geometry *g, int64_t tile, bool windows)
     return l;
 }
 
-/* A pixel's channels to a cell. */
-INLINE void copy_pixel(const cell_layout *l, const half_images *from, int64_t at, uint16_t *to)
+/* Elements [at, at + n) to a step of every piece, and zeros; n may be negative or more than a step. */
+INLINE void copy_step(const tiled_images *from, int64_t at, int64_t n, uint16_t *to)
 {
-    for (int64_t c = 0; c < l->depth; c += STEP)
-        step_copy(from->data + at + c, to + c, l->g.c - c);
-    if (from->gate)
-        halves_gate(from->gate + at, to, l->g.c);
+    if (from->pieces > 1) {
+        const float *gate = from->gate;
+        step_split((const float *)from->data + at, gate ? gate + at : NULL, n, from->pieces, to, from->distance);
+        return;
+    }
+    step_copy((const uint16_t *)from->data + at, to, n);
+    if (from->gate && n > 0)
+        halves_gate((const uint16_t *)from->gate + at, to, min64(STEP, n));
 }
 
-static void clear(uint16_t *to, int64_t halves)
+/* A pixel's channels to a cell. */
+INLINE void copy_pixel(const cell_layout *l, const tiled_images *from, int64_t at, uint16_t *to)
 {
-    memset(to, 0, (size_t)halves * sizeof *to);
+    for (int64_t c = 0; c < l->depth; c += STEP)
+        copy_step(from, at + c, l->g.c - c, to + c);
+}
+
+/* A place in all pieces. */
+static void clear(const tiled_images *from, uint16_t *to, int64_t halves)
+{
+    for (int i = 0; i < from->pieces; i++)
+        memset(to + i * from->distance, 0, (size_t)halves * sizeof *to);
 }
 
 /* Cells of one column phase: columns [inside.begin, inside.end) are in the image, the others are padding. */
-static void copy_phase(const cell_layout *l, const half_images *from, int64_t at, span inside, uint16_t *dst)
+static void copy_phase(const cell_layout *l, const tiled_images *from, int64_t at, span inside, uint16_t *dst)
 {
     const int64_t step = l->group * l->depth, apart = l->phases * l->g.c; /* of cells, of the pixels in them */
     for (int64_t j = 0; j < inside.begin; j++)
-        clear(dst + j * step, l->depth);
-    if (!from->gate && l->phases == 1 && step == l->g.c)
-        memcpy(dst + inside.begin * step, from->data + at, (size_t)((inside.end - inside.begin) * step) * sizeof *dst);
+        clear(from, dst + j * step, l->depth);
+    if (from->pieces == 1 && !from->gate && l->phases == 1 && step == l->g.c)
+        memcpy(dst + inside.begin * step, (const uint16_t *)from->data + at,
+               (size_t)((inside.end - inside.begin) * step) * sizeof *dst);
     else
         for (int64_t j = inside.begin; j < inside.end; j++, at += apart)
             copy_pixel(l, from, at, dst + j * step);
     for (int64_t j = inside.end; j < l->cells; j++)
-        clear(dst + j * step, l->depth);
+        clear(from, dst + j * step, l->depth);
 }
 
 /* Image n of a group's row: cells at a distance of group * depth. */
-static void copy_row(const cell_layout *l, const half_images *from, int64_t n, int64_t i, uint16_t *dst)
+static void copy_row(const cell_layout *l, const tiled_images *from, int64_t n, int64_t i, uint16_t *dst)
 {
     const gr_geometry *g = &l->g;
     const int64_t h = i - g->pad_top;
@@ -97,7 +111,7 @@ INLINE void copy_inner_step(const uint16_t *window, int64_t pitch, int64_t rows,
     }
     memcpy(dst, &step, sizeof step);
 #else
-    clear(dst, STEP);
+    memset(dst, 0, STEP * sizeof *dst);
     for (int64_t r = c / row; r < rows && r * row < c + STEP; r++) {
         const int64_t begin = max64(c, r * row), end = min64(c + STEP, (r + 1) * row);
         memcpy(dst + begin - c, window + r * pitch + begin - r * row, (size_t)(end - begin) * sizeof *dst);
@@ -105,34 +119,52 @@ INLINE void copy_inner_step(const uint16_t *window, int64_t pitch, int64_t rows,
 #endif
 }
 
-/* Halves [c, c + STEP) of the window of output pixel (p, q) of image n. */
-INLINE void copy_window_step(const cell_layout *l, const uint16_t *from, int64_t n, int64_t p, int64_t q, int64_t c,
-                             uint16_t *dst)
+/* Elements [c, c + STEP) of the window of output pixel (p, q) of image n, as they are stored; what is padding stays. */
+INLINE void copy_outer_step(const cell_layout *l, const tiled_images *from, int64_t n, int64_t p, int64_t q, int64_t c,
+                            void *dst)
 {
     const gr_geometry *g = &l->g;
     const int64_t row = g->s * g->c, w = q * g->stride_w - g->pad_left; /* w: column of the window's first pixel */
-    const int64_t top = p * g->stride_h - g->pad_top;
-    if (row <= STEP && w >= 0 && w + g->s <= g->w && top >= 0 && top + g->r <= g->h) {
-        copy_inner_step(from + ((n * g->h + top) * g->w + w) * g->c, g->w * g->c, g->r, row, c, dst);
-        return;
-    }
     const int64_t first = max64(0, -w) * g->c, last = min64(g->s, g->w - w) * g->c;
-    clear(dst, STEP);
     for (int64_t r = c / row; r < g->r && r * row < c + STEP; r++) {
         const int64_t h = p * g->stride_h + r - g->pad_top;
         const int64_t begin = max64(c - r * row, first), end = min64(c + STEP - r * row, last);
-        if (h >= 0 && h < g->h && begin < end)
-            halves_copy(from + ((n * g->h + h) * g->w + w) * g->c + begin, dst + r * row + begin - c, end - begin);
+        const int64_t at = ((n * g->h + h) * g->w + w) * g->c + begin, to = r * row + begin - c;
+        if (h < 0 || h >= g->h || begin >= end)
+            continue;
+        if (from->pieces > 1)
+            copy_floats((const float *)from->data + at, end - begin, (float *)dst + to);
+        else
+            halves_copy((const uint16_t *)from->data + at, (uint16_t *)dst + to, end - begin);
     }
 }
 
-static void copy_window(const cell_layout *l, const uint16_t *from, int64_t n, int64_t p, int64_t q, uint16_t *dst)
+/* The same in pieces, and zeros for padding. */
+INLINE void copy_window_step(const cell_layout *l, const tiled_images *from, int64_t n, int64_t p, int64_t q, int64_t c,
+                             uint16_t *dst)
+{
+    const gr_geometry *g = &l->g;
+    const int64_t row = g->s * g->c, w = q * g->stride_w - g->pad_left, top = p * g->stride_h - g->pad_top;
+    if (from->pieces > 1) {
+        float window[STEP] = {0};
+        copy_outer_step(l, from, n, p, q, c, window);
+        step_split(window, NULL, STEP, from->pieces, dst, from->distance);
+    } else if (row <= STEP && w >= 0 && w + g->s <= g->w && top >= 0 && top + g->r <= g->h) {
+        const uint16_t *window = (const uint16_t *)from->data + ((n * g->h + top) * g->w + w) * g->c;
+        copy_inner_step(window, g->w * g->c, g->r, row, c, dst);
+    } else {
+        memset(dst, 0, STEP * sizeof *dst);
+        copy_outer_step(l, from, n, p, q, c, dst);
+    }
+}
+
+static void copy_window(const cell_layout *l, const tiled_images *from, int64_t n, int64_t p, int64_t q, uint16_t *dst)
 {
     for (int64_t c = 0; c < l->depth; c += STEP)
         copy_window_step(l, from, n, p, q, c, dst + c);
 }
 
-void cells_copy(const cell_layout *l, const half_images *from, int64_t group, int64_t i, uint16_t *dst)
+void cells_copy(const cell_layout *l, const tiled_images *from, int64_t group, int64_t i, uint16_t *dst)
 {
     for (int64_t image = 0; image < l->group; image++, dst += l->depth) {
         const int64_t n = group * l->group + image;
@@ -140,10 +172,10 @@ void cells_copy(const cell_layout *l, const half_images *from, int64_t group, in
             copy_row(l, from, n, i, dst);
         else if (n < l->g.n && i < l->g.p)
             for (int64_t q = 0; q < l->g.q; q++)
-                copy_window(l, from->data, n, i, q, dst + q * l->group * l->depth);
+                copy_window(l, from, n, i, q, dst + q * l->group * l->depth);
         else
             for (int64_t q = 0; q < l->g.q; q++)
-                clear(dst + q * l->group * l->depth, l->depth);
+                clear(from, dst + q * l->group * l->depth, l->depth);
     }
 }
 
@@ -171,23 +203,21 @@ void cell_places(const cell_layout *l, int64_t group, int64_t i, int64_t first, 
     }
 }
 
-void cells_gather(const cell_layout *l, const half_images *from, const int64_t *places, int64_t c, uint16_t *dst)
+void cells_gather(const cell_layout *l, const tiled_images *from, const int64_t *places, int64_t c, uint16_t *dst)
 {
     const gr_geometry *g = &l->g;
-    const int64_t channels = min64(STEP, g->c - c);
     for (int64_t j = 0; j < STEP; j++, dst += STEP) {
         const int64_t at = places[j];
         if (at < 0) {
-            clear(dst, STEP);
+            clear(from, dst, STEP);
         } else if (l->windows) {
-            copy_window_step(l, from->data, at / g->q / g->p, at / g->q % g->p, at % g->q, c, dst);
+            copy_window_step(l, from, at / g->q / g->p, at / g->q % g->p, at % g->q, c, dst);
         } else {
-            prefetch(from->data + at * g->c + c + AHEAD);
-            step_copy(from->data + at * g->c + c, dst, channels);
-            if (from->gate) {
-                prefetch(from->gate + at * g->c + c + AHEAD);
-                halves_gate(from->gate + at * g->c + c, dst, channels);
-            }
+            const int64_t first = at * g->c + c, size = from->pieces > 1 ? sizeof(float) : sizeof(uint16_t);
+            prefetch((const char *)from->data + (first + AHEAD) * size);
+            if (from->gate)
+                prefetch((const char *)from->gate + (first + AHEAD) * size);
+            copy_step(from, first, g->c - c, dst);
         }
     }
 }

@@ -12,12 +12,17 @@
 #ifndef GRADUS_CPU_CELLS_H
 #define GRADUS_CPU_CELLS_H
 
-#include "kernels/cpu/amx/amx.h"
+#include "kernels/cpu/amx/pieces.h"
 
-/* What is copied: bf16 [N,H,W,C]. With a gate of the same shape, a ReLU's result, zeros where that is 0. */
+/*
+ * What is copied: [N,H,W,C], of bf16, which is one piece, or of floats in more of them, which are copied to places at a
+ * distance from each other. With a gate of the same shape, a ReLU's result, zeros where that is 0.
+ */
 typedef struct {
-    const uint16_t *data, *gate;
-} half_images;
+    const void *data, *gate;
+    int pieces;
+    int64_t distance;
+} tiled_images;
 
 typedef struct {
     gr_geometry g; /* of the convolution that reads them; padding may be negative */
@@ -47,7 +52,7 @@ INLINE int64_t cell_stride(const cell_layout *l)
 }
 
 /* Copies row i of a group, counted from the first row that output row 0 reads. */
-void GR_TILED(cells_copy)(const cell_layout *l, const half_images *from, int64_t group, int64_t i, uint16_t *dst);
+void GR_TILED(cells_copy)(const cell_layout *l, const tiled_images *from, int64_t group, int64_t i, uint16_t *dst);
 #define cells_copy GR_TILED(cells_copy)
 
 /*
@@ -55,7 +60,7 @@ void GR_TILED(cells_copy)(const cell_layout *l, const half_images *from, int64_t
  * channels of them, from c on, as dst[STEP][STEP]; zeros where there is none.
  */
 void GR_TILED(cell_places)(const cell_layout *l, int64_t group, int64_t i, int64_t first, int64_t n, int64_t *places);
-void GR_TILED(cells_gather)(const cell_layout *l, const half_images *from, const int64_t *places, int64_t c,
+void GR_TILED(cells_gather)(const cell_layout *l, const tiled_images *from, const int64_t *places, int64_t c,
                             uint16_t *dst);
 #define cell_places GR_TILED(cell_places)
 #define cells_gather GR_TILED(cells_gather)

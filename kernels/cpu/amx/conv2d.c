@@ -1,6 +1,7 @@
 /*
- * conv2d.c - 2-D convolution of bf16: forward and dX as sweeps, dW and db by grad_w.h. Weights may be floats, which are
- * rounded as they are packed. All else - floats, and f16 - is for the kernels of ../conv2d.c.
+ * conv2d.c - 2-D convolution of bf16, or of floats in pieces of it: forward and dX as sweeps, dW and db by grad_w.h.
+ * Weights may be floats beside bf16, too, and are rounded as they are packed. All else - floats as they are, and f16 -
+ * is for the kernels of ../conv2d.c.
  */
 #include "kernels/cpu/amx/filters.h"
 #include "kernels/cpu/amx/grad_w.h"
@@ -26,15 +27,16 @@ static tiled_sweep plan_forward(const gr_call *call, scratch *room, uint16_t **f
     const gr_conv2d_args *args = call->options;
     const gr_geometry g = geometry_of(call);
     tiled_sweep s = {.cells = cells_of(&g, TILE, true),
-                     .from = {.data = call->in[0]->data},
+                     .from = {.data = call->in[0]->data, .pieces = pieces_of(call)},
                      .channels = call->in[1]->shape[0],
                      .bias = gr__f32(call->in[2]),
+                     .type = call->out[0]->type,
                      .out = call->out[0]->data,
                      .relu = args->relu};
     s.out_pixel = s.channels;
     s.out_row = g.q * s.out_pixel;
     s.out_image = g.p * s.out_row;
-    *filters = scratch_halves(room, filters_halves(s.channels, s.cells.taps, s.cells.depth));
+    *filters = scratch_halves(room, s.from.pieces * filters_halves(s.channels, s.cells.taps, s.cells.depth));
     s.w = *filters;
     tiled_sweep_plan(&s, room);
     return s;
@@ -45,7 +47,7 @@ static void forward(const gr_call *call)
     scratch room = {.base = call->exec->scratch};
     uint16_t *filters;
     tiled_sweep s = plan_forward(call, &room, &filters);
-    filters_pack(call->exec, call->in[1], s.cells.taps, filters);
+    filters_pack(call->exec, call->in[1], s.cells.taps, s.from.pieces, filters);
     tiled_sweep_run(call->exec, &s);
 }
 
@@ -97,16 +99,20 @@ static bool plan_phase(const gr_call *call, const gr_geometry *g, int64_t phase,
                                  .pad_left = -f->cols.from};
     if (f->rows.count == 0 || f->cols.count == 0)
         return false;
-    uint16_t *dx = call->d_in[0]->data;
+    char *dx = call->d_in[0]->data;
+    const int64_t first = (f->rows.first * g->w + f->cols.first) * g->c; /* element */
     f->sweep = (tiled_sweep){.cells = cells_of(&over_dz, TILE, false),
-                             .from = {call->d_out[0]->data, args->relu ? call->out[0]->data : NULL},
+                             .from = {.data = call->d_out[0]->data,
+                                      .gate = args->relu ? call->out[0]->data : NULL,
+                                      .pieces = pieces_of(call)},
                              .channels = g->c,
-                             .out = dx ? dx + (f->rows.first * g->w + f->cols.first) * g->c : NULL,
+                             .type = call->d_in[0]->type,
+                             .out = dx ? dx + first * (int64_t)gr_type_size(call->d_in[0]->type) : NULL,
                              .out_image = g->h * g->w * g->c,
                              .out_row = g->stride_h * g->w * g->c,
                              .out_pixel = g->stride_w * g->c,
                              .accumulate = call->accumulate & 1};
-    f->filters = scratch_halves(room, filters_halves(g->c, f->sweep.cells.taps, k));
+    f->filters = scratch_halves(room, f->sweep.from.pieces * filters_halves(g->c, f->sweep.cells.taps, k));
     f->sweep.w = f->filters;
     tiled_sweep_plan(&f->sweep, room);
     return true;
@@ -119,7 +125,7 @@ static void grad_x(const gr_call *call, const gr_geometry *g)
         grad_x_phase f;
         if (!plan_phase(call, g, phase, &room, &f))
             continue;
-        filters_pack_turned(call->exec, call->in[1], f.rows.taps, f.cols.taps, f.filters);
+        filters_pack_turned(call->exec, call->in[1], f.rows.taps, f.cols.taps, f.sweep.from.pieces, f.filters);
         tiled_sweep_run(call->exec, &f.sweep);
     }
 }
@@ -140,12 +146,12 @@ static size_t grad_x_scratch(const gr_call *call, const gr_geometry *g)
 
 void GR_TILED(conv2d_forward)(const gr_call *call)
 {
-    (call->in[0]->type == GR_BF16 ? forward : GR_CPU(conv2d_forward))(call);
+    (pieces_of(call) ? forward : GR_CPU(conv2d_forward))(call);
 }
 
 void GR_TILED(conv2d_backward)(const gr_call *call)
 {
-    if (call->in[0]->type != GR_BF16) {
+    if (!pieces_of(call)) {
         GR_CPU(conv2d_backward)(call);
         return;
     }
@@ -158,7 +164,7 @@ void GR_TILED(conv2d_backward)(const gr_call *call)
 
 size_t GR_TILED(conv2d_scratch)(const gr_call *call, gr_pass pass)
 {
-    if (call->in[0]->type != GR_BF16)
+    if (!pieces_of(call))
         return GR_CPU(conv2d_scratch)(call, pass);
     if (pass == GR_FORWARD) {
         scratch room = {.base = NULL};

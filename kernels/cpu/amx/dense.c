@@ -1,30 +1,27 @@
 /*
- * dense.c - a dense layer of bf16, and its backward pass with the update by SGD or Adam in it. All else - floats, f16,
- * gradients of floats - is for the kernels of ../dense.c and ../dense_update.c.
+ * dense.c - a dense layer of bf16, or of floats in pieces of it, and its backward pass with the update by SGD or Adam
+ * in it. All else - floats as they are, f16, gradients of floats - is for the kernels of ../dense.c and
+ * ../dense_update.c.
  */
 #include "kernels/cpu/amx/dense.h"
 
 enum { X, DY, W, Y }; /* of an update's inputs */
 
-static bool is_bf16(const gr_call *call)
-{
-    return call->in[0]->type == GR_BF16;
-}
-
 void GR_TILED(dense_forward)(const gr_call *call)
 {
-    (is_bf16(call) ? GR_TILED(dense_forward_run) : GR_CPU(dense_forward))(call);
+    (pieces_of(call) ? GR_TILED(dense_forward_run) : GR_CPU(dense_forward))(call);
 }
 
 void GR_TILED(dense_backward)(const gr_call *call)
 {
     const gr_dense_args *args = call->options;
     const gr_tensor *w = call->in[1];
-    if (!is_bf16(call)) {
+    if (!pieces_of(call)) {
         GR_CPU(dense_backward)(call);
         return;
     }
-    const tiled_dense job = {.n = call->in[0]->shape[0],
+    const tiled_dense job = {.pieces = pieces_of(call),
+                             .n = call->in[0]->shape[0],
                              .in = w->shape[0],
                              .out = w->shape[1],
                              .x = call->in[0]->data,
@@ -44,10 +41,11 @@ void GR_TILED(dense_backward)(const gr_call *call)
 size_t GR_TILED(dense_scratch)(const gr_call *call, gr_pass pass)
 {
     const gr_tensor *w = call->in[1];
-    if (!is_bf16(call))
+    if (!pieces_of(call))
         return GR_CPU(dense_scratch)(call, pass);
-    return pass == GR_FORWARD ? GR_TILED(dense_forward_scratch)(call)
-                              : GR_TILED(dense_sweep_scratch)(call->in[0]->shape[0], w->shape[0], w->shape[1]);
+    return pass == GR_FORWARD
+               ? GR_TILED(dense_forward_scratch)(call)
+               : GR_TILED(dense_sweep_scratch)(pieces_of(call), call->in[0]->shape[0], w->shape[0], w->shape[1]);
 }
 
 bool GR_TILED(dense_halves)(const gr_call *call, gr_pass pass)
@@ -60,7 +58,8 @@ bool GR_TILED(dense_halves)(const gr_call *call, gr_pass pass)
 static void update(const gr_call *call, dense_change change)
 {
     const gr_tensor *w = call->in[W], *y = call->in[Y], *dx = call->out[0];
-    const tiled_dense job = {.n = call->in[X]->shape[0],
+    const tiled_dense job = {.pieces = pieces_of(call),
+                             .n = call->in[X]->shape[0],
                              .in = w->shape[0],
                              .out = w->shape[1],
                              .x = call->in[X]->data,
@@ -75,7 +74,7 @@ static void update(const gr_call *call, dense_change change)
 
 void GR_TILED(dense_sgd_forward)(const gr_call *call)
 {
-    if (is_bf16(call))
+    if (pieces_of(call))
         update(call, dense_change_by_sgd(call));
     else
         GR_CPU(dense_sgd_forward)(call);
@@ -83,7 +82,7 @@ void GR_TILED(dense_sgd_forward)(const gr_call *call)
 
 void GR_TILED(dense_adam_forward)(const gr_call *call)
 {
-    if (is_bf16(call))
+    if (pieces_of(call))
         update(call, dense_change_by_adam(call));
     else
         GR_CPU(dense_adam_forward)(call);
@@ -92,17 +91,17 @@ void GR_TILED(dense_adam_forward)(const gr_call *call)
 static size_t update_scratch(const gr_call *call)
 {
     const gr_tensor *w = call->in[W];
-    return GR_TILED(dense_sweep_scratch)(call->in[X]->shape[0], w->shape[0], w->shape[1]);
+    return GR_TILED(dense_sweep_scratch)(pieces_of(call), call->in[X]->shape[0], w->shape[0], w->shape[1]);
 }
 
 size_t GR_TILED(dense_sgd_scratch)(const gr_call *call, gr_pass pass)
 {
-    return is_bf16(call) ? update_scratch(call) : GR_CPU(dense_sgd_scratch)(call, pass);
+    return pieces_of(call) ? update_scratch(call) : GR_CPU(dense_sgd_scratch)(call, pass);
 }
 
 size_t GR_TILED(dense_adam_scratch)(const gr_call *call, gr_pass pass)
 {
-    return is_bf16(call) ? update_scratch(call) : GR_CPU(dense_adam_scratch)(call, pass);
+    return pieces_of(call) ? update_scratch(call) : GR_CPU(dense_adam_scratch)(call, pass);
 }
 
 bool GR_TILED(dense_sgd_halves)(const gr_call *call, gr_pass pass)

@@ -19,51 +19,89 @@ typedef struct {
     tiled_dense job;
     int64_t panels_n, panels_j; /* blocks of samples, of outputs: a step of one product, a panel of the other */
     int64_t blocks, chunks;
-    bool stream;       /* dX, past the caches */
-    int64_t asks;      /* for the next block, by one: a row that is rounded, a row that is used */
-    uint16_t *dz_of_j; /* [panel of samples][step of outputs][B_STEP], zeros behind */
-    uint16_t *dz_of_n; /* [panel of outputs][step of samples][B_STEP], likewise */
-    int64_t wb_halves, xb_halves, g_floats;
-    uint16_t *wb; /* [chunk][BLOCK][outputs]: a block of w, rounded */
-    uint16_t *xb; /* [chunk][BLOCK][samples]: what x has of it, turned */
-    float *g;     /* [chunk][BLOCK][outputs]: its dW */
+    bool stream;  /* dX, past the caches */
+    int64_t asks; /* for the next block, by one: a row that is rounded, a row that is used */
+    int64_t dz_halves, wb_halves, xb_halves, g_floats; /* of a piece; floats of a chunk */
+    uint16_t *dz_of_j; /* [piece][panel of samples][step of outputs][B_STEP], zeros behind */
+    uint16_t *dz_of_n; /* [piece][panel of outputs][step of samples][B_STEP], likewise */
+    uint16_t *wb;      /* [chunk][piece][BLOCK][outputs]: a block of w, rounded */
+    uint16_t *xb;      /* [chunk][piece][BLOCK][samples]: what x has of it, turned */
+    float *g;          /* [chunk][BLOCK][outputs]: its dW */
     size_t bytes;
 } plan;
 
-static plan plan_of(int64_t n, int64_t in, int64_t out, void *base)
+static plan plan_of(int pieces, int64_t n, int64_t in, int64_t out, void *base)
 {
     plan f = {.panels_n = ceil_div(n, BLOCK), .panels_j = ceil_div(out, BLOCK), .blocks = ceil_div(in, BLOCK)};
     f.chunks = min64(CHUNKS, f.blocks);
     f.wb_halves = f.g_floats = BLOCK * BLOCK * f.panels_j;
     f.xb_halves = BLOCK * BLOCK * f.panels_n;
+    f.dz_halves = f.panels_n * f.panels_j * B_STEP;
     scratch s = {.base = base};
-    f.dz_of_j = scratch_halves(&s, f.panels_n * f.panels_j * B_STEP);
-    f.dz_of_n = scratch_halves(&s, f.panels_n * f.panels_j * B_STEP);
-    f.wb = scratch_halves(&s, f.chunks * f.wb_halves);
-    f.xb = scratch_halves(&s, f.chunks * f.xb_halves);
+    f.dz_of_j = scratch_halves(&s, pieces * f.dz_halves);
+    f.dz_of_n = scratch_halves(&s, pieces * f.dz_halves);
+    f.wb = scratch_halves(&s, f.chunks * pieces * f.wb_halves);
+    f.xb = scratch_halves(&s, f.chunks * pieces * f.xb_halves);
     f.g = scratch_take(&s, f.chunks * f.g_floats);
     f.bytes = s.used;
     return f;
 }
 
-size_t GR_TILED(dense_sweep_scratch)(int64_t n, int64_t in, int64_t out)
+size_t GR_TILED(dense_sweep_scratch)(int pieces, int64_t n, int64_t in, int64_t out)
 {
-    return plan_of(n, in, out, NULL).bytes;
+    return plan_of(pieces, n, in, out, NULL).bytes;
 }
 
 /* --- dz ----------------------------------------------------------------------------------------------------------- */
 
+typedef struct {
+    uint16_t of[MOST_PIECES][BLOCK][BLOCK] __attribute__((aligned(64)));
+} dz_block;
+
+/* n elements of dz from `at` on as row k of a block, zeros behind; they are added to db[BLOCK]. */
+INLINE void read_halves(const tiled_dense *job, int64_t at, int64_t n, int64_t k, dz_block *dz, float *db)
+{
+    uint16_t *row = dz->of[0][k];
+    step_copy((const uint16_t *)job->dy + at, row, n);
+    if (job->y)
+        halves_gate((const uint16_t *)job->y + at, row, n);
+    for (int64_t v = 0; v < BLOCK; v += VL)
+        vec_store(db + v, vec_load(db + v) + from_bf16(row + v));
+}
+
+INLINE void read_floats(const tiled_dense *job, int64_t at, int64_t n, int64_t k, dz_block *dz, float *db)
+{
+    for (int64_t i = 0; i < BLOCK; i += VL) {
+        const int64_t some = max64(0, min64(VL, n - i));
+        vec v = vec_load_n((const float *)job->dy + at + i, some);
+        if (job->y)
+            v = vec_gate(vec_load_n((const float *)job->y + at + i, some), v);
+        vec_store(db + i, vec_load(db + i) + v);
+        split(v, job->pieces, dz->of[0][k] + i, BLOCK * BLOCK);
+    }
+}
+
 /* dz of BLOCK samples and outputs, zeros behind the last of either; its sums are added to db[BLOCK]. */
-static void read_dz(const tiled_dense *job, int64_t n, int64_t j, uint16_t dz[BLOCK][BLOCK], float *db)
+static void read_dz(const tiled_dense *job, int64_t n, int64_t j, dz_block *dz, float *db)
 {
     for (int64_t k = 0; k < BLOCK; k++) {
-        const int64_t at = (n + k) * job->out + j, some = n + k < job->n ? min64(BLOCK, job->out - j) : 0;
-        step_copy(some ? job->dy + at : job->dy, dz[k], some);
-        if (job->y)
-            halves_gate(job->y + at, dz[k], some);
-        for (int64_t v = 0; v < BLOCK; v += VL)
-            vec_store(db + v, vec_load(db + v) + from_bf16(dz[k] + v));
+        const int64_t some = n + k < job->n ? min64(BLOCK, job->out - j) : 0, at = some ? (n + k) * job->out + j : 0;
+        if (job->pieces > 1)
+            read_floats(job, at, some, k, dz, db);
+        else
+            read_halves(job, at, some, k, dz, db);
     }
+}
+
+/* A block of a piece as a step of both products. */
+static void lay_out(uint16_t dz[BLOCK][BLOCK], uint16_t *pairs, uint16_t *turned)
+{
+    for (int64_t pair = 0; pair < TILE; pair++, pairs += STEP) {
+        pair_up(dz[2 * pair], dz[2 * pair + 1], pairs, TILE);
+        pair_up(dz[2 * pair] + TILE, dz[2 * pair + 1] + TILE, pairs + B_STEP / 2, TILE);
+    }
+    transpose((const float *)dz[0], TILE, TILE, TILE, (float *)turned, TILE);
+    transpose((const float *)dz[TILE], TILE, TILE, TILE, (float *)(turned + B_STEP / 2), TILE);
 }
 
 /* Chunk: a panel of outputs, laid out both ways. */
@@ -73,16 +111,12 @@ static void prepare_chunk(void *arg, int64_t panel)
     const int64_t j = panel * BLOCK, width = min64(BLOCK, f->job.out - j);
     float db[BLOCK] = {0};
     for (int64_t of_n = 0; of_n < f->panels_n; of_n++) {
-        uint16_t dz[BLOCK][BLOCK] __attribute__((aligned(64)));
+        dz_block dz;
         uint16_t *pairs = f->dz_of_n + (panel * f->panels_n + of_n) * B_STEP;
         uint16_t *turned = f->dz_of_j + (of_n * f->panels_j + panel) * B_STEP;
-        read_dz(&f->job, of_n * BLOCK, j, dz, db);
-        for (int64_t pair = 0; pair < TILE; pair++, pairs += STEP) {
-            pair_up(dz[2 * pair], dz[2 * pair + 1], pairs, TILE);
-            pair_up(dz[2 * pair] + TILE, dz[2 * pair + 1] + TILE, pairs + B_STEP / 2, TILE);
-        }
-        transpose((const float *)dz[0], TILE, TILE, TILE, (float *)turned, TILE);
-        transpose((const float *)dz[TILE], TILE, TILE, TILE, (float *)(turned + B_STEP / 2), TILE);
+        read_dz(&f->job, of_n * BLOCK, j, &dz, db);
+        for (int i = 0; i < f->job.pieces; i++)
+            lay_out(dz.of[i], pairs + i * f->dz_halves, turned + i * f->dz_halves);
     }
     for (int64_t i = 0; f->job.db && i < width; i++)
         f->job.db[j + i] = f->job.accumulate_b ? f->job.db[j + i] + db[i] : db[i];
@@ -90,8 +124,9 @@ static void prepare_chunk(void *arg, int64_t panel)
 
 /* --- a block of rows of w ----------------------------------------------------------------------------------------- */
 
-/* c[rows][BLOCK] = a b, of so many steps; a[rows][steps][STEP] */
-static void multiply(const uint16_t *a, int64_t rows, int64_t steps, const uint16_t *b, float *c, int64_t c_row)
+/* c[rows][BLOCK] = a b, of so many steps; a[piece][BLOCK][steps][STEP] */
+static void multiply(const plan *f, const uint16_t *a, int64_t rows, int64_t steps, const uint16_t *b, float *c,
+                     int64_t c_row)
 {
     static const int64_t at_once[] = {0};
     const tile_product product = {.a = {a, rows > TILE ? a + TILE * steps * STEP : NULL},
@@ -101,6 +136,9 @@ static void multiply(const uint16_t *a, int64_t rows, int64_t steps, const uint1
                                   .taps = 1,
                                   .steps = steps,
                                   .b = b,
+                                  .pieces = f->job.pieces,
+                                  .a_piece = BLOCK * steps * STEP,
+                                  .b_piece = f->dz_halves,
                                   .c = c,
                                   .c_row = c_row};
     tile_product_run(&product);
@@ -117,61 +155,12 @@ static void ask_ahead(const plan *f, int64_t i, int64_t part)
     for (int64_t at = bytes.begin; at < bytes.end; at += LINE)
         prefetch_second(w + at);
     for (int64_t n = samples.begin; n < samples.end; n++)
-        prefetch_second(job->x + n * job->in + i);
-}
-
-/* dX[n][i..i+rows) of BLOCK samples from n on; turned[row][sample] */
-static void store_dx(const plan *f, int64_t n, int64_t i, int64_t rows, const float *turned)
-{
-    const tiled_dense *job = &f->job;
-    float dx[BLOCK * BLOCK] __attribute__((aligned(64)));
-    uint16_t line[BLOCK] __attribute__((aligned(64)));
-    transpose(turned, BLOCK, BLOCK, BLOCK, dx, BLOCK);
-    for (int64_t k = n; k < min64(job->n, n + BLOCK); k++) {
-        uint16_t *to = job->dx + k * job->in + i;
-        for (int64_t v = 0; v < rows; v += VL) {
-            const vec old = job->accumulate_x ? of_bf16(hvec_load_n(to + v, min64(VL, rows - v))) : (vec){0};
-            to_bf16(line + v, old + vec_load(dx + (k - n) * BLOCK + v));
+        if (job->pieces > 1) {
+            prefetch_second((const float *)job->x + n * job->in + i);
+            prefetch_second((const float *)job->x + n * job->in + i + LINE / sizeof(float));
+        } else {
+            prefetch_second((const uint16_t *)job->x + n * job->in + i);
         }
-        if (f->stream)
-            for (int64_t v = 0; v < BLOCK; v += 2 * VL)
-                vec_stream((float *)(to + v), vec_load((const float *)(line + v)));
-        else
-            halves_copy(line, to, rows);
-    }
-}
-
-/* dX[., i..i+rows) */
-static void block_dx(const plan *f, int64_t i, int64_t rows, uint16_t *wb)
-{
-    const tiled_dense *job = &f->job;
-    const int64_t width = f->panels_j * BLOCK;
-    for (int64_t k = 0; k < BLOCK; k++) {
-        ask_ahead(f, i + BLOCK, k);
-        weights_row(job->w, k < rows ? (i + k) * job->out : 0, k < rows ? job->out : 0, wb + k * width, width);
-    }
-    for (int64_t panel = 0; panel < f->panels_n; panel++) {
-        float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
-        multiply(wb, rows, f->panels_j, f->dz_of_j + panel * f->panels_j * B_STEP, turned, BLOCK);
-        store_dx(f, panel * BLOCK, i, rows, turned);
-    }
-}
-
-/* g[rows][outputs] = dW[i..i+rows) */
-static void block_dw(const plan *f, int64_t i, int64_t rows, uint16_t *xb, float *g)
-{
-    const tiled_dense *job = &f->job;
-    for (int64_t step = 0; step < f->panels_n; step++) {
-        uint16_t x[STEP][STEP] __attribute__((aligned(64)));
-        for (int64_t k = 0; k < STEP; k++) {
-            const int64_t n = step * STEP + k;
-            step_copy(n < job->n ? job->x + n * job->in + i : job->x, x[k], n < job->n ? rows : 0);
-        }
-        turn(x[0], xb + step * STEP, f->panels_n * STEP);
-    }
-    for (int64_t panel = 0; panel < f->panels_j; panel++)
-        multiply(xb, rows, f->panels_n, f->dz_of_n + panel * f->panels_n * B_STEP, g + panel * BLOCK,
-                 f->panels_j * BLOCK);
 }
 
 /* to[0..n) += alpha g, or = it */
@@ -182,6 +171,83 @@ INLINE void add_row(float *to, const float *g, int64_t n, float alpha, bool adds
         const vec v = alpha * vec_load_n(g + j, some);
         vec_store_n(to + j, adds ? vec_load_n(to + j, some) + v : v, some);
     }
+}
+
+/* A row of dX, with or without what stood there. */
+INLINE void store_halves(const plan *f, const float *dx, uint16_t *to, int64_t rows)
+{
+    uint16_t line[BLOCK] __attribute__((aligned(64)));
+    for (int64_t v = 0; v < rows; v += VL) {
+        const vec old = f->job.accumulate_x ? of_bf16(hvec_load_n(to + v, min64(VL, rows - v))) : (vec){0};
+        to_bf16(line + v, old + vec_load(dx + v));
+    }
+    if (f->stream)
+        for (int64_t v = 0; v < BLOCK; v += 2 * VL)
+            vec_stream((float *)(to + v), vec_load((const float *)(line + v)));
+    else
+        halves_copy(line, to, rows);
+}
+
+INLINE void store_floats(const plan *f, const float *dx, float *to, int64_t rows)
+{
+    if (f->stream)
+        for (int64_t v = 0; v < BLOCK; v += VL)
+            vec_stream(to + v, vec_load(dx + v));
+    else
+        add_row(to, dx, rows, 1, f->job.accumulate_x);
+}
+
+/* dX[n][i..i+rows) of BLOCK samples from n on; turned[row][sample] */
+static void store_dx(const plan *f, int64_t n, int64_t i, int64_t rows, const float *turned)
+{
+    const tiled_dense *job = &f->job;
+    float dx[BLOCK * BLOCK] __attribute__((aligned(64)));
+    transpose(turned, BLOCK, BLOCK, BLOCK, dx, BLOCK);
+    for (int64_t k = 0; k < min64(BLOCK, job->n - n); k++) {
+        const int64_t at = (n + k) * job->in + i;
+        if (job->pieces > 1)
+            store_floats(f, dx + k * BLOCK, (float *)job->dx + at, rows);
+        else
+            store_halves(f, dx + k * BLOCK, (uint16_t *)job->dx + at, rows);
+    }
+}
+
+/* dX[., i..i+rows) */
+static void block_dx(const plan *f, int64_t i, int64_t rows, uint16_t *wb)
+{
+    const tiled_dense *job = &f->job;
+    const int64_t width = f->panels_j * BLOCK;
+    for (int64_t k = 0; k < BLOCK; k++) {
+        ask_ahead(f, i + BLOCK, k);
+        weights_row(job->w, k < rows ? (i + k) * job->out : 0, k < rows ? job->out : 0, wb + k * width, width,
+                    job->pieces, f->wb_halves);
+    }
+    for (int64_t panel = 0; panel < f->panels_n; panel++) {
+        float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
+        multiply(f, wb, rows, f->panels_j, f->dz_of_j + panel * f->panels_j * B_STEP, turned, BLOCK);
+        store_dx(f, panel * BLOCK, i, rows, turned);
+    }
+}
+
+/* g[rows][outputs] = dW[i..i+rows) */
+static void block_dw(const plan *f, int64_t i, int64_t rows, uint16_t *xb, float *g)
+{
+    const tiled_dense *job = &f->job;
+    for (int64_t step = 0; step < f->panels_n; step++) {
+        uint16_t x[MOST_PIECES][STEP][STEP] __attribute__((aligned(64)));
+        for (int64_t k = 0; k < STEP; k++) {
+            const int64_t n = step * STEP + k, at = n < job->n ? n * job->in + i : 0, some = n < job->n ? rows : 0;
+            if (job->pieces > 1)
+                step_split((const float *)job->x + at, NULL, some, job->pieces, x[0][k], STEP * STEP);
+            else
+                step_copy((const uint16_t *)job->x + at, x[0][k], some);
+        }
+        for (int p = 0; p < job->pieces; p++)
+            turn(x[p][0], xb + p * f->xb_halves + step * STEP, f->panels_n * STEP);
+    }
+    for (int64_t panel = 0; panel < f->panels_j; panel++)
+        multiply(f, xb, rows, f->panels_n, f->dz_of_n + panel * f->panels_n * B_STEP, g + panel * BLOCK,
+                 f->panels_j * BLOCK);
 }
 
 static void use_dw(const plan *f, int64_t i, int64_t rows, float *g)
@@ -211,10 +277,10 @@ static void sweep_chunk(void *arg, int64_t chunk)
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
         const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
         if (f->job.dx)
-            block_dx(f, i, rows, f->wb + chunk * f->wb_halves);
+            block_dx(f, i, rows, f->wb + chunk * f->job.pieces * f->wb_halves);
         if (f->job.change.use == DENSE_FROZEN)
             continue;
-        block_dw(f, i, rows, f->xb + chunk * f->xb_halves, g);
+        block_dw(f, i, rows, f->xb + chunk * f->job.pieces * f->xb_halves, g);
         use_dw(f, i, rows, g);
     }
     tiles_end();
@@ -223,14 +289,14 @@ static void sweep_chunk(void *arg, int64_t chunk)
 /* Whether dX is so large that nobody will find it in a cache, and lies so that whole cache lines can be stored. */
 static bool stream_dx(const tiled_dense *job)
 {
-    enum { LARGE = 8 << 20 /* halves of dX and w */ };
+    enum { LARGE = 8 << 20 /* elements of dX and w */ };
     return (job->n + job->out) * job->in >= LARGE && !job->accumulate_x && job->in % BLOCK == 0 &&
            (uintptr_t)job->dx % LINE == 0;
 }
 
 void GR_TILED(dense_sweep_run)(const gr_exec *exec, const tiled_dense *job)
 {
-    plan f = plan_of(job->n, job->in, job->out, exec->scratch);
+    plan f = plan_of(job->pieces, job->n, job->in, job->out, exec->scratch);
     f.job = *job;
     f.stream = stream_dx(job);
     f.asks = job->dx && job->change.use != DENSE_FROZEN ? 2 * BLOCK : BLOCK;

@@ -10,28 +10,31 @@
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
 #include "kernels/cpu/amx/weights.h"
+#include "kernels/cpu/any_float.h"
 
 enum {
-    COLUMNS = 4 * BLOCK, /* of y in a chunk, at most */
-    DEPTH = 512,         /* rows of w at a time: what is packed of them waits in the second-level cache */
-    PART = 1024,         /* rows of w that are worth a part of their own */
-    ROWS = 2 * BLOCK,    /* of y that are worth packing w once more */
+    COLUMNS = 4 * BLOCK,        /* of y in a chunk, at most */
+    DEPTH = 512,                /* rows of w at a time: what is packed of them waits in the second-level cache */
+    W_HALVES = COLUMNS * DEPTH, /* of a piece of what a chunk packs */
+    PART = 1024,                /* rows of w that are worth a part of their own */
+    ROWS = 2 * BLOCK,           /* of y that are worth packing w once more */
     CHUNKS = 32,
     AHEAD = 32, /* rows of w from those that are packed to those that are asked for */
     LINE = 64   /* bytes */
 };
 
 typedef struct {
+    int pieces;
     const gr_tensor *w; /* [in,out] */
     int64_t n, in, out;
     int64_t column_blocks, row_blocks, parts, steps; /* steps of all of w's rows */
-    const uint16_t *x;                               /* [N,in] */
+    const void *x;                                   /* [N,in] */
     const float *b;                                  /* [out] or NULL */
-    uint16_t *y;                                     /* [N,out] */
+    void *y;                                         /* [N,out] */
     bool relu;
-    int64_t pitch, x_halves; /* of a row of sums; of a chunk's copy of x */
-    uint16_t *wb;            /* [chunk][panel][step][B_STEP] */
-    uint16_t *xb;            /* [chunk][rows, whole tiles][DEPTH] */
+    int64_t pitch, x_halves; /* of a row of sums; of a piece of a chunk's copy of x */
+    uint16_t *wb;            /* [chunk][piece][panel][step][B_STEP] */
+    uint16_t *xb;            /* [chunk][piece][rows, whole tiles][DEPTH] */
     float *sums;             /* [part][N, whole tiles][pitch] */
     size_t bytes;
 } plan;
@@ -39,7 +42,8 @@ typedef struct {
 static plan plan_of(const gr_call *call, void *base)
 {
     const gr_dense_args *args = call->options;
-    plan f = {.w = call->in[1],
+    plan f = {.pieces = pieces_of(call),
+              .w = call->in[1],
               .n = call->in[0]->shape[0],
               .in = call->in[1]->shape[0],
               .out = call->in[1]->shape[1],
@@ -55,8 +59,8 @@ static plan plan_of(const gr_call *call, void *base)
     f.x_halves = ceil_div(ceil_div(f.n, TILE), f.row_blocks) * TILE * DEPTH;
     scratch s = {.base = base};
     const int64_t chunks = f.column_blocks * f.row_blocks * f.parts;
-    f.wb = scratch_halves(&s, chunks * COLUMNS * DEPTH);
-    f.xb = scratch_halves(&s, chunks * f.x_halves);
+    f.wb = scratch_halves(&s, chunks * f.pieces * W_HALVES);
+    f.xb = scratch_halves(&s, chunks * f.pieces * f.x_halves);
     f.sums = scratch_take(&s, f.parts * round_up(f.n, TILE) * f.pitch);
     f.bytes = s.used;
     return f;
@@ -96,8 +100,23 @@ static void pack_w(const plan *f, span columns, span steps, uint16_t *wb)
             const int64_t i = step * STEP + 2 * pair, at = i * f->out + columns.begin;
             ask_ahead(f, columns, i + AHEAD);
             weights_pair(f->w, i < f->in ? at : -1, i + 1 < f->in ? at + f->out : -1, columns.end - columns.begin,
-                         wb + pair * STEP, (steps.end - steps.begin) * B_STEP);
+                         (pair_rows){wb + pair * STEP, (steps.end - steps.begin) * B_STEP, W_HALVES, f->pieces});
         }
+}
+
+/* Elements [at, at + n) of x as a step; what a later block reads is asked for. */
+INLINE void copy_x_step(const plan *f, int64_t at, int64_t n, uint16_t *xb)
+{
+    if (f->pieces > 1) {
+        const float *x = (const float *)f->x + at;
+        prefetch_second(x + DEPTH);
+        prefetch_second(x + DEPTH + LINE / sizeof *x);
+        step_split(x, NULL, n, f->pieces, xb, f->x_halves);
+    } else {
+        const uint16_t *x = (const uint16_t *)f->x + at;
+        prefetch_second(x + DEPTH);
+        step_copy(x, xb, n);
+    }
 }
 
 /* The columns of x above them: [row of a tile][DEPTH], zeros behind the last sample and the last feature. */
@@ -106,9 +125,7 @@ static void copy_x(const plan *f, span tiles, span steps, uint16_t *xb)
     for (int64_t n = tiles.begin * TILE; n < tiles.end * TILE; n++, xb += DEPTH)
         for (int64_t step = steps.begin; step < steps.end; step++) {
             const int64_t i = step * STEP, some = n < f->n ? f->in - i : 0;
-            const uint16_t *x = some ? f->x + n * f->in + i : f->x;
-            prefetch_second(x + DEPTH); /* the next ones */
-            step_copy(x, xb + (step - steps.begin) * STEP, some);
+            copy_x_step(f, some ? n * f->in + i : 0, some, xb + (step - steps.begin) * STEP);
         }
 }
 
@@ -128,6 +145,9 @@ static void add_products(const plan *f, const share *part, int64_t steps, const 
                                           .taps = 1,
                                           .steps = steps,
                                           .b = wb,
+                                          .pieces = f->pieces,
+                                          .a_piece = f->x_halves,
+                                          .b_piece = W_HALVES,
                                           .c = f->sums + (part->part * rows + t * TILE) * f->pitch + j,
                                           .c_row = f->pitch,
                                           .accumulate = accumulate};
@@ -139,7 +159,7 @@ static void sum_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     const share part = share_of(f, chunk);
-    uint16_t *wb = f->wb + chunk * COLUMNS * DEPTH, *xb = f->xb + chunk * f->x_halves;
+    uint16_t *wb = f->wb + chunk * f->pieces * W_HALVES, *xb = f->xb + chunk * f->pieces * f->x_halves;
     tiles_begin();
     for (int64_t step = part.steps.begin; step < part.steps.end; step += DEPTH / STEP) {
         const span steps = {step, min64(part.steps.end, step + DEPTH / STEP)};
@@ -160,7 +180,7 @@ static void combine_chunk(void *arg, int64_t n)
         vec v = f->b ? vec_load_n(f->b + j, width) : (vec){0};
         for (int64_t part = 0; part < f->parts; part++)
             v += vec_load_n(f->sums + (part * rows + n) * f->pitch + j, width);
-        hvec_store_n(f->y + n * f->out + j, bf16_of(f->relu ? vec_relu(v) : v), width);
+        store_as_n(f->pieces > 1 ? GR_F32 : GR_BF16, f->y, n * f->out + j, f->relu ? vec_relu(v) : v, width);
     }
 }
 

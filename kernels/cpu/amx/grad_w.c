@@ -15,7 +15,7 @@
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
 #include "kernels/cpu/amx/turn.h"
-#include "kernels/cpu/bf16.h"
+#include "kernels/cpu/any_float.h"
 
 enum {
     COPIED_HALVES = 1 << 20, /* of all that is copied at once: they stay in second-level caches */
@@ -27,7 +27,7 @@ enum {
 typedef struct {
     gr_geometry g;
     cell_layout x, dz;
-    half_images x_from, dz_from;
+    tiled_images x_from, dz_from;
     int64_t k, depth;            /* filters; channels that a tap has */
     int64_t panels, blocks_c;    /* blocks of filters, of channels */
     int64_t columns;             /* copies of a row of x: one for each column phase, or of taps, */
@@ -39,8 +39,9 @@ typedef struct {
     bool whole;                  /* all units are copied at a time, and their sums need no memory */
     /* halves of a block of 32: */
     int64_t x_row, x_rows, x_unit, dz_unit; /* of a row of x, rows of a unit; of a unit of x and of dz */
-    uint16_t *x_turned; /* [block of c][unit][row][column], channels and steps of pixels as a_.. say */
-    uint16_t *dz_pairs; /* [panel][unit][row][step][B_STEP] */
+    int pieces;
+    uint16_t *x_turned; /* [piece][block of c][unit][row][column], channels and steps of pixels as a_.. say */
+    uint16_t *dz_pairs; /* [piece][panel][unit][row][step][B_STEP] */
     int64_t *offsets;   /* [row] */
     float *sums;        /* [part][panel][block of c][tap][BLOCK][BLOCK filters] */
     int64_t part_floats;
@@ -57,7 +58,8 @@ typedef struct {
 static void cut(plan *f)
 {
     const int64_t sums = f->panels * f->blocks_c;
-    const int64_t row = f->blocks_c * f->x_row, dz_row = f->panels * f->steps * B_STEP; /* halves of an output row */
+    const int64_t row = f->pieces * f->blocks_c * f->x_row; /* halves of an output row */
+    const int64_t dz_row = f->pieces * f->panels * f->steps * B_STEP;
     const int64_t fit = max64(1, (sums < SHARES ? PART_HALVES : COPIED_HALVES) / (cell_stride(&f->x) * row + dz_row));
     const int64_t parts = ceil_div(SHARES, sums);
     f->blocks = max64(ceil_div(f->g.p, fit), min64(f->g.p, parts / f->x.groups));
@@ -68,22 +70,35 @@ static void cut(plan *f)
     f->x_rows = cell_rows(&f->x, f->rows);
     f->x_unit = f->x_rows * f->x_row;
     f->dz_unit = f->rows * f->steps * B_STEP;
-    const int64_t whole = f->blocks_c * f->x_unit + f->panels * f->dz_unit;
+    const int64_t whole = f->pieces * (f->blocks_c * f->x_unit + f->panels * f->dz_unit);
     f->part_floats = sums * f->x.taps * BLOCK * BLOCK;
     f->at_once = f->parts > 1 ? f->parts : max64(1, min64(COPIED_HALVES / whole, f->units));
     f->whole = f->parts == 1 && f->at_once == f->units;
 }
 
+/* Halves of a piece of all that is copied. */
+INLINE int64_t x_piece(const plan *f)
+{
+    return f->at_once * f->blocks_c * f->x_unit;
+}
+INLINE int64_t dz_piece(const plan *f)
+{
+    return f->at_once * f->panels * f->dz_unit;
+}
+
 static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
 {
     const gr_conv2d_args *args = call->options;
-    plan f = {.g = *g, .k = call->in[1]->shape[0], .call = call};
+    plan f = {.g = *g, .k = call->in[1]->shape[0], .pieces = pieces_of(call), .call = call};
     const gr_geometry as_it_is = {
         .n = g->n, .h = g->p, .w = g->q, .c = f.k, .r = 1, .s = 1, .p = g->p, .q = g->q, .stride_h = 1, .stride_w = 1};
     f.x = cells_of(g, STEP, true);
     f.dz = cells_of(&as_it_is, STEP, false);
-    f.x_from = (half_images){.data = call->in[0]->data};
-    f.dz_from = (half_images){call->d_out[0]->data, args->relu ? call->out[0]->data : NULL};
+    f.x_from = (tiled_images){.data = call->in[0]->data, .pieces = f.pieces, .distance = STEP * STEP};
+    f.dz_from = (tiled_images){.data = call->d_out[0]->data,
+                               .gate = args->relu ? call->out[0]->data : NULL,
+                               .pieces = f.pieces,
+                               .distance = STEP * STEP};
     f.depth = f.x.windows ? g->r * g->s * g->c : g->c;
     f.panels = ceil_div(f.k, BLOCK);
     f.blocks_c = ceil_div(f.depth, BLOCK);
@@ -97,8 +112,8 @@ static plan plan_of(const gr_call *call, const gr_geometry *g, void *base)
     f.a_step = f.x.group == STEP ? BLOCK * STEP : STEP;
     cut(&f);
     scratch s = {.base = base};
-    f.x_turned = scratch_halves(&s, f.at_once * f.blocks_c * f.x_unit);
-    f.dz_pairs = scratch_halves(&s, f.at_once * f.panels * f.dz_unit);
+    f.x_turned = scratch_halves(&s, f.pieces * x_piece(&f));
+    f.dz_pairs = scratch_halves(&s, f.pieces * dz_piece(&f));
     f.offsets = (int64_t *)scratch_take(&s, 2 * f.rows);
     f.sums = scratch_take(&s, f.whole || !call->d_in[1] ? 0 : f.parts * f.part_floats);
     f.db_sums = scratch_take(&s, call->d_in[2] ? SUMMED * f.k : 0);
@@ -120,14 +135,24 @@ static void copy_x(const plan *f, int64_t unit, int64_t slot, int64_t i)
         for (int64_t j = 0; j < f->pitch; j += STEP) {
             const int64_t first = (s % l->phases * l->cells + s / l->phases) * l->group;
             int64_t places[STEP];
-            uint16_t block[STEP * STEP] __attribute__((aligned(64)));
+            uint16_t block[MOST_PIECES][STEP * STEP] __attribute__((aligned(64)));
             cell_places(l, group, row, first + j, pixels - j, places);
             for (int64_t c = 0; c < f->blocks_c; c++) {
-                cells_gather(l, &f->x_from, places, c * BLOCK, block);
-                turn(block, turned + c * f->at_once * f->x_unit + s * BLOCK * f->pitch + j / STEP * f->a_step,
-                     f->a_row);
+                uint16_t *to = turned + c * f->at_once * f->x_unit + s * BLOCK * f->pitch + j / STEP * f->a_step;
+                cells_gather(l, &f->x_from, places, c * BLOCK, block[0]);
+                for (int p = 0; p < f->pieces; p++)
+                    turn(block[p], to + p * x_piece(f), f->a_row);
             }
         }
+}
+
+/* A step of pixels, STEP filters each, in pairs. */
+INLINE void pair_pixels(const uint16_t *block, uint16_t *step)
+{
+    for (int64_t two = 0; two < STEP; two += 2, step += STEP) {
+        pair_up(block + two * STEP, block + (two + 1) * STEP, step, TILE);
+        pair_up(block + two * STEP + TILE, block + (two + 1) * STEP + TILE, step + B_STEP / 2, TILE);
+    }
 }
 
 static void copy_dz(const plan *f, int64_t unit, int64_t slot, int64_t i)
@@ -137,15 +162,12 @@ static void copy_dz(const plan *f, int64_t unit, int64_t slot, int64_t i)
     uint16_t *pairs = f->dz_pairs + slot * f->dz_unit + i * f->steps * B_STEP;
     for (int64_t j = 0; j < f->steps; j++, pairs += B_STEP) {
         int64_t places[STEP];
-        uint16_t block[STEP * STEP] __attribute__((aligned(64)));
+        uint16_t block[MOST_PIECES][STEP * STEP] __attribute__((aligned(64)));
         cell_places(l, group, row, j * STEP, f->g.q * l->group - j * STEP, places);
         for (int64_t panel = 0; panel < f->panels; panel++) {
-            uint16_t *step = pairs + panel * f->at_once * f->dz_unit;
-            cells_gather(l, &f->dz_from, places, panel * BLOCK, block);
-            for (int64_t two = 0; two < STEP; two += 2, step += STEP) {
-                pair_up(block + two * STEP, block + (two + 1) * STEP, step, TILE);
-                pair_up(block + two * STEP + TILE, block + (two + 1) * STEP + TILE, step + B_STEP / 2, TILE);
-            }
+            cells_gather(l, &f->dz_from, places, panel * BLOCK, block[0]);
+            for (int p = 0; p < f->pieces; p++)
+                pair_pixels(block[p], pairs + p * dz_piece(f) + panel * f->at_once * f->dz_unit);
         }
     }
 }
@@ -184,6 +206,9 @@ static void sum_unit(const plan *f, int64_t unit, int64_t slot, int64_t panel, i
                                   .taps = rows,
                                   .steps = f->steps,
                                   .b = f->dz_pairs + (panel * f->at_once + slot) * f->dz_unit,
+                                  .pieces = f->pieces,
+                                  .a_piece = x_piece(f),
+                                  .b_piece = dz_piece(f),
                                   .c = sums,
                                   .c_row = BLOCK,
                                   .accumulate = accumulate};
@@ -287,21 +312,30 @@ static void run_units(plan *f)
     }
 }
 
-/* Chunk: a part of the batch, summed pixel after pixel. */
-static void db_chunk(void *arg, int64_t part)
+/* A part of the batch, summed pixel after pixel. */
+INLINE void sum_part(const plan *f, gr_type type, int64_t part)
 {
-    const plan *f = arg;
     const span pixels = part_of(f->g.n * f->g.p * f->g.q, part, SUMMED);
     float *sums = f->db_sums + part * f->k;
     memset(sums, 0, (size_t)f->k * sizeof *sums);
     for (int64_t i = pixels.begin; i < pixels.end; i++)
         for (int64_t k = 0; k < f->k; k += VL) {
             const int64_t n = min64(VL, f->k - k);
-            vec v = of_bf16(hvec_load_n(f->dz_from.data + i * f->k + k, n));
+            vec v = load_as_n(type, f->dz_from.data, i * f->k + k, n);
             if (f->dz_from.gate)
-                v = vec_gate(of_bf16(hvec_load_n(f->dz_from.gate + i * f->k + k, n)), v);
+                v = vec_gate(load_as_n(type, f->dz_from.gate, i * f->k + k, n), v);
             vec_store_n(sums + k, vec_load_n(sums + k, n) + v, n);
         }
+}
+
+/* Chunk: a part. */
+static void db_chunk(void *arg, int64_t part)
+{
+    const plan *f = arg;
+    if (f->pieces > 1)
+        sum_part(f, GR_F32, part);
+    else
+        sum_part(f, GR_BF16, part);
 }
 
 static void add_db(const plan *f)

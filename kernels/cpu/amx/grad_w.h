@@ -1,4 +1,4 @@
-/* grad_w.h - dW and db of a convolution of bf16. */
+/* grad_w.h - dW and db of a convolution of bf16, or of floats in pieces. */
 #ifndef GRADUS_CPU_AMX_GRAD_W_H
 #define GRADUS_CPU_AMX_GRAD_W_H
 

@@ -14,13 +14,14 @@ enum { B_TILE = B_STEP / 2, B_BYTES = 64 /* of a row of b */ };
             tile_load(i, from, B_BYTES);         \
     } while (0)
 
-/* All taps and steps of 32 rows: each tile that is loaded is used twice. */
-INLINE void add_two(const tile_product *p, bool passing)
+/* All taps and steps of 32 rows, with pieces that lie so far on: each tile that is loaded is used twice. */
+INLINE void add_two(const tile_product *p, int64_t a_piece, int64_t b_piece, bool passing)
 {
     const int64_t a_bytes = p->a_row * 2;
-    const uint16_t *b = p->b;
+    const uint16_t *b = p->b + b_piece;
     for (int64_t tap = 0; tap < p->taps; tap++) {
-        const uint16_t *a = p->a[0] + p->offsets[tap], *a_low = p->a[1] + p->offsets[tap];
+        const int64_t at = a_piece + p->offsets[tap];
+        const uint16_t *a = p->a[0] + at, *a_low = p->a[1] + at;
         for (int64_t step = 0; step < p->steps; step++, a += p->a_step, a_low += p->a_step, b += B_STEP) {
             LOAD_B(6, b);
             tile_load(4, a, a_bytes);
@@ -49,29 +50,27 @@ static void run_two(const tile_product *p)
         tile_zero(2);
         tile_zero(3);
     }
-    if (p->passing)
-        add_two(p, true);
-    else
-        add_two(p, false);
+    const piece_products *products = products_of(p->pieces);
+    for (int i = 0; i < products->terms; i++) {
+        const int64_t a_piece = products->of[i].a * p->a_piece, b_piece = products->of[i].b * p->b_piece;
+        if (p->passing)
+            add_two(p, a_piece, b_piece, true);
+        else
+            add_two(p, a_piece, b_piece, false);
+    }
     tile_store(0, p->c, c_bytes);
     tile_store(1, p->c + TILE, c_bytes);
     tile_store(2, low, c_bytes);
     tile_store(3, low + TILE, c_bytes);
 }
 
-static void run_one(const tile_product *p)
+/* The same of 16 rows. */
+INLINE void add_one(const tile_product *p, int64_t a_piece, int64_t b_piece)
 {
-    const int64_t a_bytes = p->a_row * 2, c_bytes = p->c_row * 4;
-    if (p->accumulate) {
-        tile_load(0, p->c, c_bytes);
-        tile_load(1, p->c + TILE, c_bytes);
-    } else {
-        tile_zero(0);
-        tile_zero(1);
-    }
-    const uint16_t *b = p->b;
+    const int64_t a_bytes = p->a_row * 2;
+    const uint16_t *b = p->b + b_piece;
     for (int64_t tap = 0; tap < p->taps; tap++) {
-        const uint16_t *a = p->a[0] + p->offsets[tap];
+        const uint16_t *a = p->a[0] + a_piece + p->offsets[tap];
         for (int64_t step = 0; step < p->steps; step++, a += p->a_step, b += B_STEP) {
             tile_load(4, a, a_bytes);
             tile_load(6, b, B_BYTES);
@@ -80,6 +79,21 @@ static void run_one(const tile_product *p)
             tile_dot(1, 4, 7);
         }
     }
+}
+
+static void run_one(const tile_product *p)
+{
+    const int64_t c_bytes = p->c_row * 4;
+    if (p->accumulate) {
+        tile_load(0, p->c, c_bytes);
+        tile_load(1, p->c + TILE, c_bytes);
+    } else {
+        tile_zero(0);
+        tile_zero(1);
+    }
+    const piece_products *products = products_of(p->pieces);
+    for (int i = 0; i < products->terms; i++)
+        add_one(p, products->of[i].a * p->a_piece, products->of[i].b * p->b_piece);
     tile_store(0, p->c, c_bytes);
     tile_store(1, p->c + TILE, c_bytes);
 }

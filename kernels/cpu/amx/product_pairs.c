@@ -28,10 +28,13 @@ INLINE void rows_run(const tile_product *p, const uint16_t *a, float *c)
     for (int i = 0; i < ROWS; i++)
         for (int v = 0; v < 2; v++)
             sums[i][v] = p->accumulate ? lanes_load(c + i * p->c_row + v * TILE) : (lanes){0};
-    const uint16_t *b = p->b;
-    for (int64_t tap = 0; tap < p->taps; tap++)
-        for (int64_t step = 0; step < p->steps; step++, b += B_STEP)
-            step_run(a + p->offsets[tap] + step * p->a_step, p->a_row, b, sums);
+    const piece_products *products = products_of(p->pieces);
+    for (int i = 0; i < products->terms; i++) {
+        const uint16_t *b = p->b + products->of[i].b * p->b_piece;
+        for (int64_t tap = 0; tap < p->taps; tap++)
+            for (int64_t step = 0; step < p->steps; step++, b += B_STEP)
+                step_run(a + products->of[i].a * p->a_piece + p->offsets[tap] + step * p->a_step, p->a_row, b, sums);
+    }
     UNROLL
     for (int i = 0; i < ROWS; i++)
         for (int v = 0; v < 2; v++)

@@ -9,7 +9,7 @@
 
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
-#include "kernels/cpu/bf16.h"
+#include "kernels/cpu/any_float.h"
 
 enum {
     UNIT_HALVES = 1 << 18,
@@ -21,12 +21,12 @@ static void cut(tiled_sweep *s)
 {
     const cell_layout *l = &s->cells;
     const gr_geometry *g = &l->g;
-    const int64_t whole = max64(1, cell_rows(l, g->p) * l->row);
+    const int64_t pieces = s->from.pieces, whole = max64(1, cell_rows(l, g->p) * l->row * pieces);
     s->unit_groups = max64(1, min64(UNIT_HALVES / whole, l->groups * s->panels / SHARES));
     s->blocks = 1;
     if (s->unit_groups == 1) {
-        const int64_t each = max64(1, cell_stride(l) * l->row);
-        const int64_t fit = max64(1, (UNIT_HALVES - cell_rows(l, 1) * l->row) / each);
+        const int64_t each = max64(1, cell_stride(l) * l->row * pieces);
+        const int64_t fit = max64(1, (UNIT_HALVES - cell_rows(l, 1) * l->row * pieces) / each);
         s->blocks = max64(ceil_div(g->p, fit), min64(g->p, ceil_div(SHARES, l->groups * s->panels)));
     }
     s->rows = ceil_div(g->p, s->blocks);
@@ -41,9 +41,10 @@ void tiled_sweep_plan(tiled_sweep *s, scratch *room)
     cut(s);
     s->group_halves = max64(0, cell_rows(l, s->rows)) * l->row;
     s->unit_halves = s->unit_groups * s->group_halves + TILE * l->depth; /* the last tile may read on */
-    s->at_once = min64(s->units, max64(1, COPIED_HALVES / s->unit_halves));
+    s->at_once = min64(s->units, max64(1, COPIED_HALVES / (s->unit_halves * s->from.pieces)));
     s->splits = min64(s->panels, ceil_div(SHARES, s->at_once));
-    s->copies = scratch_halves(room, s->at_once * s->unit_halves);
+    s->from.distance = s->at_once * s->unit_halves;
+    s->copies = scratch_halves(room, s->from.pieces * s->from.distance);
     s->offsets = (int64_t *)scratch_take(room, 2 * max64(1, l->taps));
 }
 
@@ -84,28 +85,28 @@ static pixel_tile tile_at(const tiled_sweep *s, int64_t unit, int64_t slot, int6
     return t;
 }
 
-/* Channels [k, k + n) of a pixel from its sums; n is at most VL. */
-INLINE void finish_some(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
+/* Channels [k, k + n) of a pixel, elements of out from `at` on, from its sums; n is at most VL. */
+INLINE void finish_some(const tiled_sweep *s, gr_type type, const float *sums, int64_t at, int64_t k, int64_t n)
 {
     vec v = vec_load(sums);
     if (s->bias)
         v += vec_load_n(s->bias + k, n);
     if (s->accumulate)
-        v += of_bf16(hvec_load_n(out, n));
-    hvec_store_n(out, bf16_of(s->relu ? vec_relu(v) : v), n);
+        v += load_as_n(type, s->out, at, n);
+    store_as_n(type, s->out, at, s->relu ? vec_relu(v) : v, n);
 }
 
-INLINE void finish(const tiled_sweep *s, const float *sums, uint16_t *out, int64_t k, int64_t n)
+INLINE void finish(const tiled_sweep *s, gr_type type, const float *sums, int64_t at, int64_t k, int64_t n)
 {
     UNROLL
     for (int64_t j = 0; j < BLOCK; j += VL)
         if (n >= j + VL)
-            finish_some(s, sums + j, out + j, k + j, VL);
+            finish_some(s, type, sums + j, at + j, k + j, VL);
         else if (n > j)
-            finish_some(s, sums + j, out + j, k + j, n - j);
+            finish_some(s, type, sums + j, at + j, k + j, n - j);
 }
 
-static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *sums, int64_t panel)
+INLINE void store_as_type(const tiled_sweep *s, gr_type type, const pixel_tile *t, const float *sums, int64_t panel)
 {
     const cell_layout *l = &s->cells;
     const int64_t k = panel * BLOCK, channels = min64(BLOCK, s->channels - k), places = l->g.q * l->group;
@@ -114,9 +115,16 @@ static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *s
     for (int64_t i = 0; i < TILE && t->first + i < places; i++) {
         const int64_t q = (t->first + i) / l->group, n = t->group * l->group + (t->first + i) % l->group;
         if (n < l->g.n)
-            finish(s, sums + i * BLOCK, s->out + n * s->out_image + t->p * s->out_row + q * s->out_pixel + k, k,
-                   channels);
+            finish(s, type, sums + i * BLOCK, n * s->out_image + t->p * s->out_row + q * s->out_pixel + k, k, channels);
     }
+}
+
+static void store_tile(const tiled_sweep *s, const pixel_tile *t, const float *sums, int64_t panel)
+{
+    if (s->type == GR_F32)
+        store_as_type(s, GR_F32, t, sums, panel);
+    else
+        store_as_type(s, GR_BF16, t, sums, panel);
 }
 
 /* All pixels of a unit with one panel of filters. */
@@ -132,6 +140,9 @@ static void run_panel(const tiled_sweep *s, int64_t unit, int64_t slot, int64_t 
                             .taps = l->taps,
                             .steps = steps,
                             .b = s->w + panel * l->taps * steps * B_STEP,
+                            .pieces = s->from.pieces,
+                            .a_piece = s->from.distance,
+                            .b_piece = s->panels * l->taps * steps * B_STEP,
                             .c = sums,
                             .c_row = BLOCK};
     for (int64_t i = 0; i < tiles; i += 2) {

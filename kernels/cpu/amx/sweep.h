@@ -1,5 +1,5 @@
 /*
- * sweep.h - a filter bank moved over images of halves: the forward pass of a convolution, and its dX.
+ * sweep.h - a filter bank moved over images: the forward pass of a convolution, and its dX.
  */
 #ifndef GRADUS_CPU_AMX_SWEEP_H
 #define GRADUS_CPU_AMX_SWEEP_H
@@ -8,23 +8,24 @@
 
 typedef struct {
     cell_layout cells;
-    half_images from;
+    tiled_images from;
     int64_t channels;  /* of an output pixel */
-    const uint16_t *w; /* [panel of BLOCK channels][tap][step][B_STEP] */
+    const uint16_t *w; /* [piece][panel of BLOCK channels][tap][step][B_STEP] */
     const float *bias; /* [channels] or NULL */
-    uint16_t *out;     /* bf16; distances in halves: */
+    gr_type type;      /* of results; distances in elements: */
+    void *out;
     int64_t out_image, out_row, out_pixel;
     bool accumulate, relu;
 
     /* By the plan: units of some groups, or of some output rows of one, are copied, then multiplied. */
     int64_t panels, unit_groups, rows, blocks, units, at_once, splits;
     int64_t group_halves, unit_halves;
-    uint16_t *copies; /* [unit at once][group][row][..] */
+    uint16_t *copies; /* [piece][unit at once][group][row][..] */
     int64_t *offsets; /* [tap] */
     int64_t first;    /* unit now at work */
 } tiled_sweep;
 
-/* cells and channels are set; takes scratch. */
+/* cells, from.pieces and channels are set; takes scratch. */
 void GR_TILED(sweep_plan)(tiled_sweep *s, scratch *room);
 #define tiled_sweep_plan GR_TILED(sweep_plan)
 

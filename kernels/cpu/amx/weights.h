@@ -1,14 +1,18 @@
 /*
- * weights.h - rows of weights, rounded to bf16 as they are read, and pairs of rows as the right factor of tile products
- * wants them.
+ * weights.h - rows of weights, rounded to bf16 or split into pieces as they are read, and pairs of rows as the right
+ * factor of tile products wants them.
  */
 #ifndef GRADUS_CPU_AMX_WEIGHTS_H
 #define GRADUS_CPU_AMX_WEIGHTS_H
 
-#include "kernels/cpu/amx/amx.h"
+#include "kernels/cpu/amx/pieces.h"
 
-/* to[0..n) = elements of w, f32 or bf16, from `at` on, in bf16; zeros up to `width`, a multiple of STEP. */
-INLINE void weights_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width)
+/*
+ * to[0..n) = elements of w, f32 or bf16, from `at` on, in bf16; zeros up to `width`, a multiple of STEP. Pieces lie at
+ * a distance; one of a float is what it is rounded to.
+ */
+INLINE void weights_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width, int pieces,
+                        int64_t distance)
 {
     if (w->type != GR_F32) {
         for (int64_t i = 0; i < width; i += STEP)
@@ -16,25 +20,31 @@ INLINE void weights_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to,
         return;
     }
     for (int64_t i = 0; i < width; i += VL)
-        to_bf16(to + i, vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))));
+        split(vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))), pieces, to + i, distance);
 }
 
-/*
- * Two rows of n elements of w, which begin at low and at high - below 0: zeros - as one row of pairs in each panel of
- * BLOCK columns; panels lie at a distance from each other.
- */
-INLINE void weights_pair(const gr_tensor *w, int64_t low, int64_t high, int64_t n, uint16_t *to, int64_t distance)
+/* Where pairs of rows go. */
+typedef struct {
+    uint16_t *to;
+    int64_t panel, piece; /* distances of panels of BLOCK columns and of pieces */
+    int pieces;
+} pair_rows;
+
+/* Two rows of n elements of w, which begin at low and at high - below 0: zeros - as one row of pairs in each panel. */
+INLINE void weights_pair(const gr_tensor *w, int64_t low, int64_t high, int64_t n, pair_rows p)
 {
     enum { SPAN = 512 /* elements that are rounded at a time */ };
-    uint16_t two[2][SPAN] __attribute__((aligned(64)));
+    uint16_t two[2][MOST_PIECES][SPAN] __attribute__((aligned(64)));
     for (int64_t first = 0; first < n; first += SPAN) {
         const int64_t some = min64(SPAN, n - first), width = round_up(some, BLOCK);
-        weights_row(w, max64(0, low) + first, low < 0 ? 0 : some, two[0], width);
-        weights_row(w, max64(0, high) + first, high < 0 ? 0 : some, two[1], width);
-        for (int64_t j = 0; j < width; j += BLOCK, to += distance) {
-            pair_up(two[0] + j, two[1] + j, to, TILE);
-            pair_up(two[0] + j + TILE, two[1] + j + TILE, to + B_STEP / 2, TILE);
-        }
+        weights_row(w, max64(0, low) + first, low < 0 ? 0 : some, two[0][0], width, p.pieces, SPAN);
+        weights_row(w, max64(0, high) + first, high < 0 ? 0 : some, two[1][0], width, p.pieces, SPAN);
+        for (int64_t j = 0; j < width; j += BLOCK, p.to += p.panel)
+            for (int i = 0; i < p.pieces; i++) {
+                uint16_t *to = p.to + i * p.piece;
+                pair_up(two[0][i] + j, two[1][i] + j, to, TILE);
+                pair_up(two[0][i] + j + TILE, two[1][i] + j + TILE, to + B_STEP / 2, TILE);
+            }
     }
 }
 
