@@ -61,7 +61,7 @@ static gr_module *make_net(gr_context *ctx)
 }
 
 typedef struct {
-    bool sgd, no_graph, sam;
+    bool sgd, muon, no_graph, sam; /* Adam, unless it is another */
     int64_t micro_batch;
     gr_precision precision;
     void (*disturb)(gr_module *net, gr_optimizer *opt, gr_dataset *set, int64_t update); /* NULL: nobody does */
@@ -102,8 +102,9 @@ static float *train(const choice *c, int64_t *count)
 {
     gr_context *ctx = open_counting(c->precision);
     run r = {.c = c, .net = make_net(ctx), .set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
-    r.opt = c->sgd ? gr_sgd(ctx, r.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9})
-                   : gr_adam(ctx, r.net, &(gr_adam_options){.lr = 0.01});
+    r.opt = c->sgd    ? gr_sgd(ctx, r.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9})
+            : c->muon ? gr_muon(ctx, r.net, NULL)
+                      : gr_adam(ctx, r.net, &(gr_adam_options){.lr = 0.01});
     if (c->sam)
         assert_true(gr_set_sam(r.opt, 0.05));
     const gr_split split = {.train = r.set, .val = r.set};
@@ -150,6 +151,7 @@ static void same_bits(void **state)
     (void)state;
     compare((choice){0}, 2, UPDATES - 2);
     compare((choice){.sgd = true}, 2, UPDATES - 2);
+    compare((choice){.muon = true}, 2, UPDATES - 2);
 }
 
 /* The loss scale lives on the device, and so does what becomes of it. */
@@ -157,6 +159,7 @@ static void same_bits_in_mixed_precision(void **state)
 {
     (void)state;
     compare((choice){.precision = GR_PRECISION_FP16}, 2, UPDATES - 2);
+    compare((choice){.muon = true, .precision = GR_PRECISION_BF16}, 2, UPDATES - 2);
 }
 
 /* A whole set at once: the step's memory moves, and with it all that the graphs know of. */

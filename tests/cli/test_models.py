@@ -38,6 +38,7 @@ class Models(Case):
 
     def test_every_recipe_has_its_file(self):
         recipes = {line.split()[0] for line in self.gradus("train", "--list").out.splitlines()}
+        recipes.remove("cifar10-94-muon")  # cifar10-94's network
         self.assertEqual(recipes, {path.stem for path in MODELS.glob("*.txt")})
 
     def test_weights_carry_their_network(self):
