@@ -186,7 +186,8 @@ static void optimizers_follow_pytorch(void **state)
     for (size_t i = 0; i < sizeof optimizer_goldens / sizeof *optimizer_goldens; i++) {
         follow("ref", (int)i, false, 1e-11);
         follow("ref", (int)i, true, 1e-11);
-        follow("cpu", (int)i, false, 1e-5);
+        /* Muon's iteration lifts small singular values, and what rounding left of them, by up to 3.4^5. */
+        follow("cpu", (int)i, false, strncmp(optimizer_goldens[i].name, "muon", 4) == 0 ? 1e-4 : 1e-5);
     }
 }
 
