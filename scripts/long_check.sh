@@ -9,7 +9,7 @@ mkdir -p "$out"
 scripts/test.sh --full
 ctest --preset release --label-regex long
 cmake --build --preset asan --target test_ptx test_tensor_cores
-ctest --preset asan --tests-regex "cli_(sweep|checkpoint)|table_plain|ptx_planted|tensor_cores"
+ctest --preset asan --tests-regex "cli_(sweep|checkpoint|report|draw|landscape)|table_plain|ptx_planted|tensor_cores"
 build/asan/tests/table/test_table --device simt
 for device in simt ptx; do # what a machine with a GPU will run
     [ "$device" = simt ] || command -v nvcc >/dev/null || continue

@@ -49,7 +49,7 @@ step "tests with sanitizers"
 # Those left out take minutes each and run little code that others do not; long_check.sh has some of them.
 left_out="test_(resnet|accumulation|find_batch|amp|ladder)|trajectory|example_c|nvtx"
 left_out+="|cli_(emulated|real_data|train|bench|sweep|find_batch|profile|checkpoint|augment|plot)"
-left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce|manual)"
+left_out+="|cli_(tensorboard|transfer|recipes|new_optimizer|ranks|predict|reproduce|manual|report|draw|landscape)"
 left_out+="|^table_simt" # below every access of simt's is checked
 left_out+="|^table_(amx|bf16)_emulated" # table runs these kernels, too
 left_out+="|includes|hooks|readmes|docs_"
