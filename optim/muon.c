@@ -32,10 +32,10 @@ static bool transposed_times(gr_tensor *a, gr_tensor *b, gr_tensor *sum, bool ad
     return gr__run_kernel(a->ctx, &gr__ops[GR_OP_dense], &call, GR_BACKWARD);
 }
 
-/* b A + c A A of A[n,n], symmetric, which it releases. NULL: recorded. */
-static gr_tensor *polynomial(gr_tensor *a)
+/* scale (b A + c A A) of A[n,n], symmetric, which it releases. NULL: recorded. */
+static gr_tensor *polynomial(gr_tensor *a, double scale)
 {
-    gr_tensor *sum = gr_scale(a, B), *ca = gr_scale(a, C);
+    gr_tensor *sum = gr_scale(a, B * scale), *ca = gr_scale(a, C * scale);
     const bool good = sum && ca && times_transposed(a, ca, sum, true);
     gr__release(ca);
     gr__release(a);
@@ -50,11 +50,8 @@ static gr_tensor *step_towards_orthogonal(gr_tensor *x, double scale)
     gr_tensor *a = gr__tensor_step(x->ctx, x->type, 2, (int64_t[]){n, n});
     if (!a || !(tall ? transposed_times(x, x, a, false) : times_transposed(x, x, a, false)))
         return NULL;
-    gr_tensor *p = polynomial(a), *scaled = p && scale != 1 ? gr_scale(p, scale) : p, *next = gr_scale(x, A * scale);
-    const bool good =
-        scaled && next && (tall ? times_transposed(x, scaled, next, true) : transposed_times(scaled, x, next, true));
-    if (scaled != p)
-        gr__release(scaled);
+    gr_tensor *p = polynomial(a, scale), *next = gr_scale(x, A * scale);
+    const bool good = p && next && (tall ? times_transposed(x, p, next, true) : transposed_times(p, x, next, true));
     gr__release(p);
     gr__release(x);
     return good ? next : NULL;
@@ -74,18 +71,10 @@ static gr_tensor *orthogonal(gr_tensor *d, const int64_t shape[2], int steps, do
     return x;
 }
 
-/* The shape of a parameter as the matrix that lies there: a row for a filter, or for an input of a dense layer. */
-static void matrix_shape(const gr_tensor *w, int64_t shape[2])
-{
-    shape[0] = w->shape[0];
-    shape[1] = w->count / w->shape[0];
-}
-
 static bool step_matrix(gr_optimizer *opt, const gr_run *run, const gr_tensor *w)
 {
     const gr_muon_options *o = &opt->muon;
-    int64_t shape[2];
-    matrix_shape(w, shape);
+    const int64_t shape[2] = {w->shape[0], w->count / w->shape[0]}; /* a row for a filter, or a dense layer's input */
     const bool filters = w->ndim == 4;
     const double outputs = (double)shape[filters ? 0 : 1], inputs = (double)shape[filters ? 1 : 0];
     gr_tensor *d = gr_nesterov_step(run->m[0], run->g, o->momentum);
