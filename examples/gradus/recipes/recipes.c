@@ -81,6 +81,22 @@ static gr_module *cifar10_94(gr_context *ctx, int classes)
     return gr_model_from_text(ctx, "cifar10-94", cifar10_94_text, classes);
 }
 
+/* What the recipes with this network tell alike. */
+#define AIRBENCH_WORDS                                                                                              \
+    "data       32x32x3, normalised by the training set's mean and deviation per channel; 50,000 pictures for "     \
+    "training, 10,000 for the test",                                                                                \
+        "augmented  mirrored in turn (--augment flip=alternate: by chance in the first epoch, then every other "    \
+        "one) and moved by up to 2 pixels each way, edges reflected",                                               \
+        "model      Conv 24 2x2 GELU, its filters whitening patches of training pictures and frozen (--whiten, "    \
+        "--freeze) - three blocks of Conv 3x3, MaxPool 2, BatchNorm, GELU, Conv 3x3, BatchNorm, GELU with 64, 256 " \
+        "and 256 channels - MaxPool 3 - Dense 10 - times 1/9; filters that begin by handing channels on (dirac); "  \
+        "scales of BatchNorm stay 1 (--freeze)",                                                                    \
+        "loss       softmax cross-entropy of the logits, labels smoothed by 0.2 (--label-smoothing)"
+#define AIRBENCH_ODDITIES                                                                                       \
+    "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel. 'gradus train' tells " \
+    "the accuracy of the plain picture, 'gradus evaluate WEIGHTS --flip --shift 1' that of the six.",           \
+        "It takes the test set for validation: nothing may be chosen by these numbers."
+
 const recipe recipes[] = {
     {
         .name = "cats-vs-dogs",
@@ -225,26 +241,15 @@ const recipe recipes[] = {
         .grid_batches = "256,512,1024,2048",
         .grid_optimizers = "sgd",
         .words =
-            {"data       32x32x3, normalised by the training set's mean and deviation per channel; 50,000 pictures for "
-             "training, 10,000 for the test",
-             "augmented  mirrored in turn (--augment flip=alternate: by chance in the first epoch, then every other "
-             "one) and moved by up to 2 pixels each way, edges reflected",
-             "model      Conv 24 2x2 GELU, its filters whitening patches of training pictures and frozen (--whiten, "
-             "--freeze) - three blocks of Conv 3x3, MaxPool 2, BatchNorm, GELU, Conv 3x3, BatchNorm, GELU with 64, 256 "
-             "and 256 channels - MaxPool 3 - Dense 10 - times 1/9; filters that begin by handing channels on (dirac); "
-             "scales of BatchNorm stay 1 (--freeze)",
-             "loss       softmax cross-entropy of the logits, labels smoothed by 0.2 (--label-smoothing)",
+            {AIRBENCH_WORDS,
              "optimizer  SGD 1.5, Nesterov's momentum 0.85, weight decay 0.00133; biases of BatchNorm at 64 times the "
              "rate (--lr-scale). The publication's 11.5, divided by 1 + 1 / (1 - 0.85)",
              "schedule   10 epochs, batch size 1024, shuffled, the last short batch dropped; the rate from 0.2 of it "
              "up in 2.3 epochs, then down to 0.07 of it in a straight line; the first layer's bias stays as it is "
              "behind 3 epochs (--freeze-after); behind every fifth update the weights return to slow copies, which "
              "keep 0.95^5 of themselves times the cube of the share of the run that is done (--lookahead)"},
-        .oddities =
-            {"The publication trains for 9.9 epochs, 476 updates; here it is 10, 480 updates.",
-             "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel. 'gradus train' tells "
-             "the accuracy of the plain picture, 'gradus evaluate WEIGHTS --flip --shift 1' that of the six.",
-             "It takes the test set for validation: nothing may be chosen by these numbers."},
+        .oddities = {"The publication trains for 9.9 epochs, 476 updates; here it is 10, 480 updates.",
+                     AIRBENCH_ODDITIES},
         .unequal_updates = "A larger batch means fewer updates: 1,950 at batch size 256, 480 at 1024, in 10 epochs.",
     },
     {
@@ -283,15 +288,7 @@ const recipe recipes[] = {
         .grid_batches = "500,1000,2000",
         .grid_optimizers = "muon",
         .words =
-            {"data       32x32x3, normalised by the training set's mean and deviation per channel; 50,000 pictures for "
-             "training, 10,000 for the test",
-             "augmented  mirrored in turn (--augment flip=alternate: by chance in the first epoch, then every other "
-             "one) and moved by up to 2 pixels each way, edges reflected",
-             "model      Conv 24 2x2 GELU, its filters whitening patches of training pictures and frozen (--whiten, "
-             "--freeze) - three blocks of Conv 3x3, MaxPool 2, BatchNorm, GELU, Conv 3x3, BatchNorm, GELU with 64, 256 "
-             "and 256 channels - MaxPool 3 - Dense 10 - times 1/9; filters that begin by handing channels on (dirac); "
-             "scales of BatchNorm stay 1 (--freeze)",
-             "loss       softmax cross-entropy of the logits, labels smoothed by 0.2 (--label-smoothing)",
+            {AIRBENCH_WORDS,
              "optimizer  Muon 0.24 for filters: momentum 0.6, three steps of the iteration, each matrix brought to "
              "the norm sqrt(filters) before its step; for all others SGD, Nesterov's momentum 0.85: weights of the "
              "last layer at 1.66, biases at 106 (--lr-scale); weight decay 0.004 an update",
@@ -303,9 +300,7 @@ const recipe recipes[] = {
              "0.053 * 2000 = 106 are the same rates.",
              "Its first layer's bias has a rate of its own, which falls to 0 within the 3 epochs; here it is the "
              "biases'.",
-             "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel. 'gradus train' tells "
-             "the accuracy of the plain picture, 'gradus evaluate WEIGHTS --flip --shift 1' that of the six.",
-             "It takes the test set for validation: nothing may be chosen by these numbers."},
+             AIRBENCH_ODDITIES},
         .unequal_updates = "A larger batch means fewer updates: 800 at batch size 500, 200 at 2000, in 8 epochs.",
     },
     {
