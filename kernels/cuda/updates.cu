@@ -276,17 +276,22 @@ extern "C" void GR_CUDA(lookahead_step_forward)(const gr_call *call)
               gr__f32(call->in[1]), (float)(1 - ((const gr_factor_args *)call->options)->factor), count);
 }
 
+/* x[count] times a factor, in place */
+GR_DEVICE void multiply(float *x, float factor, int64_t count)
+{
+    for (int64_t i = quad_first(); i < count; i += quad_stride()) {
+        quad v = quad_load(x, i, count);
+        for (int j = 0; j < QUAD; j++)
+            v.at[j] *= factor;
+        quad_store(x, i, count, v, false);
+    }
+}
+
 /* g[count], norm[1] */
 static __global__ void clip_norm(float *g, const float *norm, float limit, int64_t count)
 {
     const float share = limit / (norm[0] + 1e-6f);
-    const int64_t end = share >= 1 ? 0 : count;
-    for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad v = quad_load(g, i, count);
-        for (int j = 0; j < QUAD; j++)
-            v.at[j] *= share;
-        quad_store(g, i, count, v, false);
-    }
+    multiply(g, share, share >= 1 ? 0 : count);
 }
 
 extern "C" void GR_CUDA(clip_norm_forward)(const gr_call *call)
@@ -324,14 +329,7 @@ extern "C" void GR_CUDA(nesterov_step_forward)(const gr_call *call)
 /* x[count], norm[1] */
 static __global__ void unit_norm(float *x, const float *norm, float length, const gr_step_state *state, int64_t count)
 {
-    const float factor = length / (norm[0] + 1e-7f);
-    const int64_t end = state->skip ? 0 : count;
-    for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad v = quad_load(x, i, count);
-        for (int j = 0; j < QUAD; j++)
-            v.at[j] *= factor;
-        quad_store(x, i, count, v, false);
-    }
+    multiply(x, length / (norm[0] + 1e-7f), state->skip ? 0 : count);
 }
 
 extern "C" void GR_CUDA(unit_norm_forward)(const gr_call *call)
