@@ -21,10 +21,9 @@ typedef struct gr_exec {
     void *scratch;        /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
     const gr_step_state *state; /* on the device */
     bool tf32;                  /* products of floats round their factors to tf32; the device has gr_device.tf32 */
-    int pieces;          /* of bf16, 2 or 3, that products of floats split their factors into; 0: none. The device has
-                   gr_device.pieces */
-    int multiprocessors; /* of a GPU: products are cut for so many; 0 elsewhere */
-    bool wgmma;          /* products of halves may go by wgmma; the device has gr_device.wgmma */
+    int pieces;                 /* or split them into so many of bf16; 0: they do not. It has gr_device.pieces */
+    int multiprocessors;        /* of a GPU: products are cut for so many; 0 elsewhere */
+    bool wgmma;                 /* products of halves may go by wgmma; the device has gr_device.wgmma */
 } gr_exec;
 
 /* One call of one operation: all that a kernel sees, forward and backward. */

@@ -9,8 +9,7 @@
 enum { POOLS = 3 }; /* of 1, 2 and 5 threads */
 
 typedef struct {
-    const char
-        *name; /* "ref-f64", "ref-f32", an instruction set, "amx-bf16x3", "simt", "simt-tf32", "cuda" and the like */
+    const char *name; /* "ref-f64", "ref-f32", an instruction set, "amx-bf16x3", "simt", "simt-tf32", "cuda"... */
     gr_type real;
     const gr_kernel *kernels;
     bool threads;               /* its kernels use a pool */
