@@ -145,10 +145,13 @@ class Shapes(RowsCase):
                 self.assertEqual({row["precision"] for row in rows}, {precision})
 
     def test_cold_and_pinned(self):
+        def quickest(row):  # the median is that of a busy machine's wake-ups
+            return min(map(min, row["samples_ns"]))
+
         rows = self.rows("relu", "--batch", 1, "--cold", "--pin")
         self.assertEqual({(row["caches"], row["level"], row["pinned"]) for row in rows}, {("cold", "memory", True)})
         warm = self.rows("relu", "--batch", 1)
-        self.assertLess(warm[0]["ms"], rows[0]["ms"])
+        self.assertLess(quickest(warm[0]), quickest(rows[0]))
 
     def test_what_is_no_shape(self):
         for shape, names in (("x[N,9,9,5", ["x[N,9,9,5", "NAME[NUMBER"]), ("x[N,9,9,5]", ["needs w[...]"]),
