@@ -14,25 +14,40 @@ enum { B_TILE = B_STEP / 2, B_BYTES = 64 /* of a row of b */ };
             tile_load(i, from, B_BYTES);         \
     } while (0)
 
-/* All taps and steps of 32 rows, with pieces that lie so far on: each tile that is loaded is used twice. */
+/*
+ * All taps and steps of 32 rows, with pieces that lie so far on: each tile that is loaded is used twice, and the next
+ * step's is asked for as soon as both products with it are under way.
+ */
 INLINE void add_two(const tile_product *p, int64_t a_piece, int64_t b_piece, bool passing)
 {
-    const int64_t a_bytes = p->a_row * 2;
-    const uint16_t *b = p->b + b_piece;
-    for (int64_t tap = 0; tap < p->taps; tap++) {
-        const int64_t at = a_piece + p->offsets[tap];
-        const uint16_t *a = p->a[0] + at, *a_low = p->a[1] + at;
-        for (int64_t step = 0; step < p->steps; step++, a += p->a_step, a_low += p->a_step, b += B_STEP) {
-            LOAD_B(6, b);
-            tile_load(4, a, a_bytes);
-            tile_dot(0, 4, 6);
-            LOAD_B(7, b + B_TILE);
-            tile_dot(1, 4, 7);
-            tile_load(5, a_low, a_bytes);
-            tile_dot(2, 5, 6);
-            tile_dot(3, 5, 7);
+    const int64_t a_bytes = p->a_row * 2, low = p->a[1] - p->a[0];
+    const int64_t *offset = p->offsets;
+    const uint16_t *a = p->a[0] + a_piece + *offset, *b = p->b + b_piece;
+    tile_load(4, a, a_bytes);
+    LOAD_B(6, b);
+    tile_load(5, a + low, a_bytes);
+    LOAD_B(7, b + B_TILE);
+    for (int64_t left = p->taps * p->steps, step = 1; left > 1; left--, step++) {
+        if (step == p->steps) {
+            step = 0;
+            a = p->a[0] + a_piece + *++offset;
+        } else {
+            a += p->a_step;
         }
+        b += B_STEP;
+        tile_dot(0, 4, 6);
+        tile_dot(1, 4, 7);
+        tile_load(4, a, a_bytes);
+        tile_dot(2, 5, 6);
+        LOAD_B(6, b);
+        tile_dot(3, 5, 7);
+        tile_load(5, a + low, a_bytes);
+        LOAD_B(7, b + B_TILE);
     }
+    tile_dot(0, 4, 6);
+    tile_dot(1, 4, 7);
+    tile_dot(2, 5, 6);
+    tile_dot(3, 5, 7);
 }
 
 static void run_two(const tile_product *p)
