@@ -20,6 +20,8 @@ enum { B_TILE = B_STEP / 2, B_BYTES = 64 /* of a row of b */ };
  */
 INLINE void add_two(const tile_product *p, int64_t a_piece, int64_t b_piece, bool passing)
 {
+    if (p->taps == 0) /* a phase of a stride that no tap reaches */
+        return;
     const int64_t a_bytes = p->a_row * 2, low = p->a[1] - p->a[0];
     const int64_t *offset = p->offsets;
     const uint16_t *a = p->a[0] + a_piece + *offset, *b = p->b + b_piece;
