@@ -15,6 +15,9 @@ enum { CHUNK = 16384 /* elements */, CHUNKS = 256 /* at most: they are put toget
 /* Vectors of channels that are summed side by side: a sum alone waits for its last addition in every row. */
 enum { ABREAST = 4 };
 
+/* Channels whose chunks are put together side by side: one alone waits for a division in every chunk. */
+enum { TOGETHER = 16 };
+
 typedef struct {
     int64_t n, C, rows, chunks; /* rows of a chunk */
     bool given, relu, accumulate_x, accumulate_residual;
@@ -111,20 +114,39 @@ INLINE void statistics(const plan *f, gr_type type, int64_t chunk)
 
 BY_TYPE(plan, statistics)
 
-/* The batch's mean and variance of channel c from those of the chunks. */
-static void put_together(const plan *f, int64_t c, double *mean, double *var)
+/* The batch's mean and variance of channels c .. c + width from those of the chunks. */
+INLINE void put_together(const plan *f, int64_t c, int64_t width, double *mean, double *var)
 {
-    double count = 0, m = 0, squares = 0;
+    double count = 0, m[TOGETHER] = {0}, squares[TOGETHER] = {0};
     for (int64_t i = 0; i < f->chunks; i++) {
-        const float *part = f->partial + i * 2 * f->C + c;
+        const float *means = f->partial + i * 2 * f->C + c, *deviations = means + f->C;
         const span rows = rows_of(f, i);
-        const double n = (double)(rows.end - rows.begin), delta = (double)part[0] - m;
+        const double n = (double)(rows.end - rows.begin);
         count += n;
-        m += delta * n / count;
-        squares += (double)part[f->C] + delta * delta * n * (count - n) / count;
+        for (int64_t j = 0; j < width; j++) {
+            const double delta = (double)means[j] - m[j];
+            m[j] += delta * n / count;
+            squares[j] += (double)deviations[j] + delta * delta * n * (count - n) / count;
+        }
     }
-    *mean = m;
-    *var = squares / count;
+    for (int64_t j = 0; j < width; j++) {
+        mean[j] = m[j];
+        var[j] = squares[j] / count;
+    }
+}
+
+/* Of channels c .. c + width: what was given, or the batch's. */
+static void find_statistics(const gr_call *call, const plan *f, int64_t c, int64_t width, double *mean, double *var)
+{
+    if (f->given)
+        for (int64_t j = 0; j < width; j++) {
+            mean[j] = (double)gr__f32(call->in[4])[c + j];
+            var[j] = (double)gr__f32(call->in[5])[c + j];
+        }
+    else if (width == TOGETHER) /* nearly always: a constant makes vectors of it */
+        put_together(f, c, TOGETHER, mean, var);
+    else
+        put_together(f, c, width, mean, var);
 }
 
 /* One row, channels [c, c + width): (x - mean) scale + shift, + residual, then max(0,.) if asked. */
@@ -157,20 +179,17 @@ static void prepare_forward(const gr_call *call, const plan *f)
     const gr_batch_norm_args *args = call->options;
     const float *gamma = gr__f32(call->in[1]), *beta = gr__f32(call->in[2]); /* [C] */
     float *kept_mean = gr__f32(call->out[1]), *kept_var = gr__f32(call->out[2]);
+    double mean[TOGETHER], var[TOGETHER];
     for (int64_t c = 0; c < f->C; c++) {
-        double mean, var;
-        if (f->given) {
-            mean = (double)gr__f32(call->in[4])[c];
-            var = (double)gr__f32(call->in[5])[c];
-        } else {
-            put_together(f, c, &mean, &var);
-        }
+        const int64_t j = c % TOGETHER;
+        if (j == 0)
+            find_statistics(call, f, c, min64(TOGETHER, f->C - c), mean, var);
         if (kept_mean)
-            kept_mean[c] = (float)mean;
+            kept_mean[c] = (float)mean[j];
         if (kept_var)
-            kept_var[c] = (float)var;
-        f->mean[c] = (float)mean;
-        f->scale[c] = (float)((double)gamma[c] / sqrt(var + args->epsilon));
+            kept_var[c] = (float)var[j];
+        f->mean[c] = (float)mean[j];
+        f->scale[c] = (float)((double)gamma[c] / sqrt(var[j] + args->epsilon));
         f->shift[c] = beta[c];
     }
 }
