@@ -7,7 +7,7 @@
  * amx-bf16x3, amx-bf16x6, their emulated likes, simt, simt-tf32, cuda, cuda-tf32; one whose products can be made in
  * other ways, too, is run with all of them).
  * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
- * --host leaves out simt and cuda.
+ * --host leaves out simt and cuda. Without --device large rows on the twin of AMX's tiles are left to tiles (is_spared).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,11 +98,22 @@ static void check_device(const settings *s, const table_device *d, truth *t)
         device_check_halves(d, t, s->pools);
 }
 
+/*
+ * Whether others do as well. On the twin of tiles large rows take minutes: where a processor has tiles they give the
+ * same bits, and what is special about pieces small rows have, too.
+ */
+static bool is_spared(const row *r, const table_device *d)
+{
+    const table_device *tiles = table_device_find("amx"); /* NULL: for another kind of processor */
+    return d->kernels == gr__cpu_amx_emulated_kernels && elements(r) > SMALL &&
+           (d->pieces || (tiles && table_device_here(tiles)));
+}
+
 /* Whether it is asked for: all that run on the host or all there are, or one, "simt" with the like of "simt-tf32". */
 static bool wanted(const settings *s, const row *r, const table_device *d)
 {
     if (!s->device)
-        return !is_gpu(d) || !(s->host || r->host);
+        return !is_spared(r, d) && (!is_gpu(d) || !(s->host || r->host));
     return s->device == d || (is_of_products(d) && s->device->kernels == d->kernels);
 }
 
