@@ -83,7 +83,8 @@ def tell_recipe(options):
         for gpu in options.gpu:
             teller = step.Teller(gpu, machine, compiled, answers, sources)
             found = teller.step(launches.of_update(options.program, options.recipe, batch,
-                                                   teller.chip["multiprocessors"], options.precision))
+                                                   teller.chip["multiprocessors"], teller.chip["architecture"],
+                                                   options.precision))
             precision = options.precision or "fp32"
             if options.json:
                 json_step(found, {"recipe": options.recipe, "batch": batch, "precision": precision,

@@ -2,7 +2,7 @@
 """How the products of training steps are cut into blocks on GPUs of so many multiprocessors.
 
     scripts/tell_plans.py --program build/release/gradus [--recipe cifar10-cnn] [--batch 16,128] [--precision fp16]
-                          [--multiprocessors 40,108,132]
+                          [--multiprocessors 40,108,132] [--capability 90]
 
 A line is a product: its tile, results and depth, parts of the depth, blocks, the share of its multiply-adds that are
 asked for, and the share of the time in which all multiprocessors have as many blocks as the busiest one. Nothing is
@@ -27,10 +27,12 @@ def main():
     parser.add_argument("--batch", type=numbers, default=[16, 128])
     parser.add_argument("--precision")
     parser.add_argument("--multiprocessors", type=numbers, default=[40, 108, 132])
+    parser.add_argument("--capability", type=int, default=80, help="90: halves by wgmma")
     options = parser.parse_args()
     for batch in options.batch:
         for count in options.multiprocessors:
-            update = launches.of_update(options.program, options.recipe, batch, count, options.precision)
+            update = launches.of_update(options.program, options.recipe, batch, count, options.capability,
+                                        options.precision)
             print(f"{options.recipe}, batch {batch}, {count} multiprocessors\n"
                   "   tile        m       n        k splits blocks useful waves  operands")
             for one, times in collections.Counter(plans.products(update)).items():

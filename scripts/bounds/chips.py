@@ -13,7 +13,7 @@ ARCHITECTURES = {
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=8, lanes_special=4,
              lanes_convert=4, tensor=128, tensor_f32=128,
              lsu_lanes=32, l1_lines=1, partial_write=5, shared_width=128,
-             l2_port=32, latency_shared=24, latency_l1=28, latency_l2=193, latency_dram=400),
+             l2_port=32, l2_read=2048, latency_shared=24, latency_l1=28, latency_l2=193, latency_dram=400),
     75: dict(warps=32, blocks=16, registers=65536, shared=64 << 10, shared_block_reserved=0, l1_bytes=96 << 10,
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=.5, lanes_special=4,
              lanes_convert=4, tensor=128, tensor_f32=128,
@@ -23,7 +23,7 @@ ARCHITECTURES = {
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=8, lanes_special=4,
              lanes_convert=16, tensor=256, tensor_f32=256,
              lsu_lanes=32, l1_lines=1, partial_write=2, shared_width=128,
-             l2_port=64, latency_shared=29, latency_l1=38, latency_l2=262, latency_dram=466),
+             l2_port=64, l2_read=5120, latency_shared=29, latency_l1=38, latency_l2=262, latency_dram=466),
     86: dict(warps=48, blocks=16, registers=65536, shared=100 << 10, shared_block_reserved=1024, l1_bytes=128 << 10,
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=.5, lanes_special=4,
              lanes_convert=16, tensor=128, tensor_f32=128,
@@ -33,7 +33,7 @@ ARCHITECTURES = {
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=16, lanes_special=4,
              lanes_convert=16, tensor=473, tensor_f32=473,
              lsu_lanes=32, l1_lines=2, partial_write=2, shared_width=128,
-             l2_port=64, latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
+             l2_port=64, l2_read=3360, latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }
 ARCHITECTURES[72] = ARCHITECTURES[70]
 ARCHITECTURES[87] = ARCHITECTURES[86]
@@ -127,7 +127,7 @@ BASE_CLOCKS = {
 }
 
 # Fitted to measured times; docs/bounds.md says to which.
-FITTED = dict(dram_read=0.93, dram_mixed=0.90, launch_block=700, launch_kernel=1.4)
+FITTED = dict(dram_read=0.93, dram_mixed=0.90, dram_page=64, launch_block=700, launch_kernel=1.4)
 PAUSE = 1.1  # microseconds between kernels of a stream, in times of many launches that nothing else keeps apart
 
 

@@ -25,4 +25,4 @@ class Teller(tell.Teller):
         """(rung, what is told of it) of all rungs of the ladder."""
         for file, kernel, grid, block, dtype in ladder.rungs(size):
             yield kernel, self.kernel(file, kernel, grid, block, dtype, size, gpu) if grid else \
-                tell.Told(reason="TMA and wgmma are not understood")
+                tell.Told(reason="TMA and barriers in memory are not understood")

@@ -77,6 +77,21 @@ def device_part(text):
     return re.sub(r"^\s*template\s+(?:void|__global__)[^;{]*;", "", "".join(kept), flags=re.MULTILINE)
 
 
+def for_block(text, block):
+    """A file whose launches take their block from macros, `dim3 block(BDIMX, BDIMY)`, with those of another block; None
+    where it has that block or takes it from elsewhere."""
+    for names in re.findall(r"\bdim3\s+\w+\s*\(\s*([A-Za-z_]\w*)\s*,\s*([A-Za-z_]\w*)\s*\)", text):
+        lines = [re.search(rf"^([ \t]*#[ \t]*define[ \t]+{name}[ \t]+)(\d+)\b", text, re.MULTILINE) for name in names]
+        if all(lines) and names[0] != names[1]:
+            if [int(line[2]) for line in lines] == list(block[:2]):
+                return None
+            for name, extent in zip(names, block):
+                text = re.sub(rf"^([ \t]*#[ \t]*define[ \t]+{name}[ \t]+)\d+\b", rf"\g<1>{extent}", text,
+                              flags=re.MULTILINE)
+            return text
+    return None
+
+
 def device_text(source, folders, seen):
     """A file and the repository's headers that it includes as one text, without host functions."""
     def included(found):
@@ -98,22 +113,21 @@ def probe(source, instance):
     return "\n".join(lines) + "\n"
 
 
-def compile_file(tree, source, architecture, instance, scratch):
+def compile_file(folders, source, architecture, instance, scratch):
     """The cubin of a file, or Unclear with the compiler's first error. A missing header is taken as empty; where the
-    host part does not compile, the device part alone is tried."""
+    host part does not compile, the device part alone is tried. Folders: where headers are looked for."""
     if (scratch / "unit.cubin").exists():
         return scratch / "unit.cubin"
     scratch.mkdir(parents=True, exist_ok=True)
     unit, cubin, stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
     options = ["-cubin", f"-arch={architecture}", "-std=c++17", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr",
-               "--extended-lambda", "-I", stubs, *(part for folder in include_folders(tree, source)
-                                                   for part in ("-I", folder))]
+               "--extended-lambda", "-I", stubs, *(part for folder in folders for part in ("-I", folder))]
     error = ""
     for device_only in (False, True):
         body = source
         if device_only:
             body = scratch / "device.cuh"
-            body.write_text(device_text(source, include_folders(tree, source), set()), encoding="utf-8")
+            body.write_text(device_text(source, folders, set()), encoding="utf-8")
         unit.write_text(probe(body, instance), encoding="utf-8")
         for _ in range(8):
             _, said = tools.run("nvcc", *options, "-o", cubin, unit)

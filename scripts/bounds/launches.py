@@ -120,9 +120,10 @@ def second_update(one, two):
     return two[len(one):]
 
 
-def of_update(program, recipe, batch, multiprocessors, precision=None, optimizer=None):
-    """What an update of a recipe, the second, launches at a batch size on a GPU of so many multiprocessors; the program
-    is the tool, with the device simt. An optimizer other than the recipe's takes a rate of its own."""
+def of_update(program, recipe, batch, multiprocessors, capability=80, precision=None, optimizer=None):
+    """What an update of a recipe, the second, launches at a batch size on a GPU of so many multiprocessors and of this
+    compute capability (90: halves by wgmma); the program is the tool, with the device simt. An optimizer other than the
+    recipe's takes a rate of its own."""
     def run(updates):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "launches"
@@ -131,7 +132,8 @@ def of_update(program, recipe, batch, multiprocessors, precision=None, optimizer
             words += ["--precision", precision] if precision else []
             words += ["--optimizer", optimizer, "--lr", "0.001"] if optimizer else []
             environment = dict(os.environ, GRADUS_SIMT_LAUNCHES=str(path), GRADUS_SIMT_LAUNCHES_ALONE="1",
-                               GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors))
+                               GRADUS_SIMT_MULTIPROCESSORS=str(multiprocessors),
+                               GRADUS_SIMT_TENSOR_CORES=str(capability))
             done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
             if done.returncode != 0:
                 raise Refused(done.stderr.strip() or f"{' '.join(words)} ended with {done.returncode}")

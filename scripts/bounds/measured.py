@@ -66,7 +66,8 @@ def places(update):
 def tell(path, program, teller):
     """(row, what is told of it as a step's line, or None where the sources launch it no longer) of each row."""
     for (recipe, optimizer, batch, precision), rows in itertools.groupby(read(path), lambda row: row.step):
-        launched = places(launches.of_update(program, recipe, batch, teller.chip["multiprocessors"],
+        chip = teller.chip
+        launched = places(launches.of_update(program, recipe, batch, chip["multiprocessors"], chip["architecture"],
                                              precision if precision != "fp32" else None, optimizer or None))
         rows = list(rows)
         found = [launched.get((row.kernel, row.grid, row.block, row.place)) for row in rows]

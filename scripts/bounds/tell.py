@@ -91,11 +91,23 @@ class Teller:
         """Reads out of all rows who timed with Nsight Compute: a repository is taken to have one way for a GPU."""
         self.profiled |= {(row.repo, row.gpu) for row in table if re.search(r"Nsight Compute|\bncu\b", row.notes)}
 
-    def kernels_of(self, tree, source, architecture, instance):
+    def source_of(self, row, tree):
+        """The row's file; where it has a block of its own as constants, a copy that has the row's."""
+        source = tree / row.file
+        text = kernels.text_of(source)
+        edited = kernels.for_block(text, row.block) if re.search(r"\bdim3\b", text) else None
+        if edited is None:
+            return source
+        copy = self.scratch / hashlib.sha256(edited.encode()).hexdigest()[:16] / source.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(edited, encoding="utf-8")
+        return copy
+
+    def kernels_of(self, folders, source, architecture, instance):
         key = hashlib.sha256(f"{source.read_bytes()} {source} {architecture} {instance}".encode()).hexdigest()[:16]
         if key not in self.compiled:
             try:
-                cubin = kernels.compile_file(tree, source, architecture, instance, self.scratch / key)
+                cubin = kernels.compile_file(folders, source, architecture, instance, self.scratch / key)
                 self.compiled[key] = kernels.kernels_of(cubin)
             except rows.Unclear as unclear:
                 self.compiled[key] = unclear
@@ -105,13 +117,13 @@ class Teller:
 
     def kernel_of(self, row, tree, architecture):
         """The row's kernel: among what the file itself instantiates, else by instantiating the template."""
-        source = tree / row.file
-        found = self.kernels_of(tree, source, architecture, None)
+        source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
+        found = self.kernels_of(folders, source, architecture, None)
         base, given = choose.named(row.kernel)
         if given and not any(choose.is_instance(kernel, base, given) for kernel in found):
             try:
                 instance = f"{base}<{', '.join(given)}>"
-                found = self.kernels_of(tree, source, architecture, instance)
+                found = self.kernels_of(folders, source, architecture, instance)
             except rows.Unclear:
                 if not found:
                     raise

@@ -1,4 +1,4 @@
-// Kernels whose time on a chip is known on paper: products alone, a copy, words that meet in one bank of shared memory.
+// Kernels whose time on a chip is known on paper: products alone, copies, words that meet in one bank of shared memory.
 #define PRODUCTS 4096
 
 // Eight sums that do not wait for each other: the multiply-add pipe is what binds.
@@ -40,6 +40,15 @@ template <int stride> __global__ void columns(float *out)
 }
 template __global__ void columns<1>(float *);
 template __global__ void columns<32>(float *);
+
+// A copy of lines, side by side or each in a page of the memory of its own.
+template <int apart> __global__ void lines(const float *in, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[(size_t)(i / 32) * apart * 32 + i % 32] = in[i];
+}
+template __global__ void lines<1>(const float *, float *);
+template __global__ void lines<32>(const float *, float *);
 
 // Lanes 4 KiB apart read one word of each of 32 lines; neighbours in the grid read the next words of these.
 __global__ void scattered(const float *in, float *out)

@@ -90,6 +90,13 @@ class Reading(unittest.TestCase):
         with self.assertRaisesRegex(rows.Unclear, "no kernel sum"):
             choose.choose(have, row("sum", "", "1", "1"))
 
+    def test_blocks_of_macros(self):
+        text = "#define WIDE 32\n#define HIGH 32 // rows\ndim3 block( WIDE, HIGH );\nint WIDER = 32;\n"
+        self.assertEqual(kernels.for_block(text, (16, 8, 1)), text.replace("WIDE 32", "WIDE 16")
+                         .replace("HIGH 32", "HIGH 8"))
+        self.assertIsNone(kernels.for_block(text, (32, 32, 1)))
+        self.assertIsNone(kernels.for_block("#define WIDE 32\ndim3 grid(n / WIDE, m), block(x, y);", (16, 8, 1)))
+
     def test_ranks(self):
         self.assertEqual(validate_bounds.ranks([3, 1, 3]), [2.5, 1, 2.5])
         self.assertAlmostEqual(validate_bounds.spearman([1, 2, 3], [10, 20, 15]), 0.5)
@@ -168,6 +175,59 @@ class Machine(unittest.TestCase):
         for told, wanted in zip(cycles, (2, 1, 2, 1)):
             self.assertAlmostEqual(told / (2 * 512), wanted, delta=0.15)
 
+    def products(self, *code, block=(128, 1, 1), grid=(132, 1, 1)):
+        """Cycles of instructions on an H100, and what the machine says of them."""
+        answer = described([*code, ("EXIT", 5, None, 0)], "H100 SXM5", grid, block)
+        return (answer["microseconds"] - chips.FITTED["launch_kernel"]) * 1980, answer
+
+    def test_products_of_four_warps(self):
+        """Each warp has a quarter of the rows: 16 x 128 x 16 multiply-adds, 473 a cycle."""
+        def many(shape, factors="gdesc[UR8]"):
+            text = f"HGMMA.{shape}.F32 R24, {factors}, R24"
+            return [(text, 2, None, 0)] * 63 + [(text + ", gsb0", 2, None, 0), self.WAIT]
+        taken, answer = self.products(*many("64x128x16"))
+        self.assertAlmostEqual(taken / (64 * 16 * 128 * 16 / 473), 1, delta=0.02)
+        self.assertEqual(answer["binding"], "tensor pipe")
+        twice, _ = self.products(*many("64x128x16"), block=(256, 1, 1))
+        self.assertAlmostEqual(twice / taken, 2, delta=0.02)
+        # 8 columns: 64 + 8 lines of 32 bytes come from shared memory, 128 bytes a cycle, once for the four warps
+        taken, answer = self.products(*many("64x8x16"))
+        self.assertAlmostEqual(taken / (64 * (64 + 8) * 32 / 128), 1, delta=0.06)
+        self.assertEqual(answer["binding"], "shared memory")
+        taken, answer = self.products(*many("64x8x16", "R4, gdesc[UR8]"))  # the 64 are in registers
+        self.assertAlmostEqual(taken / (64 * 16 * 8 * 16 / 473), 1.1, delta=0.1)
+        self.assertEqual(answer["binding"], "tensor pipe")
+
+    WAIT = "WARPGROUP.DEPBAR.LE gsb0, 0x0", 2, None, 0
+    GROUP = "HGMMA.64x256x16.F32 R24, gdesc[UR8], R24, gsb0", 2, None, 0  # 139 cycles
+
+    def test_products_go_on_beside(self):
+        """Until the warp waits for all groups but so many."""
+        sums = [("FADD R1, R2, R3", 4, None, 0)] * 32  # 128 cycles
+        together, _ = self.products(self.GROUP, *sums, self.WAIT)
+        apart, _ = self.products(self.GROUP, self.WAIT, *sums)
+        self.assertAlmostEqual(apart - together, 128, delta=12)
+        but_one = "WARPGROUP.DEPBAR.LE gsb0, 0x1", 2, None, 0
+        behind_one, _ = self.products(self.GROUP, self.GROUP, but_one, *sums, self.WAIT)
+        behind_both, _ = self.products(self.GROUP, self.GROUP, self.WAIT, *sums)
+        self.assertAlmostEqual(behind_both - behind_one, 128, delta=12)
+
+    def test_a_product_begins_when_all_four_ask(self):
+        """The last of four warps comes 900 cycles late, the others go on for 900 behind their product."""
+        late = [("FADD R1, R2, R3", 9, None, 0)] * 100
+        taken, _ = self.products(("S2R R0, SR_TID.X", 5, 0, 0), ("ISETP.GE.AND P0, PT, R0, 0x60, PT", 13, None, 1),
+                                 ("@!P0 BRA 0x670", 5, None, 0), *late, self.GROUP, self.WAIT, ("@P0 EXIT", 5, None, 0),
+                                 *late)
+        self.assertAlmostEqual(taken, 900 + 139 + 900, delta=120)
+
+    def test_what_multiprocessors_share_of_l2(self):
+        """All read the same MiB: 64 bytes a cycle each while few do, 3,360 together."""
+        loads = [(f"LDG.E.128 R8, [R4.64+{0x4000 * k:#x}]", 2, 1, 0) for k in range(64)]
+        code = [("S2R R0, SR_TID.X", 5, 0, 0), ("IMAD.WIDE R4, R0, 0x10, RZ", 5, None, 1), *loads]
+        for blocks, bytes_ in ((132, 3360 / 132), (13, 64)):
+            _, answer = self.products(*code, grid=(blocks, 1, 1), block=(1024, 1, 1))
+            self.assertAlmostEqual(answer["floors"]["L2"] * 1980 / ((1 << 20) / bytes_), 1, delta=0.01)
+
     def test_the_least_of_two(self):
         """VIADDMNMX: lanes read 32 words side by side up to the 15th, then the same one."""
         code = [("S2R R1, SR_LANEID", 5, 0, 0), ("VIADDMNMX R2, R1, 0x1, 0x10, PT", 5, None, 1),
@@ -183,6 +243,8 @@ class Machine(unittest.TestCase):
     def test_what_is_not_understood_is_a_reason(self):
         with self.assertRaisesRegex(rows.Unclear, "XROB"):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
+        with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
+            described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "UTMALDG"):
             described([("UTMALDG.2D [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "does not end"):
@@ -224,6 +286,12 @@ class Kernels(unittest.TestCase):
         reached = 2 * 16 * n / (told.milliseconds / 1e3) / 1555e9
         self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
         self.assertEqual(told.binding, "DRAM")
+
+    def test_pages_of_the_memory(self):
+        """A line of 128 bytes in a page of 1,024 costs 64 more, but for the eighth that a whole page pays."""
+        n = 1 << 24
+        side_by_side, apart = (self.tell(f"lines<{k}>", "", str(n // 256), "256").milliseconds for k in (1, 32))
+        self.assertAlmostEqual(apart / side_by_side, 1 + (64 - 8) / 128 / 2, delta=0.02)
 
     def test_words_in_one_bank(self):
         row_, column = (self.tell(f"columns<{stride}>", "", "864", "256") for stride in (1, 32))

@@ -158,6 +158,12 @@ class Recorded(unittest.TestCase):
                 self.assertGreaterEqual(one.useful, 0.8, one)
                 self.assertGreaterEqual(one.waves(132), 0.7, one)
 
+    def test_products_by_wgmma(self):
+        """Of halves, where the compute capability is 9.0."""
+        for precision, capability, wanted in (("bf16", 90, True), ("bf16", 80, False), (None, 90, False)):
+            found = launches.of_update(GRADUS, "cifar10-cnn", 1024, 132, capability, precision)
+            self.assertEqual(any("hopper_tile" in one.kernel for one in found), wanted, (precision, capability))
+
     def test_what_is_told(self):
         if lacking := missing("nvcc", "cuobjdump", "cc"):
             self.skipTest(lacking)
@@ -188,6 +194,7 @@ class Ladder(unittest.TestCase):
             told = dict(Rungs(folder).rungs("M=N=K=4096", "a100"))
         self.assertEqual(list(told)[:3], ["naive", "coalesced", "shared_tile"])
         self.assertIn("TMA", told["tma"].reason)
+        self.assertIn("TMA", told["wgmma"].reason)
         tiles, warps = (4096 // 64) ** 2, 8
         self.assertEqual(told["wide_loads"].details["instructions"], -(-tiles // 108) * warps, told["wide_loads"])
 

@@ -38,6 +38,7 @@ NOT_RUN = {  # beginnings of commands whose names and options are looked up inst
     "gradus puzzle": "kernels of the reader's; tests/cuda_programs runs the command",
     "python3 scripts/compare_sweeps.py": "wants matplotlib; tests/cli runs it where that is",
     "scripts/tell_bounds.py": "wants cuobjdump; tests/bounds runs it where that is",
+    "scripts/tell_steps.py": "wants cuobjdump, and takes minutes",
     "scripts/validate_bounds.py": "wants cuobjdump; tests/bounds runs it where that is",
     "python3 scripts/plot_bench.py": "wants matplotlib; tests/cli runs it where that is",
     "python3 scripts/plot_sweep.py": "wants matplotlib; tests/cli runs it where that is",

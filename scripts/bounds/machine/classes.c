@@ -33,7 +33,8 @@ static const struct class classes[] = {
     {"ATOMG", PIPE_MEMORY},   {"ATOMS", PIPE_MEMORY},   {"RED", PIPE_MEMORY},       {"REDG", PIPE_MEMORY},
     {"SHFL", PIPE_MEMORY},    {"LDC", PIPE_MEMORY},     {"REDUX", PIPE_MEMORY},     {"MATCH", PIPE_MEMORY},
     {"REDS", PIPE_MEMORY},    {"CCTL", PIPE_NONE},      {"MEMBAR", PIPE_NONE},      {"ERRBAR", PIPE_NONE},
-    {"FENCE", PIPE_NONE},     {"ELECT", PIPE_UNIFORM},  {"MOVM", PIPE_SPECIAL},
+    {"FENCE", PIPE_NONE},     {"ELECT", PIPE_UNIFORM},  {"MOVM", PIPE_SPECIAL},     {"HGMMA", PIPE_TENSOR},
+    {"WARPGROUP", PIPE_NONE},
 };
 
 static enum pipe pipe_of(const char *base)
@@ -104,6 +105,22 @@ static double tensor_work_of(const char *name)
     return starts(name, "IMMA") || starts(name, "QMMA") ? work / 2 : work;
 }
 
+// HGMMA.64x128x16.F32 R24, gdesc[UR8], R24, gsb0: four warps multiply, each a quarter of the rows. Factors lie in
+// shared memory, but for the first where a register stands in its place. The tensor cores read them once for all four.
+static void classify_products(struct instruction *it)
+{
+    int m, n, k, bytes = strstr(it->name, "TF32") ? 4 : 2;
+    if (strcmp(it->base, "HGMMA") || sscanf(it->name, "HGMMA.%dx%dx%d", &m, &n, &k) != 3)
+        return;
+    const struct operand *last = &it->operands[it->count - 1];
+    bool registers = it->count > 1 && it->operands[1].kind == REGISTER;
+    it->products = true;
+    it->tensor_work = (double)m * n * k / GROUP_WARPS * (bytes / 2);
+    it->operand_bytes = (double)((registers ? 0 : m) + n) * k * bytes / GROUP_WARPS;
+    it->result_registers = strstr(it->name, ".F32") ? n / 2 : n / 4;
+    it->products_group = it->count && last->kind == OTHER && starts(last->text, "gsb");
+}
+
 static bool writes_nothing(const struct instruction *it)
 {
     static const char *const none[] = {
@@ -164,4 +181,6 @@ void classify(struct instruction *it)
     it->results = results_of(it);
     it->result_registers = result_registers_of(it);
     it->tensor_work = it->pipe == PIPE_TENSOR ? tensor_work_of(it->name) : 0;
+    it->products_wait = starts(it->name, "WARPGROUP.DEPBAR");
+    classify_products(it);
 }

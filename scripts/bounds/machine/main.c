@@ -18,12 +18,15 @@ static void print_reason(const char *reason)
 // What no instruction of the model may be in a kernel that is told.
 static const char *unmodelled(const struct program *program)
 {
-    static const char *const names[] = {"UTMA", "SYNCS", "HGMMA", "QGMMA", "IGMMA",  "UBLKCP",
-                                        "TEX",  "TLD",   "SUST",  "SULD",  "UTCMMA", "UCGABAR"};
-    for (int i = 0; i < program->length; i++)
+    static const char *const names[] = {"UTMA", "SYNCS", "QGMMA", "IGMMA",  "UBLKCP", "TEX",
+                                        "TLD",  "SUST",  "SULD",  "UTCMMA", "UCGABAR"};
+    for (int i = 0; i < program->length; i++) {
+        if (!strcmp(program->code[i].base, "HGMMA") && !program->code[i].products)
+            return program->code[i].name;
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             if (!strncmp(program->code[i].base, names[k], strlen(names[k])))
                 return program->code[i].base;
+    }
     return NULL;
 }
 
@@ -94,6 +97,15 @@ static bool contended(struct program *program, const struct traffic *traffic, do
     return true;
 }
 
+// A page that is opened for a few of its bytes costs as much time as one that is taken whole, which is what the share
+// of the bandwidth that is reached was set on.
+static double page_cost(const struct chip *chip, const struct spread *spread)
+{
+    if (spread->bytes <= 0)
+        return 1;
+    return 1 + chip->dram_page * fmax(0, spread->pages / spread->bytes - 1.0 / PAGE);
+}
+
 static bool tell(struct program *program)
 {
     const double most_wave = 2e6, most_simulated = 1e6;
@@ -115,9 +127,14 @@ static bool tell(struct program *program)
     double total = whole_block * (double)blocks;
     double waves = fmax(1, (double)grid / ((double)resident * program->chip.multiprocessors));
     bool warm = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
-    double miss = traffic.l2_reads > 0 && !warm ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 0;
-    double write = traffic.l2_writes > 0 && !warm ? traffic.dram_writes / traffic.l2_writes : 0;
-    if (!run_multiprocessor(program, resident, blocks, most_simulated, miss, write, &run))
+    bool ended = traffic.executed < most_wave; // else pages are still being filled
+    const struct misses misses = {
+        .read = traffic.l2_reads > 0 && !warm ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 0,
+        .write = traffic.l2_writes > 0 && !warm ? traffic.dram_writes / traffic.l2_writes : 0,
+        .read_cost = ended ? page_cost(&program->chip, &traffic.reads) : 1,
+        .write_cost = ended ? page_cost(&program->chip, &traffic.writes) : 1,
+    };
+    if (!run_multiprocessor(program, resident, blocks, most_simulated, &misses, &run))
         return false;
     report(program, &run, &traffic, resident, total);
     return true;

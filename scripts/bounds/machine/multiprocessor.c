@@ -9,10 +9,12 @@
 
 enum {
     QUARTERS = 4,
-    GROUPS = 8,        // asynchronous copies of a warp that are told apart
+    GROUPS = 8,        // asynchronous copies, or products, of a warp that are told apart
+    PRODUCTS = 256,    // of four warps, waiting for a quarter's tensor core, at most
     QUEUE = 24,        // cycles of work that the load-store unit takes in advance before a warp has to wait
     READ_OPERANDS = 8, // cycles from a memory instruction's turn until its registers are read
     SPECIAL_LATENCY = 20,
+    PRODUCT_LATENCY = 16, // cycles from where a product of four warps leaves the tensor cores to its sums
     BARRIER_LATENCY = 15,
 };
 
@@ -25,10 +27,26 @@ struct timed_warp {
     double copies[GROUPS]; // ends of asynchronous copies' groups
     double copying;        // end of the copies since the last group
     int groups;
+    double products[GROUPS]; // ends of asynchronous products' groups: INFINITY until they are known
+    int product_groups;
+    int number;                     // in its block
+    long multiplied;                // products that it has asked for
     bool waits;                     // at a block's barrier
     double issued_at;               // its last instruction
     const struct instruction *next; // and the one after it: NULL at the end
     double when;                    // from when on that may be issued, its pipe aside
+};
+
+// A warp's part of a product of four, on its way.
+struct product {
+    struct timed_warp *warp;
+    const struct instruction *instruction;
+    long number; // among the warp's
+};
+
+struct queue {
+    struct product products[PRODUCTS];
+    int first, count;
 };
 
 struct machine {
@@ -38,9 +56,11 @@ struct machine {
     int slots, warps_a_block;
     double pipe_free[QUARTERS][PIPES][2];
     double registers_free[QUARTERS];
-    double unit_free, l2_free, dram_free; // of the whole multiprocessor
-    double dram_cycle_bytes;
-    double miss_read, write_factor, miss_carry;
+    struct queue queues[QUARTERS];          // of the tensor cores
+    double unit_free, l2_free, dram_free;   // of the whole multiprocessor
+    double l2_read_bytes, dram_cycle_bytes; // a cycle
+    struct misses rates;
+    double miss_carry;
     struct cache l1;
     long next_block, blocks_left, stride;
     double now, issued, most;
@@ -168,15 +188,15 @@ static double book(double *free_at, double from, double cycles)
 static double fetch(struct machine *machine, double from, int sectors)
 {
     const struct chip *chip = &machine->program->chip;
-    double cycles = sectors * SECTOR / chip->l2_port;
+    double cycles = sectors * SECTOR / machine->l2_read_bytes;
     double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
     machine->result->busy.l2 += cycles;
-    machine->miss_carry += sectors * machine->miss_read;
+    machine->miss_carry += sectors * machine->rates.read;
     double misses = floor(machine->miss_carry);
     machine->miss_carry -= misses;
     if (misses <= 0)
         return at_l2 + chip->latency_l2;
-    double memory = misses * SECTOR / machine->dram_cycle_bytes;
+    double memory = misses * SECTOR * machine->rates.read_cost / machine->dram_cycle_bytes;
     machine->result->busy.dram += memory;
     machine->result->dram_bytes += misses * SECTOR;
     return book(&machine->dram_free, at_l2, memory) + memory + chip->latency_dram;
@@ -188,12 +208,13 @@ static void put(struct machine *machine, double from, const struct request *requ
     int partial = request->count_sectors - request->count_whole;
     double slots = request->count_whole + partial * chip->partial_write;
     double cycles = slots * SECTOR / chip->l2_port;
-    double memory = request->count_sectors * SECTOR * machine->write_factor / machine->dram_cycle_bytes;
+    double bytes = request->count_sectors * SECTOR * machine->rates.write;
+    double memory = bytes * machine->rates.write_cost / machine->dram_cycle_bytes;
     double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
     book(&machine->dram_free, at_l2, memory);
     machine->result->busy.l2 += cycles;
     machine->result->busy.dram += memory;
-    machine->result->dram_bytes += request->count_sectors * SECTOR * machine->write_factor;
+    machine->result->dram_bytes += bytes;
 }
 
 static bool same_for_all(const struct step *step)
@@ -289,6 +310,11 @@ static double earliest(const struct timed_warp *timed, const struct instruction 
         for (int i = 0; i < timed->groups - allowed && i < GROUPS; i++)
             when = fmax(when, timed->copies[i]);
     }
+    if (it->products_wait && it->count > 1) {
+        int allowed = (int)it->operands[1].value;
+        for (int i = 0; i < timed->product_groups - allowed; i++)
+            when = fmax(when, timed->products[i]);
+    }
     return when;
 }
 
@@ -310,6 +336,7 @@ static bool open_slot(struct machine *machine, int slot, double when)
         timed->warp = &machine->blocks[slot].warps[i];
         timed->resident = &machine->blocks[slot];
         timed->slot = slot;
+        timed->number = i;
         timed->ready = when;
         timed->issued_at = when;
         look_ahead(timed);
@@ -349,6 +376,73 @@ static void set_barriers(struct timed_warp *timed, const struct instruction *it,
         timed->free[it->read_barrier] = fmax(timed->free[it->read_barrier], read);
 }
 
+// --- products of four warps -----------------------------------------------------------------------------------------
+
+// A product begins when all four have asked for it.
+static bool is_whole(const struct machine *machine, const struct product *product)
+{
+    const struct timed_warp *warp = product->warp;
+    if (warp->multiplied <= product->number)
+        return true; // of a block that has ended without a wait
+    int first = warp->number / GROUP_WARPS * GROUP_WARPS;
+    const struct timed_warp *of = &machine->warps[warp->slot * machine->warps_a_block];
+    for (int i = first; i < first + GROUP_WARPS && i < machine->warps_a_block; i++)
+        if (of[i].multiplied <= product->number)
+            return false;
+    return true;
+}
+
+// The oldest of a warp's groups of products of which no end was known ends.
+static void end_products(struct timed_warp *timed, double when)
+{
+    int i = 0;
+    while (i < timed->product_groups && timed->products[i] < INFINITY)
+        i++;
+    timed->products[i] = when;
+    if (timed->next && timed->next->products_wait)
+        timed->when = earliest(timed, timed->next);
+}
+
+static void ask_for_product(struct machine *machine, struct timed_warp *timed, int quarter)
+{
+    struct queue *queue = &machine->queues[quarter];
+    int last = (queue->first + queue->count++) % PRODUCTS;
+    queue->products[last] = (struct product){timed, timed->next, timed->multiplied++};
+    if (!timed->next->products_group)
+        return;
+    if (timed->product_groups == GROUPS)
+        memmove(timed->products, timed->products + 1, sizeof *timed->products * (size_t)(--timed->product_groups));
+    timed->products[timed->product_groups++] = INFINITY;
+}
+
+// The next product of a quarter's tensor core begins, if that is free: the factors stream from shared memory while it
+// multiplies. `next`: when something may happen again.
+static void multiply(struct machine *machine, int quarter, double *next)
+{
+    struct queue *queue = &machine->queues[quarter];
+    double *pipe = &machine->pipe_free[quarter][PIPE_TENSOR][0];
+    while (queue->count) {
+        struct product *product = &queue->products[queue->first];
+        if (!is_whole(machine, product))
+            return;
+        if (*pipe > machine->now) {
+            *next = fmin(*next, *pipe);
+            return;
+        }
+        const struct chip *chip = &machine->program->chip;
+        double reading = product->instruction->operand_bytes / chip->shared_width;
+        double start = *pipe > machine->now - 1 ? *pipe : machine->now;
+        double read = book(&machine->unit_free, start, reading) + reading;
+        machine->result->busy.shared += reading;
+        *pipe = fmax(start + interval_of(chip, product->instruction), read);
+        if (product->instruction->products_group)
+            end_products(product->warp, *pipe + PRODUCT_LATENCY);
+        queue->first = (queue->first + 1) % PRODUCTS;
+        queue->count--;
+        *next = machine->now + 1;
+    }
+}
+
 static bool issue(struct machine *machine, struct timed_warp *timed, int quarter)
 {
     struct step step;
@@ -360,7 +454,10 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     machine->issued++;
     if (it->reads)
         machine->registers_free[quarter] = machine->now + read_cycles(it);
-    *pipe = fmax(*pipe, machine->now) + interval;
+    if (it->products)
+        ask_for_product(machine, timed, quarter);
+    else
+        *pipe = fmax(*pipe, machine->now) + interval;
     machine->result->busy.pipes[it->pipe] += interval / QUARTERS;
     timed->ready = machine->now + (it->stall > 1 ? it->stall : 1);
     double done = machine->now + SPECIAL_LATENCY + interval, read = machine->now + READ_OPERANDS;
@@ -389,6 +486,8 @@ static double startable(struct machine *machine, struct timed_warp *timed, int q
         return INFINITY;
     if (timed->when > machine->now)
         return timed->when;
+    if (timed->next->products) // goes into the queue
+        return machine->queues[quarter].count < PRODUCTS ? machine->now : INFINITY;
     double pipe = *pipe_slot(machine, quarter, timed->next);
     if (timed->next->reads)
         pipe = fmax(pipe, machine->registers_free[quarter]);
@@ -423,6 +522,8 @@ static bool run(struct machine *machine)
         double next = INFINITY;
         for (int quarter = 0; fine && quarter < QUARTERS; quarter++)
             fine = issue_one(machine, quarter, &next);
+        for (int quarter = 0; quarter < QUARTERS; quarter++)
+            multiply(machine, quarter, &next);
         if (next == INFINITY)
             break; // all have ended
         machine->now = fmax(machine->now + 1, ceil(next));
@@ -438,19 +539,28 @@ static bool run(struct machine *machine)
     return fine;
 }
 
-bool run_multiprocessor(struct program *program, int resident, long blocks, double most, double miss_read,
-                        double write_factor, struct simulated *result)
+// Bytes a cycle that a multiprocessor reads of L2: those that have blocks share what it has.
+static double l2_share(const struct program *program)
+{
+    const struct chip *chip = &program->chip;
+    const int *grid = program->launch.grid;
+    double with_blocks = fmin((double)grid[0] * grid[1] * grid[2], chip->multiprocessors);
+    return chip->l2_read > 0 ? fmin(chip->l2_port, chip->l2_read / with_blocks) : chip->l2_port;
+}
+
+bool run_multiprocessor(struct program *program, int resident, long blocks, double most, const struct misses *misses,
+                        struct simulated *result)
 {
     const struct chip *chip = &program->chip;
     memset(result, 0, sizeof *result);
-    double share = chip->dram * (write_factor > 0 ? chip->dram_mixed : chip->dram_read);
+    double share = chip->dram * (misses->write > 0 ? chip->dram_mixed : chip->dram_read);
     struct machine machine = {
         .program = program,
         .slots = resident < blocks ? resident : (int)blocks,
         .warps_a_block = warps_of_block(&program->launch),
+        .l2_read_bytes = l2_share(program),
         .dram_cycle_bytes = share / (chip->clock * chip->multiprocessors),
-        .miss_read = miss_read,
-        .write_factor = write_factor,
+        .rates = *misses,
         .blocks_left = blocks,
         .stride = chip->multiprocessors,
         .most = most,

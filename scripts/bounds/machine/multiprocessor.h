@@ -23,9 +23,14 @@ struct simulated {
     struct busy busy;
 };
 
-// Runs `blocks` blocks, `resident` at a time, until all end or `most` instructions are issued. `miss_read`: share of
-// L2's sectors that memory is asked for; `write_factor`: sectors of memory moved for each one written.
-bool run_multiprocessor(struct program *program, int resident, long blocks, double most, double miss_read,
-                        double write_factor, struct simulated *result);
+// What L2 asks memory for.
+struct misses {
+    double read, write;           // share of the sectors read; sectors of memory moved for each one written
+    double read_cost, write_cost; // of a byte, 1 where pages of the memory are taken whole
+};
+
+// Runs `blocks` blocks, `resident` at a time, until all end or `most` instructions are issued.
+bool run_multiprocessor(struct program *program, int resident, long blocks, double most, const struct misses *misses,
+                        struct simulated *result);
 
 #endif

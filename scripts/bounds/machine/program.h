@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2 };
+enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4 };
 
 // Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
 // registers are kept once a lane, so that one piece of code executes both kinds.
@@ -62,9 +62,12 @@ struct instruction {
     int stall;                              // cycles until the warp may issue again
     int write_barrier, read_barrier;        // 0..5, or -1
     int wait;                               // barriers that must be free, one bit each
-    double tensor_work;                     // multiply-adds of a matrix instruction
+    double tensor_work;                     // multiply-adds of a matrix instruction, of one warp
+    double operand_bytes;                   // that it reads from shared memory: a warp's share of what four warps read
     bool barrier;                           // waits for the other warps of the block
     bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
+    bool products;                          // of four warps, asynchronous: HGMMA
+    bool products_group, products_wait;     // ends a group of those, waits for groups
     bool needed;                            // for an address or a branch
     int reads;                              // registers that come from their banks
 };
@@ -75,7 +78,9 @@ struct chip {
     int shared_block_reserved;                             // bytes that the system takes of each block
     double clock;                                          // GHz
     double dram, dram_read, dram_mixed; // GB/s, and what of it is reached by reads alone and with writes
-    double l2_bytes, l2_port;           // bytes; bytes a cycle and multiprocessor
+    double dram_page;                   // bytes that could move while the memory opens a page
+    double l2_bytes, l2_port;           // bytes; bytes a cycle to a multiprocessor
+    double l2_read;                     // bytes a cycle that all of them read; 0: as many as they take
     double l1_bytes;                    // L1 and shared memory together
     double partial_write;               // slots of the L2 that a sector written in part takes
     int lanes_fma, lanes_heavy, lanes_alu, lanes_half, lanes_special, lanes_convert; // a quarter

@@ -56,7 +56,7 @@ struct runner {
     struct program *program;
     struct resident *blocks;
     struct cache *l1, l2;
-    struct cache seen;
+    struct cache seen, pages[2]; // of what was read, of what was written
     int resident, count;
     double executed;
     struct traffic *traffic;
@@ -82,6 +82,15 @@ static void count_atomics(struct runner *runner, const struct step *step)
     }
 }
 
+// A line's page, once for each direction.
+static void touch_page(struct runner *runner, uint64_t line, int sectors, bool write)
+{
+    struct spread *spread = write ? &runner->traffic->writes : &runner->traffic->reads;
+    spread->bytes += SECTOR * sectors;
+    if (sectors)
+        spread->pages += read_line(&runner->pages[write], line / (PAGE / LINE), 1);
+}
+
 static void pass_on(struct runner *runner, int multiprocessor, const struct step *step)
 {
     struct request request;
@@ -89,7 +98,9 @@ static void pass_on(struct runner *runner, int multiprocessor, const struct step
     gather(&request, step->address, step->lanes, it->bytes);
     for (int i = 0; i < request.lines; i++) {
         uint8_t sectors = request.sectors[i];
-        runner->traffic->footprint += SECTOR * __builtin_popcount(read_line(&runner->seen, request.line[i], sectors));
+        int fresh = __builtin_popcount(read_line(&runner->seen, request.line[i], sectors));
+        runner->traffic->footprint += SECTOR * fresh;
+        touch_page(runner, request.line[i], fresh, it->store || it->atomic);
         if (it->store || it->atomic) {
             runner->traffic->l2_writes += __builtin_popcount(sectors);
             write_line(&runner->l2, request.line[i], sectors, it->atomic ? 0 : request.whole[i]);
@@ -196,8 +207,9 @@ static bool open_caches(struct runner *runner)
     int count = runner->program->chip.multiprocessors;
     double bytes = l1_beside(runner->program, runner->resident);
     runner->l1 = calloc((size_t)count, sizeof *runner->l1);
-    bool fine =
-        runner->l1 && open_cache(&runner->l2, runner->program->chip.l2_bytes) && open_cache(&runner->seen, 1 << 28);
+    bool fine = runner->l1 && open_cache(&runner->l2, runner->program->chip.l2_bytes) &&
+                open_cache(&runner->seen, 1 << 28) && open_cache(&runner->pages[0], 1 << 25) &&
+                open_cache(&runner->pages[1], 1 << 25);
     for (int i = 0; fine && i < count; i++)
         fine = open_cache(&runner->l1[i], bytes);
     return fine;
@@ -210,6 +222,8 @@ static void close_caches(struct runner *runner)
     free(runner->l1);
     close_cache(&runner->l2);
     close_cache(&runner->seen);
+    close_cache(&runner->pages[0]);
+    close_cache(&runner->pages[1]);
 }
 
 // What still lies dirty in L2 goes to memory, too.

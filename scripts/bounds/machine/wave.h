@@ -4,13 +4,21 @@
 
 #include "program.h"
 
+// Bytes that went through for the first time, and the memory's pages that they lie in.
+struct spread {
+    double bytes, pages;
+};
+
 struct traffic {
+    struct spread reads, writes;
     double l2_reads, l2_writes;     // sectors that reached L2
     double dram_reads, dram_writes; // sectors that went to memory
     double footprint;               // bytes of distinct lines that the wave touched
     double executed, fraction;      // warp instructions; share of the wave's work that they are
     double same_address;            // atomics on the most wanted address, of the executed ones
 };
+
+enum { PAGE = 1024 }; // bytes of a page of HBM2: JESD235, pseudo channels
 
 // How many blocks one multiprocessor holds, by warps, blocks, registers and shared memory; 0: none fits.
 int resident_blocks(const struct program *program);
