@@ -14,6 +14,10 @@ class Unclear(Exception):
     """A row or a kernel that cannot be told; the message is the reason that is printed."""
 
 
+class Late(Unclear):
+    """What took too long this time, and may not the next."""
+
+
 @dataclasses.dataclass
 class Row:
     """One published time: which kernel of which file, launched how on what, and how long it took."""

@@ -5,7 +5,7 @@ import dataclasses
 import hashlib
 
 from . import chips, errors, kernels, ours, tell
-from .rows import Unclear
+from .rows import Late, Unclear
 
 DATA = 0  # what loads find: no update is skipped, every label is the first class
 
@@ -63,6 +63,8 @@ class Teller:
         if known is None:
             try:
                 known = tell.ask(self.program, text)
+            except Late as late:
+                return {"reason": str(late)}
             except Unclear as unclear:
                 known = {"reason": str(unclear)}
             self.answers.keep(self.machine + text, known)

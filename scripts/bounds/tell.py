@@ -64,7 +64,7 @@ def ask(program, description, seconds=240):
         done = subprocess.run([program], input=description, capture_output=True, text=True, timeout=seconds,
                               check=False)
     except subprocess.TimeoutExpired:
-        raise rows.Unclear(f"the simulation did not end within {seconds} s") from None
+        raise rows.Late(f"the simulation did not end within {seconds} s") from None
     try:
         answer = json.loads(done.stdout)
     except json.JSONDecodeError:

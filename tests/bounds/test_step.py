@@ -14,11 +14,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from bounds import arguments, errors, here, kernels, launches, measured, ours, plans  # noqa: E402
-from bounds import step, store, tell, tools  # noqa: E402
+from bounds import rows, step, store, tell, tools  # noqa: E402
 
 GRADUS = os.environ["GRADUS"]
 BATCH = 4
@@ -176,6 +177,24 @@ class Recorded(unittest.TestCase):
         self.assertEqual([one.reason for one in found.lines if one.reason and not one.told], [])
         for one in found.lines:
             self.assertTrue(one.reason or one.floor <= one.low <= one.told <= one.high, one)
+
+
+class Slow(unittest.TestCase):
+    def test_what_took_too_long_is_asked_again(self):
+        kernel = kernels.Kernel(None, "f", "f()", [], 0x160, 32, 0, [(0, 0, (5 | 7 << 5 | 7 << 8) << 41, "EXIT")])
+        real = tell.ask
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            program.write_bytes(b"none")
+            teller = step.Teller("t4", program, *(store.Store(folder, name) for name in ("compiled", "told")), "")
+            for raised, kept in ((rows.Late("late"), False), (rows.Unclear("unclear"), True)):
+                tell.ask = unittest.mock.Mock(side_effect=raised)
+                try:
+                    self.assertEqual(teller.answer(kernel, launch()), {"reason": str(raised)})
+                    teller.answer(kernel, launch())
+                    self.assertEqual(tell.ask.call_count, 1 if kept else 2)
+                finally:
+                    tell.ask = real
 
 
 class Rungs(here.Teller):
