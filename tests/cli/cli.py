@@ -22,16 +22,17 @@ ROW_KEYS = (
     "batch_norm lr_min warm_up lr_rule base_batch clip_norm decay_weights_only freeze freeze_statistics head_lr ema "
     "label_smoothing lr_scale freeze_after lookahead whiten warm_up_from lars_trust muon_steps muon_normalise "
     "rest_momentum sam_rho prox_gamma prox_steps "
-    "seed budget epochs updates samples train_loss train_accuracy val_loss val_accuracy test_loss test_accuracy "
-    "val_precision val_recall val_f1 test_precision test_recall test_f1 seconds samples_per_second peak_bytes "
+    "seed budget tta target_accuracy epochs updates samples train_loss train_accuracy val_loss val_accuracy test_loss "
+    "test_accuracy val_precision val_recall val_f1 test_precision test_recall test_f1 tta_accuracy seconds "
+    "seconds_to_target samples_per_second peak_bytes "
     "loss_scale skipped_updates workers prefetch preload waiting copying computing evaluating bottleneck "
     "gpu_utilisation gpu_memory_bytes gpu_power cores_busy resident_bytes cpu_power model_gflops operand_gbs "
     "limit_gflops limit_gbs mfu state version commit compiler processor jpeg_decoder date history "
     "val_confusion test_confusion").split()
 SHARES = {"waiting", "copying", "computing", "evaluating"}
 USAGE = set("cores_busy resident_bytes cpu_power model_gflops operand_gbs limit_gflops limit_gbs mfu".split())
-TIMINGS = SHARES | USAGE | {"sweep", "check", "date", "seconds", "samples_per_second", "history", "threads", "ranks",
-                            "workers", "prefetch", "preload", "bottleneck", "side_by_side"}
+TIMINGS = SHARES | USAGE | {"sweep", "check", "date", "seconds", "seconds_to_target", "samples_per_second", "history",
+                            "threads", "ranks", "workers", "prefetch", "preload", "bottleneck", "side_by_side"}
 
 
 def commands():

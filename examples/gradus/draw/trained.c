@@ -35,7 +35,7 @@ static int ask(session *s, const resolved *run)
     s->net = weights_file_loaded(s->ctx, s->notes, s->pictures.set);
     if (!s->net)
         return complain_of(s->ctx, s->command);
-    code = answers_add(s->ctx, s->net, s->pictures.set, 1, s->command, &s->answers);
+    code = answers_of_views(s->ctx, s->net, s->pictures.set, &(views){0}, ANSWERS_BATCH, s->command, &s->answers);
     return code ? code : answers_score(&s->answers, &s->pictures, s->command, &s->scores);
 }
 

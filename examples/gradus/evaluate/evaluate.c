@@ -1,6 +1,4 @@
 /* evaluate.c - gradus evaluate: how good trained weights are, on pictures that they have not seen. */
-#include <stdio.h>
-
 #include "commands.h"
 #include "evaluate/answers.h"
 #include "evaluate/evaluation.h"
@@ -9,8 +7,7 @@
 
 typedef struct {
     const char *recipe; /* of weights that name none */
-    bool flip;
-    int64_t shift;
+    views seen;
     int64_t wrong;
     settings run; /* data, device, threads; size and augmentation from the weights */
 } evaluate_asks;
@@ -22,10 +19,10 @@ static const option options[] = {
                 "the pictures: a folder or an archive of class folders, or the recipe's data (default: $GRADUS_DATA, "
                 "else ./datasets)"),
     FLAG_OPTION("procedural", RUN(procedural), "the test part of the built-in pictures instead"),
-    FLAG_OPTION("flip", offsetof(evaluate_asks, flip),
+    FLAG_OPTION("flip", offsetof(evaluate_asks, seen.flip),
                 "show the network each picture mirrored too, and take the mean of its probabilities"),
     COUNT_OPTION(
-        "shift", "N", offsetof(evaluate_asks, shift), 1, 64,
+        "shift", "N", offsetof(evaluate_asks, seen.shift), 1, MAX_SHIFT,
         "also moved by N pixels up and to the left, and down and to the right, the edges mirrored: half of the "
         "mean, together"),
     COUNT_OPTION("wrong", "N", offsetof(evaluate_asks, wrong), 0, 1000000, "name the N surest mistakes (default: 5)"),
@@ -37,34 +34,14 @@ static const option options[] = {
     {0},
 };
 
-/* --- answers ------------------------------------------------------------------------------------------------------ */
-
-/* The pictures moved by that many pixels down and to the right, mirrored or not. */
-static int add_view(gr_context *ctx, gr_module *net, const test_pictures *t, int64_t shift, bool mirrored, double share,
-                    answers *a)
+/* The pictures as they are and, with --flip and --shift, mirrored and moved. */
+static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, const views *seen, answers *a)
 {
-    char plan[64];
-    snprintf(plan, sizeof plan, "%sshift=%lld:%lld,fill=reflect", mirrored ? "flip=always," : "", (long long)shift,
-             (long long)shift);
-    gr_dataset *set = shift == 0 && !mirrored ? t->set : gr_augmented(t->plain, plan);
-    return set ? answers_add(ctx, net, set, share, "evaluate", a) : complain_of(ctx, "evaluate");
-}
-
-/* The pictures as they are and, with --flip and --shift, mirrored and moved: the moved ones are half of the mean. */
-static int ask_network(gr_context *ctx, gr_module *net, const test_pictures *t, bool flip, int64_t shift, answers *a)
-{
-    if ((flip || shift) && t->set != t->plain)
+    if (views_count(seen) > 1 && t->set != t->plain)
         return complain(GR_USAGE, "evaluate",
                         "--%s: this network's pictures are cut or resized by its augmentation; leave it out",
-                        flip ? "flip" : "shift");
-    const int64_t shifts[] = {0, -shift, shift};
-    int code = 0;
-    for (int i = 0; code == 0 && i < (shift ? 3 : 1); i++)
-        for (int mirrored = 0; code == 0 && mirrored <= flip; mirrored++) {
-            const double share = (i > 0 ? 0.25 : shift ? 0.5 : 1) / (flip ? 2 : 1);
-            code = add_view(ctx, net, t, shifts[i], mirrored, share, a);
-        }
-    return code;
+                        seen->flip ? "flip" : "shift");
+    return answers_of_views(ctx, net, t->set, seen, ANSWERS_BATCH, "evaluate", a);
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
@@ -73,7 +50,7 @@ static int tell(const evaluate_asks *asks, const weights_notes *notes, const tes
 {
     scores s = {0};
     int code = answers_score(a, t, "evaluate", &s);
-    const evaluation e = {notes, t, &s, asks->flip, asks->shift, asks->wrong};
+    const evaluation e = {notes, t, &s, &asks->seen, asks->wrong};
     if (code == 0 && !asks->run.json)
         evaluation_print(&e);
     else if (code == 0 && !evaluation_print_json(&e))
@@ -100,7 +77,7 @@ static int evaluate(gr_context *ctx, const evaluate_asks *asks, weights_notes *n
     gr_module *net = weights_file_loaded(ctx, notes, t->set);
     if (!net)
         return complain_of(ctx, "evaluate");
-    code = ask_network(ctx, net, t, asks->flip, asks->shift, a);
+    code = ask_network(ctx, net, t, &asks->seen, a);
     return code ? code : tell(asks, notes, t, a);
 }
 

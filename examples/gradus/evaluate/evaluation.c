@@ -54,11 +54,9 @@ static void print_accuracy(const evaluation *e)
 {
     const scores *s = e->scores;
     char n[32], number[32];
-    printf("accuracy    %.1f %% of %s (standard error %.1f points)%s\n", 100 * s->accuracy, thousands_text(s->n, n),
-           100 * s->standard_error,
-           e->shift  ? e->flip ? ", each seen six times, mirrored and moved" : ", each seen three times, moved"
-           : e->flip ? ", each seen twice, mirrored too"
-                     : "");
+    printf("accuracy    %.1f %% of %s (standard error %.1f points)%s%s\n", 100 * s->accuracy, thousands_text(s->n, n),
+           100 * s->standard_error, views_count(e->seen) > 1 ? ", each seen " : "",
+           views_count(e->seen) > 1 ? views_text(e->seen) : "");
     printf("            the true rate lies between %.1f and %.1f %% (95 %% interval)\n", 100 * s->low, 100 * s->high);
     printf("            always answering ");
     print_plain(stdout, weights_file_class(e->notes, s->common, number));
@@ -206,8 +204,8 @@ bool evaluation_print_json(const evaluation *e)
     json_t *o = json_pack("{s:o, s:s, s:o, s:I, s:I, s:o, s:b, s:I, s:I, s:f, s:f, s:[f, f], s:s, s:f, s:o, s:o, s:o}",
                           "weights", json_plain(e->notes->path), "recipe", e->notes->recipe->name, "data",
                           json_plain(t->data), "samples", (json_int_t)s->n, "found", (json_int_t)t->found, "left_out",
-                          t->known ? json_integer(t->left_out) : json_null(), "flip", e->flip, "shift",
-                          (json_int_t)e->shift, "right", (json_int_t)s->right, "accuracy", s->accuracy,
+                          t->known ? json_integer(t->left_out) : json_null(), "flip", e->seen->flip, "shift",
+                          (json_int_t)e->seen->shift, "right", (json_int_t)s->right, "accuracy", s->accuracy,
                           "standard_error", s->standard_error, "interval", s->low, s->high, "most_frequent",
                           weights_file_class(e->notes, s->common, number), "most_frequent_share", s->common_share,
                           "classes", classes, "confusion", confusion, "mistakes", mistakes);

@@ -9,8 +9,7 @@ typedef struct {
     const weights_notes *notes;
     const test_pictures *pictures;
     const scores *scores;
-    bool flip;
-    int64_t shift; /* 0: none */
+    const views *seen;
     int64_t wrong; /* mistakes to name, at most */
 } evaluation;
 

@@ -52,7 +52,7 @@ typedef struct {
     const char *optimizer;                          /* the usual one */
     recipe_optimizer optimizers[RECIPE_OPTIMIZERS]; /* sgd and adam at least */
     gr_schedule_kind lr_schedule;
-    recipe_option options[6];     /* for what nobody asks otherwise; ends with one without a name */
+    recipe_option options[8];     /* for what nobody asks otherwise; ends with one without a name */
     recipe_option net_options[5]; /* the same of options that name parameters: not with --model */
     int64_t batch, epochs;        /* the usual ones */
     gr_last_batch last_batch;

@@ -92,9 +92,8 @@ static gr_module *cifar10_94(gr_context *ctx, int classes)
         "and 256 channels - MaxPool 3 - Dense 10 - times 1/9; filters that begin by handing channels on (dirac); "  \
         "scales of BatchNorm stay 1 (--freeze)",                                                                    \
         "loss       softmax cross-entropy of the logits, labels smoothed by 0.2 (--label-smoothing)"
-#define AIRBENCH_ODDITIES                                                                                       \
-    "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel. 'gradus train' tells " \
-    "the accuracy of the plain picture, 'gradus evaluate WEIGHTS --flip --shift 1' that of the six.",           \
+#define AIRBENCH_ODDITIES                                                                          \
+    "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel (--tta).", \
         "It takes the test set for validation: nothing may be chosen by these numbers."
 
 const recipe recipes[] = {
@@ -227,6 +226,8 @@ const recipe recipes[] = {
                        {"adam", 0.001, {{0}}}},
         .lr_schedule = GR_LINEAR,
         .options = {{"label-smoothing", "0.2"},
+                    {"tta", "flip,shift=1"},
+                    {"target-accuracy", "94"},
                     {"warm-up", "2.3"},
                     {"warm-up-from", "0.2"},
                     {"lr-min", "0.105"},
@@ -277,7 +278,7 @@ const recipe recipes[] = {
                          {"muon-steps", 3},
                          {"muon-normalise", 1}}}},
         .lr_schedule = GR_LINEAR,
-        .options = {{"label-smoothing", "0.2"}, {"lr-min", "0"}},
+        .options = {{"label-smoothing", "0.2"}, {"tta", "flip,shift=1"}, {"target-accuracy", "94"}, {"lr-min", "0"}},
         .net_options = {{"whiten", "conv1.weight"},
                         {"freeze", "conv1.weight,bn*.weight"},
                         {"freeze-after", "conv1.bias=3"},

@@ -210,6 +210,24 @@ static int check_lookahead(const settings *s, const char *command)
                           s->lookahead);
 }
 
+static int check_test(const settings *s, const recipe *r, const char *command)
+{
+    views read;
+    if (s->tta && !read_views(s->tta, &read))
+        return complain(GR_USAGE, command,
+                        "--tta \"%s\": flip, shift=N up to %d, or both, such as flip,shift=1; or none", s->tta,
+                        MAX_SHIFT);
+    if (s->tta && r->format->features && views_count(&read) > 1)
+        return complain(GR_USAGE, command, "--tta is for pictures; %s has rows of features", r->name);
+    if (s->target_accuracy > 0 && (s->target_accuracy < 1 || s->target_accuracy > 100))
+        return complain(GR_USAGE, command, "--target-accuracy %g: it is in percent, from 1 to 100, such as 94",
+                        s->target_accuracy);
+    if (s->no_evaluation && (s->tta || s->target_accuracy > 0))
+        return complain(GR_USAGE, command, "--no-evaluation and --%s exclude each other; give one of them",
+                        s->tta ? "tta" : "target-accuracy");
+    return 0;
+}
+
 static int check_transfer(const settings *s, const char *command)
 {
     if (s->freeze_statistics && !s->freeze)
@@ -267,6 +285,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
         code = check_loss(s, command);
     if (code == 0)
         code = check_lookahead(s, command);
+    if (code == 0)
+        code = check_test(s, r, command);
     if (code == 0)
         code = check_transfer(s, command);
     return code ? code : check_data(s, r, command);

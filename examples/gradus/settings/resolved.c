@@ -204,6 +204,9 @@ resolved settings_resolve(const settings *asked, const recipe *r)
         read_lookahead(s.asked.lookahead, &s.lookahead);
     if (s.asked.freeze_after)
         read_freeze_after(s.asked.freeze_after, s.freeze_later, &s.freeze_epochs);
+    if (s.asked.tta)
+        read_views(s.asked.tta, &s.tta);
+    s.target = s.asked.target_accuracy / 100;
     s.augment = s.asked.augment;
     s.val_share = s.asked.val_share.given ? s.asked.val_share.value : 0.1;
     s.test_share = s.asked.test_share.given ? s.asked.test_share.value : 0.2;
@@ -309,6 +312,12 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
     return opt;
 }
 
+int64_t resolved_micro_batch(const resolved *s)
+{
+    const int64_t shards = s->asked.shards ? s->asked.shards : 1, largest = (s->batch + shards - 1) / shards;
+    return s->micro_batch && s->micro_batch < largest ? s->micro_batch : largest;
+}
+
 preload resolved_preload(const resolved *s)
 {
     return (preload)s->asked.preload.value;
@@ -337,6 +346,7 @@ gr_fit_options resolved_fit(const resolved *s)
                             .label_smoothing = asked->label_smoothing.value,
                             .freeze_later = s->freeze_epochs ? s->freeze_later : NULL,
                             .freeze_epochs = s->freeze_epochs,
+                            .test_each_epoch = s->target > 0,
                             .noise_scale = asked->noise_scale,
                             .sharpness = asked->sharpness,
                             .schedule = s->schedule};
@@ -348,5 +358,6 @@ gr_fit_options resolved_fit_updates(const resolved *s, int64_t updates)
     o.epochs = o.samples = 0;
     o.seconds = 0;
     o.updates = updates;
+    o.test_each_epoch = false;
     return o;
 }

@@ -8,6 +8,7 @@
 #include "recipes/recipe.h"
 #include "settings/budget.h"
 #include "settings/settings.h"
+#include "settings/views.h"
 
 enum { MAX_STAGES = 16, NAMES_SIZE = 256 };
 
@@ -29,6 +30,8 @@ typedef struct {
     int64_t freeze_epochs;
     double val_share, test_share; /* of pictures of one's own */
     const char *augment;          /* a plan, or "none" */
+    views tta;
+    double target; /* share of the test part; 0: none */
 } resolved;
 
 resolved settings_resolve(const settings *asked, const recipe *r);
@@ -83,6 +86,9 @@ gr_fit_options resolved_fit(const resolved *s);
 
 /* The same of so many updates, whatever its budget is. */
 gr_fit_options resolved_fit_updates(const resolved *s, int64_t updates);
+
+/* The most rows that its training has in memory at a time. */
+int64_t resolved_micro_batch(const resolved *s);
 
 /* Where the pictures are kept. */
 preload resolved_preload(const resolved *s);

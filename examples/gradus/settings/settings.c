@@ -126,6 +126,15 @@ const option settings_protocol[] = {
     TEXT_OPTION("whiten", "NAME", AT(whiten),
                 "the filters of this name, two for each number in their window, begin as those that whiten the patches "
                 "of the first 5000 training pictures, such as conv1.weight"),
+    TEXT_OPTION(
+        "tta", "VIEWS", AT(tta),
+        "test-time augmentation: at the end the test part is also seen mirrored (flip), or moved by N pixels up "
+        "and to the left, and down and to the right (shift=N), or both, such as flip,shift=1, and the mean of "
+        "the probabilities counted; none: not (default: the recipe's)"),
+    POSITIVE_OPTION("target-accuracy", "PERCENT", AT(target_accuracy),
+                    "tell after how much training the test accuracy first reached this: it is measured after every "
+                    "epoch, at the end by the views of --tta too; measuring takes no part in the time, and the run "
+                    "goes on to its end (default: the recipe's)"),
     DEVICE_OPTION(AT(device)),
     CHOICE_OPTION("precision", "NAME", AT(precision), precisions, PRECISION_HELP),
     BYTES_OPTION("memory-limit", AT(memory_limit),

@@ -53,6 +53,8 @@ typedef struct {
     const char *lookahead;               /* read_lookahead */
     const char *lr_scale, *freeze_after; /* read_lr_scale, read_freeze_after */
     const char *whiten;
+    const char *tta;        /* read_views */
+    double target_accuracy; /* in % */
     choice device, precision;
     int64_t memory_limit;
     /* the machine: what must not change a result */
@@ -72,6 +74,7 @@ typedef struct {
     int64_t keep;
     bool resume, no_epoch_checkpoints;
     bool json, time, usage, no_evaluation;
+    int64_t runs; /* by as many seeds; 0: one run, told at length */
 } settings;
 
 enum { MAX_BATCH = 1 << 20, BATCH_AUTO = -1 /* --batch auto: to be found before the run is resolved */ };

@@ -149,6 +149,7 @@ int source_open(gr_context *ctx, const resolved *s, const char *command, source 
     code = f->check && !drawn ? f->check(s, data->split.train, path, command) : 0;
     if (code)
         return code;
+    data->plain_test = data->split.test;
     augment_parts(s->augment, &data->split);
     return gr_ok(ctx) ? 0 : complain_of(ctx, command);
 }

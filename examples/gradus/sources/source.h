@@ -9,7 +9,8 @@ typedef struct source {
     const char *name; /* of the data set: "PetImages", "CIFAR-10", ... or "procedural" */
     char hash[17];    /* 16 hex digits over all parts; "": not known, pictures are decoded late */
     gr_split split;
-    file_sums seen; /* of training and validation, where the run will write weights and files are known */
+    gr_dataset *plain_test; /* the test part before the augmentation cuts or resizes it */
+    file_sums seen;         /* of training and validation, where the run will write weights and files are known */
 } source;
 
 void source_close(source *data);

@@ -8,7 +8,7 @@
 /* What a sweep's identity is about: rows of other pictures cannot stand side by side. */
 static const char *const never_lists[] = {"resize",       "split-seed",   "val-share", "test-share", "filter",
                                           "init-weights", "replace-head", "freeze",    "lr-scale",   "freeze-after",
-                                          "whiten",       "budget",       NULL};
+                                          "whiten",       "budget",       "tta",       NULL};
 
 /* An option of the protocol that may be a list. NULL: there is none of this name. */
 static const option *find_option(const char *name, size_t length)

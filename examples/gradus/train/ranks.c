@@ -14,7 +14,8 @@
 
 typedef struct {
     resolved s;
-    int (*run)(const resolved *s, gr_group *group);
+    rank_run *run;
+    void *user;
     gr_group *group;
     pthread_t thread;
     int code;
@@ -44,6 +45,8 @@ static int64_t all_ranks(const settings *s)
 int ranks_check(const settings *s, const char *command)
 {
     const long long shards = s->shards ? s->shards : 1, all = all_ranks(s);
+    if (s->runs && processes() > 1) /* whose start is made once */
+        return complain(GR_USAGE, command, "--runs is for one process; mpirun has started %d", processes());
     if (s->patience > 0 && all <= 1)
         return complain(GR_USAGE, command, "--patience is for several --ranks");
     if (s->ranks & (s->ranks - 1))
@@ -69,7 +72,7 @@ static int processors(void)
 /* A rank that has ended leaves the group at once: who waits for it is told. */
 static void run_one(rank *r)
 {
-    r->code = r->run(&r->s, r->group);
+    r->code = r->run(&r->s, r->group, r->user);
     gr_group_close(r->group);
 }
 
@@ -106,12 +109,11 @@ static int start(rank *ranks, int n)
 }
 
 /* Runs the ranks of this process, the first of them in this thread, each with a GPU from number on. */
-static int run_members(const resolved *s, int (*run)(const resolved *s, gr_group *group), gr_group *groups[], int n,
-                       int number)
+static int run_members(const resolved *s, rank_run *run, void *user, gr_group *groups[], int n, int number)
 {
     rank ranks[GR_MAX_RANKS];
     for (int i = 0; i < n; i++)
-        ranks[i] = (rank){.s = with_gpu(s, number + i), .run = run, .group = groups[i]};
+        ranks[i] = (rank){.s = with_gpu(s, number + i), .run = run, .user = user, .group = groups[i]};
     json_object_seed(0); /* which threads must not do at once */
     const int started = start(ranks, n);
     for (int i = started; i < n; i++) {
@@ -128,16 +130,16 @@ static int run_members(const resolved *s, int (*run)(const resolved *s, gr_group
     return code == GR_DEVICE_FAULT && started < n ? GR_NO_MEMORY : code;
 }
 
-static int run_threads(const resolved *s, int (*run)(const resolved *s, gr_group *group), int n, const char *command)
+static int run_threads(const resolved *s, rank_run *run, void *user, int n, const char *command)
 {
     gr_group *groups[GR_MAX_RANKS];
     if (!gr_group_threads(n, s->asked.patience, groups))
         return complain(GR_NO_MEMORY, command, "out of host memory for %d ranks", n);
-    return run_members(s, run, groups, n, 0);
+    return run_members(s, run, user, groups, n, 0);
 }
 
 /* This process is one of several; each speaks when it fails, as the one with rank 0 may be gone. */
-static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group *group), int n, const char *command)
+static int run_process(const resolved *s, rank_run *run, void *user, int n, const char *command)
 {
     gr_group *groups[GR_MAX_RANKS];
     char why[256];
@@ -150,14 +152,14 @@ static int run_process(const resolved *s, int (*run)(const resolved *s, gr_group
     if (first > 0)
         complain_quietly();
     const int number = told("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", 0); /* among those of its machine */
-    const int code = run_members(&own, run, groups, n, n * number);
+    const int code = run_members(&own, run, user, groups, n, n * number);
     if (first > 0 && code && code != GR_STOPPED)
         fprintf(stderr, "gradus %s: rank %d: %s\n", command, first, complaint_kept());
     mpi_carrier_close();
     return code;
 }
 
-int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group), const char *command)
+int ranks_run(const resolved *s, rank_run *run, void *user, const char *command)
 {
     resolved shared = *s;
     const int n = (int)(all_ranks(&s->asked) / processes()); /* of this process */
@@ -166,6 +168,6 @@ int ranks_run(const resolved *s, int (*run)(const resolved *s, gr_group *group),
         shared.asked.threads = share > 0 ? share : 1;
     }
     if (processes() > 1)
-        return run_process(&shared, run, n, command);
-    return n > 1 ? run_threads(&shared, run, n, command) : run(s, NULL);
+        return run_process(&shared, run, user, n, command);
+    return n > 1 ? run_threads(&shared, run, user, n, command) : run(s, NULL, user);
 }

@@ -8,6 +8,7 @@
 #include "terminal/build.h"
 #include "terminal/json_values.h"
 #include "terminal/system.h"
+#include "train/target.h"
 
 const char *row_state(gr_code code)
 {
@@ -135,8 +136,7 @@ static void put_schedule(json_t *row, const resolved *s)
 
 static void put_batch(json_t *row, const resolved *s)
 {
-    const int64_t shards = s->asked.shards ? s->asked.shards : 1, largest = (s->batch + shards - 1) / shards;
-    const int64_t micro = s->micro_batch && s->micro_batch < largest ? s->micro_batch : largest;
+    const int64_t shards = s->asked.shards ? s->asked.shards : 1, micro = resolved_micro_batch(s);
     put(row, "batch", json_integer(s->batch));
     put(row, "micro_batch", json_integer(micro));
     put(row, "accumulate", json_integer((s->batch + micro - 1) / micro));
@@ -182,6 +182,8 @@ static void put_run(json_t *row, const result *r)
     put_parameters(row, s, false);
     put(row, "seed", json_integer(s->asked.seed));
     put_text(row, "budget", s->asked.budget); /* null: of epochs or updates, whose numbers stand below */
+    put_text(row, "tta", views_count(&s->tta) > 1 ? s->asked.tta : NULL); /* null: the pictures alone */
+    put_real(row, "target_accuracy", s->target > 0 ? s->target : NAN);
 }
 
 static void put_usage(json_t *row, const usage *u, bool trained)
@@ -210,7 +212,9 @@ static void put_measured(json_t *row, const result *r)
     put_metrics(row, "test_loss", "test_accuracy", &fit->test);
     put_classes(row, (const char *[]){"val_precision", "val_recall", "val_f1"}, &fit->val);
     put_classes(row, (const char *[]){"test_precision", "test_recall", "test_f1"}, &fit->test);
+    put_real(row, "tta_accuracy", r->tta.samples > 0 ? r->tta.accuracy : NAN);
     put_real(row, "seconds", trained ? fit->seconds : NAN);
+    put_real(row, "seconds_to_target", trained ? target_seconds(r) : NAN); /* null: not reached */
     put_real(row, "samples_per_second", trained ? (double)fit->samples / fit->seconds : NAN);
     put(row, "peak_bytes", r->peak_bytes > 0 ? json_integer(r->peak_bytes) : NULL);
     put_scale(row, fit->loss_scale, fit->skipped, trained);

@@ -19,6 +19,11 @@ typedef struct {
     const char *device, *isa, *precision;
     int threads;
     gr_fit_result fit;
+    struct {
+        int64_t samples; /* 0: not asked for, or the run was stopped */
+        double accuracy;
+        double seconds;     /* that it took */
+    } tta;                  /* the test part in all views */
     json_t *history;        /* an array with an object per epoch; NULL: none */
     json_t *time;           /* where an update's time goes; NULL: not asked for */
     int64_t peak_bytes;     /* 0: not known */

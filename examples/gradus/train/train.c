@@ -16,11 +16,13 @@
 #include "terminal/progress.h"
 #include "terminal/stop.h"
 #include "terminal/system.h"
-#include "terminal/text.h"
 #include "train/checkpoints.h"
 #include "train/first_weights.h"
 #include "train/ranks.h"
+#include "train/repeats.h"
 #include "train/row.h"
+#include "train/tell.h"
+#include "train/test_part.h"
 #include "train/time_watch.h"
 #include "train/usage.h"
 #include "train/verdict.h"
@@ -47,6 +49,13 @@ static const option rank_options[] = {
                  "or one for each process)"),
     POSITIVE_OPTION("patience", "SECONDS", RUN(patience),
                     "with several ranks: how long one may let the others wait before it is given up (default: 10)"),
+    {0},
+};
+
+static const option run_options[] = {
+    COUNT_OPTION("runs", "N", RUN(runs), 1, 10000,
+                 "make N runs, of the seeds from --seed on: a line for each, then the mean with its 95 % interval and "
+                 "how many reached --target-accuracy; with --checkpoint each keeps its state in a folder seed-S of it"),
     {0},
 };
 
@@ -80,6 +89,7 @@ typedef struct {
     time_watch *times; /* NULL: not asked for */
     usage_watch usage;
     int64_t samples_before; /* of the run that this one goes on from */
+    repeats *several;       /* that it is one of; NULL: the only one */
 } run;
 
 /* Whether it is the rank that tells of the run and writes its files. */
@@ -219,6 +229,8 @@ static int prepare(run *t, const resolved *s, gr_module **net, gr_optimizer **op
     if (code == 0)
         code = source_check_batch(&t->data, s->batch, s->last_batch, "train");
     if (code == 0)
+        code = test_part_check(s, &t->data, "train");
+    if (code == 0)
         code = planned_within_group(t->ctx, s, &t->data, "train");
     if (code)
         return code;
@@ -314,58 +326,22 @@ static void fill_result(run *t)
     r->bottleneck = verdict(&r->fit.time, &facts, t->bottleneck, sizeof t->bottleneck);
 }
 
-static void print_metrics(const char *what, const gr_metrics *m)
-{
-    if (m->samples == 0)
-        return;
-    double p = m->accuracy;
-    printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
-           (long long)m->samples, 100 * sqrt(p * (1 - p) / (double)m->samples));
-    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall,
-           100 * m->f1);
-}
-
-static void print_result(const result *r)
-{
-    const resolved *s = r->run;
-    const gr_fit_result *fit = &r->fit;
-    char time[32], peak[32];
-    printf("%s on ", s->recipe->name);
-    print_plain(stdout, r->data);
-    printf(", %s lr %g, batch size %lld, seed %lld: %s\n", s->optimizer->name, s->lr, (long long)s->batch,
-           (long long)s->asked.seed, row_state(r->code));
-    if (fit->loss_scale != 1)
-        printf("  %-11s %g at the end, %lld update%s skipped\n", "loss scale", fit->loss_scale, (long long)fit->skipped,
-               fit->skipped == 1 ? "" : "s");
-    printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
-           100 * fit->train_accuracy, fit->train_loss);
-    if (s->asked.ema > 0)
-        printf("  %-11s decay %g: %s of the averaged weights\n", "averages", s->asked.ema,
-               s->asked.save_weights ? "evaluation and saved weights are" : "the evaluation is");
-    print_metrics("validation", &fit->val);
-    print_metrics("test", &fit->test);
-    printf("  %lld update%s, %lld samples in %s: %.0f samples/s on %s %s, %d thread%s; peak memory %s\n",
-           (long long)fit->updates, fit->updates == 1 ? "" : "s", (long long)fit->samples,
-           duration_text(fit->seconds, time), (double)fit->samples / fit->seconds, r->device, r->isa, r->threads,
-           r->threads == 1 ? "" : "s", bytes_text((double)r->peak_bytes, peak));
-    if (*r->bottleneck)
-        printf("  %s\n", r->bottleneck);
-    if (s->budget.seconds > 0)
-        printf("  ended by %g s of training: another run ends at another update, with other bits\n", s->budget.seconds);
-}
-
 /* Running out of memory and numbers that go bad are results too, for those who read rows. */
 static void print(const run *t)
 {
     const result *r = &t->result;
-    bool finished = r->code == GR_OK || r->code == GR_STOPPED;
-    if (r->run->asked.json && (finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC)) {
+    const bool finished = r->code == GR_OK || r->code == GR_STOPPED;
+    const bool is_result = finished || r->code == GR_NO_MEMORY || r->code == GR_NUMERIC;
+    if (t->several) {
+        if (is_result)
+            repeats_add(t->several, r);
+    } else if (r->run->asked.json && is_result) {
         json_t *row = row_json(r);
         json_dumpf(row, stdout, ROW_FORMAT);
         putchar('\n');
         json_decref(row);
     } else if (!r->run->asked.json && finished) {
-        print_result(r);
+        tell_result(r);
         if (t->times)
             time_watch_print(t->times, stdout);
         if (r->run->asked.usage)
@@ -385,10 +361,10 @@ static void tell_of_stop(const run *t)
 static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, int code)
 {
     const int saved = code == 0 ? save(t, s, net, opt) : 0;
-    if (code == 0 && t->result.fit.stopped) {
-        code = GR_STOPPED;
+    if (code == 0)
+        code = t->result.fit.stopped ? GR_STOPPED : test_part_views(net, t->ctx, s, &t->data, &t->result, "train");
+    if (code == GR_STOPPED)
         tell_of_stop(t);
-    }
     output_drop(&t->log);
     t->result.code = (gr_code)code;
     const int counted = gr_ok(t->ctx) && t->result.fit.updates > 0
@@ -402,10 +378,10 @@ static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, i
     return saved ? saved : code ? code : counted;
 }
 
-/* One rank of a run; group NULL: its only one. */
-static int run_rank(const resolved *s, gr_group *group)
+/* A rank_run. */
+static int run_rank(const resolved *s, gr_group *group, void *several)
 {
-    run t = {.result = {.run = s, .history = json_array()}, .group = group};
+    run t = {.result = {.run = s, .history = json_array()}, .group = group, .several = several};
     gr_module *net = NULL;
     gr_optimizer *opt = NULL;
     if (leads(&t))
@@ -457,10 +433,16 @@ static int run_train(int argc, char **argv)
         code = check_outputs(s);
     if (code == 0)
         code = ranks_check(s, "train");
+    if (code == 0)
+        code = repeats_check(s, "train");
     if (code == 0 && s->batch == BATCH_AUTO)
         code = auto_batch(s, r, "train", &asks.run.batch);
-    const resolved whole = code == 0 ? settings_resolve(s, r) : (resolved){0};
-    return code ? code : ranks_run(&whole, run_rank, "train");
+    if (code)
+        return code;
+    if (s->runs)
+        return repeats_make(s, r, run_rank, "train");
+    const resolved whole = settings_resolve(s, r);
+    return ranks_run(&whole, run_rank, NULL, "train");
 }
 
 /* --- the command -------------------------------------------------------------------------------------------------- */
@@ -472,6 +454,7 @@ static const option_group groups[] = {
     PARAMETERS_GROUP("The optimizer", offsetof(train_asks, run)),
     SETTINGS_GROUP("The machine", settings_machine, offsetof(train_asks, run)),
     SETTINGS_GROUP("What it takes of the machine", settings_usage, offsetof(train_asks, run)),
+    {"Several seeds", run_options, NULL, 0},
     {"Several ranks", rank_options, NULL, 0},
     {"Evaluation", evaluation_options, NULL, 0},
     SETTINGS_GROUP("Stopping and going on", settings_checkpoints, offsetof(train_asks, run)),
@@ -493,6 +476,7 @@ const gradus_command train_command = {
     .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
                 "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
                 "train resnet18-cifar --checkpoint run --checkpoint-every 10m --resume\n"
+                "train cifar10-94 --data ~/datasets --precision bf16 --runs 5\n"
                 "train --data flowers --resize 96 --save-weights flowers.safetensors\n"
                 "train cats-vs-dogs --explain",
     .groups = groups,
