@@ -151,6 +151,12 @@ gr_tensor *gr_tensor_new(gr_context *ctx, gr_type type, int ndim, const int64_t 
  */
 gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape);
 
+/*
+ * Such a leaf of type gr_compute_type(ctx), as its gradient is: under mixed precision halves, which is what stands
+ * between the layers of a network. For programs that test or measure an operation by itself.
+ */
+gr_tensor *gr_activation(gr_context *ctx, int ndim, const int64_t *shape);
+
 gr_type gr_type_of(const gr_tensor *t);
 int gr_ndim(const gr_tensor *t);
 int64_t gr_dim(const gr_tensor *t, int i); /* size of dimension i; 0 for NULL or a dimension that is not there */

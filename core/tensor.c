@@ -162,10 +162,20 @@ gr_tensor *gr_tensor_new(gr_context *ctx, gr_type type, int ndim, const int64_t 
     return gr__tensor_persistent(ctx, type, ndim, shape);
 }
 
+static gr_tensor *leaf(gr_context *ctx, gr_type type, int ndim, const int64_t *shape)
+{
+    gr_tensor *t = gr_tensor_new(ctx, type, ndim, shape);
+    return t && gr__add_leaf(ctx, t) ? t : NULL;
+}
+
 gr_tensor *gr_variable(gr_context *ctx, int ndim, const int64_t *shape)
 {
-    gr_tensor *t = gr_tensor_new(ctx, gr_real(ctx), ndim, shape);
-    return t && gr__add_leaf(ctx, t) ? t : NULL;
+    return leaf(ctx, gr_real(ctx), ndim, shape);
+}
+
+gr_tensor *gr_activation(gr_context *ctx, int ndim, const int64_t *shape)
+{
+    return leaf(ctx, gr_compute_type(ctx), ndim, shape);
 }
 
 gr_type gr_type_of(const gr_tensor *t)

@@ -385,6 +385,25 @@ static void types_are_the_policy(void **state)
     close_session(&s);
 }
 
+/* A leaf is of the type that is asked for, and so is its gradient: what a layer between others sees, or a parameter. */
+static void leaves_have_gradients_of_their_type(void **state)
+{
+    (void)state;
+    const gr_precision both[] = {GR_PRECISION_FP32, GR_PRECISION_BF16};
+    for (int i = 0; i < 2; i++) {
+        gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .precision = both[i]});
+        gr_tensor *x = gr_activation(ctx, 2, (int64_t[]){3, 4}), *w = gr_variable(ctx, 2, (int64_t[]){4, 5});
+        gr_tensor *y = gr_dense(x, w, NULL, NULL), *dy = gr_tensor_new(ctx, gr_compute_type(ctx), 2, (int64_t[]){3, 5});
+        assert_true(gr_backward_from(y, dy));
+        assert_int_equal(gr_type_of(x), gr_compute_type(ctx));
+        assert_int_equal(gr_type_of(gr_grad(x)), gr_compute_type(ctx));
+        assert_int_equal(gr_type_of(w), GR_F32);
+        assert_int_equal(gr_type_of(gr_grad(w)), GR_F32);
+        gr_step_end(ctx);
+        assert_int_equal(gr_close(ctx), 0);
+    }
+}
+
 static void count_casts(void *user, const gr_trace_event *event)
 {
     *(int *)user += !strcmp(event->op, "cast");
@@ -760,6 +779,7 @@ int main(void)
         cmocka_unit_test(what_is_not_finite_stays_so_in_pieces),
         cmocka_unit_test(pieces_are_refused_where_there_are_no_tiles),
         cmocka_unit_test(types_are_the_policy),
+        cmocka_unit_test(leaves_have_gradients_of_their_type),
         cmocka_unit_test(weights_are_rounded_as_they_are_read),
         cmocka_unit_test(each_tensor_is_cast_once_a_step),
         cmocka_unit_test(uploaded_weights_are_cast_again),

@@ -144,6 +144,24 @@ class Shapes(RowsCase):
                 rows = self.rows(op, "--case", "cifar10", "--batch", 6, "--precision", precision)
                 self.assertEqual({row["precision"] for row in rows}, {precision})
 
+    def test_activations_are_halves_as_in_a_network(self):
+        """Two bytes for x, y and their gradients, four for w, b and theirs; in fp32 relu would touch twice as much."""
+        x, w, b, y = 3 * 9 * 9 * 5, 7 * 9 * 5, 7, 3 * 9 * 9 * 7
+        for precision in ("fp16", "bf16"):
+            words = ["--batch", 3, "--precision", precision]
+            touched = {part: self.rows("conv2d", "--shape", OWN, *words, "--pass", part)[0]["touched_bytes"]
+                       for part in ("backward", "dx", "dw")}
+            self.assertEqual(touched, {"backward": 2 * 2 * (x + y) + 4 * 2 * (w + b),
+                                       "dx": 2 * 2 * (x + y) + 4 * (w + b),
+                                       "dw": 2 * (x + 2 * y) + 4 * 2 * (w + b)})
+            pictures = self.rows("conv2d", "--shape", f"{OWN} no_dx", *words)[-1]
+            self.assertEqual(pictures["touched_bytes"], 2 * (x + 2 * y) + 4 * 2 * (w + b))
+            forward, backward = self.rows("relu", *words)
+            count = 3 * 32 * 32 * 64
+            self.assertEqual(forward["touched_bytes"], 2 * 4 * count)
+            self.assertAlmostEqual(forward["gbs"] * 1e6 * forward["ms"], 2 * 2 * count, delta=1)
+            self.assertAlmostEqual(backward["gbs"] * 1e6 * backward["ms"], 2 * 3 * count, delta=1)
+
     def test_cold_and_pinned(self):
         def quickest(row):  # the median is that of a busy machine's wake-ups
             return min(map(min, row["samples_ns"]))

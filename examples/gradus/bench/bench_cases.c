@@ -65,6 +65,13 @@ static int slot_of(int op, const char *name)
     return -1;
 }
 
+/* Whether it is what layers hand to each other, pictures and gradients with it. */
+static bool is_activation(const gr_slot *slot, const gr_word *w)
+{
+    const bool counts = (slot->flags & GR_SLOT_GRAD) || slot->type == GR_SLOT_HALF;
+    return counts && (w->batch || slot->type == GR_SLOT_EITHER || (slot->flags & GR_SLOT_SAMPLES));
+}
+
 /* An input by what its slot says. */
 static bench_input read_input(const gr_slot *slot, int number, const gr_word *w)
 {
@@ -72,6 +79,7 @@ static bench_input read_input(const gr_slot *slot, int number, const gr_word *w)
     for (int i = 0; i < w->n; i++)
         input.shape[i] = (int64_t)w->numbers[i];
     input.gradient = slot->flags & GR_SLOT_GRAD;
+    input.activation = is_activation(slot, w);
     input.written = (slot->flags & GR_SLOT_REPLACED) == GR_SLOT_REPLACED;
     input.changed = (slot->flags & GR_SLOT_CHANGED) && !input.written;
     input.outside = !strcmp(slot->name, "dy") || !strcmp(slot->name, "weight");

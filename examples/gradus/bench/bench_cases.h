@@ -29,6 +29,7 @@ typedef struct {
     int64_t shape[GR_MAX_DIMS];
     bool has_batch;                      /* its first size is N */
     bool gradient, changed, written;     /* wanted; in place; written, not read */
+    bool activation;                     /* in a network a batch, a layer's result or its gradient */
     bool outside;                        /* a gradient, or what becomes a factor of gradients */
     bool positive, bytes, picked, saved; /* see ops.def */
     bool bias;                           /* added to every sum */

@@ -31,14 +31,22 @@ static void set_learning_rate(gr_context *ctx)
     gr_step_end(ctx);
 }
 
+/* Activations are halves under mixed precision and so are their gradients, parameters and theirs are floats. */
+static gr_tensor *make_input(gr_context *ctx, const bench_input *input)
+{
+    const gr_type type = input->classes      ? GR_I32
+                         : input->bytes      ? GR_U8
+                         : input->activation ? gr_compute_type(ctx)
+                                             : gr_real(ctx);
+    if (!input->gradient)
+        return gr_tensor_new(ctx, type, input->ndim, input->shape);
+    return (input->activation ? gr_activation : gr_variable)(ctx, input->ndim, input->shape);
+}
+
 static bool make_inputs(bench_trial *t)
 {
-    for (int i = 0; i < t->row.n; i++) {
-        const bench_input *input = &t->row.inputs[i];
-        gr_type type = input->classes ? GR_I32 : input->bytes ? GR_U8 : gr_real(t->ctx);
-        t->in[i] = input->gradient ? gr_variable(t->ctx, input->ndim, input->shape)
-                                   : gr_tensor_new(t->ctx, type, input->ndim, input->shape);
-    }
+    for (int i = 0; i < t->row.n; i++)
+        t->in[i] = make_input(t->ctx, &t->row.inputs[i]);
     if (t->way.cold)
         t->other = gr_tensor_new(t->ctx, gr_real(t->ctx), 1,
                                  (int64_t[]){caches_to_fill() / (int64_t)gr_type_size(gr_real(t->ctx))});
