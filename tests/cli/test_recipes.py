@@ -59,6 +59,17 @@ class Options(Case):
         other = self.gradus(*self.RUN, "--optimizer", "muon").row()
         self.assertEqual((other["lr"], other["momentum"], other["muon_steps"]), (0.02, 0.95, 5))
 
+    def test_scales_of_rates_belong_to_the_optimizer(self):
+        """442 times Muon's rate is no rate for SGD, and 64 times SGD's none for Adam."""
+        for recipe in ("cifar10-94", "cifar10-94-muon"):
+            for name, lr, scale in (("sgd", 1.5, "bn*.bias=64"), ("momentum", 1.5, "bn*.bias=64"),
+                                    ("adam", 0.001, None), ("adamw", 0.001, None), ("lars", 1, None)):
+                row = self.gradus("train", recipe, *self.RUN[2:], "--optimizer", name).row()
+                self.assertEqual((row["lr"], row["lr_scale"]), (lr, scale), (recipe, name))
+        self.assertIsNone(self.gradus(*self.RUN, "--optimizer", "muon").row()["lr_scale"])
+        own = self.gradus(*self.RUN, "--optimizer", "adam", "--lr-scale", "bn*.bias=2", "--lr", 0.01).row()
+        self.assertEqual((own["lr"], own["lr_scale"]), (0.01, "bn*.bias=2"))
+
     def test_a_recipe_is_its_text(self):
         run = ["train", "cifar10-normalised", "--procedural", "--batch", 4, "--updates", 3, "--no-evaluation", "--json"]
         text = self.gradus(*run, "--model", MODELS / "cifar10-normalised.txt").row()

@@ -32,6 +32,7 @@ typedef struct {
     const char *name;
     double lr;
     recipe_setting numbers[6]; /* ends with one without a name */
+    const char *lr_scale;      /* what --lr-scale is beside this rate, not with --model; NULL: nothing */
 } recipe_optimizer;
 
 enum { RECIPE_OPTIMIZERS = 3 };

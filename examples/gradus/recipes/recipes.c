@@ -95,7 +95,12 @@ static gr_module *cifar10_94(gr_context *ctx, int classes)
 #define AIRBENCH_ODDITIES                                                                          \
     "Its 94.0 % are with six views of each test picture: mirrored, and moved by a pixel (--tta).", \
         "It takes the test set for validation: nothing may be chosen by these numbers."
-
+/* clang-format off */
+#define AIRBENCH_NET_OPTIONS \
+    {"whiten", "conv1.weight"}, {"freeze", "conv1.weight,bn*.weight"}, {"freeze-after", "conv1.bias=3"}
+#define AIRBENCH_SGD \
+    {"sgd", 1.5, {{"momentum", 0.85}, {"nesterov", 1}, {"weight-decay", 0.0153 / 11.5}}, "bn*.bias=64"}
+/* clang-format on */
 const recipe recipes[] = {
     {
         .name = "cats-vs-dogs",
@@ -222,8 +227,7 @@ const recipe recipes[] = {
         .classes = 10,
         .net = cifar10_94,
         .optimizer = "sgd",
-        .optimizers = {{"sgd", 1.5, {{"momentum", 0.85}, {"nesterov", 1}, {"weight-decay", 0.0153 / 11.5}}},
-                       {"adam", 0.001, {{0}}}},
+        .optimizers = {AIRBENCH_SGD, {"adam", 0.001, {{0}}}},
         .lr_schedule = GR_LINEAR,
         .options = {{"label-smoothing", "0.2"},
                     {"tta", "flip,shift=1"},
@@ -232,10 +236,7 @@ const recipe recipes[] = {
                     {"warm-up-from", "0.2"},
                     {"lr-min", "0.105"},
                     {"lookahead", "5:0.7737809375:grows"}},
-        .net_options = {{"whiten", "conv1.weight"},
-                        {"freeze", "conv1.weight,bn*.weight"},
-                        {"freeze-after", "conv1.bias=3"},
-                        {"lr-scale", "bn*.bias=64"}},
+        .net_options = {AIRBENCH_NET_OPTIONS},
         .batch = 1024,
         .epochs = 10,
         .last_batch = GR_DROP,
@@ -268,7 +269,7 @@ const recipe recipes[] = {
         .classes = 10,
         .net = cifar10_94,
         .optimizer = "muon",
-        .optimizers = {{"sgd", 1.5, {{"momentum", 0.85}, {"nesterov", 1}, {"weight-decay", 0.0153 / 11.5}}},
+        .optimizers = {AIRBENCH_SGD,
                        {"adam", 0.001, {{0}}},
                        {"muon",
                         0.24,
@@ -276,13 +277,11 @@ const recipe recipes[] = {
                          {"rest-momentum", 0.85},
                          {"weight-decay", 0.004 / 0.24},
                          {"muon-steps", 3},
-                         {"muon-normalise", 1}}}},
+                         {"muon-normalise", 1}},
+                        "conv1.bias,bn*.bias=442;dense1.weight=6.9"}},
         .lr_schedule = GR_LINEAR,
         .options = {{"label-smoothing", "0.2"}, {"tta", "flip,shift=1"}, {"target-accuracy", "94"}, {"lr-min", "0"}},
-        .net_options = {{"whiten", "conv1.weight"},
-                        {"freeze", "conv1.weight,bn*.weight"},
-                        {"freeze-after", "conv1.bias=3"},
-                        {"lr-scale", "conv1.bias,bn*.bias=442;dense1.weight=6.9"}},
+        .net_options = {AIRBENCH_NET_OPTIONS},
         .batch = 2000,
         .epochs = 8,
         .last_batch = GR_DROP,

@@ -104,10 +104,11 @@ static const recipe_optimizer *numbers_of(const recipe *r, const optimizer *o)
     return own ? own : recipe_optimizer_named(r, o->like);
 }
 
-static double usual_rate(const recipe *r, const optimizer *o)
+/* What a recipe has for an optimizer's rate; NULL: nothing, the optimizer has its own. */
+static const recipe_optimizer *rate_of(const recipe *r, const optimizer *o)
 {
     const recipe_optimizer *own = recipe_optimizer_named(r, o->name);
-    return own ? own->lr : o->lr > 0 ? o->lr : recipe_optimizer_named(r, o->like)->lr;
+    return own ? own : o->lr > 0 ? NULL : recipe_optimizer_named(r, o->like);
 }
 
 void resolve_parameters(const settings *asked, const recipe *r, const optimizer *o, double values[OPTIMIZER_PARAMETERS])
@@ -126,7 +127,10 @@ void resolve_parameters(const settings *asked, const recipe *r, const optimizer 
 static void resolve_optimizer(resolved *s)
 {
     const optimizer *o = s->optimizer = settings_optimizers(&s->asked, s->recipe).list[0];
-    s->lr = s->asked.lr > 0 ? s->asked.lr : usual_rate(s->recipe, o);
+    const recipe_optimizer *of_recipe = rate_of(s->recipe, o);
+    s->lr = s->asked.lr > 0 ? s->asked.lr : of_recipe ? of_recipe->lr : o->lr;
+    if (of_recipe && !s->asked.lr_scale && !s->asked.model)
+        s->asked.lr_scale = of_recipe->lr_scale;
     s->base_batch = s->asked.base_batch;
     if (s->asked.lr_rule.given)
         s->lr = gr_lr_for_batch((gr_lr_rule)s->asked.lr_rule.value, s->lr, s->batch, s->base_batch);
