@@ -378,7 +378,7 @@ static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, i
     return saved ? saved : code ? code : counted;
 }
 
-/* A rank_run. */
+/* One rank of a run; several: the repeats that it is one of, NULL: it is alone. */
 static int run_rank(const resolved *s, gr_group *group, void *several)
 {
     run t = {.result = {.run = s, .history = json_array()}, .group = group, .several = several};
