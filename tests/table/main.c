@@ -7,7 +7,7 @@
  * amx-bf16x3, amx-bf16x6, their emulated likes, simt, simt-tf32, cuda, cuda-tf32; one whose products can be made in
  * other ways, too, is run with all of them).
  * --first stops at the first row that fails; --small leaves out rows of more than SMALL elements;
- * --host leaves out simt and cuda. Without --device large rows on the twin of AMX's tiles are left to tiles (is_spared).
+ * --host leaves out simt and cuda. Without --device large rows on the twin of AMX tiles are left to those (is_spared).
  */
 #include <stdio.h>
 #include <stdlib.h>
