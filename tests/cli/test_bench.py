@@ -240,9 +240,14 @@ class Comparisons(RowsCase):
         self.assertLess(found[0]["ratio"], 0.1)
 
     def test_against_itself(self):
-        found = self.verdicts("relu", "--batch", 1, "--threads", 1, "--seconds", 0.1, "--against", GRADUS)
-        self.assertEqual([(v["pass"], v["verdict"], v["rounds"]) for v in found],
-                         [("forward", "undecided", [6, 6]), ("backward", "undecided", [6, 6])])
+        """One interval in twenty lies off by chance, and more on a busy machine: five goes at most."""
+        undecided, goes = set(), 0
+        while len(undecided) < 2 and goes < 5:
+            found = self.verdicts("relu", "--batch", 1, "--threads", 1, "--seconds", 0.1, "--against", GRADUS)
+            self.assertEqual([(v["pass"], v["rounds"]) for v in found], [("forward", [6, 6]), ("backward", [6, 6])])
+            undecided |= {v["pass"] for v in found if v["verdict"] == "undecided"}
+            goes += 1
+        self.assertEqual(undecided, {"forward", "backward"})
         self.refused(5, "bench", "relu", "--batch", 1, "--against", "/nowhere/gradus", names=["/nowhere/gradus"])
         self.refused(2, "bench", "relu", "--batch", 1, "--memory-limit", "1K", "--against", GRADUS,
                      names=["relu at batch size 1 is left out: it needs", "nothing was compared"])
