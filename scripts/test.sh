@@ -57,7 +57,7 @@ ctest --preset asan --parallel 2 --label-exclude "slow|long|install" --exclude-r
 step "mutants of kernels whose rows are quick; long_check.sh has all"
 quick=(kernels/cpu/{windows,updates,reductions,elementwise,batch_norm,dropout,normalise}.c)
 quick+=(kernels/ref/{losses,windows}.c)
-python3 scripts/mutants.py --sample 40 "${quick[@]}"
+python3 scripts/mutants.py --sample 24 "${quick[@]}"
 step "programs that check every access of the emulated CUDA kernels"
 cmake --build --preset release --target checked_tests
 for test in simt/test_simt test_staging test_step_graph wrappers/test_wrappers test_ladder; do
