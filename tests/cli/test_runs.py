@@ -33,6 +33,13 @@ class Views(Case):
         told = self.gradus("evaluate", "w", "--procedural", "--flip", "--shift", 1, "--json").row()
         self.assertEqual(row["tta_accuracy"], told["accuracy"])
 
+    def test_views_in_half_precision(self):
+        """The logits are halves there: read as floats they would say nothing."""
+        for precision in ("bf16", "fp16"):
+            row = self.gradus(*RUN, "--epochs", 2, "--precision", precision, "--tta", "flip", "--json").row()
+            self.assertGreater(row["test_accuracy"], 0.4)
+            self.assertLess(abs(row["tta_accuracy"] - row["test_accuracy"]), 0.15)
+
     def test_they_change_nothing_else(self):
         plain = self.gradus(*RUN, "--updates", 2, "--json").row()
         self.assertEqual((plain["tta"], plain["tta_accuracy"]), (None, None))

@@ -39,7 +39,7 @@ static int add(gr_context *ctx, gr_module *net, gr_dataset *set, double share, i
     bool good = true;
     const bool recorded = gr_record(ctx, false);
     for (int64_t at = 0; good && at < n && !stop_asked() && gr_loader_next(loader, &batch); at += batch.samples) {
-        gr_tensor *z = gr_forward(net, batch.x);
+        gr_tensor *z = gr_cast(gr_forward(net, batch.x), gr_real(ctx)); /* of halves under mixed precision */
         good = z && add_batch(a, share, z, at, batch.samples, n);
         gr_step_end(ctx);
     }
