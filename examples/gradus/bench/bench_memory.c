@@ -10,6 +10,7 @@
 #include "bench/bench_memory_trial.h"
 #include "commands.h"
 #include "settings/check.h"
+#include "terminal/json_values.h"
 #include "terminal/progress.h"
 #include "terminal/stop.h"
 #include "terminal/text.h"
@@ -129,11 +130,6 @@ static void print_legend(void)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static void print_row(memory_bench *b, int64_t batch, int m)
 {
     method_trials *t = &b->of[m];
@@ -149,7 +145,7 @@ static void print_row(memory_bench *b, int64_t batch, int m)
     json_object_set_new(row, "persistent_bytes", json_integer(l->persistent));
     json_object_set_new(row, "step_bytes", json_integer(l->step));
     json_object_set_new(row, "times", times);
-    json_object_set_new(row, "ratio_noise", number(noise_of(t->ratios, b->rounds)));
+    json_object_set_new(row, "ratio_noise", json_real_or_null(noise_of(t->ratios, b->rounds)));
     json_object_set_new(row, "ratio", json_real(median_of(t->ratios, b->rounds)));
     json_object_set_new(row, "ms", json_real(1e3 * median_of(t->seconds, b->rounds)));
     json_object_set_new(row, "requests", m == MEMORY_PLANNED ? json_null() : json_real(l->asked));

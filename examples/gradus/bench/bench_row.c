@@ -10,6 +10,7 @@
 #include "bench/bench_counters.h"
 #include "bench/bench_judge.h"
 #include "terminal/build.h"
+#include "terminal/json_values.h"
 #include "terminal/system.h"
 
 const char *pass_name(const bench_line *line, const bench_way *way, int pass)
@@ -39,11 +40,6 @@ const char *level_of(const bench_report *r, const bench_times *times)
     return r->way.cold ? "memory" : cache_holding(times->touched, r->threads);
 }
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *origin(void)
 {
     char host[256] = "", processor[256], now[32];
@@ -52,8 +48,8 @@ static json_t *origin(void)
     getloadavg(&load, 1);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:i}", "version", gr_version(), "commit", build_commit(),
                      "compiler", build_compiler(), "host", host, "processor",
-                     processor_name(processor, sizeof processor), "date", now_text(now), "load", number(load),
-                     "process", (int)getpid());
+                     processor_name(processor, sizeof processor), "date", now_text(now), "load",
+                     json_real_or_null(load), "process", (int)getpid());
 }
 
 static json_t *subject(const bench_report *r, const bench_line *line, const char *pass)
@@ -115,7 +111,7 @@ static json_t *measured(const bench_report *r, const bench_line *line, const ben
     return json_pack(
         "{s:i, s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:s, s:I, s:f, s:f, s:f, s:f, s:I, s:o, s:o}", "rounds",
         t->rounds, "repeats", repeats, "ms", 1e3 * p->median, "ms_quartile1", 1e3 * quartile[0], "ms_quartile3",
-        1e3 * quartile[1], "noise", number(p->noise), "gflops", 1e-9 * p->flops / p->median, "flops_share",
+        1e3 * quartile[1], "noise", json_real_or_null(p->noise), "gflops", 1e-9 * p->flops / p->median, "flops_share",
         flops_share(t, p), "gbs", 1e-9 * (p->bytes_read + p->bytes_written) / p->median, "memory_share",
         memory_share(t, p), "level", level_of(r, t), "touched_bytes", (json_int_t)t->touched, "ceiling_gflops",
         1e-9 * c->flops, "ceiling_read_gbs", 1e-9 * c->read, "ceiling_copy_gbs", 1e-9 * c->copy, "error", line->error,

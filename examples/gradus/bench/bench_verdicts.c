@@ -62,22 +62,18 @@ static void print_table(const bench_compared *list, int n, const verdict_sides *
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static void print_json(const bench_compared *list, int n, const verdict_sides *sides, const int *decided)
 {
     for (int i = 0; i < n; i++) {
         const bench_compared *c = &list[i];
-        json_t *o = json_pack("{s:s, s:s, s:s, s:O, s:s, s:[s, s], s:f, s:f, s:[i, i], s:o, s:o, s:o, s:o, s:s}", "op",
-                              text_at(c->row, "op"), "case", text_at(c->row, "case"), "row", text_at(c->row, "row"),
-                              "batch", json_object_get(c->row, "batch"), "pass", text_at(c->row, "pass"), "sides",
-                              sides->before, sides->after, "before_ms", 1e3 * c->before, "after_ms", 1e3 * c->after,
-                              "rounds", c->rounds[0], c->rounds[1], "ratio", number(c->verdict.ratio), "ratio_low_99",
-                              number(c->verdict.low), "ratio_high_99", number(c->verdict.high), "p",
-                              number(c->verdict.p), "verdict", verdict_names[decided[i]]);
+        json_t *o =
+            json_pack("{s:s, s:s, s:s, s:O, s:s, s:[s, s], s:f, s:f, s:[i, i], s:o, s:o, s:o, s:o, s:s}", "op",
+                      text_at(c->row, "op"), "case", text_at(c->row, "case"), "row", text_at(c->row, "row"), "batch",
+                      json_object_get(c->row, "batch"), "pass", text_at(c->row, "pass"), "sides", sides->before,
+                      sides->after, "before_ms", 1e3 * c->before, "after_ms", 1e3 * c->after, "rounds", c->rounds[0],
+                      c->rounds[1], "ratio", json_real_or_null(c->verdict.ratio), "ratio_low_99",
+                      json_real_or_null(c->verdict.low), "ratio_high_99", json_real_or_null(c->verdict.high), "p",
+                      json_real_or_null(c->verdict.p), "verdict", verdict_names[decided[i]]);
         json_dumpf(o, stdout, ROW_FORMAT);
         putchar('\n');
         json_decref(o);

@@ -252,11 +252,6 @@ static void print_all(const comparisons *c)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *group_json(const group *g)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:i}", "folder", g->runs->folder, "optimizer", g->kind.optimizer, "variant",
@@ -268,9 +263,10 @@ static json_t *comparison_json(const comparisons *c, const comparison *one)
     const sample *s = &one->found.differences;
     return json_pack("{s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:s, s:o}", "a", group_json(one->a), "b",
                      group_json(one->b), "seeds", s->n, "batches", one->found.batches, "seeds_left_out",
-                     one->found.left_out, "difference", number(s->n ? s->mean : NAN), "half_width_95",
-                     number(sample_half_width(s)), "p", number(one->p), "p_holm", number(one->corrected), "verdict",
-                     verdict_of(one), "seeds_needed", s->n > 1 ? json_integer(seeds_needed(c, one)) : json_null());
+                     one->found.left_out, "difference", json_real_or_null(s->n ? s->mean : NAN), "half_width_95",
+                     json_real_or_null(sample_half_width(s)), "p", json_real_or_null(one->p), "p_holm",
+                     json_real_or_null(one->corrected), "verdict", verdict_of(one), "seeds_needed",
+                     s->n > 1 ? json_integer(seeds_needed(c, one)) : json_null());
 }
 
 static void print_json(const comparisons *c)

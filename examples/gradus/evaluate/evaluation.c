@@ -158,18 +158,13 @@ void evaluation_print(const evaluation *e)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *class_json(const evaluation *e, int i)
 {
     const scores *s = e->scores;
     char number[32];
     return json_pack("{s:s, s:I, s:o, s:o, s:o}", "class", weights_file_class(e->notes, i, number), "samples",
-                     (json_int_t)scores_labelled(s, i), "recall", real(scores_recall(s, i)), "precision",
-                     real(scores_precision(s, i)), "f1", real(scores_f1(s, i)));
+                     (json_int_t)scores_labelled(s, i), "recall", json_real_or_null(scores_recall(s, i)), "precision",
+                     json_real_or_null(scores_precision(s, i)), "f1", json_real_or_null(scores_f1(s, i)));
 }
 
 static json_t *row_json_of(const scores *s, int label)

@@ -136,11 +136,6 @@ static void print_finding(const finder *f, const finding *a)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *bytes_json(int64_t bytes)
 {
     return bytes < 0 || bytes == INT64_MAX ? json_null() : json_integer(bytes);
@@ -185,8 +180,8 @@ static void print_json(const finder *f, const finding *a)
     json_object_set_new(o, "memory", memory_json(&a->memory));
     json_object_set_new(o, "plans", json_integer(a->fits.plans));
     json_object_set_new(o, "speeds", speeds_json(&a->knee));
-    json_object_set_new(o, "noise_scale", number(scale));
-    json_object_set_new(o, "noise_scale_error", number(a->useful.error));
+    json_object_set_new(o, "noise_scale", json_real_or_null(scale));
+    json_object_set_new(o, "noise_scale_error", json_real_or_null(a->useful.error));
     json_dumpf(o, stdout, ROW_FORMAT);
     putchar('\n');
     json_decref(o);

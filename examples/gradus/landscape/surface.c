@@ -84,16 +84,12 @@ static double barrier(const surface *s)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *measured(const surface_point *p)
 {
-    return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o}", "x", p->x, "y", p->y, "train_loss", number(p->train.loss),
-                     "train_accuracy", number(p->train.accuracy), "test_loss", number(p->test.loss), "test_accuracy",
-                     number(p->test.accuracy));
+    return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o}", "x", p->x, "y", p->y, "train_loss",
+                     json_real_or_null(p->train.loss), "train_accuracy", json_real_or_null(p->train.accuracy),
+                     "test_loss", json_real_or_null(p->test.loss), "test_accuracy",
+                     json_real_or_null(p->test.accuracy));
 }
 
 /* The ends, as gradus reproduce takes them for runs. */
@@ -105,7 +101,7 @@ static json_t *ends_json(const surface *s)
         json_t *row = measured(end);
         json_object_set_new(row, "variant", json_string(ends[i]));
         json_object_set_new(row, "weights", json_string(s->weights[i]));
-        json_object_set_new(row, "rise", number(rise(s, end)));
+        json_object_set_new(row, "rise", json_real_or_null(rise(s, end)));
         json_array_append_new(list, row);
     }
     return list;
@@ -122,7 +118,8 @@ json_t *surface_json(const surface *s)
                      "recipe", s->recipe, "data", json_plain(s->data), "weights", files, "train_samples",
                      (json_int_t)s->points[0].train.samples, "test_samples", (json_int_t)s->points[0].test.samples,
                      "statistics", s->statistics, "eval_batch", (json_int_t)s->batch, "direction_seed",
-                     (json_int_t)s->seed, "points", points, "barrier", number(barrier(s)), "rows", ends_json(s));
+                     (json_int_t)s->seed, "points", points, "barrier", json_real_or_null(barrier(s)), "rows",
+                     ends_json(s));
 }
 
 void surface_write_csv(const surface *s, FILE *f)

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "terminal/json_values.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
 #include "train/row.h"
@@ -197,7 +198,7 @@ void samples_print(const samples *s, FILE *f)
 
 static json_t *number(double x, bool known)
 {
-    return known && isfinite(x) ? json_real(x) : json_null();
+    return json_real_or_null(known ? x : NAN);
 }
 
 void samples_print_json(const samples *s, int code, FILE *f)

@@ -21,11 +21,6 @@ static double least_seconds(const gr_ceilings *c, const line *l)
     return fmax(l->flops / c->flops, l->bytes_read / c->read + l->bytes_written * write);
 }
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *line_json(const profile *p, const line *l)
 {
     const estimate whole = recorder_update_time(p->record), own = recorder_line_time(p->record, l);
@@ -33,11 +28,11 @@ static json_t *line_json(const profile *p, const line *l)
     recorder_updates(p->record, &updates);
     const double n = (double)updates, bytes = l->bytes_read + l->bytes_written;
     json_t *o = json_pack("{s:s, s:s, s:f, s:f, s:o, s:f, s:f, s:f}", "op", l->name, "pass", l->pass, "calls",
-                          l->calls / n, "ms", 1e3 * own.mean, "error_ms", number(1e3 * own.error), "share",
+                          l->calls / n, "ms", 1e3 * own.mean, "error_ms", json_real_or_null(1e3 * own.error), "share",
                           own.mean / whole.mean, "gflop", 1e-9 * l->flops / n, "gigabytes", 1e-9 * bytes / n);
-    json_object_set_new(o, "gflops", number(1e-9 * l->flops / l->sum));
-    json_object_set_new(o, "gbs", number(1e-9 * bytes / l->sum));
-    json_object_set_new(o, "limit", number(least_seconds(&p->ceilings, l) / l->sum));
+    json_object_set_new(o, "gflops", json_real_or_null(1e-9 * l->flops / l->sum));
+    json_object_set_new(o, "gbs", json_real_or_null(1e-9 * bytes / l->sum));
+    json_object_set_new(o, "limit", json_real_or_null(least_seconds(&p->ceilings, l) / l->sum));
     return o;
 }
 
@@ -86,7 +81,7 @@ json_t *profile_json(const profile *p)
                           "recipe", s->recipe->name, "batch", (json_int_t)s->batch, "optimizer", s->optimizer->name,
                           "device", p->device, "isa", p->isa, "precision", p->precision, "threads", p->threads,
                           "version", gr_version(), "schedule", p->schedule, "updates", (json_int_t)updates, "ms",
-                          1e3 * whole.mean, "error_ms", number(1e3 * whole.error), "limit_gflops",
+                          1e3 * whole.mean, "error_ms", json_real_or_null(1e3 * whole.error), "limit_gflops",
                           1e-9 * p->ceilings.flops, "limit_read_gbs", 1e-9 * p->ceilings.read, "limit_copy_gbs",
                           1e-9 * p->ceilings.copy, "convolutions", convolutions(operations), "operations", operations,
                           "workers_ms", 1e3 * recorder_beside(p->record) / (double)updates);

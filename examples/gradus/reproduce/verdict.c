@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reproduce/tell.h"
+#include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
 
@@ -219,27 +220,23 @@ void tell_findings(const evidence *e, const findings *f)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *claim_json(const finding_claim *c)
 {
     const sample *s = &c->found.differences;
     return json_pack("{s:s, s:b, s:s, s:i, s:i, s:o, s:o, s:o, s:s}", "says", c->of->says, "corrected",
                      c->of->corrected, "metric", c->metric->name, "seeds", s->n, "batches", c->found.batches,
-                     "difference", number(s->n ? s->mean : NAN), "half_width_95", number(sample_half_width(s)),
-                     "p_holm", number(c->corrected), "verdict", verdict_word(c->verdict));
+                     "difference", json_real_or_null(s->n ? s->mean : NAN), "half_width_95",
+                     json_real_or_null(sample_half_width(s)), "p_holm", json_real_or_null(c->corrected), "verdict",
+                     verdict_word(c->verdict));
 }
 
 static json_t *figure_json(const finding_figure *g)
 {
-    return json_pack("{s:s, s:s, s:I, s:f, s:b, s:i, s:o, s:o, s:s}", "quantity", g->from->quantity, "series",
-                     g->from->series, "batch", (json_int_t)g->published.batch, "published", g->published.value,
-                     "context", g->from->context, "seeds", g->ours.n, "measured",
-                     number(g->ours.n ? g->ours.mean : NAN), "one_more_run", number(one_more(&g->ours)), "verdict",
-                     g->from->context ? "context" : verdict_word(g->verdict));
+    return json_pack(
+        "{s:s, s:s, s:I, s:f, s:b, s:i, s:o, s:o, s:s}", "quantity", g->from->quantity, "series", g->from->series,
+        "batch", (json_int_t)g->published.batch, "published", g->published.value, "context", g->from->context, "seeds",
+        g->ours.n, "measured", json_real_or_null(g->ours.n ? g->ours.mean : NAN), "one_more_run",
+        json_real_or_null(one_more(&g->ours)), "verdict", g->from->context ? "context" : verdict_word(g->verdict));
 }
 
 void tell_json(const evidence *e, const findings *f)

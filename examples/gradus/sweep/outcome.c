@@ -148,11 +148,6 @@ void outcome_print(const outcome *t, FILE *f)
 
 /* --- for machines ------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *line_json(const outcome_line *line)
 {
     bool any = line->done > 0;
@@ -166,10 +161,10 @@ static json_t *line_json(const outcome_line *line)
     json_object_set_new(o, "numbers_went_bad", json_integer(line->went_bad));
     json_object_set_new(o, "timed_out", json_integer(line->timed_out));
     json_object_set_new(o, "failed", json_integer(line->failed));
-    json_object_set_new(o, "test_accuracy", number(any ? line->accuracy.mean : NAN));
-    json_object_set_new(o, "half_width_95", number(sample_half_width(&line->accuracy)));
-    json_object_set_new(o, "set_error", number(any ? line->set_error : NAN));
-    json_object_set_new(o, "samples_per_second", number(any ? line->rate.mean : NAN));
+    json_object_set_new(o, "test_accuracy", json_real_or_null(any ? line->accuracy.mean : NAN));
+    json_object_set_new(o, "half_width_95", json_real_or_null(sample_half_width(&line->accuracy)));
+    json_object_set_new(o, "set_error", json_real_or_null(any ? line->set_error : NAN));
+    json_object_set_new(o, "samples_per_second", json_real_or_null(any ? line->rate.mean : NAN));
     json_object_set_new(o, "peak_bytes", any ? json_integer((json_int_t)line->peak.mean) : json_null());
     if (*line->variant)
         json_object_set_new(o, "variant", json_string(line->variant));

@@ -18,6 +18,11 @@ double number_at(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+json_t *json_real_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
 json_t *json_plain(const char *text)
 {
     json_t *value = json_string(text);

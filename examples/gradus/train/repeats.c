@@ -142,16 +142,11 @@ static void print_together(const repeats *t, const resolved *s)
         printf("+-: the 95 %% interval of the mean over seeds (Student's t)\n");
 }
 
-static void put_real(json_t *o, const char *key, double x)
-{
-    json_object_set_new(o, key, isfinite(x) ? json_real(x) : json_null());
-}
-
 static void put_mean(json_t *o, const char *key, const char *half, const sample *of)
 {
-    put_real(o, key, of->n > 0 ? of->mean : NAN);
+    json_object_set_new(o, key, json_real_or_null(of->n > 0 ? of->mean : NAN));
     if (half)
-        put_real(o, half, sample_half_width(of));
+        json_object_set_new(o, half, json_real_or_null(sample_half_width(of)));
 }
 
 static void print_json(const repeats *t, const resolved *s)
@@ -162,7 +157,7 @@ static void print_json(const repeats *t, const resolved *s)
     put_mean(o, "test_accuracy", "half_width_95", &t->test);
     put_mean(o, "tta_accuracy", "tta_half_width_95", &t->tta);
     put_mean(o, "seconds", NULL, &t->seconds);
-    put_real(o, "target_accuracy", s->target > 0 ? s->target : NAN);
+    json_object_set_new(o, "target_accuracy", json_real_or_null(s->target > 0 ? s->target : NAN));
     json_object_set_new(o, "reached", has_target(s) ? json_integer(t->to_target.n) : json_null());
     put_mean(o, "seconds_to_target", NULL, &t->to_target);
     json_object_set(o, "rows", t->rows);

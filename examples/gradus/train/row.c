@@ -38,7 +38,7 @@ static void put_text(json_t *row, const char *key, const char *text)
 
 static void put_real(json_t *row, const char *key, double x)
 {
-    put(row, key, isfinite(x) ? json_real(x) : NULL);
+    put(row, key, json_real_or_null(x));
 }
 
 static void put_metrics(json_t *row, const char *loss, const char *accuracy, const gr_metrics *m)
