@@ -1,9 +1,9 @@
 /*
  * ahead.h - memory that will be needed soon, asked for while something else is computed.
  *
- * A kernel lists what its next block will read, in runs of cache lines, and says how many chances it will have to ask
- * for some. The runs are spread evenly over the chances: more at a time than a core has fill buffers would hold it up.
- * At a chance where there is nothing new the last run is asked for again, which costs less than a branch.
+ * A kernel lists what it will read next, in runs of cache lines, and says how many chances it will have to ask for some.
+ * The runs are spread over the chances, as many at each until there are no more: all at once would wait for the core's
+ * fill buffers, and a number that changed from chance to chance would be guessed wrong.
  */
 #ifndef GRADUS_CPU_AHEAD_H
 #define GRADUS_CPU_AHEAD_H
@@ -14,16 +14,13 @@ enum { RUN = 4 /* cache lines */, LINE = 64 / sizeof(float) /* floats */, RUNS =
 
 typedef struct {
     const float *runs[RUNS];
-    int64_t n;
-    uint64_t at, step; /* runs, in 32.32 fixed point */
+    int64_t n, at, at_once; /* runs: listed, asked for, to be asked for at a chance */
 } ahead;
 
-/* Nothing is wanted yet; idle: any address of the program's. */
-INLINE void ahead_clear(ahead *h, const float *idle)
+/* Nothing is wanted yet. */
+INLINE void ahead_clear(ahead *h)
 {
-    h->runs[0] = idle;
-    h->n = 0;
-    h->at = h->step = 0;
+    h->n = h->at = h->at_once = 0;
 }
 
 /* Some floats of each row; what finds no room is left to the processor. */
@@ -37,14 +34,18 @@ INLINE void ahead_add(ahead *h, const float *p, int64_t rows, int64_t floats, in
 
 INLINE void ahead_begin(ahead *h, int64_t chances)
 {
-    h->step = chances > 0 ? ((uint64_t)h->n << 32) / (uint64_t)chances : 0;
+    h->at_once = chances > 0 ? ceil_div(h->n, chances) : 0;
 }
 
-INLINE const float *ahead_next(ahead *h)
+/* A chance. */
+INLINE void ahead_ask(ahead *h)
 {
-    const float *run = h->runs[h->at >> 32];
-    h->at += h->step;
-    return run;
+    const int64_t end = min64(h->n, h->at + h->at_once);
+    for (; h->at < end; h->at++) {
+        UNROLL
+        for (int line = 0; line < RUN; line++)
+            prefetch_second(h->runs[h->at] + line * LINE);
+    }
 }
 
 #endif

@@ -6,19 +6,20 @@
  * Forward is cut three ways: the columns of y, its rows, and - for the tall w behind a convolution - the sum over i
  * into parts that are added in order at the end. Within a chunk w is read once, DEPTH rows at a time. A tall w and the
  * x before it come from memory: meanwhile the next rows of both are asked for, and as the rows of x lie so far apart
- * that they share a few sets of the caches, the columns at work are packed. Backward is dense_backward.c.
+ * that they share a few sets of the caches, the columns at work are packed, a group of samples at a time. Backward is
+ * dense_backward.c.
  */
 #include "kernels/cpu/dense_backward.h"
 #include "kernels/cpu/dense_half.h"
 #include "kernels/cpu/dense_tile.h"
 
 enum {
-    COLUMNS = 128,                /* of y in a chunk, at most */
-    DEPTH = 64,                   /* rows of w at a time: they wait in the first-level cache for all samples */
-    TALL_DEPTH = 128,             /* the same of a tall one: in the second-level cache, a panel of them in the first */
-    APART = 16,                   /* floats between packed samples beyond their columns */
-    MANY_SAMPLES = 4 * TILE_ROWS, /* beyond which packing a panel of w pays */
-    PART = 1024,                  /* rows of w that are worth a part of their own */
+    COLUMNS = 128,              /* of y in a chunk, at most */
+    DEPTH = 64,                 /* rows of w at a time: they wait in the first-level cache for all samples */
+    TALL_DEPTH = 128,           /* the same of a tall one: in the second-level cache, a panel of them in the first */
+    GROUP = 4 * TILE_ROWS,      /* samples packed at a time: they stay in the first-level cache for all columns */
+    XB_PITCH = TALL_DEPTH + 16, /* floats from one to the next of these: many at a power of two share few cache sets */
+    PART = 1024,                /* rows of w that are worth a part of their own */
     CHUNKS = 32
 };
 
@@ -30,9 +31,8 @@ typedef struct {
     const float *b; /* [out] or NULL */
     float *y;       /* [N,out] */
     bool relu;
-    int64_t panel_floats, xb_floats;
+    int64_t panel_floats;
     float *panels; /* [chunk][DEPTH][PANEL]: rows of w that end before a panel does; none if panels divide out */
-    float *xb;     /* [chunk][rows][TALL_DEPTH + APART]: columns of x, none if there is one part */
     float *sums;   /* [part][N,out], none if there is one part */
     size_t bytes;
 } forward_plan;
@@ -53,11 +53,9 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
     f.row_blocks = max64(1, min64(f.n / 16, CHUNKS / (f.column_blocks * f.parts)));
     f.panel_floats = f.parts == 1 && f.out % PANEL ? DEPTH * PANEL : 0;
-    f.xb_floats = f.parts > 1 ? ceil_div(f.n, f.row_blocks) * (TALL_DEPTH + APART) : 0;
     scratch s = {.base = base};
     const int64_t chunks = f.column_blocks * f.row_blocks * f.parts;
     f.panels = scratch_take(&s, chunks * f.panel_floats);
-    f.xb = scratch_take(&s, chunks * f.xb_floats);
     f.sums = scratch_take(&s, f.parts > 1 ? f.parts * f.n * f.out : 0);
     f.bytes = s.used;
     return f;
@@ -126,7 +124,7 @@ static void next_block(const forward_plan *f, const share *part, int64_t at, ahe
 {
     const int64_t depth = max64(0, min64(TALL_DEPTH, part->i.end - at)), rows = part->n.end - part->n.begin;
     const int64_t width = part->column.end - part->column.begin;
-    ahead_clear(h, f->w);
+    ahead_clear(h);
     if (depth == 0)
         return; /* the last block has none behind it */
     ahead_add(h, f->w + at * f->out + part->column.begin, depth, width, f->out);
@@ -134,33 +132,32 @@ static void next_block(const forward_plan *f, const share *part, int64_t at, ahe
     ahead_begin(h, ceil_div(width, PANEL) * dense_tile_chances(rows, TALL_DEPTH));
 }
 
-/* sums[rows of part][columns] (+)= x w over depth rows of w from row `at` on. */
-static void tall_block(const forward_plan *f, const share *part, int64_t at, int64_t depth, float *xb, float *sums,
+/* Samples n of part: sums[samples][columns] (+)= x w over depth rows of w from row `at` on. */
+static void tall_group(const forward_plan *f, const share *part, span n, int64_t at, int64_t depth, float *sums,
                        ahead *h)
 {
-    float panel[TALL_DEPTH * PANEL] __attribute__((aligned(64)));
-    const int64_t rows = part->n.end - part->n.begin;
-    for (int64_t n = 0; n < rows; n++)
-        copy_floats(f->x + (part->n.begin + n) * f->in + at, depth, xb + n * (TALL_DEPTH + APART));
+    float xb[GROUP * XB_PITCH] __attribute__((aligned(64))), panel[TALL_DEPTH * PANEL] __attribute__((aligned(64)));
+    for (int64_t i = n.begin; i < n.end; i++)
+        copy_floats(f->x + i * f->in + at, depth, xb + (i - n.begin) * XB_PITCH);
     for (int64_t j = part->column.begin; j < part->column.end; j += PANEL) {
         dense_tile t = {.a = xb,
-                        .a_row = TALL_DEPTH + APART,
+                        .a_row = XB_PITCH,
                         .a_step = 1,
                         .b = f->w + at * f->out + j,
                         .b_step = f->out,
                         .depth = depth,
-                        .c = sums + j,
+                        .c = sums + n.begin * f->out + j,
                         .c_row = f->out,
                         .width = min64(PANEL, part->column.end - j),
                         .alpha = 1,
                         .accumulate = at > part->i.begin,
                         .ahead = h};
-        if (t.width < PANEL || rows > MANY_SAMPLES) {
+        if (t.width < PANEL || f->column_blocks > 1) {
             pack_panel(t.b, f->out, depth, t.width, panel);
             t.b = panel;
             t.b_step = PANEL;
         }
-        dense_tile_rows(&t, rows);
+        dense_tile_rows(&t, n.end - n.begin);
     }
 }
 
@@ -169,11 +166,16 @@ static void tall_chunk(void *arg, int64_t chunk)
 {
     const forward_plan *f = arg;
     const share part = share_of(f, chunk);
-    float *sums = f->sums + (chunk % f->parts * f->n + part.n.begin) * f->out;
+    float *sums = f->sums + chunk % f->parts * f->n * f->out;
+    const int64_t samples = part.n.end - part.n.begin, groups = ceil_div(samples, GROUP);
     ahead h;
     for (int64_t at = part.i.begin; at < part.i.end; at += TALL_DEPTH) {
         next_block(f, &part, at + TALL_DEPTH, &h);
-        tall_block(f, &part, at, min64(TALL_DEPTH, part.i.end - at), f->xb + chunk * f->xb_floats, sums, &h);
+        for (int64_t i = 0; i < groups; i++) {
+            const span group = part_of(samples, i, groups);
+            const span n = {part.n.begin + group.begin, part.n.begin + group.end};
+            tall_group(f, &part, n, at, min64(TALL_DEPTH, part.i.end - at), sums, &h);
+        }
     }
 }
 

@@ -5,26 +5,27 @@
  *
  * Block by block of rows of w: its transpose is packed once for dX, or for few samples dX itself is turned, whose block
  * is smaller then; the columns of x above it are packed once for dW.
- * Meanwhile all that the next block needs is asked for: with few samples that transfer is what takes time, with many
- * the rows of x lie so far apart that the processor does not foresee them.
+ * Meanwhile what comes next is asked for: with few samples that transfer is what takes time, with many the rows of x lie
+ * so far apart that the processor does not foresee them.
  */
 #include "kernels/cpu/dense_backward.h"
 #include "kernels/cpu/dense_tile.h"
 
 enum {
-    LOW = 32,      /* rows of w in a block of a small w: two cache lines of x and dX in each sample */
-    TALL = 64,     /* of a tall one: four */
+    BLOCK = 32,    /* rows of w at a time */
+    TALL = 4096,   /* rows of a w that comes from memory */
     DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
     SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
     COLUMNS = 128, /* of dz, for one chunk of its preparation */
-    APART = 16     /* floats between packed samples of a tall block: many at a power of two share few cache sets */
+    APART = 16     /* floats between packed samples of a tall w: many at a power of two share few cache sets */
 };
 
 typedef struct {
     dense_job job;
     int64_t pitch; /* of dz: out, rounded up to whole panels */
-    int64_t block, blocks, chunks;
+    int64_t blocks, chunks;
+    bool tall;        /* w */
     bool stream;      /* dX, past the caches */
     bool few;         /* samples, no more than a panel: a tall layer's dX is turned instead of w */
     float *dz;        /* [N][pitch], zeros behind out */
@@ -33,20 +34,19 @@ typedef struct {
     int64_t wt_floats, xb_pitch, xb_floats, g_floats;
     float *wt; /* [chunk][panel of rows][DEPTH][PANEL]: transposed rows of w */
     float *xb; /* [chunk][SAMPLES][xb_pitch]: columns of x */
-    float *g;  /* [chunk][block][pitch]: a gradient that is not stored (Adam) */
+    float *g;  /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
     size_t bytes;
 } plan;
 
 static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *base)
 {
-    plan f = {.pitch = round_up(out, PANEL), .block = in >= CHUNKS * TALL ? TALL : LOW};
-    f.blocks = ceil_div(in, f.block);
+    plan f = {.pitch = round_up(out, PANEL), .blocks = ceil_div(in, BLOCK), .tall = in >= TALL};
     f.chunks = min64(CHUNKS, f.blocks);
-    f.few = f.block == TALL && n <= PANEL;
-    f.wt_floats = f.few ? 0 : min64(DEPTH, out) * f.block;
-    f.xb_pitch = f.block + (f.block == TALL ? APART : 0);
+    f.few = f.tall && n <= PANEL;
+    f.wt_floats = f.few ? 0 : min64(DEPTH, out) * BLOCK;
+    f.xb_pitch = BLOCK + (f.tall ? APART : 0);
     f.xb_floats = min64(SAMPLES, n) * f.xb_pitch;
-    f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
+    f.g_floats = use == DENSE_ADAM ? BLOCK * f.pitch : 0;
     scratch s = {.base = base};
     f.dz = scratch_take(&s, n * f.pitch);
     f.dz_panels = scratch_take(&s, n * f.pitch);
@@ -93,7 +93,7 @@ static void prepare_chunk(void *arg, int64_t chunk)
 /* A small layer lies in the caches: there is nothing to ask ahead for. */
 static void tiles(const plan *f, const dense_tile *t, int64_t rows)
 {
-    if (f->block == TALL) {
+    if (f->tall) {
         dense_tile_rows(t, rows);
         return;
     }
@@ -154,7 +154,7 @@ static void store_dx(const plan *f, const float *from, float *dx, int64_t count)
 static void block_dx_turned(const plan *f, int64_t i, int64_t rows, ahead *h)
 {
     const dense_job *job = &f->job;
-    float turned[TALL * PANEL] __attribute__((aligned(64))), dx[PANEL * TALL] __attribute__((aligned(64)));
+    float turned[BLOCK * PANEL] __attribute__((aligned(64))), dx[PANEL * BLOCK] __attribute__((aligned(64)));
     const dense_tile t = {.a = job->w + i * job->out,
                           .a_row = job->out,
                           .a_step = 1,
@@ -167,9 +167,9 @@ static void block_dx_turned(const plan *f, int64_t i, int64_t rows, ahead *h)
                           .alpha = 1,
                           .ahead = h};
     dense_tile_rows(&t, rows);
-    transpose(turned, PANEL, rows, job->n, dx, TALL);
+    transpose(turned, PANEL, rows, job->n, dx, BLOCK);
     for (int64_t n = 0; n < job->n; n++)
-        store_dx(f, dx + n * TALL, job->dx + n * job->in + i, rows);
+        store_dx(f, dx + n * BLOCK, job->dx + n * job->in + i, rows);
 }
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
@@ -215,20 +215,39 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g, 
     }
 }
 
-/* What the block after the one at i reads; all of this block's tiles give chances to ask for it. */
-static void next_block(const plan *f, ahead *h, int64_t i)
+/* Of the block at i, the columns of x and the rows of w. */
+static void list_x(const plan *f, int64_t i, ahead *h)
 {
-    const dense_job *job = &f->job;
-    const int64_t next = i + f->block, rows = max64(0, min64(f->block, job->in - next)), at = next * job->out;
-    ahead_clear(h, job->w);
-    if (rows == 0)
-        return; /* the last block has none behind it */
-    ahead_add(h, job->w + at, rows, job->out, job->out);
-    ahead_add(h, job->x + next, job->n, rows, job->in);
-    const int64_t of_dx = f->few ? dense_tile_chances(f->block, job->out)
-                                 : ceil_div(f->block, PANEL) * dense_tile_chances(job->n, job->out),
-                  of_dw = ceil_div(job->out, PANEL) * dense_tile_chances(f->block, job->n);
-    ahead_begin(h, (job->dx ? of_dx : 0) + (job->change.use != DENSE_FROZEN ? of_dw : 0));
+    ahead_add(h, f->job.x + i, f->job.n, max64(0, min64(BLOCK, f->job.in - i)), f->job.in);
+}
+
+static void list_w(const plan *f, int64_t i, ahead *h)
+{
+    ahead_add(h, f->job.w + i * f->job.out, max64(0, min64(BLOCK, f->job.in - i)), f->job.out, f->job.out);
+}
+
+/*
+ * While dX of the block at i is made its x is asked for, and while that is used the w of the next one: what was asked
+ * for earlier would no longer be there when it is wanted.
+ */
+static void ask_during_dx(const plan *f, int64_t i, ahead *h)
+{
+    ahead_clear(h);
+    if (f->job.change.use == DENSE_FROZEN)
+        list_w(f, i + BLOCK, h);
+    else
+        list_x(f, i, h);
+    ahead_begin(h, f->few ? dense_tile_chances(BLOCK, f->job.out)
+                          : ceil_div(BLOCK, PANEL) * dense_tile_chances(f->job.n, f->job.out));
+}
+
+static void ask_during_dw(const plan *f, int64_t i, ahead *h)
+{
+    ahead_clear(h);
+    list_w(f, i + BLOCK, h);
+    if (!f->job.dx)
+        list_x(f, i + BLOCK, h);
+    ahead_begin(h, ceil_div(f->job.out, PANEL) * dense_tile_chances(BLOCK, f->job.n));
 }
 
 static void sweep_chunk(void *arg, int64_t chunk)
@@ -237,13 +256,15 @@ static void sweep_chunk(void *arg, int64_t chunk)
     ahead h;
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
-        const int64_t i = block * f->block, rows = min64(f->block, f->job.in - i);
-        if (f->block == TALL)
-            next_block(f, &h, i);
+        const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        if (f->tall)
+            ask_during_dx(f, i, &h);
         if (f->job.dx && f->few)
             block_dx_turned(f, i, rows, &h);
         else if (f->job.dx)
             block_dx(f, i, rows, f->wt + chunk * f->wt_floats, &h);
+        if (f->tall)
+            ask_during_dw(f, i, &h);
         use_dw(f, i, rows, f->xb + chunk * f->xb_floats, f->g + chunk * f->g_floats, &h);
     }
 }
@@ -252,9 +273,8 @@ static void sweep_chunk(void *arg, int64_t chunk)
 static bool stream_dx(const dense_job *job)
 {
     enum { LARGE = 4 << 20 /* floats of dX and w */ };
-    return job->in >= CHUNKS * TALL && (job->n + job->out) * job->in >= LARGE && job->out <= DEPTH &&
-           !job->accumulate_x && PANEL % LINE == 0 && job->in % LINE == 0 &&
-           (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
+    return job->in >= TALL && (job->n + job->out) * job->in >= LARGE && job->out <= DEPTH && !job->accumulate_x &&
+           PANEL % LINE == 0 && job->in % LINE == 0 && (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
 }
 
 void dense_backward_run(const gr_exec *exec, const dense_job *job)

@@ -2,12 +2,10 @@
 #include "kernels/cpu/dense_tile.h"
 
 /*
- * Steps between two chances to ask ahead. One behind the other they are mixed by the compiler and want more than 16
- * registers: a sum would go to memory and back in each of them.
+ * Steps one behind the other would be mixed by the compiler and want more registers than there are: a sum would go to
+ * memory and back in each of them.
  */
-#if defined(TALL_TILES)
-#define STEPS UNROLL
-#elif defined(__clang__)
+#if defined(__clang__)
 #define STEPS _Pragma("clang loop unroll(disable)")
 #else
 #define STEPS _Pragma("GCC unroll 1")
@@ -66,18 +64,12 @@ INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, c
     UNROLL
     for (int g = 0; g < (rows + 2) / 3; g++)
         p.group[g] = a + 3 * g * t->a_row;
-    int64_t k = t->depth;
-    for (; k >= RUN; k -= RUN) {
-        const float *first = ahead_next(t->ahead), *second = ahead_next(t->ahead);
+    for (int64_t k = t->depth; k > 0; k -= SPELL) {
+        ahead_ask(t->ahead);
         STEPS
-        for (int u = 0; u < RUN; u++) {
+        for (int64_t u = min64(k, SPELL); u > 0; u--)
             step(t, acc, &p, rows, vecs);
-            prefetch_second(first + u * LINE);
-            prefetch_second(second + u * LINE);
-        }
     }
-    for (; k > 0; k--)
-        step(t, acc, &p, rows, vecs);
     UNROLL
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < vecs; v++)

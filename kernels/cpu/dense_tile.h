@@ -12,6 +12,8 @@
 
 #include "kernels/cpu/ahead.h"
 
+enum { SPELL = 16 }; /* steps of depth between two chances to ask ahead */
+
 typedef struct {
     const float *a; /* a[i][k] at i a_row + k a_step */
     int64_t a_row, a_step;
@@ -35,7 +37,7 @@ void GR_CPU(dense_tile_rows)(const dense_tile *t, int64_t rows);
 /* Chances to ask ahead that dense_tile_rows gives. */
 INLINE int64_t dense_tile_chances(int64_t rows, int64_t depth)
 {
-    return 2 * ceil_div(rows, TILE_ROWS) * (depth / RUN);
+    return ceil_div(rows, TILE_ROWS) * ceil_div(depth, SPELL);
 }
 
 #endif
