@@ -1,9 +1,9 @@
 /*
  * ahead.h - memory that will be needed soon, asked for while something else is computed.
  *
- * A kernel lists what it will read next, in runs of cache lines, and says how many chances it will have to ask for some.
- * The runs are spread over the chances, as many at each until there are no more: all at once would wait for the core's
- * fill buffers, and a number that changed from chance to chance would be guessed wrong.
+ * A kernel lists what it will read next, in runs of cache lines, and says how many chances it will have to ask for
+ * some. The runs are spread over the chances, as many at each until there are no more: all at once would wait for the
+ * fill buffers of the core, and a number that changed from chance to chance would be guessed wrong.
  */
 #ifndef GRADUS_CPU_AHEAD_H
 #define GRADUS_CPU_AHEAD_H

@@ -5,8 +5,8 @@
  *
  * Block by block of rows of w: its transpose is packed once for dX, or for few samples dX itself is turned, whose block
  * is smaller then; the columns of x above it are packed once for dW.
- * Meanwhile what comes next is asked for: with few samples that transfer is what takes time, with many the rows of x lie
- * so far apart that the processor does not foresee them.
+ * Meanwhile what comes next is asked for: with few samples that transfer is what takes time, with many the rows of x
+ * lie so far apart that the processor does not foresee them.
  */
 #include "kernels/cpu/dense_backward.h"
 #include "kernels/cpu/dense_tile.h"
