@@ -90,7 +90,7 @@ gr_dataset *gr_packed(gr_context *ctx, const char *path, const gr_packed_options
 /*
  * What decodes JPEGs: "libjpeg-turbo" where the library was built with it, else or where GRADUS_JPEG=stb_image is in
  * the environment "stb_image". Their pixels differ by rounding, and so do the hashes of sets and the losses of
- * trainings.
+ * trainings. With another name there gr_image_folder and gr_image_files fail with GR_USAGE.
  */
 const char *gr_jpeg_decoder(void);
 

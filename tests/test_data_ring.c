@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,26 +310,9 @@ static void odd_options_are_refused(void **state)
     }
 }
 
-/* Time goes where it is spent: a loader that nobody waits for, and one that everybody does. */
-static void waiting_is_measured(void **state)
-{
-    (void)state;
-    gr_context *ctx = gr_open(NULL);
-    gr_dataset *set = gr_procedural(ctx, 64, 64, 64, 1);
-    gr_loader *now =
-        gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = GR_NO_WORKERS, .order = GR_IN_ORDER});
-    gr_loader *ahead = gr_loader_open(set, &(gr_loader_options){.batch = 64, .workers = 1, .order = GR_IN_ORDER});
-    gr_batch b;
-    assert_true(gr_loader_seconds(now).wait == 0);
-    assert_true(gr_loader_next(now, &b));
-    assert_true(gr_loader_seconds(now).wait > 0 && gr_loader_seconds(now).copy > 0);
-    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the worker has long been done */
-    assert_true(gr_loader_next(ahead, &b));
-    assert_true(gr_loader_seconds(ahead).wait < 0.04);
-    assert_int_equal(gr_close(ctx), 0);
-}
-
 enum { SLOW = 2000000 /* nanoseconds */ };
+
+static atomic_int slowly_read; /* pictures so far */
 
 /* A file on slow storage, and one that takes its time to decode. */
 static gr_decoded slow_read(const gr_image_source *s, int64_t row, uint8_t *pixels, char reason[GR__REASON_SIZE],
@@ -339,6 +323,7 @@ static gr_decoded slow_read(const gr_image_source *s, int64_t row, uint8_t *pixe
     nanosleep(&(struct timespec){.tv_nsec = SLOW}, NULL);
     *reading += row % 2 ? gr__nanoseconds() - begin : 0;
     memset(pixels, (int)row, PICTURE);
+    slowly_read++;
     return GR__DECODED;
 }
 
@@ -347,16 +332,42 @@ static void slow_close(gr_image_source *s)
     free(s);
 }
 
-/* One epoch of pictures that take 2 ms each, and 10 ms of other work for each of its 12 batches: who waits how long. */
-static gr_time_use slow_epoch(int workers)
+static gr_dataset *slow_set(gr_context *ctx)
 {
-    gr_context *ctx = gr_open(&(gr_options){.threads = 1});
     gr_images *images = gr__images_listed(ctx, IMAGES, (int64_t[]){SIDE, SIDE, 3}, 1);
     images->source = calloc(1, sizeof *images->source);
     *images->source = (gr_image_source){.read = slow_read, .close = slow_close};
     memset(images->labels, 0, IMAGES * sizeof *images->labels);
-    gr_loader *loader = gr_loader_open(gr__dataset_own(ctx, images),
-                                       &(gr_loader_options){.batch = 5, .workers = workers, .order = GR_IN_ORDER});
+    return gr__dataset_own(ctx, images);
+}
+
+/* Time goes where it is spent: a loader that nobody waits for, and one that everybody does. */
+static void waiting_is_measured(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.threads = 1});
+    gr_dataset *set = slow_set(ctx);
+    gr_loader *now =
+        gr_loader_open(set, &(gr_loader_options){.batch = IMAGES, .workers = GR_NO_WORKERS, .order = GR_IN_ORDER});
+    gr_batch b;
+    assert_true(gr_loader_seconds(now).wait == 0);
+    assert_true(gr_loader_next(now, &b));
+    assert_true(gr_loader_seconds(now).wait >= IMAGES * 1e-9 * SLOW && gr_loader_seconds(now).copy > 0);
+    slowly_read = 0;
+    gr_loader *ahead = gr_loader_open(set, &(gr_loader_options){.batch = IMAGES, .workers = 1, .order = GR_IN_ORDER});
+    while (slowly_read <= IMAGES) /* as long as the worker is at the first batch */
+        nanosleep(&(struct timespec){.tv_nsec = SLOW}, NULL);
+    assert_true(gr_loader_next(ahead, &b));
+    assert_true(gr_loader_seconds(ahead).wait < 0.5 * IMAGES * 1e-9 * SLOW);
+    assert_int_equal(gr_close(ctx), 0);
+}
+
+/* One epoch of pictures that take 2 ms each, and 10 ms of other work for each of its 12 batches: who waits how long. */
+static gr_time_use slow_epoch(int workers)
+{
+    gr_context *ctx = gr_open(&(gr_options){.threads = 1});
+    gr_loader *loader =
+        gr_loader_open(slow_set(ctx), &(gr_loader_options){.batch = 5, .workers = workers, .order = GR_IN_ORDER});
     gr_batch b;
     while (gr_loader_next(loader, &b)) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

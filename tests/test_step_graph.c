@@ -103,7 +103,7 @@ static float *train(const choice *c, int64_t *count)
     gr_context *ctx = open_counting(c->precision);
     run r = {.c = c, .net = make_net(ctx), .set = gr_procedural(ctx, IMAGES, SIDE, SIDE, 1)};
     r.opt = c->sgd    ? gr_sgd(ctx, r.net, &(gr_sgd_options){.lr = 0.05, .momentum = 0.9})
-            : c->muon ? gr_muon(ctx, r.net, NULL)
+            : c->muon ? gr_muon(ctx, r.net, &(gr_muon_options){.normalise = true})
                       : gr_adam(ctx, r.net, &(gr_adam_options){.lr = 0.01});
     if (c->sam)
         assert_true(gr_set_sam(r.opt, 0.05));

@@ -145,6 +145,15 @@ gr_decoded gr__jpeg_turbo(const uint8_t *bytes, size_t size, gr_frame frame, gr_
 }
 #endif
 
+bool gr__jpeg_decoder_is_known(gr_context *ctx)
+{
+    const char *forced = getenv("GRADUS_JPEG");
+    if (!forced || !*forced || !strcmp(forced, "stb_image") || (with_turbo && !strcmp(forced, "libjpeg-turbo")))
+        return true;
+    return gr__fail(ctx, GR_USAGE, "GRADUS_JPEG is \"%s\", and must be stb_image%s; unset it for %s", forced,
+                    with_turbo ? " or libjpeg-turbo" : ", the only decoder of this build", gr_jpeg_decoder());
+}
+
 const char *gr_jpeg_decoder(void)
 {
     const char *forced = getenv("GRADUS_JPEG");

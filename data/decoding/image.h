@@ -4,6 +4,7 @@
 #ifndef GRADUS_IMAGE_H
 #define GRADUS_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,9 @@ typedef enum {
     GR__UNREADABLE, /* the system's: read again, the file may be sound, so that leaving it out would make another set */
     GR__OUT_OF_MEMORY
 } gr_decoded;
+
+/* Whether GRADUS_JPEG in the environment, if it is there, names a decoder of this build. False: recorded. */
+bool gr__jpeg_decoder_is_known(gr_context *ctx);
 
 /* The code of an error that comes of anything but GR__DECODED. */
 gr_code gr__decoded_code(gr_decoded result);

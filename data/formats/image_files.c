@@ -50,7 +50,7 @@ static bool read_all(gr_context *ctx, int n, const char *const *paths, const gr_
 
 gr_dataset *gr_image_files(gr_context *ctx, int n, const char *const *paths, const gr_image_options *options)
 {
-    if (!gr_ok(ctx) || !check(ctx, n, paths, options))
+    if (!gr_ok(ctx) || !check(ctx, n, paths, options) || !gr__jpeg_decoder_is_known(ctx))
         return NULL;
     const int64_t shape[3] = {options->height, options->width, 3};
     gr_images *images = gr__images_new(ctx, n, shape, 1);

@@ -121,7 +121,7 @@ static bool read_images(gr_reader *r, const char *root)
 
 gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_options *options)
 {
-    if (!gr_ok(ctx) || !check_options(ctx, root, options))
+    if (!gr_ok(ctx) || !check_options(ctx, root, options) || !gr__jpeg_decoder_is_known(ctx))
         return NULL;
     gr_reader r = {.ctx = ctx, .options = options};
     bool read = read_images(&r, root);

@@ -22,16 +22,4 @@ INLINE void each_vector(void (*f)(const void *job, int64_t i, int64_t n), const 
         f(job, i, end - i);
 }
 
-/* The same with a type that f knows when it is compiled. */
-INLINE void each_vector_as(void (*f)(const void *job, gr_type type, int64_t i, int64_t n), const void *job,
-                           gr_type type, int64_t count, int64_t chunk)
-{
-    const int64_t end = min64(count, (chunk + 1) * CHUNK);
-    int64_t i = chunk * CHUNK;
-    for (; i + VL <= end; i += VL)
-        f(job, type, i, VL);
-    if (i < end)
-        f(job, type, i, end - i);
-}
-
 #endif

@@ -116,12 +116,12 @@ INLINE vec looked_up(const float *table, vec x)
 
 /* --- passes ------------------------------------------------------------------------------------------------------- */
 
-INLINE void result_at(const void *arg, gr_type type, int64_t i, int64_t n)
+INLINE void result_at(const void *arg, int64_t i, int64_t n)
 {
     const plan *f = arg;
-    const vec x = load_as_n(type, f->x, i, n);
+    const vec x = load_as_n(f->type, f->x, i, n);
     vec bell;
-    store_as_n(type, f->out, i, product(x, type == GR_BF16 ? looked_up(shares, x) : normal(x, &bell)), n);
+    store_as_n(f->type, f->out, i, product(x, f->type == GR_BF16 ? looked_up(shares, x) : normal(x, &bell)), n);
 }
 
 INLINE vec slope(gr_type type, vec x)
@@ -133,22 +133,32 @@ INLINE vec slope(gr_type type, vec x)
     return share + product(x, bell) * DENSITY_AT_0;
 }
 
-INLINE void gradient_at(const void *arg, gr_type type, int64_t i, int64_t n)
+INLINE void gradient_at(const void *arg, int64_t i, int64_t n)
 {
     const plan *f = arg;
-    const vec dx = load_as_n(type, f->dy, i, n) * slope(type, load_as_n(type, f->x, i, n));
-    store_as_n(type, f->out, i, f->accumulate ? load_as_n(type, f->out, i, n) + dx : dx, n);
+    const vec dx = load_as_n(f->type, f->dy, i, n) * slope(f->type, load_as_n(f->type, f->x, i, n));
+    store_as_n(f->type, f->out, i, f->accumulate ? load_as_n(f->type, f->out, i, n) + dx : dx, n);
+}
+
+/* A copy whose type the compiler sees. */
+INLINE plan of_type(const plan *f, gr_type type)
+{
+    plan known = *f;
+    known.type = type;
+    return known;
 }
 
 INLINE void result(const plan *f, gr_type type, int64_t chunk)
 {
-    each_vector_as(result_at, f, type, f->count, chunk);
+    const plan known = of_type(f, type);
+    each_vector(result_at, &known, f->count, chunk);
 }
 BY_TYPE(plan, result)
 
 INLINE void gradient(const plan *f, gr_type type, int64_t chunk)
 {
-    each_vector_as(gradient_at, f, type, f->count, chunk);
+    const plan known = of_type(f, type);
+    each_vector(gradient_at, &known, f->count, chunk);
 }
 BY_TYPE(plan, gradient)
 

@@ -1,6 +1,7 @@
 /*
  * shared.c - the shared memory of a block. Each variable gets its exact size between gaps that nobody may touch and
- * starts as NaN in every block: nothing is inherited from the block before.
+ * starts as NaN in every block: nothing is inherited from the block before. A gap is a whole row of banks, so that
+ * variables lie in the banks where they would lie side by side.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "kernels/simt/machine.h"
 #include "kernels/simt/poison.h"
 
-enum { GAP = 64, ALIGNMENT = 16, DYNAMIC_ALIGNMENT = 1024, TABLE = 2 * GR__SIMT_VARIABLES };
+enum { GAP = 128, ALIGNMENT = 16, DYNAMIC_ALIGNMENT = 1024, TABLE = 2 * GR__SIMT_VARIABLES };
 
 /* Finds a place for bytes and counts them. Anything over a limit is a fault. */
 static char *place(gr__simt_machine *m, const gr__simt_variable *what, size_t bytes, size_t alignment)

@@ -106,6 +106,17 @@ class Data(Case):
         self.refused(BAD_DATA, "train", "cifar10-cnn", names=["elsewhere"], GRADUS_DATA="elsewhere")
         self.refused(BAD_DATA, "train", "cifar10-cnn", names=["datasets"])
 
+    def test_jpeg_decoder(self):
+        """Whoever decodes files refuses a misspelt one; who does not, does not ask."""
+        pictures(self.folder, 1)
+        self.gradus("train", *QUICK, "--save-weights", "w.safetensors", GRADUS_JPEG="stb")
+        for command in (["train", "cats-vs-dogs", "--data", "."], ["data", "check", "PetImages"],
+                        ["predict", "w.safetensors", "PetImages/Cat/0.png"]):
+            with self.subTest(command):
+                self.refused(USAGE, *command, names=['GRADUS_JPEG is "stb"', "stb_image"], GRADUS_JPEG="stb")
+        for name in ("", "stb_image"):
+            self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", ".", names=["PetImages"], GRADUS_JPEG=name)
+
     def test_empty_folder(self):
         (self.folder / "d").mkdir()
         self.refused(BAD_DATA, "train", "cats-vs-dogs", "--data", "d", names=["d:", "PetImages"])

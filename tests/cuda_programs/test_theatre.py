@@ -1,4 +1,5 @@
-"""gradus theatre: what the page holds of a block, request by request; and, where there is a Chromium, that it plays."""
+"""gradus theatre: what the page holds of a block, request by request; and, where there is
+a Node.js or a Chromium, where the page puts it and that it plays."""
 
 import html
 import json
@@ -14,7 +15,55 @@ GRADUS = os.environ["GRADUS"]
 SIMT = os.environ["GRADUS_SIMT"]
 HERE = pathlib.Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NODE = shutil.which("node")
 ALL = 2**32 - 1
+
+# four_ways: 32 sectors are read, put into every fourth bank, and half of that is written side by side
+SCATTERED = """\
+x: sectors of 32 bytes, lanes in their words
+     + 0   0  .  .  .  .  .  .  .  1  .  .  .  .  .  .  .   2  .  .  .  .  .  .  .  3  .  .  .  .  .  .  .
+   + 128   4  .  .  .  .  .  .  .  5  .  .  .  .  .  .  .   6  .  .  .  .  .  .  .  7  .  .  .  .  .  .  .
+   + 256   8  .  .  .  .  .  .  .  9  .  .  .  .  .  .  .  10  .  .  .  .  .  .  .  11 .  .  .  .  .  .  .
+   + 384  12  .  .  .  .  .  .  .  13 .  .  .  .  .  .  .  14  .  .  .  .  .  .  .  15 .  .  .  .  .  .  .
+   + 512  16  .  .  .  .  .  .  .  17 .  .  .  .  .  .  .  18  .  .  .  .  .  .  .  19 .  .  .  .  .  .  .
+   + 640  20  .  .  .  .  .  .  .  21 .  .  .  .  .  .  .  22  .  .  .  .  .  .  .  23 .  .  .  .  .  .  .
+   + 768  24  .  .  .  .  .  .  .  25 .  .  .  .  .  .  .  26  .  .  .  .  .  .  .  27 .  .  .  .  .  .  .
+   + 896  28  .  .  .  .  .  .  .  29 .  .  .  .  .  .  .  30  .  .  .  .  .  .  .  31 .  .  .  .  .  .  .
+"""
+CONFLICT = """\
+tile: banks 0-31, lanes in their turns
+        0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+turn 1  0  .  .  .  1  .  .  .  2  .  .  .  3  .  .  .  4  .  .  .  5  .  .  .  6  .  .  .  7  .  .  .
+turn 2  8  .  .  .  9  .  .  . 10  .  .  . 11  .  .  . 12  .  .  . 13  .  .  . 14  .  .  . 15  .  .  .
+turn 3 16  .  .  . 17  .  .  . 18  .  .  . 19  .  .  . 20  .  .  . 21  .  .  . 22  .  .  . 23  .  .  .
+turn 4 24  .  .  . 25  .  .  . 26  .  .  . 27  .  .  . 28  .  .  . 29  .  .  . 30  .  .  . 31  .  .  .
+"""
+TOGETHER = """\
+y: sectors of 32 bytes, lanes in their words
+     + 0   0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15  .  .  .  .  .  .  .  .  .  .  .  .  .  .  .  .
+"""
+FOUR_WAYS = """\
+timeline
+gc|cg
+"""
+
+# uneven: a warp that reads less often waits longer
+WAITING = """\
+how many steps each warp waited here
+   #      #      #
+ w0: 3  w1: 2  w2: 1  w3: 0
+"""
+ONE_WORD = """\
+y: sectors of 32 bytes, lanes in their words
+     + 0  ×4  .  .  .  .  .  .  .  .  .  .  .  .  .  .  .   .  .  .  .  .  .  .  .  .  .  .  .  .  .  .  .
+"""
+UNEVEN = """\
+timeline
+gmmmmms---|sa
+ggmmmmms--|
+gggmmmmms-|
+ggggmmmmms|
+"""
 
 
 def data_of(page):
@@ -166,6 +215,26 @@ class Refusals(Theatre):
 
     def test_an_unwritable_page(self):
         self.gradus("theatre", "./program", "--out", "nowhere/page.html", expect=5)
+
+
+@unittest.skipUnless(NODE, "no node")
+class Picture(Theatre):
+    def picture(self, step, warp=0):
+        return subprocess.run([NODE, HERE / "theatre_picture.js", "page.html", str(step), str(warp)], check=True,
+                              capture_output=True, text=True, cwd=self.folder, timeout=60).stdout
+
+    def test_lanes_in_sectors_and_banks(self):
+        self.show()
+        for step, drawn in ((1, SCATTERED), (2, CONFLICT), (5, TOGETHER)):
+            self.assertEqual(self.picture(step), drawn + FOUR_WAYS)
+
+    def test_warps_beside_each_other(self):
+        """At the barrier, before it and behind the last step; four lanes that add to one word."""
+        self.show("--kernel", "uneven<2>")
+        for step, warp in ((11, 0), (9, 0), (11, 3)):
+            self.assertEqual(self.picture(step, warp), WAITING + UNEVEN)
+        self.assertEqual(self.picture(12, 3), UNEVEN)
+        self.assertEqual(self.picture(13), ONE_WORD + UNEVEN)
 
 
 @unittest.skipUnless(CHROMIUM, "no chromium")

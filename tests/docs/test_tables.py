@@ -161,6 +161,7 @@ class Tables(pages.PagesCase):
         rows, wrong = rows_of("results/cifar10-cnn-rates"), []
         header, lines = list(tables("cifar10.md"))[3]
         self.assertEqual({row["lr"] for row in rows}, set(header[1:]))
+        self.assertEqual({row["batch"] for row in rows}, {line[0] for line in lines})
         for line in lines:
             cells = [accuracy(lr=rate)(rows, line[0]) for rate in header[1:]]
             wrong += [f"batches of {line[0]}: {cell}, the rows say {expected}"

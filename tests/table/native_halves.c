@@ -208,6 +208,19 @@ static void check_without_saved(pair *p)
     free(with);
 }
 
+/* An update that is to be skipped, as a rule for an infinite gradient, leaves all that it changes as it is. */
+static void check_skip(pair *p)
+{
+    reset(p, GR_FORWARD, 0);
+    p->half.state.skip = 1;
+    run_one(p, &p->half, GR_FORWARD, "skip");
+    p->half.state.skip = 0;
+    for (int i = 0; i < GR_MAX_IN; i++)
+        if (is_changed(p, GR_FORWARD, i) &&
+            memcmp(p->half.buffers[i].t.data, p->half.buffers[i].before, gr__bytes(&p->half.buffers[i].t)))
+            report_failure(p->row, p->device->name, "skip in halves: %s was changed", truth_name(p->row, i));
+}
+
 /* Of NaN small rows say enough, but of nvcc's code, which has a place of its own for each of a thread's results. */
 static bool says_of_nan(const row *r)
 {
@@ -220,6 +233,8 @@ static void check_forward(pair *p)
     check_orders(p, GR_FORWARD);
     if (p->row->op->kind == GR_DIFF && p->half.call.out[1])
         check_without_saved(p);
+    if (p->row->op->kind == GR_UPDATE)
+        check_skip(p);
     for (int i = 0; says_of_nan(p->row) && i < GR_MAX_IN; i++)
         check_nan(p, GR_FORWARD, i);
 }
