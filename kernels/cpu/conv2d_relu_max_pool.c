@@ -22,6 +22,7 @@ typedef struct {
     gr_geometry pool;
     int64_t k;    /* filters */
     bool colours; /* pooled in registers, without a buffer */
+    bool stream;  /* y past the caches */
     bool few_products;
     int64_t block, block_cols; /* pooled columns of a block; columns of activations under them, at most */
     int64_t units, chunks;
@@ -71,6 +72,13 @@ static void plan_winograd(forward_plan *f, scratch *s)
     winograd_sweep_plan(&f->winograd, s);
 }
 
+/* Whether y is so large, and lies so that whole cache lines can be stored. */
+static bool is_streamed(const forward_plan *f)
+{
+    return f->colours && f->type == GR_F32 && VL * sizeof(float) == 64 && f->k % VL == 0 && (uintptr_t)f->y % 64 == 0 &&
+           f->pool.n * f->pool.p * f->pool.q * f->k >= PAST_CACHES;
+}
+
 /* Row by row. */
 static void plan_rows(forward_plan *f, scratch *s)
 {
@@ -103,6 +111,7 @@ static forward_plan plan_forward(const gr_call *call, void *base)
                       .y = call->out[0]->data,
                       .type = call->out[0]->type,
                       .argmax = gr__u8(call->out[1])};
+    f.stream = is_streamed(&f);
     scratch s = {.base = base};
     (f.few_products ? plan_winograd : plan_rows)(&f, &s);
     f.bytes = s.used;
@@ -186,6 +195,7 @@ static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const f
                              .bias = f->bias,
                              .type = f->type,
                              .y = f->y,
+                             .stream = f->stream,
                              .argmax = f->argmax,
                              .at = at,
                              .windows = o->q,

@@ -51,6 +51,7 @@ typedef struct {
     const float *bias;
     gr_type type;    /* of y */
     void *y;         /* numbers [.. + windows][k] from at on */
+    bool stream;     /* y past the caches: whole aligned vectors of floats, each a cache line */
     uint8_t *argmax; /* the same or NULL */
     int64_t at, windows, k;
 } colours_row;

@@ -105,40 +105,59 @@ void conv_pooled_colours_filters(const float *packed, int64_t panels, float *u)
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* m[window] = the sum over the colours at one place. */
-INLINE void multiply(const float *seen, const float *u, vec *m, const int windows)
+/* to[window] += or -= (sign) the sum over the colours at one place. */
+INLINE void add_place(const float *seen, const float *u, const int sign, vec *to, const int step, const int windows)
 {
     UNROLL
     for (int c = 0; c < COLOURS; c++) {
         const vec w = vec_load(u + c * PANEL);
         UNROLL
         for (int j = 0; j < windows; j++)
-            m[j] = c ? m[j] + seen[j * STEP + c] * w : seen[j * STEP] * w;
+            to[j * step] = sign > 0 ? to[j * step] + seen[j * STEP + c] * w : to[j * step] - seen[j * STEP + c] * w;
     }
 }
 
-/* What place i of an axis counts for in result 0 or 1 of it: A. */
-static const int A[2][ALONG] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+/* A row of places by A': to[window][0] += or -= (sign) m0 + m1 + m2 and to[window][1] m1 - m2 - m3. */
+INLINE void add_row(const float *seen, const float *u, const int sign, vec *to, const int step, const int windows)
+{
+    add_place(seen, u, sign, to, step, windows);
+    UNROLL
+    for (int place = 1; place <= 2; place++) { /* these count for both */
+        const int second = place == 1 ? sign : -sign;
+        vec m[WINDOWS] = {{0}};
+        add_place(seen + place * BLOCK * STEP, u + place * COLOURS * PANEL, 1, m, 1, windows);
+        UNROLL
+        for (int j = 0; j < windows; j++) {
+            to[j * step] = sign > 0 ? to[j * step] + m[j] : to[j * step] - m[j];
+            to[j * step + 1] = second > 0 ? to[j * step + 1] + m[j] : to[j * step + 1] - m[j];
+        }
+    }
+    add_place(seen + 3 * BLOCK * STEP, u + 3 * COLOURS * PANEL, -sign, to + 1, step, windows);
+}
 
-/* A m A' of windows: y[window][2 * row + column]. */
+/*
+ * A m A' of windows: y[window][2 * row + column]. The first row of places counts for the upper results alone and the
+ * last one for the lower ones: they are added where these are.
+ */
 INLINE void sum_windows(const float *seen, const float *u, vec bias, vec y[][POOL_PLACES], const int windows)
 {
+    enum { SEEN_ROW = ALONG * BLOCK * STEP, U_ROW = ALONG * COLOURS * PANEL };
     UNROLL
     for (int i = 0; i < windows * POOL_PLACES; i++)
         y[i / POOL_PLACES][i % POOL_PLACES] = bias;
+    add_row(seen, u, 1, &y[0][0], POOL_PLACES, windows);
     UNROLL
-    for (int place = 0; place < COLOURS_PLACES; place++) {
-        vec m[WINDOWS];
-        multiply(seen + place * BLOCK * STEP, u + place * COLOURS * PANEL, m, windows);
+    for (int row = 1; row <= 2; row++) {
+        vec t[WINDOWS][2] = {{{0}}};
+        add_row(seen + row * SEEN_ROW, u + row * U_ROW, 1, &t[0][0], 2, windows);
         UNROLL
-        for (int i = 0; i < windows * POOL_PLACES; i++) {
-            const int at = i % POOL_PLACES, sign = A[at / 2][place / ALONG] * A[at % 2][place % ALONG];
-            if (sign > 0)
-                y[i / POOL_PLACES][at] += m[i / POOL_PLACES];
-            if (sign < 0)
-                y[i / POOL_PLACES][at] -= m[i / POOL_PLACES];
+        for (int i = 0; i < windows * 2; i++) {
+            const int j = i / 2, col = i % 2;
+            y[j][col] += t[j][col];
+            y[j][2 + col] = row == 1 ? y[j][2 + col] + t[j][col] : y[j][2 + col] - t[j][col];
         }
     }
+    add_row(seen + 3 * SEEN_ROW, u + 3 * U_ROW, -1, &y[0][2], POOL_PLACES, windows);
 }
 
 /*
@@ -158,7 +177,10 @@ INLINE void run(const colours_row *row, gr_type type, const float *seen, int64_t
         UNROLL
         for (int place = 0; place < POOL_PLACES; place++)
             compete(&b, y[j][place], place);
-        store_as_n(type, row->y, to, b.value, n);
+        if (row->stream)
+            vec_stream((float *)row->y + to, b.value);
+        else
+            store_as_n(type, row->y, to, b.value, n);
         if (row->argmax)
             write_place(&b, row->argmax + to, n);
     }

@@ -1,6 +1,6 @@
 /*
- * test_dense_large.c - a dense layer so large that its dX is stored past the caches, in taller blocks than the table's
- * rows have: some of its input features get the same bits of dX and dW as a layer that has these features alone.
+ * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, and pictures behind
+ * their first layer. Some of the input features, or of the pictures, get the same bits as these alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 
 #include "gradus.h"
 
+/* The dense layer. */
 enum { N = 17, IN = 32768 + 48, OUT = 127, PART = 48 };
 
 static float *drawn(int64_t count, unsigned seed)
@@ -65,8 +66,43 @@ static void a_part_gives_the_same_bits(void **state)
     free(x), free(w), free(dy);
 }
 
+/* The first layer: PICTURES x SIDE/2 x SIDE/2 x FILTERS are 8.5 million numbers. */
+enum { PICTURES = 26, SIDE = 202, FILTERS = 32, PIXELS = SIDE * SIDE * 3, POOLED = SIDE / 2 * SIDE / 2 * FILTERS };
+
+/* y of n pictures [n,SIDE,SIDE,3] under filters w [FILTERS,3,3,3], for the caller to free. */
+static float *pooled(int threads, int64_t n, const float *x, const float *w)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .threads = threads});
+    gr_tensor *tx = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){n, SIDE, SIDE, 3});
+    gr_tensor *tw = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){FILTERS, 3, 3, 3});
+    const gr_conv2d_relu_max_pool_args args = {.conv.window.padding = GR_SAME,
+                                               .pool = {.size = {2, 2}, .window.stride = {2, 2}}};
+    float *y = malloc(sizeof(float) * (size_t)n * POOLED);
+    assert_true(gr_upload(tx, x) && gr_upload(tw, w));
+    assert_true(gr_download(gr_conv2d_relu_max_pool(tx, tw, NULL, &args), y));
+    assert_int_equal(gr_close(ctx), 0);
+    return y;
+}
+
+static void a_picture_gives_the_same_bits(void **state)
+{
+    (void)state;
+    float *x = drawn((int64_t)PICTURES * PIXELS, 4), *w = drawn(FILTERS * 27, 5);
+    for (int threads = 1; threads <= 2; threads++) {
+        float *all = pooled(threads, PICTURES, x, w);
+        for (int64_t i = 0; i < PICTURES; i += PICTURES - 1) {
+            float *one = pooled(1, 1, x + i * PIXELS, w);
+            assert_memory_equal(one, all + i * POOLED, sizeof(float) * POOLED);
+            free(one);
+        }
+        free(all);
+    }
+    free(x), free(w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_gives_the_same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_gives_the_same_bits),
+                                       cmocka_unit_test(a_picture_gives_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
