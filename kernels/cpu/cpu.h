@@ -23,7 +23,7 @@
 #undef GR_ROUNDS
 
 /* Floats of a result that no cache holds until it is read: what writes so many may do so past the caches. */
-enum { PAST_CACHES = 8 << 20 };
+enum { PAST_CACHES = 1 << 20 };
 
 /* Columns of a packed panel and of the register tile. */
 enum { PANEL = 2 * VL };

@@ -61,31 +61,6 @@ static forward_plan plan_forward(const gr_call *call, void *base)
     return f;
 }
 
-/* y[rows, columns] of one block of DEPTH rows of w; t has all that does not depend on the column. */
-static void columns(const forward_plan *f, tile t, span column, int64_t i, float *c, int64_t rows, float *panel,
-                    bool first)
-{
-    float bias[PANEL] __attribute__((aligned(64))) = {0};
-    for (int64_t j = column.begin; j < column.end; j += PANEL) {
-        t.width = min64(PANEL, column.end - j);
-        t.b = f->w + i * f->out + j;
-        t.b_step = f->out;
-        t.fetch = i + 2 * DEPTH <= f->in ? t.b + DEPTH * f->out : NULL;
-        t.fetch_step = f->out;
-        t.c = c + j;
-        if (t.width < PANEL) {
-            pack_panel(t.b, f->out, t.depth, t.width, panel);
-            t.b = panel;
-            t.b_step = PANEL;
-        }
-        if (first && f->b) {
-            memcpy(bias, f->b + j, (size_t)t.width * sizeof *bias);
-            t.bias = bias;
-        }
-        tile_rows(&t, rows);
-    }
-}
-
 /* What a chunk computes: rows i of w and columns of y for samples n. */
 typedef struct {
     span i, n, column;
@@ -99,21 +74,57 @@ static share share_of(const forward_plan *f, int64_t chunk)
                    .column = {j, min64(f->out, j + COLUMNS)}};
 }
 
+/* The next DEPTH rows of a large w, from row `at` on; the tiles of those before it give chances to ask for them. */
+static void next_rows(const forward_plan *f, const share *part, int64_t at, ahead *h)
+{
+    const int64_t width = part->column.end - part->column.begin;
+    ahead_clear(h);
+    if (f->in * f->out < PAST_CACHES)
+        return; /* the processor brings them along */
+    ahead_add(h, f->w + at * f->out + part->column.begin, max64(0, min64(DEPTH, f->in - at)), width, f->out);
+    ahead_begin(h, ceil_div(width, PANEL) * dense_tile_chances(part->n.end - part->n.begin, DEPTH));
+}
+
+/* y[rows, columns] of one block of DEPTH rows of w; t has all that does not depend on the column. */
+static void columns(const forward_plan *f, dense_tile t, span column, int64_t i, float *c, int64_t rows, float *panel,
+                    bool first)
+{
+    float bias[PANEL] __attribute__((aligned(64))) = {0};
+    for (int64_t j = column.begin; j < column.end; j += PANEL) {
+        t.width = min64(PANEL, column.end - j);
+        t.b = f->w + i * f->out + j;
+        t.b_step = f->out;
+        t.c = c + j;
+        if (t.width < PANEL) {
+            pack_panel(t.b, f->out, t.depth, t.width, panel);
+            t.b = panel;
+            t.b_step = PANEL;
+        }
+        if (first && f->b) {
+            memcpy(bias, f->b + j, (size_t)t.width * sizeof *bias);
+            t.bias = bias;
+        }
+        dense_tile_rows(&t, rows);
+    }
+}
+
 /* All of w's rows are one part. */
 static void forward_chunk(void *arg, int64_t chunk)
 {
     const forward_plan *f = arg;
     const share part = share_of(f, chunk);
+    ahead h;
     for (int64_t at = 0; at < f->in; at += DEPTH) {
-        tile t = {.a = f->x + part.n.begin * f->in + at,
-                  .a_row = f->in,
-                  .a_step = 1,
-                  .depth = min64(DEPTH, f->in - at),
-                  .segments = 1,
-                  .c_row = f->out,
-                  .alpha = 1,
-                  .accumulate = at > 0,
-                  .relu = f->relu && at + DEPTH >= f->in};
+        next_rows(f, &part, at + DEPTH, &h);
+        dense_tile t = {.a = f->x + part.n.begin * f->in + at,
+                        .a_row = f->in,
+                        .a_step = 1,
+                        .depth = min64(DEPTH, f->in - at),
+                        .c_row = f->out,
+                        .alpha = 1,
+                        .accumulate = at > 0,
+                        .relu = f->relu && at + DEPTH >= f->in,
+                        .ahead = &h};
         columns(f, t, part.column, at, f->y + part.n.begin * f->out, part.n.end - part.n.begin,
                 f->panels + chunk * f->panel_floats, at == 0);
     }

@@ -1,5 +1,6 @@
 /* dense_tile.c - the register tile of dense layers. */
 #include "kernels/cpu/dense_tile.h"
+#include "kernels/cpu/tile_ending.h"
 
 /*
  * Steps one behind the other would be mixed by the compiler and want more registers than there are: a sum would go to
@@ -33,25 +34,6 @@ INLINE void step(const dense_tile *t, vec acc[TILE_ROWS][2], place *p, const int
     p->b += t->b_step;
 }
 
-/* Writes n (1..VL) elements of one row. */
-INLINE void finish(const dense_tile *t, float *c, vec v, int64_t n)
-{
-    v *= t->alpha;
-    if (t->stream) {
-        vec_stream(c, v);
-        return;
-    }
-    if (n == VL) {
-        if (t->accumulate)
-            v += vec_load(c);
-        vec_store(c, t->relu ? vec_relu(v) : v);
-    } else {
-        if (t->accumulate)
-            v += vec_load_n(c, n);
-        vec_store_n(c, t->relu ? vec_relu(v) : v, n);
-    }
-}
-
 /* rows x vecs VL elements from a to c: t but for where it begins. */
 INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, const int vecs)
 {
@@ -70,10 +52,14 @@ INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, c
         for (int64_t u = min64(k, SPELL); u > 0; u--)
             step(t, acc, &p, rows, vecs);
     }
-    UNROLL
-    for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vecs; v++)
-            finish(t, c + i * t->c_row + v * VL, acc[i][v], v < vecs - 1 ? VL : t->width - v * VL);
+    const tile_ending end = {.c = c,
+                             .c_row = t->c_row,
+                             .width = t->width,
+                             .alpha = t->alpha,
+                             .accumulate = t->accumulate,
+                             .relu = t->relu,
+                             .stream = t->stream};
+    tile_end(&end, acc, rows, vecs);
 }
 
 /* One function for each height, so that the tile lies in registers whatever its height. */

@@ -1,5 +1,6 @@
 /* tile.c - the register tile. */
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/tile_ending.h"
 
 /* acc[i][v] += sum_k a[i a_row + k a_step] b[k b_step + v VL] over one segment. */
 INLINE void segment(const tile *t, vec acc[TILE_ROWS][2], const float *a, const float *b, const int rows,
@@ -11,8 +12,6 @@ INLINE void segment(const tile *t, vec acc[TILE_ROWS][2], const float *a, const 
     UNROLL
     for (int g = 0; g < (rows + 2) / 3; g++)
         group[g] = a + 3 * g * row;
-    const float *fetch = t->fetch ? t->fetch : b;
-    const int64_t fetch_step = t->fetch ? t->fetch_step : b_step;
     for (int64_t k = t->depth; k > 0; k--) {
         vec b0 = vec_load(b), b1 = vecs == 2 ? vec_load(b + VL) : b0;
         UNROLL
@@ -26,25 +25,6 @@ INLINE void segment(const tile *t, vec acc[TILE_ROWS][2], const float *a, const 
         for (int g = 0; g < (rows + 2) / 3; g++)
             group[g] += a_step;
         b += b_step;
-        prefetch(fetch);
-        if (vecs == 2)
-            prefetch(fetch + VL);
-        fetch += fetch_step;
-    }
-}
-
-/* Writes n (1..VL) elements of one row. */
-INLINE void finish(const tile *t, float *c, vec v, int64_t n)
-{
-    v *= t->alpha;
-    if (n == VL) {
-        if (t->accumulate)
-            v += vec_load(c);
-        vec_store(c, t->relu ? vec_relu(v) : v);
-    } else {
-        if (t->accumulate)
-            v += vec_load_n(c, n);
-        vec_store_n(c, t->relu ? vec_relu(v) : v, n);
     }
 }
 
@@ -58,10 +38,9 @@ INLINE void run(const tile *t, const float *a, float *c, const int rows, const i
             acc[i][v] = t->bias ? vec_load(t->bias + v * VL) : (vec){0};
     for (int64_t s = 0; s < t->segments; s++)
         segment(t, acc, a + s * t->a_segment, t->b + s * t->b_segment, rows, vecs);
-    UNROLL
-    for (int i = 0; i < rows; i++)
-        for (int v = 0; v < vecs; v++)
-            finish(t, c + i * t->c_row + v * VL, acc[i][v], v < vecs - 1 ? VL : t->width - v * VL);
+    const tile_ending end = {
+        .c = c, .c_row = t->c_row, .width = t->width, .alpha = t->alpha, .accumulate = t->accumulate, .relu = t->relu};
+    tile_end(&end, acc, rows, vecs);
 }
 
 /* One function for each height, so that the tile lies in registers whatever its height. */

@@ -25,10 +25,8 @@ typedef struct {
     float *c;          /* [rows][width], pitch c_row */
     int64_t c_row, width;
     float alpha;
-    bool accumulate;    /* c += */
-    bool relu;          /* c = max(0, c), after all else */
-    const float *fetch; /* memory to ask for meanwhile, PANEL floats at every step of depth; NULL: none */
-    int64_t fetch_step;
+    bool accumulate; /* c += */
+    bool relu;       /* c = max(0, c), after all else */
 } tile;
 
 /* Any number of rows, cut into tiles of about equal height. */
