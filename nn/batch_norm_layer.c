@@ -21,8 +21,8 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
 }
 
 /*
- * An update's next statistics begin as the running ones: the first layer of its first pass sees to it for all. They move
- * towards each micro-batch's, and the optimizer's step commits them. False: recorded.
+ * An update's next statistics begin as the running ones: the first layer of its first pass sees to it for all. They
+ * move towards each micro-batch's, and the optimizer's step commits them. False: recorded.
  */
 static bool begin_next(gr_module *m)
 {

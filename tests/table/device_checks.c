@@ -220,8 +220,8 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
 }
 
 /*
- * Whether a NaN in this input alone must show in a result: a logit that is NaN is no class, and ReLU's saved result only
- * masks.
+ * Whether a NaN in this input alone must show in a result: a logit that is NaN is no class, and ReLU's saved result
+ * only masks.
  */
 static bool nan_reaches(const row *r, int slot)
 {
