@@ -95,7 +95,7 @@ static bool on_tape(const gr_build *b)
     if (b->op->kind != GR_DIFF || !b->ctx->recording)
         return false;
     for (int i = 0; i < b->call.n_in; i++)
-        if (b->call.in[i] && b->call.in[i]->wants_grad)
+        if (b->op->in[i].flags & GR_SLOT_GRAD && b->call.in[i] && b->call.in[i]->wants_grad)
             return true;
     return false;
 }

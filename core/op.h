@@ -12,7 +12,7 @@
 
 struct gr_pool;
 
-enum { GR_MAX_IN = 6, GR_MAX_OUT = 3, GR_MAX_ARGS = 128 /* bytes of an option struct */ };
+enum { GR_MAX_IN = 8, GR_MAX_OUT = 3, GR_MAX_ARGS = 128 /* bytes of an option struct */ };
 
 /* What a kernel may use beside its tensors. */
 typedef struct gr_exec {

@@ -1,7 +1,6 @@
 /* batch_norm_layer.c - batch normalisation with its scale, shift and running statistics. */
 #include <math.h>
 
-#include "core/group/meeting.h"
 #include "nn/module.h"
 
 static bool build(gr_module *m, gr_features *f, gr_parameters *list)
@@ -16,33 +15,34 @@ static bool build(gr_module *m, gr_features *f, gr_parameters *list)
     var.place = &m->running.var;
     var.next = &m->next.var;
     m->statistics = list->statistics;
-    m->updated_in = -1;
     return gr__declare(m, list, "weight", &weight) && gr__declare(m, list, "bias", &bias) &&
            gr__declare(m, list->statistics, "running_mean", &mean) &&
            gr__declare(m, list->statistics, "running_var", &var);
 }
 
-/* Moves the next statistics towards the batch's; the optimizer's step will commit them. */
-static bool track(gr_module *m, const gr_tensor *x, const gr_statistics *batch)
+/*
+ * An update's next statistics begin as the running ones: the first layer of its first pass sees to it for all. They
+ * move towards each micro-batch's, and the optimizer's step commits them. False: recorded.
+ */
+static bool begin_next(gr_module *m)
 {
-    const gr_meeting *meeting = m->ctx->meeting;
-    gr_batch_norm_track_args args = {.momentum = m->batch_norm.momentum,
-                                     .values = meeting ? meeting->values : x->count / m->weight->count,
-                                     .first = m->updated_in != m->statistics->updates};
+    gr_parameters *statistics = m->statistics;
+    const bool begun = statistics->begun_in == statistics->updates;
     if (!m->ctx->planning)
-        m->updated_in = m->statistics->updates;
-    m->statistics->pending = true;
-    return gr_batch_norm_track(&m->next, &m->running, batch, &args);
+        statistics->begun_in = statistics->updates;
+    statistics->pending = true;
+    return begun || gr_batch_norm_commit(statistics->next->values, statistics->slab->values);
 }
 
 gr_tensor *gr__batch_norm_run(gr_module *m, gr_tensor *x, gr_tensor *residual, bool relu)
 {
-    gr_batch_norm_args args = {.epsilon = m->batch_norm.epsilon, .relu = relu};
+    const gr_batch_norm_args args = {
+        .epsilon = m->batch_norm.epsilon, .relu = relu, .momentum = m->batch_norm.momentum};
     if (!m->ctx->recording || gr__is_frozen(m->running.mean))
         return gr_batch_norm(x, m->weight, m->bias, residual, &m->running, &args, NULL);
-    gr_statistics batch;
-    gr_tensor *y = gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &batch);
-    return y && (m->statistics->frozen || track(m, x, &batch)) ? y : NULL;
+    if (m->statistics->frozen)
+        return gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, NULL);
+    return begin_next(m) ? gr_batch_norm(x, m->weight, m->bias, residual, NULL, &args, &m->next) : NULL;
 }
 
 static gr_tensor *forward(gr_module *m, gr_tensor *x)

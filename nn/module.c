@@ -133,6 +133,7 @@ static bool draw_statistics(gr_context *ctx, gr_parameters *list)
 {
     if (list->n == 0)
         return gr_ok(ctx);
+    list->begun_in = -1;
     list->next = gr__lay_out(ctx, list);
     for (int i = 0; list->next && i < list->n; i++)
         *list->plans[i].next = list->next->segments[i].value;

@@ -43,7 +43,8 @@ typedef struct gr_parameters {
     gr_slab *next;                    /* of statistics: their values after the update under way, */
     bool pending;                     /* which a forward pass has begun */
     bool frozen;                      /* of statistics: forward passes leave them alone */
-    int64_t updates;                  /* of statistics: updates of the model that have begun */
+    int64_t updates;                  /* of statistics: updates of the model that have begun, */
+    int64_t begun_in;                 /* and the one whose next values have; -1: none */
 } gr_parameters;
 
 typedef struct {
@@ -92,7 +93,6 @@ struct gr_module {
     gr_tensor *weight, *bias;    /* of conv, dense and batch norm; bias NULL without one */
     gr_statistics running, next; /* of batch norm */
     gr_parameters *statistics;   /* of batch norm: those of the whole model */
-    int64_t updated_in;          /* of batch norm: the update of its model in which next last moved */
 
     gr_origin origin;
     const char *text; /* of a model that was read from one: the whole; the context's */

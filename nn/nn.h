@@ -289,7 +289,7 @@ bool gr_save_weights_with(gr_module *net, const char *path, int n, const gr_note
 bool gr_read_notes(gr_context *ctx, const char *path, int n, const char *const *keys, const char **values);
 
 /* One row of a summary. */
-enum { GR_SUMMARY_INPUTS = 6 /* of an operation, at most */ };
+enum { GR_SUMMARY_INPUTS = 8 /* of an operation, at most */ };
 typedef struct {
     const char *name;                     /* "conv1+relu1+pool1": what runs as one operation */
     const char *op;                       /* "conv2d_relu_max_pool" */

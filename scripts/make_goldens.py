@@ -341,6 +341,8 @@ def differentiate(row, tensors):
     for slot, t in zip(row.inputs, tensors):
         if slot.grad and t is not None:
             results["d" + slot.name] = t.grad
+        if slot.in_place and t is not None:
+            results[slot.name] = t
     return results
 
 
@@ -393,16 +395,6 @@ def sgd(row, p, g, v=None):
         if decoupled:
             parameter.data.sub_(lr * decay * before)
     p.copy_(parameter.detach())
-
-
-def track(row, t):
-    """The rule of torch.nn.BatchNorm2d: running = (1 - momentum) running + momentum statistic, the variance
-    unbiased."""
-    values, momentum = row.number("values", None), row.number("momentum", 0.1)
-    unbiased = {"mean": 1, "var": values / (values - 1)}
-    for name, factor in unbiased.items():
-        start = t[name] if row.has("first") else t["next_" + name]
-        t["next_" + name] = (1 - momentum) * start + momentum * t["batch_" + name] * factor
 
 
 def loss_scale(scaler):
@@ -475,8 +467,6 @@ def update(row, t):
         sgd(row, t["p"], t["g"])
     elif row.op == "momentum_step":
         sgd(row, t["p"], t["g"], t["v"])
-    elif row.op == "batch_norm_track":
-        track(row, t)
     elif row.op == "tally":
         weight = 1 / row.number("inv_weight", 1)
         lost = row.has("finite") and not t["loss"].isfinite().all()

@@ -82,13 +82,20 @@ def bce(row, z, t, weight):
     return weighted(row, F.binary_cross_entropy_with_logits(z[:, 0], t.to(z.dtype), reduction="none"), weight)
 
 
-def batch_norm(row, x, gamma, beta, residual, mean, var):
-    """x NHWC or [N,C]: channels last."""
+def batch_norm(row, x, gamma, beta, residual, mean, var, tracked_mean, tracked_var):
+    """x NHWC or [N,C]: channels last. PyTorch tracks the statistics of a batch; those that are given by its rule here:
+    running = (1 - momentum) running + momentum statistic, the variance unbiased."""
     order = [0, x.dim() - 1, *range(1, x.dim() - 1)]
     back = [0, *range(2, x.dim()), 1]
-    y = F.batch_norm(x.permute(order), mean, var, gamma, beta, training=mean is None,
-                     eps=row.number("var_epsilon", 1e-5))
+    momentum = row.number("momentum", 0.1)
+    given = mean is not None
+    y = F.batch_norm(x.permute(order), mean if given else tracked_mean, var if given else tracked_var, gamma, beta,
+                     training=not given, momentum=momentum, eps=row.number("var_epsilon", 1e-5))
     y = y.permute(back)
+    if given and tracked_mean is not None:
+        values = row.number("values", x.numel() / x.shape[-1])
+        tracked_mean.lerp_(mean, momentum)
+        tracked_var.lerp_(var * values / (values - 1), momentum)
     return relu_if(row, y if residual is None else y + residual)
 
 

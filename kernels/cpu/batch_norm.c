@@ -173,7 +173,19 @@ INLINE void normalise(const plan *f, gr_type type, int64_t chunk)
 
 BY_TYPE(plan, normalise)
 
-/* Statistics, kept where they are wanted, and what normalise needs of them. */
+/* Moves the tracked statistics of channel c, if there are any, towards these. */
+static void track(const gr_call *call, int64_t c, float mean, float var)
+{
+    const gr_batch_norm_args *args = call->options;
+    const double unbias = (double)args->values / (double)(args->values - 1);
+    float *tracked_mean = gr__f32(call->in[6]), *tracked_var = gr__f32(call->in[7]); /* [C] or NULL */
+    if (!tracked_mean || call->exec->state->skip)
+        return;
+    tracked_mean[c] = (float)gr__batch_norm_moved((double)tracked_mean[c], (double)mean, args->momentum);
+    tracked_var[c] = (float)gr__batch_norm_moved((double)tracked_var[c], unbias * (double)var, args->momentum);
+}
+
+/* Statistics, kept where they are wanted and tracked, and what normalise needs of them. */
 static void prepare_forward(const gr_call *call, const plan *f)
 {
     const gr_batch_norm_args *args = call->options;
@@ -188,6 +200,7 @@ static void prepare_forward(const gr_call *call, const plan *f)
             kept_mean[c] = (float)mean[j];
         if (kept_var)
             kept_var[c] = (float)var[j];
+        track(call, c, (float)mean[j], (float)var[j]);
         f->mean[c] = (float)mean[j];
         f->scale[c] = (float)((double)gamma[c] / sqrt(var[j] + args->epsilon));
         f->shift[c] = beta[c];

@@ -9,6 +9,9 @@
  *   dX = gamma[c] s[c] (dz - dbeta[c] / n - h dgamma[c] / n)       (Ioffe and Szegedy 2015, section 3, put together)
  *   dX = gamma[c] s[c] dz                                          where m and v are given: they do not depend on x
  *
+ *   tracked_mean[c] += momentum (m[c] - tracked_mean[c])           where m and v are of k values,
+ *   tracked_var[c] += momentum (v[c] k/(k-1) - tracked_var[c])     unless the update is skipped
+ *
  * Launch    three each way; the first and the third by blocks of 256 threads as columns.cuh lays them over x[n,C]: at
  *           most 256 in the first, whatever the GPU, so that sums are the same on all, and two for each multiprocessor
  *           in the third, which so has them all at once; every thread has as many rows as the others. A thread brings
@@ -17,7 +20,8 @@
  *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch
  *             2  eight channels to a block: the chunks put together, each thread its own at once
  *             3  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
- *                the last of which the first launch has left in the cache
+ *                the last of which the first launch has left in the cache; those with the first rows of y also move
+ *                what is tracked
  *           With m and v given, forward is the third alone, and backward too where no dgamma or dbeta is wanted.
  * Order     in a thread row by row (of means 8 rows at a time), then the block's rows in at most 16 parts; the chunks
  *           in 32, these four by four, and the eight that come out. Means and deviations are joined as moments.cuh does
@@ -31,7 +35,7 @@
 #include "kernels/cuda/moments.cuh"
 #include "kernels/cuda/reduce.cuh"
 
-enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR }; /* inputs */
+enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR, TRACKED_MEAN, TRACKED_VAR }; /* inputs */
 enum {
     CHUNKS = 256, /* of sums, at most */
     LEAST_ROWS = 4,
@@ -216,10 +220,35 @@ GR_DEVICE void forward_load(forward_rows<V, E> *rows, const E *x, const E *resid
         rows_load<AT_ONCE>(rows->residual, residual + i, apart, height, left);
 }
 
+/* Statistics that move towards those of this call; mean[C] and var[C], or NULL: there are none. */
+typedef struct {
+    float *mean, *var, momentum, unbias;
+    const gr_step_state *state;
+} tracking;
+
+static tracking tracking_of(const gr_call *call)
+{
+    const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
+    const double k = (double)args->values;
+    return {gr__f32(call->in[TRACKED_MEAN]), gr__f32(call->in[TRACKED_VAR]), (float)args->momentum,
+            (float)(k / (k - 1)), call->exec->state};
+}
+
+/* tracked += momentum (unbias statistic - tracked), of V channels */
+template <int V> GR_DEVICE void track(float *tracked, pack<V> statistic, float momentum, float unbias)
+{
+    pack<V> v = pack_load<V>(tracked);
+#pragma unroll
+    for (int j = 0; j < V; j++)
+        v.at[j] += momentum * (unbias * statistic.at[j] - v.at[j]);
+    pack_store<V>(tracked, v, false);
+}
+
 /* y[n,C], x[n,C], residual[n,C] or NULL; the others [C] */
 template <int V, class E>
 static __global__ void normalise(E *y, const E *x, const E *residual, const float *gamma, const float *beta,
-                                 const float *mean, const float *var, float epsilon, bool relu, columns m)
+                                 const float *mean, const float *var, float epsilon, bool relu, tracking moved,
+                                 columns m)
 {
     const place at = columns_place<V>(&m);
     const int64_t apart = m.height * m.C, first = at.first * m.C + at.c;
@@ -235,6 +264,10 @@ static __global__ void normalise(E *y, const E *x, const E *residual, const floa
 #pragma unroll
     for (int j = 0; j < V; j++)
         of.scale.at[j] /= sqrtf(spread.at[j] + epsilon);
+    if (moved.mean && at.first == 0 && !moved.state->skip) {
+        track<V>(moved.mean + at.c, of.mean, moved.momentum, 1);
+        track<V>(moved.var + at.c, spread, moved.momentum, moved.unbias);
+    }
     while (true) {
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++)
@@ -265,7 +298,8 @@ template <class E> static void forward(const gr_call *call)
     }
     COLUMNS_LAUNCH_WIDE(normalise, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->out[0]),
                         elements<E>(call->in[X]), elements<E>(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]),
-                        gr__f32(call->in[BETA]), mean, var, (float)args->epsilon, args->relu, f.writer);
+                        gr__f32(call->in[BETA]), mean, var, (float)args->epsilon, args->relu, tracking_of(call),
+                        f.writer);
 }
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,14 @@
 /*
  * batch_norm.c - front of batch normalisation.
  *
- * x[..,C], gamma[C], beta[C], residual of x's shape or none, mean[C] and var[C] or neither -> y of x's shape. Without
- * mean and var the batch's own are computed and kept for backward. Backward needs x, gamma, the statistics and, with
- * relu, y.
+ * x[..,C], gamma[C], beta[C], residual of x's shape or none, mean[C] and var[C] or neither, tracked mean[C] and var[C]
+ * or neither -> y of x's shape. Without mean and var the batch's own are computed and kept for backward. Backward needs
+ * x, gamma, the statistics and, with relu, y.
  */
 #include <math.h>
 
 #include "core/context.h"
+#include "core/group/meeting.h"
 #include "core/zero.h"
 #include "kernels/ops/batch_norm_meeting.h"
 #include "kernels/ops/kernels.h"
@@ -30,44 +31,43 @@ static bool check_shapes(gr_build *b)
         return false;
     if (!in[4] != !in[5])
         return gr__op_fail(b, "running statistics are mean and var together, or neither");
+    if (!in[6] != !in[7])
+        return gr__op_fail(b, "tracked statistics are mean and var together, or neither");
     const int64_t channels = x->shape[x->ndim - 1];
     if (!in[4] && !b->ctx->meeting && x->count / channels < 2)
         return gr__op_fail(b, "one value per channel has no variance; use a larger batch or larger images, or leave a "
                               "last batch of one sample out (GR_DROP, --last-batch drop)");
     return check_vector(b, 1, "gamma", channels) && check_vector(b, 2, "beta", channels) &&
-           (!in[4] || (check_vector(b, 4, "mean", channels) && check_vector(b, 5, "var", channels)));
+           (!in[4] || (check_vector(b, 4, "mean", channels) && check_vector(b, 5, "var", channels))) &&
+           (!in[6] || (check_vector(b, 6, "tracked_mean", channels) && check_vector(b, 7, "tracked_var", channels)));
 }
 
 static bool resolve(gr_build *b)
 {
     gr_batch_norm_args *a = gr__op_args(b);
     a->epsilon = gr__or(a->epsilon, 1e-5);
-    return (a->epsilon > 0 && isfinite(a->epsilon)) || gr__op_fail(b, "epsilon %g; it must be positive", a->epsilon);
-}
-
-/*
- * Mean or variance of the batch: for the backward pass, and for a caller who tracks them, also where nothing of the
- * call is differentiated.
- */
-static bool keep_statistic(gr_build *b, int slot, bool tracked)
-{
-    const gr_tensor *x = b->call.in[0];
-    const int64_t *channels = &x->shape[x->ndim - 1];
-    return tracked ? gr__op_output_as(b, slot, gr_real(b->ctx), 1, channels) : gr__op_output(b, slot, 1, channels);
+    a->momentum = gr__or(a->momentum, 0.1);
+    a->values = a->values ? a->values : b->call.in[0]->count / b->call.in[1]->count;
+    if (!(a->epsilon > 0 && isfinite(a->epsilon)))
+        return gr__op_fail(b, "epsilon %g; it must be positive", a->epsilon);
+    if (!(a->momentum >= 0 && a->momentum <= 1))
+        return gr__op_fail(b, "momentum %g; it must lie in [0, 1]", a->momentum);
+    return !b->call.in[6] || b->ctx->meeting || a->values >= 2 ||
+           gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
 }
 
 /* By the statistics of all ranks, which stay on the tape as those given. */
-static gr_tensor *run_together(gr_build *b, gr_statistics *batch)
+static gr_tensor *run_together(gr_build *b)
 {
     gr_call *c = &b->call;
-    if (!keep_statistic(b, 1, true) || !keep_statistic(b, 2, true))
-        return NULL;
-    if (batch)
-        *batch = (gr_statistics){c->out[1], c->out[2]};
-    if (!gr__batch_norm_meet(b))
+    gr_batch_norm_args *args = gr__op_args(b);
+    const int64_t *channels = c->in[1]->shape;
+    if (!gr__op_output_as(b, 1, gr_real(b->ctx), 1, channels) ||
+        !gr__op_output_as(b, 2, gr_real(b->ctx), 1, channels) || !gr__batch_norm_meet(b))
         return NULL;
     c->in[4] = c->out[1];
     c->in[5] = c->out[2];
+    args->values = b->ctx->meeting->values;
     gr_tensor *y = gr__op_run(b);
     if (y && y->node >= 0)
         b->ctx->nodes[y->node]->backward = gr__batch_norm_meet_backward;
@@ -75,23 +75,18 @@ static gr_tensor *run_together(gr_build *b, gr_statistics *batch)
 }
 
 gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
-                         const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch)
+                         const gr_statistics *running, const gr_batch_norm_args *args, const gr_statistics *tracked)
 {
-    gr_build call;
-    gr_tensor *mean = running ? running->mean : NULL, *var = running ? running->var : NULL;
-    if (batch)
-        *batch = (gr_statistics){0};
-    if (!gr__begin(&call, batch_norm, args, x, gamma, beta, residual, mean, var) || !check_shapes(&call) ||
-        !resolve(&call) || !gr__op_output(&call, 0, x->ndim, x->shape))
+    gr_build b;
+    const gr_statistics none = {NULL, NULL}, *taken = running ? running : &none, *moved = tracked ? tracked : &none;
+    if (!gr__begin(&b, batch_norm, args, x, gamma, beta, residual, taken->mean, taken->var, moved->mean, moved->var) ||
+        !check_shapes(&b) || !resolve(&b) || !gr__op_output(&b, 0, x->ndim, x->shape))
         return NULL;
-    const bool tracked = batch && gr__op_recording(&call);
-    if (!running && call.ctx->meeting)
-        return run_together(&call, batch);
-    if (!running && (!keep_statistic(&call, 1, tracked) || !keep_statistic(&call, 2, tracked)))
+    if (!running && b.ctx->meeting)
+        return run_together(&b);
+    if (!running && (!gr__op_output(&b, 1, 1, gamma->shape) || !gr__op_output(&b, 2, 1, gamma->shape)))
         return NULL;
-    if (batch)
-        *batch = (gr_statistics){call.call.out[1], call.call.out[2]};
-    return gr__op_run(&call);
+    return gr__op_run(&b);
 }
 
 /* Forward: mean (1), variance (3), scale and shift (2), residual and ReLU. Backward: two sums (4), dx (5). */
@@ -106,36 +101,11 @@ double gr__batch_norm_flops(const gr_call *call, gr_pass pass)
     return count * ((sums ? 4 : 0) + (call->d_in[0] ? (own ? 5 : 1) : 0) + (args->relu ? 1 : 0));
 }
 
-/*
- * The running statistics' move towards those of a batch: next_mean, next_var, mean, var, batch_mean and batch_var, [C]
- * each.
- */
-static bool resolve_track(gr_build *b)
+double gr__batch_norm_moved(double it, double towards, double momentum)
 {
-    gr_batch_norm_track_args *a = gr__op_args(b);
-    a->momentum = gr__or(a->momentum, 0.1);
-    if (!(a->momentum >= 0 && a->momentum <= 1))
-        return gr__op_fail(b, "momentum %g; it must lie in [0, 1]", a->momentum);
-    return a->values >= 2 ||
-           gr__op_fail(b, "%lld values per channel have no variance; there must be 2", (long long)a->values);
+    return it + momentum * (towards - it);
 }
 
-bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,
-                         const gr_batch_norm_track_args *args)
-{
-    gr_build call;
-    static const char *const names[] = {"next_mean", "next_var", "mean", "var", "batch_mean", "batch_var"};
-    if (!gr__begin(&call, batch_norm_track, args, next->mean, next->var, running->mean, running->var, batch->mean,
-                   batch->var) ||
-        !resolve_track(&call))
-        return false;
-    for (int i = 1; i < 6; i++)
-        if (!gr__check_same_count(&call, i, names[i]))
-            return false;
-    return gr__op_run(&call);
-}
-
-/* The last step of the running statistics: running = next over a whole slab, unless the update is skipped. */
 bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next)
 {
     gr_build call;

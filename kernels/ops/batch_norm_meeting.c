@@ -9,7 +9,7 @@
 #include "core/group/meeting.h"
 #include "kernels/ops/kernels.h"
 
-enum { X, GAMMA, BETA, MEAN = 4, VAR }; /* inputs */
+enum { X, GAMMA, BETA, MEAN = 4, VAR, TRACKED_MEAN, TRACKED_VAR }; /* inputs */
 
 /* --- numbers of the device and of the host ------------------------------------------------------------------------ */
 
@@ -94,8 +94,10 @@ bool gr__batch_norm_meet(gr_build *b)
     gr_context *ctx = b->ctx;
     gr_tensor *mean = b->call.out[1], *var = b->call.out[2];
     const int64_t n = b->call.in[X]->count / mean->count;
+    gr_call own = b->call; /* y is written again, by the statistics of all, which are those to be tracked */
     talk t;
-    if (!gr__run_kernel(ctx, b->op, &b->call, GR_FORWARD)) /* y is written again, by the statistics of all */
+    own.in[TRACKED_MEAN] = own.in[TRACKED_VAR] = NULL;
+    if (!gr__run_kernel(ctx, b->op, &own, GR_FORWARD))
         return false;
     ctx->meeting->values = n * gr_group_size(ctx->meeting->group);
     if (ctx->planning)

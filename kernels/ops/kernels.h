@@ -53,6 +53,12 @@ double gr__dense_flops(const gr_call *call, gr_pass pass);
 double gr__batch_norm_flops(const gr_call *call, gr_pass pass);
 double gr__dense_update_flops(const gr_call *call, double step); /* step: of the optimizer, for each weight */
 
+/*
+ * A tracked statistic's next value: it + momentum (towards - it). By itself, so that no instruction set makes a fused
+ * multiply-add of it: the kernels of all of them give the same bits.
+ */
+double gr__batch_norm_moved(double it, double towards, double momentum);
+
 /* Kernel tables by operation id, one per reference type and per instruction set of the cpu device. */
 extern const gr_kernel gr__ref_f32_kernels[GR_OP_COUNT];
 extern const gr_kernel gr__ref_f64_kernels[GR_OP_COUNT];

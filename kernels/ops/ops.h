@@ -63,6 +63,8 @@ typedef struct {
 typedef struct {
     double epsilon; /* added to the variance; 0: 1e-5 */
     bool relu;
+    double momentum; /* weight of these statistics in those that are tracked; 0: 0.1 */
+    int64_t values;  /* per channel, that they are made of; 0: as many as x has */
 } gr_batch_norm_args;
 
 /* Mean and variance per channel, [C] each; the variance is the biased one: divided by the number of values. */
@@ -140,11 +142,12 @@ gr_tensor *gr_dense(gr_tensor *x, gr_tensor *w, gr_tensor *b, const gr_dense_arg
 /*
  * Batch normalisation (Ioffe and Szegedy 2015) of x[..,C], C last: y = gamma (x - mean) / sqrt(var + epsilon) + beta,
  * then + residual (of x's shape, or NULL), then ReLU if asked. running NULL: mean and variance are the batch's, over
- * all but the last dimension, at least two values per channel; *batch (or NULL) receives them, NULL where recording is
- * off. running given: they are taken as they are (inference, frozen statistics). args or NULL.
+ * all but the last dimension, at least two values per channel. running given: they are taken as they are (inference,
+ * frozen statistics). args or NULL. tracked (or NULL) moves towards the statistics that were taken: it += momentum
+ * (statistic - it), of the variance the unbiased one, as PyTorch keeps it; not in an update that is skipped.
  */
 gr_tensor *gr_batch_norm(gr_tensor *x, gr_tensor *gamma, gr_tensor *beta, gr_tensor *residual,
-                         const gr_statistics *running, const gr_batch_norm_args *args, gr_statistics *batch);
+                         const gr_statistics *running, const gr_batch_norm_args *args, const gr_statistics *tracked);
 
 gr_tensor *gr_relu(gr_tensor *x);    /* max(0, x); any shape. The gradient at 0 is 0. */
 gr_tensor *gr_sigmoid(gr_tensor *x); /* 1 / (1 + exp(-x)); any shape */

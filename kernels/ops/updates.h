@@ -35,12 +35,6 @@ typedef struct {
 } gr_prox_args;
 
 typedef struct {
-    double momentum; /* weight of the new statistics; 0: 0.1 */
-    int64_t values;  /* per channel, that the batch's statistics are made of; at least 2 */
-    bool first;      /* the first micro-batch of an update */
-} gr_batch_norm_track_args;
-
-typedef struct {
     bool finite; /* a loss that is not finite is not added; a last row of total sums the weights of those that are */
 } gr_tally_args;
 
@@ -51,12 +45,9 @@ typedef struct {
 } gr_loss_scale_args;
 
 /*
- * Running statistics, in two steps because an update may be skipped: track moves next towards the batch's statistics
- * (variance unbiased, as PyTorch keeps it), starting from running on the first micro-batch of an update; commit makes
- * next the running ones, over a whole slab. Both do nothing in an update that is skipped.
+ * running = next over a whole slab, but in an update that is skipped, for which reason gr_batch_norm moves other
+ * statistics than the running ones.
  */
-bool gr_batch_norm_track(const gr_statistics *next, const gr_statistics *running, const gr_statistics *batch,
-                         const gr_batch_norm_track_args *args);
 bool gr_batch_norm_commit(gr_tensor *running, gr_tensor *next);
 
 /*

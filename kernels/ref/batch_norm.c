@@ -9,6 +9,9 @@
  *   dresidual = dz    dbeta[c] = sum_i dz[i,c]    dgamma[c] = sum_i dz[i,c] h[i,c]
  *   dX = gamma[c] s[c] (dz - dbeta[c] / n - h dgamma[c] / n)       (Ioffe and Szegedy 2015, section 3, put together)
  *   dX = gamma[c] s[c] dz                                          where m and v are given: they do not depend on x
+ *
+ *   tracked_mean[c] += momentum (m[c] - tracked_mean[c])           where m and v are of k values
+ *   tracked_var[c] += momentum (v[c] k/(k-1) - tracked_var[c])
  */
 #include "kernels/ref/ref.h"
 
@@ -37,6 +40,18 @@ static void batch_statistics(const gr_call *call, const extent *e, int64_t c, wi
     *var /= (wide)e->n;
 }
 
+/* Moves the tracked statistics of channel c, if there are any, towards these. */
+static void track(const gr_call *call, int64_t c, real mean, real var)
+{
+    const gr_batch_norm_args *args = call->options;
+    const wide unbias = (wide)args->values / (wide)(args->values - 1);
+    real *tracked_mean = reals(call->in[6]), *tracked_var = reals(call->in[7]); /* [C] or NULL */
+    if (!tracked_mean || call->exec->state->skip)
+        return;
+    tracked_mean[c] = (real)gr__batch_norm_moved((wide)tracked_mean[c], (wide)mean, args->momentum);
+    tracked_var[c] = (real)gr__batch_norm_moved((wide)tracked_var[c], unbias * (wide)var, args->momentum);
+}
+
 void GR_REF(batch_norm_forward)(const gr_call *call)
 {
     const gr_batch_norm_args *args = call->options;
@@ -57,6 +72,7 @@ void GR_REF(batch_norm_forward)(const gr_call *call)
             kept_mean[c] = (real)mean;
         if (kept_var)
             kept_var[c] = (real)var;
+        track(call, c, (real)mean, (real)var);
         const wide s = 1 / sqrt(var + args->epsilon);
         for (int64_t i = c; i < e.n * e.C; i += e.C) {
             const wide z =

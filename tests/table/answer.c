@@ -60,7 +60,7 @@ bool answer_get(gr_context *ctx, const row *r, answer_fn compute, answer *a)
     if (db)
         a->value[trial_out(1)] = front_values(db);
     for (int i = 0; i < r->op->n_in; i++)
-        if (r->op->in[i].flags & GR_SLOT_CHANGED)
+        if (in[i] && (r->op->in[i].flags & GR_SLOT_CHANGED))
             a->value[trial_in(i)] = front_values(in[i]);
     return r->op->kind != GR_DIFF || differentiate(r, result, in, a);
 }

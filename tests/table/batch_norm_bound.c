@@ -4,6 +4,7 @@
  *
  *   y          |gamma| |h| + |beta| + |residual|
  *   batch_mean mean|x|                       batch_var  mean (|x| + mean|x|)^2
+ *   tracked    |itself, before| + momentum (the statistic's + |itself, before|), of the variance k/(k-1) times it
  *   dbeta      sum |dY|                      dgamma     sum |dY| |h|
  *   dX         |gamma| s (|dY| + sum|dY| / K + |h| sum(|dY| |h|) / K)
  */
@@ -11,11 +12,12 @@
 
 #include <math.h>
 
-enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR };
+enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR, TRACKED_MEAN, TRACKED_VAR };
 
 typedef struct {
     const trial *run;
-    int64_t C, n, c;                     /* channels, values in each, the one looked at */
+    int64_t C, n, c; /* channels, values in each, the one looked at */
+    bool given;
     double s, mean_x, squares, dy, dy_h; /* mean|x|, mean (|x| + mean|x|)^2, sum|dY|, sum|dY||h| */
 } channel;
 
@@ -34,11 +36,11 @@ static channel look_at(const trial *run, int64_t c)
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)run->shapes.args;
     channel k = {.run = run, .C = trial_count(run, GAMMA), .c = c};
     k.n = trial_count(run, X) / k.C;
-    bool given = trial_count(run, VAR);
-    k.s = 1 / sqrt(trial_get(run, given ? VAR : trial_out(2), c) + args->epsilon);
+    k.given = trial_count(run, VAR);
+    k.s = 1 / sqrt(trial_get(run, k.given ? VAR : trial_out(2), c) + args->epsilon);
     for (int64_t i = c; i < k.n * k.C; i += k.C)
         k.mean_x += size(&k, X, i) / (double)k.n;
-    k.mean_x = given ? size(&k, MEAN, c) : k.mean_x;
+    k.mean_x = k.given ? size(&k, MEAN, c) : k.mean_x;
     for (int64_t i = c; i < k.n * k.C; i += k.C) {
         k.squares += pow(size(&k, X, i) + k.mean_x, 2) / (double)k.n;
         k.dy += size(&k, TRIAL_D_OUT, i);
@@ -47,9 +49,23 @@ static channel look_at(const trial *run, int64_t c)
     return k;
 }
 
+/* Of what moves towards a statistic of this size. */
+static double of_tracked(const channel *k, int buffer, double statistic)
+{
+    const gr_batch_norm_args *args = (const gr_batch_norm_args *)k->run->shapes.args;
+    const double before = fabs(((const double *)(const void *)k->run->buffers[buffer].before)[k->c]);
+    return before + args->momentum * (statistic + before);
+}
+
 /* Of a result with one value per channel. */
 static double of_channel(const channel *k, int buffer)
 {
+    const gr_batch_norm_args *args = (const gr_batch_norm_args *)k->run->shapes.args;
+    const double values = (double)args->values;
+    if (buffer == TRACKED_MEAN)
+        return of_tracked(k, buffer, k->mean_x);
+    if (buffer == TRACKED_VAR)
+        return of_tracked(k, buffer, values / (values - 1) * (k->given ? size(k, VAR, k->c) : k->squares));
     return buffer == trial_out(1)        ? k->mean_x
            : buffer == trial_out(2)      ? k->squares
            : buffer == trial_d_in(GAMMA) ? k->dy_h

@@ -41,10 +41,10 @@ static gr_tensor *add_then_relu(const row *r, gr_tensor *const *in, gr_tensor *d
 static gr_tensor *batch_norm_then_add_then_relu(const row *r, gr_tensor *const *in, gr_tensor *db)
 {
     (void)db;
-    gr_statistics running = {in[4], in[5]};
+    gr_statistics running = {in[4], in[5]}, tracked = {in[6], in[7]};
     gr_batch_norm_args args = *(const gr_batch_norm_args *)r->args;
     args.relu = false;
-    gr_tensor *y = gr_batch_norm(in[0], in[1], in[2], NULL, in[4] ? &running : NULL, &args, NULL);
+    gr_tensor *y = gr_batch_norm(in[0], in[1], in[2], NULL, in[4] ? &running : NULL, &args, in[6] ? &tracked : NULL);
     y = in[3] ? gr_add(y, in[3], NULL) : y;
     return row_has(r, "relu") ? gr_relu(y) : y;
 }

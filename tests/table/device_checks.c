@@ -220,8 +220,8 @@ static void check_nan(const subject *s, trial *t, gr_pass pass, int buffer, bool
 }
 
 /*
- * Whether a NaN in this input alone must show in a result: a logit that is NaN is no class, ReLU's saved result only
- * masks, and running statistics are written from one of two sources.
+ * Whether a NaN in this input alone must show in a result: a logit that is NaN is no class, and ReLU's saved result
+ * only masks.
  */
 static bool nan_reaches(const row *r, int slot)
 {
@@ -235,8 +235,6 @@ static bool nan_reaches(const row *r, int slot)
         return slot == (row_has(r, "first") ? 0 : 2);
     if (r->op->id == GR_OP_prox_step && row_has(r, "first"))
         return slot != 2;
-    if (r->op->id == GR_OP_batch_norm_track && slot < 4)
-        return row_has(r, "first") ? slot >= 2 : slot < 2;
     const char *name = r->op->in[slot].name;
     if (!strcmp(name, "scaler") || (row_has(r, "finite") && !strcmp(name, "loss"))) /* never NaN; never added */
         return false;
@@ -263,16 +261,16 @@ static void check_without_saved(const subject *s, trial *t)
 }
 
 /*
- * Whether an update that is to be skipped must leave everything as it is. Gradients may shrink, SAM returns from its
- * climb, the conservative method to its anchor, look-ahead pulls by the update's number, nobody knows yet whether it is
- * skipped when the loss is added to its sum, and the loss scaler is what decides.
+ * Whether an update that is to be skipped must leave everything as it is: batch_norm what it tracks. Gradients may
+ * shrink, SAM returns from its climb, the conservative method to its anchor, look-ahead pulls by the update's number,
+ * nobody knows yet whether it is skipped when the loss is added to its sum, and the loss scaler is what decides.
  */
 static bool obeys_skip(const gr_op *op)
 {
-    return op->kind == GR_UPDATE && op->id != GR_OP_clip_norm && op->id != GR_OP_sam_climb &&
-           op->id != GR_OP_sam_return && op->id != GR_OP_prox_step && op->id != GR_OP_tally &&
-           op->id != GR_OP_lookahead_step && op->id != GR_OP_unscale && op->id != GR_OP_overflow &&
-           op->id != GR_OP_loss_scale;
+    return (op->kind == GR_UPDATE || op->id == GR_OP_batch_norm) && op->id != GR_OP_clip_norm &&
+           op->id != GR_OP_sam_climb && op->id != GR_OP_sam_return && op->id != GR_OP_prox_step &&
+           op->id != GR_OP_tally && op->id != GR_OP_lookahead_step && op->id != GR_OP_unscale &&
+           op->id != GR_OP_overflow && op->id != GR_OP_loss_scale;
 }
 
 static void check_skip(const subject *s, trial *t)

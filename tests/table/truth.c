@@ -165,7 +165,7 @@ static void set_all_bounds(truth *t, const trial *absolute, gr_pass pass)
         if (trial_count(&t->run, trial_out(i)))
             set_bounds(t, absolute, trial_out(i), kind, c);
     for (int i = 0; i < op->n_in; i++) {
-        if (pass == GR_FORWARD && (op->in[i].flags & GR_SLOT_CHANGED))
+        if (pass == GR_FORWARD && (op->in[i].flags & GR_SLOT_CHANGED) && trial_count(&t->run, trial_in(i)))
             set_bounds(t, absolute, trial_in(i), kind, c);
         if (pass == GR_BACKWARD && trial_count(&t->run, trial_d_in(i)))
             set_bounds(t, absolute, trial_d_in(i), kind, c);

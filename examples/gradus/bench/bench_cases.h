@@ -9,7 +9,7 @@
 
 #include "gradus.h"
 
-enum { BENCH_INPUTS = 6, BENCH_ARGS = 128 /* bytes of an operation's args */ };
+enum { BENCH_INPUTS = 8, BENCH_ARGS = 128 /* bytes of an operation's args */ };
 
 typedef struct {
     bool update;       /* changes state: its one pass is named so */
