@@ -1,4 +1,7 @@
-/* atomic.c - atomics. Threads take turns, so a plain read, change and write is atomic. */
+/*
+ * atomic.c - atomics and fences. Threads take turns, so a plain read, change and write is atomic, and memory is always
+ * in order: only the check build asks whether the program has put it so.
+ */
 #include <string.h>
 
 #include "kernels/simt/half.h"
@@ -70,10 +73,16 @@ uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t val
     uint64_t old = 0;
     if ((uintptr_t)p % (unsigned)bytes)
         gr__simt_report(m, "misaligned: atomic at %s:%d", gr__simt_short(file), line);
+    gr__simt_shadow_came(m, p);
     gr__simt_touch_atomic(m, p, (size_t)bytes, op == GR__SIMT_COMPARE_AND_SWAP, file, line);
     memcpy(&old, p, (size_t)bytes);
     const uint64_t changed = apply(op, old, value, expected, bytes);
     memcpy(p, &changed, (size_t)bytes);
     be_patient(m, changed != old, file, line);
     return old;
+}
+
+void gr__simt_fence(void)
+{
+    gr__simt_shadow_fence(gr__simt_now);
 }

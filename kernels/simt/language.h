@@ -87,8 +87,8 @@ template <class T> static inline T __ldg(const T *p) { return *p; }
 static inline void __syncthreads(GR__HERE) { gr__simt_barrier(0, 0, file, line); }
 static inline void gr_named_barrier(int id, int threads, GR__HERE) { gr__simt_barrier(id, threads, file, line); }
 
+static inline void __threadfence(void) { gr__simt_fence(); }
 /* The threads of an emulated block take turns on one processor: memory is always in order. */
-static inline void __threadfence(void) {}
 static inline void __threadfence_block(void) {}
 
 static inline void __syncwarp(unsigned mask = 0xFFFFFFFF, GR__HERE) { gr__simt_warp(mask, GR__SIMT_SYNC, NULL, file, line); }

@@ -1,4 +1,4 @@
-/* launch.c - a grid, block after block, within the limits of real grids (compute capability 7.5 to 9.0). */
+/* launch.c - a grid, block after block in some order, within the limits of real grids (compute capability 7.5 to 9.0). */
 #include <stdlib.h>
 
 #include "kernels/simt/machine.h"
@@ -54,16 +54,31 @@ static bool shared_memory_fits(gr__simt_machine *m, const gr__simt_config *c)
     return c->dynamic_shared <= dynamic;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* How far one block is from the next in a grid of n: in random order without a factor in common, so that all come. */
+static uint64_t stride_of(gr__simt_machine *m, uint64_t n)
+{
+    uint64_t stride = m->order == GR__SIMT_RANDOM ? m->seed * 0x9E3779B97F4A7C15 % n + 1 : 1;
+    while (common_divisor(stride, n) != 1)
+        stride++;
+    return m->order == GR__SIMT_REVERSE ? n - stride : stride;
+}
+
 static void run_grid(gr__simt_machine *m, const gr__simt_config *c)
 {
+    const uint64_t blocks = (uint64_t)c->grid.x * c->grid.y * c->grid.z, stride = stride_of(m, blocks);
+    uint64_t next = m->order == GR__SIMT_REVERSE ? blocks - 1 : 0;
     if (!gr__simt_shadow_launch(m))
         gr__simt_report(m, "out of memory: shadow of the shared memory");
     gr__simt_count_launch(m);
     gr__simt_watch_launch(m);
-    for (unsigned z = 0; z < c->grid.z && !m->fault[0]; z++)
-        for (unsigned y = 0; y < c->grid.y && !m->fault[0]; y++)
-            for (unsigned x = 0; x < c->grid.x && !m->fault[0]; x++)
-                gr__simt_run_block(m, (uint3){x, y, z});
+    for (uint64_t ran = 0; ran < blocks && !m->fault[0]; ran++, next = (next + stride) % blocks)
+        gr__simt_run_block(m, (uint3){(unsigned)(next % c->grid.x), (unsigned)(next / c->grid.x % c->grid.y),
+                                      (unsigned)(next / c->grid.x / c->grid.y)});
 }
 
 void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)

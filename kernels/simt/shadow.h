@@ -19,6 +19,10 @@ void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size
                     int line);
 void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, size_t bytes, bool compares, const char *file, int line);
 
+/* The running thread fences for the whole GPU; it comes to a word with an atomic. */
+void gr__simt_shadow_fence(gr__simt_machine *m);
+void gr__simt_shadow_came(gr__simt_machine *m, const void *word);
+
 /* A copy in a stream. */
 void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write);
 
@@ -94,6 +98,14 @@ static inline void gr__simt_touch_atomic(gr__simt_machine *m, const void *p, siz
                                          const char *file, int line)
 {
     (void)m, (void)p, (void)bytes, (void)compares, (void)file, (void)line;
+}
+static inline void gr__simt_shadow_fence(gr__simt_machine *m)
+{
+    (void)m;
+}
+static inline void gr__simt_shadow_came(gr__simt_machine *m, const void *word)
+{
+    (void)m, (void)word;
 }
 static inline void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)
 {

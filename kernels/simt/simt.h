@@ -19,8 +19,8 @@ extern "C" {
 /* --- for devices, tests and debuggers ----------------------------------------------------------------------------- */
 
 /*
- * The order in which runnable threads of a block take turns. Orders differ only where a kernel is wrong. At first from
- * the environment: GRADUS_SIMT_ORDER=forward|reverse|random and GRADUS_SIMT_SEED=n.
+ * The order in which the blocks of a grid run and runnable threads of a block take turns. Orders differ only where a
+ * kernel is wrong. At first from the environment: GRADUS_SIMT_ORDER=forward|reverse|random and GRADUS_SIMT_SEED=n.
  */
 typedef enum { GR__SIMT_FORWARD, GR__SIMT_REVERSE, GR__SIMT_RANDOM } gr__simt_order;
 void gr__simt_set_order(gr__simt_order order, uint64_t seed);
@@ -256,6 +256,9 @@ typedef enum {
 /* *p = op(*p, value) on 4 or 8 bytes; the old bits. COMPARE_AND_SWAP: *p = value where it was expected. */
 uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file,
                          int line);
+
+/* __threadfence */
+void gr__simt_fence(void);
 
 /* cp.async of size (4 or 16) bytes, of which the first bytes come from global memory and the rest are zero. */
 void gr__simt_copy_async(void *shared, const void *global, int size, int bytes, const char *file, int line);

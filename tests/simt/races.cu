@@ -294,6 +294,65 @@ static bool run_plain_beside_atomic(bool right)
     return *out == 64;
 }
 
+BEGINS(last_one_adds)
+/*
+ * The last of five blocks to come to a word adds what all of them left, in their order; launched twice. Slips: a block
+ * counts before all of its threads have left their part; no fence before the count, or none behind it; the count of the
+ * last one does not set the word back to 0; the last one's own part is added first, whichever block it is.
+ */
+enum { LEAVING = 5, PARTS = 64 };
+template <bool MEETS, bool BEFORE, bool BEHIND, bool WRAPS, bool IN_ORDER>
+static __global__ void last_one_adds(float *out, float *left, unsigned *word)
+{
+    GR_SHARED(bool, last, [1]);
+    const float mine = blockIdx.x == 0 ? 0x1p24f : blockIdx.x == LEAVING - 1 ? -0x1p24f : (float)threadIdx.x;
+    left[blockIdx.x * PARTS + threadIdx.x] = mine;
+    if (MEETS)
+        __syncthreads();
+    if (threadIdx.x == 0) {
+        if (BEFORE)
+            __threadfence();
+        last[0] = (WRAPS ? atomicInc(word, LEAVING - 1) : atomicAdd(word, 1u)) == LEAVING - 1;
+        if (BEHIND)
+            __threadfence();
+    }
+    __syncthreads();
+    float sum = IN_ORDER ? 0 : mine;
+    for (int b = 0; last[0] && b < LEAVING; b++)
+        sum += IN_ORDER || b != (int)blockIdx.x ? left[b * PARTS + threadIdx.x] : 0;
+    if (last[0])
+        out[threadIdx.x] = sum;
+}
+ENDS(last_one_adds)
+
+/* 2^24 + 1 is rounded to 2^24, 2^24 + 3 to 2^24 + 4. */
+#define LAST_ONE_ADDS(...)                                                                 \
+    do {                                                                                   \
+        memset(out, 0, PARTS * sizeof *out);                                               \
+        GR_LAUNCH((last_one_adds<__VA_ARGS__>), LEAVING, PARTS, 0, NULL, out, left, word); \
+    } while (0)
+#define RUN_LAST_ONE_ADDS(name, ...)                                 \
+    static bool run_##name(bool right)                               \
+    {                                                                \
+        float *out = floats(PARTS), *left = floats(PARTS * LEAVING); \
+        unsigned *word = (unsigned *)floats(1);                      \
+        for (int i = 0; i < 2; i++)                                  \
+            if (right)                                               \
+                LAST_ONE_ADDS(true, true, true, true, true);         \
+            else                                                     \
+                LAST_ONE_ADDS(__VA_ARGS__);                          \
+        return out[1] == 0 && out[3] == 12;                          \
+    }
+RUN_LAST_ONE_ADDS(counted_too_early, false, true, true, true, true)
+RUN_LAST_ONE_ADDS(no_fence_before_count, true, false, true, true, true)
+RUN_LAST_ONE_ADDS(no_fence_behind_count, true, true, false, true, true)
+RUN_LAST_ONE_ADDS(count_not_set_back, true, true, true, false, true)
+RUN_LAST_ONE_ADDS(added_as_they_came, true, true, true, true, false)
+#define PLANT_LAST(name, slip, seen, report)                                                                           \
+    {                                                                                                                  \
+#name, __FILE__, last_one_adds_begins, last_one_adds_ends, "last_one_adds<" slip ">", run_##name, seen, report \
+    }
+
 const planted of_races[] = {
     PLANT(tile_overwritten, IN_CHECK, "race: "),
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
@@ -308,5 +367,10 @@ const planted of_races[] = {
     PLANT(block_reads_neighbour, IN_CHECK, "race: "),
     PLANT(global_without_barrier, IN_CHECK, "race: "),
     PLANT(plain_beside_atomic, IN_CHECK, "race: "),
+    PLANT_LAST(counted_too_early, "false, true, true, true, true", IN_CHECK, "race: "),
+    PLANT_LAST(no_fence_before_count, "true, false, true, true, true", IN_CHECK, "race: "),
+    PLANT_LAST(no_fence_behind_count, "true, true, false, true, true", IN_CHECK, "race: "),
+    PLANT_LAST(count_not_set_back, "true, true, true, false, true", IN_RESULT, ""),
+    PLANT_LAST(added_as_they_came, "true, true, true, true, false", BY_CHANCE, ""),
     NO_MORE,
 };

@@ -56,6 +56,7 @@ struct gr__simt_shadow {
     uint32_t clock[GR__SIMT_WARPS][GR__SIMT_AGENTS];    /* [warp][what it knows of whom] */
     uint32_t met[GR__SIMT_WARPS];                       /* its own clock when its lanes last met */
     struct gr__simt_learnt *learnt;                     /* async.c; NULL: nothing by barriers in memory */
+    struct gr__simt_fences *fences;                     /* fences.c; NULL: nobody has fenced */
     uint64_t period, began;                             /* times that all of a block met; when this block began */
     uint32_t block;                                     /* number of this block in its grid */
     struct gr__simt_cells *cells;                       /* shared_cells.c */
@@ -80,6 +81,12 @@ static inline int gr__simt_epoch_thread(uint32_t epoch)
 /* async.c: whether the warp knows, by a barrier in memory, of the thread's accesses up to then. */
 bool gr__simt_has_learnt(const gr__simt_machine *m, int warp, int thread, uint32_t then);
 void gr__simt_forget_learnt(gr__simt_machine *m); /* a new block */
+
+/* fences.c: whether t knows, by fences, of that block's access. A new launch, a new block, the end. */
+bool gr__simt_fences_tell(const gr__simt_machine *m, uint32_t block, gr__simt_record access, const gr__simt_thread *t);
+void gr__simt_fences_launch(gr__simt_machine *m);
+void gr__simt_fences_block(gr__simt_machine *m);
+void gr__simt_fences_close(gr__simt_machine *m);
 
 /* Whether t, as it stands now, comes after the access. */
 static inline bool gr__simt_happened_before(const gr__simt_machine *m, gr__simt_record r, const gr__simt_thread *t)

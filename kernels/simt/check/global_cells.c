@@ -1,6 +1,6 @@
 /*
  * global_cells.c - who touched which bytes of a registered buffer. Launches are ordered by their streams and events,
- * the blocks of a launch not at all, the threads of a block by their clocks.
+ * the blocks of a launch by fences and atomics alone, the threads of a block by their clocks.
  *
  * What is known is kept for 16 bytes as a whole, which most accesses fill, and for a word of them where a word or less
  * was touched alone: the last write and the last read. Neighbours narrower than a word may push each other's record
@@ -17,7 +17,7 @@ enum { WORD = 4, CHUNK = 16, WORDS = CHUNK / WORD, ALL_BYTES = 15 };
 /* One kind of access to some bytes. */
 typedef struct {
     gr__simt_record by;
-    uint32_t block;        /* SEVERAL: more than one of the launch touched the same bytes */
+    uint32_t block;        /* SEVERAL: more than one of the launch read the same bytes */
     uint32_t stream, time; /* of the launch */
 } trace;
 
@@ -55,7 +55,7 @@ static const char *collision(const gr__simt_machine *m, const trace *t, const gr
     if (!same_launch(m, t))
         return t->time > m->queue.now.at[t->stream] ? " in another stream, unordered," : NULL;
     if (t->block != m->shadow->block)
-        return " in another block, unordered,";
+        return gr__simt_fences_tell(m, t->block, t->by, a->by) ? NULL : " in another block, unordered,";
     return gr__simt_happened_before(m, t->by, a->by) ? NULL : ", unordered,";
 }
 
@@ -79,7 +79,7 @@ static void remember(const gr__simt_machine *m, cell *c, const gr__simt_access *
 {
     trace *t = a->write ? &c->write : &c->read;
     const bool same_bytes = t->by.epoch && t->by.bytes & bytes;
-    const bool several = same_bytes && same_launch(m, t) && t->block != m->shadow->block;
+    const bool several = !a->write && same_bytes && same_launch(m, t) && t->block != m->shadow->block;
     const uint32_t stream = (uint32_t)m->queue.running;
     const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic, a->compares};
     *t = (trace){now, several ? SEVERAL : m->shadow->block, stream, m->queue.now.at[stream]};

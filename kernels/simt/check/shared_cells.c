@@ -41,8 +41,10 @@ typedef struct {
 
 bool gr__simt_shadow_launch(gr__simt_machine *m)
 {
-    if (m->shadow)
+    if (m->shadow) {
+        gr__simt_fences_launch(m);
         return true;
+    }
     m->shadow = calloc(1, sizeof *m->shadow);
     if (m->shadow)
         m->shadow->cells = calloc(1, sizeof *m->shadow->cells);
@@ -56,6 +58,7 @@ void gr__simt_shadow_block(gr__simt_machine *m)
     for (int w = 0; w < GR__SIMT_WARPS; w++)
         m->shadow->clock[w][w] = m->shadow->met[w] = 1;
     gr__simt_forget_learnt(m);
+    gr__simt_fences_block(m);
     m->shadow->began = ++m->shadow->period;
     m->shadow->unwritten[0] = '\0';
     m->shadow->block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -64,6 +67,7 @@ void gr__simt_shadow_block(gr__simt_machine *m)
 void gr__simt_shadow_close(gr__simt_machine *m)
 {
     gr__simt_requests_close(m);
+    gr__simt_fences_close(m);
     if (m->shadow)
         free(m->shadow->cells);
     free(m->shadow);

@@ -157,7 +157,7 @@ template <class T> static inline T __ldcs(const T *p) { return *p; }
 template <class T> static inline void __stcs(T *p, T v) { *p = v; }
 template <class T> static inline void __stcg(T *p, T v) { *p = v; }
 template <class T> static inline void __stwb(T *p, T v) { *p = v; }
-static inline void __threadfence_system(void) {}
+static inline void __threadfence_system(void) { gr__simt_fence(); }
 template <class T> static inline uint64_t __cvta_generic_to_shared(const T *p) { return (uint64_t)p; }
 
 #define GR__SCOPED(name)                                                          \
