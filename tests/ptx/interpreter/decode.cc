@@ -670,6 +670,8 @@ void decoder::one(const statement &s)
         tile(run);
     else if (base == "cp")
         copy();
+    else if (const handler run = fence_of(s))
+        emit(begin(flow::PLAIN, run));
     else if (base == "mbarrier" || base == "fence")
         mbarrier(mbarrier_of(s));
     else if (base == "wgmma")

@@ -145,6 +145,8 @@ static void prepare(block *b, uint64_t number, const warps &all)
     b->at.y = (uint32_t)(number / b->grid.x % b->grid.y);
     b->at.z = (uint32_t)(number / b->grid.x / b->grid.y);
     b->beside = {};
+    b->between.learnt.clear();
+    b->between.passers.clear();
     b->beside.shown.assign(MAX_WARPS * LANES, 0);
     std::fill(b->shared.begin(), b->shared.end(), (char)0xFF);
     for (uint32_t k = 0; k < b->warps; k++)

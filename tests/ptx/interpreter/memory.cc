@@ -9,6 +9,7 @@
 
 #include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/fault.h"
+#include "tests/ptx/interpreter/fences.h"
 #include "tests/ptx/interpreter/operations.h"
 #include "tests/ptx/interpreter/settings.h"
 
@@ -316,6 +317,10 @@ static u32 added(u32 old, u32 v)
 {
     return old + v;
 }
+static u32 wrapped(u32 old, u32 v)
+{
+    return old >= v ? 0 : old + 1;
+}
 static u32 joined(u32 old, u32 v)
 {
     return old | v;
@@ -332,6 +337,8 @@ template <space S, u32 (*F)(u32, u32)> static void atomic(warp &w, const instruc
     for (u32 l = 0; l < LANES; l++)
         if (m >> l & 1) {
             u32 old;
+            if (S == space::GLOBAL)
+                came_to_word(w, l, (u64)at[l]);
             memcpy(&old, at[l], sizeof old);
             const u32 v = F(old, w.row<u32>(i.from[1])[l]);
             memcpy(at[l], &v, sizeof v);
@@ -347,6 +354,8 @@ template <space S> static handler atomic_on(const statement &s)
         return nullptr;
     if (s.has("exch"))
         return atomic<S, exchanged>;
+    if (s.has("inc"))
+        return atomic<S, wrapped>;
     if (s.has("add"))
         return atomic<S, added>;
     if (s.has("or"))

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/ptx/interpreter/fault.h"
+#include "tests/ptx/interpreter/fences.h"
 #include "tests/ptx/interpreter/warp.h"
 
 namespace ptx
@@ -21,7 +22,7 @@ witness witness_of(const warp &w, access kind, bool shared)
 
 static bool collide(const stamp &s, const stamp &mine, const warp &w)
 {
-    return (s.bytes & mine.bytes) && !before(s, mine, w.known);
+    return (s.bytes & mine.bytes) && !before(s, mine, w.known) && !fences_tell(w, s, mine);
 }
 
 static std::string thread_of(const stamp &s, const warp &w)

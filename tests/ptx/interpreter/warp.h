@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/ptx/interpreter/asynchronous.h"
+#include "tests/ptx/interpreter/fences.h"
 #include "tests/ptx/interpreter/program.h"
 #include "tests/ptx/interpreter/races.h"
 
@@ -34,6 +35,7 @@ struct block {
     uint32_t warps;
     std::mt19937_64 chance;
     asynchronous beside;
+    passages between; /* this block and the others of its launch */
 };
 
 /* Values of a row: 16 bits and fewer lie in 32. */
