@@ -1,4 +1,4 @@
-/* launch.c - a grid, block after block in some order, within the limits of real grids (compute capability 7.5 to 9.0). */
+/* launch.c - a grid, block after block in some order, within real grids' limits (compute capability 7.5 to 9.0). */
 #include <stdlib.h>
 
 #include "kernels/simt/machine.h"

@@ -4,7 +4,8 @@
  * Every warp has a time, which goes on at barriers and at bar.warp.sync. An access is stamped with its launch, block,
  * thread and time. Another thread's access came before ours if its launch is another one, or if our warp knows of that
  * time of its warp: at a barrier all warps tell each other what they know. A shuffle orders no memory. Blocks of one
- * launch know of each other by fences and atomics alone (fences.h). A word of memory keeps its last write and two last readers, by different warps.
+ * launch know of each other by fences and atomics alone (fences.h). A word of memory keeps its last write and two last
+ * readers, by different warps.
  */
 #ifndef GRADUS_PTX_RACES_H
 #define GRADUS_PTX_RACES_H
