@@ -1,6 +1,7 @@
 /*
- * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, and pictures behind
- * their first layer. Some of the input features, or of the pictures, get the same bits as these alone.
+ * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures behind their
+ * first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features, or of the
+ * pictures, get the same bits as in a result that is not so large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,9 +101,43 @@ static void a_picture_gives_the_same_bits(void **state)
     free(x), free(w);
 }
 
+/* A layer of many channels: 4.3 million numbers, and half as many. */
+enum { ALL = 65, HALF = 33, CHANNELS = 64, IMAGE = 32 * 32 * CHANNELS };
+
+/* Images behind a convolution by filters w and normalisation by given statistics, for the caller to free. */
+static float *convolved(int threads, int64_t n, const float *x, const float *w, const float *ones)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .threads = threads});
+    gr_tensor *tx = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){n, 32, 32, CHANNELS});
+    gr_tensor *tw = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){CHANNELS, 3, 3, CHANNELS});
+    gr_tensor *one = gr_tensor_new(ctx, GR_F32, 1, (int64_t[]){CHANNELS});
+    float *y = malloc(sizeof(float) * (size_t)n * IMAGE);
+    assert_true(gr_upload(tx, x) && gr_upload(tw, w) && gr_upload(one, ones));
+    gr_tensor *z = gr_conv2d(tx, tw, NULL, &(gr_conv2d_args){.window.padding = GR_SAME});
+    const gr_statistics given = {one, one};
+    assert_true(gr_download(gr_batch_norm(z, one, one, z, &given, &(gr_batch_norm_args){.relu = true}, NULL), y));
+    assert_int_equal(gr_close(ctx), 0);
+    return y;
+}
+
+static void half_of_the_images_have_the_same_bits(void **state)
+{
+    (void)state;
+    float *x = drawn((int64_t)ALL * IMAGE, 6), *w = drawn(CHANNELS * 9 * CHANNELS, 7), ones[CHANNELS];
+    for (int i = 0; i < CHANNELS; i++)
+        ones[i] = 1;
+    for (int threads = 1; threads <= 2; threads++) {
+        float *all = convolved(threads, ALL, x, w, ones), *half = convolved(1, HALF, x, w, ones);
+        assert_memory_equal(half, all, sizeof(float) * HALF * IMAGE);
+        free(all), free(half);
+    }
+    free(x), free(w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_gives_the_same_bits),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(half_of_the_images_have_the_same_bits),
+                                       cmocka_unit_test(a_part_gives_the_same_bits),
                                        cmocka_unit_test(a_picture_gives_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ enum { TOGETHER = 16 };
 typedef struct {
     int64_t n, C, rows, chunks; /* rows of a chunk */
     bool given, relu, accumulate_x, accumulate_residual;
+    bool stream;                   /* results past the caches */
     gr_type type;                  /* of what is [n,C] */
     const void *x, *residual, *dy; /* [n,C] */
     const void *y_gate;            /* [n,C]: y where ReLU gates the gradient, else NULL */
@@ -149,6 +150,21 @@ static void find_statistics(const gr_call *call, const plan *f, int64_t c, int64
         put_together(f, c, width, mean, var);
 }
 
+/* Whether a result [n,C] is written past the caches. */
+static bool streams(const plan *f, const void *result)
+{
+    return f->type == GR_F32 && goes_past_caches(result, f->n * f->C, f->C);
+}
+
+/* Writes numbers of a result. */
+INLINE void put(const plan *f, gr_type type, void *result, int64_t at, vec v, int64_t width)
+{
+    if (f->stream)
+        vec_stream((float *)result + at, v);
+    else
+        store_as_n(type, result, at, v, width);
+}
+
 /* One row, channels [c, c + width): (x - mean) scale + shift, + residual, then max(0,.) if asked. */
 INLINE void normalise_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
@@ -156,7 +172,7 @@ INLINE void normalise_vector(const plan *f, gr_type type, int64_t at, int64_t c,
     vec z = (load_as_n(type, f->x, at, width) - m) * scale + vec_load_n(f->shift + c, width);
     if (f->residual)
         z += load_as_n(type, f->residual, at, width);
-    store_as_n(type, f->y, at, f->relu ? vec_relu(z) : z, width);
+    put(f, type, f->y, at, f->relu ? vec_relu(z) : z, width);
 }
 
 INLINE void normalise(const plan *f, gr_type type, int64_t chunk)
@@ -212,6 +228,7 @@ void GR_CPU(batch_norm_forward)(const gr_call *call)
     plan f = plan_of(call, GR_FORWARD, &(scratch){.base = call->exec->scratch});
     f.residual = data_of(call->in[3]);
     f.y = call->out[0]->data;
+    f.stream = streams(&f, f.y);
     if (!f.given)
         gr_parallel_for(call->exec, f.chunks, statistics_chunk, &f);
     prepare_forward(call, &f);
@@ -288,23 +305,26 @@ static void prepare_dx(const gr_call *call, const plan *f)
     }
 }
 
-INLINE void give(gr_type type, void *d, vec v, int64_t at, int64_t width, bool accumulate)
+INLINE void give(const plan *f, gr_type type, void *d, vec v, int64_t at, int64_t width, bool accumulate)
 {
-    store_as_n(type, d, at, accumulate ? load_as_n(type, d, at, width) + v : v, width);
+    if (accumulate)
+        store_as_n(type, d, at, load_as_n(type, d, at, width) + v, width);
+    else
+        put(f, type, d, at, v, width);
 }
 
 INLINE void gradients_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
     const vec dz = upstream(f, type, at, width);
     if (f->dresidual)
-        give(type, f->dresidual, dz, at, width, f->accumulate_residual);
+        give(f, type, f->dresidual, dz, at, width, f->accumulate_residual);
     if (!f->dx)
         return;
     vec d = dz;
     if (!f->given)
         d -= vec_load_n(f->shift + c, width) +
              (load_as_n(type, f->x, at, width) - vec_load_n(f->mean + c, width)) * vec_load_n(f->slope + c, width);
-    give(type, f->dx, d * vec_load_n(f->scale + c, width), at, width, f->accumulate_x);
+    give(f, type, f->dx, d * vec_load_n(f->scale + c, width), at, width, f->accumulate_x);
 }
 
 INLINE void gradients(const plan *f, gr_type type, int64_t chunk)
@@ -328,6 +348,7 @@ void GR_CPU(batch_norm_backward)(const gr_call *call)
     f.y_gate = f.relu ? call->out[0]->data : NULL;
     f.dx = data_of(call->d_in[0]);
     f.dresidual = data_of(call->d_in[3]);
+    f.stream = streams(&f, f.dx) && streams(&f, f.dresidual);
     f.accumulate_x = call->accumulate & 1;
     f.accumulate_residual = call->accumulate >> 3 & 1;
     memcpy(f.mean, gr__f32(f.given ? call->in[4] : call->out[1]), (size_t)f.C * sizeof *f.mean);

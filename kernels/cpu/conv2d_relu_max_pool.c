@@ -72,13 +72,6 @@ static void plan_winograd(forward_plan *f, scratch *s)
     winograd_sweep_plan(&f->winograd, s);
 }
 
-/* Whether y is so large, and lies so that whole cache lines can be stored. */
-static bool is_streamed(const forward_plan *f)
-{
-    return f->colours && f->type == GR_F32 && VL * sizeof(float) == 64 && f->k % VL == 0 && (uintptr_t)f->y % 64 == 0 &&
-           f->pool.n * f->pool.p * f->pool.q * f->k >= PAST_CACHES;
-}
-
 /* Row by row. */
 static void plan_rows(forward_plan *f, scratch *s)
 {
@@ -111,7 +104,7 @@ static forward_plan plan_forward(const gr_call *call, void *base)
                       .y = call->out[0]->data,
                       .type = call->out[0]->type,
                       .argmax = gr__u8(call->out[1])};
-    f.stream = is_streamed(&f);
+    f.stream = f.colours && f.type == GR_F32 && goes_past_caches(f.y, pool.n * pool.p * pool.q * f.k, f.k);
     scratch s = {.base = base};
     (f.few_products ? plan_winograd : plan_rows)(&f, &s);
     f.bytes = s.used;

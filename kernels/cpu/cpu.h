@@ -22,9 +22,6 @@
 #undef GR_HOOK
 #undef GR_ROUNDS
 
-/* Floats of a result that no cache holds until it is read: what writes so many may do so past the caches. */
-enum { PAST_CACHES = 1 << 20 };
-
 /* Columns of a packed panel and of the register tile. */
 enum { PANEL = 2 * VL };
 
@@ -62,6 +59,17 @@ typedef struct {
 INLINE span part_of(int64_t count, int64_t i, int64_t n)
 {
     return (span){count * i / n, count * (i + 1) / n};
+}
+
+/*
+ * A result of so many floats is no longer in a near cache when it is read. Written line by line past the caches
+ * (vec_stream) it costs half of the traffic: no line is read first. pitch: floats that are written side by side.
+ */
+enum { PAST_CACHES = 4 << 20 };
+
+INLINE bool goes_past_caches(const void *result, int64_t floats, int64_t pitch)
+{
+    return floats >= PAST_CACHES && VL * sizeof(float) == 64 && pitch % VL == 0 && (uintptr_t)result % 64 == 0;
 }
 
 /*

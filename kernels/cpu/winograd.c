@@ -139,6 +139,7 @@ static void filter_chunk(void *arg, int64_t chunk)
 void winograd_sweep_plan(winograd_sweep *s, scratch *room)
 {
     s->tiles = winograd_tiles_of(s->n, s->p, s->q);
+    s->stream = !s->pooled && !s->accumulate && goes_past_caches(s->out, s->n * s->p * s->q * s->channels, s->channels);
     const int64_t panels = ceil_div(s->channels, PANEL);
     s->in_pitch = s->depth + WINOGRAD_APART;
     s->w_pitch = s->depth * PANEL + WINOGRAD_APART;

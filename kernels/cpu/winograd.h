@@ -179,6 +179,7 @@ typedef struct {
     const float *bias; /* [panel][PANEL] or NULL */
     float *out;        /* [N,P,Q,channels], pooled [N,P/2,Q/2,channels] */
     bool accumulate, relu;
+    bool stream;         /* out past the caches */
     bool pooled;         /* by ReLU and windows of 2x2 side by side; P and Q are even, bias is given */
     uint8_t *argmax;     /* of these, as out; or NULL */
     int64_t first, held; /* tiles now in scratch */

@@ -42,7 +42,12 @@ INLINE void winograd_write_pixel(const winograd_sweep *s, winograd_at at, int64_
         v += vec_load(s->bias + c);
     if (s->accumulate)
         v += vec_load_n(y, width);
-    vec_store_n(y, s->relu ? vec_relu(v) : v, width);
+    if (s->relu)
+        v = vec_relu(v);
+    if (s->stream)
+        vec_stream(y, v);
+    else
+        vec_store_n(y, v, width);
 }
 
 /* Channels [c, c + width) of a tile from its products, places `step` floats apart. */
