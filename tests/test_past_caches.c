@@ -1,6 +1,6 @@
 /*
- * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures behind their
- * first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features, or of the
+ * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures behind
+ * their first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features, or of the
  * pictures, get the same bits as in a result that is not so large.
  */
 #include <setjmp.h>
