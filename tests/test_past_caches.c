@@ -1,7 +1,7 @@
 /*
- * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures behind
- * their first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features, or of the
- * pictures, get the same bits as in a result that is not so large.
+ * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures as floats
+ * and behind their first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features,
+ * or of the pictures, get the same bits as in a result that is not so large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,6 +101,26 @@ static void a_picture_gives_the_same_bits(void **state)
     free(x), free(w);
 }
 
+/* Bytes that take every value, to floats: 4.3 million of them, and the first few. */
+static void a_few_bytes_give_the_same_bits(void **state)
+{
+    (void)state;
+    enum { ROWS = 700, SOME = 16, COLUMNS = 2048, ROW = COLUMNS * 3 };
+    uint8_t *x = malloc(ROWS * ROW);
+    float *all = malloc(sizeof(float) * ROWS * ROW), *some = malloc(sizeof(float) * SOME * ROW);
+    const gr_normalise_args args = {.mean = {0.485f, 0.456f, 0.406f}, .std = {0.229f, 0.224f, 0.225f}};
+    for (int64_t i = 0; i < ROWS * ROW; i++)
+        x[i] = (uint8_t)(i * 7 + i / 256);
+    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .threads = 2});
+    gr_tensor *many = gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, ROWS, COLUMNS, 3});
+    gr_tensor *few = gr_tensor_new(ctx, GR_U8, 4, (int64_t[]){1, SOME, COLUMNS, 3});
+    assert_true(gr_upload(many, x) && gr_upload(few, x));
+    assert_true(gr_download(gr_normalise(many, &args), all) && gr_download(gr_normalise(few, &args), some));
+    assert_memory_equal(some, all, sizeof(float) * SOME * ROW);
+    assert_int_equal(gr_close(ctx), 0);
+    free(x), free(all), free(some);
+}
+
 /* A layer of many channels: 4.3 million numbers, and half as many. */
 enum { ALL = 65, HALF = 33, CHANNELS = 64, IMAGE = 32 * 32 * CHANNELS };
 
@@ -136,8 +156,8 @@ static void half_of_the_images_have_the_same_bits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(half_of_the_images_have_the_same_bits),
-                                       cmocka_unit_test(a_part_gives_the_same_bits),
-                                       cmocka_unit_test(a_picture_gives_the_same_bits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_few_bytes_give_the_same_bits), cmocka_unit_test(half_of_the_images_have_the_same_bits),
+        cmocka_unit_test(a_part_gives_the_same_bits), cmocka_unit_test(a_picture_gives_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

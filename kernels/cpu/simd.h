@@ -320,6 +320,31 @@ INLINE ivec ivec_from_bytes(const uint8_t *p)
 #endif
 }
 
+/* slope i + offset of VL bytes i, in double, rounded to float at the end; slope[VL], offset[VL]. */
+INLINE vec vec_on_lines(const uint8_t *i, const double *slope, const double *offset)
+{
+#if defined(__AVX512F__)
+    __m256 half[2];
+    for (int h = 0; h < 2; h++) {
+        const __m512d x = _mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(i + 8 * h))));
+        half[h] = _mm512_cvtpd_ps(_mm512_fmadd_pd(x, _mm512_loadu_pd(slope + 8 * h), _mm512_loadu_pd(offset + 8 * h)));
+    }
+    return _mm512_insertf32x8(_mm512_castps256_ps512(half[0]), half[1], 1);
+#elif defined(__AVX2__)
+    __m128 half[2];
+    for (int h = 0; h < 2; h++) {
+        const __m256d x = _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_loadu_si32(i + 4 * h)));
+        half[h] = _mm256_cvtpd_ps(_mm256_fmadd_pd(x, _mm256_loadu_pd(slope + 4 * h), _mm256_loadu_pd(offset + 4 * h)));
+    }
+    return _mm256_set_m128(half[1], half[0]);
+#else
+    vec v;
+    for (int k = 0; k < VL; k++)
+        v[k] = (float)(slope[k] * i[k] + offset[k]);
+    return v;
+#endif
+}
+
 INLINE void ivec_to_bytes(uint8_t *p, ivec v)
 {
 #if defined(__AVX512F__)
