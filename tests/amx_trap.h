@@ -30,7 +30,7 @@ static int64_t *trap_register(mcontext_t *m, int number)
 
 /* An instruction with a three-byte VEX prefix, taken apart. */
 typedef struct {
-    int prefix, opcode, mod, reg, rm, vvvv, length; /* prefix 0: none, 2: F3, 3: F2 */
+    int prefix, opcode, mod, reg, rm, vvvv, length; /* prefix 0: none, 1: 66, 2: F3, 3: F2 */
     char *base;                                     /* of the memory operand, and */
     int64_t index;                                  /* the stride behind it */
 } trap_code;
@@ -94,14 +94,14 @@ static bool trap_release(void)
 
 static bool trap_run(const trap_code *c)
 {
-    enum { NONE = 0, F3 = 2, F2 = 3 };
+    enum { NONE = 0, P66 = 1, F3 = 2, F2 = 3 };
     if (c->opcode == 0x49 && c->prefix == NONE)
         return c->mod == 3 ? trap_release() : trap_configure((const uint8_t *)c->base);
     if (!trap_configured)
         return false;
     if (c->opcode == 0x49 && c->prefix == F2)
         twin_zero(&trap_tiles[c->reg]);
-    else if (c->opcode == 0x4B && c->prefix == F2)
+    else if (c->opcode == 0x4B && (c->prefix == F2 || c->prefix == P66)) /* the second: read once */
         twin_load(&trap_tiles[c->reg], c->base, c->index);
     else if (c->opcode == 0x4B && c->prefix == F3)
         twin_store(c->base, c->index, &trap_tiles[c->reg]);

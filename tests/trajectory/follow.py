@@ -4,13 +4,14 @@
 The losses must lie within 1e-4 of PyTorch's float32 losses, relative to them. But training may be chaotic: a unit that
 rounding opens in one run and not in the other is felt by all that follows, and twice as much every update or two. Where
 PyTorch's own float32 and float64 part further than that, which they do in cifar10-cnn, it holds for the first 20
-updates; from there on the bound is 1e-2, where a wrong kernel still shows and equally right ones do not, or 4 x the
-largest distance of PyTorch's own two up to that update, if more. Runs of several ranks (make_ddp.py) are held to 1e-5.
+updates; from there on the bound is 4e-2, or 4 x the largest distance of PyTorch's own two up to that update, if more.
+Equally right kernels - three instruction sets, before and after sums were ordered in another way - ended up to 2e-2
+away, on one of two ways that part about update 50. Runs of several ranks (make_ddp.py) are held to 1e-5.
 Exit code 77 (skipped) without $GRADUS_DATA.
 """
 import json, os, subprocess, sys, tempfile
 
-TOGETHER, CLOSE, PARTED, RANKS_CLOSE = 20, 1e-4, 1e-2, 1e-5
+TOGETHER, CLOSE, PARTED, RANKS_CLOSE = 20, 1e-4, 4e-2, 1e-5
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
