@@ -151,32 +151,44 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *room)
     s->inputs = scratch_take(room, s->many ? 0 : PLACES * s->in_place);
 }
 
-/* Tile i of those held. */
-static void transform_tile(const winograd_sweep *s, int64_t i)
+/* What tile i of those held reads; behind the last of all it is the last. */
+static winograd_window window_of(const winograd_sweep *s, int64_t i)
 {
-    winograd_at at = winograd_tile(&s->tiles, s->first + i);
+    winograd_at at = winograd_tile(&s->tiles, min64(s->first + i, s->tiles.count - 1));
     at.row -= s->pad_top;
     at.col -= s->pad_left;
-    const winograd_window w = winograd_window_of(&s->from, at, ALONG);
-    winograd_inputs(&w, s->depth, s->inputs + i * s->in_pitch, s->in_place);
+    return winograd_window_of(&s->from, at, ALONG);
+}
+
+/* Some of the tiles held. */
+static void transform_tiles(const winograd_sweep *s, span tiles)
+{
+    winograd_window next = window_of(s, tiles.begin);
+    for (int64_t i = tiles.begin; i < tiles.end; i++) {
+        const winograd_window w = next;
+        next = window_of(s, i + 1);
+        winograd_inputs(&w, &next, s->depth, s->inputs + i * s->in_pitch, s->in_place);
+    }
 }
 
 /* Chunk: SHARE tiles of those held. */
 static void transform_chunk(void *arg, int64_t chunk)
 {
     const winograd_sweep *s = arg;
-    for (int64_t i = chunk * SHARE; i < min64(s->held, (chunk + 1) * SHARE); i++)
-        transform_tile(s, i);
+    transform_tiles(s, (span){chunk * SHARE, min64(s->held, (chunk + 1) * SHARE)});
 }
 
 /*
  * products[place][tile][PANEL] of some tiles with a panel of filters at some channels of depth, u[depth][PANEL] for
- * each place, `step` floats apart. They are added to those of the channels before.
+ * each place, `step` floats apart. They are added to those of the channels before. Each place is a chance to ask for
+ * what comes next.
  */
 static void multiply(const winograd_sweep *s, span tiles, int64_t panel, span depth, const float *u, int64_t step,
-                     float *products)
+                     float *products, ahead *next)
 {
+    ahead_begin(next, PLACES);
     for (int64_t place = 0; place < PLACES; place++) {
+        ahead_ask(next);
         const tile t = {.a = s->inputs + place * s->in_place + tiles.begin * s->in_pitch + depth.begin,
                         .a_row = s->in_pitch,
                         .a_step = 1,
@@ -229,7 +241,9 @@ static void run_panel(const winograd_sweep *s, span tiles, int64_t panel)
 {
     float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
     const float *u = s->w + panel * PLACES * s->w_pitch;
-    multiply(s, tiles, panel, (span){0, s->depth}, u, s->w_pitch, products);
+    ahead nothing;
+    ahead_clear(&nothing);
+    multiply(s, tiles, panel, (span){0, s->depth}, u, s->w_pitch, products, &nothing);
     write_panel(s, tiles, panel, products);
 }
 
@@ -249,23 +263,38 @@ static void block_chunk(void *arg, int64_t chunk)
     s.inputs = inputs;
     s.first = chunk * BLOCK;
     s.held = min64(BLOCK, s.tiles.count - s.first);
-    for (int64_t i = 0; i < s.held; i++)
-        transform_tile(&s, i);
+    transform_tiles(&s, (span){0, s.held});
     for (int64_t panel = 0; panel < ceil_div(s.channels, PANEL); panel++)
         run_panel(&s, (span){0, s.held}, panel);
+}
+
+/* Lists what transform_for_y reads of a panel at some channels of depth, or behind the last ones of the next panel. */
+static void list_filters(const winograd_sweep *s, int64_t panel, int64_t first, ahead *next)
+{
+    ahead_clear(next);
+    if (first >= s->depth)
+        panel++, first = 0;
+    const int64_t filters = min64(PANEL, s->channels - panel * PANEL);
+    if (filters > 0)
+        ahead_add(next, s->filters + panel * PANEL * 9 * s->depth + first, 9 * filters,
+                  min64(TRANSFORMED, s->depth - first), s->depth);
 }
 
 /* Chunk: a panel of filters, transformed for the only block of tiles. */
 static void few_chunk(void *arg, int64_t panel)
 {
     const winograd_sweep *s = arg;
+    ahead next;
+    ahead_clear(&next);
     float u[PLACES * FRESH_PLACE] __attribute__((aligned(64)));
     float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
     const span tiles = {0, s->held};
     for (int64_t first = 0; first < s->depth; first += TRANSFORMED) {
         const span depth = {first, min64(s->depth, first + TRANSFORMED)};
         transform_filters(s, panel, depth, u, FRESH_PLACE);
-        multiply(s, tiles, panel, depth, u, FRESH_PLACE, products);
+        if (!s->turned) /* transform_for_dx asks by itself */
+            list_filters(s, panel, depth.end, &next);
+        multiply(s, tiles, panel, depth, u, FRESH_PLACE, products, &next);
     }
     write_panel(s, tiles, panel, products);
 }

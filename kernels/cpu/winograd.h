@@ -39,6 +39,7 @@
 #ifndef GRADUS_CPU_WINOGRAD_H
 #define GRADUS_CPU_WINOGRAD_H
 
+#include "kernels/cpu/ahead.h"
 #include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/winograd_places.h"
 
@@ -139,13 +140,35 @@ INLINE void winograd_input(const float *pixels, int64_t row, int64_t pixel, int6
     }
 }
 
-/* B d B' of the pixels of a window, to v[place][channel]. */
-INLINE void winograd_inputs(const winograd_window *w, int64_t channels, float *v, int64_t step)
+/*
+ * Asks for the cache line that begins at a channel of the next window: of its last SIDE x SIDE pixels, as those before
+ * them were in windows to the left and above. The processor does not foresee them where images come from memory: a tile
+ * jumps from row to row, and from pixel to pixel before it goes along the channels.
+ */
+INLINE void winograd_ask(const winograd_window *next, int64_t side, int64_t c)
+{
+    if (c % LINE != 0)
+        return;
+    const int64_t last = next->first + c + (side - SIDE) * (next->row + next->pixel);
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) {
+            const int64_t at = last + i * next->row + j * next->pixel;
+            prefetch(next->dy + at);
+            if (next->y)
+                prefetch(next->y + at);
+        }
+}
+
+/* B d B' of the pixels of a window, to v[place][channel]; asks for those of the next. */
+INLINE void winograd_inputs(const winograd_window *w, const winograd_window *next, int64_t channels, float *v,
+                            int64_t step)
 {
     float seen[PLACES * VL] __attribute__((aligned(64))) = {0};
     for (int64_t c = 0; c < channels; c += VL) {
         const int64_t width = min64(VL, channels - c);
         const bool direct = winograd_direct(w);
+        winograd_ask(next, ALONG, c);
         if (!direct)
             winograd_gather(w, ALONG, c, width, seen);
         const float *pixels = direct ? w->dy + w->first + c : seen;

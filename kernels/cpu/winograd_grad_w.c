@@ -66,13 +66,17 @@ INLINE void transform_output(const float *dz, int64_t row, int64_t pixel, float 
     vec_store(z + PLACES * step, sum);
 }
 
-/* The same for the vectors of a tile's filters, zeros behind the last filter; z[place][panel][tile][PANEL]. */
-static void transform_outputs(const winograd_grad_w *f, const winograd_window *w, float *z)
+/*
+ * The same for the vectors of a tile's filters, zeros behind the last filter; z[place][panel][tile][PANEL]. Asks for
+ * those of the next.
+ */
+static void transform_outputs(const winograd_grad_w *f, const winograd_window *w, const winograd_window *next, float *z)
 {
     float seen[SIDE * SIDE * VL] __attribute__((aligned(64))) = {0};
     for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
         float *to = z + k / PANEL * f->at_once * PANEL + k % PANEL;
         const int64_t width = max64(0, min64(VL, f->k - k));
+        winograd_ask(next, SIDE, k);
         if (winograd_direct(w) && width == VL) {
             transform_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place);
             continue;
@@ -82,18 +86,29 @@ static void transform_outputs(const winograd_grad_w *f, const winograd_window *w
     }
 }
 
+/* What a tile reads. */
+typedef struct {
+    winograd_window dz, x;
+} tile_reads;
+
+/* Of tile i of those held; behind the last of all it is the last. */
+static tile_reads reads_of(const winograd_grad_w *f, int64_t i)
+{
+    const winograd_at at = winograd_tile(&f->tiles, min64(f->first + i, f->tiles.count - 1));
+    const winograd_at in_x = {at.n, at.row - f->g.pad_top, at.col - f->g.pad_left};
+    return (tile_reads){winograd_window_of(&f->dz, at, SIDE), winograd_window_of(&f->x, in_x, ALONG)};
+}
+
 /* Chunk: SHARE tiles of those held. */
 static void transform_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
+    tile_reads next = reads_of(f, chunk * SHARE);
     for (int64_t i = chunk * SHARE; i < min64(f->held, (chunk + 1) * SHARE); i++) {
-        winograd_at at = winograd_tile(&f->tiles, f->first + i);
-        const winograd_window dz = winograd_window_of(&f->dz, at, SIDE);
-        transform_outputs(f, &dz, f->outputs + i * PANEL);
-        at.row -= f->g.pad_top;
-        at.col -= f->g.pad_left;
-        const winograd_window x = winograd_window_of(&f->x, at, ALONG);
-        winograd_inputs(&x, f->g.c, f->inputs + i * f->in_pitch, f->in_place);
+        const tile_reads now = next;
+        next = reads_of(f, i + 1);
+        transform_outputs(f, &now.dz, &next.dz, f->outputs + i * PANEL);
+        winograd_inputs(&now.x, &next.x, f->g.c, f->inputs + i * f->in_pitch, f->in_place);
     }
 }
 
