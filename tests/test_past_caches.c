@@ -1,7 +1,7 @@
 /*
  * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures as floats
- * and behind their first layer, a convolution by Winograd's algorithm, batch normalisation. Some of the input features,
- * or of the pictures, get the same bits as in a result that is not so large.
+ * and behind their first layer, a convolution by Winograd's algorithm and its filters' gradients, batch normalisation.
+ * Some of the input features, pictures or filters get the same bits as in a result that is not so large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,10 +154,50 @@ static void half_of_the_images_have_the_same_bits(void **state)
     free(x), free(w);
 }
 
+/* Filters of 4608 numbers: 1.2 million of gradients, and some. */
+enum { DEEP = 512, MANY = 256, SOME = 32, SMALL_IMAGES = 2 * 4 * 4 };
+
+/* dw [k,3,3,DEEP] of two images x of 4x4 pixels, for the caller to free. dy [2,4,4,MANY], of which k from first on. */
+static float *filters_of(int threads, int64_t first, int64_t k, const float *x, const float *w, const float *dy)
+{
+    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .threads = threads});
+    gr_tensor *tx = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){2, 4, 4, DEEP});
+    gr_tensor *tw = gr_variable(ctx, 4, (int64_t[]){k, 3, 3, DEEP});
+    gr_tensor *tdy = gr_tensor_new(ctx, GR_F32, 4, (int64_t[]){2, 4, 4, k});
+    float *some = malloc(sizeof(float) * (size_t)(SMALL_IMAGES * k)),
+          *dw = malloc(sizeof(float) * (size_t)(k * 9 * DEEP));
+    for (int64_t i = 0; i < SMALL_IMAGES; i++)
+        memcpy(some + i * k, dy + i * MANY + first, (size_t)k * sizeof *some);
+    assert_true(gr_upload(tx, x) && gr_upload(tw, w) && gr_upload(tdy, some));
+    assert_true(gr_backward_from(gr_conv2d(tx, tw, NULL, &(gr_conv2d_args){.window.padding = GR_SAME}), tdy));
+    assert_true(gr_download(gr_grad(tw), dw));
+    assert_int_equal(gr_close(ctx), 0);
+    free(some);
+    return dw;
+}
+
+static void some_filters_have_the_same_bits(void **state)
+{
+    (void)state;
+    float *x = drawn((int64_t)SMALL_IMAGES * DEEP, 8), *w = drawn((int64_t)MANY * 9 * DEEP, 9);
+    float *dy = drawn((int64_t)SMALL_IMAGES * MANY, 10);
+    for (int threads = 1; threads <= 2; threads++) {
+        float *all = filters_of(threads, 0, MANY, x, w, dy);
+        for (int64_t first = 0; first < MANY; first += MANY - SOME) {
+            float *some = filters_of(1, first, SOME, x, w, dy);
+            assert_memory_equal(some, all + first * 9 * DEEP, sizeof(float) * SOME * 9 * DEEP);
+            free(some);
+        }
+        free(all);
+    }
+    free(x), free(w), free(dy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_few_bytes_give_the_same_bits), cmocka_unit_test(half_of_the_images_have_the_same_bits),
-        cmocka_unit_test(a_part_gives_the_same_bits), cmocka_unit_test(a_picture_gives_the_same_bits)};
+        cmocka_unit_test(a_part_gives_the_same_bits), cmocka_unit_test(a_picture_gives_the_same_bits),
+        cmocka_unit_test(some_filters_have_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

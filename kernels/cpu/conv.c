@@ -77,6 +77,41 @@ void conv_pack_bias(const gr_call *call, float *bias)
         memcpy(bias, gr__f32(call->in[2]), (size_t)k * sizeof *bias);
 }
 
+/* dw[filters][count], r_s_c apart, += turned[filters][count]. */
+static void add_turned(const conv_dw *to, int64_t filters, int64_t count, const float *turned, int64_t pitch, float *dw)
+{
+    for (int64_t i = 0; i < filters; i++)
+        for (int64_t j = 0; j < count; j += VL) {
+            const int64_t width = min64(VL, count - j);
+            float *d = dw + i * to->r_s_c + j;
+            vec_store_n(d, vec_load_n(d, width) + vec_load_n(turned + i * pitch + j, width), width);
+        }
+}
+
+enum {
+    GIVEN = 4 * VL,       /* numbers of a filter that are turned at a time where they are added */
+    GIVEN_PAST = 1 << 20, /* of dW, whose optimizer comes when all other gradients have been written, too */
+};
+
+void conv_give(const conv_dw *to, int64_t panel, int64_t at, int64_t count, const float *sums)
+{
+    const int64_t filters = min64(PANEL, to->k - panel * PANEL);
+    float *dw = to->dw + panel * PANEL * to->r_s_c + at;
+    if (!to->accumulate) {
+        if (to->k * to->r_s_c >= GIVEN_PAST && is_lines(dw, to->r_s_c))
+            transpose_past_caches(sums, PANEL, count, filters, dw, to->r_s_c);
+        else
+            transpose(sums, PANEL, count, filters, dw, to->r_s_c);
+        return;
+    }
+    float turned[PANEL * GIVEN] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < count; i += GIVEN) {
+        const int64_t some = min64(GIVEN, count - i);
+        transpose(sums + i * PANEL, PANEL, some, filters, turned, GIVEN);
+        add_turned(to, filters, some, turned, GIVEN, dw + i);
+    }
+}
+
 void conv_pack(const gr_call *call, float *packed, float *bias)
 {
     const gr_tensor *w = call->in[1];

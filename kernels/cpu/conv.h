@@ -52,4 +52,17 @@ void GR_CPU(conv_pack)(const gr_call *call, float *packed, float *bias);
 void GR_CPU(conv_pack_bias)(const gr_call *call, float *bias);
 #define conv_pack_bias GR_CPU(conv_pack_bias)
 
+/* --- dW ----------------------------------------------------------------------------------------------------------- */
+
+/* Where dW goes. */
+typedef struct {
+    float *dw;        /* [K,R,S,C], or NULL: not wanted */
+    int64_t k, r_s_c; /* filters; R*S*C */
+    bool accumulate;  /* dw += */
+} conv_dw;
+
+/* Numbers [at, at + count) of R*S*C of a panel of filters, from sums[count][PANEL]. */
+void GR_CPU(conv_give)(const conv_dw *to, int64_t panel, int64_t at, int64_t count, const float *sums);
+#define conv_give GR_CPU(conv_give)
+
 #endif

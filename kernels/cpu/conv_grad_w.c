@@ -25,15 +25,16 @@ typedef struct {
     int64_t parts;               /* of the batch */
     int64_t x_strip, dz_strip;   /* floats */
     float *x_strips, *dz_strips; /* [part][panel][..]; where wide, a list of winners in place of dz */
-    float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C] */
+    float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C]; whole: none */
     float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
     const void *x; /* [N,H,W,C]: floats, or with colours halves */
     const conv_dz *dz;
-    float *dw, *db; /* [K,R,S,C], [K]; or NULL */
-    bool accumulate_w, accumulate_b;
-    bool colours, wide; /* from the winners of pooling windows, with three channels or many */
-    bool small, few_products;
+    conv_dw dw;
+    float *db; /* [K] or NULL */
+    bool accumulate_b;
+    bool colours, wide;       /* from the winners of pooling windows, with three channels or many */
+    bool small, few_products; /* whole: each sum runs over the whole batch and becomes dW where it is made */
     small_grad_w groups;      /* of small images */
     winograd_grad_w winograd; /* with few products */
 } grad_w_plan;
@@ -41,13 +42,15 @@ typedef struct {
 static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz *dz, void *base)
 {
     const gr_tensor *w = call->in[1];
+    const bool colours = conv_pooled_colours(g, &dz->pool), wide = conv_pooled_wide(g, dz), pooled = colours || wide;
     grad_w_plan f = {.in = conv_input_of(g, call->in[0]->type),
+                     .colours = colours,
+                     .wide = wide,
                      .k = w->shape[0],
                      .depth = g->r * g->s * g->c,
                      .x = call->in[0]->data,
-                     .dw = gr__f32(call->d_in[1]),
+                     .dw = {gr__f32(call->d_in[1]), w->shape[0], w->count / w->shape[0], call->accumulate >> 1 & 1},
                      .db = gr__f32(call->d_in[2]),
-                     .accumulate_w = call->accumulate >> 1 & 1,
                      .accumulate_b = call->accumulate >> 2 & 1};
     f.panels = ceil_div(f.k, PANEL);
     f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
@@ -55,33 +58,29 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
-    f.colours = conv_pooled_colours(g, &dz->pool);
-    f.wide = conv_pooled_wide(g, dz);
     f.dz_strip = f.rows * g->q * (f.colours ? 0 : f.wide ? 1 : PANEL); /* a winner takes two floats, a window four */
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
-    const bool pooled = f.colours || f.wide;
     f.few_products = !pooled && winograd_grad_w_fits(call, g);
-    f.small = !pooled && !f.few_products && conv_is_small(g, f.k);
-    const bool whole = f.small || f.few_products; /* each sum runs over the whole batch */
+    f.small = !pooled && !f.few_products && conv_small_grad_w_fits(g, f.k);
+    const bool whole = f.small || f.few_products;
     if (whole)
         f.parts = 1;
     scratch s = {.base = base};
     const int64_t chunks = f.parts * f.panels;
     f.x_strips = scratch_take(&s, whole ? 0 : chunks * f.x_strip);
     f.dz_strips = scratch_take(&s, whole ? 0 : chunks * f.dz_strip);
-    f.dw_parts = scratch_take(&s, chunks * f.depth * PANEL);
+    f.dw_parts = scratch_take(&s, whole ? 0 : chunks * f.depth * PANEL);
     f.db_parts = scratch_take(&s, chunks * PANEL);
     if (f.few_products) {
         f.winograd = (winograd_grad_w){.g = *g,
                                        .k = f.k,
                                        .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c},
-                                       .dw = f.dw ? f.dw_parts : NULL,
+                                       .dw = f.dw,
                                        .db = f.db ? f.db_parts : NULL};
         winograd_grad_w_plan(&f.winograd, &s);
     } else if (f.small) {
-        f.groups =
-            (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw ? f.dw_parts : NULL, .db = f.db ? f.db_parts : NULL};
+        f.groups = (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw, .db = f.db ? f.db_parts : NULL};
         small_grad_w_plan(&f.groups, &s);
     }
     f.bytes = s.used;
@@ -118,7 +117,7 @@ static void add_dz(const grad_w_plan *f, const conv_box *box, float *strip, floa
     conv_dz_fill(f->dz, box, dz, PANEL, PANEL);
     if (f->db)
         conv_add_rows(dz, rows * f->in.g.q, db);
-    if (f->dw)
+    if (f->dw.dw)
         add_unit(f, conv_rows(&f->in, f->x, box->n, box->row.begin, rows, strip), dz, rows, dw);
 }
 
@@ -159,13 +158,11 @@ static void add_parts(float *parts, int64_t pitch, int64_t n, int64_t count)
             vec_store(parts + i, vec_load(parts + i) + vec_load(parts + part * pitch + i));
 }
 
-/* d[rows][cols] (+)= from */
-static void give(float *d, int64_t d_pitch, const float *from, int64_t from_pitch, int64_t rows, int64_t cols,
-                 bool accumulate)
+/* d[count] (+)= from */
+static void give(float *d, const float *from, int64_t count, bool accumulate)
 {
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            d[i * d_pitch + j] = (accumulate ? d[i * d_pitch + j] : 0) + from[i * from_pitch + j];
+    for (int64_t i = 0; i < count; i++)
+        d[i] = (accumulate ? d[i] : 0) + from[i];
 }
 
 enum { COMBINE = 4 * VL }; /* rows of dW's R*S*C that a combining chunk takes */
@@ -175,33 +172,35 @@ static void combine_chunk(void *arg, int64_t chunk)
 {
     const grad_w_plan *f = arg;
     const int64_t blocks = ceil_div(f->depth, COMBINE), panel = chunk / blocks, d = chunk % blocks * COMBINE;
-    const int64_t k = panel * PANEL, filters = min64(PANEL, f->k - k), count = min64(COMBINE, f->depth - d);
-    float turned[PANEL * COMBINE] __attribute__((aligned(64)));
-    if (f->dw) {
-        float *sums = f->dw_parts + (panel * f->depth + d) * PANEL;
-        add_parts(sums, f->panels * f->depth * PANEL, f->parts, count * PANEL);
-        transpose(sums, PANEL, count, filters, turned, COMBINE);
-        give(f->dw + k * f->depth + d, f->depth, turned, COMBINE, filters, count, f->accumulate_w);
-    }
-    if (f->db && d == 0) {
-        add_parts(f->db_parts + panel * PANEL, f->panels * PANEL, f->parts, PANEL);
-        give(f->db + k, 0, f->db_parts + panel * PANEL, 0, 1, filters, f->accumulate_b);
-    }
+    const int64_t count = min64(COMBINE, f->depth - d);
+    float *sums = f->dw_parts + (panel * f->depth + d) * PANEL;
+    add_parts(sums, f->panels * f->depth * PANEL, f->parts, count * PANEL);
+    conv_give(&f->dw, panel, d, count, sums);
 }
 
 /* Chunk: one filter, whose sums lie in the order of dW. */
 static void combine_filter(void *arg, int64_t k)
 {
     const grad_w_plan *f = arg;
-    const int64_t part = f->panels * PANEL * f->depth;
-    if (f->dw) {
-        add_parts(f->dw_parts + k * f->depth, part, f->parts, f->depth);
-        give(f->dw + k * f->depth, 0, f->dw_parts + k * f->depth, 0, 1, f->depth, f->accumulate_w);
-    }
-    if (f->db && k % PANEL == 0) {
-        add_parts(f->db_parts + k, f->panels * PANEL, f->parts, PANEL);
-        give(f->db + k, 0, f->db_parts + k, 0, 1, min64(PANEL, f->k - k), f->accumulate_b);
-    }
+    float *sums = f->dw_parts + k * f->depth;
+    add_parts(sums, f->panels * PANEL * f->depth, f->parts, f->depth);
+    give(f->dw.dw + k * f->depth, sums, f->depth, f->dw.accumulate);
+}
+
+static void combine_bias(const grad_w_plan *f)
+{
+    add_parts(f->db_parts, f->panels * PANEL, f->parts, f->panels * PANEL);
+    give(f->db, f->db_parts, f->k, f->accumulate_b);
+}
+
+/* Sums of parts of the batch, and these put together. */
+static void run_parts(const gr_exec *exec, grad_w_plan *f)
+{
+    gr_parallel_for(exec, f->parts * f->panels, sum_chunk, f);
+    if (f->dw.dw && f->wide)
+        gr_parallel_for(exec, f->k, combine_filter, f);
+    else if (f->dw.dw)
+        gr_parallel_for(exec, f->panels * ceil_div(f->depth, COMBINE), combine_chunk, f);
 }
 
 void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
@@ -215,11 +214,9 @@ void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)
         f.groups.dz = *dz;
         small_grad_w_run(call->exec, &f.groups);
     } else
-        gr_parallel_for(call->exec, f.parts * f.panels, sum_chunk, &f);
-    if (f.wide)
-        gr_parallel_for(call->exec, f.k, combine_filter, &f);
-    else
-        gr_parallel_for(call->exec, f.panels * ceil_div(f.depth, COMBINE), combine_chunk, &f);
+        run_parts(call->exec, &f);
+    if (f.db)
+        combine_bias(&f);
 }
 
 size_t conv_grad_w_scratch(const gr_call *call, const gr_geometry *g, const conv_dz *dz)

@@ -9,9 +9,14 @@ enum {
     APART = 16 /* floats between rows of a tile beyond their channels: a power of two would share cache sets */
 };
 
+bool conv_images_are_small(const gr_geometry *g, int64_t k)
+{
+    return g->p * g->q <= FEW_PIXELS && g->h * g->w <= 4 * FEW_PIXELS && min64(g->c, k) >= 32;
+}
+
 bool conv_is_small(const gr_geometry *g, int64_t k)
 {
-    return g->n >= 8 && g->p * g->q <= FEW_PIXELS && g->h * g->w <= 4 * FEW_PIXELS && min64(g->c, k) >= 32;
+    return g->n >= 8 && conv_images_are_small(g, k);
 }
 
 image_groups conv_groups(int64_t n, int64_t floats_of_image)

@@ -10,9 +10,14 @@
 #ifndef GRADUS_CPU_CONV_SMALL_H
 #define GRADUS_CPU_CONV_SMALL_H
 
+#include "kernels/cpu/conv.h"
 #include "kernels/cpu/conv_dz.h"
 
-/* Whether a convolution with k filters is to be computed this way. */
+/* Whether images are so small, and channels and filters so many, that groups of them are worth the copy. */
+bool GR_CPU(conv_images_are_small)(const gr_geometry *g, int64_t k);
+#define conv_images_are_small GR_CPU(conv_images_are_small)
+
+/* Whether a convolution with k filters is to be computed this way: there are images enough for tiles, too. */
 bool GR_CPU(conv_is_small)(const gr_geometry *g, int64_t k);
 #define conv_is_small GR_CPU(conv_is_small)
 
@@ -51,18 +56,24 @@ void GR_CPU(small_sweep_plan)(small_sweep *s, scratch *scratch);
 void GR_CPU(small_sweep_run)(const gr_exec *exec, small_sweep *s);
 #define small_sweep_run GR_CPU(small_sweep_run)
 
-/* dW and db: sums [panel][R*S*C][PANEL] and [panel][PANEL] over the whole batch. dw or db NULL: not wanted. */
+/* Whether dW is: its tiles are channels, whatever the number of images. */
+bool GR_CPU(conv_small_grad_w_fits)(const gr_geometry *g, int64_t k);
+#define conv_small_grad_w_fits GR_CPU(conv_small_grad_w_fits)
+
+/* dW, and sums [panel][PANEL] for db, NULL: not wanted. */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels, parts; /* filters, panels of them, tiles of channels */
+    int64_t k, panels, parts; /* filters, panels of them, shares of the channels */
     image_groups groups;
     const float *x; /* [N,H,W,C] */
     conv_dz dz;
     int64_t row_places;          /* pixels of a row of x as copied */
-    float *x_parts;              /* [group at once][part][row][place][image][TILE_ROWS] */
+    float *x_parts;              /* [group at once][part][row][place][image][channel of the part] */
     float *dz_panels;            /* [group at once][panel][pixel][image][PANEL] */
     int64_t x_floats, dz_floats; /* of one [part] or [panel] */
-    float *dw, *db;
+    float *sums;                 /* [panel][part][R*S][channel][PANEL]; NULL where all groups are at once */
+    conv_dw dw;
+    float *db;
     int64_t first, held;
 } small_grad_w;
 

@@ -4,28 +4,40 @@
  *   dW[k,r,s,c] = sum over the pixels p, q that tap r, s reaches inside the image, and over n
  *
  * For each tap that is one product of matrices, [c x (pixel, image)] times [(pixel, image) x k]. The sum is long
- * although the images are small, so the tile goes to memory seldom. x is copied a tile of channels at a time: what a
- * tile reads lies in one piece that stays in the first-level cache for all taps.
+ * although the images are small, so the tile goes to memory seldom. x is copied some channels at a time: what their
+ * tiles read lies in one piece that stays in the first-level cache for all taps. A cache line of channels, so that what
+ * a tap's sums become of dW are whole lines.
  */
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/tile.h"
 
+enum { PART = 16 /* channels that are copied together */, FEW_IMAGES = 2 /* from which there is something to join */ };
+
+bool conv_small_grad_w_fits(const gr_geometry *g, int64_t k)
+{
+    return g->n >= FEW_IMAGES && conv_images_are_small(g, k);
+}
+
 static span part_channels(const small_grad_w *f, int64_t part)
 {
-    return part_of(f->g.c, part, f->parts);
+    return (span){part * PART, min64(f->g.c, (part + 1) * PART)};
 }
 
 void small_grad_w_plan(small_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->k, PANEL);
-    f->parts = ceil_div(g->c, TILE_ROWS);
+    f->parts = ceil_div(g->c, PART);
     f->row_places = round_up(g->w, g->stride_w);
-    f->groups = conv_groups(g->n, f->parts * TILE_ROWS * g->h * f->row_places + f->panels * PANEL * g->p * g->q);
-    f->x_floats = f->groups.most * g->h * f->row_places * TILE_ROWS;
+    f->groups = conv_groups(g->n, f->parts * PART * g->h * f->row_places + f->panels * PANEL * g->p * g->q);
+    f->x_floats = f->groups.most * g->h * f->row_places * PART;
     f->dz_floats = f->groups.most * g->p * g->q * PANEL;
     f->x_parts = scratch_take(room, f->groups.at_once * f->parts * f->x_floats);
     f->dz_panels = scratch_take(room, f->groups.at_once * f->panels * f->dz_floats);
+    const bool at_once = f->groups.at_once == f->groups.count;
+    f->sums = scratch_take(room, at_once ? 0 : f->panels * f->parts * g->r * g->s * PART * PANEL);
+    if (at_once)
+        f->sums = NULL;
 }
 
 /*
@@ -46,7 +58,7 @@ static void interleave_x(const small_grad_w *f, span images, span channel, float
         const int64_t n = i / g->h, row = i % g->h;
         const float *x = f->x + ((images.begin + n) * g->h + row) * g->w * g->c + channel.begin;
         for (int64_t w = 0; w < g->w; w++) {
-            float *to = dst + ((row * f->row_places + place_of(f, w)) * m + n) * TILE_ROWS;
+            float *to = dst + ((row * f->row_places + place_of(f, w)) * m + n) * PART;
             for (int64_t c = 0; c < width; c += VL)
                 vec_store_n(to + c, vec_load_n(x + w * g->c + c, min64(VL, width - c)), min64(VL, width - c));
         }
@@ -86,10 +98,10 @@ static void add_tap(const small_grad_w *f, int64_t r, int64_t s, const float *x,
     const span p = pixels_reached(r, g->stride_h, g->pad_top, g->p, g->h);
     const span q = pixels_reached(s, g->stride_w, g->pad_left, g->q, g->w);
     const int64_t row = p.begin * g->stride_h + r - g->pad_top, col = q.begin * g->stride_w + s - g->pad_left;
-    const tile t = {.a = x + (row * f->row_places + place_of(f, max64(0, col))) * m * TILE_ROWS,
+    const tile t = {.a = x + (row * f->row_places + place_of(f, max64(0, col))) * m * PART,
                     .a_row = 1,
-                    .a_step = TILE_ROWS,
-                    .a_segment = g->stride_h * f->row_places * m * TILE_ROWS,
+                    .a_step = PART,
+                    .a_segment = g->stride_h * f->row_places * m * PART,
                     .b = dz + (p.begin * g->q + q.begin) * m * PANEL,
                     .b_step = PANEL,
                     .b_segment = g->q * m * PANEL,
@@ -104,24 +116,30 @@ static void add_tap(const small_grad_w *f, int64_t r, int64_t s, const float *x,
         tile_rows(&t, channels);
 }
 
-/* Chunk (panel, part): dW of a panel of filters and a tile of channels. */
+/* One tap of the groups held, of a panel of filters and a part of the channels: sums[PART][PANEL] so far. */
+static void sum_tap(const small_grad_w *f, int64_t panel, int64_t part, int64_t tap, float *sums)
+{
+    const span c = part_channels(f, part);
+    if (f->first == 0)
+        memset(sums, 0, PART * PANEL * sizeof *sums);
+    for (int64_t group = 0; group < f->held; group++) {
+        const span images = part_of(f->groups.n, f->first + group, f->groups.count);
+        add_tap(f, tap / f->g.s, tap % f->g.s, f->x_parts + (group * f->parts + part) * f->x_floats,
+                f->dz_panels + (group * f->panels + panel) * f->dz_floats, images.end - images.begin, c.end - c.begin,
+                sums);
+    }
+    if (f->first + f->held == f->groups.count)
+        conv_give(&f->dw, panel, tap * f->g.c + c.begin, c.end - c.begin, sums);
+}
+
+/* Chunk (panel, part): dW of these. */
 static void sum_taps(const small_grad_w *f, int64_t chunk)
 {
-    const gr_geometry *g = &f->g;
-    const int64_t panel = chunk / f->parts, part = chunk % f->parts;
-    const span c = part_channels(f, part);
-    for (int64_t r = 0; r < g->r; r++)
-        for (int64_t s = 0; s < g->s; s++) {
-            float *sums = f->dw + ((panel * g->r * g->s + r * g->s + s) * g->c + c.begin) * PANEL;
-            if (f->first == 0)
-                memset(sums, 0, (size_t)((c.end - c.begin) * PANEL) * sizeof *sums);
-            for (int64_t group = 0; group < f->held; group++) {
-                const span images = part_of(f->groups.n, f->first + group, f->groups.count);
-                add_tap(f, r, s, f->x_parts + (group * f->parts + part) * f->x_floats,
-                        f->dz_panels + (group * f->panels + panel) * f->dz_floats, images.end - images.begin,
-                        c.end - c.begin, sums);
-            }
-        }
+    float here[PART * PANEL] __attribute__((aligned(64)));
+    const int64_t taps = f->g.r * f->g.s;
+    for (int64_t tap = 0; tap < taps; tap++)
+        sum_tap(f, chunk / f->parts, chunk % f->parts, tap,
+                f->sums ? f->sums + (chunk * taps + tap) * PART * PANEL : here);
 }
 
 /* A panel of db. */
@@ -141,7 +159,7 @@ static void sum_bias(const small_grad_w *f, int64_t panel)
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const small_grad_w *f = arg;
-    const int64_t taps = f->dw ? f->panels * f->parts : 0;
+    const int64_t taps = f->dw.dw ? f->panels * f->parts : 0;
     if (chunk < taps)
         sum_taps(f, chunk);
     else
@@ -153,6 +171,6 @@ void small_grad_w_run(const gr_exec *exec, small_grad_w *f)
     for (f->first = 0; f->first < f->groups.count; f->first += f->groups.at_once) {
         f->held = min64(f->groups.at_once, f->groups.count - f->first);
         gr_parallel_for(exec, f->held * (f->parts + f->panels), interleave_chunk, f);
-        gr_parallel_for(exec, (f->dw ? f->panels * f->parts : 0) + (f->db ? f->panels : 0), sum_chunk, f);
+        gr_parallel_for(exec, (f->dw.dw ? f->panels * f->parts : 0) + (f->db ? f->panels : 0), sum_chunk, f);
     }
 }

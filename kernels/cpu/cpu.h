@@ -61,15 +61,21 @@ INLINE span part_of(int64_t count, int64_t i, int64_t n)
     return (span){count * i / n, count * (i + 1) / n};
 }
 
+/* Whether vectors are whole cache lines of a result whose rows are pitch floats apart, as vec_stream wants them. */
+INLINE bool is_lines(const void *result, int64_t pitch)
+{
+    return VL * sizeof(float) == 64 && pitch % VL == 0 && (uintptr_t)result % 64 == 0;
+}
+
 /*
  * A result of so many floats is no longer in a near cache when it is read. Written line by line past the caches
- * (vec_stream) it costs half of the traffic: no line is read first. pitch: floats that are written side by side.
+ * (vec_stream) it costs half of the traffic: no line is read first.
  */
 enum { PAST_CACHES = 4 << 20 };
 
 INLINE bool goes_past_caches(const void *result, int64_t floats, int64_t pitch)
 {
-    return floats >= PAST_CACHES && VL * sizeof(float) == 64 && pitch % VL == 0 && (uintptr_t)result % 64 == 0;
+    return floats >= PAST_CACHES && is_lines(result, pitch);
 }
 
 /*
@@ -91,6 +97,11 @@ INLINE float *scratch_take(scratch *s, int64_t floats)
 /* dst[j][i] = src[i][j] for i < rows, j < cols; pitches in floats. */
 void GR_CPU(transpose)(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst, int64_t dst_pitch);
 #define transpose GR_CPU(transpose)
+
+/* The same past the caches, where is_lines(dst, dst_pitch). */
+void GR_CPU(transpose_past_caches)(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst,
+                                   int64_t dst_pitch);
+#define transpose_past_caches GR_CPU(transpose_past_caches)
 
 /* dst[i][0..width) = src[i][0..width), zeros up to PANEL; dst has pitch PANEL. */
 INLINE void pack_panel(const float *src, int64_t src_pitch, int64_t rows, int64_t width, float *dst)

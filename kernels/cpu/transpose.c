@@ -5,7 +5,7 @@
  * VL x VL in registers. One round zips row i with row i + VL/2, which moves the top bit of the row number to the bottom
  * of the column number; after log2(VL) rounds the two have changed places.
  */
-INLINE void block(const float *src, int64_t src_pitch, float *dst, int64_t dst_pitch)
+INLINE void block(const float *src, int64_t src_pitch, float *dst, int64_t dst_pitch, const bool stream)
 {
     vec v[VL], w[VL];
     UNROLL
@@ -24,21 +24,36 @@ INLINE void block(const float *src, int64_t src_pitch, float *dst, int64_t dst_p
     }
     UNROLL
     for (int i = 0; i < VL; i++)
-        vec_store(dst + i * dst_pitch, v[i]);
+        if (stream)
+            vec_stream(dst + i * dst_pitch, v[i]);
+        else
+            vec_store(dst + i * dst_pitch, v[i]);
 }
 
-void transpose(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst, int64_t dst_pitch)
+INLINE void blocks(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst, int64_t dst_pitch,
+                   const bool stream)
 {
     for (int64_t i = 0; i < rows; i += VL)
         for (int64_t j = 0; j < cols; j += VL) {
             const float *s = src + i * src_pitch + j;
             float *d = dst + j * dst_pitch + i;
             if (rows - i >= VL && cols - j >= VL) {
-                block(s, src_pitch, d, dst_pitch);
+                block(s, src_pitch, d, dst_pitch, stream);
                 continue;
             }
             for (int64_t u = 0; u < min64(VL, rows - i); u++)
                 for (int64_t v = 0; v < min64(VL, cols - j); v++)
                     d[v * dst_pitch + u] = s[u * src_pitch + v];
         }
+}
+
+void transpose(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst, int64_t dst_pitch)
+{
+    blocks(src, src_pitch, rows, cols, dst, dst_pitch, false);
+}
+
+void transpose_past_caches(const float *src, int64_t src_pitch, int64_t rows, int64_t cols, float *dst,
+                           int64_t dst_pitch)
+{
+    blocks(src, src_pitch, rows, cols, dst, dst_pitch, true);
 }

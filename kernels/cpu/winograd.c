@@ -236,14 +236,31 @@ static void write_panel(const winograd_sweep *s, span tiles, int64_t panel, cons
                        min64(PANEL, s->channels - panel * PANEL), products + (i - tiles.begin) * PANEL);
 }
 
+/*
+ * Lists where results of some tiles go, a run of cache lines of each pixel for all panels that lie in it: lines that were
+ * last used an update ago are read before they are written.
+ */
+static void list_results(const winograd_sweep *s, span tiles, int64_t panel, ahead *next)
+{
+    ahead_clear(next);
+    if (s->stream || s->pooled || panel % (RUN * LINE / PANEL) != 0)
+        return;
+    for (int64_t i = tiles.begin; i < tiles.end; i++) {
+        const winograd_at at = winograd_tile(&s->tiles, s->first + i);
+        for (int64_t row = at.row; row < min64(s->p, at.row + SIDE); row++)
+            ahead_add(next, s->out + ((at.n * s->p + row) * s->q + at.col) * s->channels + panel * PANEL,
+                      min64(SIDE, s->q - at.col), min64(RUN * LINE, s->channels - panel * PANEL), s->channels);
+    }
+}
+
 /* Results of some of the tiles held, a panel of channels, all filters being transformed. */
 static void run_panel(const winograd_sweep *s, span tiles, int64_t panel)
 {
     float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
     const float *u = s->w + panel * PLACES * s->w_pitch;
-    ahead nothing;
-    ahead_clear(&nothing);
-    multiply(s, tiles, panel, (span){0, s->depth}, u, s->w_pitch, products, &nothing);
+    ahead results;
+    list_results(s, tiles, panel, &results);
+    multiply(s, tiles, panel, (span){0, s->depth}, u, s->w_pitch, products, &results);
     write_panel(s, tiles, panel, products);
 }
 

@@ -40,6 +40,7 @@
 #define GRADUS_CPU_WINOGRAD_H
 
 #include "kernels/cpu/ahead.h"
+#include "kernels/cpu/conv.h"
 #include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/winograd_places.h"
 
@@ -219,19 +220,23 @@ void GR_CPU(winograd_filters)(const gr_exec *exec, winograd_sweep *s, const floa
 void GR_CPU(winograd_sweep_run)(const gr_exec *exec, winograd_sweep *s);
 #define winograd_sweep_run GR_CPU(winograd_sweep_run)
 
-/* dW and db: sums [panel][R*S*C][PANEL] and [panel][PANEL] over the whole batch. dw or db NULL: not wanted. */
+/*
+ * dW, and sums [panel][PANEL] for db, NULL: not wanted. Tiles are divided into groups with sums of their own, in the
+ * order of chunks: so each of two processors multiplies what it has transformed, as its neighbour's caches may be far.
+ */
 typedef struct {
     gr_geometry g;
     int64_t k, panels; /* filters, panels of them */
     winograd_tiles tiles;
-    int64_t at_once; /* tiles in scratch */
+    int64_t groups, at_once; /* groups, tiles of each in scratch */
     conv_dz x, dz;
     int64_t in_pitch, in_place, out_place; /* floats from tile to tile, and from place to place */
-    float *inputs;                         /* [place][tile][in_pitch] */
-    float *outputs; /* [place][panel][tile][PANEL]; behind the places the sum of a tile's dz, for db */
-    float *sums;    /* [place][panel][C][PANEL]; none if all tiles are in scratch at once */
-    float *dw, *db;
-    int64_t first, held; /* tiles now in scratch */
+    float *inputs;                         /* [group][place][tile][in_pitch] */
+    float *outputs; /* [group][place][panel][tile][PANEL]; behind the places the sum of a tile's dz, for db */
+    float *sums;    /* [group][place][panel][C][PANEL]; none if all tiles are in scratch at once */
+    conv_dw dw;
+    float *db;
+    int64_t first; /* number within its group of each group's first tile in scratch */
 } winograd_grad_w;
 
 void GR_CPU(winograd_grad_w_plan)(winograd_grad_w *f, scratch *scratch);

@@ -1,9 +1,10 @@
 /*
  * winograd_grad_w.c - dW and db of 3x3 convolutions by F(4x4, 3x3).
  *
- * A share of the tiles at a time is transformed into scratch; then each place's product over these tiles is added to
- * its sums. Every sum is one chunk's, so the order of the additions is that of the tiles. Sums are four times as large
- * as dW: where all tiles are one share, those of some channels become dW while they lie in the second-level cache.
+ * Some tiles of each group at a time are transformed into scratch; then each place's product over these tiles is added
+ * to the group's sums. Every sum is one chunk's, so the order of the additions is that of the tiles. Sums are four times
+ * as large as dW: where all tiles fit, those of some channels become dW while they lie in the second-level cache. dW is
+ * turned from panels to filters on the way out.
  */
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/winograd.h"
@@ -11,9 +12,12 @@
 enum {
     FEW_TILES = 10,   /* below which the bound of dW in winograd.h does not hold: it grows with their root */
     HELD_TILES = 128, /* in scratch: so many that the sums are not read and written too often */
+    GROUPS = 2,       /* of tiles, where there are more, */
+    SUMS = 1 << 20,   /* and no more floats of sums: those of both shall lie in a last-level cache */
     SHARE = 8,        /* tiles that a chunk transforms */
     CHANNELS = 64,    /* of x, whose sums become dW at once */
-    SUMS_PLACE = CHANNELS * PANEL + WINOGRAD_APART /* floats from place to place of these */
+    FINISHED = 16,    /* of these, whose taps lie in the first-level cache */
+    PLACE_FLOATS = CHANNELS * PANEL + WINOGRAD_APART /* floats from place to place of these */
 };
 
 bool winograd_grad_w_fits(const gr_call *call, const gr_geometry *g)
@@ -26,14 +30,26 @@ void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->k, PANEL);
     f->tiles = winograd_tiles_of(g->n, g->p, g->q);
+    const int64_t sums = PLACES * f->panels * g->c * PANEL;
+    f->groups = f->tiles.count > HELD_TILES && sums <= SUMS ? GROUPS : 1;
+    f->at_once = min64(f->tiles.count, HELD_TILES / f->groups);
     f->in_pitch = g->c + WINOGRAD_APART;
-    f->at_once = min64(f->tiles.count, HELD_TILES);
     f->in_place = f->at_once * f->in_pitch + WINOGRAD_APART;
     f->out_place = f->panels * f->at_once * PANEL + WINOGRAD_APART;
-    f->inputs = scratch_take(room, PLACES * f->in_place);
-    f->outputs = scratch_take(room, (PLACES + 1) * f->out_place);
-    f->sums = scratch_take(room, f->tiles.count > f->at_once ? PLACES * f->panels * g->c * PANEL : 0);
+    f->inputs = scratch_take(room, f->groups * PLACES * f->in_place);
+    f->outputs = scratch_take(room, f->groups * (PLACES + 1) * f->out_place);
+    f->sums = scratch_take(room, f->tiles.count > f->at_once ? f->groups * sums : 0);
 }
+
+/* Those of a group's tiles that are in scratch now: none where it has one less than the other. */
+static span held(const winograd_grad_w *f, int64_t group)
+{
+    const span tiles = part_of(f->tiles.count, group, f->groups);
+    const int64_t begin = min64(tiles.end, tiles.begin + f->first);
+    return (span){begin, min64(tiles.end, begin + f->at_once)};
+}
+
+/* --- dz and x ----------------------------------------------------------------------------------------------------- */
 
 /*
  * A' dz A of a tile's pixels dz[4][4], at distances of row and pixel floats, and behind its places their sum; z[place]
@@ -91,36 +107,43 @@ typedef struct {
     winograd_window dz, x;
 } tile_reads;
 
-/* Of tile i of those held; behind the last of all it is the last. */
+/* Behind the last tile it is the last. */
 static tile_reads reads_of(const winograd_grad_w *f, int64_t i)
 {
-    const winograd_at at = winograd_tile(&f->tiles, min64(f->first + i, f->tiles.count - 1));
+    const winograd_at at = winograd_tile(&f->tiles, min64(i, f->tiles.count - 1));
     const winograd_at in_x = {at.n, at.row - f->g.pad_top, at.col - f->g.pad_left};
     return (tile_reads){winograd_window_of(&f->dz, at, SIDE), winograd_window_of(&f->x, in_x, ALONG)};
 }
 
-/* Chunk: SHARE tiles of those held. */
+/* Chunk (group, SHARE of its tiles held). */
 static void transform_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    tile_reads next = reads_of(f, chunk * SHARE);
-    for (int64_t i = chunk * SHARE; i < min64(f->held, (chunk + 1) * SHARE); i++) {
+    const int64_t shares = ceil_div(f->at_once, SHARE), group = chunk / shares, first = chunk % shares * SHARE;
+    const span tiles = held(f, group);
+    float *inputs = f->inputs + group * PLACES * f->in_place,
+          *outputs = f->outputs + group * (PLACES + 1) * f->out_place;
+    tile_reads next = reads_of(f, tiles.begin + first);
+    for (int64_t i = first; i < min64(tiles.end - tiles.begin, first + SHARE); i++) {
         const tile_reads now = next;
-        next = reads_of(f, i + 1);
-        transform_outputs(f, &now.dz, &next.dz, f->outputs + i * PANEL);
-        winograd_inputs(&now.x, &next.x, f->g.c, f->inputs + i * f->in_pitch, f->in_place);
+        next = reads_of(f, tiles.begin + i + 1);
+        transform_outputs(f, &now.dz, &next.dz, outputs + i * PANEL);
+        winograd_inputs(&now.x, &next.x, f->g.c, inputs + i * f->in_pitch, f->in_place);
     }
 }
 
-/* sums[channels][PANEL] (+)= the held tiles' products at a place with a panel of filters. */
-static void sum_place(const winograd_grad_w *f, int64_t place, int64_t panel, span channels, float *sums)
+/* --- sums --------------------------------------------------------------------------------------------------------- */
+
+/* sums[channels][PANEL] (+)= the products of a group's tiles held at a place with a panel of filters. */
+static void sum_place(const winograd_grad_w *f, int64_t group, int64_t place, int64_t panel, span channels, float *sums)
 {
-    const tile t = {.a = f->inputs + place * f->in_place + channels.begin,
+    const span tiles = held(f, group);
+    const tile t = {.a = f->inputs + (group * PLACES + place) * f->in_place + channels.begin,
                     .a_row = 1,
                     .a_step = f->in_pitch,
-                    .b = f->outputs + place * f->out_place + panel * f->at_once * PANEL,
+                    .b = f->outputs + (group * (PLACES + 1) + place) * f->out_place + panel * f->at_once * PANEL,
                     .b_step = PANEL,
-                    .depth = f->held,
+                    .depth = tiles.end - tiles.begin,
                     .segments = 1,
                     .c = sums,
                     .c_row = PANEL,
@@ -130,11 +153,12 @@ static void sum_place(const winograd_grad_w *f, int64_t place, int64_t panel, sp
     tile_rows(&t, channels.end - channels.begin);
 }
 
-/* Chunk (place, panel): its sums over the tiles so far. */
+/* Chunk (group, place, panel): its sums over the tiles so far. */
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    sum_place(f, chunk / f->panels, chunk % f->panels, (span){0, f->g.c}, f->sums + chunk * f->g.c * PANEL);
+    const int64_t group = chunk / f->panels / PLACES, place = chunk / f->panels % PLACES;
+    sum_place(f, group, place, chunk % f->panels, (span){0, f->g.c}, f->sums + chunk * f->g.c * PANEL);
 }
 
 /* Chunk: panel of db. The sum of a tile's dz stands behind the places. */
@@ -144,8 +168,14 @@ static void bias_chunk(void *arg, int64_t panel)
     float *sums = f->db + panel * PANEL;
     if (f->first == 0)
         memset(sums, 0, PANEL * sizeof *sums);
-    conv_add_rows(f->outputs + PLACES * f->out_place + panel * f->at_once * PANEL, f->held, sums);
+    for (int64_t group = 0; group < f->groups; group++) {
+        const span tiles = held(f, group);
+        const float *z = f->outputs + (group * (PLACES + 1) + PLACES) * f->out_place;
+        conv_add_rows(z + panel * f->at_once * PANEL, tiles.end - tiles.begin, sums);
+    }
 }
+
+/* --- dW ----------------------------------------------------------------------------------------------------------- */
 
 /* G' m G for one channel of a panel of filters: sums[place] every `place` floats, dw[tap] every `step` floats. */
 INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t step)
@@ -172,47 +202,57 @@ INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t 
     }
 }
 
-/* The nine taps of a panel of filters at channel c of x, from their sums. */
-static void finish(const winograd_grad_w *f, int64_t panel, int64_t c, const float *sums, int64_t place)
+/* dW of a panel of filters at up to FINISHED channels of x, from their sums[place][channel][PANEL]. */
+static void finish(const winograd_grad_w *f, int64_t panel, span channels, const float *sums, int64_t place)
 {
-    for (int64_t k = 0; k < PANEL; k += VL)
-        transform_sums(sums + k, place, f->dw + (panel * 9 * f->g.c + c) * PANEL + k, f->g.c * PANEL);
+    float taps[9][FINISHED][PANEL] __attribute__((aligned(64)));
+    const int64_t count = channels.end - channels.begin;
+    for (int64_t i = 0; i < count * PANEL; i += VL)
+        transform_sums(sums + i, place, taps[0][0] + i, FINISHED * PANEL);
+    for (int64_t tap = 0; tap < 9; tap++)
+        conv_give(&f->dw, panel, tap * f->g.c + channels.begin, count, taps[tap][0]);
 }
 
-/* Chunk (panel, channel of x). */
+/* Chunk (panel, FINISHED channels of x): the groups' sums together. */
 static void finish_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    const int64_t C = f->g.c;
-    finish(f, chunk / C, chunk % C, f->sums + chunk * PANEL, f->panels * C * PANEL);
+    float total[PLACES][FINISHED * PANEL] __attribute__((aligned(64)));
+    const int64_t C = f->g.c, blocks = ceil_div(C, FINISHED), panel = chunk / blocks, c = chunk % blocks * FINISHED;
+    const int64_t place = f->panels * C * PANEL, count = min64(FINISHED, C - c);
+    for (int64_t i = 0; i < PLACES; i++) {
+        const float *first = f->sums + i * place + (panel * C + c) * PANEL, *second = first + PLACES * place;
+        for (int64_t j = 0; j < count * PANEL; j += VL)
+            vec_store(total[i] + j, vec_load(first + j) + (f->groups == 2 ? vec_load(second + j) : (vec){0}));
+    }
+    finish(f, panel, (span){c, c + count}, total[0], FINISHED * PANEL);
 }
 
-/* Chunk (panel, CHANNELS of x): its part of dW from all tiles. */
+/* Chunk (panel, CHANNELS of x): its part of dW, all tiles being held. */
 static void whole_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    float sums[PLACES * SUMS_PLACE] __attribute__((aligned(64)));
+    float sums[PLACES * PLACE_FLOATS] __attribute__((aligned(64)));
     const int64_t blocks = ceil_div(f->g.c, CHANNELS), panel = chunk / blocks, first = chunk % blocks * CHANNELS;
     const span channels = {first, min64(f->g.c, first + CHANNELS)};
     for (int64_t place = 0; place < PLACES; place++)
-        sum_place(f, place, panel, channels, sums + place * SUMS_PLACE);
-    for (int64_t c = channels.begin; c < channels.end; c++)
-        finish(f, panel, c, sums + (c - first) * PANEL, SUMS_PLACE);
+        sum_place(f, 0, place, panel, channels, sums + place * PLACE_FLOATS);
+    for (int64_t c = first; c < channels.end; c += FINISHED)
+        finish(f, panel, (span){c, min64(channels.end, c + FINISHED)}, sums + (c - first) * PANEL, PLACE_FLOATS);
 }
 
 void winograd_grad_w_run(const gr_exec *exec, winograd_grad_w *f)
 {
-    const bool at_once = f->tiles.count == f->at_once;
-    for (f->first = 0; f->first < f->tiles.count; f->first += f->at_once) {
-        f->held = min64(f->at_once, f->tiles.count - f->first);
-        gr_parallel_for(exec, ceil_div(f->held, SHARE), transform_chunk, f);
-        if (f->dw && at_once)
+    const bool all = f->tiles.count == f->at_once;
+    for (f->first = 0; f->first < ceil_div(f->tiles.count, f->groups); f->first += f->at_once) {
+        gr_parallel_for(exec, f->groups * ceil_div(f->at_once, SHARE), transform_chunk, f);
+        if (f->dw.dw && all)
             gr_parallel_for(exec, f->panels * ceil_div(f->g.c, CHANNELS), whole_chunk, f);
-        else if (f->dw)
-            gr_parallel_for(exec, PLACES * f->panels, sum_chunk, f);
+        else if (f->dw.dw)
+            gr_parallel_for(exec, f->groups * PLACES * f->panels, sum_chunk, f);
         if (f->db)
             gr_parallel_for(exec, f->panels, bias_chunk, f);
     }
-    if (f->dw && !at_once)
-        gr_parallel_for(exec, f->panels * f->g.c, finish_chunk, f);
+    if (f->dw.dw && !all)
+        gr_parallel_for(exec, f->panels * ceil_div(f->g.c, FINISHED), finish_chunk, f);
 }
