@@ -237,8 +237,8 @@ static void write_panel(const winograd_sweep *s, span tiles, int64_t panel, cons
 }
 
 /*
- * Lists where results of some tiles go, a run of cache lines of each pixel for all panels that lie in it: lines that were
- * last used an update ago are read before they are written.
+ * Lists where results of some tiles go, a run of cache lines of each pixel for all panels that lie in it: lines that
+ * were last used an update ago are read before they are written.
  */
 static void list_results(const winograd_sweep *s, span tiles, int64_t panel, ahead *next)
 {

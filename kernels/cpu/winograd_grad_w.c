@@ -2,9 +2,9 @@
  * winograd_grad_w.c - dW and db of 3x3 convolutions by F(4x4, 3x3).
  *
  * Some tiles of each group at a time are transformed into scratch; then each place's product over these tiles is added
- * to the group's sums. Every sum is one chunk's, so the order of the additions is that of the tiles. Sums are four times
- * as large as dW: where all tiles fit, those of some channels become dW while they lie in the second-level cache. dW is
- * turned from panels to filters on the way out.
+ * to the group's sums. Every sum is one chunk's, so the order of the additions is that of the tiles. Sums are four
+ * times as large as dW: where all tiles fit, those of some channels become dW while they lie in the second-level cache.
+ * dW is turned from panels to filters on the way out.
  */
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/winograd.h"
