@@ -16,7 +16,7 @@
 
 enum {
     ROW_TAPS = POOL_TAPS * COLOURS,
-    AHEAD = 16 /* windows from the one at work to the one asked for: dY comes from memory */
+    AHEAD = 32 /* windows from the one at work to the one asked for: dY comes from memory */
 };
 
 /*
