@@ -31,6 +31,7 @@ struct gr_device {
     const gr_probes *probes;
     struct gr_pool *pool; /* NULL unless a CPU device */
     void *queue;          /* NULL unless a GPU device */
+    unsigned *arrivals;   /* gr_exec.arrivals, its own: its kernels have one stream and so take turns with them */
     bool on_host;         /* its memory is the host's: a tensor may be filled in place */
     bool reads_host;      /* its kernels may read any memory of the host's */
     bool without_bf16;    /* it cannot multiply bf16 */

@@ -146,6 +146,7 @@ bool gr__run_plain(gr_context *ctx, const gr_op *op, gr_call *call, gr_pass pass
     const gr_kernel *kernel = &ctx->device->kernels[op->id];
     gr_exec exec = {.pool = ctx->device->pool,
                     .queue = ctx->device->queue,
+                    .arrivals = ctx->device->arrivals,
                     .state = ctx->device_state,
                     .tf32 = ctx->options.precision == GR_PRECISION_TF32,
                     .pieces = pieces_of(ctx->options.precision),

@@ -13,12 +13,14 @@
 struct gr_pool;
 
 enum { GR_MAX_IN = 8, GR_MAX_OUT = 3, GR_MAX_ARGS = 128 /* bytes of an option struct */ };
+enum { GR_ARRIVALS = 1024 };
 
 /* What a kernel may use beside its tensors. */
 typedef struct gr_exec {
     struct gr_pool *pool; /* threads of a CPU device, for gr_parallel_for */
     void *queue;          /* stream of a GPU device */
     void *scratch;        /* as many bytes as the kernel's scratch function asked for, 256-byte aligned, garbage */
+    unsigned *arrivals;   /* of a GPU: GR_ARRIVALS words, 0 between kernels, with which blocks of one are counted */
     const gr_step_state *state; /* on the device */
     bool tf32;                  /* products of floats round their factors to tf32; the device has gr_device.tf32 */
     int pieces;                 /* or split them into so many of bf16; 0: they do not. It has gr_device.pieces */

@@ -12,8 +12,9 @@
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each
  *                                                                 remainder of h and v by the stride: conv_phase.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
- * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split (always
- *           in dW, but for tiny images), one or more threads for four results add the splits. db: column_sums.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; if k was split (always in dW,
+ *           but for tiny images), the last block of each tile adds the splits where they are few, else a second launch
+ *           does, with one or more threads for four results. db: column_sums.cuh.
  *           With the ReLU epilogue dz is made first: gate.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.

@@ -10,8 +10,8 @@
  *           dW       m = i,  n = j,  k = n:  a = x by depth,   b = dz by depth
  *           No matrix is transposed in memory. With the ReLU epilogue dz is made first: gate.cuh.
  *           dX and dW of few samples are one sweep over w instead: dense_sweep.cuh; not dX alone on tensor cores.
- * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; then, if k was split, one or
- *           more threads for four results add the splits. db: column_sums.cuh.
+ * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; if k was split, the last block
+ *           of each tile adds the splits where they are few, else a second launch does. db: column_sums.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a

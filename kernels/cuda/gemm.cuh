@@ -1,10 +1,11 @@
 /*
  * gemm.cuh - c[m,n] = sum_k a(m,k) b(k,n): tiles, splits of k, and what becomes of the sums.
  *
- *   gemm       block (split, row tile, column tile); those go fastest of which there are fewer, so that blocks side by
- *              side share a tile of the larger operand, which is read once; writes results or, where k is split,
- *              partials
- *   gemm_join  thread (quad of results, share of the splits): adds each share in order, then the shares in order
+ *   gemm_blocks  block (split, row tile, column tile); those go fastest of which there are fewer, so that blocks side
+ *                by side share a tile of the larger operand, which is read once; writes results or, where k is split,
+ *                partials, which the last block of a tile to come adds in order where joins_itself says so
+ *   gemm_join    else; thread (quad of results, share of the splits): adds each share in order, then the shares in
+ *                order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with
  *   recall(&d, spot)               what it must read where these go to, of any type
@@ -14,6 +15,7 @@
 #ifndef GRADUS_GEMM_CUH
 #define GRADUS_GEMM_CUH
 
+#include "kernels/cuda/arrival.cuh"
 #include "kernels/cuda/gemm_plan.cuh"
 #include "kernels/cuda/result.cuh"
 
@@ -74,10 +76,58 @@ GR_DEVICE void tile_finish(const TO *to, const quad *sum, int64_t m, int64_t n, 
     }
 }
 
-/* partial[splits][m][pitch], where there are splits */
+/*
+ * sum = the tile's of partial[splits][m][pitch], in the order of the splits, so many quads at a time. For one that is
+ * no result the tile's first is read: others' may still be written.
+ */
+template <class TILE>
+GR_DEVICE void tile_join(quad *sum, const float *partial, int64_t m, int64_t n, const gemm_plan *p)
+{
+    const int together = QUADS_TOGETHER<TILE>;
+#pragma unroll
+    for (int first = 0; first < TILE::QUADS; first += together) {
+        unsigned from[together];
+#pragma unroll
+        for (int i = 0; i < together; i++) {
+            const spot at = tile_spot<TILE>(p, m, n, first + i, false);
+            from[i] = (unsigned)(spot_exists(p, &at) ? at.row * p->pitch + at.column : m * p->pitch + n);
+            sum[first + i] = (quad){{0, 0, 0, 0}};
+        }
+#pragma unroll 1
+        for (int split = 0; split < (int)p->splits; split++)
+#pragma unroll
+            for (int i = 0; i < together; i++) {
+                const quad v = quad_inside(partial + split * p->m * p->pitch + from[i], QUAD, true);
+#pragma unroll
+                for (int j = 0; j < QUAD; j++)
+                    sum[first + i].at[j] += v.at[j];
+            }
+    }
+}
+
+/*
+ * Whether sum is that of the whole depth. Where k is split it is left in partial, unless this is the last block of its
+ * tile to come and has to add those of all. arrivals: see gemm_blocks.
+ */
+template <class TILE>
+GR_DEVICE bool tile_complete(quad *sum, float *partial, unsigned *arrivals, int64_t split, int64_t m, int64_t n,
+                             const gemm_plan *p)
+{
+    if (p->splits == 1)
+        return true;
+    tile_partial<TILE>(partial + split * p->m * p->pitch, sum, m, n, p);
+    /* The tile's number is found again: kept for so long, it would cost a register of the product. */
+    const unsigned tile = blockIdx.x % (unsigned)(p->tiles_m * p->tiles_n);
+    if (!arrivals || !last_to_come(arrivals + tile, (unsigned)p->splits))
+        return false;
+    tile_join<TILE>(sum, partial, m, n, p);
+    return true;
+}
+
+/* partial[splits][m][pitch], where there are splits; arrivals[tiles], where their last blocks add them, else NULL */
 template <class TILE, class A, class B, class TO>
 static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
-    gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial)
+    gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial, unsigned *arrivals)
 {
     const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
     const bool down = p.tiles_m < p.tiles_n;
@@ -87,9 +137,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     const bool whole = COPIED<A> || COPIED<B> || p.pitch == p.n;
     quad sum[TILE::QUADS];
     tile_product(TILE(), sum, &a, &b, m, n, first, end);
-    if (p.splits > 1)
-        tile_partial<TILE>(partial + split * p.m * p.pitch, sum, m, n, &p);
-    else
+    if (tile_complete<TILE>(sum, partial, arrivals, split, m, n, &p))
         tile_finish<TILE>(&to, sum, m, n, &p, whole);
 }
 
@@ -143,12 +191,13 @@ template <class TILE, class A, class B, class TO>
 static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
+    const bool itself = joins_itself<TILE>(exec, &p);
     const size_t bytes = dynamic_shared<A, B>(TILE());
     if (bytes > 0)
         GR_ALLOW_SHARED((gemm_blocks<TILE, A, B, TO>), bytes);
     GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, bytes, exec->queue, a, b, to, p,
-              (float *)exec->scratch);
-    if (p.splits == 1)
+              (float *)exec->scratch, itself ? exec->arrivals : NULL);
+    if (p.splits == 1 || itself)
         return;
     const int shares = join_shares(p.splits);
     GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_THREADS / shares * QUAD), JOIN_THREADS, 0,

@@ -6,6 +6,9 @@
  * A block makes a tile. Where the tiles alone are too few to fill a GPU (16 samples times 320,000 features: 4 tiles), k
  * is split: each split leaves a partial product in scratch, and a second stage adds them in the order of the splits. Of
  * all tiles and splits, those are taken by which the busiest multiprocessor has least to do.
+ *
+ * The second stage is the last block of each tile where it reads few enough partial products, else a launch of its own,
+ * which has the whole GPU read them.
  */
 #ifndef GRADUS_GEMM_PLAN_CUH
 #define GRADUS_GEMM_PLAN_CUH
@@ -22,6 +25,15 @@ enum {
     IDLE = 128,      /* threads without which a multiprocessor takes the same time: others hide a step's latency */
     MOST_ROUNDS = 4  /* blocks for each multiprocessor, up to which splits are tried */
 };
+
+/*
+ * What a launch costs, 1.4 us by itself and a pause before it (docs/bounds.md), spent on partial products instead:
+ * bytes that a multiprocessor reads of L2 at 64 a cycle; and the turns of a thread, which has so many quads on their
+ * way at once, each as long as the way to L2 and back. Either leaves room for two fences and a count.
+ */
+enum { JOINED_BYTES = 128 << 10, ON_THEIR_WAY = 8, JOINED_TURNS = 8 };
+
+template <class TILE> constexpr int QUADS_TOGETHER = TILE::QUADS < ON_THEIR_WAY ? TILE::QUADS : ON_THEIR_WAY;
 
 /* The tiles for operands of an element, and what a product costs in them beside each other; loose: see gemm_loose. */
 typedef enum { SMALL, SQUARE, WIDE, TALL } tile_shape;
@@ -63,6 +75,14 @@ template <class TILE> static inline void cut_tiles(gemm_plan *p)
 {
     p->tiles_m = divide_up(p->m, TILE::M);
     p->tiles_n = divide_up(p->n, TILE::N);
+}
+
+/* Whether the last block of a tile adds the splits. */
+template <class TILE> static inline bool joins_itself(const gr_exec *exec, const gemm_plan *p)
+{
+    const int64_t tiles = p->tiles_m * p->tiles_n, busiest = divide_up(tiles, exec->multiprocessors) * p->splits;
+    return p->splits > 1 && tiles <= GR_ARRIVALS && TILE::QUADS / QUADS_TOGETHER<TILE> * p->splits <= JOINED_TURNS &&
+           busiest * TILE::M * TILE::N * (int64_t)sizeof(float) <= JOINED_BYTES;
 }
 
 /* A plan, and how long the busiest of so many multiprocessors works by it, in units of no meaning. */

@@ -10,8 +10,8 @@
  *   - No return before a barrier: guard the work, not the thread. No barrier and no full-mask shuffle in a divergent
  *     branch.
  *   - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep.
- *   - No float atomics, no spinning (but gr_mbarrier_wait), no dependence between the blocks of a launch: the same bits
- *     every time.
+ *   - No float atomics, no spinning (but gr_mbarrier_wait), no dependence between the blocks of a launch, but that the
+ *     last one to come finds what all have left (arrival.cuh): the same bits every time.
  *   - Offsets are int64_t; a grid's x goes to 2^31-1, y and z only to 65535.
  *   - float4 and uint4 only where the address is known to be a multiple of 16.
  */

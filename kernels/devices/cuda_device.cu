@@ -208,6 +208,7 @@ static void cuda_close(gr_device *d)
     cuda_enter(d);
     cudaStreamSynchronize((cudaStream_t)s->copies);
     cudaStreamSynchronize((cudaStream_t)s->compute);
+    cudaFree(d->arrivals);
     gr__staging_close(s);
     gr__stopwatch_close(d->stopwatch);
     cudaStreamDestroy((cudaStream_t)s->copies);
@@ -334,7 +335,14 @@ static bool set_up(cuda_device *cuda, int number, const char **why)
         error = cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&cuda->device.arrivals, GR_ARRIVALS * sizeof(unsigned));
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(cuda->device.arrivals, 0, GR_ARRIVALS * sizeof(unsigned), compute);
     if (error != cudaSuccess) {
+        cudaFree(cuda->device.arrivals);
+        if (copies)
+            cudaStreamDestroy(copies);
         if (compute)
             cudaStreamDestroy(compute);
         *why = cudaGetErrorString(error);

@@ -199,6 +199,7 @@ static void simt_close(gr_device *d)
     gr__simt_wait_for_all();
     gr__staging_close(s);
     gr__stopwatch_close(d->stopwatch);
+    gr__simt_free(d->arrivals);
     gr__simt_stream_close(s->copies);
     gr__simt_stream_close(s->compute);
     gr__simt_clear_fault();
@@ -217,6 +218,7 @@ gr_device *gr__simt_device(const char **why)
                      .real = GR_F32,
                      .tf32 = true,
                      .multiprocessors = asked.multiprocessors,
+                     .arrivals = gr__simt_alloc(GR_ARRIVALS * sizeof(unsigned)),
                      .wgmma = asked.tensor_cores == 90,
                      .cast = &gr__ops[GR_OP_cast],
                      .kernels = gr__simt_kernels,
@@ -244,9 +246,9 @@ gr_device *gr__simt_device(const char **why)
         d->count_begin = simt_count_begin;
         d->count_end = simt_count_end;
     }
-    if (simt->staging.compute && simt->staging.copies)
+    if (simt->staging.compute && simt->staging.copies && d->arrivals)
         return d;
-    *why = "the emulator has no streams left: 63 at most, two to a context";
+    *why = d->arrivals ? "the emulator has no streams left: 63 at most, two to a context" : "out of memory";
     simt_close(d);
     return NULL;
 }

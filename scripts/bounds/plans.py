@@ -4,7 +4,7 @@ import dataclasses
 import re
 import struct
 
-PLAN, PARTIAL = 72, 8  # bytes of the last two parameters of gemm_blocks: a gemm_plan and an address
+PLAN, ADDRESSES = 72, 16  # bytes of the last three parameters of gemm_blocks: a gemm_plan and two addresses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Product:
 def of(launch):
     """The product that a launch of gemm_blocks makes."""
     tile = re.search(r"(\d+), (\d+), ", launch.kernel)
-    m, n, k, tiles_m, tiles_n, splits = struct.unpack_from("<6q", launch.parameters, len(launch.parameters) - PARTIAL
+    m, n, k, tiles_m, tiles_n, splits = struct.unpack_from("<6q", launch.parameters, len(launch.parameters) - ADDRESSES
                                                            - PLAN)
     operands = re.findall(r"\w+_by_\w+", launch.kernel.split(">(")[0])
     return Product(" ".join(operands), (int(tile[1]), int(tile[2])), m, n, k, tiles_m * tiles_n, splits, launch.grid[0])

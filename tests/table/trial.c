@@ -291,6 +291,9 @@ static const char *misdeed(trial *t, gr_pass pass)
         snprintf(text, sizeof text, "%s %s[%d]", spill ? "wrote outside" : "changed", groups[group], i - first[group]);
         return text;
     }
+    for (int i = 0; i < GR_ARRIVALS; i++)
+        if (t->arrivals[i])
+            return "left arrivals counted";
     return NULL;
 }
 
@@ -308,6 +311,7 @@ static const char *run_there(trial *t, gr_kernel_fn pass, unsigned char *scratch
     }
     t->exec.scratch = bytes ? (char *)mirror_block(&m, scratch, whole_size(bytes)) + GUARD : NULL;
     t->exec.state = mirror_state(&m, &t->state);
+    t->exec.arrivals = mirror_block(&m, t->arrivals, sizeof t->arrivals);
     t->exec.queue = t->device->queue;
     if (m.good)
         pass(&t->call);
@@ -325,6 +329,7 @@ static void register_buffers(const trial *t, const void *scratch, size_t bytes)
     if (bytes)
         gr__simt_register(scratch, bytes);
     gr__simt_register(&t->state, sizeof t->state);
+    gr__simt_register(t->arrivals, sizeof t->arrivals);
     gr__simt_set_strict(true);
 }
 
@@ -335,6 +340,7 @@ static void forget_buffers(const trial *t, const void *scratch)
             gr__simt_forget(t->buffers[i].t.data);
     gr__simt_forget(scratch);
     gr__simt_forget(&t->state);
+    gr__simt_forget(t->arrivals);
     gr__simt_set_strict(false);
 }
 
@@ -358,6 +364,7 @@ const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr
     t->exec.pool = pool;
     t->exec.scratch = bytes ? scratch + GUARD : NULL;
     t->exec.state = &t->state;
+    t->exec.arrivals = t->arrivals;
     const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
     const char *wrong = NULL;
     if (t->device)

@@ -19,6 +19,7 @@ typedef struct {
     bool tf32;         /* products of floats are to multiply tf32 factors */
     int pieces;        /* or so many pieces of bf16; 0: neither */
     bool emulated;     /* the emulator is to know these buffers, and no other memory, while a kernel runs */
+    unsigned arrivals[GR_ARRIVALS]; /* the kernel's to count with; 0 before a run and afterwards */
     struct {
         gr_tensor t;
         unsigned char *block;  /* guard, data, guard */
