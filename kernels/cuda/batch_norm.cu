@@ -12,28 +12,28 @@
  *   tracked_mean[c] += momentum (m[c] - tracked_mean[c])           where m and v are of k values,
  *   tracked_var[c] += momentum (v[c] k/(k-1) - tracked_var[c])     unless the update is skipped
  *
- * Launch    three each way; the first and the third by blocks of 256 threads as columns.cuh lays them over x[n,C]: at
- *           most 256 in the first, whatever the GPU, so that sums are the same on all, and two for each multiprocessor
- *           in the third, which so has them all at once; every thread has as many rows as the others. A thread brings
- *           16 bytes of a row, and of each tensor 4 rows (the means 8) before it needs the first: 32 KiB under way to
- *           a multiprocessor.
- *             1  a chunk of rows: mean and squared deviations, or the two sums of backward, per channel into scratch
- *             2  eight channels to a block: the chunks put together, each thread its own at once
- *             3  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
+ * Launch    two each way, by blocks of 256 threads as columns.cuh lays them over x[n,C]: at most 256 in the first,
+ *           whatever the GPU, so that sums are the same on all, and two for each multiprocessor in the second, which so
+ *           has them all at once; every thread has as many rows as the others. A thread brings 16 bytes of a row, and
+ *           of each tensor 4 rows (the means 8) before it needs the first: 32 KiB under way to a multiprocessor.
+ *             1  a chunk of rows of 32 channels: mean and squared deviations, or the two sums of backward, per channel
+ *                into scratch; the last block of these channels to come puts the chunks together
+ *             2  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
  *                the last of which the first launch has left in the cache; those with the first rows of y also move
  *                what is tracked
- *           With m and v given, forward is the third alone, and backward too where no dgamma or dbeta is wanted.
+ *           With m and v given, forward is the second alone, and backward too where no dgamma or dbeta is wanted.
  * Order     in a thread row by row (of means 8 rows at a time), then the block's rows in at most 16 parts; the chunks
- *           in 32, these four by four, and the eight that come out. Means and deviations are joined as moments.cuh does
- *           it: one reading of x, and no difference of large sums.
- * Shared    24 KiB for moments, 16 for sums.
+ *           in 8 shares, then these. Means and deviations are joined as moments.cuh does it: one reading of x, and no
+ *           difference of large sums.
+ * Shared    25 KiB for moments, 18 for sums.
  * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
  *           dX.
  * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
- * Measured  H200, x[131072,64] floats: forward 39 us, backward 67, 1.7 and 2.0 TB/s.
+ * Measured  H200, x[131072,64] floats, when chunks were put together by a launch of its own: forward 39 us, backward
+ *           67, 1.7 and 2.0 TB/s.
  */
+#include "kernels/cuda/arrival.cuh"
 #include "kernels/cuda/moments.cuh"
-#include "kernels/cuda/reduce.cuh"
 
 enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR, TRACKED_MEAN, TRACKED_VAR }; /* inputs */
 enum {
@@ -43,9 +43,9 @@ enum {
 };
 enum { AT_ONCE = 4, MOMENTS_AT_ONCE = 8 }; /* rows of each tensor that a thread has under way */
 enum {
-    TOGETHER = 8, /* channels of a block that puts chunks together: 32 bytes, which is what memory is read by */
+    TOGETHER = 32, /* channels of a block of sums: a thread of each warp has one of them when chunks are put together */
     TURNS = COLUMNS_THREADS / TOGETHER,
-    SHARE = CHUNKS / TURNS /* chunks of a thread */
+    SHARE = 4 /* chunks of a thread that are under way at once */
 };
 
 /* How x[n,C] is cut for sums over its rows, and for writing something of its shape. */
@@ -58,18 +58,12 @@ template <class E> static plan plan_of(const gr_call *call)
     const gr_tensor *x = call->in[X];
     const int64_t C = x->shape[x->ndim - 1], n = x->count / C;
     const int V = columns_per_thread(C, piece<E>::COUNT);
-    return {columns_over(n, C, V, LEAST_ROWS, CHUNKS),
-            columns_over(n, C, V, 1, (int64_t)WRITERS * call->exec->multiprocessors)};
-}
-
-static unsigned blocks_together(const plan &f)
-{
-    return (unsigned)divide_up(f.sums.C, TOGETHER);
+    return {columns_over(n, C, V, TOGETHER / V, LEAST_ROWS, CHUNKS),
+            columns_over(n, C, V, COLUMNS_THREADS, 1, (int64_t)WRITERS * call->exec->multiprocessors)};
 }
 
 /*
- * Scratch: [2][chunks][C] of the first launch, then [2][C] of the second: the statistics that nobody keeps, or the
- * sums.
+ * Scratch: [2][chunks][C] of the chunks, then [2][C] of all: the statistics that nobody keeps, or the sums.
  */
 template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
@@ -85,52 +79,98 @@ extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 
 /* --- chunks put together ------------------------------------------------------------------------------------------ */
 
-/* A thread's chunks, turn, turn + TURNS, ..., of one channel: two numbers of each; 0 where there is no chunk. */
-typedef struct {
-    float first[SHARE], second[SHARE];
-} chunk_share;
-
-/* Of partial[2][chunks][C]. */
-GR_DEVICE chunk_share chunks_load(const float *partial, const columns *m, int64_t c)
+/*
+ * Whether this block has to put the chunks of its slice together: it is the last of them, and finds what all have left.
+ * All threads must come.
+ */
+GR_DEVICE bool puts_together(unsigned *arrivals, const columns *m)
 {
-    chunk_share of;
+    if (m->chunks > 1) /* of so many slices that there is no word for each there is one chunk */
+        return last_to_come(arrivals + blockIdx.x % m->slices, m->chunks);
+    __syncthreads();
+    return true;
+}
+
+/* The channel of this thread's when chunks are put together; C or more: it has none. */
+GR_DEVICE int64_t channel_together(const columns *m, int V)
+{
+    const int mine = threadIdx.x % TOGETHER, wide = m->width * V;
+    const int64_t c = (int64_t)(blockIdx.x % m->slices) * wide + mine;
+    return mine < wide ? c : m->C;
+}
+
+/* Of channel c, what chunks from, from + TURNS, ... have left in partial[chunks][C]; 0 where there is no chunk. */
+GR_DEVICE void share_load(float *v, const float *partial, int from, int64_t c, const columns *m)
+{
 #pragma unroll
-    for (int i = 0; i < SHARE; i++) {
-        const int chunk = threadIdx.x / TOGETHER + i * TURNS;
-        const bool there = chunk < m->chunks && c < m->C;
-        of.first[i] = there ? partial[chunk * m->C + c] : 0;
-        of.second[i] = there ? partial[(m->chunks + chunk) * m->C + c] : 0;
-    }
-    return of;
+    for (int i = 0; i < SHARE; i++)
+        v[i] = from + i * TURNS < m->chunks && c < m->C ? partial[(from + i * TURNS) * m->C + c] : 0;
 }
 
 /* Sum of v over the threads of the block with the same channel, in all of them. */
 template <int V> GR_DEVICE pack<V> sum_together(pack<V> v)
 {
-    GR_SHARED(float, of_warp, [V][COLUMNS_THREADS / WARP][TOGETHER]);
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    GR_SHARED(float, of_turn, [V][TURNS][TOGETHER]);
+    const int mine = threadIdx.x % TOGETHER;
 #pragma unroll
-    for (int j = 0; j < V; j++) {
-        for (int apart = WARP / 2; apart >= TOGETHER; apart /= 2)
-            v.at[j] += __shfl_xor_sync(0xFFFFFFFFu, v.at[j], apart);
-        if (lane < TOGETHER)
-            of_warp[j][warp][lane] = v.at[j];
-    }
+    for (int j = 0; j < V; j++)
+        of_turn[j][threadIdx.x / TOGETHER][mine] = v.at[j];
     __syncthreads();
 #pragma unroll
     for (int j = 0; j < V; j++) {
         v.at[j] = 0;
-        for (int i = 0; i < COLUMNS_THREADS / WARP; i++)
-            v.at[j] += of_warp[j][i][lane % TOGETHER];
+        for (int i = 0; i < TURNS; i++)
+            v.at[j] += of_turn[j][i][mine];
     }
-    __syncthreads(); /* of_warp may be written again by the next call */
+    __syncthreads(); /* of_turn may be written again by the next call */
     return v;
 }
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
 
-/* partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C] */
-template <int V, class E> static __global__ void chunk_statistics(float *partial, const E *x, columns m)
+/* Rows of a chunk; 0: there is no such. */
+GR_DEVICE float chunk_rows(int chunk, const columns *m)
+{
+    const int64_t rows = chunk + 1 < m->chunks ? m->chunk : m->n - (m->chunks - 1) * m->chunk;
+    return chunk < m->chunks ? (float)rows : 0;
+}
+
+/* mean[C] and var[C] of channel c; partial[2][chunks][C] of x[n,C] cut as m says; joined as fold_moments does it */
+GR_DEVICE void put_together(float *mean, float *var, const float *partial, int64_t c, const columns *m)
+{
+    const int turn = threadIdx.x / TOGETHER;
+    const float first = c < m->C ? partial[c] : 0, share = 1 / (float)m->n;
+    float means[SHARE], deviations[SHARE];
+    pack<1> shift = {{0}}, squares = {{0}};
+#pragma unroll 1
+    for (int from = turn; from < m->chunks; from += SHARE * TURNS) {
+        share_load(means, partial, from, c, m);
+#pragma unroll
+        for (int i = 0; i < SHARE; i++)
+            shift.at[0] += chunk_rows(from + i * TURNS, m) * (means[i] - first);
+    }
+    shift.at[0] = sum_together<1>(shift).at[0] * share;
+#pragma unroll 1
+    for (int from = turn; from < m->chunks; from += SHARE * TURNS) {
+        share_load(means, partial, from, c, m);
+        share_load(deviations, partial + m->chunks * m->C, from, c, m);
+#pragma unroll
+        for (int i = 0; i < SHARE; i++) {
+            const float delta = means[i] - first - shift.at[0];
+            squares.at[0] += deviations[i] + chunk_rows(from + i * TURNS, m) * delta * delta;
+        }
+    }
+    squares = sum_together<1>(squares);
+    if (turn == 0 && c < m->C) {
+        mean[c] = first + shift.at[0];
+        var[c] = squares.at[0] * share;
+    }
+}
+
+/* mean[C], var[C], by way of partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C] */
+template <int V, class E>
+static __global__ void batch_statistics(float *mean, float *var, float *partial, const E *x, unsigned *arrivals,
+                                        columns m)
 {
     const place at = columns_place<V>(&m);
     const int64_t apart = m.height * m.C;
@@ -148,35 +188,8 @@ template <int V, class E> static __global__ void chunk_statistics(float *partial
         pack_store<V>(partial + at.chunk * m.C + at.c, a.mean, false);
         pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, a.squares, false);
     }
-}
-
-/* mean[C], var[C]; partial[2][chunks][C] of x[n,C] cut as m says; joined as fold_moments does it */
-static __global__ void put_together(float *mean, float *var, const float *partial, columns m)
-{
-    const int turn = threadIdx.x / TOGETHER;
-    const int64_t c = (int64_t)blockIdx.x * TOGETHER + threadIdx.x % TOGETHER;
-    const chunk_share of = chunks_load(partial, &m, c);
-    const float whole = (float)m.chunk, rest = (float)(m.n - (m.chunks - 1) * m.chunk), share = 1 / (float)m.n;
-    const float first = c < m.C ? partial[c] : 0;
-    float rows[SHARE];
-    pack<1> shift = {{0}}, squares = {{0}};
-#pragma unroll
-    for (int i = 0; i < SHARE; i++) {
-        const int chunk = turn + i * TURNS;
-        rows[i] = chunk + 1 < m.chunks ? whole : chunk < m.chunks ? rest : 0;
-        shift.at[0] += rows[i] * (of.first[i] - first);
-    }
-    shift.at[0] = sum_together<1>(shift).at[0] * share;
-#pragma unroll
-    for (int i = 0; i < SHARE; i++) {
-        const float delta = of.first[i] - first - shift.at[0];
-        squares.at[0] += of.second[i] + rows[i] * delta * delta;
-    }
-    squares = sum_together<1>(squares);
-    if (turn == 0 && c < m.C) {
-        mean[c] = first + shift.at[0];
-        var[c] = squares.at[0] * share;
-    }
+    if (puts_together(arrivals, &m))
+        put_together(mean, var, partial, channel_together(&m, V), &m);
 }
 
 /* What becomes of a channel: y = (x - mean) scale + shift */
@@ -290,10 +303,8 @@ template <class E> static void forward(const gr_call *call)
         float *partial = (float *)call->exec->scratch, *own = partial + 2 * f.sums.chunks * f.sums.C;
         float *batch_mean = call->out[1] ? gr__f32(call->out[1]) : own;
         float *batch_var = call->out[2] ? gr__f32(call->out[2]) : own + f.sums.C;
-        COLUMNS_LAUNCH_WIDE(chunk_statistics, piece<E>::COUNT, E, f.sums, call->exec->queue, partial,
-                            elements<E>(call->in[X]), f.sums);
-        GR_LAUNCH(put_together, blocks_together(f), COLUMNS_THREADS, 0, call->exec->queue, batch_mean, batch_var,
-                  partial, f.sums);
+        COLUMNS_LAUNCH_WIDE(batch_statistics, piece<E>::COUNT, E, f.sums, call->exec->queue, batch_mean, batch_var,
+                            partial, elements<E>(call->in[X]), call->exec->arrivals, f.sums);
         mean = batch_mean, var = batch_var;
     }
     COLUMNS_LAUNCH_WIDE(normalise, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->out[0]),
@@ -331,9 +342,48 @@ template <int V, class E> GR_DEVICE pack<V> upstream(const few<V, E> &dy, const 
     return v;
 }
 
-/* partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], gate[n,C] or NULL, x[n,C], mean[C] */
+/* Where sums over a channel go: totals[2][C] of dz and of dz h; dgamma[C] and dbeta[C], or NULL. */
+typedef struct {
+    float *totals, *dgamma, *dbeta;
+    bool accumulate_gamma, accumulate_beta;
+} channel_sums;
+
+/* Of channel c, from partial[2][chunks][C] of x[n,C] cut as m says; var[C] */
+GR_DEVICE void finish_sums(const channel_sums *to, const float *partial, const float *var, float epsilon, int64_t c,
+                           const columns *m)
+{
+    const float spread = c < m->C ? var[c] : 0;
+    float first[SHARE], second[SHARE];
+    pack<2> sum = {{0}};
+#pragma unroll 1
+    for (int from = threadIdx.x / TOGETHER; from < m->chunks; from += SHARE * TURNS) {
+        share_load(first, partial, from, c, m);
+        share_load(second, partial + m->chunks * m->C, from, c, m);
+#pragma unroll
+        for (int i = 0; i < SHARE; i++) {
+            sum.at[0] += first[i];
+            sum.at[1] += second[i];
+        }
+    }
+    sum = sum_together<2>(sum);
+    if (threadIdx.x < TOGETHER && c < m->C) {
+        const pack<1> dz = {{sum.at[0]}}, product = {{sum.at[1] / sqrtf(spread + epsilon)}};
+        pack_store<1>(to->totals + c, dz, false);
+        pack_store<1>(to->totals + m->C + c, product, false);
+        if (to->dgamma)
+            pack_store<1>(to->dgamma + c, product, to->accumulate_gamma);
+        if (to->dbeta)
+            pack_store<1>(to->dbeta + c, dz, to->accumulate_beta);
+    }
+}
+
+/*
+ * to, by way of partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], gate[n,C] or NULL,
+ * x[n,C]; mean[C], var[C]
+ */
 template <int V, class E>
-static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, const E *x, const float *mean, columns m)
+static __global__ void gradient_sums(channel_sums to, float *partial, const E *dy, const E *gate, const E *x,
+                                     const float *mean, const float *var, float epsilon, unsigned *arrivals, columns m)
 {
     const place at = columns_place<V>(&m);
     const int64_t apart = m.height * m.C;
@@ -364,34 +414,8 @@ static __global__ void chunk_sums(float *partial, const E *dy, const E *gate, co
         pack_store<V>(partial + at.chunk * m.C + at.c, of_dz, false);
         pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, of_product, false);
     }
-}
-
-/*
- * totals[2][C]: sums of dz and of dz h, from partial[2][chunks][C] of x[n,C] cut as m says; dgamma[C] and dbeta[C], or
- * NULL, receive them; var[C]
- */
-static __global__ void finish_sums(float *totals, float *dgamma, float *dbeta, const float *partial, const float *var,
-                                   float epsilon, bool accumulate_gamma, bool accumulate_beta, columns m)
-{
-    const int64_t c = (int64_t)blockIdx.x * TOGETHER + threadIdx.x % TOGETHER;
-    const chunk_share of = chunks_load(partial, &m, c);
-    const float spread = c < m.C ? var[c] : 0;
-    pack<2> sum = {{0}};
-#pragma unroll
-    for (int i = 0; i < SHARE; i++) {
-        sum.at[0] += of.first[i];
-        sum.at[1] += of.second[i];
-    }
-    sum = sum_together<2>(sum);
-    if (threadIdx.x < TOGETHER && c < m.C) {
-        const pack<1> dz = {{sum.at[0]}}, product = {{sum.at[1] / sqrtf(spread + epsilon)}};
-        pack_store<1>(totals + c, dz, false);
-        pack_store<1>(totals + m.C + c, product, false);
-        if (dgamma)
-            pack_store<1>(dgamma + c, product, accumulate_gamma);
-        if (dbeta)
-            pack_store<1>(dbeta + c, dz, accumulate_beta);
-    }
+    if (puts_together(arrivals, &m))
+        finish_sums(&to, partial, var, epsilon, channel_together(&m, V), &m);
 }
 
 /* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope) */
@@ -473,11 +497,10 @@ template <class E> static void backward(const gr_call *call)
                 *var = gr__f32(given ? call->in[VAR] : call->out[2]);
     float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
     if (call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given)) {
-        COLUMNS_LAUNCH_WIDE(chunk_sums, piece<E>::COUNT, E, f.sums, call->exec->queue, partial, dy, gate, x, mean,
-                            f.sums);
-        GR_LAUNCH(finish_sums, blocks_together(f), COLUMNS_THREADS, 0, call->exec->queue, totals,
-                  gr__f32(call->d_in[GAMMA]), gr__f32(call->d_in[BETA]), partial, var, (float)args->epsilon,
-                  call->accumulate >> GAMMA & 1, call->accumulate >> BETA & 1, f.sums);
+        const channel_sums to = {totals, gr__f32(call->d_in[GAMMA]), gr__f32(call->d_in[BETA]),
+                                 (bool)(call->accumulate >> GAMMA & 1), (bool)(call->accumulate >> BETA & 1)};
+        COLUMNS_LAUNCH_WIDE(gradient_sums, piece<E>::COUNT, E, f.sums, call->exec->queue, to, partial, dy, gate, x,
+                            mean, var, (float)args->epsilon, call->exec->arrivals, f.sums);
     }
     if (call->d_in[X] || call->d_in[RESIDUAL])
         COLUMNS_LAUNCH_WIDE(gradients, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->d_in[X]),

@@ -44,14 +44,15 @@ static inline columns columns_of_chunks(int64_t n, int64_t C, int V, int widest,
 }
 
 /*
- * x[n,C] for threads of at least so many rows each and at most so many blocks (more only where C alone needs them). All
- * threads of a block have as many rows, but for those of the last chunk.
+ * x[n,C] for blocks that are at most so many threads wide, threads of at least so many rows each and at most so many
+ * blocks (more only where C alone needs them). All threads of a block have as many rows, but for those of the last
+ * chunk.
  */
-static inline columns columns_over(int64_t n, int64_t C, int V, int64_t rows, int64_t blocks)
+static inline columns columns_over(int64_t n, int64_t C, int V, int widest, int64_t rows, int64_t blocks)
 {
-    const columns m = columns_of_chunks(n, C, V, COLUMNS_THREADS, n);
+    const columns m = columns_of_chunks(n, C, V, widest, n);
     const int64_t most = blocks > m.slices ? blocks / m.slices : 1, even = divide_up(n, most * m.height);
-    return columns_of_chunks(n, C, V, COLUMNS_THREADS, (rows > even ? rows : even) * m.height);
+    return columns_of_chunks(n, C, V, widest, (rows > even ? rows : even) * m.height);
 }
 
 static inline unsigned columns_blocks(const columns *m)

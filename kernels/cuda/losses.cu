@@ -14,8 +14,8 @@
  *
  * Launch    forward: a warp for each sample of many classes, its lanes 32 logits apart, since a row of C logits begins
  *           anywhere, or a thread for each sample of two; blocks of 256 threads, at most 1024 of them, which leave
- *           their sums in scratch; then one block adds those (total.cuh). Backward: a thread for four elements side by
- *           side, or one for each sample of two classes.
+ *           their sums in scratch; the last to come adds those (total.cuh). Backward: a thread for four elements side
+ *           by side, or one for each sample of two classes.
  * Order     that of total.cuh.
  * Limit     memory: a row is read from there once, by the search for its maximum; 1000 logits then stay in the
  *           first-level cache. With few classes the launches: a batch is some kilobytes.
@@ -64,7 +64,7 @@ GR_DEVICE float row_loss(float *prob, const float *z, int64_t label, float smoot
 }
 
 /* prob[N,C] or NULL, z[N,C], labels[N], weight[N] or NULL */
-static __global__ void softmax_cross_entropy_forward(float *partial, float *prob, const float *z, const int32_t *labels,
+static __global__ void softmax_cross_entropy_forward(total to, float *prob, const float *z, const int32_t *labels,
                                                      const float *weight, float smoothing, const gr_step_state *state,
                                                      int64_t N, int64_t C)
 {
@@ -74,7 +74,7 @@ static __global__ void softmax_cross_entropy_forward(float *partial, float *prob
         const float row = row_loss(prob ? prob + n * C : NULL, z + n * C, labels[n], smoothing, C);
         loss += threadIdx.x % WARP == 0 ? sample_weight(weight, n) * row : 0;
     }
-    total_leave(partial, share * loss);
+    total_finish(&to, share * loss, 1, false);
 }
 
 /* dz[N,C], prob[N,C], labels[N], weight[N] or NULL, dloss[1]; the target of the label and that of the other classes */
@@ -107,12 +107,9 @@ extern "C" void GR_CUDA(softmax_cross_entropy_forward)(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS / WARP);
-    float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(softmax_cross_entropy_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, partial,
+    GR_LAUNCH(softmax_cross_entropy_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call),
               gr__f32(call->out[1]), gr__f32(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
               (float)((const gr_cross_entropy_args *)call->options)->smoothing, call->exec->state, N, C);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
-              false);
 }
 
 extern "C" void GR_CUDA(softmax_cross_entropy_backward)(const gr_call *call)
@@ -129,7 +126,7 @@ extern "C" void GR_CUDA(softmax_cross_entropy_backward)(const gr_call *call)
 /* --- sigmoid_bce -------------------------------------------------------------------------------------------------- */
 
 /* z[N], labels[N], weight[N] or NULL */
-static __global__ void sigmoid_bce_forward(float *partial, const float *z, const int32_t *labels, const float *weight,
+static __global__ void sigmoid_bce_forward(total to, const float *z, const int32_t *labels, const float *weight,
                                            const gr_step_state *state, int64_t N)
 {
     const float share = (float)loss_share(state, N);
@@ -139,7 +136,7 @@ static __global__ void sigmoid_bce_forward(float *partial, const float *z, const
         const float v = z[n], wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : NAN;
         sum += sample_weight(weight, n) * ((wrong < 0 ? 0 : wrong) + log1pf(expf(-fabsf(v))));
     }
-    total_leave(partial, share * sum);
+    total_finish(&to, share * sum, 1, false);
 }
 
 /* dz[N], z[N], labels[N], weight[N] or NULL, dloss[1] */
@@ -164,11 +161,8 @@ extern "C" void GR_CUDA(sigmoid_bce_forward)(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS);
-    float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(sigmoid_bce_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]),
+    GR_LAUNCH(sigmoid_bce_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call), gr__f32(call->in[0]),
               gr__i32(call->in[1]), gr__f32(call->in[2]), call->exec->state, N);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
-              false);
 }
 
 extern "C" void GR_CUDA(sigmoid_bce_backward)(const gr_call *call)

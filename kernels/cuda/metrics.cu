@@ -10,7 +10,7 @@
  *              rows gains anything.
  *
  * Launch    accuracy: a warp for each sample, its lanes 32 logits apart; eight warps to a block, at most 1024 blocks,
- *           which leave their sums in scratch; then one block adds those (total.cuh).
+ *           which leave their sums in scratch; the last to come adds those (total.cuh).
  *           confusion: a warp for each sample finds its cell, labels[n] K + class or -1, and leaves it in scratch; then
  *           a warp for each of the K K cells walks over those of all samples, 32 at a time. Nothing is added from two
  *           places at once, so no atomics.
@@ -48,14 +48,14 @@ GR_DEVICE int64_t class_of(const float *z, int64_t C)
 /* --- accuracy ----------------------------------------------------------------------------------------------------- */
 
 /* z[N,C], labels[N], weight[N] or NULL */
-static __global__ void accuracy(float *partial, const float *z, const int32_t *labels, const float *weight, int64_t N,
+static __global__ void accuracy(total to, const float *z, const int32_t *labels, const float *weight, int64_t N,
                                 int64_t C)
 {
     float correct = 0; /* of this thread: lane 0 speaks for its warp */
     for (int64_t n = warp_first(); n < N; n += warp_stride())
         if (class_of(z + n * C, C) == labels[n] && threadIdx.x % WARP == 0)
             correct += sample_weight(weight, n);
-    total_leave(partial, correct);
+    total_finish(&to, correct, 1, false);
 }
 
 extern "C" size_t GR_CUDA(accuracy_scratch)(const gr_call *call, gr_pass pass)
@@ -68,11 +68,8 @@ extern "C" void GR_CUDA(accuracy_forward)(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS / WARP);
-    float *partial = (float *)call->exec->scratch;
-    GR_LAUNCH(accuracy, blocks, TOTAL_THREADS, 0, call->exec->queue, partial, gr__f32(call->in[0]),
+    GR_LAUNCH(accuracy, blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call), gr__f32(call->in[0]),
               gr__i32(call->in[1]), gr__f32(call->in[2]), N, C);
-    GR_LAUNCH(total_finish, 1, TOTAL_THREADS, 0, call->exec->queue, gr__f32(call->out[0]), partial, blocks, 1.0f,
-              false);
 }
 
 /* --- confusion ---------------------------------------------------------------------------------------------------- */

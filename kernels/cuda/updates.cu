@@ -18,7 +18,7 @@
  *   clip_norm      g *= min(1, limit / (norm + 1e-6)); a norm that is no number makes no number of g
  *
  * Launch    a thread for four elements side by side, blocks of 256. Before it, adam_step: one thread for the numbers
- *           that all elements share; lars_step: |p| and |g| as tensor_total.cuh cuts them, two launches each. lr, skip
+ *           that all elements share; lars_step: |p| and |g| as tensor_total.cuh cuts them, a launch each. lr, skip
  *           and norms are read from the device, so a captured graph stays valid when they change.
  * Scratch   adam_step: those numbers; lars_step: the two norms, and a float for each block of the sums.
  * Limit     memory. Arrays read and written: sgd_step 2 and 1, momentum_step 3 and 2, adam_step 4 and 3, lars_step 5
@@ -165,8 +165,10 @@ extern "C" void GR_CUDA(lars_step_forward)(const gr_call *call)
     lars_norms *n = (lars_norms *)call->exec->scratch;
     float *partial = (float *)((char *)call->exec->scratch + LARS_PARTIAL);
     const int64_t count = call->in[0]->count;
-    tensor_total_into(&n->weights, partial, call->in[0], true, 1, true, call->exec->queue);
-    tensor_total_into(&n->gradient, partial, call->in[1], true, 1, true, call->exec->queue);
+    const total weights = {&n->weights, partial, call->exec->arrivals};
+    const total gradient = {&n->gradient, partial, call->exec->arrivals};
+    tensor_total_into(weights, call->in[0], true, 1, true, call->exec->queue);
+    tensor_total_into(gradient, call->in[1], true, 1, true, call->exec->queue);
     GR_LAUNCH(lars_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
               gr__f32(call->in[1]), gr__f32(call->in[2]), n, *(const gr_lars_args *)call->options, call->exec->state,
               count);

@@ -115,7 +115,8 @@ static gr_geometry max_pool2d_geometry(const gr_call *call)
 template <class E> static void max_pool2d(const gr_call *call)
 {
     const gr_geometry g = max_pool2d_geometry(call);
-    const columns m = columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    const columns m =
+        columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), COLUMNS_THREADS, POOLING_ROWS, INT32_MAX);
     COLUMNS_LAUNCH(max_pool2d_forward, E, m, call->exec->queue, elements<E>(call->out[0]), gr__u8(call->out[1]),
                    elements<E>(call->in[0]), axis_down(&g), axis_across(&g), m);
 }
@@ -123,7 +124,8 @@ template <class E> static void max_pool2d(const gr_call *call)
 template <class E> static void max_pool2d_gradient(const gr_call *call)
 {
     const gr_geometry g = max_pool2d_geometry(call);
-    const columns m = columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    const columns m =
+        columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), COLUMNS_THREADS, POOLING_ROWS, INT32_MAX);
     if (call->d_in[0])
         COLUMNS_LAUNCH(max_pool2d_backward, E, m, call->exec->queue, elements<E>(call->d_in[0]), gr__u8(call->out[1]),
                        elements<E>(call->d_out[0]), axis_down(&g), axis_across(&g), m, call->accumulate & 1);
@@ -186,7 +188,8 @@ static gr_geometry avg_pool2d_geometry(const gr_call *call)
 template <class E> static void avg_pool2d(const gr_call *call)
 {
     const gr_geometry g = avg_pool2d_geometry(call);
-    const columns m = columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    const columns m =
+        columns_over(g.n * g.p * g.q, g.c, columns_per_thread(g.c), COLUMNS_THREADS, POOLING_ROWS, INT32_MAX);
     COLUMNS_LAUNCH(avg_pool2d_forward, E, m, call->exec->queue, elements<E>(call->out[0]), elements<E>(call->in[0]),
                    axis_down(&g), axis_across(&g), m);
 }
@@ -194,7 +197,8 @@ template <class E> static void avg_pool2d(const gr_call *call)
 template <class E> static void avg_pool2d_gradient(const gr_call *call)
 {
     const gr_geometry g = avg_pool2d_geometry(call);
-    const columns m = columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), POOLING_ROWS, INT32_MAX);
+    const columns m =
+        columns_over(g.n * g.h * g.w, g.c, columns_per_thread(g.c), COLUMNS_THREADS, POOLING_ROWS, INT32_MAX);
     if (call->d_in[0])
         COLUMNS_LAUNCH(avg_pool2d_backward, E, m, call->exec->queue, elements<E>(call->d_in[0]),
                        elements<E>(call->d_out[0]), axis_down(&g), axis_across(&g), m, call->accumulate & 1);
