@@ -20,7 +20,7 @@
 
 typedef struct {
     conv_input in;
-    int64_t k, panels, depth;    /* filters, panels of them, R*S*C */
+    int64_t panels;              /* of filters */
     int64_t rows, blocks, units; /* output rows of a unit, units of an image, of the batch */
     int64_t parts;               /* of the batch */
     int64_t x_strip, dz_strip;   /* floats */
@@ -46,23 +46,21 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     grad_w_plan f = {.in = conv_input_of(g, call->in[0]->type),
                      .colours = colours,
                      .wide = wide,
-                     .k = w->shape[0],
-                     .depth = g->r * g->s * g->c,
                      .x = call->in[0]->data,
                      .dw = {gr__f32(call->d_in[1]), w->shape[0], w->count / w->shape[0], call->accumulate >> 1 & 1},
                      .db = gr__f32(call->d_in[2]),
                      .accumulate_b = call->accumulate >> 2 & 1};
-    f.panels = ceil_div(f.k, PANEL);
+    f.panels = ceil_div(f.dw.k, PANEL);
     f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
     f.rows = min64(g->p, round_up(f.rows, 2)); /* whole windows of the usual pooling */
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
     f.dz_strip = f.rows * g->q * (f.colours ? 0 : f.wide ? 1 : PANEL); /* a winner takes two floats, a window four */
-    f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.depth * PANEL)),
+    f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.dw.r_s_c * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
     f.few_products = !pooled && winograd_grad_w_fits(call, g);
-    f.small = !pooled && !f.few_products && conv_small_grad_w_fits(g, f.k);
+    f.small = !pooled && !f.few_products && conv_small_grad_w_fits(g, f.dw.k);
     const bool whole = f.small || f.few_products;
     if (whole)
         f.parts = 1;
@@ -70,17 +68,14 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     const int64_t chunks = f.parts * f.panels;
     f.x_strips = scratch_take(&s, whole ? 0 : chunks * f.x_strip);
     f.dz_strips = scratch_take(&s, whole ? 0 : chunks * f.dz_strip);
-    f.dw_parts = scratch_take(&s, whole ? 0 : chunks * f.depth * PANEL);
+    f.dw_parts = scratch_take(&s, whole ? 0 : chunks * f.dw.r_s_c * PANEL);
     f.db_parts = scratch_take(&s, chunks * PANEL);
     if (f.few_products) {
-        f.winograd = (winograd_grad_w){.g = *g,
-                                       .k = f.k,
-                                       .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c},
-                                       .dw = f.dw,
-                                       .db = f.db ? f.db_parts : NULL};
+        f.winograd = (winograd_grad_w){
+            .g = *g, .x = {.dy = f.x, .p = g->h, .q = g->w, .k = g->c}, .dw = f.dw, .db = f.db ? f.db_parts : NULL};
         winograd_grad_w_plan(&f.winograd, &s);
     } else if (f.small) {
-        f.groups = (small_grad_w){.g = *g, .k = f.k, .x = f.x, .dw = f.dw, .db = f.db ? f.db_parts : NULL};
+        f.groups = (small_grad_w){.g = *g, .x = f.x, .dw = f.dw, .db = f.db ? f.db_parts : NULL};
         small_grad_w_plan(&f.groups, &s);
     }
     f.bytes = s.used;
@@ -139,13 +134,13 @@ static void sum_chunk(void *arg, int64_t chunk)
     const int64_t k = chunk % f->panels * PANEL;
     const span units = part_of(f->units, chunk / f->panels, f->parts);
     float *dz = f->dz_strips + chunk * f->dz_strip, *strip = f->x_strips + chunk * f->x_strip;
-    float *dw = f->dw_parts + chunk * f->depth * PANEL, *db = f->db_parts + chunk * PANEL;
-    memset(dw, 0, (size_t)(f->depth * PANEL) * sizeof *dw);
+    float *dw = f->dw_parts + chunk * f->dw.r_s_c * PANEL, *db = f->db_parts + chunk * PANEL;
+    memset(dw, 0, (size_t)(f->dw.r_s_c * PANEL) * sizeof *dw);
     memset(db, 0, PANEL * sizeof *db);
     for (int64_t unit = units.begin; unit < units.end; unit++) {
         const int64_t n = unit / f->blocks;
         const span p = {unit % f->blocks * f->rows, min64(f->in.g.p, (unit % f->blocks + 1) * f->rows)};
-        const conv_box box = {n, p, {0, f->in.g.q}, {k, min64(f->k, k + PANEL)}};
+        const conv_box box = {n, p, {0, f->in.g.q}, {k, min64(f->dw.k, k + PANEL)}};
         (f->colours || f->wide ? add_winners : add_dz)(f, &box, strip, dz, dw, db);
     }
 }
@@ -171,10 +166,10 @@ enum { COMBINE = 4 * VL }; /* rows of dW's R*S*C that a combining chunk takes */
 static void combine_chunk(void *arg, int64_t chunk)
 {
     const grad_w_plan *f = arg;
-    const int64_t blocks = ceil_div(f->depth, COMBINE), panel = chunk / blocks, d = chunk % blocks * COMBINE;
-    const int64_t count = min64(COMBINE, f->depth - d);
-    float *sums = f->dw_parts + (panel * f->depth + d) * PANEL;
-    add_parts(sums, f->panels * f->depth * PANEL, f->parts, count * PANEL);
+    const int64_t blocks = ceil_div(f->dw.r_s_c, COMBINE), panel = chunk / blocks, d = chunk % blocks * COMBINE;
+    const int64_t count = min64(COMBINE, f->dw.r_s_c - d);
+    float *sums = f->dw_parts + (panel * f->dw.r_s_c + d) * PANEL;
+    add_parts(sums, f->panels * f->dw.r_s_c * PANEL, f->parts, count * PANEL);
     conv_give(&f->dw, panel, d, count, sums);
 }
 
@@ -182,15 +177,15 @@ static void combine_chunk(void *arg, int64_t chunk)
 static void combine_filter(void *arg, int64_t k)
 {
     const grad_w_plan *f = arg;
-    float *sums = f->dw_parts + k * f->depth;
-    add_parts(sums, f->panels * PANEL * f->depth, f->parts, f->depth);
-    give(f->dw.dw + k * f->depth, sums, f->depth, f->dw.accumulate);
+    float *sums = f->dw_parts + k * f->dw.r_s_c;
+    add_parts(sums, f->panels * PANEL * f->dw.r_s_c, f->parts, f->dw.r_s_c);
+    give(f->dw.dw + k * f->dw.r_s_c, sums, f->dw.r_s_c, f->dw.accumulate);
 }
 
 static void combine_bias(const grad_w_plan *f)
 {
     add_parts(f->db_parts, f->panels * PANEL, f->parts, f->panels * PANEL);
-    give(f->db, f->db_parts, f->k, f->accumulate_b);
+    give(f->db, f->db_parts, f->dw.k, f->accumulate_b);
 }
 
 /* Sums of parts of the batch, and these put together. */
@@ -198,9 +193,9 @@ static void run_parts(const gr_exec *exec, grad_w_plan *f)
 {
     gr_parallel_for(exec, f->parts * f->panels, sum_chunk, f);
     if (f->dw.dw && f->wide)
-        gr_parallel_for(exec, f->k, combine_filter, f);
+        gr_parallel_for(exec, f->dw.k, combine_filter, f);
     else if (f->dw.dw)
-        gr_parallel_for(exec, f->panels * ceil_div(f->depth, COMBINE), combine_chunk, f);
+        gr_parallel_for(exec, f->panels * ceil_div(f->dw.r_s_c, COMBINE), combine_chunk, f);
 }
 
 void conv_grad_w(const gr_call *call, const gr_geometry *g, const conv_dz *dz)

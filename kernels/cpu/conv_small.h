@@ -63,7 +63,7 @@ bool GR_CPU(conv_small_grad_w_fits)(const gr_geometry *g, int64_t k);
 /* dW, and sums [panel][PANEL] for db, NULL: not wanted. */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels, parts; /* filters, panels of them, shares of the channels */
+    int64_t panels, parts; /* of filters; of the channels */
     image_groups groups;
     const float *x; /* [N,H,W,C] */
     conv_dz dz;

@@ -26,7 +26,7 @@ static span part_channels(const small_grad_w *f, int64_t part)
 void small_grad_w_plan(small_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
-    f->panels = ceil_div(f->k, PANEL);
+    f->panels = ceil_div(f->dw.k, PANEL);
     f->parts = ceil_div(g->c, PART);
     f->row_places = round_up(g->w, g->stride_w);
     f->groups = conv_groups(g->n, f->parts * PART * g->h * f->row_places + f->panels * PANEL * g->p * g->q);
@@ -34,10 +34,9 @@ void small_grad_w_plan(small_grad_w *f, scratch *room)
     f->dz_floats = f->groups.most * g->p * g->q * PANEL;
     f->x_parts = scratch_take(room, f->groups.at_once * f->parts * f->x_floats);
     f->dz_panels = scratch_take(room, f->groups.at_once * f->panels * f->dz_floats);
-    const bool at_once = f->groups.at_once == f->groups.count;
-    f->sums = scratch_take(room, at_once ? 0 : f->panels * f->parts * g->r * g->s * PART * PANEL);
-    if (at_once)
-        f->sums = NULL;
+    f->sums = f->groups.at_once == f->groups.count
+                  ? NULL
+                  : scratch_take(room, f->panels * f->parts * g->r * g->s * PART * PANEL);
 }
 
 /*
@@ -67,7 +66,7 @@ static void interleave_x(const small_grad_w *f, span images, span channel, float
 
 static void interleave_dz(const small_grad_w *f, span images, int64_t panel, float *dst)
 {
-    const span k = {panel * PANEL, min64(f->k, (panel + 1) * PANEL)};
+    const span k = {panel * PANEL, min64(f->dw.k, (panel + 1) * PANEL)};
     conv_interleave(&f->dz, images, (span){0, f->g.p}, k, dst, PANEL);
 }
 

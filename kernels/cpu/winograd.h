@@ -226,7 +226,7 @@ void GR_CPU(winograd_sweep_run)(const gr_exec *exec, winograd_sweep *s);
  */
 typedef struct {
     gr_geometry g;
-    int64_t k, panels; /* filters, panels of them */
+    int64_t panels; /* of filters */
     winograd_tiles tiles;
     int64_t groups, at_once; /* groups, tiles of each in scratch */
     conv_dz x, dz;

@@ -28,7 +28,7 @@ bool winograd_grad_w_fits(const gr_call *call, const gr_geometry *g)
 void winograd_grad_w_plan(winograd_grad_w *f, scratch *room)
 {
     const gr_geometry *g = &f->g;
-    f->panels = ceil_div(f->k, PANEL);
+    f->panels = ceil_div(f->dw.k, PANEL);
     f->tiles = winograd_tiles_of(g->n, g->p, g->q);
     const int64_t sums = PLACES * f->panels * g->c * PANEL;
     f->groups = f->tiles.count > HELD_TILES && sums <= SUMS ? GROUPS : 1;
@@ -91,7 +91,7 @@ static void transform_outputs(const winograd_grad_w *f, const winograd_window *w
     float seen[SIDE * SIDE * VL] __attribute__((aligned(64))) = {0};
     for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
         float *to = z + k / PANEL * f->at_once * PANEL + k % PANEL;
-        const int64_t width = max64(0, min64(VL, f->k - k));
+        const int64_t width = max64(0, min64(VL, f->dw.k - k));
         winograd_ask(next, SIDE, k);
         if (winograd_direct(w) && width == VL) {
             transform_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place);
@@ -213,19 +213,29 @@ static void finish(const winograd_grad_w *f, int64_t panel, span channels, const
         conv_give(&f->dw, panel, tap * f->g.c + channels.begin, count, taps[tap][0]);
 }
 
-/* Chunk (panel, FINISHED channels of x): the groups' sums together. */
+/* The same from the sums of both groups, of which the second's begin `group` floats behind the first's. */
+static void finish_both(const winograd_grad_w *f, int64_t panel, span channels, const float *sums, int64_t place,
+                        int64_t group)
+{
+    float both[PLACES][FINISHED * PANEL] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < PLACES; i++, sums += place)
+        for (int64_t j = 0; j < (channels.end - channels.begin) * PANEL; j += VL)
+            vec_store(both[i] + j, vec_load(sums + j) + vec_load(sums + group + j));
+    finish(f, panel, channels, both[0], FINISHED * PANEL);
+}
+
+/* Chunk (panel, FINISHED channels of x). */
 static void finish_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    float total[PLACES][FINISHED * PANEL] __attribute__((aligned(64)));
     const int64_t C = f->g.c, blocks = ceil_div(C, FINISHED), panel = chunk / blocks, c = chunk % blocks * FINISHED;
-    const int64_t place = f->panels * C * PANEL, count = min64(FINISHED, C - c);
-    for (int64_t i = 0; i < PLACES; i++) {
-        const float *first = f->sums + i * place + (panel * C + c) * PANEL, *second = first + PLACES * place;
-        for (int64_t j = 0; j < count * PANEL; j += VL)
-            vec_store(total[i] + j, vec_load(first + j) + (f->groups == 2 ? vec_load(second + j) : (vec){0}));
-    }
-    finish(f, panel, (span){c, c + count}, total[0], FINISHED * PANEL);
+    const int64_t place = f->panels * C * PANEL;
+    const span channels = {c, min64(C, c + FINISHED)};
+    const float *sums = f->sums + (panel * C + c) * PANEL;
+    if (f->groups == GROUPS)
+        finish_both(f, panel, channels, sums, place, PLACES * place);
+    else
+        finish(f, panel, channels, sums, place);
 }
 
 /* Chunk (panel, CHANNELS of x): its part of dW, all tiles being held. */
