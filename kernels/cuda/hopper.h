@@ -26,16 +26,16 @@ enum { GR_STRAIGHT = 0, GR_SWIZZLE_128 = 1, GR_SWIZZLE_64 = 2, GR_SWIZZLE_32 = 3
 #error "hopper.h wants CUDA 12: before it there are no tensor maps"
 #endif
 
-/* A matrix in global memory as TMA sees it; a kernel takes it as const __grid_constant__ gr_tensor_map. */
+/* A tensor in global memory as TMA sees it; a kernel takes it as const __grid_constant__ gr_tensor_map. */
 typedef CUtensorMap gr_tensor_map;
 
 /*
- * The map of a matrix of 16-bit elements, [rows][columns] row-major at a multiple of 16 bytes, as are its rows; a copy
- * brings box_rows (at most 256) x box_columns (at most 64: 128 bytes), swizzled within 128 bytes. The driver makes it:
- * where it cannot, the map is all zeros, and the copy that takes it is a fault of the device.
+ * The map of a dense tensor of 16-bit elements, dimensions from the innermost one on; box: as far as a copy reaches, of
+ * which it takes every every-th. The driver makes it: where it cannot, the map is all zeros, and the copy that takes it
+ * is a fault of the device.
  */
-static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
-                                             int box_columns)
+static inline gr_tensor_map gr__tensor_map(const void *tensor, int rank, const cuuint64_t *size, const cuuint32_t *box,
+                                           const cuuint32_t *every)
 {
     typedef CUresult encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                             const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
@@ -49,13 +49,42 @@ static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, i
 #else
     const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &how);
 #endif
-    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitch[1] = {2 * (cuuint64_t)columns};
-    const cuuint32_t box[2] = {(cuuint32_t)box_columns, (cuuint32_t)box_rows}, each[2] = {1, 1};
+    cuuint64_t pitch[4] = {2 * size[0]}; /* bytes from one to the next, from the second dimension on */
+    for (int i = 1; i < rank - 1; i++)
+        pitch[i] = pitch[i - 1] * size[i];
     if (error == cudaSuccess && how == cudaDriverEntryPointSuccess)
-        ((encode *)found)(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, (void *)matrix, size, pitch, box, each,
-                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        ((encode *)found)(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, (cuuint32_t)rank, (void *)tensor, size, pitch, box,
+                          every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                          CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return map;
+}
+
+/*
+ * The map of a matrix of 16-bit elements, [rows][columns] row-major at a multiple of 16 bytes, as are its rows; a copy
+ * brings box_rows (at most 256) x box_columns (at most 64: 128 bytes), swizzled within 128 bytes.
+ */
+static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
+                                             int box_columns)
+{
+    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
+    const cuuint32_t box[2] = {(cuuint32_t)box_columns, (cuuint32_t)box_rows}, every[2] = {1, 1};
+    return gr__tensor_map(matrix, 2, size, box, every);
+}
+
+/*
+ * The map of a dense tensor [n][h][w][c] of 16-bit elements, at a multiple of 16 bytes, c a multiple of 8; a copy
+ * brings box[0] x box[1] x box[2] x box[3] elements, of h every every_h-th, of w every every_w-th (1 to 8). box[3] is
+ * at most 64 (128 bytes), box[0], box[1] * every_h and box[2] * every_w at most 256; swizzled as gr_tensor_map_of's.
+ */
+static inline gr_tensor_map gr_tensor_map_4d(const void *tensor, const int64_t size[4], const int box[4], int every_h,
+                                             int every_w)
+{
+    const cuuint64_t inner_first[4] = {(cuuint64_t)size[3], (cuuint64_t)size[2], (cuuint64_t)size[1],
+                                       (cuuint64_t)size[0]};
+    const cuuint32_t reach[4] = {(cuuint32_t)box[3], (cuuint32_t)(box[2] * every_w), (cuuint32_t)(box[1] * every_h),
+                                 (cuuint32_t)box[0]};
+    const cuuint32_t every[4] = {1, (cuuint32_t)every_w, (cuuint32_t)every_h, 1};
+    return gr__tensor_map(tensor, 4, inner_first, reach, every);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -120,6 +149,18 @@ GR_DEVICE void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int 
     GR__FROM_90(asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
                              " [%0], [%1, {%2, %3}], [%4];" ::"r"(gr_shared_address(shared)),
                              "l"(map), "r"(column), "r"(row), "r"(gr_shared_address(barrier))
+                             : "memory"));
+}
+
+/*
+ * The same of a map that gr_tensor_map_4d made, from (n, h, w, c), which may be negative or beyond: what lies outside
+ * comes as 0. The box lies in shared memory as [n][h][w][c], each row of box[3] elements swizzled.
+ */
+GR_DEVICE void gr_tma_load_4d(void *shared, const gr_tensor_map *map, int n, int h, int w, int c, uint64_t *barrier)
+{
+    GR__FROM_90(asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                             " [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(gr_shared_address(shared)),
+                             "l"(map), "r"(c), "r"(w), "r"(h), "r"(n), "r"(gr_shared_address(barrier))
                              : "memory"));
 }
 #undef GR__FROM_90

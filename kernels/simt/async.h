@@ -21,7 +21,7 @@ typedef struct gr__simt_mbarrier {
 /* A TMA copy under way. */
 typedef struct gr__simt_tile {
     gr_tensor_map map;
-    int64_t row, column;
+    int64_t start[4];
     char *to;
     int barrier; /* its number */
     const char *file;
@@ -46,12 +46,17 @@ gr__simt_mbarrier *gr__simt_find_mbarrier(gr__simt_machine *m, const void *p, co
 /* So many bytes have come: its phase may be complete. */
 void gr__simt_mbarrier_bytes(gr__simt_machine *m, gr__simt_mbarrier *b, int64_t bytes);
 
+/* A tile as a matrix: its rows are those of the box's [n][h][w], in this order. */
+static inline int gr__simt_tile_rows(const gr__simt_tile *t)
+{
+    return t->map.box[0] * t->map.box[1] * t->map.box[2];
+}
 static inline size_t gr__simt_tile_bytes(const gr__simt_tile *t)
 {
-    return (size_t)t->map.box_rows * (size_t)t->map.box_columns * 2;
+    return (size_t)gr__simt_tile_rows(t) * (size_t)t->map.box[3] * 2;
 }
 
-/* tma.c: the bytes of a row of the tile that lie in the matrix: none, or from *first in the row on. */
+/* tma.c: the bytes of a row of the tile that lie in the tensor: none, or from *first in the row on. */
 size_t gr__simt_tile_row(const gr__simt_tile *t, int row, const char **from, size_t *first);
 
 /* Pieces of 16 bytes change places within 128, 64 or 32 bytes, by the address: bits 4 on are xored with bits 7 on. */

@@ -12,15 +12,18 @@
 extern "C" {
 #endif
 
-/* A matrix of 16-bit elements as TMA sees it; swizzled within 128 bytes. magic: it was made by gr__simt_tensor_map. */
+/*
+ * A dense tensor [n][h][w][c] of 16-bit elements as TMA sees it; swizzled within 128 bytes. A matrix is the tensor
+ * [1][1][rows][columns], of rank 2. magic: gr__simt_tensor_map has seen it.
+ */
 typedef struct {
-    const char *matrix;
-    int64_t rows, columns;
-    int box_rows, box_columns;
+    const char *tensor;
+    int64_t size[4];
+    int box[4], every[4]; /* a copy brings so many elements, one of every so many */
+    int rank;             /* of the copies that may take it: 2 or 4 */
     uint32_t magic;
 } gr_tensor_map;
-gr_tensor_map gr__simt_tensor_map(const void *matrix, int64_t rows, int64_t columns, int box_rows, int box_columns,
-                                  const char *file, int line);
+gr_tensor_map gr__simt_tensor_map(gr_tensor_map map, const char *file, int line);
 
 /* mbarrier.c; bytes -1: arrives without telling of any. */
 void gr__simt_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
@@ -29,8 +32,8 @@ void gr__simt_mbarrier_wait(void *barrier, int parity, const char *file, int lin
 void gr__simt_fence_async(void);
 
 /* tma.c */
-void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int row, int column, void *barrier, const char *file,
-                       int line);
+void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int rank, const int start[4], void *barrier,
+                       const char *file, int line);
 
 /* wgmma.c: what a lane brings to the collectives of its warp. */
 typedef struct {
@@ -52,7 +55,19 @@ uint32_t gr__simt_shared_address(const void *p); /* as a GPU counts; 0 outside o
 static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,
                                              int box_columns, GR__HERE)
 {
-    return gr__simt_tensor_map(matrix, rows, columns, box_rows, box_columns, file, line);
+    return gr__simt_tensor_map(
+        {(const char *)matrix, {1, 1, rows, columns}, {1, 1, box_rows, box_columns}, {1, 1, 1, 1}, 2, 0}, file, line);
+}
+static inline gr_tensor_map gr_tensor_map_4d(const void *tensor, const int64_t size[4], const int box[4], int every_h,
+                                             int every_w, GR__HERE)
+{
+    return gr__simt_tensor_map({(const char *)tensor,
+                                {size[0], size[1], size[2], size[3]},
+                                {box[0], box[1], box[2], box[3]},
+                                {1, every_h, every_w, 1},
+                                4,
+                                0},
+                               file, line);
 }
 
 static inline void gr_mbarrier_init(uint64_t *barrier, int arrivals, GR__HERE)
@@ -77,7 +92,14 @@ static inline void gr_fence_async(void)
 }
 static inline void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int column, uint64_t *barrier, GR__HERE)
 {
-    gr__simt_tma_load(shared, map, row, column, barrier, file, line);
+    const int start[4] = {0, 0, row, column};
+    gr__simt_tma_load(shared, map, 2, start, barrier, file, line);
+}
+static inline void gr_tma_load_4d(void *shared, const gr_tensor_map *map, int n, int h, int w, int c, uint64_t *barrier,
+                                  GR__HERE)
+{
+    const int start[4] = {n, h, w, c};
+    gr__simt_tma_load(shared, map, 4, start, barrier, file, line);
 }
 
 static inline uint64_t gr_wgmma_operand(const void *shared, int leading, int stride, int swizzle)

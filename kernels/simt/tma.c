@@ -7,41 +7,63 @@
 
 #include "kernels/simt/async.h"
 
-enum { MAGIC = 0x7E4503AB, SWIZZLED = 128, MOST_ROWS = 256, PIECE = 16, SELDOM = 8 };
+enum { MAGIC = 0x7E4503AB, SWIZZLED = 128, REACH = 256, MOST_STEP = 8, PIECE = 16, SELDOM = 8 };
 
-gr_tensor_map gr__simt_tensor_map(const void *matrix, int64_t rows, int64_t columns, int box_rows, int box_columns,
-                                  const char *file, int line)
+/* What the driver takes, of a dimension with rows around it. */
+static bool rows_fit(const gr_tensor_map *map, int i)
 {
-    const gr_tensor_map map = {matrix, rows, columns, box_rows, box_columns, MAGIC};
+    return map->size[i] >= 1 && map->every[i] >= 1 && map->every[i] <= MOST_STEP && map->box[i] >= 1 &&
+           map->box[i] <= REACH / map->every[i];
+}
+
+gr_tensor_map gr__simt_tensor_map(gr_tensor_map map, const char *file, int line)
+{
     gr__simt_machine *m = gr__simt_here();
-    const bool box = box_rows >= 1 && box_rows <= MOST_ROWS && box_columns >= 1 && 2 * box_columns <= SWIZZLED &&
-                     2 * box_columns % PIECE == 0;
-    if (m && (!box || rows < 1 || columns < 1))
-        gr__simt_report(m, "tensor map: a box of %d rows of %d at %s:%d, it may have %d of 8 to %d, by 8", box_rows,
-                        box_columns, gr__simt_short(file), line, MOST_ROWS, SWIZZLED / 2);
-    else if (m && ((uintptr_t)matrix % PIECE || 2 * columns % PIECE))
-        gr__simt_report(m, "tensor map: the rows of the matrix at %s:%d do not begin at multiples of 16 bytes",
+    const int *box = map.box, columns = box[3];
+    const bool fits = rows_fit(&map, 0) && rows_fit(&map, 1) && rows_fit(&map, 2) && map.size[3] >= 1 && columns >= 1 &&
+                      columns <= SWIZZLED / 2 && 2 * columns % PIECE == 0;
+    map.magic = MAGIC;
+    if (m && !fits)
+        gr__simt_report(m,
+                        "tensor map: a box of %d x %d x %d rows of %d, of h every %d, of w every %d, at %s:%d; it may "
+                        "reach over %d x %d x %d rows of 8 to %d, by 8, of h and w every 1 to %d",
+                        box[0], box[1], box[2], columns, map.every[1], map.every[2], gr__simt_short(file), line, REACH,
+                        REACH, REACH, SWIZZLED / 2, MOST_STEP);
+    else if (m && ((uintptr_t)map.tensor % PIECE || 2 * map.size[3] % PIECE))
+        gr__simt_report(m, "tensor map: the rows of the tensor at %s:%d do not begin at multiples of 16 bytes",
                         gr__simt_short(file), line);
     return map;
 }
 
 size_t gr__simt_tile_row(const gr__simt_tile *t, int row, const char **from, size_t *first)
 {
-    const int64_t y = t->row + row, begin = t->column > 0 ? t->column : 0;
-    const int64_t end =
-        t->column + t->map.box_columns < t->map.columns ? t->column + t->map.box_columns : t->map.columns;
-    if (y < 0 || y >= t->map.rows || begin >= end)
+    const gr_tensor_map *map = &t->map;
+    const int of_box[3] = {row / map->box[2] / map->box[1], row / map->box[2] % map->box[1], row % map->box[2]};
+    int64_t y = 0; /* the row's number in the tensor */
+    for (int i = 0; i < 3; i++) {
+        const int64_t at = t->start[i] + of_box[i] * map->every[i];
+        if (at < 0 || at >= map->size[i])
+            return 0;
+        y = y * map->size[i] + at;
+    }
+    const int64_t column = t->start[3], columns = map->size[3], begin = column > 0 ? column : 0;
+    const int64_t end = column + map->box[3] < columns ? column + map->box[3] : columns;
+    if (begin >= end)
         return 0;
-    *first = (size_t)(begin - t->column) * 2;
-    *from = t->map.matrix + (y * t->map.columns + begin) * 2;
+    *first = (size_t)(begin - column) * 2;
+    *from = map->tensor + (y * columns + begin) * 2;
     return (size_t)(end - begin) * 2;
 }
 
-static void check(gr__simt_machine *m, const gr__simt_tile *t, const gr__simt_mbarrier *b)
+static void check(gr__simt_machine *m, const gr__simt_tile *t, int rank, const gr__simt_mbarrier *b)
 {
     const char *file = gr__simt_short(t->file);
     if (t->map.magic != MAGIC)
-        gr__simt_report(m, "tensor map: the TMA copy at %s:%d has none that gr_tensor_map_of made", file, t->line);
+        gr__simt_report(m, "tensor map: the TMA copy at %s:%d has none that gr_tensor_map_of or _4d made", file,
+                        t->line);
+    if (t->map.rank != rank)
+        gr__simt_report(m, "tensor map: the TMA copy at %s:%d is of %d dimensions, its map of %d", file, t->line, rank,
+                        t->map.rank);
     if (!gr__simt_in_shared(m, t->to))
         gr__simt_report(m, "address: the TMA copy at %s:%d writes to memory that is not shared", file, t->line);
     if ((uintptr_t)t->to % SWIZZLED)
@@ -57,13 +79,14 @@ static void check(gr__simt_machine *m, const gr__simt_tile *t, const gr__simt_mb
                         t->line);
 }
 
-void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int row, int column, void *barrier, const char *file,
-                       int line)
+void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int rank, const int start[4], void *barrier,
+                       const char *file, int line)
 {
     gr__simt_machine *m = gr__simt_now;
     const gr__simt_mbarrier *b = gr__simt_find_mbarrier(m, barrier, "a TMA copy", file, line);
-    const gr__simt_tile t = {*map, row, column, shared, (int)(b - m->async->barrier), file, line};
-    check(m, &t, b);
+    const gr__simt_tile t = {*map, {start[0], start[1], start[2], start[3]}, shared, (int)(b - m->async->barrier), file,
+                             line};
+    check(m, &t, rank, b);
     gr__simt_shadow_tile_begins(m, &t);
     memset(shared, 0xFF, gr__simt_tile_bytes(&t));
     m->async->tile[m->async->tiles++] = t;
@@ -72,8 +95,8 @@ void gr__simt_tma_load(void *shared, const gr_tensor_map *map, int row, int colu
 /* Piece by piece, each to its place. */
 static void land(gr__simt_machine *m, const gr__simt_tile *t)
 {
-    const size_t across = (size_t)t->map.box_columns * 2;
-    for (int r = 0; r < t->map.box_rows; r++) {
+    const size_t across = (size_t)t->map.box[3] * 2;
+    for (int r = 0; r < gr__simt_tile_rows(t); r++) {
         char row[SWIZZLED] = {0};
         const char *from = NULL;
         size_t first = 0;

@@ -163,6 +163,70 @@ template <bool right> static __global__ void one_arrival_more(float *out, const 
 ENDS(one_arrival_more)
 RUNS(one_arrival_more)
 
+/* --- boxes of tensors --------------------------------------------------------------------------------------------- */
+
+/* images x 4 x 4 rows of 64 halves, of h and w every other one: two images are 8 rows, a tile. */
+static gr_tensor_map map_of_images(const float *x, int images)
+{
+    const int64_t size[4] = {images, 4, 4, COLUMNS};
+    const int box[4] = {2, 2, 2, COLUMNS};
+    return gr_tensor_map_4d(x, size, box, 2, 2);
+}
+
+/* out as of one tile, from image n on. */
+#define ONE_BOX(name, bytes, n)                                                                              \
+    template <bool right> static __global__ void name(float *out, const __grid_constant__ gr_tensor_map map) \
+    {                                                                                                        \
+        GR_DYN_SHARED(float, tile);                                                                          \
+        GR_SHARED(uint64_t, full, [1]);                                                                      \
+        set_up(full, true);                                                                                  \
+        if (threadIdx.x == 0) {                                                                              \
+            gr_mbarrier_expect(full, bytes);                                                                 \
+            gr_tma_load_4d(tile, &map, n, 0, 0, 0, full);                                                    \
+        }                                                                                                    \
+        gr_mbarrier_wait(full, 0);                                                                           \
+        turn(out, tile);                                                                                     \
+    }
+
+/* Two images of 512 words each; the last word brought is that of the second one's row (2, 2). */
+enum { IMAGES = 2, IMAGE = 16 * 32 };
+
+BEGINS(bytes_passed_over)
+/* Only what is brought is counted, not what lies between. */
+ONE_BOX(bytes_passed_over, right ? TILE : 4 * TILE, 0)
+ENDS(bytes_passed_over)
+
+static bool run_bytes_passed_over(bool right)
+{
+    float *out = floats(WORDS), *x = floats(IMAGES * IMAGE);
+    RUN_TILE(bytes_passed_over, right, out, map_of_images(x, IMAGES));
+    return out[0] == IMAGE + (4 * 2 + 2) * 32 + 31 && out[WORDS - 1 - 32] == 2 * 32;
+}
+
+BEGINS(map_of_a_matrix)
+ONE_BOX(map_of_a_matrix, TILE, 0)
+ENDS(map_of_a_matrix)
+
+static bool run_map_of_a_matrix(bool right)
+{
+    float *out = floats(WORDS), *x = floats(IMAGES * IMAGE);
+    RUN_TILE(map_of_a_matrix, right, out, right ? map_of_images(x, IMAGES) : map_of(x, ROWS));
+    return out[0] == IMAGE + (4 * 2 + 2) * 32 + 31;
+}
+
+BEGINS(one_image_more)
+/* What lies behind the last image comes as 0, if the map knows which is the last. */
+ONE_BOX(one_image_more, TILE, 1)
+ENDS(one_image_more)
+
+static bool run_one_image_more(bool right)
+{
+    float *out = floats(WORDS), *x = floats((IMAGES + 1) * IMAGE);
+    gr__simt_register(x, IMAGES * IMAGE * sizeof *x); /* anew: the third image is there, and none of the device's */
+    RUN_TILE(one_image_more, right, out, map_of_images(x, right ? IMAGES : IMAGES + 1));
+    return out[0] == 0 && out[WORDS - 1] == IMAGE;
+}
+
 /* --- stages: rows of tiles go through two of them, from thread 64 to the two warps before it ---------------------- */
 
 enum { STEPS = 5, READERS = 64, RING = 2 };
@@ -306,6 +370,9 @@ const planted of_tiles[] = {
     PLANT(tile_never_waited, EVERYWHERE, "missing wait: "),
     PLANT(barrier_not_made, EVERYWHERE, "mbarrier: a wait"),
     PLANT(one_arrival_more, EVERYWHERE, ""), /* once more than it counts; the next phase's, which is never complete */
+    PLANT(bytes_passed_over, EVERYWHERE, "deadlock: "),
+    PLANT(map_of_a_matrix, EVERYWHERE, "tensor map: the TMA copy"),
+    PLANT(one_image_more, IN_CHECK, "out of bounds: "),
     PLANT_OF(unasked, "pipeline<1>", IN_CHECK | BY_CHANCE | OR_REPORTED, ""),
     PLANT_OF(parity, "pipeline<2>", IN_CHECK | BY_CHANCE | OR_REPORTED, ""),
     PLANT_OF(lanes_not_met, "pipeline<3>", IN_CHECK | OR_REPORTED, "race: "),

@@ -163,6 +163,33 @@ void expect_tma(uint32_t *out, const uint32_t *in)
             }
 }
 
+/* The half at (n, h, w, c) of in as [3][5][7][72]; 0 outside. */
+static uint32_t half_of(const uint32_t *in, int n, int h, int w, int c)
+{
+    const int i = ((5 * n + h) * 7 + w) * 72 + c;
+    const int inside = n >= 0 && n < 3 && h >= 0 && h < 5 && w >= 0 && w < 7 && c >= 0 && c < 72;
+    return inside ? in[i / 2] >> 16 * (i % 2) & 0xFFFF : 0;
+}
+
+/* The driver's manual of elementStrides: an iteration step along each dimension; PTX: what is out of bounds is 0. */
+static void expect_box(uint32_t *out, const uint32_t *in, int every_h, int every_w, const int from[4])
+{
+    for (int r = 0; r < 24; r++)
+        for (int i = 0; i < 32; i++) {
+            const int n = from[0] + r / 12, h = from[1] + r / 4 % 3 * every_h, w = from[2] + r % 4 * every_w;
+            const int c = from[3] + 2 * i, place = 32 * r + 4 * ((i / 4) ^ (r % 8)) + i % 4;
+            out[place] = half_of(in, n, h, w, c) | half_of(in, n, h, w, c + 1) << 16;
+        }
+}
+
+void expect_tma_4d(uint32_t *out, const uint32_t *in)
+{
+#define BOX(number, every_h, every_w, n, h, w, c) \
+    expect_box(out + 24 * 32 * number, in, every_h, every_w, (const int[4]){n, h, w, c});
+    TMA_BOXES(BOX)
+#undef BOX
+}
+
 static void product(uint32_t *out, const uint32_t *in, factor *of)
 {
     for (int i = 0; i < 64; i++)

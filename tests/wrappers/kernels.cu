@@ -164,6 +164,33 @@ extern "C" void GR_CUDA(run_tma)(uint32_t *out, const uint32_t *in, void *queue)
     GR_LAUNCH(tma, 1, 64, 32 * 128, queue, out, gr_tensor_map_of(in, 128, 64, 32, 64));
 }
 
+/* A box of 2 x 3 x 4 x 64 halves. */
+static __global__ void tma_4d(uint32_t *out, const __grid_constant__ gr_tensor_map map, int n, int h, int w, int c)
+{
+    GR_DYN_SHARED(uint32_t, s);
+    GR_SHARED(uint64_t, full, [1]);
+    if (threadIdx.x == 0) {
+        gr_mbarrier_init(full, 1);
+        gr_fence_async();
+        gr_mbarrier_expect(full, 24 * 128);
+        gr_tma_load_4d(s, &map, n, h, w, c, full);
+    }
+    __syncthreads();
+    gr_mbarrier_wait(full, 0);
+    for (int i = threadIdx.x; i < 24 * 32; i += 64)
+        out[i] = s[i];
+}
+extern "C" void GR_CUDA(run_tma_4d)(uint32_t *out, const uint32_t *in, void *queue)
+{
+    const int64_t size[4] = {3, 5, 7, 72};
+    const int box[4] = {2, 3, 4, 64};
+#define BOX(number, every_h, every_w, n, h, w, c)                     \
+    GR_LAUNCH(tma_4d, 1, 64, 24 * 128, queue, out + 24 * 32 * number, \
+              gr_tensor_map_4d(in, size, box, every_h, every_w), n, h, w, c);
+    TMA_BOXES(BOX)
+#undef BOX
+}
+
 /*
  * A product of a [64][16], the halves of in, and b [16][128], those behind it, laid out for wgmma by place_a and
  * place_b (bytes of element (i, k) and (k, j)), twice added. out[row][column] = d[row][column] + 8192

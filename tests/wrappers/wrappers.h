@@ -22,6 +22,17 @@ typedef void wrapper_run(uint32_t *out, const uint32_t *in, void *queue);
 typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
 
 /*
+ * TMA_BOXES(BOX): what tma_4d brings of the input as halves [3][5][7][72], boxes of 2 x 3 x 4 x 64 behind one another.
+ * BOX(number, every_h, every_w, n, h, w, c): of h every every_h-th, of w every every_w-th, from (n, h, w, c) on.
+ */
+#define TMA_BOXES(BOX)                                                        \
+    BOX(0, 1, 1, -1, -1, -1, -8) /* each of these hangs over on four sides */ \
+    BOX(1, 1, 1, 2, 3, 5, 16)                                                 \
+    BOX(2, 2, 2, 1, 0, 0, 8) /* inside */                                     \
+    BOX(3, 2, 2, -1, -1, -1, 16)                                              \
+    BOX(4, 2, 3, 2, 1, -4, -16)
+
+/*
  * WRAPPER(name, capability, input, compare)
  *   capability  the oldest that has the instruction, 10 major + minor; SM_90A: 9.0 alone
  *   input       WORDS_ANY    any words
@@ -49,6 +60,7 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
     WRAPPER(mma_tf32, 80, FLOATS, 8)                  \
     WRAPPER(named_barrier, 75, WORDS_ANY, BITS)       \
     WRAPPER(tma, SM_90A, WORDS_ANY, BITS)             \
+    WRAPPER(tma_4d, SM_90A, WORDS_ANY, BITS)          \
     WRAPPER(wgmma_boxes, SM_90A, HALF_INTS_ALL, BITS) \
     WRAPPER(wgmma_cores, SM_90A, HALF_INTS_ALL, BITS) \
     WRAPPER(wgmma_64, SM_90A, HALF_INTS_ALL, BITS)    \

@@ -92,12 +92,12 @@ static uint32_t epoch_of(int thread, uint32_t clock)
     return (uint32_t)thread << GR__SIMT_CLOCK_BITS | clock;
 }
 
-/* The matrix is read when the copy is sent: what others write to it meanwhile is a race anyway. */
+/* The tensor is read when the copy is sent: what others write to it meanwhile is a race anyway. */
 void gr__simt_shadow_tile_begins(gr__simt_machine *m, const gr__simt_tile *t)
 {
     const uint32_t site = gr__simt_site_of_line(m, t->file, t->line);
     uint64_t sectors = 0;
-    for (int r = 0; r < t->map.box_rows; r++) {
+    for (int r = 0; r < gr__simt_tile_rows(t); r++) {
         const char *from;
         size_t first;
         const size_t bytes = gr__simt_tile_row(t, r, &from, &first);
