@@ -24,7 +24,7 @@ struct mbarrier {
 /* cp.async.bulk.tensor, not there yet. */
 struct tile {
     tensor_map map;
-    int64_t row, column;
+    int64_t start[4];     /* the innermost dimension first */
     uint32_t to, barrier; /* barrier: its number */
 };
 

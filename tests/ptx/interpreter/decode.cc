@@ -534,7 +534,7 @@ void decoder::copy()
     emit(i);
 }
 
-/* cp.async.bulk.tensor [to], [map, {column, row}], [barrier] */
+/* cp.async.bulk.tensor [to], [map, {column, row}], [barrier]; of four dimensions {c, w, h, n} */
 void decoder::tile(handler run)
 {
     instruction i = begin(flow::PLAIN, run);
@@ -544,7 +544,7 @@ void decoder::tile(handler run)
     for (const operand &o : now_->operands[1].parts)
         add_sources(&i, o, 4);
     set_address(&i, now_->operands.at(2), 4, &none);
-    if (i.n_from != 5 || none)
+    if (i.n_from != 3 + (now_->has("2d") ? 2 : 4) || none)
         refuse("unknown");
     emit(i);
 }
@@ -664,6 +664,8 @@ void decoder::one(const statement &s)
         together(shuffle_of(s), 3);
     else if (base == "vote")
         together(vote_of(s), 1);
+    else if (base == "redux")
+        together(reduction_of(s), 1);
     else if (base == "ldmatrix" || base == "mma")
         together(matrix_of(s), MAX_FROM);
     else if (const handler run = tile_of(s))

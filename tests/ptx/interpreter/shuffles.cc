@@ -1,4 +1,9 @@
-/* shuffles.cc - shfl.sync, vote.sync, bar.warp.sync: lanes that exchange words (PTX ISA 9.0, 9.7.9.6 and 9.7.13). */
+/*
+ * shuffles.cc - shfl.sync, vote.sync, redux.sync, bar.warp.sync: lanes that exchange words (PTX ISA 9.0, 9.7.9.6 and
+ * 9.7.13).
+ */
+#include <algorithm>
+
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/operations.h"
 #include "tests/ptx/interpreter/together.h"
@@ -70,6 +75,23 @@ template <ballot HOW> static void vote(warp &w, const instruction &i, mask m)
     p = result ? p | m : p & ~m;
 }
 
+enum class reduced { SUM, SMALLEST, LARGEST };
+
+template <reduced HOW> static void reduce(warp &w, const instruction &i, mask m)
+{
+    const u32 *a = w.row<u32>(i.from[0]);
+    u32 sum = 0, r[LANES];
+    s32 smallest = INT32_MAX, largest = INT32_MIN;
+    for (u32 l = 0; l < LANES; l++)
+        if (m >> l & 1) {
+            sum += a[l];
+            smallest = std::min(smallest, (s32)a[l]);
+            largest = std::max(largest, (s32)a[l]);
+        }
+    std::fill(r, r + LANES, HOW == reduced::SUM ? sum : (u32)(HOW == reduced::SMALLEST ? smallest : largest));
+    keep(w.row<u32>(i.to[0]), r, m);
+}
+
 static void meet(warp &w, const instruction &, mask)
 {
     warp_met(&w);
@@ -93,6 +115,15 @@ handler vote_of(const statement &s)
     if (s.has("ballot"))
         return vote<ballot::WHO>;
     return s.has("any") ? vote<ballot::ANY> : s.has("all") ? vote<ballot::ALL> : nullptr;
+}
+
+handler reduction_of(const statement &s)
+{
+    if (!s.has("sync") || !s.has("s32"))
+        return nullptr;
+    if (s.has("add"))
+        return reduce<reduced::SUM>;
+    return s.has("min") ? reduce<reduced::SMALLEST> : s.has("max") ? reduce<reduced::LARGEST> : nullptr;
 }
 
 handler warp_barrier_of(const statement &s)

@@ -8,6 +8,7 @@ namespace ptx
 {
 handler shuffle_of(const statement &s); /* shuffles.cc */
 handler vote_of(const statement &s);
+handler reduction_of(const statement &s);
 handler warp_barrier_of(const statement &s);
 handler matrix_of(const statement &s); /* matrix.cc: ldmatrix and mma */
 handler copy_of(const statement &s);   /* copies.cc: cp.async, commit_group, wait_group, wait_all */

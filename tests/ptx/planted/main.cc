@@ -17,7 +17,8 @@
  * and then instructions; a line that ends in "// right" is the twin's alone, in "// wrong" the slip's. They find %r0
  * the thread, %r1 = 4 %r0, %r2 the block, %rd0 out, %rd1 in, %rd2 the thread's element of in, %rd3 the thread's element
  * of out, which has one for each thread of the grid. in has 256 elements: 0, 1, 2, ...; map tells TMA of them as 8
- * rows of 64 halves, to be brought as one tile that is swizzled within 128 bytes.
+ * rows of 64 halves, to be brought as one tile that is swizzled within 128 bytes; box as [2][2][2][64] halves, likewise,
+ * but of the third dimension every second.
  */
 #include <sys/mman.h>
 
@@ -108,7 +109,8 @@ static std::string text_of(const slip &s, const std::string &body)
 {
     const std::string limit = s.limit ? ".maxntid " + std::to_string(s.limit) + ", 1, 1\n" : "";
     return ".version 9.0\n.target sm_80\n.address_size 64\n"
-           ".visible .entry slip(.param .u64 out, .param .u64 in, .param .align 64 .b8 map[128])\n" +
+           ".visible .entry slip(.param .u64 out, .param .u64 in, .param .align 64 .b8 map[128], "
+           ".param .align 64 .b8 box[128])\n" +
            limit +
            "{\n"
            ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<16>;\n.reg .f32 %f<72>;\n.reg .b64 %rd<8>;\n"
@@ -137,7 +139,7 @@ static void drop(float *p)
 
 struct arguments {
     float *out, *in;
-    alignas(64) ptx::tensor_map map;
+    alignas(64) ptx::tensor_map map, box;
 };
 
 /* What is said of it: a fault, "result" or "right". */
@@ -152,7 +154,11 @@ static std::string outcome(const slip &s, bool right)
         ptx::module m(text_of(s, right ? s.right : s.wrong));
         const std::unique_ptr<ptx::program> p(ptx::decode(&m, "slip"));
         ptx::launch l;
-        const arguments given = {out, in, {ptx::TENSOR_MAP, (uint64_t)in, 8, 64, 128, 8, 64, 3, {}}};
+        const arguments given = {
+            out,
+            in,
+            {ptx::TENSOR_MAP, (uint64_t)in, {64, 8, 1, 1}, {2, 128, 0, 0}, {64, 8, 1, 1}, {1, 1, 1, 1}, 2, 3, {}},
+            {ptx::TENSOR_MAP, (uint64_t)in, {64, 2, 2, 2}, {2, 128, 256, 512}, {64, 2, 2, 2}, {1, 2, 1, 1}, 4, 3, {}}};
         l.grid.x = n.blocks;
         l.block.x = n.threads;
         l.dynamic_shared = n.bytes;
