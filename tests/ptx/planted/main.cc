@@ -16,9 +16,9 @@
  *
  * and then instructions; a line that ends in "// right" is the twin's alone, in "// wrong" the slip's. They find %r0
  * the thread, %r1 = 4 %r0, %r2 the block, %rd0 out, %rd1 in, %rd2 the thread's element of in, %rd3 the thread's element
- * of out, which has one for each thread of the grid. in has 256 elements: 0, 1, 2, ...; map tells TMA of them as 8
- * rows of 64 halves, to be brought as one tile that is swizzled within 128 bytes; box as [2][2][2][64] halves, likewise,
- * but of the third dimension every second.
+ * of out, which has one for each thread of the grid. in has 256 elements: 0, 1, 2, ...; map tells TMA of them as 8 rows
+ * of 64 halves, to be brought as one tile that is swizzled within 128 bytes; box as [2][2][2][64] halves, likewise, but
+ * of the third dimension every second.
  */
 #include <sys/mman.h>
 
