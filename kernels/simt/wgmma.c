@@ -78,7 +78,8 @@ static int swizzle_bits(uint64_t descriptor)
 
 /*
  * Where a piece of 8 halves of the operand begins, from the start of shared memory. K-major: of row (or column) line,
- * piece 0 or 1 of depth; MN-major: of depth line, piece of rows.
+ * piece 0 or 1 of depth; MN-major: of depth line, piece of rows. What is swizzled is the whole address, as TMA does it:
+ * so an operand may begin at any row of a pattern.
  */
 static size_t place_of(uint64_t descriptor, int major, size_t line, size_t piece)
 {
@@ -121,11 +122,6 @@ static void check_operand(gr__simt_machine *m, const char *name, uint64_t descri
     size_t lines, pieces;
     if (descriptor >> 49 & 7)
         gr__simt_report(m, "wgmma: %s at %s:%d has a base offset, which is not emulated", name, file, g->line);
-    if (swizzle_bits(descriptor) && field(descriptor, 0) >> 7 & ((1u << swizzle_bits(descriptor)) - 1))
-        gr__simt_report(m,
-                        "wgmma: %s at %s:%d begins in the midst of a swizzled pattern, whose first row is at a "
-                        "multiple of %d bytes",
-                        name, file, g->line, 128 << swizzle_bits(descriptor));
     extents(major, extent, &lines, &pieces);
     for (size_t l = 0; l < lines; l++)
         for (size_t p = 0; p < pieces; p++) {

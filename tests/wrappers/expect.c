@@ -227,6 +227,44 @@ void expect_wgmma_bf16(uint32_t *out, const uint32_t *in)
     product(out, in, bf16_factor);
 }
 
+/* Channel c of pixel p of 8 x 8, which a tap of 3 x 3 shifts, in as [16][8][64]; 0 outside. */
+static double shifted_pixel(const uint32_t *in, int shift, int p, int c, factor *of)
+{
+    const int h = shift / 9 * 8 + p / 8 + shift % 9 / 3 - 1, w = p % 8 + shift % 3 - 1, i = (8 * h + w) * 64 + c;
+    return h < 0 || h > 15 || w < 0 || w > 7 ? 0 : of(in[i / 2], i % 2);
+}
+
+/* Channel c of row r of those that belong to a shift, in as [128][64]. */
+static double shifted_row(const uint32_t *in, int shift, int r, int c, factor *of)
+{
+    const int i = (3 * shift + r) * 64 + c;
+    return of(in[i / 2], i % 2);
+}
+
+void expect_wgmma_shifted(uint32_t *out, const uint32_t *in)
+{
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            double sum = 0;
+            for (int shift = 0; shift < SHIFTS; shift++)
+                for (int c = 0; c < 64; c++)
+                    sum += shifted_pixel(in, shift, i, c, f16_factor) * shifted_row(in, shift, j, c, f16_factor);
+            out[64 * i + j] = bits_of((float)sum);
+        }
+}
+
+void expect_wgmma_shifted_mn(uint32_t *out, const uint32_t *in)
+{
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            double sum = 0;
+            for (int shift = 0; shift < SHIFTS; shift++)
+                for (int p = 0; p < 64; p++)
+                    sum += shifted_row(in, shift, p, i, bf16_factor) * shifted_pixel(in, shift, p, j, bf16_factor);
+            out[64 * i + j] = bits_of((float)sum);
+        }
+}
+
 /* --- barriers ----------------------------------------------------------------------------------------------------- */
 
 void expect_named_barrier(uint32_t *out, const uint32_t *in)

@@ -373,6 +373,76 @@ RUN_PRODUCT(wgmma_32)
 RUN_PRODUCT(wgmma_rows)
 RUN_PRODUCT(wgmma_bf16)
 
+/*
+ * Operands that begin in the midst of a swizzled pattern: of in as pixels [16][8][64], with a halo of one pixel that
+ * TMA makes of zeros, and of in as rows [128][64]. A shift is one of nine taps for one of two groups of 8 x 8 pixels,
+ * with rows from 3 * shift on; the products of all shifts are added up.
+ */
+enum { PATCH_H = 18, PATCH_W = 10, CHANNELS = 64, ROWS = 128, SHIFTED_BYTES = (PATCH_H * PATCH_W + ROWS) * 128 };
+struct shifted_operands {
+    uint16_t x[PATCH_H * PATCH_W * CHANNELS];
+    alignas(1024) uint16_t y[ROWS * CHANNELS];
+};
+
+static __device__ void bring_operands(shifted_operands *s, const gr_tensor_map *x, const gr_tensor_map *y)
+{
+    GR_SHARED(uint64_t, full, [1]);
+    if (threadIdx.x == 0) {
+        gr_mbarrier_init(full, 1);
+        gr_fence_async();
+        gr_mbarrier_expect(full, SHIFTED_BYTES);
+        gr_tma_load_4d(s->x, x, 0, -1, -1, 0, full);
+        gr_tma_load(s->y, y, 0, 0, full);
+    }
+    __syncthreads();
+    gr_mbarrier_wait(full, 0);
+}
+
+/* The pixels are rows of a, 8 to a row of the picture, the rows columns of b; the depth is that of channels. */
+static __device__ void add_product(float *sum, const uint16_t *x, const uint16_t *y)
+{
+    for (int k = 0; k < CHANNELS; k += 16)
+        gr_wgmma_f16<64, GR_K_MAJOR, GR_K_MAJOR>(sum, gr_wgmma_operand(x + k, 0, PATCH_W * 128, GR_SWIZZLE_128),
+                                                 gr_wgmma_operand(y + k, 0, 8 * 128, GR_SWIZZLE_128));
+}
+
+/* Pixels and rows are the depth; a has the rows' channels, b the pixels'. */
+static __device__ void add_product_mn(float *sum, const uint16_t *x, const uint16_t *y)
+{
+    for (int k = 0; k < 64; k += 16)
+        gr_wgmma_bf16<64, GR_MN_MAJOR, GR_MN_MAJOR>(
+            sum, gr_wgmma_operand(y + k * CHANNELS, 0, 8 * 128, GR_SWIZZLE_128),
+            gr_wgmma_operand(x + k / 8 * PATCH_W * CHANNELS, 0, PATCH_W * 128, GR_SWIZZLE_128));
+}
+
+template <void (*add)(float *, const uint16_t *, const uint16_t *)>
+static __global__ void shifted(uint32_t *out, const __grid_constant__ gr_tensor_map x,
+                               const __grid_constant__ gr_tensor_map y)
+{
+    GR_DYN_SHARED(shifted_operands, s);
+    bring_operands(s, &x, &y);
+    float sum[64] = {}; /* the second half is not used */
+    gr_wgmma_fence<64>(sum);
+    for (int shift = 0; shift < SHIFTS; shift++) {
+        const int corner = (shift / 9 * 8 + shift % 9 / 3) * PATCH_W + shift % 3;
+        add(sum, s->x + corner * CHANNELS, s->y + 3 * shift * CHANNELS);
+    }
+    gr_wgmma_commit();
+    gr_wgmma_wait<0, 64>(sum);
+    put_sums(out, sum);
+}
+
+#define RUN_SHIFTED(name, add)                                                                                       \
+    extern "C" void GR_CUDA(run_##name)(uint32_t * out, const uint32_t *in, void *queue)                             \
+    {                                                                                                                \
+        const int64_t size[4] = {1, 16, 8, CHANNELS};                                                                \
+        const int box[4] = {1, PATCH_H, PATCH_W, CHANNELS};                                                          \
+        GR_LAUNCH(shifted<add>, 1, 128, sizeof(shifted_operands), queue, out, gr_tensor_map_4d(in, size, box, 1, 1), \
+                  gr_tensor_map_of(in, ROWS, CHANNELS, ROWS, CHANNELS));                                             \
+    }
+RUN_SHIFTED(wgmma_shifted, add_product)
+RUN_SHIFTED(wgmma_shifted_mn, add_product_mn)
+
 /* --- 16-bit floats ------------------------------------------------------------------------------------------------ */
 
 static __global__ void to_f16(uint32_t *out, const uint32_t *in)

@@ -32,6 +32,8 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
     BOX(3, 2, 2, -1, -1, -1, 16)                                              \
     BOX(4, 2, 3, 2, 1, -4, -16)
 
+enum { SHIFTS = 18 }; /* of wgmma_shifted: nine taps for each of two groups of pixels */
+
 /*
  * WRAPPER(name, capability, input, compare)
  *   capability  the oldest that has the instruction, 10 major + minor; SM_90A: 9.0 alone
@@ -46,37 +48,39 @@ typedef void wrapper_expect(uint32_t *out, const uint32_t *in);
  *               on the
  *               way by at most one unit in the last place of the sum of their magnitudes
  */
-#define WRAPPERS(WRAPPER)                             \
-    WRAPPER(cp_async16, 75, WORDS_ANY, BITS)          \
-    WRAPPER(cp_async4, 75, WORDS_ANY, BITS)           \
-    WRAPPER(cp_async_groups, 75, WORDS_ANY, BITS)     \
-    WRAPPER(ldmatrix, 75, WORDS_ANY, BITS)            \
-    WRAPPER(ldmatrix_trans, 75, WORDS_ANY, BITS)      \
-    WRAPPER(mma_f16_exact, 75, HALF_INTS, BITS)       \
-    WRAPPER(mma_bf16_exact, 80, BF16_INTS, BITS)      \
-    WRAPPER(mma_tf32_exact, 80, INTS, BITS)           \
-    WRAPPER(mma_f16, 75, HALVES, 16)                  \
-    WRAPPER(mma_bf16, 80, BF16S, 16)                  \
-    WRAPPER(mma_tf32, 80, FLOATS, 8)                  \
-    WRAPPER(named_barrier, 75, WORDS_ANY, BITS)       \
-    WRAPPER(tma, SM_90A, WORDS_ANY, BITS)             \
-    WRAPPER(tma_4d, SM_90A, WORDS_ANY, BITS)          \
-    WRAPPER(wgmma_boxes, SM_90A, HALF_INTS_ALL, BITS) \
-    WRAPPER(wgmma_cores, SM_90A, HALF_INTS_ALL, BITS) \
-    WRAPPER(wgmma_64, SM_90A, HALF_INTS_ALL, BITS)    \
-    WRAPPER(wgmma_32, SM_90A, HALF_INTS_ALL, BITS)    \
-    WRAPPER(wgmma_rows, SM_90A, HALF_INTS_ALL, BITS)  \
-    WRAPPER(wgmma_bf16, SM_90A, BF16_INTS_ALL, BITS)  \
-    WRAPPER(to_f16, 75, EDGES, BITS)                  \
-    WRAPPER(to_bf16, 75, EDGES, BITS)                 \
-    WRAPPER(to_tf32, 80, EDGES, BITS)                 \
-    WRAPPER(from_f16, 75, WORDS_ANY, FLOAT_BITS)      \
-    WRAPPER(from_bf16, 75, WORDS_ANY, FLOAT_BITS)     \
-    WRAPPER(shuffle, 75, WORDS_ANY, BITS)             \
-    WRAPPER(shuffle_up, 75, WORDS_ANY, BITS)          \
-    WRAPPER(shuffle_down, 75, WORDS_ANY, BITS)        \
-    WRAPPER(shuffle_xor, 75, WORDS_ANY, BITS)         \
-    WRAPPER(votes, 75, WORDS_ANY, BITS)               \
+#define WRAPPERS(WRAPPER)                                  \
+    WRAPPER(cp_async16, 75, WORDS_ANY, BITS)               \
+    WRAPPER(cp_async4, 75, WORDS_ANY, BITS)                \
+    WRAPPER(cp_async_groups, 75, WORDS_ANY, BITS)          \
+    WRAPPER(ldmatrix, 75, WORDS_ANY, BITS)                 \
+    WRAPPER(ldmatrix_trans, 75, WORDS_ANY, BITS)           \
+    WRAPPER(mma_f16_exact, 75, HALF_INTS, BITS)            \
+    WRAPPER(mma_bf16_exact, 80, BF16_INTS, BITS)           \
+    WRAPPER(mma_tf32_exact, 80, INTS, BITS)                \
+    WRAPPER(mma_f16, 75, HALVES, 16)                       \
+    WRAPPER(mma_bf16, 80, BF16S, 16)                       \
+    WRAPPER(mma_tf32, 80, FLOATS, 8)                       \
+    WRAPPER(named_barrier, 75, WORDS_ANY, BITS)            \
+    WRAPPER(tma, SM_90A, WORDS_ANY, BITS)                  \
+    WRAPPER(tma_4d, SM_90A, WORDS_ANY, BITS)               \
+    WRAPPER(wgmma_boxes, SM_90A, HALF_INTS_ALL, BITS)      \
+    WRAPPER(wgmma_cores, SM_90A, HALF_INTS_ALL, BITS)      \
+    WRAPPER(wgmma_64, SM_90A, HALF_INTS_ALL, BITS)         \
+    WRAPPER(wgmma_32, SM_90A, HALF_INTS_ALL, BITS)         \
+    WRAPPER(wgmma_rows, SM_90A, HALF_INTS_ALL, BITS)       \
+    WRAPPER(wgmma_bf16, SM_90A, BF16_INTS_ALL, BITS)       \
+    WRAPPER(wgmma_shifted, SM_90A, HALF_INTS_ALL, BITS)    \
+    WRAPPER(wgmma_shifted_mn, SM_90A, BF16_INTS_ALL, BITS) \
+    WRAPPER(to_f16, 75, EDGES, BITS)                       \
+    WRAPPER(to_bf16, 75, EDGES, BITS)                      \
+    WRAPPER(to_tf32, 80, EDGES, BITS)                      \
+    WRAPPER(from_f16, 75, WORDS_ANY, FLOAT_BITS)           \
+    WRAPPER(from_bf16, 75, WORDS_ANY, FLOAT_BITS)          \
+    WRAPPER(shuffle, 75, WORDS_ANY, BITS)                  \
+    WRAPPER(shuffle_up, 75, WORDS_ANY, BITS)               \
+    WRAPPER(shuffle_down, 75, WORDS_ANY, BITS)             \
+    WRAPPER(shuffle_xor, 75, WORDS_ANY, BITS)              \
+    WRAPPER(votes, 75, WORDS_ANY, BITS)                    \
     WRAPPER(reductions, 80, WORDS_ANY, BITS)
 
 #define DECLARE(name, capability, input, compare)         \
