@@ -166,10 +166,9 @@ GR_DEVICE void gr_tma_load_4d(void *shared, const gr_tensor_map *map, int n, int
 #undef GR__FROM_90
 
 /*
- * An operand in shared memory (9.7.15.5.1.2), made of atoms of 8 rows of 128, 64, 32 or (straight) 16 bytes, a
- * multiple of 8 rows apart. stride: bytes from 8 rows to the next 8 - of a or columns of b if K-major, of depth if
- * MN-major. leading: bytes from one atom to the one beside it; if K-major and swizzled there is none beside it.
- * Straight and MN-major the two change roles.
+ * An operand in shared memory (9.7.15.5.1.2), made of atoms of 8 rows of 128, 64, 32 or (straight) 16 bytes. stride:
+ * bytes from 8 rows to the next 8 - of a or columns of b if K-major, of depth if MN-major. leading: bytes from one atom
+ * to the one beside it; if K-major and swizzled there is none beside it. Straight and MN-major the two change roles.
  *
  * The whole address is swizzled, here as in TMA's copies: patterns within 128 bytes lie at multiples of 1024 bytes of
  * shared memory. An operand may begin in the midst of one, at any row, and the stride be any number of rows (both seen

@@ -1,7 +1,7 @@
 /*
- * wgmma.cc - products that four warps make from shared memory: m64n64k16 and m64n128k16 of f16 or bf16, float sums (PTX ISA
- * 9.7.15). Of
- * warp q of the four, lane l, register r = 4 j + 2 h + e: row 16 q + l / 4 + 8 h, column 8 j + 2 (l % 4) + e.
+ * wgmma.cc - products that four warps make from shared memory: m64n64k16 and m64n128k16 of f16 or bf16, float sums (PTX
+ * ISA 9.7.15). Of warp q of the four, lane l, register r = 4 j + 2 h + e: row 16 q + l / 4 + 8 h, column
+ * 8 j + 2 (l % 4) + e.
  *
  * A product is made at once: nvcc moves sums that are under way from register to register, and leaves it to ptxas to
  * see that they stay where they are. That they are left alone until the wait is the emulator's to find. Operands count
@@ -36,7 +36,10 @@ static layout layout_of(warp &w, const instruction &i, u64 descriptor, bool majo
     return {field(0), field(16), field(32), swizzle, 16u << swizzle, major_m};
 }
 
-/* Where element (m, k) of an operand lies: m of the rows of a, or of the columns of b. */
+/*
+ * Where element (m, k) of an operand lies: m of the rows of a, or of the columns of b. The whole address is swizzled,
+ * so an operand may begin at any row of a pattern.
+ */
 static u32 place_of(const layout &o, u32 m, u32 k)
 {
     if (!o.bits) { /* blocks of 8 x 8 */
