@@ -33,6 +33,8 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
+[[ $minutes =~ ^(0|[1-9][0-9]*)$ ]] ||
+    { echo "gpu_check.sh: --minutes $minutes: wants a whole number" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 
 begin=$SECONDS failed=() work=$(mktemp -d) build=${built:-$PWD/build/gpu}

@@ -146,6 +146,12 @@ class GpuCheck(unittest.TestCase):
         self.check("--minutes", "1")
         self.assertTrue(all(limit <= 60 for limit in self.asked()))
 
+    def test_minutes_are_whole(self):
+        for minutes in ("4.5", "-1", "08", "four", ""):
+            run = subprocess.run([SCRIPT, "--minutes", minutes], capture_output=True, text=True, check=False)
+            self.assertEqual((run.returncode, run.stderr),
+                             (2, f"gpu_check.sh: --minutes {minutes}: wants a whole number\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

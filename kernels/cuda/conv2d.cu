@@ -16,12 +16,14 @@
  *           but for tiny images), the last block of each tile adds the splits where they are few, else a second launch
  *           does, with one or more threads for four results. db: column_sums.cuh.
  *           With the ReLU epilogue dz is made first: gate.cuh.
- * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float.
+ * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. On compute capability 9.0 products of
+ *           whole blocks of 64 channels and filters go by conv_boxes.cuh.
  * tf32      floats, rounded as they are multiplied, on tensor cores.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
  *           split, the splits in shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
- * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 180 to 335.
+ * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 180 to 335
+ *           by hopper_tile.cuh; what boxes change: MEASURED.md.
  */
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/gate.cuh"
@@ -37,8 +39,10 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
 {
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
+    conv_cut cut;
     if (pass == GR_FORWARD)
-        return gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
+        return cut_forward<E>(call->exec, &g, K, &cut) ? plan_scratch(&cut.plan)
+                                                       : gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
     const bool relu = ((const gr_conv2d_args *)call->options)->relu;
     return (relu ? scratch_for<E>(positions * K) : 0) +
            larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
@@ -51,9 +55,12 @@ template <class E> static void forward(const gr_call *call)
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
     const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu};
-    const image_by_position<E> x = image_positions(elements<E>(call->in[0]), &g);
-    const matrix_by_line<E> w = by_line(elements<E>(call->in[1]), K, taps);
-    gemm(call->exec, x, w, y, g.n * g.p * g.q, K, taps);
+    const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]);
+    conv_cut cut;
+    if constexpr (tiles<E>::WGMMA)
+        if (cut_forward<E>(call->exec, &g, K, &cut))
+            return forward_boxes(call->exec, x, w, y, &g, K, &cut);
+    gemm(call->exec, image_positions(x, &g), by_line(w, K, taps), y, g.n * g.p * g.q, K, taps);
 }
 
 template <class E> static void backward(const gr_call *call)

@@ -78,10 +78,10 @@ GR_DEVICE void tile_finish(const TO *to, const quad *sum, int64_t m, int64_t n, 
 
 /*
  * sum = the tile's of partial[splits][m][pitch], in the order of the splits, so many quads at a time. For one that is
- * no result the tile's first is read: others' may still be written.
+ * no result the tile's own at spare is read: others' may still be written.
  */
 template <class TILE>
-GR_DEVICE void tile_join(quad *sum, const float *partial, int64_t m, int64_t n, const gemm_plan *p)
+GR_DEVICE void tile_join(quad *sum, const float *partial, int64_t m, int64_t n, unsigned spare, const gemm_plan *p)
 {
     const int together = QUADS_TOGETHER<TILE>;
 #pragma unroll
@@ -90,7 +90,7 @@ GR_DEVICE void tile_join(quad *sum, const float *partial, int64_t m, int64_t n, 
 #pragma unroll
         for (int i = 0; i < together; i++) {
             const spot at = tile_spot<TILE>(p, m, n, first + i, false);
-            from[i] = (unsigned)(spot_exists(p, &at) ? at.row * p->pitch + at.column : m * p->pitch + n);
+            from[i] = spot_exists(p, &at) ? (unsigned)(at.row * p->pitch + at.column) : spare;
             sum[first + i] = (quad){{0, 0, 0, 0}};
         }
 #pragma unroll 1
@@ -120,7 +120,7 @@ GR_DEVICE bool tile_complete(quad *sum, float *partial, unsigned *arrivals, int6
     const unsigned tile = blockIdx.x % (unsigned)(p->tiles_m * p->tiles_n);
     if (!arrivals || !last_to_come(arrivals + tile, (unsigned)p->splits))
         return false;
-    tile_join<TILE>(sum, partial, m, n, p);
+    tile_join<TILE>(sum, partial, m, n, (unsigned)(m * p->pitch + n), p);
     return true;
 }
 
@@ -175,6 +175,14 @@ static inline int join_shares(int64_t splits)
     return shares;
 }
 
+/* Adds the partial products, in a launch of its own. */
+template <class TO> static void join_launch(const gr_exec *exec, const TO &to, const gemm_plan &p)
+{
+    const int shares = join_shares(p.splits);
+    GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_THREADS / shares * QUAD), JOIN_THREADS, 0,
+              exec->queue, (const float *)exec->scratch, to, p, shares);
+}
+
 /* Bytes of dynamic shared memory that a tile of these operands takes: only those by wgmma want more than 48 KiB. */
 template <class A, class B, class TILE> static inline size_t dynamic_shared(TILE)
 {
@@ -197,11 +205,8 @@ static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &t
         GR_ALLOW_SHARED((gemm_blocks<TILE, A, B, TO>), bytes);
     GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, bytes, exec->queue, a, b, to, p,
               (float *)exec->scratch, itself ? exec->arrivals : NULL);
-    if (p.splits == 1 || itself)
-        return;
-    const int shares = join_shares(p.splits);
-    GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_THREADS / shares * QUAD), JOIN_THREADS, 0,
-              exec->queue, (const float *)exec->scratch, to, p, shares);
+    if (p.splits > 1 && !itself)
+        join_launch(exec, to, p);
 }
 
 /* By the tiles of p's shape. */

@@ -36,7 +36,7 @@ enum { JOINED_BYTES = 128 << 10, ON_THEIR_WAY = 8, JOINED_TURNS = 8 };
 template <class TILE> constexpr int QUADS_TOGETHER = TILE::QUADS < ON_THEIR_WAY ? TILE::QUADS : ON_THEIR_WAY;
 
 /* The tiles for operands of an element, and what a product costs in them beside each other; loose: see gemm_loose. */
-typedef enum { SMALL, SQUARE, WIDE, TALL } tile_shape;
+typedef enum { SMALL, SQUARE, WIDE, TALL, TAPS } tile_shape;
 
 template <class E> struct tiles {
     typedef tensor_tile<E, 32, 32, 2, 1> small;
@@ -111,8 +111,8 @@ template <class TILE> static inline void try_tile(gemm_choice *best, tile_shape 
     }
 }
 
-/* For operands of E. */
-template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
+/* The fastest of all tiles for operands of E. */
+template <class E> static inline gemm_choice gemm_best(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
 {
     typedef tiles<E> OF;
     gemm_choice best = {{}, exec->multiprocessors, INT64_MAX};
@@ -125,14 +125,23 @@ template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t
             try_tile<typename OF::tall>(&best, TALL, OF::TALL_COST, PAIR * DEPTH<E>);
         }
     }
-    return best.plan;
+    return best;
+}
+
+template <class E> static inline gemm_plan gemm_cut(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
+{
+    return gemm_best<E>(exec, m, n, k).plan;
 }
 
 /* Bytes of scratch for the partial products. */
+static inline size_t plan_scratch(const gemm_plan *p)
+{
+    return p->splits > 1 ? (size_t)(p->splits * p->m * p->pitch) * sizeof(float) : 0;
+}
 template <class E> static inline size_t gemm_scratch(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
 {
     const gemm_plan p = gemm_cut<E>(exec, m, n, k);
-    return p.splits > 1 ? (size_t)(p.splits * m * p.pitch) * sizeof(float) : 0;
+    return plan_scratch(&p);
 }
 
 #endif

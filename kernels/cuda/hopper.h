@@ -29,18 +29,12 @@ enum { GR_STRAIGHT = 0, GR_SWIZZLE_128 = 1, GR_SWIZZLE_64 = 2, GR_SWIZZLE_32 = 3
 /* A tensor in global memory as TMA sees it; a kernel takes it as const __grid_constant__ gr_tensor_map. */
 typedef CUtensorMap gr_tensor_map;
 
-/*
- * The map of a dense tensor of 16-bit elements, dimensions from the innermost one on; box: as far as a copy reaches, of
- * which it takes every every-th. The driver makes it: where it cannot, the map is all zeros, and the copy that takes it
- * is a fault of the device.
- */
-static inline gr_tensor_map gr__tensor_map(const void *tensor, int rank, const cuuint64_t *size, const cuuint32_t *box,
-                                           const cuuint32_t *every)
-{
-    typedef CUresult encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+/* The driver's function that makes maps; NULL: it has none. */
+typedef CUresult gr__encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                             const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
                             CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    gr_tensor_map map = {};
+static inline gr__encode *gr__find_encode(void)
+{
     void *found = NULL;
     cudaDriverEntryPointQueryResult how;
 #if CUDART_VERSION >= 12050
@@ -49,13 +43,26 @@ static inline gr_tensor_map gr__tensor_map(const void *tensor, int rank, const c
 #else
     const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &how);
 #endif
+    return error == cudaSuccess && how == cudaDriverEntryPointSuccess ? (gr__encode *)found : NULL;
+}
+
+/*
+ * The map of a dense tensor of 16-bit elements, dimensions from the innermost one on; box: as far as a copy reaches, of
+ * which it takes every every-th. Where the driver cannot make it, the map is all zeros, and the copy that takes it is a
+ * fault of the device.
+ */
+static inline gr_tensor_map gr__tensor_map(const void *tensor, int rank, const cuuint64_t *size, const cuuint32_t *box,
+                                           const cuuint32_t *every)
+{
+    static gr__encode *const encode = gr__find_encode(); /* asked for once: maps are made for every launch */
+    gr_tensor_map map = {};
     cuuint64_t pitch[4] = {2 * size[0]}; /* bytes from one to the next, from the second dimension on */
     for (int i = 1; i < rank - 1; i++)
         pitch[i] = pitch[i - 1] * size[i];
-    if (error == cudaSuccess && how == cudaDriverEntryPointSuccess)
-        ((encode *)found)(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, (cuuint32_t)rank, (void *)tensor, size, pitch, box,
-                          every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                          CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (encode)
+        encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, (cuuint32_t)rank, (void *)tensor, size, pitch, box, every,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return map;
 }
 
@@ -180,6 +187,12 @@ GR_DEVICE uint64_t gr_wgmma_operand(const void *shared, int leading, int stride,
            (uint64_t)swizzle << 62;
 }
 
+/* The same operand so many bytes further on, a multiple of 16: one addition, where making it takes ten instructions. */
+GR_DEVICE uint64_t gr_wgmma_further(uint64_t operand, int bytes)
+{
+    return (operand & ~(uint64_t)0xFFFFFFFF) | ((uint32_t)operand + (uint32_t)(bytes >> 4));
+}
+
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define GR_HAS_WGMMA 1
 #define GR__AT_90A(...) __VA_ARGS__
@@ -197,6 +210,12 @@ GR_DEVICE uint64_t gr_wgmma_operand(const void *shared, int leading, int stride,
 template <int N> GR_DEVICE void gr_wgmma_fence(float *d)
 {
     GR__HOLD(d, N);
+    GR__AT_90A(asm volatile("wgmma.fence.sync.aligned;" ::: "memory"));
+}
+
+/* Between products of which nobody touches the sums: those before may be under way. */
+template <int N> GR_DEVICE void gr_wgmma_again(float *)
+{
     GR__AT_90A(asm volatile("wgmma.fence.sync.aligned;" ::: "memory"));
 }
 
@@ -245,11 +264,15 @@ GR_DEVICE void gr_wgmma_commit(void)
     GR__AT_90A(asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"));
 }
 
-/* Waits until at most PENDING of this warp's youngest groups are under way; the others' operands are free, and sums. */
+/*
+ * Waits until at most PENDING of this warp's youngest groups are under way; the others' operands are free. The sums d
+ * are one's own again where none is.
+ */
 template <int PENDING, int N> GR_DEVICE void gr_wgmma_wait(float *d)
 {
     GR__AT_90A(asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory"));
-    GR__HOLD(d, N);
+    if (PENDING == 0)
+        GR__HOLD(d, N);
 }
 #undef GR__HOLD
 #undef GR__AT_90A

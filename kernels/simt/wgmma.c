@@ -154,10 +154,10 @@ static size_t bytes_of(const set *s)
 static void do_fence(gr__simt_machine *m, struct gr__simt_warp_products *w, const gr__simt_thread *lane)
 {
     set *s = find_set(w, lane);
-    for (int i = 0; !s && i < w->sets; i++)
-        s = w->set[i].pending ? NULL : &w->set[i];
     if (!s && w->sets < SETS)
         s = &w->set[w->sets++], s->pending = 0;
+    for (int i = 0; !s && i < w->sets; i++)
+        s = w->set[i].pending ? NULL : &w->set[i];
     if (!s)
         gr__simt_report(m, "wgmma: more sums under way than the emulator has room for");
     for (int l = 0; l < GR__SIMT_LANES && !s->pending; l++) {

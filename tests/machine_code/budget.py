@@ -52,7 +52,7 @@ def worst(rows):
 def launched(kernel):
     """No GPU below 8.0 is asked for bf16 or tf32, none but one of 9.0 for wgmma: what is compiled there is a trap."""
     return ((kernel.arch >= 80 or not re.search(r"\d(bf16|tf32)", kernel.name)) and
-            (kernel.arch == 90 or "hopper_tile" not in kernel.name))
+            (kernel.arch == 90 or not re.search("(hopper|box|tap)_tile", kernel.name)))
 
 
 def asked(paths):
