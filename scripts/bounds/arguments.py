@@ -1,14 +1,17 @@
 """What a kernel was called with: from the names and types of its parameters and the sizes of a row.
 
 Pointers get buffers of their own, far apart; extents are recognised by their names in the source; what is not
-recognised makes the kernel unclear, unless only one size is known.
+recognised makes the kernel unclear, unless only one size is known. Of a tensor map the source's launch says what it is
+a map of, where it makes one with gr_tensor_map_of.
 """
 
 import re
 import struct
 
+from . import maps, rows
 from .rows import Unclear
 
+TENSOR_MAP = "CUtensorMap_st"
 BUFFER = 0x700000000000  # the first buffer; each takes 64 GiB, so that no two share a line
 SCALARS = {"float": "<f", "double": "<d", "int": "<i", "unsigned int": "<I", "long": "<q", "unsigned long": "<Q",
            "long long": "<q", "unsigned long long": "<Q", "bool": "<?", "char": "<b", "signed char": "<b",
@@ -140,12 +143,42 @@ def values(kernel, names, known, row):
             data = struct.pack("<Q", BUFFER + place * (64 << 30))
         elif kind in SCALARS:
             data = scalar(kind, name, known, row, integers)
+        elif kind == TENSOR_MAP:
+            data = bytes(size)
         elif size <= 8 or size == 1:
             data = bytes(size)  # an empty functor, or one with little in it
         else:
             raise Unclear(f"the parameter {name} of type {kind[:40]} is not understood")
         whole[offset:offset + len(data)] = data
     return bytes(whole)
+
+
+def constants(text, known):
+    """Sizes by their names, and the constants of a source's enums."""
+    found = dict(known)
+    for body in re.findall(r"\benum\s*{([^}]*)}", without_comments(text)):
+        for name, expression in re.findall(r"(\w+)\s*=\s*([^,]+)", body):
+            if (value := evaluated(expression, found)) is not None:
+                found[name] = value
+    return found
+
+
+def evaluated(expression, known):
+    """The value of an expression of constants, or None."""
+    return rows.number(re.sub(r"[A-Za-z_]\w*", lambda name: str(known.get(name[0], name[0])), expression))
+
+
+def tensor_maps(kernel, names, text, known):
+    """{offset: map} of the kernel's tensor maps that the source makes by gr_tensor_map_of(name, rows, columns, ...)."""
+    found, sizes = {}, constants(text, known)
+    for place, (kind, name, (offset, _)) in enumerate(zip(signature(kernel), names, kernel.parameters)):
+        made = re.search(rf"gr_tensor_map_of\({re.escape(name)}, (\w+), (\w+), (\w+), (\w+)\)", text)
+        if plain(kind) == TENSOR_MAP and made:
+            extents = [evaluated(extent, sizes) for extent in made.groups()]
+            if None not in extents:
+                found[offset] = maps.Map(BUFFER + place * (64 << 30), maps.ELEMENT, tuple(extents[:2]),
+                                         tuple(extents[2:]), (1, 1))
+    return found
 
 
 def plain(kind):

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from . import ladder, ours, rows, tell
+from . import chips, ladder, ours, rows, tell
 
 
 class Teller(tell.Teller):
@@ -17,12 +17,14 @@ class Teller(tell.Teller):
             raise rows.Unclear(f"{path} is not there")
         return ours.ROOT if ours.ROOT in path.parents else path.parent
 
-    def kernel(self, file, kernel, grid, block, dtype, size, gpu):
+    def kernel(self, file, kernel, grid, block, dtype, size, gpu, shared=0):
         return self.tell(rows.make({"repo": "", "file": str(file), "kernel": kernel, "dtype": dtype, "grid": grid,
-                                    "block": block, "problem_size": size, "gpu": gpu, "time_ms": "0"}))
+                                    "block": block, "problem_size": size, "gpu": gpu, "time_ms": "0",
+                                    "shared": str(shared)}))
 
     def rungs(self, size, gpu):
         """(rung, what is told of it) of all rungs of the ladder."""
-        for file, kernel, grid, block, dtype in ladder.rungs(size):
-            yield kernel, self.kernel(file, kernel, grid, block, dtype, size, gpu) if grid else \
-                tell.Told(reason="TMA and barriers in memory are not understood")
+        old = chips.numbers(chips.find(gpu))["architecture"] < 90
+        for file, kernel, grid, block, dtype, sizes, shared in ladder.rungs(size):
+            yield kernel, tell.Told(reason="it wants compute capability 9.0") if shared and old else \
+                self.kernel(file, kernel, grid, block, dtype, sizes, gpu, shared)

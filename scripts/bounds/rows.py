@@ -35,6 +35,7 @@ class Row:
     capability: str
     milliseconds: float
     notes: str
+    shared: int = 0  # dynamic bytes
 
 
 def number(text):
@@ -104,4 +105,5 @@ def make(line):
     text = {name: (value or "").strip() for name, value in line.items() if isinstance(name, str)}
     return Row(text["repo"], text.get("commit", ""), text["file"], text["kernel"], text.get("dtype", ""),
                text.get("operation", ""), text["problem_size"], extents(text.get("grid")), extents(text.get("block")),
-               text["gpu"], text.get("compute_capability", ""), milliseconds, text.get("notes", ""))
+               text["gpu"], text.get("compute_capability", ""), milliseconds, text.get("notes", ""),
+               int(text.get("shared") or 0))

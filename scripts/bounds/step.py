@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import hashlib
 
-from . import chips, errors, kernels, ours, tell
+from . import chips, errors, kernels, maps, ours, tell
 from .rows import Late, Unclear
 
 DATA = 0  # what loads find: no update is skipped, every label is the first class
@@ -57,8 +57,12 @@ class Teller:
 
     def answer(self, kernel, launch):
         """What the machine says of a launch: a dictionary of its answer, or of a reason."""
-        text = tell.describe(kernel, self.chip, launch.grid, launch.block, launch.parameters,
-                             kernel.shared + launch.shared, DATA)
+        try:
+            parameters, tensor_maps = maps.laid_out(kernel, launch.parameters)
+        except Unclear as unclear:
+            return {"reason": str(unclear)}
+        text = tell.describe(kernel, self.chip, launch.grid, launch.block, parameters, kernel.shared + launch.shared,
+                             DATA, tensor_maps)
         known = self.answers.find(self.machine + text)
         if known is None:
             try:

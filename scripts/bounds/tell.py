@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 
-from . import arguments, chips, choose, kernels, rows, sources, tools
+from . import arguments, chips, choose, kernels, maps, rows, sources, tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = {"fp16": 0x3C003C00, "half": 0x3C003C00, "bf16": 0x3F803F80, "int32": 1, "int": 1, "int8": 0x01010101}
@@ -42,14 +42,17 @@ def build_machine(scratch):
     return program
 
 
-def describe(kernel, chip, grid, block, parameters, shared, data):
-    """The text that the machine reads."""
+def describe(kernel, chip, grid, block, parameters, shared, data, tensor_maps=None):
+    """The text that the machine reads; tensor_maps: {offset among the parameters: map}."""
     lines = [f"{name} {value}" for name, value in chip.items()]
     for name, shape in (("grid", grid), ("block", block)):
         lines += [f"{name}_{axis} {extent}" for axis, extent in zip("xyz", shape)]
     lines += [f"kernel_registers {kernel.registers}", f"kernel_shared {shared}", f"data {data:x}"]
     words = {offset: extent for offset, extent in zip((0, 4, 8, 12, 16, 20), (*block, *grid))}
     words[0x28] = 0x3000  # top of the stack
+    if tensor_maps:
+        words.update(maps.window(kernel))
+        lines += [each.text(maps.address(kernel, offset)) for offset, each in tensor_maps.items()]
     padded = parameters + bytes(-len(parameters) % 4)
     words.update((kernel.parameter_base + at, int.from_bytes(padded[at:at + 4], "little"))
                  for at in range(0, len(padded), 4))
@@ -151,12 +154,13 @@ class Teller:
         names = arguments.parameter_names(text, kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]
-        shared = kernel.shared
+        shared = kernel.shared + row.shared
         if not shared and re.search(r"extern\s+__shared__", text):
             shared = 4 * threads  # its size stands in the launch: a word a thread is usual
         kind = row.dtype.split()[0].lower() if row.dtype else ""
+        tensor_maps = arguments.tensor_maps(kernel, names, text, rows.sizes(row.size))
         answer = ask(self.program, describe(kernel, chip, row.grid, row.block, parameters, shared,
-                                            DATA.get(kind, 0x3F800000)))
+                                            DATA.get(kind, 0x3F800000), tensor_maps))
         pause = 0 if by_profiler else chips.PAUSE  # a profiler times the kernel alone
         return Told((answer["microseconds"] + pause) / 1e3, answer["floor"] / 1e3, answer["binding"],
                     remark=f"{architecture}'s code" if stand_in else "", details=answer)

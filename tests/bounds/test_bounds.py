@@ -12,7 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
-from bounds import arguments, chips, choose, kernels, rows, tell, tools  # noqa: E402
+from bounds import arguments, chips, choose, kernels, maps, rows, tell, tools  # noqa: E402
 import validate_bounds  # noqa: E402
 
 SCRATCH = tempfile.TemporaryDirectory()
@@ -32,14 +32,16 @@ def missing_tool():
     return None
 
 
-def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1)):
-    """What the machine says of instructions written as (text, stall, write barrier, wait mask)."""
+def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1), tensor_map=None):
+    """What the machine says of instructions written as (text, stall, write barrier, wait mask); tensor_map: the first
+    parameter."""
     listing = [(16 * i, 0, (stall | 7 << 8 | (7 if write is None else write) << 5 | wait << 11) << 41, text)
                for i, (text, stall, write, wait) in enumerate(code)]
     kernel = kernels.Kernel(None, "", "", [], 0x160, 32, 0)
     real, kernels.code_of = kernels.code_of, lambda _: listing
     try:
-        text = tell.describe(kernel, chips.numbers(chip), grid, block, b"", 4096, 0)
+        text = tell.describe(kernel, chips.numbers(chip), grid, block, b"", 4096, 0,
+                             {0: tensor_map} if tensor_map else None)
     finally:
         kernels.code_of = real
     return tell.ask(tell.build_machine(SCRATCH.name), text)
@@ -245,12 +247,154 @@ class Machine(unittest.TestCase):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
             described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
-        with self.assertRaisesRegex(rows.Unclear, "UTMALDG"):
-            described([("UTMALDG.2D [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
+        for name in ("UTMALDG.2D.MULTICAST", "UTMASTG.2D"):
+            with self.assertRaisesRegex(rows.Unclear, name.split(".")[0]):
+                described([(f"{name} [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
+        with self.assertRaisesRegex(rows.Unclear, "ART0 is not modelled"):
+            described([("SYNCS.ARRIVE.TRANS64.ART0 RZ, [R4+URZ], R2", 1, None, 0), ("EXIT", 5, None, 0)])
+        with self.assertRaisesRegex(rows.Unclear, "nobody has initialised"):
+            described([("UTMALDG.2D [UR4], [UR8]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "does not end"):
             described([("BRA 0x0", 5, None, 0), ("EXIT", 5, None, 0)], block=(32, 1, 1))
         with self.assertRaisesRegex(rows.Unclear, "no block fits"):
             described([("EXIT", 5, None, 0)], block=(4096, 1, 1))
+
+
+class Boxes(unittest.TestCase):
+    """Copies by TMA and barriers in shared memory, by hand, on an H100."""
+
+    # A barrier of one arrival at address 0; R2 and R4 stay 0.
+    BEGIN = [("UMOV UR4, 0x1ffffe", 5, None, 0), ("SYNCS.EXCH.64 URZ, [URZ], UR4", 5, None, 0)]
+    MAP = ("ULDC.64 UR12, c[0x0][0x198]", 5, None, 0)
+    COPY = "UTMALDG.4D [UR20], [UR12]", 5, None, 0
+    END = ("EXIT", 5, None, 0)
+    BYTES = 128 * 64 * 2
+    IMAGES = maps.Map(arguments.BUFFER, 2, (4096, 16, 16, 64), (1, 8, 16, 64), (1, 1, 1, 1))
+
+    def setUp(self):
+        try:
+            tools.find("cc")
+        except tools.Missing as missing:
+            self.skipTest(str(missing))
+
+    @staticmethod
+    def asks(phase=0):
+        """Asks whether that phase is over."""
+        return ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2+URZ], "
+                + (f"{phase << 31:#x}" if phase else "R4")), 5, 0, 0
+
+    @staticmethod
+    def expect(bytes_):
+        return [(f"MOV R3, {bytes_:#x}", 5, None, 0), ("SYNCS.ARRIVE.TRANS64 RZ, [R2+URZ], R3", 5, None, 0)]
+
+    def told(self, code, grid=132, block=1, tensor_map=None):
+        answer = described([*code, self.END], "H100 SXM5", (grid, 1, 1), (block, 1, 1), tensor_map)
+        return (answer["microseconds"] - chips.FITTED["launch_kernel"]) * 1980, answer
+
+    def copies(self, tensor_map, row=0, count=1, grid=132):
+        """So many boxes, each block's from an image of its own, from a row on."""
+        corner = [("UMOV UR22, 0x0", 5, None, 0), ("UMOV UR23, 0x0", 5, None, 0),
+                  (f"UMOV UR24, {row & 0xffffffff:#x}", 5, None, 0), ("S2UR UR25, SR_CTAID.X", 5, 0, 0)]
+        next_image = ("UIADD3 UR25, UR25, 0x84, URZ", 5, None, 1)
+        return self.told([*self.BEGIN, self.MAP, *corner, *self.expect(count * self.BYTES),
+                          *[self.COPY, next_image] * count, self.asks(), self.END], grid, 1, tensor_map)
+
+    def test_bytes_and_latency(self):
+        """16 KiB to each of 132 multiprocessors, which share 5,120 bytes a cycle of L2: 128 rows of 4 cycles each."""
+        taken, answer = self.copies(self.IMAGES)
+        floors = {name: floor * 1980 for name, floor in answer["floors"].items()}
+        self.assertAlmostEqual(floors["L2"], self.BYTES * 132 / 5120, delta=3)
+        self.assertAlmostEqual(floors["shared memory"], self.BYTES / 128 + 3, delta=3)
+        self.assertAlmostEqual(floors["TMA"], 128 * 4, delta=2)
+        latency = chips.numbers("H100 SXM5")["latency_l2"]
+        self.assertAlmostEqual(taken, 128 * 4 + latency, delta=120)
+        _, answer = self.copies(self.IMAGES, grid=16)  # 64 bytes a cycle
+        self.assertAlmostEqual(answer["floors"]["L2"] * 1980, self.BYTES / 64, delta=3)
+
+    def test_boxes_of_two_dimensions(self):
+        """A row takes 2 cycles, less than its share of L2."""
+        flat = self.COPY[0].replace("4D", "2D"), *self.COPY[1:]
+        matrix = maps.Map(arguments.BUFFER, 2, (4096, 64), (128, 64), (1, 1))
+        corner = [("UMOV UR22, 0x0", 5, None, 0), ("UMOV UR23, 0x0", 5, None, 0)]
+        taken, answer = self.told([*self.BEGIN, self.MAP, *corner, *self.expect(self.BYTES), flat, self.asks()],
+                                  tensor_map=matrix)
+        latency = chips.numbers("H100 SXM5")["latency_l2"]
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, 128 * 2, delta=2)
+        self.assertAlmostEqual(taken, self.BYTES * 132 / 5120 + latency, delta=120)
+
+    def test_what_l2_cannot_hold_comes_from_memory(self):
+        chip = chips.numbers("H100 SXM5")
+        _, answer = self.copies(self.IMAGES, count=16)  # 35 MB in all
+        share = chip["dram"] * chip["dram_read"] / chip["clock"] / 132
+        self.assertAlmostEqual(answer["floors"]["DRAM"] * 1980 / (16 * self.BYTES / share), 1, delta=0.02)
+        self.assertEqual(answer["binding"], "DRAM")
+
+    def test_what_lies_outside_is_not_read(self):
+        """But written to shared memory: half of a box's rows lie above the image."""
+        _, inside = self.copies(self.IMAGES)
+        _, half = self.copies(self.IMAGES, -4)
+        self.assertAlmostEqual(half["floors"]["L2"] / inside["floors"]["L2"], 0.5, delta=0.01)
+        self.assertAlmostEqual(half["floors"]["shared memory"], inside["floors"]["shared memory"], delta=0.002)
+
+    def test_one_of_every_two(self):
+        strided = maps.Map(arguments.BUFFER, 2, (4096, 32, 32, 64), (1, 8, 16, 64), (1, 2, 2, 1))
+        for row, read in ((0, 1), (-4, 0.75), (-6, 0.625)):
+            _, answer = self.copies(strided, row)
+            self.assertAlmostEqual(answer["floors"]["L2"] * 1980 / (self.BYTES * 132 / 5120), read, delta=0.01)
+
+    def test_the_same_box_comes_from_memory_once(self):
+        same = maps.Map(arguments.BUFFER, 2, (1, 16, 16, 64), (1, 8, 16, 64), (1, 1, 1, 1))
+        one_image = described([*self.BEGIN, self.MAP, ("UMOV UR22, 0x0", 5, None, 0), ("UMOV UR23, 0x0", 5, None, 0),
+                               ("UMOV UR24, 0x0", 5, None, 0), ("UMOV UR25, 0x0", 5, None, 0),
+                               *self.expect(self.BYTES), self.COPY, self.asks(), self.END],
+                              "H100 SXM5", (132, 1, 1), (1, 1, 1), same)
+        self.assertAlmostEqual(one_image["l2_miss"], 1 / 132, delta=0.001)
+        self.assertEqual(self.copies(self.IMAGES)[1]["l2_miss"], 1)
+
+    def test_a_map_that_nobody_knows(self):
+        """The bytes that its barrier was told of, from a place of their own."""
+        known, unknown = (self.copies(tensor_map, count=16)[1] for tensor_map in (self.IMAGES, None))
+        for name in ("L2", "DRAM", "shared memory"):
+            self.assertAlmostEqual(unknown["floors"][name] / known["floors"][name], 1, delta=0.02, msg=name)
+
+    def test_copies_follow_each_other(self):
+        one, _ = self.copies(self.IMAGES)
+        eight, answer = self.copies(self.IMAGES, count=8)
+        self.assertAlmostEqual((eight - one) / (7 * 128 * 4), 1, delta=0.05)
+        self.assertEqual(answer["binding"], "TMA")
+
+    LONG = [("FADD R7, R8, R9", 9, None, 0)] * 100
+    TWICE = (2 ** 20 - 2) << 1  # a barrier of two arrivals begins with it
+
+    def two_warps(self, asks):
+        """The second arrives 900 cycles late; the first goes on for 900 behind its test."""
+        begin = [f"UMOV UR4, {self.TWICE:#x}", "@!P1 SYNCS.EXCH.64 URZ, [URZ], UR4", "BAR.SYNC.DEFER_BLOCKING 0x0",
+                 "LOP3.LUT R1, R0, 0x1f, RZ, 0xc0, !PT", "ISETP.NE.AND P2, PT, R1, RZ, PT",
+                 "ISETP.GE.AND P3, PT, R0, 0x20, PT", "@!P3 BRA 0x6d0"]
+        return self.told([("S2R R0, SR_TID.X", 5, 0, 0), ("ISETP.NE.AND P1, PT, R0, RZ, PT", 13, None, 1),
+                          *[(text, 13, None, 0) for text in begin], *self.LONG,
+                          ("@!P2 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R2+URZ], RZ", 5, None, 0), ("@P3 EXIT", 5, None, 0),
+                          asks, ("@!P0 BRA 0x6f0", 5, None, 1), *self.LONG], block=64)[0]
+
+    def test_a_test_waits_for_its_phase(self):
+        """Phase 0 for both arrivals; the one before it is over from the beginning."""
+        self.assertAlmostEqual(self.two_warps(self.asks(1)), 900 + 150, delta=60)
+        self.assertAlmostEqual(self.two_warps(self.asks()) - self.two_warps(self.asks(1)), 900, delta=60)
+
+    def test_a_phase_that_never_ends(self):
+        with self.assertRaisesRegex(rows.Unclear, "all warps wait"):
+            self.told([*self.BEGIN, self.asks()])
+        with self.assertRaisesRegex(rows.Unclear, "all warps wait"):  # bytes that nobody brings
+            self.told([*self.BEGIN, *self.expect(64), self.asks()])
+
+    def test_copies_and_reads_share_a_port(self):
+        """A read in each cycle while a box lands: what its writing takes comes on top, but for 24 taken in advance."""
+        loads = [("LDS R8, [R2+0x400]", 1, 1, 0)] * 1500
+        corner = [(f"UMOV UR{at}, 0x0", 5, None, 0) for at in range(20, 26)]
+        alone, beside = (self.told([*self.BEGIN, self.MAP, *corner, *self.expect(self.BYTES),
+                                    (guard + self.COPY[0], 5, None, 0), *loads], tensor_map=self.IMAGES)[0]
+                         for guard in ("@!PT ", ""))
+        self.assertAlmostEqual(beside - alone, self.BYTES / 128 - 24, delta=4)
 
 
 class Kernels(unittest.TestCase):

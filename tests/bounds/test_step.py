@@ -18,8 +18,8 @@ import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from bounds import arguments, errors, here, kernels, launches, measured, ours, plans  # noqa: E402
-from bounds import rows, step, store, tell, tools  # noqa: E402
+from bounds import arguments, errors, here, kernels, ladder, launches, maps, measured, ours  # noqa: E402
+from bounds import plans, rows, step, store, tell, tools  # noqa: E402
 
 GRADUS = os.environ["GRADUS"]
 BATCH = 4
@@ -58,6 +58,28 @@ class Reading(unittest.TestCase):
         for lost in ([], one, [*one[:-1], launch("sum(float*)", (8, 1, 1))] + one):
             with self.assertRaises(launches.Refused):
                 launches.second_update(one, lost)
+
+    def emulated(self, tensor, *more):
+        """A tensor map as the emulator has it, with what follows it in its parameter."""
+        box = maps.EMULATED.pack(tensor, 8, 16, 16, 64, 1, 8, 16, 64, 1, 2, 2, 1, 4, maps.MAGIC)
+        return box + b"".join(struct.pack("<q", each) for each in more)
+
+    def test_tensor_maps(self):
+        """They take 128 bytes at a multiple of 64 on a GPU; what follows them follows them there, too."""
+        given = self.emulated(0x1000, 7, 9) + self.emulated(0x2000) + struct.pack("<qq", 3, 5)
+        parameters = [(112, 192), (304, 128), (432, 8), (440, 8)]  # behind 0x210
+        kernel = kernels.Kernel(None, "", "", parameters, 0x210, 32, 0)
+        whole, found = maps.laid_out(kernel, given)
+        self.assertEqual({at: each.tensor for at, each in found.items()}, {112: 0x1000, 304: 0x2000})
+        self.assertEqual(found[112], maps.Map(0x1000, 2, (8, 16, 16, 64), (1, 8, 16, 64), (1, 2, 2, 1)))
+        self.assertEqual(struct.unpack_from("<qq", whole, 112 + 128), (7, 9))
+        self.assertEqual(struct.unpack_from("<qq", whole, 432), (3, 5))
+        first = struct.pack("<q", 11) + self.emulated(0x1000)
+        whole, found = maps.laid_out(kernels.Kernel(None, "", "", [(0, 8), (112, 128)], 0x210, 32, 0), first)
+        self.assertEqual((struct.unpack_from("<q", whole), list(found)), ((11,), [112]))
+        with self.assertRaisesRegex(rows.Unclear, "tensor maps"):
+            maps.laid_out(kernels.Kernel(None, "", "", [(0, 128)], 0x210, 32, 0), given)
+        self.assertEqual(maps.laid_out(kernel, b"12345678"), (b"12345678", {}))
 
     def test_names(self):
         self.assertEqual(ours.address("void f<g<int, 4>, (kind)1>(g<int, 4>, float*)"),
@@ -165,6 +187,21 @@ class Recorded(unittest.TestCase):
             found = launches.of_update(GRADUS, "cifar10-cnn", 1024, 132, capability, precision)
             self.assertEqual(any("hopper_tile" in one.kernel for one in found), wanted, (precision, capability))
 
+    def test_boxes(self):
+        """A convolution of 128 images of 32 x 32 x 64: of each, 2 x 4 patches of 18 x 10 pixels, as far as they lie in
+        it, and of filters 9 boxes of 64 for each patch; TMA takes 4 cycles for each."""
+        if lacking := missing("nvcc", "cuobjdump", "cc"):
+            self.skipTest(lacking)
+        found = next(one for one in launches.of_update(GRADUS, "resnet18-cifar", 128, 132, 90, "bf16")
+                     if "image_patches<bf16>, filter_boxes<bf16>" in one.kernel)
+        self.assertEqual(found.grid, (128 * 2 * 4, 1, 1))
+        with tempfile.TemporaryDirectory() as folder:
+            stores = [store.Store(folder, name) for name in ("compiled", "told")]
+            teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
+            answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
+        pixels = (17 + 17) * (9 + 10 + 10 + 9) / (2 * 4)
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (8 * 4 * (pixels + 9 * 64)), 1, delta=0.02)
+
     def test_what_is_told(self):
         if lacking := missing("nvcc", "cuobjdump", "cc"):
             self.skipTest(lacking)
@@ -201,8 +238,9 @@ class Rungs(here.Teller):
     """Whose kernels do nothing but end."""
 
     def kernel_of(self, row, tree, architecture):
-        parameters = [(8 * i, 8) for i in range(6)]
-        return kernels.Kernel(None, row.kernel, f"{row.kernel}(float*, float*, float*, long, long, long)", parameters,
+        sizes = "long, long" if row.shared else "long, long, long"
+        parameters = [(8 * i, 8) for i in range(4 + sizes.count(","))]
+        return kernels.Kernel(None, row.kernel, f"{row.kernel}(float*, float*, float*, {sizes})", parameters,
                               0x160, 32, 0, [(0, 0, (5 | 7 << 5 | 7 << 8) << 41, "EXIT")])
 
 
@@ -211,11 +249,26 @@ class Ladder(unittest.TestCase):
     def test_rungs(self):
         with tempfile.TemporaryDirectory() as folder:
             told = dict(Rungs(folder).rungs("M=N=K=4096", "a100"))
+            hopper = dict(Rungs(folder).rungs("M=N=K=4096", "h100"))
         self.assertEqual(list(told)[:3], ["naive", "coalesced", "shared_tile"])
-        self.assertIn("TMA", told["tma"].reason)
-        self.assertIn("TMA", told["wgmma"].reason)
+        self.assertIn("9.0", told["tma"].reason)
+        self.assertIn("9.0", told["wgmma"].reason)
+        self.assertEqual((hopper["tma"].reason, hopper["wgmma"].reason), ("", ""))
+        self.assertEqual(hopper["wgmma"].details["instructions"], -(-32 * 32 // 132) * 9)
+        self.assertEqual(hopper["wgmma"].details["resident_blocks"], 2)  # of 96 KiB each
         tiles, warps = (4096 // 64) ** 2, 8
         self.assertEqual(told["wide_loads"].details["instructions"], -(-tiles // 108) * warps, told["wide_loads"])
+
+
+    def test_what_tma_is_told(self):
+        rung, = (rung for rung in ladder.rungs("M=N=K=4096") if rung[1] == "wgmma")
+        self.assertEqual(rung[2:], ("1024", "288", "fp16", "M=N=K=4096 steps=64", 3 * (16 + 16) * 1024 + 6 * 8))
+        kernel = kernels.Kernel(None, "", "wgmma(float*, CUtensorMap_st, CUtensorMap_st, long, int)",
+                                [(0, 8), (112, 128), (240, 128), (368, 8), (376, 4)], 0x210, 32, 0)
+        found = arguments.tensor_maps(kernel, ["c", "a", "b", "n", "steps"], rung[0].read_text(encoding="utf-8"),
+                                      {"m": 512, "n": 1024, "k": 2048})
+        self.assertEqual([(at, each.size, each.box) for at, each in found.items()],
+                         [(112, (512, 2048), (128, 64)), (240, (2048, 1024), (64, 64))])
 
 
 class Refusals(unittest.TestCase):

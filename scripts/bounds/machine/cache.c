@@ -64,6 +64,16 @@ void write_line(struct cache *cache, uint64_t line, uint8_t sectors, uint8_t who
     way->dirty |= sectors;
 }
 
+uint8_t sectors_of(uint64_t address, int bytes, uint64_t line)
+{
+    uint64_t begin = line * LINE, from = address > begin ? address - begin : 0;
+    uint64_t to = address + (uint64_t)bytes < begin + LINE ? address + (uint64_t)bytes - begin : LINE;
+    uint8_t sectors = 0;
+    for (uint64_t sector = from / SECTOR; sector * SECTOR < to; sector++)
+        sectors |= (uint8_t)(1 << sector);
+    return sectors;
+}
+
 static int place_of(struct request *request, uint64_t line)
 {
     for (int i = request->lines - 1; i >= 0; i--)

@@ -38,6 +38,9 @@ struct request {
     int count_sectors, count_whole;
 };
 
+// The sectors of a line that `bytes` from an address on lie in.
+uint8_t sectors_of(uint64_t address, int bytes, uint64_t line);
+
 // The request of lanes that each move `bytes` from their address on.
 void gather(struct request *request, const uint64_t address[32], uint32_t lanes, int bytes);
 

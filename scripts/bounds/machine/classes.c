@@ -34,7 +34,7 @@ static const struct class classes[] = {
     {"SHFL", PIPE_MEMORY},    {"LDC", PIPE_MEMORY},     {"REDUX", PIPE_MEMORY},     {"MATCH", PIPE_MEMORY},
     {"REDS", PIPE_MEMORY},    {"CCTL", PIPE_NONE},      {"MEMBAR", PIPE_NONE},      {"ERRBAR", PIPE_NONE},
     {"FENCE", PIPE_NONE},     {"ELECT", PIPE_UNIFORM},  {"MOVM", PIPE_SPECIAL},     {"HGMMA", PIPE_TENSOR},
-    {"WARPGROUP", PIPE_NONE},
+    {"WARPGROUP", PIPE_NONE}, {"SYNCS", PIPE_MEMORY},
 };
 
 static enum pipe pipe_of(const char *base)
@@ -64,6 +64,8 @@ static enum space space_of(const struct instruction *it)
     static const char *const shuffles[] = {"SHFL", "REDUX", "MATCH", NULL};
     if (it->pipe != PIPE_MEMORY)
         return SPACE_NONE;
+    if (!strcmp(it->base, "SYNCS"))
+        return SPACE_PHASE;
     if (is_any(it->base, shared))
         return SPACE_SHARED;
     if (is_any(it->base, shuffles))
@@ -121,12 +123,29 @@ static void classify_products(struct instruction *it)
     it->products_group = it->count && last->kind == OTHER && starts(last->text, "gsb");
 }
 
+// SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2+URZ], R5 and its like.
+static enum phase_step phase_of(const char *name)
+{
+    return starts(name, "SYNCS.EXCH")       ? PHASE_BEGIN
+           : starts(name, "SYNCS.ARRIVE")   ? PHASE_ARRIVE
+           : starts(name, "SYNCS.PHASECHK") ? PHASE_TEST
+                                            : PHASE_NONE;
+}
+
+// UTMALDG.4D [UR8], [UR14]
+static int dimensions_of(const char *name)
+{
+    int dimensions = 0;
+    return sscanf(name, "UTMALDG.%dD", &dimensions) == 1 ? dimensions : 0;
+}
+
 static bool writes_nothing(const struct instruction *it)
 {
-    static const char *const none[] = {
-        "ST",     "STG",    "STS",    "STL", "STSM",     "RED",       "REDG",      "REDS",  "BRA",   "EXIT",  "BAR",
-        "BSSY",   "BSYNC",  "CALL",   "RET", "NOP",      "BRX",       "JMP",       "CCTL",  "BREAK", "YIELD", "MEMBAR",
-        "DEPBAR", "LDGSTS", "ERRBAR", "R2P", "WARPSYNC", "NANOSLEEP", "LDGDEPBAR", "FENCE", NULL};
+    static const char *const none[] = {"ST",        "STG",    "STS",     "STL",    "STSM", "RED",      "REDG",
+                                       "REDS",      "BRA",    "EXIT",    "BAR",    "BSSY", "BSYNC",    "CALL",
+                                       "RET",       "NOP",    "BRX",     "JMP",    "CCTL", "BREAK",    "YIELD",
+                                       "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR", "R2P",  "WARPSYNC", "NANOSLEEP",
+                                       "LDGDEPBAR", "FENCE",  "UTMALDG", NULL};
     return is_any(it->base, none);
 }
 
@@ -182,5 +201,7 @@ void classify(struct instruction *it)
     it->result_registers = result_registers_of(it);
     it->tensor_work = it->pipe == PIPE_TENSOR ? tensor_work_of(it->name) : 0;
     it->products_wait = starts(it->name, "WARPGROUP.DEPBAR");
+    it->phase = phase_of(it->name);
+    it->dimensions = dimensions_of(it->name);
     classify_products(it);
 }

@@ -75,6 +75,7 @@ static const struct {
     {"FCHK", no_check},
     {"QSPC", is_global},
     {"REDUX", reduce},
+    {"ELECT", elect},
 };
 
 // 1 + place in `meanings`, 1 + their number for what gets stand-ins, -1 for what is not understood.

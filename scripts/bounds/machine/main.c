@@ -18,9 +18,13 @@ static void print_reason(const char *reason)
 // What no instruction of the model may be in a kernel that is told.
 static const char *unmodelled(const struct program *program)
 {
-    static const char *const names[] = {"UTMA", "SYNCS", "QGMMA", "IGMMA",  "UBLKCP", "TEX",
+    static const char *const names[] = {"UTMA", "QGMMA", "IGMMA", "UBLKCP", "TEX",
                                         "TLD",  "SUST",  "SULD",  "UTCMMA", "UCGABAR"};
     for (int i = 0; i < program->length; i++) {
+        if (program->code[i].dimensions && !strstr(program->code[i].name, "D."))
+            continue; // UTMALDG.2D: boxes of tensors, for this block alone
+        if (program->code[i].phase && strstr(program->code[i].name, ".ART"))
+            return program->code[i].name; // so many arrivals as a register says
         if (!strcmp(program->code[i].base, "HGMMA") && !program->code[i].products)
             return program->code[i].name;
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -45,6 +49,7 @@ static int collect(const struct simulated *run, double scale, struct floor *floo
         {"shared memory", busy->shared},
         {"L1", busy->l1},
         {"load-store unit", busy->shared + busy->l1},
+        {"TMA", busy->boxes},
         {"L2", busy->l2},
         {"DRAM", busy->dram},
     };

@@ -13,7 +13,7 @@ meaning add3, multiply_add, shift_add, logic3, funnel_shift, compare_integers, s
 meaning compare_floats, float_arithmetic, special, integer_to_float, float_to_integer, no_check, half_arithmetic;
 
 // predicates.c
-meaning predicate_logic, vote, predicates_to_register, register_to_predicates, is_global;
+meaning predicate_logic, vote, elect, predicates_to_register, register_to_predicates, is_global;
 
 // moves.c
 meaning choose, permute_bytes, copy, read_special, shuffle, reduce;

@@ -1,6 +1,7 @@
 #include "multiprocessor.h"
 
 #include "cache.h"
+#include "orders.h"
 #include "resident.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@
 enum {
     QUARTERS = 4,
     GROUPS = 8,        // asynchronous copies, or products, of a warp that are told apart
+    LANDINGS = 256,    // boxes of TMA under way, at most
     PRODUCTS = 256,    // of four warps, waiting for a quarter's tensor core, at most
     QUEUE = 24,        // cycles of work that the load-store unit takes in advance before a warp has to wait
     READ_OPERANDS = 8, // cycles from a memory instruction's turn until its registers are read
@@ -49,6 +51,18 @@ struct queue {
     int first, count;
 };
 
+// A box that comes: its bytes are written to shared memory between these times, in so many cycles in all.
+struct landing {
+    double begin, end, cycles;
+    double written; // of these cycles
+};
+
+struct landings {
+    struct landing boxes[LANDINGS];
+    int first, count;
+    double until; // what was written is known up to here
+};
+
 struct machine {
     struct program *program;
     struct resident *blocks;  // of each slot
@@ -56,9 +70,10 @@ struct machine {
     int slots, warps_a_block;
     double pipe_free[QUARTERS][PIPES][2];
     double registers_free[QUARTERS];
-    struct queue queues[QUARTERS];          // of the tensor cores
-    double unit_free, l2_free, dram_free;   // of the whole multiprocessor
-    double l2_read_bytes, dram_cycle_bytes; // a cycle
+    struct queue queues[QUARTERS];                        // of the tensor cores
+    double unit_free, boxes_free, l2_free, dram_free;     // of the whole multiprocessor
+    double l2_read_bytes, l2_box_bytes, dram_cycle_bytes; // a cycle
+    struct landings landings;
     struct misses rates;
     double miss_carry;
     struct cache l1;
@@ -184,11 +199,12 @@ static double book(double *free_at, double from, double cycles)
     return start;
 }
 
-// Sectors through the port to L2 and, as far as they miss there, from memory. Returns when the last one is there.
-static double fetch(struct machine *machine, double from, int sectors)
+// Sectors through the port to L2, so many bytes a cycle, and, as far as they miss there, from memory. Returns when the
+// last one is there.
+static double fetch(struct machine *machine, double from, int sectors, double rate)
 {
     const struct chip *chip = &machine->program->chip;
-    double cycles = sectors * SECTOR / machine->l2_read_bytes;
+    double cycles = sectors * SECTOR / rate;
     double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
     machine->result->busy.l2 += cycles;
     machine->miss_carry += sectors * machine->rates.read;
@@ -258,7 +274,7 @@ static double access_global(struct machine *machine, const struct step *step)
         missing += __builtin_popcount(read_line(&machine->l1, request.line[i], request.sectors[i]));
     if (!missing)
         return start + cycles + chip->latency_l1;
-    return fetch(machine, start + cycles, missing);
+    return fetch(machine, start + cycles, missing, machine->l2_read_bytes);
 }
 
 static double access_shared(struct machine *machine, const struct step *step)
@@ -289,11 +305,60 @@ static double access_memory(struct machine *machine, const struct step *step)
         return book(&machine->unit_free, machine->now, cycles) + cycles + chip->latency_l1;
     }
     case SPACE_SHUFFLE:
+    case SPACE_PHASE:
         machine->result->busy.shared += 1;
         return book(&machine->unit_free, machine->now, 1) + chip->latency_shared;
     default:
         return machine->now + chip->latency_l1;
     }
+}
+
+// --- boxes that TMA brings ------------------------------------------------------------------------------------------
+
+// TMA asks for a box's rows, as far as they lie in the tensor, one after the other; they come from L2 and memory as
+// lanes' sectors do, past L1. Returns when all are there.
+static double fetch_box(struct machine *machine, const struct box *box)
+{
+    const struct chip *chip = &machine->program->chip;
+    struct landings *landings = &machine->landings;
+    uint64_t address;
+    int sectors = 0, rows = 0;
+    for (int at = 0, bytes; next_row(box, &at, &address, &bytes); rows++)
+        sectors += (int)((address + (uint64_t)bytes - 1) / SECTOR - address / SECTOR) + 1;
+    double cycles = rows * box->dimensions * chip->box_row;
+    double start = book(&machine->boxes_free, machine->now, cycles);
+    double begin = fmax(machine->l2_free, start) + chip->latency_l2;
+    double end = fmax(begin, start + cycles + chip->latency_l2);
+    if (sectors)
+        end = fmax(end, fetch(machine, start, sectors, machine->l2_box_bytes));
+    machine->result->busy.boxes += cycles;
+    struct landing landing = {begin, end, (double)box->bytes / chip->shared_width, 0};
+    machine->result->busy.shared += landing.cycles;
+    if (landings->count < LANDINGS)
+        landings->boxes[(landings->first + landings->count++) % LANDINGS] = landing;
+    return end;
+}
+
+// What has come since the last time took its cycles of shared memory.
+static void land_boxes(struct machine *machine)
+{
+    struct landings *landings = &machine->landings;
+    double cycles = 0;
+    for (int i = 0; i < landings->count; i++) {
+        struct landing *box = &landings->boxes[(landings->first + i) % LANDINGS];
+        if (box->begin >= machine->now)
+            break; // they come in order
+        double share = box->end > machine->now ? (machine->now - box->begin) / (box->end - box->begin) : 1;
+        cycles += share * box->cycles - box->written;
+        box->written = share * box->cycles;
+    }
+    while (landings->count && landings->boxes[landings->first].end <= machine->now) {
+        landings->first = (landings->first + 1) % LANDINGS;
+        landings->count--;
+    }
+    if (cycles > 0)
+        book(&machine->unit_free, landings->until, cycles);
+    landings->until = machine->now;
 }
 
 // --- warps ----------------------------------------------------------------------------------------------------------
@@ -318,10 +383,41 @@ static double earliest(const struct timed_warp *timed, const struct instruction 
     return when;
 }
 
+// When the phase is over that a warp asks for: INFINITY where nobody knows it yet.
+static double phase_over(const struct timed_warp *timed)
+{
+    int parity;
+    const struct phase_barrier *barrier = asked_barrier(timed->warp, &parity);
+    return !barrier ? 0 : phase_is_over(barrier, parity) ? barrier->over[parity] : INFINITY;
+}
+
 static void look_ahead(struct timed_warp *timed)
 {
     timed->next = next_instruction(timed->warp);
     timed->when = timed->next ? earliest(timed, timed->next) : INFINITY;
+    if (timed->next && timed->next->phase == PHASE_TEST)
+        timed->when = fmax(timed->when, phase_over(timed));
+}
+
+// Those who wait for a phase of a barrier in shared memory may see its end.
+static void look_at_phases(struct machine *machine, const struct timed_warp *of)
+{
+    struct timed_warp *first = &machine->warps[of->slot * machine->warps_a_block];
+    for (int i = 0; i < machine->warps_a_block; i++)
+        if (first[i].next && first[i].next->phase == PHASE_TEST)
+            look_ahead(&first[i]);
+}
+
+// What an instruction does to barriers in shared memory: an arrival counts at once, a box when it is there.
+static bool count_phases(struct machine *machine, struct timed_warp *timed, const struct step *step)
+{
+    struct program *program = machine->program;
+    double when = machine->now + BARRIER_LATENCY;
+    if (step->instruction->dimensions && step->lanes)
+        when = fetch_box(machine, &step->box);
+    if (count_step(&timed->resident->block, step, when, program->error, sizeof program->error))
+        look_at_phases(machine, timed);
+    return !*program->error;
 }
 
 static bool open_slot(struct machine *machine, int slot, double when)
@@ -469,6 +565,8 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     }
     if (it->copies_group)
         end_group(timed);
+    if ((it->phase || it->dimensions) && !count_phases(machine, timed, &step))
+        return false;
     set_barriers(timed, it, read, done);
     timed->issued_at = machine->now;
     look_ahead(timed);
@@ -527,6 +625,7 @@ static bool run(struct machine *machine)
         if (next == INFINITY)
             break; // all have ended
         machine->now = fmax(machine->now + 1, ceil(next));
+        land_boxes(machine);
         if (!result->early_cycles && machine->issued > 0.4 * machine->most) {
             result->early_cycles = machine->now;
             result->early_instructions = machine->issued;
@@ -540,12 +639,12 @@ static bool run(struct machine *machine)
 }
 
 // Bytes a cycle that a multiprocessor reads of L2: those that have blocks share what it has.
-static double l2_share(const struct program *program)
+static double l2_share(const struct program *program, double of_all)
 {
     const struct chip *chip = &program->chip;
     const int *grid = program->launch.grid;
     double with_blocks = fmin((double)grid[0] * grid[1] * grid[2], chip->multiprocessors);
-    return chip->l2_read > 0 ? fmin(chip->l2_port, chip->l2_read / with_blocks) : chip->l2_port;
+    return of_all > 0 ? fmin(chip->l2_port, of_all / with_blocks) : chip->l2_port;
 }
 
 bool run_multiprocessor(struct program *program, int resident, long blocks, double most, const struct misses *misses,
@@ -558,7 +657,8 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
         .program = program,
         .slots = resident < blocks ? resident : (int)blocks,
         .warps_a_block = warps_of_block(&program->launch),
-        .l2_read_bytes = l2_share(program),
+        .l2_read_bytes = l2_share(program, chip->l2_read),
+        .l2_box_bytes = l2_share(program, chip->l2_boxes),
         .dram_cycle_bytes = share / (chip->clock * chip->multiprocessors),
         .rates = *misses,
         .blocks_left = blocks,

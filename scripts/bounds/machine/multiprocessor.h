@@ -12,6 +12,7 @@ struct busy {
     double shared;   // the load-store unit for shared memory and shuffles
     double l1;       // the same for global memory
     double l2, dram; // this multiprocessor's share
+    double boxes;    // TMA, which asks for rows of boxes
 };
 
 struct simulated {

@@ -89,6 +89,19 @@ static bool is_memory(const struct instruction *it)
     return it->space == SPACE_GLOBAL || it->space == SPACE_SHARED || it->space == SPACE_LOCAL;
 }
 
+// Of what counts and copies everything matters: addresses, arrivals, bytes, parities, corners of boxes.
+static void add_all(struct set *set, const struct instruction *it)
+{
+    for (int i = it->results; i < it->count; i++) {
+        int index = it->operands[i].index, more = it->dimensions ? 2 + it->dimensions : 2;
+        add_operand(set, it, &it->operands[i]);
+        if (it->operands[i].kind == REGISTER && index != RZ)
+            add_registers(set, index, 2);
+        if (it->operands[i].kind == ADDRESS)
+            add_registers(set, it->operands[i].uniform, more);
+    }
+}
+
 static bool writes_one_of(const struct instruction *it, const struct set *live)
 {
     for (int i = 0; i < it->results; i++) {
@@ -164,6 +177,10 @@ static bool visit(struct analysis *analysis, int index)
             if (it->operands[i].kind == ADDRESS || stored || (it->pipe == PIPE_BRANCH && i >= it->results))
                 add_operand(&live, it, &it->operands[i]);
         it->needed |= stored;
+    }
+    if (it->phase || it->dimensions) {
+        add_guard(&live, it);
+        add_all(&live, it);
     }
     return join(&analysis->live[index], &live);
 }

@@ -30,6 +30,15 @@ bool vote(struct warp *warp, const struct instruction *it, const struct parts *p
     return true;
 }
 
+// The first lane of those that are here.
+bool elect(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    (void)it;
+    if (parts->results)
+        write_predicate(warp, parts->to_predicates[0]->index, lanes, lanes & -lanes);
+    return parts->results > 0;
+}
+
 bool predicates_to_register(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
     uint32_t result[LANES], base[LANES], mask[LANES];

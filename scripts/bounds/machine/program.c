@@ -31,6 +31,8 @@ static bool set_field(struct program *program, const char *name, double value)
         {"l2_bytes", NULL, &chip->l2_bytes},
         {"l2_port", NULL, &chip->l2_port},
         {"l2_read", NULL, &chip->l2_read},
+        {"l2_boxes", NULL, &chip->l2_boxes},
+        {"box_row", NULL, &chip->box_row},
         {"l1_bytes", NULL, &chip->l1_bytes},
         {"partial_write", NULL, &chip->partial_write},
         {"lanes_fma", &chip->lanes_fma, NULL},
@@ -293,6 +295,27 @@ static void count_reads(const struct program *program, struct instruction *it)
     }
 }
 
+// "map ADDRESS TENSOR ELEMENT", and of each dimension "SIZE BOX EVERY": addresses are hexadecimal.
+static bool read_map(const char *line, struct program *program)
+{
+    int used = 0;
+    unsigned long long address, tensor;
+    struct tensor_map map;
+    if (program->map_count == MAPS || sscanf(line, "%llx %llx %d%n", &address, &tensor, &map.element, &used) != 3)
+        return false;
+    map.address = address;
+    map.tensor = tensor;
+    for (int i = 0; i < MAP_RANK; i++) {
+        long long size;
+        line += used;
+        if (sscanf(line, "%lld %d %d%n", &size, &map.box[i], &map.every[i], &used) != 3 || map.box[i] < 1)
+            return false;
+        map.size[i] = size;
+    }
+    program->maps[program->map_count++] = map;
+    return map.element > 0;
+}
+
 static bool read_line(char *line, struct program *program)
 {
     char name[64];
@@ -316,6 +339,8 @@ static bool read_line(char *line, struct program *program)
         program->constants[address / 4] = word;
         return true;
     }
+    if (!strncmp(line, "map ", 4))
+        return read_map(line + 4, program);
     if (sscanf(line, "data %x", &word) == 1) {
         program->launch.data = word;
         return true;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4 };
+enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4, MAP_RANK = 5, MAPS = 8 };
 
 // Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
 // registers are kept once a lane, so that one piece of code executes both kinds.
@@ -43,7 +43,10 @@ enum pipe {
     PIPES
 };
 
-enum space { SPACE_NONE, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONSTANT, SPACE_SHUFFLE };
+enum space { SPACE_NONE, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONSTANT, SPACE_SHUFFLE, SPACE_PHASE };
+
+// What is done to a barrier in shared memory (mbarrier): initialised, arrived at, asked whether a phase is over.
+enum phase_step { PHASE_NONE, PHASE_BEGIN, PHASE_ARRIVE, PHASE_TEST };
 
 struct instruction {
     uint32_t address;
@@ -68,6 +71,8 @@ struct instruction {
     bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
     bool products;                          // of four warps, asynchronous: HGMMA
     bool products_group, products_wait;     // ends a group of those, waits for groups
+    enum phase_step phase;                  // of a barrier in shared memory
+    int dimensions;                         // of a box that it tells TMA to bring: UTMALDG; else 0
     bool needed;                            // for an address or a branch
     int reads;                              // registers that come from their banks
 };
@@ -81,6 +86,8 @@ struct chip {
     double dram_page;                   // bytes that could move while the memory opens a page
     double l2_bytes, l2_port;           // bytes; bytes a cycle to a multiprocessor
     double l2_read;                     // bytes a cycle that all of them read; 0: as many as they take
+    double l2_boxes;                    // the same by TMA
+    double box_row;                     // cycles of TMA for a row of a box, for each of its dimensions
     double l1_bytes;                    // L1 and shared memory together
     double partial_write;               // slots of the L2 that a sector written in part takes
     int lanes_fma, lanes_heavy, lanes_alu, lanes_half, lanes_special, lanes_convert; // a quarter
@@ -99,10 +106,20 @@ struct launch {
     uint32_t data;         // what loads of global memory find
 };
 
+// A tensor as a kernel's parameter tells TMA of it, outermost dimension first; those that it has not got are 1.
+struct tensor_map {
+    uint64_t address, tensor; // of the map, of what it is a map of
+    int element;              // bytes
+    int64_t size[MAP_RANK];
+    int box[MAP_RANK], every[MAP_RANK]; // a copy brings so many, one of every so many
+};
+
 struct program {
     struct chip chip;
     struct launch launch;
     uint32_t constants[0x2000]; // bank 0, by words
+    struct tensor_map maps[MAPS];
+    int map_count;
     struct instruction *code;
     int length;
     int address_step; // bytes of an instruction

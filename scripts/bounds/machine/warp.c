@@ -3,6 +3,7 @@
 #include "warp.h"
 
 #include "execute.h"
+#include "orders.h"
 
 #include <string.h>
 
@@ -25,8 +26,7 @@ bool warp_ended(const struct warp *warp)
     return !warp->alive;
 }
 
-// Lanes at the lowest instruction, and that instruction.
-static uint32_t lanes_now(struct warp *warp)
+uint32_t lanes_now(struct warp *warp)
 {
     if (!warp->parted)
         return warp->alive;
@@ -134,7 +134,7 @@ static bool branch(struct warp *warp, const struct instruction *it, uint32_t tog
     return true;
 }
 
-static void read_addresses(const struct warp *warp, const struct operand *operand, bool wide, uint64_t to[LANES])
+void read_addresses(const struct warp *warp, const struct operand *operand, bool wide, uint64_t to[LANES])
 {
     uint32_t low[LANES] = {0}, high[LANES] = {0};
     if (operand->index != RZ) {
@@ -228,6 +228,10 @@ bool step_warp(struct warp *warp, struct step *step, char *error, size_t room)
     } else {
         if (memory)
             access_memory(warp, it, step);
+        else if (it->phase)
+            understood = step_phase(warp, it, step);
+        else if (it->dimensions)
+            understood = step_box(warp, it, step);
         else if (it->needed && step->lanes)
             understood = compute(warp, it, step->lanes);
         go_on(warp, together);

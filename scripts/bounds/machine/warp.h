@@ -2,7 +2,8 @@
 #ifndef BOUNDS_WARP_H
 #define BOUNDS_WARP_H
 
-#include "program.h"
+#include "boxes.h"
+#include "phases.h"
 
 enum { LOCAL_BYTES = 16384 }; // of a lane's stack
 
@@ -10,6 +11,7 @@ struct block {
     int position[3];
     uint8_t *shared; // launch.shared bytes; NULL where no address depends on them
     int warps_alive, warps_waiting;
+    struct phases phases;
 };
 
 struct warp {
@@ -30,6 +32,8 @@ struct step {
     uint32_t lanes;          // that execute it
     uint64_t address[LANES]; // of a memory access
     uint64_t target[LANES];  // of an asynchronous copy: where in shared memory
+    uint32_t value[LANES];   // what an arrival tells of: bytes to come; what a barrier begins with: its arrivals
+    struct box box;          // that TMA is told to bring
 };
 
 // A warp of a block at its first instruction. `registers` has room for REGISTERS rows and is zeroed by the caller.
@@ -40,6 +44,12 @@ const struct instruction *next_instruction(struct warp *warp);
 
 // Executes one instruction. False where one is not understood: then `error` says which.
 bool step_warp(struct warp *warp, struct step *step, char *error, size_t room);
+
+// The lanes at the lowest instruction, which come next, and that instruction in warp->at.
+uint32_t lanes_now(struct warp *warp);
+
+// What a place in memory is of each lane; wide: 64 bits.
+void read_addresses(const struct warp *warp, const struct operand *operand, bool wide, uint64_t to[LANES]);
 
 bool warp_ended(const struct warp *warp);
 

@@ -2,6 +2,7 @@
 #include "wave.h"
 
 #include "cache.h"
+#include "orders.h"
 #include "resident.h"
 
 #include <stdlib.h>
@@ -115,6 +116,29 @@ static void pass_on(struct runner *runner, int multiprocessor, const struct step
         count_atomics(runner, step);
 }
 
+// A box that TMA brings goes past L1.
+static void pass_box_on(struct runner *runner, const struct box *box)
+{
+    uint64_t address;
+    for (int at = 0, bytes; next_row(box, &at, &address, &bytes);) {
+        for (uint64_t line = address / LINE; line <= (address + (uint64_t)bytes - 1) / LINE; line++) {
+            uint8_t sectors = sectors_of(address, bytes, line);
+            int fresh = __builtin_popcount(read_line(&runner->seen, line, sectors));
+            runner->traffic->footprint += SECTOR * fresh;
+            touch_page(runner, line, fresh, false);
+            runner->traffic->l2_reads += __builtin_popcount(sectors);
+            read_line(&runner->l2, line, sectors);
+        }
+    }
+}
+
+static bool waits_for_phase(struct warp *warp)
+{
+    int parity;
+    const struct phase_barrier *barrier = asked_barrier(warp, &parity);
+    return barrier && !phase_is_over(barrier, parity);
+}
+
 // Lets a warp run up to its next access, barrier or end. False: an instruction was not understood.
 static bool turn(struct runner *runner, int number, struct warp *warp, bool *waits)
 {
@@ -122,11 +146,22 @@ static bool turn(struct runner *runner, int number, struct warp *warp, bool *wai
     const struct instruction *it;
     struct program *program = runner->program;
     for (int run = 0; run < 100000 && (it = next_instruction(warp)) != NULL; run++) {
+        if (it->phase == PHASE_TEST && waits_for_phase(warp))
+            return true;
         if (!step_warp(warp, &step, program->error, sizeof program->error))
             return false;
         runner->executed++;
         if (it->barrier) {
             *waits = true;
+            return true;
+        }
+        if (it->phase || it->dimensions)
+            count_step(warp->block, &step, 0, program->error, sizeof program->error);
+        if (*program->error)
+            return false;
+        if (it->dimensions && step.lanes) {
+            if (runner->traffic)
+                pass_box_on(runner, &step.box);
             return true;
         }
         if (it->space == SPACE_GLOBAL && step.lanes) {
@@ -158,8 +193,10 @@ static bool run_blocks(struct runner *runner, double most)
 {
     int warps = warps_of_block(&runner->program->launch), left = runner->count;
     bool *waits = calloc((size_t)runner->count * (size_t)warps, sizeof *waits), fine = waits != NULL;
-    while (fine && left && runner->executed < most) {
+    double before = -1; // instructions executed: a round without one is the last
+    while (fine && left && runner->executed < most && runner->executed > before) {
         left = 0;
+        before = runner->executed;
         for (int i = 0; fine && i < runner->count; i++) {
             if (!runner->blocks[i].block.warps_alive)
                 continue;
@@ -168,6 +205,10 @@ static bool run_blocks(struct runner *runner, double most)
         }
     }
     free(waits);
+    if (fine && left && runner->executed == before) {
+        snprintf(runner->program->error, sizeof runner->program->error, "all warps wait for barriers in shared memory");
+        return false;
+    }
     return fine;
 }
 

@@ -1,0 +1,92 @@
+// Boxes that a thread orders from TMA, and the barriers in shared memory by which others know of them.
+#include "orders.h"
+
+#include "operands.h"
+
+static const struct operand *place_of(const struct instruction *it)
+{
+    for (int i = 0; i < it->count; i++)
+        if (it->operands[i].kind == ADDRESS)
+            return &it->operands[i];
+    return NULL;
+}
+
+bool step_phase(struct warp *warp, const struct instruction *it, struct step *step)
+{
+    const struct operand *place = place_of(it), *value = &it->operands[it->count - 1];
+    if (!place)
+        return false;
+    read_addresses(warp, place, false, step->address);
+    if (it->phase != PHASE_TEST) {
+        read_word(warp, value, 0, step->value);
+        return true;
+    }
+    if (it->operands[0].kind != PREDICATE)
+        return false;
+    write_predicate(warp, it->operands[0].index, step->lanes, ~0u);
+    return true;
+}
+
+// UTMALDG.4D [UR8], [UR14]: UR8 has where in shared memory, UR9 the barrier, UR10 and on the corner, innermost
+// dimension first; UR14 and UR15 where the map lies.
+bool step_box(struct warp *warp, const struct instruction *it, struct step *step)
+{
+    const struct operand *from = &it->operands[it->count - 1], *to = &it->operands[0];
+    uint64_t map[LANES];
+    if (it->count < 2 || from->uniform == URZ || to->uniform + 2 + it->dimensions > URZ || it->dimensions > MAP_RANK)
+        return false;
+    read_addresses(warp, from, true, map);
+    step->box = (struct box){.map = map_at(warp->program, map[0]), .address = map[0], .dimensions = it->dimensions};
+    step->box.barrier = warp->registers[to->uniform + 1][0];
+    for (int i = 0; i < it->dimensions; i++)
+        step->box.corner[MAP_RANK - 1 - i] = (int)warp->registers[to->uniform + 2 + i][0];
+    const struct phase_barrier *barrier = find_phases(&warp->block->phases, step->box.barrier);
+    step->box.bytes = step->box.map ? bytes_of_box(step->box.map) : barrier ? barrier->bytes : 0;
+    return true;
+}
+
+struct phase_barrier *asked_barrier(struct warp *warp, int *parity)
+{
+    uint64_t address[LANES];
+    uint32_t value[LANES], together = warp->alive ? lanes_now(warp) : 0;
+    const struct instruction *it = next_instruction(warp);
+    if (!it || it->phase != PHASE_TEST || !place_of(it))
+        return NULL;
+    uint32_t guard = warp->predicates[it->guard], lanes = together & (it->guard_inverted ? ~guard : guard);
+    if (!lanes)
+        return NULL;
+    read_addresses(warp, place_of(it), false, address);
+    read_word(warp, &it->operands[it->count - 1], 0, value);
+    *parity = (int)(value[__builtin_ctz(lanes)] >> 31);
+    return find_phases(&warp->block->phases, address[__builtin_ctz(lanes)]);
+}
+
+// SYNCS.ARRIVE.TRANS64 arrives and tells of bytes, .A1T0 arrives, .A0TR tells of bytes.
+static bool count_lane(struct phases *phases, const struct instruction *it, uint64_t address, uint32_t value,
+                       double when, bool *ended)
+{
+    if (it->phase == PHASE_BEGIN) // its word of 64 bits counts down from 2^20
+        return begin_phases(phases, address, (int)(0x100000 - (value >> 1)));
+    struct phase_barrier *barrier = find_phases(phases, address);
+    if (barrier)
+        *ended |= count_phase(barrier, !strstr(it->name, ".A0"), strstr(it->name, "T0") ? 0 : value, when);
+    return barrier;
+}
+
+bool count_step(struct block *block, const struct step *step, double when, char *error, size_t room)
+{
+    const struct instruction *it = step->instruction;
+    bool ended = false, fine = true;
+    if (it->dimensions && step->lanes) {
+        struct phase_barrier *barrier = find_phases(&block->phases, step->box.barrier);
+        fine = barrier != NULL;
+        ended = fine && count_phase(barrier, 0, -step->box.bytes, when);
+    }
+    for (int i = 0; i < LANES && (it->phase == PHASE_BEGIN || it->phase == PHASE_ARRIVE); i++)
+        if (step->lanes >> i & 1)
+            fine &= count_lane(&block->phases, it, step->address[i], step->value[i], when, &ended);
+    if (!fine)
+        snprintf(error, room, "a barrier in shared memory at 0x%x that nobody has initialised, or one too many",
+                 it->address);
+    return ended;
+}
