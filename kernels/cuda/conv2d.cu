@@ -22,8 +22,8 @@
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
  *           split, the splits in shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
- * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 180 to 335
- *           by hopper_tile.cuh; what boxes change: MEASURED.md.
+ * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 170
+ *           to 310, at 1,024 280 to 630.
  */
 #include "kernels/cuda/conv_backward.cuh"
 #include "kernels/cuda/gate.cuh"
