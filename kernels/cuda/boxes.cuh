@@ -62,13 +62,6 @@ static inline int64_t boxes_count(const boxes *b, int64_t images)
     return divide_up(images, b->images) * b->count.middle * b->count.low;
 }
 
-/* digits_of for what is below 2^31. */
-GR_DEVICE digits digits_of_int(int n, radices r)
-{
-    const unsigned rest = (unsigned)n / (unsigned)r.low, high = rest / (unsigned)r.middle;
-    return {(int)high, (int)(rest - high * (unsigned)r.middle), (int)((unsigned)n - rest * (unsigned)r.low)};
-}
-
 /* The first position of a box whose number has these digits. */
 GR_DEVICE digits box_first(const boxes *b, digits number)
 {
@@ -234,6 +227,7 @@ GR_DEVICE void operand_order(const gradient_boxes<E> *o, int filter, int i, digi
     const digits at = box_first(&o->positions, step);
     gr_tma_load_4d(to, &o->map, at.high, at.middle, at.low, filter + i * BOX, full);
 }
+
 /* What all taps of 3 x 3 see of 8 x 8 positions, in one box: a tap's positions begin anywhere in it. */
 template <class E> struct tap_patches {
     static const int MAJOR = GR_MN_MAJOR;

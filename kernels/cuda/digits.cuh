@@ -23,6 +23,13 @@ static __host__ __device__ inline digits digits_of(int64_t n, radices r)
     return (digits){(int)(rest / r.middle), (int)(rest % r.middle), (int)(n % r.low)};
 }
 
+/* digits_of for what is below 2^31. */
+GR_DEVICE digits digits_of_int(int n, radices r)
+{
+    const unsigned rest = (unsigned)n / (unsigned)r.low, high = rest / (unsigned)r.middle;
+    return {(int)high, (int)(rest - high * (unsigned)r.middle), (int)((unsigned)n - rest * (unsigned)r.low)};
+}
+
 /* d + step; step's own digits are below their radices. */
 GR_DEVICE digits digits_add(digits d, digits step, radices r)
 {

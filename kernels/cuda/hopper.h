@@ -187,12 +187,6 @@ GR_DEVICE uint64_t gr_wgmma_operand(const void *shared, int leading, int stride,
            (uint64_t)swizzle << 62;
 }
 
-/* The same operand so many bytes further on, a multiple of 16: one addition, where making it takes ten instructions. */
-GR_DEVICE uint64_t gr_wgmma_further(uint64_t operand, int bytes)
-{
-    return (operand & ~(uint64_t)0xFFFFFFFF) | ((uint32_t)operand + (uint32_t)(bytes >> 4));
-}
-
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define GR_HAS_WGMMA 1
 #define GR__AT_90A(...) __VA_ARGS__
@@ -280,4 +274,11 @@ template <int PENDING, int N> GR_DEVICE void gr_wgmma_wait(float *d)
 #else
 #include "kernels/simt/hopper.h"
 #endif
+
+/* An operand of wgmma so many bytes further on, a multiple of 16: one addition; to make another takes ten. */
+GR_DEVICE uint64_t gr_wgmma_further(uint64_t operand, int bytes)
+{
+    return (operand & ~(uint64_t)0xFFFFFFFF) | ((uint32_t)operand + (uint32_t)(bytes >> 4));
+}
+
 #endif

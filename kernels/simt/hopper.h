@@ -108,11 +108,6 @@ static inline uint64_t gr_wgmma_operand(const void *shared, int leading, int str
            (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
 }
 
-static inline uint64_t gr_wgmma_further(uint64_t operand, int bytes)
-{
-    return (operand & ~(uint64_t)0xFFFFFFFF) | ((uint32_t)operand + (uint32_t)(bytes >> 4));
-}
-
 template <int N> static inline void gr_wgmma_fence(float *d, GR__HERE)
 {
     gr__simt_wgmma lane = {d, 0, 0, 0, 0, N, false, 0};
