@@ -64,6 +64,7 @@ bool GR_CPU(conv_small_grad_w_fits)(const gr_geometry *g, int64_t k);
 typedef struct {
     gr_geometry g;
     int64_t panels, parts; /* of filters; of the channels */
+    int64_t together;      /* parts of a chunk */
     image_groups groups;
     const float *x; /* [N,H,W,C] */
     conv_dz dz;
@@ -71,7 +72,7 @@ typedef struct {
     float *x_parts;              /* [group at once][part][row][place][image][channel of the part] */
     float *dz_panels;            /* [group at once][panel][pixel][image][PANEL] */
     int64_t x_floats, dz_floats; /* of one [part] or [panel] */
-    float *sums;                 /* [panel][part][R*S][channel][PANEL]; NULL where all groups are at once */
+    float *sums;                 /* [chunk][R*S][channel of its parts][PANEL]; NULL where all groups are at once */
     conv_dw dw;
     float *db;
     int64_t first, held;

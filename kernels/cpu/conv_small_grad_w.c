@@ -5,13 +5,18 @@
  *
  * For each tap that is one product of matrices, [c x (pixel, image)] times [(pixel, image) x k]. The sum is long
  * although the images are small, so the tile goes to memory seldom. x is copied some channels at a time: what their
- * tiles read lies in one piece that stays in the first-level cache for all taps. A cache line of channels, so that what
- * a tap's sums become of dW are whole lines.
+ * tiles read lies in one piece that stays in the first-level cache for all taps. What the taps' sums become of dW goes
+ * out for several such parts together, in runs of cache lines (transpose.c).
  */
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/tile.h"
 
-enum { PART = 16 /* channels that are copied together */, FEW_IMAGES = 2 /* from which there is something to join */ };
+enum {
+    PART = 16,     /* channels that are copied together */
+    TOGETHER = 4,  /* parts at most whose dW goes out together */
+    TAPS = 9,      /* that are summed for these before they do: as many as there mostly are */
+    FEW_IMAGES = 2 /* from which there is something to join */
+};
 
 bool conv_small_grad_w_fits(const gr_geometry *g, int64_t k)
 {
@@ -28,6 +33,7 @@ void small_grad_w_plan(small_grad_w *f, scratch *room)
     const gr_geometry *g = &f->g;
     f->panels = ceil_div(f->dw.k, PANEL);
     f->parts = ceil_div(g->c, PART);
+    f->together = max64(1, min64(TOGETHER, f->panels * f->parts / CONV_CHUNKS));
     f->row_places = round_up(g->w, g->stride_w);
     f->groups = conv_groups(g->n, f->parts * PART * g->h * f->row_places + f->panels * PANEL * g->p * g->q);
     f->x_floats = f->groups.most * g->h * f->row_places * PART;
@@ -36,7 +42,7 @@ void small_grad_w_plan(small_grad_w *f, scratch *room)
     f->dz_panels = scratch_take(room, f->groups.at_once * f->panels * f->dz_floats);
     f->sums = f->groups.at_once == f->groups.count
                   ? NULL
-                  : scratch_take(room, f->panels * f->parts * g->r * g->s * PART * PANEL);
+                  : scratch_take(room, f->panels * round_up(f->parts, f->together) * g->r * g->s * PART * PANEL);
 }
 
 /*
@@ -127,18 +133,31 @@ static void sum_tap(const small_grad_w *f, int64_t panel, int64_t part, int64_t 
                 f->dz_panels + (group * f->panels + panel) * f->dz_floats, images.end - images.begin, c.end - c.begin,
                 sums);
     }
-    if (f->first + f->held == f->groups.count)
-        conv_give(&f->dw, panel, tap * f->g.c + c.begin, c.end - c.begin, sums);
 }
 
-/* Chunk (panel, part): dW of these. */
-static void sum_taps(const small_grad_w *f, int64_t chunk)
+/* Some taps of a panel of filters and of parts that go out together: sums[tap][channel][PANEL]. */
+static void sum_taps(const small_grad_w *f, int64_t panel, span parts, span taps, float *sums)
 {
-    float here[PART * PANEL] __attribute__((aligned(64)));
-    const int64_t taps = f->g.r * f->g.s;
-    for (int64_t tap = 0; tap < taps; tap++)
-        sum_tap(f, chunk / f->parts, chunk % f->parts, tap,
-                f->sums ? f->sums + (chunk * taps + tap) * PART * PANEL : here);
+    const int64_t step = f->together * PART * PANEL;
+    for (int64_t part = parts.begin; part < parts.end; part++)
+        for (int64_t tap = taps.begin; tap < taps.end; tap++)
+            sum_tap(f, panel, part, tap, sums + (tap - taps.begin) * step + (part - parts.begin) * PART * PANEL);
+    if (f->first + f->held < f->groups.count)
+        return;
+    const int64_t c = parts.begin * PART, count = min64(f->g.c, parts.end * PART) - c;
+    for (int64_t tap = taps.begin; tap < taps.end; tap++)
+        conv_give(&f->dw, panel, tap * f->g.c + c, count, sums + (tap - taps.begin) * step);
+}
+
+/* Chunk (panel, parts that go out together): dW of these. */
+static void part_chunk(const small_grad_w *f, int64_t chunk)
+{
+    float here[TAPS * TOGETHER * PART * PANEL] __attribute__((aligned(64)));
+    const int64_t blocks = ceil_div(f->parts, f->together), part = chunk % blocks * f->together, taps = f->g.r * f->g.s;
+    const span parts = {part, min64(f->parts, part + f->together)};
+    for (int64_t tap = 0; tap < taps; tap += TAPS)
+        sum_taps(f, chunk / blocks, parts, (span){tap, min64(taps, tap + TAPS)},
+                 f->sums ? f->sums + (chunk * taps + tap) * f->together * PART * PANEL : here);
 }
 
 /* A panel of db. */
@@ -154,15 +173,20 @@ static void sum_bias(const small_grad_w *f, int64_t panel)
     }
 }
 
+/* Chunks of dW, if it is wanted. */
+static int64_t dw_chunks(const small_grad_w *f)
+{
+    return f->dw.dw ? f->panels * ceil_div(f->parts, f->together) : 0;
+}
+
 /* Chunks of dW, then, beside the last of them, the much shorter ones of db. */
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const small_grad_w *f = arg;
-    const int64_t taps = f->dw.dw ? f->panels * f->parts : 0;
-    if (chunk < taps)
-        sum_taps(f, chunk);
+    if (chunk < dw_chunks(f))
+        part_chunk(f, chunk);
     else
-        sum_bias(f, chunk - taps);
+        sum_bias(f, chunk - dw_chunks(f));
 }
 
 void small_grad_w_run(const gr_exec *exec, small_grad_w *f)
@@ -170,6 +194,6 @@ void small_grad_w_run(const gr_exec *exec, small_grad_w *f)
     for (f->first = 0; f->first < f->groups.count; f->first += f->groups.at_once) {
         f->held = min64(f->groups.at_once, f->groups.count - f->first);
         gr_parallel_for(exec, f->held * (f->parts + f->panels), interleave_chunk, f);
-        gr_parallel_for(exec, (f->dw.dw ? f->panels * f->parts : 0) + (f->db ? f->panels : 0), sum_chunk, f);
+        gr_parallel_for(exec, dw_chunks(f) + (f->db ? f->panels : 0), sum_chunk, f);
     }
 }

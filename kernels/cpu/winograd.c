@@ -1,11 +1,12 @@
 /*
  * winograd.c - 3x3 convolutions by F(4x4, 3x3): forward and dX.
  *
- * Filters are transformed once for all tiles, to four times their size. Where a block of tiles is all there is - deep
- * layers of small images - that would be written and read for few products: there a chunk is a panel of filters, which
- * it transforms some channels at a time, and multiplies while they lie in the second-level cache. Where there are many
- * blocks, a chunk transforms the tiles of one and multiplies them with all filters: these tiles stay in that cache.
- * Between the two, the tiles are transformed together, and a chunk is a block and a share of the panels.
+ * Filters are transformed to four times their size. Where there are many blocks of tiles, that is done once; a chunk
+ * transforms the tiles of a block and multiplies them with all filters: these tiles stay in the second-level cache.
+ * Where there are many filters or a block of tiles is all there is - deep layers of small images - they would be
+ * written, and read from far away, for few products: there a chunk is a panel of filters, which it transforms some
+ * channels at a time, and multiplies with some blocks of tiles while they lie in that cache. Between the two, filters
+ * are transformed once and tiles together, and a chunk is a block and a share of the panels.
  */
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/conv_pooled.h"
@@ -17,11 +18,12 @@ enum {
     FEW = 16,        /* channels below which the sums around the products cost more than the products saved */
     SMALLEST = 4,    /* pixels of a side; below, direct convolution leaves out as many products: those with padding */
     FEW_PIXELS = 64, /* of the batch: below, the filters' own transformation costs more than is saved */
-    TRANSFORMED = 4 * VL,                               /* channels of depth of a panel of filters, at a time */
-    FILTERS_AHEAD = 4,                                  /* from those turned round to those asked for */
-    FRESH_PLACE = TRANSFORMED * PANEL + WINOGRAD_APART, /* floats from place to place of these */
-    SHARE = 8,                                          /* tiles that a chunk transforms */
+    TRANSFORMED = 4 * VL,                              /* channels of depth of a panel of filters, at a time */
+    FILTERS_AHEAD = 4,                                 /* from those turned round to those asked for */
+    USED_PLACE = TRANSFORMED * PANEL + WINOGRAD_APART, /* floats from place to place of these */
+    SHARE = 8,                                         /* tiles that a chunk transforms */
     BLOCK = 28 / TILE_ROWS * TILE_ROWS, /* tiles whose products with a panel of filters lie in the second-level cache */
+    FRESH_PANELS = 8,                   /* of filters: enough for a chunk each */
     HELD_BLOCKS = 5,                    /* transformed together: so many that filters are not read too often */
     MANY_BLOCKS = 8,                    /* enough for a chunk each, if their transformed tiles */
     MANY_DEPTH = 128                    /* have no more channels: then these lie in the second-level cache, too */
@@ -143,11 +145,11 @@ void winograd_sweep_plan(winograd_sweep *s, scratch *room)
     const int64_t panels = ceil_div(s->channels, PANEL);
     s->in_pitch = s->depth + WINOGRAD_APART;
     s->w_pitch = s->depth * PANEL + WINOGRAD_APART;
-    s->few = s->tiles.count <= BLOCK;
     s->many = s->tiles.count > (MANY_BLOCKS - 1) * BLOCK && s->depth <= MANY_DEPTH;
+    s->fresh = !s->many && (s->tiles.count <= BLOCK || panels >= FRESH_PANELS);
     s->at_once = s->many ? BLOCK : min64(s->tiles.count, HELD_BLOCKS * BLOCK);
     s->in_place = s->at_once * s->in_pitch + WINOGRAD_APART;
-    s->w = scratch_take(room, s->few ? 0 : panels * PLACES * s->w_pitch);
+    s->w = scratch_take(room, s->fresh ? 0 : panels * PLACES * s->w_pitch);
     s->inputs = scratch_take(room, s->many ? 0 : PLACES * s->in_place);
 }
 
@@ -297,30 +299,32 @@ static void list_filters(const winograd_sweep *s, int64_t panel, int64_t first, 
                   min64(TRANSFORMED, s->depth - first), s->depth);
 }
 
-/* Chunk: a panel of filters, transformed for the only block of tiles. */
-static void few_chunk(void *arg, int64_t panel)
+/* Chunk: a panel of filters, transformed for the tiles held. */
+static void fresh_chunk(void *arg, int64_t panel)
 {
     const winograd_sweep *s = arg;
     ahead next;
     ahead_clear(&next);
-    float u[PLACES * FRESH_PLACE] __attribute__((aligned(64)));
-    float products[PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
-    const span tiles = {0, s->held};
+    float u[PLACES * USED_PLACE] __attribute__((aligned(64)));
+    float products[HELD_BLOCKS][PLACES * BLOCK * PANEL] __attribute__((aligned(64)));
+    const int64_t blocks = ceil_div(s->held, BLOCK);
     for (int64_t first = 0; first < s->depth; first += TRANSFORMED) {
         const span depth = {first, min64(s->depth, first + TRANSFORMED)};
-        transform_filters(s, panel, depth, u, FRESH_PLACE);
+        transform_filters(s, panel, depth, u, USED_PLACE);
         if (!s->turned) /* transform_for_dx asks by itself */
             list_filters(s, panel, depth.end, &next);
-        multiply(s, tiles, panel, depth, u, FRESH_PLACE, products, &next);
+        for (int64_t i = 0; i < blocks; i++)
+            multiply(s, part_of(s->held, i, blocks), panel, depth, u, USED_PLACE, products[i], &next);
     }
-    write_panel(s, tiles, panel, products);
+    for (int64_t i = 0; i < blocks; i++)
+        write_panel(s, part_of(s->held, i, blocks), panel, products[i]);
 }
 
 void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned)
 {
     s->filters = w;
     s->turned = turned;
-    if (!s->few)
+    if (!s->fresh)
         gr_parallel_for(exec, ceil_div(s->channels, PANEL) * ceil_div(s->depth, TRANSFORMED), filter_chunk, s);
 }
 
@@ -334,8 +338,8 @@ void winograd_sweep_run(const gr_exec *exec, winograd_sweep *s)
     for (s->first = 0; s->first < s->tiles.count; s->first += s->at_once) {
         s->held = min64(s->at_once, s->tiles.count - s->first);
         gr_parallel_for(exec, ceil_div(s->held, SHARE), transform_chunk, s);
-        if (s->few)
-            gr_parallel_for(exec, panels, few_chunk, s);
+        if (s->fresh)
+            gr_parallel_for(exec, panels, fresh_chunk, s);
         else
             gr_parallel_for(exec, ceil_div(s->held, BLOCK) * panels, panel_chunk, s);
     }

@@ -195,7 +195,7 @@ typedef struct {
     int64_t in_pitch, in_place; /* floats from tile to tile, and from place to place */
     const float *filters;       /* [K,3,3,C] */
     bool turned;                /* round, for dX */
-    bool few;                   /* tiles: each panel of filters is transformed when it is used, none are in scratch */
+    bool fresh;                 /* filters: each panel is transformed when it is used, none are in scratch */
     bool many;         /* tiles: each block's are transformed by whom they are multiplied by, none are in scratch */
     int64_t w_pitch;   /* floats from place to place of the transformed filters */
     float *w;          /* these: [panel of channels][place][depth][PANEL] */

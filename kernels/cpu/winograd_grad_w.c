@@ -15,8 +15,7 @@ enum {
     GROUPS = 2,       /* of tiles, where there are more, */
     SUMS = 1 << 20,   /* and no more floats of sums: those of both shall lie in a last-level cache */
     SHARE = 8,        /* tiles that a chunk transforms */
-    CHANNELS = 64,    /* of x, whose sums become dW at once */
-    FINISHED = 16,    /* of these, whose taps lie in the first-level cache */
+    CHANNELS = 64,    /* of x, whose sums become dW at once: in runs of four cache lines, see transpose.c */
     PLACE_FLOATS = CHANNELS * PANEL + WINOGRAD_APART /* floats from place to place of these */
 };
 
@@ -177,16 +176,21 @@ static void bias_chunk(void *arg, int64_t panel)
 
 /* --- dW ----------------------------------------------------------------------------------------------------------- */
 
-/* G' m G for one channel of a panel of filters: sums[place] every `place` floats, dw[tap] every `step` floats. */
-INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t step)
+/*
+ * G' m G for one channel of a panel of filters: sums[place] every `place` floats, dw[tap] every `step` floats. m is the
+ * sums, or with a second group's, `second` floats behind them, both together.
+ */
+INLINE void transform_sums(const float *sums, int64_t place, int64_t second, float *dw, int64_t step)
 {
     vec e[ALONG][3]; /* [column][row of taps] */
     UNROLL
     for (int j = 0; j < ALONG; j++) {
         vec u[ALONG];
         UNROLL
-        for (int i = 0; i < ALONG; i++)
-            u[i] = vec_load(sums + (ALONG * i + j) * place);
+        for (int i = 0; i < ALONG; i++) {
+            const float *at = sums + (ALONG * i + j) * place;
+            u[i] = second ? vec_load(at) + vec_load(at + second) : vec_load(at);
+        }
         places_to_taps(u, e[j]);
     }
     UNROLL
@@ -202,40 +206,32 @@ INLINE void transform_sums(const float *sums, int64_t place, float *dw, int64_t 
     }
 }
 
-/* dW of a panel of filters at up to FINISHED channels of x, from their sums[place][channel][PANEL]. */
-static void finish(const winograd_grad_w *f, int64_t panel, span channels, const float *sums, int64_t place)
+/*
+ * dW of a panel of filters at up to CHANNELS of x, from their sums[place][channel][PANEL] and those of a second group,
+ * `second` floats behind them; 0: there is none.
+ */
+static void finish(const winograd_grad_w *f, int64_t panel, span channels, const float *sums, int64_t place,
+                   int64_t second)
 {
-    float taps[9][FINISHED][PANEL] __attribute__((aligned(64)));
+    float taps[9][CHANNELS][PANEL] __attribute__((aligned(64)));
     const int64_t count = channels.end - channels.begin;
     for (int64_t i = 0; i < count * PANEL; i += VL)
-        transform_sums(sums + i, place, taps[0][0] + i, FINISHED * PANEL);
+        if (second)
+            transform_sums(sums + i, place, second, taps[0][0] + i, CHANNELS * PANEL);
+        else /* nearly always: a constant spares 36 questions */
+            transform_sums(sums + i, place, 0, taps[0][0] + i, CHANNELS * PANEL);
     for (int64_t tap = 0; tap < 9; tap++)
         conv_give(&f->dw, panel, tap * f->g.c + channels.begin, count, taps[tap][0]);
 }
 
-/* The same from the sums of both groups, of which the second's begin `group` floats behind the first's. */
-static void finish_both(const winograd_grad_w *f, int64_t panel, span channels, const float *sums, int64_t place,
-                        int64_t group)
-{
-    float both[PLACES][FINISHED * PANEL] __attribute__((aligned(64)));
-    for (int64_t i = 0; i < PLACES; i++, sums += place)
-        for (int64_t j = 0; j < (channels.end - channels.begin) * PANEL; j += VL)
-            vec_store(both[i] + j, vec_load(sums + j) + vec_load(sums + group + j));
-    finish(f, panel, channels, both[0], FINISHED * PANEL);
-}
-
-/* Chunk (panel, FINISHED channels of x). */
+/* Chunk (panel, CHANNELS of x): its part of dW from the groups' sums. */
 static void finish_chunk(void *arg, int64_t chunk)
 {
     const winograd_grad_w *f = arg;
-    const int64_t C = f->g.c, blocks = ceil_div(C, FINISHED), panel = chunk / blocks, c = chunk % blocks * FINISHED;
+    const int64_t C = f->g.c, blocks = ceil_div(C, CHANNELS), panel = chunk / blocks, c = chunk % blocks * CHANNELS;
     const int64_t place = f->panels * C * PANEL;
-    const span channels = {c, min64(C, c + FINISHED)};
-    const float *sums = f->sums + (panel * C + c) * PANEL;
-    if (f->groups == GROUPS)
-        finish_both(f, panel, channels, sums, place, PLACES * place);
-    else
-        finish(f, panel, channels, sums, place);
+    finish(f, panel, (span){c, min64(C, c + CHANNELS)}, f->sums + (panel * C + c) * PANEL, place,
+           f->groups == GROUPS ? PLACES * place : 0);
 }
 
 /* Chunk (panel, CHANNELS of x): its part of dW, all tiles being held. */
@@ -247,8 +243,7 @@ static void whole_chunk(void *arg, int64_t chunk)
     const span channels = {first, min64(f->g.c, first + CHANNELS)};
     for (int64_t place = 0; place < PLACES; place++)
         sum_place(f, 0, place, panel, channels, sums + place * PLACE_FLOATS);
-    for (int64_t c = first; c < channels.end; c += FINISHED)
-        finish(f, panel, (span){c, min64(channels.end, c + FINISHED)}, sums + (c - first) * PANEL, PLACE_FLOATS);
+    finish(f, panel, channels, sums, PLACE_FLOATS, 0);
 }
 
 void winograd_grad_w_run(const gr_exec *exec, winograd_grad_w *f)
@@ -264,5 +259,5 @@ void winograd_grad_w_run(const gr_exec *exec, winograd_grad_w *f)
             gr_parallel_for(exec, f->panels, bias_chunk, f);
     }
     if (f->dw.dw && !all)
-        gr_parallel_for(exec, f->panels * ceil_div(f->g.c, FINISHED), finish_chunk, f);
+        gr_parallel_for(exec, f->panels * ceil_div(f->g.c, CHANNELS), finish_chunk, f);
 }
