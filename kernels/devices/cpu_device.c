@@ -64,10 +64,7 @@ static bool has_amx(void)
 }
 #endif
 
-/*
- * Best first; behind "plain" those that only GRADUS_CPU chooses. "avx512-bf16" is among these as long as it is not
- * shown for which shapes it is faster than products of floats, of which Winograd's convolutions need a quarter.
- */
+/* Best first; behind "plain" those that only GRADUS_CPU chooses. */
 static const struct {
     const char *name;
     bool (*supported)(void);
@@ -77,14 +74,12 @@ static const struct {
 } instruction_sets[] = {
 #if defined(GRADUS_WITH_VECTORS)
     {"amx", has_amx, gr__cpu_amx_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes, true},
+    {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes,
+     false},
     {"avx512", has_avx512, gr__cpu_avx512_kernels, NULL, &gr__cpu_avx512_probes, false},
     {"avx2", has_avx2, gr__cpu_avx2_kernels, NULL, &gr__cpu_avx2_probes, false},
 #endif
     {"plain", has_plain, gr__cpu_plain_kernels, NULL, &gr__cpu_plain_probes, false},
-#if defined(GRADUS_WITH_VECTORS)
-    {"avx512-bf16", has_avx512_bf16, gr__cpu_avx512_bf16_kernels, gr__cpu_avx512_kernels, &gr__cpu_avx512_probes,
-     false},
-#endif
     {"amx-emulated", has_plain, gr__cpu_amx_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes, true},
     {"bf16-emulated", has_plain, gr__cpu_bf16_emulated_kernels, gr__cpu_plain_kernels, &gr__cpu_plain_probes, false},
 };

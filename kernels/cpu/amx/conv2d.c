@@ -6,6 +6,7 @@
 #include "kernels/cpu/amx/filters.h"
 #include "kernels/cpu/amx/grad_w.h"
 #include "kernels/cpu/amx/sweep.h"
+#include "kernels/cpu/winograd.h"
 
 static gr_geometry geometry_of(const gr_call *call)
 {
@@ -14,10 +15,23 @@ static gr_geometry geometry_of(const gr_call *call)
     return gr__geometry(call->in[0], w->shape[1], w->shape[2], &args->window, false);
 }
 
+/* Whether floats are the quicker way: pairs make twice their products, Winograd's convolutions need a quarter. */
+static bool floats_are_quicker(const gr_call *call)
+{
+#if defined(GR_TILES_PAIRS)
+    const gr_geometry g = geometry_of(call);
+    return winograd_fits(call, &g);
+#else
+    (void)call;
+    return false;
+#endif
+}
+
 /* The gradient of an input of floats, which x is a copy of, is one of floats. */
 bool GR_TILED(conv2d_halves)(const gr_call *call, gr_pass pass)
 {
-    return call->in[0]->type == GR_BF16 && (pass == GR_FORWARD || !call->d_in[0] || call->d_in[0]->type == GR_BF16);
+    return call->in[0]->type == GR_BF16 && (pass == GR_FORWARD || !call->d_in[0] || call->d_in[0]->type == GR_BF16) &&
+           !floats_are_quicker(call);
 }
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
