@@ -24,11 +24,12 @@ typedef struct {
     bool stream;                   /* results past the caches */
     gr_type type;                  /* of what is [n,C] */
     const void *x, *residual, *dy; /* [n,C] */
-    const void *y_gate;            /* [n,C]: y where ReLU gates the gradient, else NULL */
+    const void *y_gate;            /* [n,C]: y where ReLU gates the gradient and a residual is in it, else NULL */
+    bool z_gate;                   /* where none is: what y was made of is x, which is read anyway, and made again */
     void *y, *dx, *dresidual;      /* [n,C] */
     float *partial;                /* [chunks][2][C]: mean and squared deviations, or sums of dz and dz (x - mean) */
-    float *mean, *scale, *shift;   /* [C]: y = (x - mean) scale + shift; dX = scale (dz - shift - (x - mean) slope) */
-    float *slope;                  /* [C] */
+    float *mean, *scale, *beta;    /* [C]: y = (x - mean) scale + beta */
+    float *shift, *slope;          /* [C]: dX = scale (dz - shift - (x - mean) slope) */
 } plan;
 
 static plan plan_of(const gr_call *call, gr_pass pass, scratch *s)
@@ -43,7 +44,8 @@ static plan plan_of(const gr_call *call, gr_pass pass, scratch *s)
     f.partial = scratch_take(s, f.given && pass == GR_FORWARD ? 0 : f.chunks * 2 * f.C);
     f.mean = scratch_take(s, f.C);
     f.scale = scratch_take(s, f.C);
-    f.shift = scratch_take(s, f.C);
+    f.beta = scratch_take(s, f.C);
+    f.shift = scratch_take(s, pass == GR_FORWARD ? 0 : f.C);
     f.slope = scratch_take(s, pass == GR_FORWARD ? 0 : f.C);
     return f;
 }
@@ -63,6 +65,18 @@ size_t GR_CPU(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 INLINE span rows_of(const plan *f, int64_t chunk)
 {
     return (span){chunk * f->rows, min64(f->n, (chunk + 1) * f->rows)};
+}
+
+/* Of a channel with the variance that is kept: backward makes the same of it as forward. */
+static float scale_of(float gamma, float var, double epsilon)
+{
+    return (float)((double)gamma / sqrt((double)var + epsilon));
+}
+
+/* y before its ReLU, of channels [c, c + width) less their means. */
+INLINE vec line(const plan *f, vec centred, int64_t c, int64_t width)
+{
+    return centred * vec_load_n(f->scale + c, width) + vec_load_n(f->beta + c, width);
 }
 
 /* --- forward ------------------------------------------------------------------------------------------------------ */
@@ -165,11 +179,10 @@ INLINE void put(const plan *f, gr_type type, void *result, int64_t at, vec v, in
         store_as_n(type, result, at, v, width);
 }
 
-/* One row, channels [c, c + width): (x - mean) scale + shift, + residual, then max(0,.) if asked. */
+/* One row, channels [c, c + width): (x - mean) scale + beta, + residual, then max(0,.) if asked. */
 INLINE void normalise_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
-    const vec m = vec_load_n(f->mean + c, width), scale = vec_load_n(f->scale + c, width);
-    vec z = (load_as_n(type, f->x, at, width) - m) * scale + vec_load_n(f->shift + c, width);
+    vec z = line(f, load_as_n(type, f->x, at, width) - vec_load_n(f->mean + c, width), c, width);
     if (f->residual)
         z += load_as_n(type, f->residual, at, width);
     put(f, type, f->y, at, f->relu ? vec_relu(z) : z, width);
@@ -205,9 +218,10 @@ static void track(const gr_call *call, int64_t c, float mean, float var)
 static void prepare_forward(const gr_call *call, const plan *f)
 {
     const gr_batch_norm_args *args = call->options;
-    const float *gamma = gr__f32(call->in[1]), *beta = gr__f32(call->in[2]); /* [C] */
+    const float *gamma = gr__f32(call->in[1]); /* [C] */
     float *kept_mean = gr__f32(call->out[1]), *kept_var = gr__f32(call->out[2]);
     double mean[TOGETHER], var[TOGETHER];
+    memcpy(f->beta, gr__f32(call->in[2]), (size_t)f->C * sizeof *f->beta);
     for (int64_t c = 0; c < f->C; c++) {
         const int64_t j = c % TOGETHER;
         if (j == 0)
@@ -218,8 +232,7 @@ static void prepare_forward(const gr_call *call, const plan *f)
             kept_var[c] = (float)var[j];
         track(call, c, (float)mean[j], (float)var[j]);
         f->mean[c] = (float)mean[j];
-        f->scale[c] = (float)((double)gamma[c] / sqrt(var[j] + args->epsilon));
-        f->shift[c] = beta[c];
+        f->scale[c] = scale_of(gamma[c], (float)var[j], args->epsilon);
     }
 }
 
@@ -237,10 +250,13 @@ void GR_CPU(batch_norm_forward)(const gr_call *call)
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
-INLINE vec upstream(const plan *f, gr_type type, int64_t at, int64_t width)
+/* dz of channels [c, c + width) of a row, whose x less their means is given. */
+INLINE vec upstream(const plan *f, gr_type type, vec centred, int64_t at, int64_t c, int64_t width)
 {
     const vec dy = load_as_n(type, f->dy, at, width);
-    return f->y_gate ? vec_gate(load_as_n(type, f->y_gate, at, width), dy) : dy;
+    return f->z_gate   ? vec_gate(line(f, centred, c, width), dy)
+           : f->y_gate ? vec_gate(load_as_n(type, f->y_gate, at, width), dy)
+                       : dy;
 }
 
 /* As chunk_statistics: the sums of dz and dz (x - mean). */
@@ -253,9 +269,10 @@ INLINE void chunk_sums(const plan *f, gr_type type, span rows, int64_t c, int ve
     for (int64_t at = rows.begin * f->C + c; at < rows.end * f->C; at += f->C) {
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            const vec dz = upstream(f, type, at + v * VL, width);
+            const vec centred = load_as_n(type, f->x, at + v * VL, width) - mean[v];
+            const vec dz = upstream(f, type, centred, at + v * VL, c + v * VL, width);
             sum[v] += dz;
-            product[v] += dz * (load_as_n(type, f->x, at + v * VL, width) - mean[v]);
+            product[v] += dz * centred;
         }
     }
     UNROLL
@@ -285,11 +302,22 @@ static void write(const gr_call *call, int slot, int64_t c, double v)
         d[c] = (float)(call->accumulate >> slot & 1 ? (double)d[c] + v : v);
 }
 
-/* dgamma and dbeta from the chunks' sums, and what dX needs of them. */
-static void prepare_dx(const gr_call *call, const plan *f)
+/* What the gate needs of the channels. */
+static void prepare_gate(const gr_call *call, const plan *f)
 {
     const gr_batch_norm_args *args = call->options;
     const float *gamma = gr__f32(call->in[1]), *var = gr__f32(f->given ? call->in[5] : call->out[2]); /* [C] */
+    memcpy(f->mean, gr__f32(f->given ? call->in[4] : call->out[1]), (size_t)f->C * sizeof *f->mean);
+    memcpy(f->beta, gr__f32(call->in[2]), (size_t)f->C * sizeof *f->beta);
+    for (int64_t c = 0; c < f->C; c++)
+        f->scale[c] = scale_of(gamma[c], var[c], args->epsilon);
+}
+
+/* dgamma and dbeta from the chunks' sums, and what else dX needs of them. */
+static void prepare_dx(const gr_call *call, const plan *f)
+{
+    const gr_batch_norm_args *args = call->options;
+    const float *var = gr__f32(f->given ? call->in[5] : call->out[2]); /* [C] */
     for (int64_t c = 0; c < f->C; c++) {
         const double s = 1 / sqrt((double)var[c] + args->epsilon);
         double sum = 0, product = 0;
@@ -299,7 +327,6 @@ static void prepare_dx(const gr_call *call, const plan *f)
         }
         write(call, 1, c, product * s);
         write(call, 2, c, sum);
-        f->scale[c] = (float)((double)gamma[c] * s);
         f->shift[c] = f->given ? 0 : (float)(sum / (double)f->n);
         f->slope[c] = f->given ? 0 : (float)(product * s * s / (double)f->n);
     }
@@ -315,15 +342,15 @@ INLINE void give(const plan *f, gr_type type, void *d, vec v, int64_t at, int64_
 
 INLINE void gradients_vector(const plan *f, gr_type type, int64_t at, int64_t c, int64_t width)
 {
-    const vec dz = upstream(f, type, at, width);
+    const vec centred = load_as_n(type, f->x, at, width) - vec_load_n(f->mean + c, width);
+    const vec dz = upstream(f, type, centred, at, c, width);
     if (f->dresidual)
         give(f, type, f->dresidual, dz, at, width, f->accumulate_residual);
     if (!f->dx)
         return;
     vec d = dz;
     if (!f->given)
-        d -= vec_load_n(f->shift + c, width) +
-             (load_as_n(type, f->x, at, width) - vec_load_n(f->mean + c, width)) * vec_load_n(f->slope + c, width);
+        d -= vec_load_n(f->shift + c, width) + centred * vec_load_n(f->slope + c, width);
     give(f, type, f->dx, d * vec_load_n(f->scale + c, width), at, width, f->accumulate_x);
 }
 
@@ -345,13 +372,14 @@ void GR_CPU(batch_norm_backward)(const gr_call *call)
 {
     plan f = plan_of(call, GR_BACKWARD, &(scratch){.base = call->exec->scratch});
     f.dy = call->d_out[0]->data;
-    f.y_gate = f.relu ? call->out[0]->data : NULL;
+    f.z_gate = f.relu && !call->in[3];
+    f.y_gate = f.relu && call->in[3] ? call->out[0]->data : NULL;
     f.dx = data_of(call->d_in[0]);
     f.dresidual = data_of(call->d_in[3]);
     f.stream = streams(&f, f.dx) && streams(&f, f.dresidual);
     f.accumulate_x = call->accumulate & 1;
     f.accumulate_residual = call->accumulate >> 3 & 1;
-    memcpy(f.mean, gr__f32(f.given ? call->in[4] : call->out[1]), (size_t)f.C * sizeof *f.mean);
+    prepare_gate(call, &f);
     gr_parallel_for(call->exec, f.chunks, sums_chunk, &f);
     prepare_dx(call, &f);
     if (f.dx || f.dresidual)

@@ -3,7 +3,7 @@
  *
  * x[..,C], gamma[C], beta[C], residual of x's shape or none, mean[C] and var[C] or neither, tracked mean[C] and var[C]
  * or neither -> y of x's shape. Without mean and var the batch's own are computed and kept for backward. Backward needs
- * x, gamma, the statistics and, with relu, y.
+ * x, gamma, the statistics and, with relu, y or, where no residual is in it, beta, by which a kernel can make it again.
  */
 #include <math.h>
 
