@@ -4,7 +4,7 @@
  *   m[c] = sum_i x[i,c] / n          v[c] = sum_i (x[i,c] - m[c])^2 / n          s[c] = 1 / sqrt(v[c] + epsilon)
  *   h[i,c] = (x[i,c] - m[c]) s[c]    y = gamma[c] h + beta[c] + residual, then max(0,.) if asked
  *
- *   dz = dY [y > 0] with the ReLU epilogue, else dY
+ *   dz = dY [y > 0] with the ReLU epilogue, else dY; without a residual y is made again of x, which is read anyway
  *   dresidual = dz    dbeta[c] = sum_i dz[i,c]    dgamma[c] = sum_i dz[i,c] h[i,c]
  *   dX = gamma[c] s[c] (dz - dbeta[c] / n - h dgamma[c] / n)       (Ioffe and Szegedy 2015, section 3, put together)
  *   dX = gamma[c] s[c] dz                                          where m and v are given: they do not depend on x
@@ -26,8 +26,8 @@
  *           in 8 shares, then these. Means and deviations are joined as moments.cuh does it: one reading of x, and no
  *           difference of large sums.
  * Shared    25 KiB for moments, 18 for sums.
- * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU) twice and writes
- *           dX.
+ * Limit     memory: forward reads x twice and writes y; backward reads x and dY (and y with the ReLU and a residual)
+ *           twice and writes dX.
  * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
  * Measured  H200, x[131072,64] floats, when chunks were put together by a launch of its own: forward 39 us, backward
  *           67, 1.7 and 2.0 TB/s.
@@ -197,13 +197,32 @@ template <int V> struct line_of_channel {
     pack<V> mean, scale, shift;
 };
 
+/* Of channels from c on; gamma, beta, mean, var: [C] */
+template <int V>
+GR_DEVICE line_of_channel<V> line_of(const float *gamma, const float *beta, const float *mean, const float *var,
+                                     float epsilon, int64_t c)
+{
+    line_of_channel<V> of = {pack_load<V>(mean + c), pack_load<V>(gamma + c), pack_load<V>(beta + c)};
+    const pack<V> spread = pack_load<V>(var + c);
+#pragma unroll
+    for (int j = 0; j < V; j++)
+        of.scale.at[j] /= sqrtf(spread.at[j] + epsilon);
+    return of;
+}
+
+/* y without residual and ReLU. */
+template <int V, class E> GR_DEVICE float line_at(const line_of_channel<V> &of, const few<V, E> &x, int j)
+{
+    return (few_at(x, j) - of.mean.at[j]) * of.scale.at[j] + of.shift.at[j];
+}
+
 template <int V, class E>
 GR_DEVICE pack<V> normalised(const few<V, E> &x, const few<V, E> &residual, const line_of_channel<V> &of, bool relu)
 {
     pack<V> y;
 #pragma unroll
     for (int j = 0; j < V; j++) {
-        const float z = (few_at(x, j) - of.mean.at[j]) * of.scale.at[j] + of.shift.at[j] + few_at(residual, j);
+        const float z = line_at(of, x, j) + few_at(residual, j);
         y.at[j] = relu && z < 0 ? 0 : z;
     }
     return y;
@@ -272,14 +291,10 @@ static __global__ void normalise(E *y, const E *x, const E *residual, const floa
     forward_rows<V, E> rows = {};
     /* The first rows are on their way while the channels' numbers are made. */
     forward_load<V>(&rows, x, residual, first + from * m.C, apart, m.height, left - from);
-    line_of_channel<V> of = {pack_load<V>(mean + at.c), pack_load<V>(gamma + at.c), pack_load<V>(beta + at.c)};
-    const pack<V> spread = pack_load<V>(var + at.c);
-#pragma unroll
-    for (int j = 0; j < V; j++)
-        of.scale.at[j] /= sqrtf(spread.at[j] + epsilon);
+    const line_of_channel<V> of = line_of<V>(gamma, beta, mean, var, epsilon, at.c);
     if (moved.mean && at.first == 0 && !moved.state->skip) {
         track<V>(moved.mean + at.c, of.mean, moved.momentum, 1);
-        track<V>(moved.var + at.c, spread, moved.momentum, moved.unbias);
+        track<V>(moved.var + at.c, pack_load<V>(var + at.c), moved.momentum, moved.unbias);
     }
     while (true) {
 #pragma unroll
@@ -315,7 +330,16 @@ template <class E> static void forward(const gr_call *call)
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
 
-/* Rows of dY, of y where the ReLU gates the gradient, and of x; 0 of those that are not read. */
+/*
+ * What a ReLU's gradient passes by: y[n,C] or, where no residual is in it, the line that y is of x, by gamma[C] and
+ * beta[C]; NULL: not by this.
+ */
+template <class E> struct relu_gate {
+    const E *y;
+    const float *gamma, *beta;
+};
+
+/* Rows of dY, of y where it gates the gradient, and of x; 0 of those that are not read. */
 template <int V, class E> struct backward_rows {
     few<V, E> dy[AT_ONCE], gate[AT_ONCE], x[AT_ONCE];
 };
@@ -333,12 +357,16 @@ GR_DEVICE void backward_load(backward_rows<V, E> *rows, const E *dy, const E *ga
 }
 
 /* dz of a row. */
-template <int V, class E> GR_DEVICE pack<V> upstream(const few<V, E> &dy, const few<V, E> &y, bool gated)
+template <int V, class E>
+GR_DEVICE pack<V> upstream(const backward_rows<V, E> &rows, int row, const relu_gate<E> &gate,
+                           const line_of_channel<V> &of)
 {
     pack<V> v;
 #pragma unroll
-    for (int j = 0; j < V; j++)
-        v.at[j] = gated && few_at(y, j) <= 0 ? 0 : few_at(dy, j);
+    for (int j = 0; j < V; j++) {
+        const bool closed = gate.y ? few_at(rows.gate[row], j) <= 0 : gate.beta && line_at(of, rows.x[row], j) <= 0;
+        v.at[j] = closed ? 0 : few_at(rows.dy[row], j);
+    }
     return v;
 }
 
@@ -378,31 +406,32 @@ GR_DEVICE void finish_sums(const channel_sums *to, const float *partial, const f
 }
 
 /*
- * to, by way of partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], gate[n,C] or NULL,
- * x[n,C]; mean[C], var[C]
+ * to, by way of partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], x[n,C]; mean[C], var[C]
  */
 template <int V, class E>
-static __global__ void gradient_sums(channel_sums to, float *partial, const E *dy, const E *gate, const E *x,
+static __global__ void gradient_sums(channel_sums to, float *partial, const E *dy, relu_gate<E> gate, const E *x,
                                      const float *mean, const float *var, float epsilon, unsigned *arrivals, columns m)
 {
     const place at = columns_place<V>(&m);
     const int64_t apart = m.height * m.C;
     int64_t i = at.first * m.C + at.c;
     int left = columns_left(&at);
-    pack<V> middle = {{0}};
-    if (left > 0)
-        middle = pack_load<V>(mean + at.c);
+    line_of_channel<V> of = {{{0}}, {{0}}, {{0}}};
+    if (left > 0 && gate.beta)
+        of = line_of<V>(gate.gamma, gate.beta, mean, var, epsilon, at.c);
+    else if (left > 0)
+        of.mean = pack_load<V>(mean + at.c);
     pack<2 *V> sum = {{0}}; /* of dz, then of dz (x - mean) */
     for (; left > 0; left -= AT_ONCE * m.height, i += AT_ONCE * apart) {
         backward_rows<V, E> rows = {};
-        backward_load<V>(&rows, dy, gate, x, i, apart, m.height, left);
+        backward_load<V>(&rows, dy, gate.y, x, i, apart, m.height, left);
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++) { /* what is not there is 0 in dz */
-            const pack<V> dz = upstream<V>(rows.dy[row], rows.gate[row], gate != NULL);
+            const pack<V> dz = upstream<V>(rows, row, gate, of);
 #pragma unroll
             for (int j = 0; j < V; j++) {
                 sum.at[j] += dz.at[j];
-                sum.at[V + j] += dz.at[j] * (few_at(rows.x[row], j) - middle.at[j]);
+                sum.at[V + j] += dz.at[j] * (few_at(rows.x[row], j) - of.mean.at[j]);
             }
         }
     }
@@ -418,37 +447,37 @@ static __global__ void gradient_sums(channel_sums to, float *partial, const E *d
         finish_sums(&to, partial, var, epsilon, channel_together(&m, V), &m);
 }
 
-/* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope) */
+/* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope); mean and scale are those of its line */
 template <int V> struct gradient_of_channel {
-    pack<V> mean, scale, shift, slope;
+    line_of_channel<V> line;
+    pack<V> shift, slope;
 };
 
-/* From totals[2][C], or NULL, of n rows. */
+/* From totals[2][C], or NULL, of n rows; beta or NULL: no gate is made of it. */
 template <int V>
-GR_DEVICE gradient_of_channel<V> gradient_of(const float *totals, const float *gamma, const float *mean,
-                                             const float *var, float epsilon, int64_t c, const columns *m)
+GR_DEVICE gradient_of_channel<V> gradient_of(const float *totals, const float *gamma, const float *beta,
+                                             const float *mean, const float *var, float epsilon, int64_t c,
+                                             const columns *m)
 {
-    gradient_of_channel<V> of = {pack_load<V>(mean + c), pack_load<V>(gamma + c), {{0}}, {{0}}};
+    gradient_of_channel<V> of = {line_of<V>(gamma, beta ? beta : gamma, mean, var, epsilon, c), {{0}}, {{0}}};
     const pack<V> spread = pack_load<V>(var + c);
     if (totals)
         of.shift = pack_load<V>(totals + c), of.slope = pack_load<V>(totals + m->C + c);
     const float share = 1 / (float)m->n;
 #pragma unroll
     for (int j = 0; j < V; j++) {
-        const float s = 1 / sqrtf(spread.at[j] + epsilon);
-        of.scale.at[j] *= s;
         of.shift.at[j] *= share;
-        of.slope.at[j] *= s * share;
+        of.slope.at[j] *= share / sqrtf(spread.at[j] + epsilon);
     }
     return of;
 }
 
 /*
- * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], gate[n,C] or NULL, x[n,C]; totals[2][C], NULL: mean and var were
- * given; the others [C]
+ * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], x[n,C]; totals[2][C], NULL: mean and var were given; the others
+ * [C]
  */
 template <int V, class E>
-static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate, const E *x, const float *totals,
+static __global__ void gradients(E *dx, E *dresidual, const E *dy, relu_gate<E> gate, const E *x, const float *totals,
                                  const float *gamma, const float *mean, const float *var, float epsilon,
                                  bool accumulate_x, bool accumulate_residual, columns m)
 {
@@ -459,22 +488,22 @@ static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate
         return;
     int from = last_step(left, step);
     backward_rows<V, E> rows = {};
-    const E *read = dx && totals ? x : NULL;
-    backward_load<V>(&rows, dy, gate, read, first + from * m.C, apart, m.height, left - from);
-    const gradient_of_channel<V> of = gradient_of<V>(totals, gamma, mean, var, epsilon, at.c, &m);
+    const E *read = gate.beta || (dx && totals) ? x : NULL;
+    backward_load<V>(&rows, dy, gate.y, read, first + from * m.C, apart, m.height, left - from);
+    const gradient_of_channel<V> of = gradient_of<V>(totals, gamma, gate.beta, mean, var, epsilon, at.c, &m);
     while (true) {
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++) {
             if (row * m.height >= left - from)
                 break;
             const int64_t i = first + from * m.C + row * apart;
-            pack<V> v = upstream<V>(rows.dy[row], rows.gate[row], gate != NULL);
+            pack<V> v = upstream<V>(rows, row, gate, of.line);
             if (dresidual)
                 pack_store<V>(dresidual + i, v, accumulate_residual);
 #pragma unroll
             for (int j = 0; j < V; j++) {
-                const float h = few_at(rows.x[row], j) - of.mean.at[j];
-                v.at[j] = of.scale.at[j] * (v.at[j] - of.shift.at[j] - h * of.slope.at[j]);
+                const float h = few_at(rows.x[row], j) - of.line.mean.at[j];
+                v.at[j] = of.line.scale.at[j] * (v.at[j] - of.shift.at[j] - h * of.slope.at[j]);
             }
             if (dx)
                 pack_store<V>(dx + i, v, accumulate_x);
@@ -482,7 +511,7 @@ static __global__ void gradients(E *dx, E *dresidual, const E *dy, const E *gate
         from -= step;
         if (from < 0)
             break;
-        backward_load<V>(&rows, dy, gate, read, first + from * m.C, apart, m.height, left - from);
+        backward_load<V>(&rows, dy, gate.y, read, first + from * m.C, apart, m.height, left - from);
     }
 }
 
@@ -492,7 +521,11 @@ template <class E> static void backward(const gr_call *call)
     const plan f = plan_of<E>(call);
     const bool given = call->in[MEAN];
     const E *x = elements<E>(call->in[X]), *dy = elements<E>(call->d_out[0]);
-    const E *gate = args->relu ? elements<E>(call->out[0]) : NULL;
+    relu_gate<E> gate = {NULL, NULL, NULL};
+    if (args->relu && call->in[RESIDUAL])
+        gate.y = elements<E>(call->out[0]);
+    else if (args->relu)
+        gate.gamma = gr__f32(call->in[GAMMA]), gate.beta = gr__f32(call->in[BETA]);
     const float *mean = gr__f32(given ? call->in[MEAN] : call->out[1]),
                 *var = gr__f32(given ? call->in[VAR] : call->out[2]);
     float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
