@@ -64,7 +64,7 @@ class Doctor(Case):
     def test_json(self):
         facts = json.loads(self.gradus("doctor", "--json").out)
         sets = facts["instruction_sets"].split()
-        self.assertEqual(sets, ["plain", "avx2", "avx512", "amx"][:len(sets)])
+        self.assertEqual(sets, ["plain", "avx2", "avx512", "avx512-bf16", "amx"][:len(sets)])
         self.assertEqual(facts["instruction_set_used"], sets[-1])
         for name in sets:  # each can be forced, and does not change what is there
             forced = json.loads(self.gradus("doctor", "--json", GRADUS_CPU=name).out)

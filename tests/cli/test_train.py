@@ -31,7 +31,7 @@ class Row(Case):
                     "samples": 16, "val_loss": None, "val_accuracy": None, "state": "done"}
         self.assertEqual({k: row[k] for k in expected}, expected)
         self.assertRegex(row["data_hash"], r"^[0-9a-f]{16}$")
-        self.assertIn(row["isa"], ("plain", "avx2", "avx512", "amx"))
+        self.assertIn(row["isa"], ("plain", "avx2", "avx512", "avx512-bf16", "amx"))
         for key in ("train_loss", "test_loss", "seconds", "samples_per_second", "peak_bytes"):
             self.assertGreater(row[key], 0)
         for key in ("train_accuracy", "test_accuracy"):
