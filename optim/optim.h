@@ -139,7 +139,8 @@ bool gr_optimizer_step(gr_optimizer *opt);
 
 /*
  * gr_backward and gr_optimizer_step in one, free to fuse: a dense layer's weights are updated while its gradient is
- * computed, and that gradient is never stored. The same update, less memory and time.
+ * computed, and that gradient is never stored; on the CPU other large weights are updated as soon as their gradient is
+ * there, which is not kept. The same update, less memory and time.
  */
 bool gr_minimize(gr_optimizer *opt, gr_tensor *loss);
 

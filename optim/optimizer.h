@@ -108,6 +108,9 @@ double gr__decay_scale(const gr_optimizer *opt, int i);
 /* Updates every parameter that has a gradient, or of whose layer what it will be made of was kept. False: recorded. */
 bool gr__step_parameters(gr_optimizer *opt);
 
+/* Updates parameter i, whose share of the rate is 1, by its gradient g, 1-D. False: recorded. */
+bool gr__step_segment(gr_optimizer *opt, int i, gr_tensor *g);
+
 /* The update of a dense layer's weights, a segment of the model's, with as much of its backward pass as u asks for. */
 gr_tensor *gr__dense_step(gr_optimizer *opt, const gr_dense_update *u);
 

@@ -29,8 +29,8 @@ static int run_end(const gr_optimizer *opt, int first)
     return end;
 }
 
-/* One step over segments first..end-1, which lie side by side in every slab. */
-static bool step_run(gr_optimizer *opt, int first, int end)
+/* One step over segments first..end-1, which lie side by side in every slab, by their gradients g. */
+static bool step_run(gr_optimizer *opt, int first, int end, gr_tensor *g)
 {
     const gr_parameters *list = opt->net->parameters;
     const bool vectors = is_vector(list, first);
@@ -38,12 +38,17 @@ static bool step_run(gr_optimizer *opt, int first, int end)
     const int64_t count = gr__slab_span(list->slab, first, end);
     gr_run run = {.first = first,
                   .p = gr__slab_piece(list->slab->values, s->offset, 1, &count),
-                  .g = gr__slab_gradients(list->slab, first, end),
+                  .g = g,
                   .vectors = vectors,
                   .decay = opt->decay_weights_only && vectors ? 0 : gr__decay_scale(opt, first)};
     for (int i = 0; i < opt->class->moments; i++)
         run.m[i] = gr__slab_piece(opt->moments[i], s->state_offset, 1, &count);
     return opt->class->step_run(opt, &run);
+}
+
+bool gr__step_segment(gr_optimizer *opt, int i, gr_tensor *g)
+{
+    return step_run(opt, i, i + 1, g);
 }
 
 /* The update of segment i that has waited for the end of the backward pass, if there is one. */
@@ -71,7 +76,9 @@ bool gr__step_parameters(gr_optimizer *opt)
         end = run_end(opt, i);
         if (gr__lr_scale(opt, i) == 0)
             continue;
-        good = set_rate(opt, gr__lr_scale(opt, i)) && (end > i ? step_run(opt, i, end) : step_postponed(opt, i));
+        good = set_rate(opt, gr__lr_scale(opt, i)) &&
+               (end > i ? step_run(opt, i, end, gr__slab_gradients(opt->net->parameters->slab, i, end))
+                        : step_postponed(opt, i));
     }
     return set_rate(opt, 1) && good;
 }

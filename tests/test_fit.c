@@ -96,6 +96,58 @@ static void minimize_is_backward_and_step(void **state)
     }
 }
 
+enum { FILTERS = 256, CHANNELS = 32, WIDE = FILTERS * 9 * CHANNELS };
+
+/* With a convolution whose weights are many enough to be stepped over behind its backward pass. */
+static gr_module *wide_net(gr_context *ctx)
+{
+    const gr_conv2d_options narrow = {.filters = CHANNELS, .kernel = 3}, wide = {.filters = FILTERS, .kernel = 3};
+    return gr_sequential(ctx, gr_conv2d_layer(ctx, &narrow), gr_relu_layer(ctx), gr_conv2d_layer(ctx, &wide),
+                         gr_relu_layer(ctx), gr_global_avg_pool_layer(ctx),
+                         gr_dense_layer(ctx, &(gr_dense_options){.units = 1}), NULL);
+}
+
+static gr_optimizer *wide_optimizer_of(gr_context *ctx, gr_module *net, int kind)
+{
+    const gr_sgd_options momentum = {.lr = 0.05, .momentum = 0.9, .nesterov = true, .weight_decay = 0.01};
+    return kind == 0   ? gr_sgd(ctx, net, &momentum)
+           : kind == 1 ? gr_adam(ctx, net, &(gr_adam_options){.lr = 0.01, .adam.weight_decay = 0.1})
+                       : gr_lars(ctx, net, &(gr_lars_options){.lr = 0.1});
+}
+
+/* The same bits, and no gradient is kept; but where gradients have a norm together all wait for the end. */
+static void a_step_follows_its_layer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        float *weights[2];
+        int64_t count = 0, held[2];
+        const bool clipped = i >= 3;
+        for (int apart = 0; apart < 2; apart++) {
+            gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .seed = 2});
+            gr_module *net = wide_net(ctx);
+            gr_optimizer *opt = wide_optimizer_of(ctx, net, i % 3);
+            assert_true(!clipped || gr_set_clip(opt, 0.01));
+            gr_loader *loader = gr_loader_open(gr_procedural(ctx, IMAGES, SIDE, SIDE, 1),
+                                               &(gr_loader_options){.batch = 20, .order = GR_IN_ORDER});
+            gr_batch batch;
+            while (gr_loader_next(loader, &batch)) {
+                gr_tensor *loss = gr_loss(gr_forward(net, batch.x), &batch);
+                assert_true(apart ? gr_backward(loss) && gr_optimizer_step(opt) : gr_minimize(opt, loss));
+                gr_step_end(ctx);
+            }
+            held[apart] = gr_memory_use(ctx).persistent;
+            weights[apart] = parameters(net, &count);
+            assert_int_equal(gr_close(ctx), 0);
+        }
+        const uint64_t gradient = clipped ? 0 : WIDE * sizeof(float), up_to_pieces = clipped ? 0 : 4096;
+        assert_in_range(held[1] - held[0], gradient, gradient + up_to_pieces);
+        assert_memory_equal(weights[0], weights[1], (size_t)count * sizeof *weights[0]);
+        free(weights[0]);
+        free(weights[1]);
+    }
+}
+
 /* Two halves of a batch, each backward, weigh as the whole: the update's weight is set before. */
 static void micro_batches_add_up(void **state)
 {
@@ -289,7 +341,7 @@ static void numbers_gone_bad_are_named(void **state)
 
 /*
  * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must
- * give the same, although it fuses nothing then.
+ * give the same, although it fuses nothing of layers as small as these then.
  */
 static void momentum_follows_its_formula(void **state)
 {
@@ -626,25 +678,16 @@ static void labels_without_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_are_smoothed),
-        cmocka_unit_test(labels_without_an_answer),
-        cmocka_unit_test(minimize_is_backward_and_step),
-        cmocka_unit_test(micro_batches_add_up),
-        cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
-        cmocka_unit_test(fit_reports_the_penalty),
-        cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
-        cmocka_unit_test(same_bits_for_any_threads),
-        cmocka_unit_test(training_learns),
-        cmocka_unit_test(the_report_can_stop),
-        cmocka_unit_test(numbers_gone_bad_are_named),
-        cmocka_unit_test(momentum_follows_its_formula),
-        cmocka_unit_test(schedules_have_their_values),
-        cmocka_unit_test(fit_follows_the_schedule),
-        cmocka_unit_test(lookahead_grows_in_every_run),
-        cmocka_unit_test(the_rate_is_the_callers),
-        cmocka_unit_test(a_run_ends_by_samples),
-        cmocka_unit_test(a_run_ends_by_seconds),
-        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(labels_are_smoothed),           cmocka_unit_test(labels_without_an_answer),
+        cmocka_unit_test(minimize_is_backward_and_step), cmocka_unit_test(a_step_follows_its_layer),
+        cmocka_unit_test(micro_batches_add_up),          cmocka_unit_test(l2_penalty_is_in_loss_and_gradient),
+        cmocka_unit_test(fit_reports_the_penalty),       cmocka_unit_test(l2_must_be_a_number_of_at_least_0),
+        cmocka_unit_test(same_bits_for_any_threads),     cmocka_unit_test(training_learns),
+        cmocka_unit_test(the_report_can_stop),           cmocka_unit_test(numbers_gone_bad_are_named),
+        cmocka_unit_test(momentum_follows_its_formula),  cmocka_unit_test(schedules_have_their_values),
+        cmocka_unit_test(fit_follows_the_schedule),      cmocka_unit_test(lookahead_grows_in_every_run),
+        cmocka_unit_test(the_rate_is_the_callers),       cmocka_unit_test(a_run_ends_by_samples),
+        cmocka_unit_test(a_run_ends_by_seconds),         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
