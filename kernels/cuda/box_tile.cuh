@@ -79,7 +79,8 @@ template <class O> struct box_orders {
 template <class O> GR_DEVICE box_orders<O> orders_of(const O *o, int line, int first, int end, radices depths)
 {
     const digits depth = digits_of_int(first, depths);
-    const int left = O::FOR_ALL_TAPS ? digits_of_int(end - 1, depths).high - depth.high + 1 : end - first;
+    const bool patches = O::FOR_ALL_TAPS && end > first;
+    const int left = patches ? digits_of_int(end - 1, depths).high - depth.high + 1 : end - first;
     return {operand_place(o, line), depth, left, {0, 1}};
 }
 
@@ -111,11 +112,12 @@ GR_DEVICE void order_step(box_step<O, LINES> *steps, box_ring<COUNT> *ring, box_
 }
 
 /* The first of an operand's steps as wgmma takes it, its lines from line on: the others lie behind it. */
-template <class O, int LINES> GR_DEVICE uint64_t first_operand(const O *o, const box_step<O, LINES> *steps, int line)
+template <class O, int LINES>
+GR_DEVICE uint64_t first_operand(const O *o, const box_step<O, LINES> *steps, int line, const box_begin *begin)
 {
     const int row = BOX * sizeof steps->at[0];
     if constexpr (O::FOR_ALL_TAPS)
-        return gr_wgmma_operand(steps->at + (line / BOX * o->group + o->first_tap) * BOX, 0, o->across * row,
+        return gr_wgmma_operand(steps->at + (line / BOX * o->group + begin->patch) * BOX, 0, o->across * row,
                                 GR_SWIZZLE_128);
     if (O::MAJOR == GR_K_MAJOR)
         return gr_wgmma_operand(steps->at + line * BOX, 0, EIGHT * row, GR_SWIZZLE_128);
@@ -150,11 +152,13 @@ template <class TILE, class A, class B> GR_DEVICE void step_multiply(float *sum,
 
 /* All steps from first to end, as they come; the block's first thread orders others where they have been. */
 template <class TILE, class A, class B>
-GR_DEVICE void rings_multiply(float *sum, box_rings<TILE, A, B> *s, const A *a, const B *b, int m, int n, int first,
-                              int end, radices depths)
+GR_DEVICE void rings_multiply(float *sum, box_rings<TILE, A, B> *s, const A *a, const B *b, const box_begin *begin,
+                              int m, int n, int first, int end, radices depths)
 {
     box_orders<A> more_a = orders_of(a, m, first, end, depths);
     box_orders<B> more_b = orders_of(b, n, first, end, depths);
+    more_a.place = place_from(a, more_a.place, begin);
+    more_b.place = place_from(b, more_b.place, begin);
     for (int i = 0; i < s->OF_B && threadIdx.x == 0; i++) {
         if (i < s->OF_A)
             order_step(s->a, &s->ring_a, &more_a, a, depths);
@@ -162,8 +166,8 @@ GR_DEVICE void rings_multiply(float *sum, box_rings<TILE, A, B> *s, const A *a, 
     }
     __syncwarp();
     gr_wgmma_fence<TILE::N>(sum); /* from here to the end nobody else touches the sums */
-    const uint64_t first_a = first_operand(a, s->a, group_row<typename TILE::RESULTS>());
-    const uint64_t first_b = first_operand(b, s->b, 0);
+    const uint64_t first_a = first_operand(a, s->a, group_row<typename TILE::RESULTS>(), begin);
+    const uint64_t first_b = first_operand(b, s->b, 0, begin);
     box_turn now_a = {0, 0}, now_b = {0, 0};
     int before_a = 0, before_b = 0;
     bool ended = true; /* the step before was the last one of its a */
@@ -218,7 +222,8 @@ template <class RINGS> GR_DEVICE void rings_open(RINGS *s, int warps)
  * must come. The rings are the launch's dynamic memory.
  */
 template <class TILE, class A, class B>
-GR_DEVICE void box_product(TILE, quad *sum, const A *a, const B *b, int m, int n, int first, int end, radices depths)
+GR_DEVICE void box_product(TILE, quad *sum, const A *a, const B *b, const box_begin *begin, int m, int n, int first,
+                           int end, radices depths)
 {
 #if !GR_HAS_WGMMA /* nobody launches this code: see gr_exec.wgmma */
     __trap();
@@ -228,7 +233,7 @@ GR_DEVICE void box_product(TILE, quad *sum, const A *a, const B *b, int m, int n
     GR_DYN_SHARED(RINGS, s);
     rings_open(s, TILE::WARPS);
     float part[QUAD * TILE::QUADS] = {};
-    rings_multiply<TILE>(part, s, a, b, m, n, first, end, depths);
+    rings_multiply<TILE>(part, s, a, b, begin, m, n, first, end, depths);
 #pragma unroll
     for (int i = 0; i < TILE::QUADS; i++)
         sum[i] = swap_pairs((quad){{part[4 * i], part[4 * i + 1], part[4 * i + 2], part[4 * i + 3]}});

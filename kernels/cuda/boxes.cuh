@@ -20,6 +20,7 @@
  *
  * Of an operand there is
  *   operand_place(&o, line)             where its lines begin, from this one on: worked out once
+ *   place_from(&o, place, &begin)       that of the first tap, of operands that have taps
  *   operand_order(&o, place, i, depth, to, full)    orders its i-th box of 64 lines (or its only one) of that step
  *   PIXELS                              of a patch, at most; 0: it has boxes
  *   FOR_ALL_TAPS                        whether a box serves all steps of a block of channels
@@ -83,6 +84,18 @@ typedef struct {
     int n, h, w;
 } box_corner;
 
+/* Where a product whose lines are positions begins in its operands: at the first of its taps. */
+typedef struct {
+    int h, w;   /* in images: the pixel that position 0 sees through it, or where the patch of position 0 begins */
+    int patch;  /* pixels from there to the tap's own */
+    int filter; /* elements of a filter in front of it */
+} box_begin;
+
+GR_DEVICE box_corner corner_from(box_corner at, const box_begin *begin)
+{
+    return {at.n, at.h + begin->h, at.w + begin->w};
+}
+
 /* x[n][h][w][c] in boxes of so many images, rows and columns, 64 channels each */
 template <class E>
 static inline gr_tensor_map map_images(const E *x, int64_t n, int64_t h, int64_t w, int64_t c, int images, int rows,
@@ -111,14 +124,17 @@ template <class E> struct image_boxes {
     gr_tensor_map map;
     boxes positions; /* in boxes of a tile's lines */
     int stride_h, stride_w;
-    int first_h, first_w; /* where the first tap of position 0 lies */
-    int turn;             /* from a tap to the next, 1 or -1 */
+    int turn; /* from a tap to the next, 1 or -1 */
 };
 
 template <class E> GR_DEVICE box_corner operand_place(const image_boxes<E> *o, int line)
 {
     const digits at = box_first(&o->positions, digits_of_int(line / BOX_LINES, o->positions.count));
-    return {at.high, at.middle * o->stride_h + o->first_h, at.low * o->stride_w + o->first_w};
+    return {at.high, at.middle * o->stride_h, at.low * o->stride_w};
+}
+template <class E> GR_DEVICE box_corner place_from(const image_boxes<E> *, box_corner at, const box_begin *begin)
+{
+    return corner_from(at, begin);
 }
 template <class E>
 GR_DEVICE void operand_order(const image_boxes<E> *o, const box_corner &at, int, digits step, E *to, uint64_t *full)
@@ -139,16 +155,19 @@ template <class E> struct image_patches {
     typedef box_corner place;
     gr_tensor_map map;
     boxes positions;
-    int first_h, first_w; /* where the patch of position 0 begins */
-    int bytes;            /* of a patch */
-    int across, group;    /* pixels from a row of the patch to the next, and from 64 positions to the next 64 */
-    int first_tap, turn;  /* pixels from the patch's begin to that of the first tap; 1 or -1 */
+    int bytes;         /* of a patch */
+    int across, group; /* pixels from a row of the patch to the next, and from 64 positions to the next 64 */
+    int turn;          /* from a tap to the next, 1 or -1 */
 };
 
 template <class E> GR_DEVICE box_corner operand_place(const image_patches<E> *o, int line)
 {
     const digits at = box_first(&o->positions, digits_of_int(line / BOX_LINES, o->positions.count));
-    return {at.high, at.middle + o->first_h, at.low + o->first_w};
+    return {at.high, at.middle, at.low};
+}
+template <class E> GR_DEVICE box_corner place_from(const image_patches<E> *, box_corner at, const box_begin *begin)
+{
+    return corner_from(at, begin);
 }
 template <class E>
 GR_DEVICE void operand_order(const image_patches<E> *o, const box_corner &at, int, digits step, E *to, uint64_t *full)
@@ -160,12 +179,12 @@ GR_DEVICE void operand_order(const image_patches<E> *o, const box_corner &at, in
 
 /* The taps of filters that a product goes through: all of them, or those of a phase (conv_phase.cuh). */
 typedef struct {
-    int first, down, beside; /* in elements, from one to the next */
+    int down, beside; /* in elements, from one to the next */
 } tap_walk;
 
 GR_DEVICE int tap_column(const tap_walk *taps, digits step)
 {
-    return taps->first + step.middle * taps->down + step.low * taps->beside;
+    return step.middle * taps->down + step.low * taps->beside;
 }
 
 template <class E> struct filter_boxes {
@@ -181,6 +200,11 @@ template <class E> GR_DEVICE int operand_place(const filter_boxes<E> *, int line
 {
     return line;
 }
+/* They are gone through from their beginning on. */
+template <class E> GR_DEVICE int place_from(const filter_boxes<E> *, int filter, const box_begin *)
+{
+    return filter;
+}
 template <class E>
 GR_DEVICE void operand_order(const filter_boxes<E> *o, int filter, int, digits step, E *to, uint64_t *full)
 {
@@ -192,13 +216,17 @@ template <class E> struct channel_boxes {
     static const int PIXELS = 0;
     static const bool FOR_ALL_TAPS = false;
     typedef E element;
-    typedef int place; /* the channel */
+    typedef int place; /* the channel, and elements in front of the first tap */
     gr_tensor_map map;
     tap_walk taps;
 };
 template <class E> GR_DEVICE int operand_place(const channel_boxes<E> *, int line)
 {
     return line;
+}
+template <class E> GR_DEVICE int place_from(const channel_boxes<E> *, int channel, const box_begin *begin)
+{
+    return channel + begin->filter;
 }
 template <class E>
 GR_DEVICE void operand_order(const channel_boxes<E> *o, int channel, int i, digits step, E *to, uint64_t *full)

@@ -10,11 +10,12 @@
  * Products  implicit: the matrix of all windows exists only as the tiles in shared memory.
  *           forward  m = (n*P + p)*Q + q,  n = k,                 k = (r*S + s)*C + c
  *           dX       m = pixel (n, h, v),  n = c,                 k = (r, s, filter), one product for each
- *                                                                 remainder of h and v by the stride: conv_phase.cuh
+ *                                                                 remainder of h and v by the stride, all in one
+ *                                                                 launch: gemm_phases.cuh
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; if k was split (always in dW,
- *           but for tiny images), the last block of each tile adds the splits where they are few, else a second launch
- *           does, with one or more threads for four results. db: column_sums.cuh.
+ *           but for tiny images), the last block of each tile adds the splits where they are few, else further blocks
+ *           of dX's launch add dW's, and a second launch those of others. db: column_sums.cuh.
  *           With the ReLU epilogue dz is made first: gate.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. On compute capability 9.0 products of
  *           whole blocks of 64 channels and filters go by conv_boxes.cuh.
@@ -45,8 +46,7 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
                                                        : gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
     const bool relu = ((const gr_conv2d_args *)call->options)->relu;
     return (relu ? scratch_for<E>(positions * K) : 0) +
-           larger(larger(conv_dx_scratch<E>(call->exec, &g, K), conv_dw_scratch<E>(call->exec, &g, K)),
-                  column_sums_scratch(positions, K));
+           larger(conv_backward_scratch<E>(call->exec, &g, K), column_sums_scratch(positions, K));
 }
 
 template <class E> static void forward(const gr_call *call)
@@ -73,10 +73,9 @@ template <class E> static void backward(const gr_call *call)
     const E *in_memory = gated(&exec, dy, args->relu ? elements<E>(call->out[0]) : NULL, g.n * g.p * g.q * K);
     const plain_gradient<E> dz = {in_memory, (int)g.p, (int)g.q, (int)K};
     const unsigned add = call->accumulate;
-    if (call->d_in[0])
-        conv_dx(&exec, elements<E>(call->d_in[0]), dz, w, &g, K, (add & 1) != 0);
-    if (call->d_in[1])
-        conv_dw(&exec, elements<float>(call->d_in[1]), dz, x, &g, K, (add & 2) != 0);
+    const conv_gradients<E> of = {
+        x, w, elements<E>(call->d_in[0]), elements<float>(call->d_in[1]), (add & 1) != 0, (add & 2) != 0};
+    conv_backward(&exec, of, dz, &g, K);
     if (call->d_in[2])
         column_sums(&exec, elements<float>(call->d_in[2]), plain_rows<E>{dz.dz, K}, g.n * g.p * g.q, K, (add & 4) != 0);
 }

@@ -258,8 +258,7 @@ static int64_t activation_of(const shapes &g)
 template <class E> static size_t slice_scratch(const gr_exec *exec, shapes g, int64_t samples)
 {
     g.conv.n = samples;
-    return scratch_for<E>(samples * activation_of(g)) +
-           larger(conv_dx_scratch<E>(exec, &g.conv, g.K), conv_dw_scratch<E>(exec, &g.conv, g.K));
+    return scratch_for<E>(samples * activation_of(g)) + conv_backward_scratch<E>(exec, &g.conv, g.K);
 }
 
 template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
@@ -277,27 +276,15 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     return larger(products, others);
 }
 
-/* What a slice of the batch adds to dX, its own, and to dW; each NULL where it is not wanted. */
-template <class E> struct slice_gradients {
-    const E *x, *w;
-    E *dx;
-    float *dw;
-    bool add_dx, add_dw;
-};
-
-/* g: of the slice */
+/* What a slice of the batch adds to dX, its own, and to dW. g: of the slice */
 template <class E>
 static void slice_backward(const gr_exec *all, const shapes &g, const pooled_gradient<E> &s,
-                           const slice_gradients<E> &to)
+                           const conv_gradients<E> &of)
 {
     gr_exec exec = *all;
     E *da = take_scratch<E>(&exec, g.conv.n * activation_of(g));
     make_pooled_gradient(&exec, da, s, g.conv.n);
-    const plain_gradient<E> dz = {da, s.p, s.q, s.k};
-    if (to.dx)
-        conv_dx(&exec, to.dx, dz, to.w, &g.conv, g.K, to.add_dx);
-    if (to.dw)
-        conv_dw(&exec, to.dw, dz, to.x, &g.conv, g.K, to.add_dw);
+    conv_backward(&exec, of, plain_gradient<E>{da, s.p, s.q, s.k}, &g.conv, g.K);
 }
 
 /* dX, and dW unless it is NULL: slice by slice of the batch. */
@@ -316,8 +303,8 @@ template <class E> static void products_backward(const gr_call *call, shapes g, 
                                       (int)g.K,
                                       window_of(&g.pool)};
         slice_backward(call->exec, g, s,
-                       slice_gradients<E>{x + first * image, elements<E>(call->in[1]), dx ? dx + first * image : NULL,
-                                          dw, (call->accumulate & 1) != 0, first > 0 || (call->accumulate & 2) != 0});
+                       conv_gradients<E>{x + first * image, elements<E>(call->in[1]), dx ? dx + first * image : NULL,
+                                         dw, (call->accumulate & 1) != 0, first > 0 || (call->accumulate & 2) != 0});
     }
 }
 

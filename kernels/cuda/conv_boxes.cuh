@@ -7,6 +7,7 @@
 #ifndef GRADUS_CONV_BOXES_CUH
 #define GRADUS_CONV_BOXES_CUH
 
+#include "kernels/cuda/gemm_phases.cuh"
 #include "kernels/cuda/gemm_taps.cuh"
 
 /* A product's cut into boxes. */
@@ -56,7 +57,7 @@ template <class E> static inline bool cut_forward(const gr_exec *exec, const gr_
     return boxes_fit<E>(exec, g, K) && cut_by_position<E>(exec, &v, K, cut);
 }
 
-/* Of a phase of dX, whose positions are pixels. */
+/* Of a phase of dX, whose positions are pixels. The other phases of its launch are cut as it is. */
 template <class E>
 static inline bool cut_dx(const gr_exec *exec, const gr_geometry *g, int64_t K, const conv_phase *f, conv_cut *cut)
 {
@@ -74,78 +75,92 @@ template <class E> static inline bool cut_dw(const gr_exec *exec, const gr_geome
     return cut_taps<E>(exec, K, g->c, boxes_count(&cut->positions, g->n), &cut->plan);
 }
 
-/* By the tiles of its shape; b_of(lines) makes the other operand, in boxes of so many where it has any. */
-template <class E, class A, class B_OF, class TO>
-static void conv_boxes(const gr_exec *exec, const A &a, const B_OF &b_of, const TO &to, const conv_cut *cut)
-{
-    typedef box_tiles<E> OF;
-    if (cut->plan.shape == WIDE)
-        boxes_launch<typename OF::wide>(exec, a, b_of(OF::wide::N), to, cut->plan, cut->depths);
-    else
-        boxes_launch<typename OF::tall>(exec, a, b_of(OF::tall::N), to, cut->plan, cut->depths);
-}
-
-/* x[n][h][w][c] in patches, from so far in front of position 0 on. */
+/* x[n][h][w][c] in patches. */
 template <class E>
 static image_patches<E> patches_of(const E *x, int64_t n, int64_t h, int64_t w, int64_t c, const conv_cut *cut,
-                                   int first_h, int first_w, int turn)
+                                   int turn)
 {
     const boxes *b = &cut->positions;
-    const int more_r = cut->depths.middle - 1, more_s = cut->depths.low - 1;
-    const int down = b->rows + more_r, across = b->columns + more_s;
-    const int first_tap = turn > 0 ? 0 : more_r * across + more_s;
-    return image_patches<E>{map_images(x, n, h, w, c, b->images, down, across, 1, 1),
-                            *b,
-                            turn > 0 ? first_h : first_h - more_r,
-                            turn > 0 ? first_w : first_w - more_s,
-                            b->images * down * across * BOX * (int)sizeof(E),
-                            across,
-                            (b->rows > PATCH_SIDE ? PATCH_SIDE : down) * across,
-                            first_tap,
-                            turn};
+    const int down = b->rows + cut->depths.middle - 1, across = b->columns + cut->depths.low - 1;
+    return image_patches<E>{map_images(x, n, h, w, c, b->images, down, across, 1, 1), *b,
+                            b->images * down * across * BOX * (int)sizeof(E),         across,
+                            (b->rows > PATCH_SIDE ? PATCH_SIDE : down) * across,      turn};
 }
 
-template <class E, class TO>
-static void forward_boxes(const gr_exec *exec, const E *x, const E *w, const TO &y, const gr_geometry *g, int64_t K,
-                          const conv_cut *cut)
+/* By the tiles of its shape. */
+template <class E, class A>
+static void forward_shaped(const gr_exec *exec, const A &a, const E *w, const result<E> &y, const gr_geometry *g,
+                           int64_t K, const conv_cut *cut)
+{
+    typedef box_tiles<E> OF;
+    const tap_walk taps = {(int)(g->s * g->c), (int)g->c};
+    const box_plan p = {cut->plan, cut->depths, {-(int)g->pad_top, -(int)g->pad_left, 0, 0}, NULL, NULL};
+    const auto filters = [&](int lines) { return filter_boxes<E>{map_filters(w, g, K, lines), taps}; };
+    if (cut->plan.shape == WIDE)
+        boxes_launch<typename OF::wide>(exec, a, filters(OF::wide::N), y, p);
+    else
+        boxes_launch<typename OF::tall>(exec, a, filters(OF::tall::N), y, p);
+}
+
+template <class E>
+static void forward_boxes(const gr_exec *exec, const E *x, const E *w, const result<E> &y, const gr_geometry *g,
+                          int64_t K, const conv_cut *cut)
 {
     const boxes *p = &cut->positions;
     const int stride_h = (int)g->stride_h, stride_w = (int)g->stride_w;
-    const int channels = (int)g->c, row = (int)g->s * channels;
-    const int top = -(int)g->pad_top, left = -(int)g->pad_left;
-    const auto b = [&](int lines) { return filter_boxes<E>{map_filters(w, g, K, lines), {0, row, channels}}; };
     if (cut->patches)
-        return conv_boxes<E>(exec, patches_of(x, g->n, g->h, g->w, g->c, cut, top, left, 1), b, y, cut);
+        return forward_shaped(exec, patches_of(x, g->n, g->h, g->w, g->c, cut, 1), w, y, g, K, cut);
     const gr_tensor_map map = map_images(x, g->n, g->h, g->w, g->c, p->images, p->rows, p->columns, stride_h, stride_w);
-    conv_boxes<E>(exec, image_boxes<E>{map, *p, stride_h, stride_w, top, left, 1}, b, y, cut);
+    forward_shaped(exec, image_boxes<E>{map, *p, stride_h, stride_w, 1}, w, y, g, K, cut);
 }
 
-/* A phase of dX. */
-template <class E, class TO>
-static void dx_boxes(const gr_exec *exec, const E *dz, const E *w, const TO &dx, const gr_geometry *g, int64_t K,
-                     const conv_phase *f, const conv_cut *cut)
+/* As many phases as there may be, by the tiles of their shape. */
+template <int COUNT, class E, class A, class BEGIN_OF, class TO_OF>
+static void dx_shaped(const gr_exec *exec, const A &a, const channel_boxes<E> &b, const BEGIN_OF &begin_of,
+                      const TO_OF &to_of, const phases_cut *cut, const parts_of_dw &dw)
 {
-    const boxes *p = &cut->positions;
-    const int channels = (int)g->c, row = (int)g->s * channels;
-    const tap_walk taps = {f->first_r * row + f->first_s * channels, (int)g->stride_h * row,
-                           (int)g->stride_w * channels};
-    const auto b = [&](int) { return channel_boxes<E>{map_filters(w, g, K, BOX), taps}; };
-    if (cut->patches)
-        return conv_boxes<E>(exec, patches_of(dz, g->n, g->p, g->q, K, cut, f->reach_h, f->reach_w, -1), b, dx, cut);
+    typedef box_tiles<E> OF;
+    if (cut->plan[0].shape == WIDE)
+        box_phases_launch<typename OF::wide, COUNT>(exec, a, b, begin_of, to_of, cut, dw);
+    else
+        box_phases_launch<typename OF::tall, COUNT>(exec, a, b, begin_of, to_of, cut, dw);
+}
+
+/* Phases of dX. seen: how dz is brought, the same for all. */
+template <class E, class TO_OF>
+static void dx_boxes(const gr_exec *exec, const E *dz, const E *w, const TO_OF &to_of, const gr_geometry *g, int64_t K,
+                     const conv_cut *seen, const phases_cut *cut, const parts_of_dw &dw)
+{
+    const boxes *p = &seen->positions;
+    const int channels = (int)g->c, row = (int)g->s * channels, across = p->columns + seen->depths.low - 1;
+    const channel_boxes<E> b = {map_filters(w, g, K, BOX), {(int)g->stride_h * row, (int)g->stride_w * channels}};
+    const auto begin_of = [&](const conv_phase *f) {
+        const int more_r = seen->patches ? f->taps_r - 1 : 0, more_s = seen->patches ? f->taps_s - 1 : 0;
+        return box_begin{f->reach_h - more_r, f->reach_w - more_s, more_r * across + more_s,
+                         f->first_r * row + f->first_s * channels};
+    };
+    const auto shaped = [&](const auto &a) {
+        if (cut->count == 1)
+            dx_shaped<1>(exec, a, b, begin_of, to_of, cut, dw);
+        else
+            dx_shaped<MOST_PHASES>(exec, a, b, begin_of, to_of, cut, dw);
+    };
+    if (seen->patches)
+        return shaped(patches_of(dz, g->n, g->p, g->q, K, seen, -1));
     const gr_tensor_map map = map_images(dz, g->n, g->p, g->q, K, p->images, p->rows, p->columns, 1, 1);
-    conv_boxes<E>(exec, image_boxes<E>{map, *p, 1, 1, f->reach_h, f->reach_w, -1}, b, dx, cut);
+    shaped(image_boxes<E>{map, *p, 1, 1, -1});
 }
 
 template <class E, class TO>
-static void dw_boxes(const gr_exec *exec, const E *dz, const E *x, const TO &dw, const gr_geometry *g, int64_t K,
-                     const conv_cut *cut)
+static parts<TO> dw_boxes(const gr_exec *exec, const E *dz, const E *x, const TO &dw, const gr_geometry *g, int64_t K,
+                          const conv_cut *cut)
 {
     const boxes *p = &cut->positions;
     const int side = tap_patches<E>::ACROSS, bytes = side * side * BOX * (int)sizeof(E);
     const gradient_boxes<E> a = {map_images(dz, g->n, g->p, g->q, K, p->images, p->rows, p->columns, 1, 1), *p};
     const tap_patches<E> b = {map_images(x, g->n, g->h, g->w, g->c, 1, side, side, 1, 1), *p, (int)g->pad_top,
                               (int)g->pad_left, bytes};
-    taps_launch(exec, a, b, dw, cut->plan, cut->depths, (int)g->c);
+    return taps_launch(exec, a, b, dw, cut->plan, cut->depths, (int)g->c);
 }
 
 #endif

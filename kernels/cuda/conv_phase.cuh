@@ -6,8 +6,8 @@
  *   p = h' + reach - i      first_r = (first_h + pad) mod stride      reach = (first_h + pad) div stride
  * and likewise along the columns: without gaps, as with stride 1. Each pair of remainders, a phase, is one product
  *   m = (n, h', w')   n = c   k = (i, j, k):   a = dz[n, p, q, k]   b = w[k, r, s, c]
- * With stride 1 there is one phase. Where the stride is longer than the filter, some pixels belong to none and get 0;
- * where an image is shorter than the stride, some phases have no pixels, and are no product.
+ * With stride 1 there is one phase. Where the stride is longer than the filter, some phases have no taps, and their
+ * pixels get 0; where an image is shorter than the stride, some have no pixels, and are no product.
  */
 #ifndef GRADUS_CONV_PHASE_CUH
 #define GRADUS_CONV_PHASE_CUH
@@ -24,11 +24,6 @@ typedef struct {
     int reach_h, reach_w;
 } conv_phase;
 
-static inline int phases_along(int64_t taps, int64_t stride)
-{
-    return (int)(taps < stride ? taps : stride);
-}
-
 /* The phase of the taps first, first + stride, ... along one axis. */
 static inline void phase_along(int64_t first, int64_t taps, int64_t size, int64_t stride, int64_t pad, int *first_pixel,
                                int *pixels, int *count, int *reach)
@@ -40,13 +35,15 @@ static inline void phase_along(int64_t first, int64_t taps, int64_t size, int64_
     *reach = (int)((pixel + pad) / stride);
 }
 
-/* Phase number i of those along the rows, j along the columns. */
+/* Phase number i of those along the rows, j along the columns; one without taps has no row of them. */
 static inline conv_phase conv_phase_of(const gr_geometry *g, int i, int j)
 {
     conv_phase f;
     f.first_r = i, f.first_s = j;
     phase_along(i, g->r, g->h, g->stride_h, g->pad_top, &f.first_h, &f.rows, &f.taps_r, &f.reach_h);
     phase_along(j, g->s, g->w, g->stride_w, g->pad_left, &f.first_w, &f.columns, &f.taps_s, &f.reach_w);
+    if (f.taps_s == 0)
+        f.taps_r = 0, f.taps_s = 1;
     return f;
 }
 

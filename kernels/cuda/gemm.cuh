@@ -4,8 +4,8 @@
  *   gemm_blocks  block (split, row tile, column tile); those go fastest of which there are fewer, so that blocks side
  *                by side share a tile of the larger operand, which is read once; writes results or, where k is split,
  *                partials, which the last block of a tile to come adds in order where joins_itself says so
- *   gemm_join    else; thread (quad of results, share of the splits): adds each share in order, then the shares in
- *                order
+ *   gemm_join    else, if no later launch does that with blocks of its own (parts_add); thread (quad of results, share
+ *                of the splits): adds each share in order, then the shares in order
  *
  * What becomes of a quad of sums is the matter of a destination, a struct with
  *   recall(&d, spot)               what it must read where these go to, of any type
@@ -110,38 +110,56 @@ GR_DEVICE void tile_join(quad *sum, const float *partial, int64_t m, int64_t n, 
  * tile to come and has to add those of all. arrivals: see gemm_blocks.
  */
 template <class TILE>
-GR_DEVICE bool tile_complete(quad *sum, float *partial, unsigned *arrivals, int64_t split, int64_t m, int64_t n,
-                             const gemm_plan *p)
+GR_DEVICE bool tile_complete(quad *sum, float *partial, unsigned *arrivals, unsigned block, int64_t split, int64_t m,
+                             int64_t n, const gemm_plan *p)
 {
     if (p->splits == 1)
         return true;
     tile_partial<TILE>(partial + split * p->m * p->pitch, sum, m, n, p);
     /* The tile's number is found again: kept for so long, it would cost a register of the product. */
-    const unsigned tile = blockIdx.x % (unsigned)(p->tiles_m * p->tiles_n);
+    const unsigned tile = block % (unsigned)(p->tiles_m * p->tiles_n);
     if (!arrivals || !last_to_come(arrivals + tile, (unsigned)p->splits))
         return false;
     tile_join<TILE>(sum, partial, m, n, (unsigned)(m * p->pitch + n), p);
     return true;
 }
 
-/* partial[splits][m][pitch], where there are splits; arrivals[tiles], where their last blocks add them, else NULL */
+/*
+ * What a product's block of that number does. partial[splits][m][pitch], where there are splits; arrivals[tiles], where
+ * their last blocks add them, else NULL.
+ */
+template <class TILE, class A, class B, class TO>
+GR_DEVICE void gemm_block(const A *a, const B *b, const TO *to, const gemm_plan *p, float *partial, unsigned *arrivals,
+                          unsigned number)
+{
+    const int64_t block = number, tile = block % (p->tiles_m * p->tiles_n), split = block / (p->tiles_m * p->tiles_n);
+    const bool down = p->tiles_m < p->tiles_n;
+    const int64_t fewer = down ? p->tiles_m : p->tiles_n, slow = tile / fewer, fast = tile % fewer;
+    const int64_t m = (down ? fast : slow) * TILE::M, n = (down ? slow : fast) * TILE::N;
+    const int64_t first = split * p->split_depth, end = first + p->split_depth < p->k ? first + p->split_depth : p->k;
+    const bool whole = COPIED<A> || COPIED<B> || p->pitch == p->n;
+    quad sum[TILE::QUADS];
+    tile_product(TILE(), sum, a, b, m, n, first, end);
+    if (tile_complete<TILE>(sum, partial, arrivals, number, split, m, n, p))
+        tile_finish<TILE>(to, sum, m, n, p, whole);
+}
+
 template <class TILE, class A, class B, class TO>
 static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     gemm_blocks(A a, B b, TO to, gemm_plan p, float *partial, unsigned *arrivals)
 {
-    const int64_t block = blockIdx.x, tile = block % (p.tiles_m * p.tiles_n), split = block / (p.tiles_m * p.tiles_n);
-    const bool down = p.tiles_m < p.tiles_n;
-    const int64_t fewer = down ? p.tiles_m : p.tiles_n, slow = tile / fewer, fast = tile % fewer;
-    const int64_t m = (down ? fast : slow) * TILE::M, n = (down ? slow : fast) * TILE::N;
-    const int64_t first = split * p.split_depth, end = first + p.split_depth < p.k ? first + p.split_depth : p.k;
-    const bool whole = COPIED<A> || COPIED<B> || p.pitch == p.n;
-    quad sum[TILE::QUADS];
-    tile_product(TILE(), sum, &a, &b, m, n, first, end);
-    if (tile_complete<TILE>(sum, partial, arrivals, split, m, n, &p))
-        tile_finish<TILE>(&to, sum, m, n, &p, whole);
+    gemm_block<TILE>(&a, &b, &to, &p, partial, arrivals, blockIdx.x);
 }
 
-/* partial[splits][m][pitch]; shares: a power of two, of the threads of a block */
+/* What a launch has left to be added. */
+template <class TO> struct parts {
+    const float *partial; /* [splits][m][pitch]; NULL: nothing */
+    TO to;
+    gemm_plan plan;
+    int shares; /* of the splits, a power of two: each is added in order, then the shares in order */
+};
+
+/* parts, in a launch of its own: with members apart nvcc takes fewer registers */
 template <class TO>
 static __global__ void __launch_bounds__(JOIN_THREADS) gemm_join(const float *partial, TO to, gemm_plan p, int shares)
 {
@@ -166,6 +184,36 @@ static __global__ void __launch_bounds__(JOIN_THREADS) gemm_join(const float *pa
         finish(&to, of, recall(&to, of), sum);
 }
 
+/*
+ * The same sums by the blocks of a launch that has something else to do as well: this one of so many. A thread adds all
+ * splits of a quad, and asks for several ahead.
+ */
+template <class TO> GR_DEVICE void parts_add(const parts<TO> *of, unsigned block, unsigned blocks)
+{
+    const gemm_plan *p = &of->plan;
+    const unsigned across = (unsigned)(p->pitch / QUAD), count = (unsigned)p->m * across;
+    for (unsigned number = block * blockDim.x + threadIdx.x; number < count; number += blocks * blockDim.x) {
+        const float *from = of->partial + (int64_t)number * QUAD;
+        quad sum = {{0, 0, 0, 0}}, part = sum;
+        int split = 0, share = 0;
+#pragma unroll 8
+        for (int i = 0; i < (int)p->splits; i++) {
+            const quad v = quad_inside(from + split * (int64_t)count * QUAD, QUAD, true);
+            split += of->shares;
+            const bool ends = split >= (int)p->splits;
+            for (int j = 0; j < QUAD; j++) {
+                part.at[j] += v.at[j];
+                sum.at[j] = ends ? sum.at[j] + part.at[j] : sum.at[j];
+                part.at[j] = ends ? 0 : part.at[j];
+            }
+            split = ends ? ++share : split;
+        }
+        const unsigned row = number / across, column = number % across * QUAD;
+        const spot to = {row, column, p->n - column, p->pitch == p->n};
+        finish(&of->to, to, recall(&of->to, to), sum);
+    }
+}
+
 /* Enough of them that a thread adds few splits, few enough that most threads are not needed for that alone. */
 static inline int join_shares(int64_t splits)
 {
@@ -175,12 +223,20 @@ static inline int join_shares(int64_t splits)
     return shares;
 }
 
-/* Adds the partial products, in a launch of its own. */
-template <class TO> static void join_launch(const gr_exec *exec, const TO &to, const gemm_plan &p)
+/* Of a product whose parts lie in exec's scratch; itself: its own blocks add them. */
+template <class TO> static parts<TO> parts_left(const gr_exec *exec, const TO &to, const gemm_plan &p, bool itself)
 {
-    const int shares = join_shares(p.splits);
-    GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(p.m * p.pitch, JOIN_THREADS / shares * QUAD), JOIN_THREADS, 0,
-              exec->queue, (const float *)exec->scratch, to, p, shares);
+    const float *partial = p.splits > 1 && !itself ? (const float *)exec->scratch : NULL;
+    return parts<TO>{partial, to, p, join_shares(p.splits)};
+}
+
+/* Adds them, if there are any, in a launch of its own. */
+template <class TO> static void join_launch(const gr_exec *exec, const parts<TO> &of)
+{
+    const int64_t quads = of.plan.m * of.plan.pitch / QUAD;
+    if (of.partial)
+        GR_LAUNCH((gemm_join<TO>), (unsigned)divide_up(quads, JOIN_THREADS / of.shares), JOIN_THREADS, 0, exec->queue,
+                  of.partial, of.to, of.plan, of.shares);
 }
 
 /* Bytes of dynamic shared memory that a tile of these operands takes: only those by wgmma want more than 48 KiB. */
@@ -196,7 +252,7 @@ static inline size_t dynamic_shared(hopper_tile<E, M, N, GROUPS_M, GROUPS_N>)
 }
 
 template <class TILE, class A, class B, class TO>
-static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
+static parts<TO> gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     const int64_t blocks = p.tiles_m * p.tiles_n * p.splits;
     const bool itself = joins_itself<TILE>(exec, &p);
@@ -205,13 +261,12 @@ static void gemm_launch(const gr_exec *exec, const A &a, const B &b, const TO &t
         GR_ALLOW_SHARED((gemm_blocks<TILE, A, B, TO>), bytes);
     GR_LAUNCH((gemm_blocks<TILE, A, B, TO>), (unsigned)blocks, TILE::THREADS, bytes, exec->queue, a, b, to, p,
               (float *)exec->scratch, itself ? exec->arrivals : NULL);
-    if (p.splits > 1 && !itself)
-        join_launch(exec, to, p);
+    return parts_left(exec, to, p, itself);
 }
 
 /* By the tiles of p's shape. */
 template <class A, class B, class TO>
-static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
+static parts<TO> gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &to, const gemm_plan &p)
 {
     typedef tiles<typename A::element> OF;
     if (p.shape == SMALL)
@@ -222,18 +277,18 @@ static void gemm_shaped(const gr_exec *exec, const A &a, const B &b, const TO &t
         if (p.shape == TALL)
             return gemm_launch<typename OF::tall>(exec, a, b, to, p);
     }
-    gemm_launch<typename OF::square>(exec, a, b, to, p);
+    return gemm_launch<typename OF::square>(exec, a, b, to, p);
 }
 
 /* Operands that are not copied pass through registers, of which the square tile leaves too few: they have another. */
 template <class A, class B, class TO>
-static void gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
+static parts<TO> gemm_loose(const gr_exec *exec, const A &a, const B &b, const TO &to, gemm_plan p)
 {
     typedef tiles<typename A::element> OF;
     if (p.shape == SMALL)
         return gemm_launch<typename OF::small>(exec, a, b, to, p);
     cut_tiles<typename OF::loose>(&p);
-    gemm_launch<typename OF::loose>(exec, a, b, to, p);
+    return gemm_launch<typename OF::loose>(exec, a, b, to, p);
 }
 
 template <class O> static inline whole<O> whole_of(const O &o)
@@ -241,15 +296,21 @@ template <class O> static inline whole<O> whole_of(const O &o)
     return whole<O>{o};
 }
 
-/* The whole product. exec->scratch has at least gemm_scratch<element>(exec, m, n, k) bytes. */
+/* All blocks of a product. exec->scratch has at least gemm_scratch<element>(exec, m, n, k) bytes. */
 template <class A, class B, class TO>
-static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
+static parts<TO> gemm_parts(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
 {
     const gemm_plan p = gemm_cut<typename A::element>(exec, m, n, k);
     if (is_whole(a) && is_whole(b) && p.pitch == n)
-        gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
-    else
-        gemm_loose(exec, a, b, to, p);
+        return gemm_shaped(exec, whole_of(a), whole_of(b), to, p);
+    return gemm_loose(exec, a, b, to, p);
+}
+
+/* The whole product. */
+template <class A, class B, class TO>
+static void gemm(const gr_exec *exec, const A &a, const B &b, const TO &to, int64_t m, int64_t n, int64_t k)
+{
+    join_launch(exec, gemm_parts(exec, a, b, to, m, n, k));
 }
 
 #endif

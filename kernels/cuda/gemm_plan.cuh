@@ -7,8 +7,8 @@
  * is split: each split leaves a partial product in scratch, and a second stage adds them in the order of the splits. Of
  * all tiles and splits, those are taken by which the busiest multiprocessor has least to do.
  *
- * The second stage is the last block of each tile where it reads few enough partial products, else a launch of its own,
- * which has the whole GPU read them.
+ * The second stage is the last block of each tile where it reads few enough partial products, else a launch of its own
+ * or a part of another one, which has the whole GPU read them.
  */
 #ifndef GRADUS_GEMM_PLAN_CUH
 #define GRADUS_GEMM_PLAN_CUH
@@ -27,11 +27,11 @@ enum {
 };
 
 /*
- * What a launch costs, 1.4 us by itself and a pause before it (docs/bounds.md), spent on partial products instead:
- * bytes that a multiprocessor reads of L2 at 64 a cycle; and the turns of a thread, which has so many quads on their
- * way at once, each as long as the way to L2 and back. Either leaves room for two fences and a count.
+ * What a launch costs, 1.4 us by itself and about 1 us of pause before it (docs/bounds.md), spent on partial products
+ * instead: bytes that a multiprocessor reads of L2 at 64 a cycle; and the turns of a thread, which has so many quads on
+ * their way at once, each as long as the way to L2 and back.
  */
-enum { JOINED_BYTES = 128 << 10, ON_THEIR_WAY = 8, JOINED_TURNS = 8 };
+enum { JOINED_BYTES = 256 << 10, ON_THEIR_WAY = 8, JOINED_TURNS = 16 };
 
 template <class TILE> constexpr int QUADS_TOGETHER = TILE::QUADS < ON_THEIR_WAY ? TILE::QUADS : ON_THEIR_WAY;
 
@@ -98,7 +98,7 @@ template <class TILE> static inline void try_tile(gemm_choice *best, tile_shape 
     gemm_plan p = best->plan;
     p.shape = shape;
     cut_tiles<TILE>(&p);
-    const int64_t tiles = p.tiles_m * p.tiles_n, steps = divide_up(p.k, step);
+    const int64_t tiles = p.tiles_m * p.tiles_n, steps = p.k > 0 ? divide_up(p.k, step) : 1;
     for (int64_t splits = 1;
          splits == 1 || (tiles * splits <= MOST_ROUNDS * best->multiprocessors && splits * LEAST_STEPS <= steps);
          splits++) {
@@ -111,19 +111,39 @@ template <class TILE> static inline void try_tile(gemm_choice *best, tile_shape 
     }
 }
 
+/* Takes the tile of that shape for operands of E, where it is faster. */
+template <class E> static inline void try_shape(gemm_choice *best, tile_shape shape)
+{
+    typedef tiles<E> OF;
+    if (shape == SQUARE)
+        try_tile<typename OF::square>(best, shape, OF::SQUARE_COST, DEPTH<E>);
+    if (shape == SMALL)
+        try_tile<typename OF::small>(best, shape, OF::SMALL_COST, DEPTH<E>);
+    if constexpr (OF::WGMMA) {
+        if (shape == WIDE)
+            try_tile<typename OF::wide>(best, shape, OF::WIDE_COST, PAIR * DEPTH<E>);
+        if (shape == TALL)
+            try_tile<typename OF::tall>(best, shape, OF::TALL_COST, PAIR * DEPTH<E>);
+    }
+}
+
+/* A product that is still to be cut: anything is faster. */
+static inline gemm_choice gemm_uncut(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
+{
+    gemm_choice c = {{}, exec->multiprocessors, INT64_MAX};
+    c.plan.m = m, c.plan.n = n, c.plan.k = k, c.plan.pitch = divide_up(n, QUAD) * QUAD;
+    return c;
+}
+
 /* The fastest of all tiles for operands of E. */
 template <class E> static inline gemm_choice gemm_best(const gr_exec *exec, int64_t m, int64_t n, int64_t k)
 {
-    typedef tiles<E> OF;
-    gemm_choice best = {{}, exec->multiprocessors, INT64_MAX};
-    best.plan.m = m, best.plan.n = n, best.plan.k = k, best.plan.pitch = divide_up(n, QUAD) * QUAD;
-    try_tile<typename OF::square>(&best, SQUARE, OF::SQUARE_COST, DEPTH<E>);
-    try_tile<typename OF::small>(&best, SMALL, OF::SMALL_COST, DEPTH<E>);
-    if constexpr (OF::WGMMA) {
-        if (exec->wgmma) {
-            try_tile<typename OF::wide>(&best, WIDE, OF::WIDE_COST, PAIR * DEPTH<E>);
-            try_tile<typename OF::tall>(&best, TALL, OF::TALL_COST, PAIR * DEPTH<E>);
-        }
+    gemm_choice best = gemm_uncut(exec, m, n, k);
+    try_shape<E>(&best, SQUARE);
+    try_shape<E>(&best, SMALL);
+    if (exec->wgmma) {
+        try_shape<E>(&best, WIDE);
+        try_shape<E>(&best, TALL);
     }
     return best;
 }

@@ -5,6 +5,7 @@ import re
 import struct
 
 PLAN, ADDRESSES = 72, 16  # bytes of the last three parameters of gemm_blocks: a gemm_plan and two addresses
+PARTS = 112  # bytes of the last parameter of gemm_phases, parts_of_dw
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,14 +32,28 @@ class Product:
         return self.blocks / (rounds * multiprocessors)
 
 
-def of(launch):
-    """The product that a launch of gemm_blocks makes."""
+def product(launch, end, blocks):
+    """The product whose plan and addresses end there in a launch's parameters, and that has so many of its blocks."""
     tile = re.search(r"(\d+), (\d+), ", launch.kernel)
-    m, n, k, tiles_m, tiles_n, splits = struct.unpack_from("<6q", launch.parameters, len(launch.parameters) - ADDRESSES
-                                                           - PLAN)
-    operands = re.findall(r"\w+_by_\w+", launch.kernel.split(">(")[0])
-    return Product(" ".join(operands), (int(tile[1]), int(tile[2])), m, n, k, tiles_m * tiles_n, splits, launch.grid[0])
+    m, n, k, tiles_m, tiles_n, splits = struct.unpack_from("<6q", launch.parameters, end - ADDRESSES - PLAN)
+    operands = re.findall(r"\w+_by_\w+", launch.name)
+    return Product(" ".join(operands), (int(tile[1]), int(tile[2])), m, n, k, tiles_m * tiles_n, splits, blocks)
+
+
+def phases(launch):
+    """Those of a launch of gemm_phases: behind all of them stand the ends of their blocks."""
+    count = int(re.search(r"(\d+)>$", launch.name)[1])
+    behind = len(launch.parameters) - PARTS - (4 * count + 7) // 8 * 8
+    ends = (0,) + struct.unpack_from(f"<{count}I", launch.parameters, behind)
+    return [product(launch, behind // count * (i + 1), ends[i + 1] - ends[i]) for i in range(count)
+            if ends[i + 1] > ends[i]]
 
 
 def products(update):
-    return [of(launch) for launch in update if launch.base == "gemm_blocks"]
+    found = []
+    for launch in update:
+        if launch.base == "gemm_blocks":
+            found.append(product(launch, len(launch.parameters), launch.grid[0]))
+        elif launch.base == "gemm_phases":
+            found += phases(launch)
+    return found
