@@ -73,7 +73,8 @@ static bool is_wanted(const gr_tensor *t, bool half, gr_type type)
 
 bool gr__halves_by_type(const gr_op *op, const gr_call *call, gr_pass pass)
 {
-    const gr_tensor *first = call->out[0] ? call->out[0] : call->in[0]; /* of an update dX may not be wanted */
+    const bool result = call->out[0] && half_by_type(&op->out[0]); /* a loss is none, nor is dX that nobody wants */
+    const gr_tensor *first = result ? call->out[0] : call->in[0];
     const gr_type type = first->type;
     bool good = gr__is_half(first);
     for (int i = 0; good && i < op->n_in; i++) {

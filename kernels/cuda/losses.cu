@@ -27,6 +27,17 @@
 #include "kernels/cuda/quad.cuh"
 #include "kernels/cuda/total.cuh"
 
+/* The entry points of a loss: function<E>(call) for the E of the logits. The loss, prob and weights are floats. */
+#define LOSS_OF_ELEMENTS(name, forward, backward)                 \
+    extern "C" void GR_CUDA(name##_forward)(const gr_call *call)  \
+    {                                                             \
+        FOR_ELEMENTS_OF(call->in[0], forward, call);              \
+    }                                                             \
+    extern "C" void GR_CUDA(name##_backward)(const gr_call *call) \
+    {                                                             \
+        FOR_ELEMENTS_OF(call->in[0], backward, call);             \
+    }
+
 /* --- softmax_cross_entropy ---------------------------------------------------------------------------------------- */
 
 /* The target as high + low: where prob comes close to it, one float would leave prob - t with too few right digits. */
@@ -41,30 +52,32 @@ static target target_of(double t)
 }
 
 /* Loss of the logits z[C] without its weight, in every lane; fills prob[C] (or not: NULL). All lanes must come. */
-GR_DEVICE float row_loss(float *prob, const float *z, int64_t label, float smoothing, int64_t C)
+template <class E> GR_DEVICE float row_loss(float *prob, const E *z, int64_t label, float smoothing, int64_t C)
 {
     const int lane = threadIdx.x % WARP;
     float largest = -INFINITY, sum = 0, total = 0;
     for (int64_t j = lane; j < C; j += WARP)
-        largest = z[j] > largest || isnan(z[j]) ? z[j] : largest;
+        largest = float_of(z[j]) > largest || isnan(float_of(z[j])) ? float_of(z[j]) : largest;
     largest = warp_max(largest);
     for (int64_t j = lane; j < C; j += WARP) {
-        sum += expf(z[j] - largest);
-        total += z[j];
+        sum += expf(float_of(z[j]) - largest);
+        total += float_of(z[j]);
     }
     sum = warp_sum(sum);
     total = warp_sum(total);
     for (int64_t j = lane; prob && j < C; j += WARP)
-        prob[j] = expf(z[j] - largest) / sum;
+        prob[j] = expf(float_of(z[j]) - largest) / sum;
     if (label < 0 || label >= C)
         return NAN;
     /* a class of no weight may have the logit -infinity */
-    const float expected = smoothing > 0 ? (1 - smoothing) * z[label] + smoothing * total / (float)C : z[label];
+    const float right = float_of(z[label]);
+    const float expected = smoothing > 0 ? (1 - smoothing) * right + smoothing * total / (float)C : right;
     return logf(sum) + largest - expected;
 }
 
 /* prob[N,C] or NULL, z[N,C], labels[N], weight[N] or NULL */
-static __global__ void softmax_cross_entropy_forward(total to, float *prob, const float *z, const int32_t *labels,
+template <class E>
+static __global__ void softmax_cross_entropy_forward(total to, float *prob, const E *z, const int32_t *labels,
                                                      const float *weight, float smoothing, const gr_step_state *state,
                                                      int64_t N, int64_t C)
 {
@@ -78,7 +91,8 @@ static __global__ void softmax_cross_entropy_forward(total to, float *prob, cons
 }
 
 /* dz[N,C], prob[N,C], labels[N], weight[N] or NULL, dloss[1]; the target of the label and that of the other classes */
-static __global__ void softmax_cross_entropy_backward(float *dz, const float *prob, const int32_t *labels,
+template <class E>
+static __global__ void softmax_cross_entropy_backward(E *dz, const float *prob, const int32_t *labels,
                                                       const float *weight, const float *dloss, target label,
                                                       target other, const gr_step_state *state, int64_t N, int64_t C,
                                                       bool accumulate)
@@ -103,52 +117,56 @@ extern "C" size_t GR_CUDA(softmax_cross_entropy_scratch)(const gr_call *call, gr
     return pass == GR_FORWARD ? total_bytes(total_blocks(call->in[0]->shape[0], TOTAL_THREADS / WARP)) : 0;
 }
 
-extern "C" void GR_CUDA(softmax_cross_entropy_forward)(const gr_call *call)
+template <class E> static void cross_entropy(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS / WARP);
-    GR_LAUNCH(softmax_cross_entropy_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call),
-              gr__f32(call->out[1]), gr__f32(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
+    GR_LAUNCH((softmax_cross_entropy_forward<E>), blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call),
+              gr__f32(call->out[1]), elements<E>(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
               (float)((const gr_cross_entropy_args *)call->options)->smoothing, call->exec->state, N, C);
 }
 
-extern "C" void GR_CUDA(softmax_cross_entropy_backward)(const gr_call *call)
+template <class E> static void cross_entropy_gradient(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0], C = call->in[0]->shape[1];
     const double smoothing = ((const gr_cross_entropy_args *)call->options)->smoothing, other = smoothing / (double)C;
     if (call->d_in[0])
-        GR_LAUNCH(softmax_cross_entropy_backward, quad_blocks(N * C), QUAD_THREADS, 0, call->exec->queue,
-                  gr__f32(call->d_in[0]), gr__f32(call->out[1]), gr__i32(call->in[1]), gr__f32(call->in[2]),
+        GR_LAUNCH((softmax_cross_entropy_backward<E>), quad_blocks(N * C), QUAD_THREADS, 0, call->exec->queue,
+                  elements<E>(call->d_in[0]), gr__f32(call->out[1]), gr__i32(call->in[1]), gr__f32(call->in[2]),
                   gr__f32(call->d_out[0]), target_of(1 - smoothing + other), target_of(other), call->exec->state, N, C,
                   call->accumulate & 1);
 }
 
+LOSS_OF_ELEMENTS(softmax_cross_entropy, cross_entropy, cross_entropy_gradient)
+
 /* --- sigmoid_bce -------------------------------------------------------------------------------------------------- */
 
 /* z[N], labels[N], weight[N] or NULL */
-static __global__ void sigmoid_bce_forward(total to, const float *z, const int32_t *labels, const float *weight,
+template <class E>
+static __global__ void sigmoid_bce_forward(total to, const E *z, const int32_t *labels, const float *weight,
                                            const gr_step_state *state, int64_t N)
 {
     const float share = (float)loss_share(state, N);
     float sum = 0;
 #pragma unroll 1 /* a second turn wants more samples than a batch has */
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
-        const float v = z[n], wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : NAN;
+        const float v = float_of(z[n]), wrong = labels[n] == 0 ? v : labels[n] == 1 ? -v : NAN;
         sum += sample_weight(weight, n) * ((wrong < 0 ? 0 : wrong) + log1pf(expf(-fabsf(v))));
     }
     total_finish(&to, share * sum, 1, false);
 }
 
 /* dz[N], z[N], labels[N], weight[N] or NULL, dloss[1] */
-static __global__ void sigmoid_bce_backward(float *dz, const float *z, const int32_t *labels, const float *weight,
+template <class E>
+static __global__ void sigmoid_bce_backward(E *dz, const E *z, const int32_t *labels, const float *weight,
                                             const float *dloss, const gr_step_state *state, int64_t N, bool accumulate)
 {
     const float slope = loss_slope(dloss, state, N);
 #pragma unroll 1 /* a second turn wants more samples than a batch has */
     for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < N; n += (int64_t)gridDim.x * blockDim.x) {
         const float t = labels[n] == 0 || labels[n] == 1 ? (float)labels[n] : NAN;
-        const float d = slope * sample_weight(weight, n) * (1 / (1 + expf(-z[n])) - t);
-        dz[n] = accumulate ? dz[n] + d : d;
+        const float d = slope * sample_weight(weight, n) * (1 / (1 + expf(-float_of(z[n]))) - t);
+        dz[n] = element_of<E>(accumulate ? float_of(dz[n]) + d : d);
     }
 }
 
@@ -157,19 +175,21 @@ extern "C" size_t GR_CUDA(sigmoid_bce_scratch)(const gr_call *call, gr_pass pass
     return pass == GR_FORWARD ? total_bytes(total_blocks(call->in[0]->shape[0], TOTAL_THREADS)) : 0;
 }
 
-extern "C" void GR_CUDA(sigmoid_bce_forward)(const gr_call *call)
+template <class E> static void bce(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0];
     const unsigned blocks = total_blocks(N, TOTAL_THREADS);
-    GR_LAUNCH(sigmoid_bce_forward, blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call), gr__f32(call->in[0]),
-              gr__i32(call->in[1]), gr__f32(call->in[2]), call->exec->state, N);
+    GR_LAUNCH((sigmoid_bce_forward<E>), blocks, TOTAL_THREADS, 0, call->exec->queue, total_of(call),
+              elements<E>(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]), call->exec->state, N);
 }
 
-extern "C" void GR_CUDA(sigmoid_bce_backward)(const gr_call *call)
+template <class E> static void bce_gradient(const gr_call *call)
 {
     const int64_t N = call->in[0]->shape[0];
     if (call->d_in[0])
-        GR_LAUNCH(sigmoid_bce_backward, total_blocks(N, TOTAL_THREADS), TOTAL_THREADS, 0, call->exec->queue,
-                  gr__f32(call->d_in[0]), gr__f32(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
+        GR_LAUNCH((sigmoid_bce_backward<E>), total_blocks(N, TOTAL_THREADS), TOTAL_THREADS, 0, call->exec->queue,
+                  elements<E>(call->d_in[0]), elements<E>(call->in[0]), gr__i32(call->in[1]), gr__f32(call->in[2]),
                   gr__f32(call->d_out[0]), call->exec->state, N, call->accumulate & 1);
 }
+
+LOSS_OF_ELEMENTS(sigmoid_bce, bce, bce_gradient)

@@ -119,7 +119,7 @@ static void compare_buffer(const pair *p, int buffer, const char *check)
             (type == GR_F16 && fabs(wanted) > 65504))
             continue;
         report_failure(p->row, p->device->name, "%s in %s: %s[%lld] is %.9g, of floats %.9g", check,
-                       gr_type_name(p->half.call.out[0]->type), buffer >= trial_d_in(0) ? "a gradient" : "a result",
+                       gr_type_name(p->half.call.in[0]->type), buffer >= trial_d_in(0) ? "a gradient" : "a result",
                        (long long)i, got, wanted);
         return;
     }
