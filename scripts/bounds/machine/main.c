@@ -111,6 +111,22 @@ static double page_cost(const struct chip *chip, const struct spread *spread)
     return 1 + chip->dram_page * fmax(0, spread->pages / spread->bytes - 1.0 / PAGE);
 }
 
+// Warp instructions of a block in the mean: of blocks spread over the grid, as some may have other work than others.
+// Negative: program->error says why.
+static double mean_block(struct program *program, long grid)
+{
+    enum { LOOKED_AT = 9 };
+    long count = grid < LOOKED_AT ? grid : LOOKED_AT;
+    double sum = 0;
+    for (long i = 0; i < count; i++) {
+        double instructions = block_instructions(program, (int)((2 * i + 1) * grid / (2 * count)));
+        if (instructions <= 0)
+            return instructions;
+        sum += instructions;
+    }
+    return sum / (double)count;
+}
+
 static bool tell(struct program *program)
 {
     const double most_wave = 2e6, most_simulated = 1e6;
@@ -122,7 +138,7 @@ static bool tell(struct program *program)
     }
     long grid = (long)launch->grid[0] * launch->grid[1] * launch->grid[2];
     long blocks = (grid + program->chip.multiprocessors - 1) / program->chip.multiprocessors;
-    double whole_block = block_instructions(program, (int)(grid / 2));
+    double whole_block = mean_block(program, grid);
     struct traffic traffic;
     struct simulated run;
     if (whole_block <= 0 || !run_wave(program, resident, most_wave, whole_block, &traffic))
