@@ -91,7 +91,8 @@ typedef struct {
     int filter; /* elements of a filter in front of it */
 } box_begin;
 
-GR_DEVICE box_corner corner_from(box_corner at, const box_begin *begin)
+/* Operands that are images. */
+template <class O> GR_DEVICE box_corner place_from(const O *, box_corner at, const box_begin *begin)
 {
     return {at.n, at.h + begin->h, at.w + begin->w};
 }
@@ -132,10 +133,6 @@ template <class E> GR_DEVICE box_corner operand_place(const image_boxes<E> *o, i
     const digits at = box_first(&o->positions, digits_of_int(line / BOX_LINES, o->positions.count));
     return {at.high, at.middle * o->stride_h, at.low * o->stride_w};
 }
-template <class E> GR_DEVICE box_corner place_from(const image_boxes<E> *, box_corner at, const box_begin *begin)
-{
-    return corner_from(at, begin);
-}
 template <class E>
 GR_DEVICE void operand_order(const image_boxes<E> *o, const box_corner &at, int, digits step, E *to, uint64_t *full)
 {
@@ -164,10 +161,6 @@ template <class E> GR_DEVICE box_corner operand_place(const image_patches<E> *o,
 {
     const digits at = box_first(&o->positions, digits_of_int(line / BOX_LINES, o->positions.count));
     return {at.high, at.middle, at.low};
-}
-template <class E> GR_DEVICE box_corner place_from(const image_patches<E> *, box_corner at, const box_begin *begin)
-{
-    return corner_from(at, begin);
 }
 template <class E>
 GR_DEVICE void operand_order(const image_patches<E> *o, const box_corner &at, int, digits step, E *to, uint64_t *full)

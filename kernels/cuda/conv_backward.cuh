@@ -202,7 +202,7 @@ static void conv_backward(const gr_exec *exec, const conv_gradients<E> &of, cons
     if (!of.dx)
         return join_launch(exec, dw);
     gr_exec rest = *exec;
-    take_scratch<char>(&rest, (int64_t)conv_dw_scratch<E>(exec, g, K));
+    take_scratch<char>(&rest, (int64_t)plan_scratch(&dw.plan));
     conv_dx(&rest, of, dz, g, K, dw);
 }
 
