@@ -302,8 +302,8 @@ static void write(const gr_call *call, int slot, int64_t c, double v)
         d[c] = (float)(call->accumulate >> slot & 1 ? (double)d[c] + v : v);
 }
 
-/* What the gate needs of the channels. */
-static void prepare_gate(const gr_call *call, const plan *f)
+/* What y is made of x by: a gate asks for it again, and dX for the scale. */
+static void prepare_line(const gr_call *call, const plan *f)
 {
     const gr_batch_norm_args *args = call->options;
     const float *gamma = gr__f32(call->in[1]), *var = gr__f32(f->given ? call->in[5] : call->out[2]); /* [C] */
@@ -379,7 +379,7 @@ void GR_CPU(batch_norm_backward)(const gr_call *call)
     f.stream = streams(&f, f.dx) && streams(&f, f.dresidual);
     f.accumulate_x = call->accumulate & 1;
     f.accumulate_residual = call->accumulate >> 3 & 1;
-    prepare_gate(call, &f);
+    prepare_line(call, &f);
     gr_parallel_for(call->exec, f.chunks, sums_chunk, &f);
     prepare_dx(call, &f);
     if (f.dx || f.dresidual)
