@@ -12,15 +12,16 @@
  *   tracked_mean[c] += momentum (m[c] - tracked_mean[c])           where m and v are of k values,
  *   tracked_var[c] += momentum (v[c] k/(k-1) - tracked_var[c])     unless the update is skipped
  *
- * Launch    two each way, by blocks of 256 threads as columns.cuh lays them over x[n,C]: at most 256 in the first,
- *           whatever the GPU, so that sums are the same on all, and two for each multiprocessor in the second, which so
- *           has them all at once; every thread has as many rows as the others. A thread brings 16 bytes of a row, and
- *           of each tensor 4 rows (the means 8) before it needs the first: 32 KiB under way to a multiprocessor.
+ * Launch    one each way, in two legs (relay.cuh), by blocks of 256 threads as columns.cuh lays them over x[n,C]: at
+ *           most 256 in the first leg, whatever the GPU, so that sums are the same on all, and two for each
+ *           multiprocessor in the second, which so has them all at once; every thread has as many rows as the others. A
+ *           thread brings 16 bytes of a row, and of each tensor 4 rows (the means 8) before it needs the first: 32 KiB
+ *           under way to a multiprocessor.
  *             1  a chunk of rows of 32 channels: mean and squared deviations, or the two sums of backward, per channel
  *                into scratch; the last block of these channels to come puts the chunks together
  *             2  y, or dX and dresidual: each thread has its channels' numbers in registers, and goes up its rows,
- *                the last of which the first launch has left in the cache; those with the first rows of y also move
- *                what is tracked
+ *                the last of which the first leg has left in the cache, and of which the first are on their way while
+ *                it waits; those with the first rows of y also move what is tracked
  *           With m and v given, forward is the second alone, and backward too where no dgamma or dbeta is wanted.
  * Order     in a thread row by row (of means 8 rows at a time), then the block's rows in at most 16 parts; the chunks
  *           in 8 shares, then these. Means and deviations are joined as moments.cuh does it: one reading of x, and no
@@ -32,34 +33,58 @@
  * Measured  H200, x[131072,64] floats, when chunks were put together by a launch of its own: forward 39 us, backward
  *           67, 1.7 and 2.0 TB/s.
  */
-#include "kernels/cuda/arrival.cuh"
 #include "kernels/cuda/moments.cuh"
+#include "kernels/cuda/relay.cuh"
 
 enum { X, GAMMA, BETA, RESIDUAL, MEAN, VAR, TRACKED_MEAN, TRACKED_VAR }; /* inputs */
 enum {
-    CHUNKS = 256, /* of sums, at most */
-    LEAST_ROWS = 4,
-    WRITERS = 2 /* blocks for each multiprocessor */
+    SUMMING = 256,  /* blocks, at most */
+    CHUNKS = 128,   /* of a slice, at most */
+    LEAST_ROWS = 8, /* of a thread */
+    WRITERS = 2     /* blocks for each multiprocessor */
 };
 enum { AT_ONCE = 4, MOMENTS_AT_ONCE = 8 }; /* rows of each tensor that a thread has under way */
 enum {
     TOGETHER = 32, /* channels of a block of sums: a thread of each warp has one of them when chunks are put together */
     TURNS = COLUMNS_THREADS / TOGETHER,
-    SHARE = 4 /* chunks of a thread that are under way at once */
+    SHARE = CHUNKS / TURNS /* chunks of a thread then: all are under way at once */
 };
 
-/* How x[n,C] is cut for sums over its rows, and for writing something of its shape. */
+/* How x[n,C] is cut for sums over its rows, and for writing something of its shape: the two legs. */
 typedef struct {
     columns sums, writer;
 } plan;
+
+/* What the blocks of a launch do: those of both legs, or of one. */
+typedef struct {
+    relay legs;
+    plan cut;
+} shares;
 
 template <class E> static plan plan_of(const gr_call *call)
 {
     const gr_tensor *x = call->in[X];
     const int64_t C = x->shape[x->ndim - 1], n = x->count / C;
     const int V = columns_per_thread(C, piece<E>::COUNT);
-    return {columns_over(n, C, V, TOGETHER / V, LEAST_ROWS, CHUNKS),
+    return {columns_over(n, C, V, TOGETHER / V, LEAST_ROWS, C > TOGETHER ? SUMMING : CHUNKS),
             columns_over(n, C, V, COLUMNS_THREADS, 1, (int64_t)WRITERS * call->exec->multiprocessors)};
+}
+
+/* Launches kernel<V, E> with the blocks of both legs, and the V that they are cut for. */
+#define LAUNCH_LEGS(kernel, E, work, queue, ...)                                                     \
+    do {                                                                                             \
+        const unsigned blocks = (work).legs.first + (work).legs.second;                              \
+        if (columns_per_thread((work).cut.sums.C, piece<E>::COUNT) == piece<E>::COUNT)               \
+            GR_LAUNCH((kernel<piece<E>::COUNT, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+        else                                                                                         \
+            GR_LAUNCH((kernel<1, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__);               \
+    } while (0)
+
+static shares shares_of(const gr_call *call, const plan &cut, bool sums, bool writes)
+{
+    const relay legs = {call->exec->arrivals, sums ? columns_blocks(&cut.sums) : 0,
+                        writes ? columns_blocks(&cut.writer) : 0, (unsigned)cut.sums.slices};
+    return {legs, cut};
 }
 
 /*
@@ -80,31 +105,43 @@ extern "C" size_t GR_CUDA(batch_norm_scratch)(const gr_call *call, gr_pass pass)
 /* --- chunks put together ------------------------------------------------------------------------------------------ */
 
 /*
- * Whether this block has to put the chunks of its slice together: it is the last of them, and finds what all have left.
- * All threads must come.
+ * Whether the block of that number has to put the chunks of its slice together: it is the last of them, and finds what
+ * all have left. All threads must come.
  */
-GR_DEVICE bool puts_together(unsigned *arrivals, const columns *m)
+GR_DEVICE bool puts_together(unsigned *arrivals, unsigned block, const columns *m)
 {
     if (m->chunks > 1) /* of so many slices that there is no word for each there is one chunk */
-        return last_to_come(arrivals + blockIdx.x % m->slices, m->chunks);
+        return last_to_come(arrivals + block % m->slices, m->chunks);
     __syncthreads();
     return true;
 }
 
-/* The channel of this thread's when chunks are put together; C or more: it has none. */
-GR_DEVICE int64_t channel_together(const columns *m, int V)
+/* The channel of this thread's when chunks are put together; who has none comes along with the first of the slice. */
+typedef struct {
+    int64_t c;
+    bool own;
+} channel;
+
+GR_DEVICE channel channel_together(const columns *m, unsigned block, int V)
 {
     const int mine = threadIdx.x % TOGETHER, wide = m->width * V;
-    const int64_t c = (int64_t)(blockIdx.x % m->slices) * wide + mine;
-    return mine < wide ? c : m->C;
+    const int64_t first = (int64_t)(block % m->slices) * wide;
+    const bool own = mine < wide && first + mine < m->C;
+    return {own ? first + mine : first, own};
 }
 
-/* Of channel c, what chunks from, from + TURNS, ... have left in partial[chunks][C]; 0 where there is no chunk. */
-GR_DEVICE void share_load(float *v, const float *partial, int from, int64_t c, const columns *m)
+/*
+ * Of channel c, what chunks turn, turn + TURNS, ... have left in partial[chunks][C]; 0 where there is no chunk: that of
+ * the last one is read in its place, so that nothing is asked between two loads.
+ */
+GR_DEVICE void share_load(float *v, const float *partial, int turn, int64_t c, const columns *m)
 {
 #pragma unroll
     for (int i = 0; i < SHARE; i++)
-        v[i] = from + i * TURNS < m->chunks && c < m->C ? partial[(from + i * TURNS) * m->C + c] : 0;
+        v[i] = partial[min(turn + i * TURNS, m->chunks - 1) * m->C + c];
+#pragma unroll
+    for (int i = 0; i < SHARE; i++)
+        v[i] = turn + i * TURNS < m->chunks ? v[i] : 0;
 }
 
 /* Sum of v over the threads of the block with the same channel, in all of them. */
@@ -135,44 +172,39 @@ GR_DEVICE float chunk_rows(int chunk, const columns *m)
     return chunk < m->chunks ? (float)rows : 0;
 }
 
-/* mean[C] and var[C] of channel c; partial[2][chunks][C] of x[n,C] cut as m says; joined as fold_moments does it */
-GR_DEVICE void put_together(float *mean, float *var, const float *partial, int64_t c, const columns *m)
+/* mean[C] and var[C] of a channel; partial[2][chunks][C] of x[n,C] cut as m says; joined as fold_moments does it */
+GR_DEVICE void put_together(float *mean, float *var, const float *partial, channel of, const columns *m)
 {
     const int turn = threadIdx.x / TOGETHER;
-    const float first = c < m->C ? partial[c] : 0, share = 1 / (float)m->n;
+    const float first = partial[of.c], share = 1 / (float)m->n;
     float means[SHARE], deviations[SHARE];
     pack<1> shift = {{0}}, squares = {{0}};
-#pragma unroll 1
-    for (int from = turn; from < m->chunks; from += SHARE * TURNS) {
-        share_load(means, partial, from, c, m);
+    share_load(means, partial, turn, of.c, m);
+    share_load(deviations, partial + m->chunks * m->C, turn, of.c, m);
 #pragma unroll
-        for (int i = 0; i < SHARE; i++)
-            shift.at[0] += chunk_rows(from + i * TURNS, m) * (means[i] - first);
-    }
+    for (int i = 0; i < SHARE; i++)
+        shift.at[0] += chunk_rows(turn + i * TURNS, m) * (means[i] - first);
     shift.at[0] = sum_together<1>(shift).at[0] * share;
-#pragma unroll 1
-    for (int from = turn; from < m->chunks; from += SHARE * TURNS) {
-        share_load(means, partial, from, c, m);
-        share_load(deviations, partial + m->chunks * m->C, from, c, m);
 #pragma unroll
-        for (int i = 0; i < SHARE; i++) {
-            const float delta = means[i] - first - shift.at[0];
-            squares.at[0] += deviations[i] + chunk_rows(from + i * TURNS, m) * delta * delta;
-        }
+    for (int i = 0; i < SHARE; i++) {
+        const float delta = means[i] - first - shift.at[0];
+        squares.at[0] += deviations[i] + chunk_rows(turn + i * TURNS, m) * delta * delta;
     }
     squares = sum_together<1>(squares);
-    if (turn == 0 && c < m->C) {
-        mean[c] = first + shift.at[0];
-        var[c] = squares.at[0] * share;
+    if (turn == 0 && of.own) {
+        mean[of.c] = first + shift.at[0];
+        var[of.c] = squares.at[0] * share;
     }
 }
 
-/* mean[C], var[C], by way of partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C] */
+/*
+ * The first leg: mean[C], var[C], by way of partial[2][chunks][C]: mean and squared deviations of each chunk; x[n,C]
+ */
 template <int V, class E>
-static __global__ void batch_statistics(float *mean, float *var, float *partial, const E *x, unsigned *arrivals,
-                                        columns m)
+GR_DEVICE void batch_statistics(float *mean, float *var, float *partial, const E *x, const shares *of, unsigned block)
 {
-    const place at = columns_place<V>(&m);
+    const columns m = of->cut.sums;
+    const place at = columns_place<V>(&m, block);
     const int64_t apart = m.height * m.C;
     const E *from = x + at.first * m.C + at.c;
     moments<V> a = {0, {{0}}, {{0}}};
@@ -188,8 +220,10 @@ static __global__ void batch_statistics(float *mean, float *var, float *partial,
         pack_store<V>(partial + at.chunk * m.C + at.c, a.mean, false);
         pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, a.squares, false);
     }
-    if (puts_together(arrivals, &m))
-        put_together(mean, var, partial, channel_together(&m, V), &m);
+    if (puts_together(of->legs.words, block, &m)) {
+        put_together(mean, var, partial, channel_together(&m, block, V), &m);
+        relay_ready(&of->legs);
+    }
 }
 
 /* What becomes of a channel: y = (x - mean) scale + shift */
@@ -276,56 +310,76 @@ template <int V> GR_DEVICE void track(float *tracked, pack<V> statistic, float m
     pack_store<V>(tracked, v, false);
 }
 
-/* y[n,C], x[n,C], residual[n,C] or NULL; the others [C] */
-template <int V, class E>
-static __global__ void normalise(E *y, const E *x, const E *residual, const float *gamma, const float *beta,
-                                 const float *mean, const float *var, float epsilon, bool relu, tracking moved,
-                                 columns m)
+/* What forward reads and writes: y[n,C], x[n,C], residual[n,C] or NULL; the others [C]. */
+template <class E> struct forward_tensors {
+    E *y;
+    const E *x, *residual;
+    const float *gamma, *beta;
+    float *mean, *var; /* written by the first leg, if there is one */
+    float epsilon;
+    bool relu;
+    tracking moved;
+};
+
+/* The second leg: y, and what is tracked. */
+template <int V, class E> GR_DEVICE void normalise(const forward_tensors<E> *t, const shares *work, unsigned block)
 {
-    const place at = columns_place<V>(&m);
+    const columns m = work->cut.writer;
+    const place at = columns_place<V>(&m, block);
     const int64_t apart = m.height * m.C, first = at.first * m.C + at.c;
     const int left = columns_left(&at), step = AT_ONCE * m.height;
-    if (left <= 0)
-        return;
     int from = last_step(left, step);
     forward_rows<V, E> rows = {};
-    /* The first rows are on their way while the channels' numbers are made. */
-    forward_load<V>(&rows, x, residual, first + from * m.C, apart, m.height, left - from);
-    const line_of_channel<V> of = line_of<V>(gamma, beta, mean, var, epsilon, at.c);
-    if (moved.mean && at.first == 0 && !moved.state->skip) {
-        track<V>(moved.mean + at.c, of.mean, moved.momentum, 1);
-        track<V>(moved.var + at.c, pack_load<V>(var + at.c), moved.momentum, moved.unbias);
+    if (left > 0)
+        forward_load<V>(&rows, t->x, t->residual, first + from * m.C, apart, m.height, left - from);
+    relay_wait(&work->legs);
+    if (left <= 0)
+        return;
+    const line_of_channel<V> of = line_of<V>(t->gamma, t->beta, t->mean, t->var, t->epsilon, at.c);
+    const tracking *moved = &t->moved;
+    if (moved->mean && at.first == 0 && !moved->state->skip) {
+        track<V>(moved->mean + at.c, of.mean, moved->momentum, 1);
+        track<V>(moved->var + at.c, pack_load<V>(t->var + at.c), moved->momentum, moved->unbias);
     }
     while (true) {
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++)
             if (row * m.height < left - from)
-                pack_store<V>(y + first + from * m.C + row * apart,
-                              normalised<V>(rows.x[row], rows.residual[row], of, relu), false);
+                pack_store<V>(t->y + first + from * m.C + row * apart,
+                              normalised<V>(rows.x[row], rows.residual[row], of, t->relu), false);
         from -= step;
         if (from < 0)
             break;
-        forward_load<V>(&rows, x, residual, first + from * m.C, apart, m.height, left - from);
+        forward_load<V>(&rows, t->x, t->residual, first + from * m.C, apart, m.height, left - from);
     }
+}
+
+template <int V, class E>
+static __global__ void batch_norm(const __grid_constant__ forward_tensors<E> t, float *partial,
+                                  const __grid_constant__ shares work)
+{
+    const unsigned block = relay_begin(&work.legs);
+    if (block < work.legs.first)
+        batch_statistics<V>(t.mean, t.var, partial, t.x, &work, block);
+    else
+        normalise<V>(&t, &work, block - work.legs.first);
 }
 
 template <class E> static void forward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
-    const plan f = plan_of<E>(call);
-    const float *mean = gr__f32(call->in[MEAN]), *var = gr__f32(call->in[VAR]);
-    if (!mean) {
-        float *partial = (float *)call->exec->scratch, *own = partial + 2 * f.sums.chunks * f.sums.C;
-        float *batch_mean = call->out[1] ? gr__f32(call->out[1]) : own;
-        float *batch_var = call->out[2] ? gr__f32(call->out[2]) : own + f.sums.C;
-        COLUMNS_LAUNCH_WIDE(batch_statistics, piece<E>::COUNT, E, f.sums, call->exec->queue, batch_mean, batch_var,
-                            partial, elements<E>(call->in[X]), call->exec->arrivals, f.sums);
-        mean = batch_mean, var = batch_var;
+    const shares work = shares_of(call, plan_of<E>(call), !call->in[MEAN], true);
+    const columns *sums = &work.cut.sums;
+    float *partial = (float *)call->exec->scratch, *own = partial + 2 * sums->chunks * sums->C;
+    forward_tensors<E> t = {elements<E>(call->out[0]), elements<E>(call->in[X]), elements<E>(call->in[RESIDUAL]),
+                            gr__f32(call->in[GAMMA]),  gr__f32(call->in[BETA]),  gr__f32(call->in[MEAN]),
+                            gr__f32(call->in[VAR]),    (float)args->epsilon,     args->relu,
+                            tracking_of(call)};
+    if (!t.mean) {
+        t.mean = call->out[1] ? gr__f32(call->out[1]) : own;
+        t.var = call->out[2] ? gr__f32(call->out[2]) : own + sums->C;
     }
-    COLUMNS_LAUNCH_WIDE(normalise, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->out[0]),
-                        elements<E>(call->in[X]), elements<E>(call->in[RESIDUAL]), gr__f32(call->in[GAMMA]),
-                        gr__f32(call->in[BETA]), mean, var, (float)args->epsilon, args->relu, tracking_of(call),
-                        f.writer);
+    LAUNCH_LEGS(batch_norm, E, work, call->exec->queue, t, partial, work);
 }
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */
@@ -376,25 +430,23 @@ typedef struct {
     bool accumulate_gamma, accumulate_beta;
 } channel_sums;
 
-/* Of channel c, from partial[2][chunks][C] of x[n,C] cut as m says; var[C] */
-GR_DEVICE void finish_sums(const channel_sums *to, const float *partial, const float *var, float epsilon, int64_t c,
+/* Of a channel, from partial[2][chunks][C] of x[n,C] cut as m says; var[C] */
+GR_DEVICE void finish_sums(const channel_sums *to, const float *partial, const float *var, float epsilon, channel of,
                            const columns *m)
 {
-    const float spread = c < m->C ? var[c] : 0;
+    const int64_t c = of.c;
+    const float spread = var[c];
     float first[SHARE], second[SHARE];
     pack<2> sum = {{0}};
-#pragma unroll 1
-    for (int from = threadIdx.x / TOGETHER; from < m->chunks; from += SHARE * TURNS) {
-        share_load(first, partial, from, c, m);
-        share_load(second, partial + m->chunks * m->C, from, c, m);
+    share_load(first, partial, threadIdx.x / TOGETHER, c, m);
+    share_load(second, partial + m->chunks * m->C, threadIdx.x / TOGETHER, c, m);
 #pragma unroll
-        for (int i = 0; i < SHARE; i++) {
-            sum.at[0] += first[i];
-            sum.at[1] += second[i];
-        }
+    for (int i = 0; i < SHARE; i++) {
+        sum.at[0] += first[i];
+        sum.at[1] += second[i];
     }
     sum = sum_together<2>(sum);
-    if (threadIdx.x < TOGETHER && c < m->C) {
+    if (threadIdx.x < TOGETHER && of.own) {
         const pack<1> dz = {{sum.at[0]}}, product = {{sum.at[1] / sqrtf(spread + epsilon)}};
         pack_store<1>(to->totals + c, dz, false);
         pack_store<1>(to->totals + m->C + c, product, false);
@@ -405,29 +457,39 @@ GR_DEVICE void finish_sums(const channel_sums *to, const float *partial, const f
     }
 }
 
-/*
- * to, by way of partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk; dy[n,C], x[n,C]; mean[C], var[C]
- */
+/* What backward reads and writes: dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], x[n,C]; the others [C]. */
+template <class E> struct backward_tensors {
+    E *dx, *dresidual;
+    const E *dy, *x;
+    relu_gate<E> gate;
+    const float *gamma, *mean, *var;
+    float epsilon;
+    bool centred; /* dX knows that mean and var depend on x: the sums' totals are read */
+    bool accumulate_x, accumulate_residual;
+};
+
+/* The first leg: to, by way of partial[2][chunks][C]: sums of dz and dz (x - mean) over each chunk. */
 template <int V, class E>
-static __global__ void gradient_sums(channel_sums to, float *partial, const E *dy, relu_gate<E> gate, const E *x,
-                                     const float *mean, const float *var, float epsilon, unsigned *arrivals, columns m)
+GR_DEVICE void gradient_sums(const channel_sums *to, float *partial, const backward_tensors<E> *t, const shares *work,
+                             unsigned block)
 {
-    const place at = columns_place<V>(&m);
+    const columns m = work->cut.sums;
+    const place at = columns_place<V>(&m, block);
     const int64_t apart = m.height * m.C;
     int64_t i = at.first * m.C + at.c;
     int left = columns_left(&at);
     line_of_channel<V> of = {{{0}}, {{0}}, {{0}}};
-    if (left > 0 && gate.beta)
-        of = line_of<V>(gate.gamma, gate.beta, mean, var, epsilon, at.c);
+    if (left > 0 && t->gate.beta)
+        of = line_of<V>(t->gate.gamma, t->gate.beta, t->mean, t->var, t->epsilon, at.c);
     else if (left > 0)
-        of.mean = pack_load<V>(mean + at.c);
+        of.mean = pack_load<V>(t->mean + at.c);
     pack<2 *V> sum = {{0}}; /* of dz, then of dz (x - mean) */
     for (; left > 0; left -= AT_ONCE * m.height, i += AT_ONCE * apart) {
         backward_rows<V, E> rows = {};
-        backward_load<V>(&rows, dy, gate.y, x, i, apart, m.height, left);
+        backward_load<V>(&rows, t->dy, t->gate.y, t->x, i, apart, m.height, left);
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++) { /* what is not there is 0 in dz */
-            const pack<V> dz = upstream<V>(rows, row, gate, of);
+            const pack<V> dz = upstream<V>(rows, row, t->gate, of);
 #pragma unroll
             for (int j = 0; j < V; j++) {
                 sum.at[j] += dz.at[j];
@@ -443,8 +505,10 @@ static __global__ void gradient_sums(channel_sums to, float *partial, const E *d
         pack_store<V>(partial + at.chunk * m.C + at.c, of_dz, false);
         pack_store<V>(partial + (m.chunks + at.chunk) * m.C + at.c, of_product, false);
     }
-    if (puts_together(arrivals, &m))
-        finish_sums(&to, partial, var, epsilon, channel_together(&m, V), &m);
+    if (puts_together(work->legs.words, block, &m)) {
+        finish_sums(to, partial, t->var, t->epsilon, channel_together(&m, block, V), &m);
+        relay_ready(&work->legs);
+    }
 }
 
 /* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope); mean and scale are those of its line */
@@ -472,74 +536,95 @@ GR_DEVICE gradient_of_channel<V> gradient_of(const float *totals, const float *g
     return of;
 }
 
-/*
- * dx[n,C] and dresidual[n,C], each or NULL; dy[n,C], x[n,C]; totals[2][C], NULL: mean and var were given; the others
- * [C]
- */
+/* The second leg: dx and dresidual; totals[2][C] */
 template <int V, class E>
-static __global__ void gradients(E *dx, E *dresidual, const E *dy, relu_gate<E> gate, const E *x, const float *totals,
-                                 const float *gamma, const float *mean, const float *var, float epsilon,
-                                 bool accumulate_x, bool accumulate_residual, columns m)
+GR_DEVICE void gradients(const backward_tensors<E> *t, const float *totals, const shares *work, unsigned block)
 {
-    const place at = columns_place<V>(&m);
+    const columns m = work->cut.writer;
+    const place at = columns_place<V>(&m, block);
     const int64_t apart = m.height * m.C, first = at.first * m.C + at.c;
     const int left = columns_left(&at), step = AT_ONCE * m.height;
-    if (left <= 0)
-        return;
     int from = last_step(left, step);
     backward_rows<V, E> rows = {};
-    const E *read = gate.beta || (dx && totals) ? x : NULL;
-    backward_load<V>(&rows, dy, gate.y, read, first + from * m.C, apart, m.height, left - from);
-    const gradient_of_channel<V> of = gradient_of<V>(totals, gamma, gate.beta, mean, var, epsilon, at.c, &m);
+    const E *read = t->gate.beta || (t->dx && t->centred) ? t->x : NULL;
+    if (left > 0)
+        backward_load<V>(&rows, t->dy, t->gate.y, read, first + from * m.C, apart, m.height, left - from);
+    relay_wait(&work->legs);
+    if (left <= 0)
+        return;
+    const gradient_of_channel<V> of =
+        gradient_of<V>(t->centred ? totals : NULL, t->gamma, t->gate.beta, t->mean, t->var, t->epsilon, at.c, &m);
     while (true) {
 #pragma unroll
         for (int row = 0; row < AT_ONCE; row++) {
             if (row * m.height >= left - from)
                 break;
             const int64_t i = first + from * m.C + row * apart;
-            pack<V> v = upstream<V>(rows, row, gate, of.line);
-            if (dresidual)
-                pack_store<V>(dresidual + i, v, accumulate_residual);
+            pack<V> v = upstream<V>(rows, row, t->gate, of.line);
+            if (t->dresidual)
+                pack_store<V>(t->dresidual + i, v, t->accumulate_residual);
 #pragma unroll
             for (int j = 0; j < V; j++) {
                 const float h = few_at(rows.x[row], j) - of.line.mean.at[j];
                 v.at[j] = of.line.scale.at[j] * (v.at[j] - of.shift.at[j] - h * of.slope.at[j]);
             }
-            if (dx)
-                pack_store<V>(dx + i, v, accumulate_x);
+            if (t->dx)
+                pack_store<V>(t->dx + i, v, t->accumulate_x);
         }
         from -= step;
         if (from < 0)
             break;
-        backward_load<V>(&rows, dy, gate.y, read, first + from * m.C, apart, m.height, left - from);
+        backward_load<V>(&rows, t->dy, t->gate.y, read, first + from * m.C, apart, m.height, left - from);
     }
+}
+
+template <int V, class E>
+static __global__ void batch_norm_gradients(const __grid_constant__ backward_tensors<E> t,
+                                            const __grid_constant__ channel_sums to, float *partial,
+                                            const __grid_constant__ shares work)
+{
+    const unsigned block = relay_begin(&work.legs);
+    if (block < work.legs.first)
+        gradient_sums<V>(&to, partial, &t, &work, block);
+    else
+        gradients<V>(&t, to.totals, &work, block - work.legs.first);
+}
+
+/* What gates the gradient of a call. */
+template <class E> static relu_gate<E> gate_of(const gr_call *call)
+{
+    const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
+    if (!args->relu)
+        return {NULL, NULL, NULL};
+    if (call->in[RESIDUAL])
+        return {elements<E>(call->out[0]), NULL, NULL};
+    return {NULL, gr__f32(call->in[GAMMA]), gr__f32(call->in[BETA])};
 }
 
 template <class E> static void backward(const gr_call *call)
 {
     const gr_batch_norm_args *args = (const gr_batch_norm_args *)call->options;
-    const plan f = plan_of<E>(call);
-    const bool given = call->in[MEAN];
-    const E *x = elements<E>(call->in[X]), *dy = elements<E>(call->d_out[0]);
-    relu_gate<E> gate = {NULL, NULL, NULL};
-    if (args->relu && call->in[RESIDUAL])
-        gate.y = elements<E>(call->out[0]);
-    else if (args->relu)
-        gate.gamma = gr__f32(call->in[GAMMA]), gate.beta = gr__f32(call->in[BETA]);
-    const float *mean = gr__f32(given ? call->in[MEAN] : call->out[1]),
-                *var = gr__f32(given ? call->in[VAR] : call->out[2]);
-    float *partial = (float *)call->exec->scratch, *totals = partial + 2 * f.sums.chunks * f.sums.C;
-    if (call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given)) {
-        const channel_sums to = {totals, gr__f32(call->d_in[GAMMA]), gr__f32(call->d_in[BETA]),
-                                 (bool)(call->accumulate >> GAMMA & 1), (bool)(call->accumulate >> BETA & 1)};
-        COLUMNS_LAUNCH_WIDE(gradient_sums, piece<E>::COUNT, E, f.sums, call->exec->queue, to, partial, dy, gate, x,
-                            mean, var, (float)args->epsilon, call->exec->arrivals, f.sums);
-    }
-    if (call->d_in[X] || call->d_in[RESIDUAL])
-        COLUMNS_LAUNCH_WIDE(gradients, piece<E>::COUNT, E, f.writer, call->exec->queue, elements<E>(call->d_in[X]),
-                            elements<E>(call->d_in[RESIDUAL]), dy, gate, x, given ? NULL : totals,
-                            gr__f32(call->in[GAMMA]), mean, var, (float)args->epsilon, call->accumulate & 1,
-                            call->accumulate >> RESIDUAL & 1, f.writer);
+    const bool given = call->in[MEAN], writes = call->d_in[X] || call->d_in[RESIDUAL];
+    const bool sums = call->d_in[GAMMA] || call->d_in[BETA] || (call->d_in[X] && !given);
+    const shares work = shares_of(call, plan_of<E>(call), sums, writes);
+    float *partial = (float *)call->exec->scratch;
+    const backward_tensors<E> t = {elements<E>(call->d_in[X]),
+                                   elements<E>(call->d_in[RESIDUAL]),
+                                   elements<E>(call->d_out[0]),
+                                   elements<E>(call->in[X]),
+                                   gate_of<E>(call),
+                                   gr__f32(call->in[GAMMA]),
+                                   gr__f32(given ? call->in[MEAN] : call->out[1]),
+                                   gr__f32(given ? call->in[VAR] : call->out[2]),
+                                   (float)args->epsilon,
+                                   !given,
+                                   (bool)(call->accumulate >> X & 1),
+                                   (bool)(call->accumulate >> RESIDUAL & 1)};
+    const channel_sums to = {partial + 2 * work.cut.sums.chunks * work.cut.sums.C, gr__f32(call->d_in[GAMMA]),
+                             gr__f32(call->d_in[BETA]), (bool)(call->accumulate >> GAMMA & 1),
+                             (bool)(call->accumulate >> BETA & 1)};
+    if (sums || writes)
+        LAUNCH_LEGS(batch_norm_gradients, E, work, call->exec->queue, t, to, partial, work);
 }
 
 FORWARD_OF_ELEMENTS(batch_norm, forward)

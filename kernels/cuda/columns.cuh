@@ -60,26 +60,23 @@ static inline unsigned columns_blocks(const columns *m)
     return (unsigned)m->chunks * (unsigned)m->slices;
 }
 
-/* Launches kernel<V, E> over m with the V that columns_per_thread says for WIDE, */
-#define COLUMNS_LAUNCH_WIDE(kernel, WIDE, E, m, queue, ...)                                             \
-    do {                                                                                                \
-        if (columns_per_thread((m).C, WIDE) == WIDE)                                                    \
-            GR_LAUNCH((kernel<WIDE, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
-        else                                                                                            \
-            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__);    \
+/* Launches kernel<V, E> over m with the V that columns_per_thread says. */
+#define COLUMNS_LAUNCH(kernel, E, m, queue, ...)                                                                \
+    do {                                                                                                        \
+        if (columns_per_thread((m).C) == COLUMNS_WIDE)                                                          \
+            GR_LAUNCH((kernel<COLUMNS_WIDE, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+        else                                                                                                    \
+            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__);            \
     } while (0)
 
-/* or for 4. */
-#define COLUMNS_LAUNCH(kernel, E, m, queue, ...) COLUMNS_LAUNCH_WIDE(kernel, COLUMNS_WIDE, E, m, queue, __VA_ARGS__)
-
 /*
- * This thread's place. c is a product of 32 bits that is widened: from one of 64 today's nvcc no longer sees that
- * neighbours may be written by one store.
+ * This thread's place in the block of that number. c is a product of 32 bits that is widened: from one of 64 today's
+ * nvcc no longer sees that neighbours may be written by one store.
  */
-template <int V> GR_DEVICE place columns_place(const columns *m)
+template <int V> GR_DEVICE place columns_place(const columns *m, unsigned block)
 {
     const int row = threadIdx.x / m->width, column = threadIdx.x % m->width;
-    const int64_t chunk = blockIdx.x / m->slices, c = (int64_t)(blockIdx.x % m->slices * m->width + column) * V;
+    const int64_t chunk = block / m->slices, c = (int64_t)(block % m->slices * m->width + column) * V;
     const int64_t begin = chunk * m->chunk, end = begin + m->chunk < m->n ? begin + m->chunk : m->n;
     return {c, chunk, begin + row, row < m->height && c < m->C ? end : 0, row};
 }

@@ -11,7 +11,8 @@
  *     branch.
  *   - Lanes of a warp that share memory need __syncwarp or shuffles; nobody relies on lockstep.
  *   - No float atomics, no spinning (but gr_mbarrier_wait), no dependence between the blocks of a launch, but that the
- *     last one to come finds what all have left (arrival.cuh): the same bits every time.
+ *     last one to come finds what all have left (arrival.cuh), and that those of a second leg wait for the first, whose
+ *     blocks have all begun (relay.cuh): the same bits every time.
  *   - Offsets are int64_t; a grid's x goes to 2^31-1, y and z only to 65535.
  *   - float4 and uint4 only where the address is known to be a multiple of 16.
  */

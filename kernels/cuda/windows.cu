@@ -58,7 +58,7 @@ template <int V> GR_DEVICE void places_store(uint8_t *argmax, const int at[V])
 template <int V, class E>
 static __global__ void max_pool2d_forward(E *y, uint8_t *argmax, const E *x, axis down, axis across, columns m)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     for (int64_t i = at.first; i < at.end; i += m.height) {
         const pixel o = pixel_at(i, down.positions, across.positions);
         const span hs = window_sees(&down, o.row), ws = window_sees(&across, o.column);
@@ -88,7 +88,7 @@ template <int V, class E>
 static __global__ void max_pool2d_backward(E *dx, const uint8_t *argmax, const E *dy, axis down, axis across, columns m,
                                            bool accumulate)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     for (int64_t i = at.first; i < at.end; i += m.height) {
         const pixel o = pixel_at(i, down.size, across.size);
         const span ps = seen_by(&down, o.row), qs = seen_by(&across, o.column);
@@ -139,7 +139,7 @@ BACKWARD_OF_ELEMENTS(max_pool2d, max_pool2d_gradient)
 /* y[N,P,Q,C], x[N,H,W,C] */
 template <int V, class E> static __global__ void avg_pool2d_forward(E *y, const E *x, axis down, axis across, columns m)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     for (int64_t i = at.first; i < at.end; i += m.height) {
         const pixel o = pixel_at(i, down.positions, across.positions);
         const span hs = window_sees(&down, o.row), ws = window_sees(&across, o.column);
@@ -161,7 +161,7 @@ template <int V, class E> static __global__ void avg_pool2d_forward(E *y, const 
 template <int V, class E>
 static __global__ void avg_pool2d_backward(E *dx, const E *dy, axis down, axis across, columns m, bool accumulate)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     for (int64_t i = at.first; i < at.end; i += m.height) {
         const pixel o = pixel_at(i, down.size, across.size);
         const span ps = seen_by(&down, o.row), qs = seen_by(&across, o.column);
@@ -212,7 +212,7 @@ BACKWARD_OF_ELEMENTS(avg_pool2d, avg_pool2d_gradient)
 /* y[N,C]; x[N,P,C] as x[N*P,C] in chunks of P */
 template <int V, class E> static __global__ void global_avg_pool_forward(E *y, const E *x, columns m)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     pack<V> sum = {{0}};
     for (int64_t i = at.first; i < at.end; i += m.height) {
         const pack<V> v = pack_load<V>(x + i * m.C + at.c);
@@ -230,7 +230,7 @@ template <int V, class E> static __global__ void global_avg_pool_forward(E *y, c
 template <int V, class E>
 static __global__ void global_avg_pool_backward(E *dx, const E *dy, columns m, bool accumulate)
 {
-    const place at = columns_place<V>(&m);
+    const place at = columns_place<V>(&m, blockIdx.x);
     if (at.first >= at.end)
         return;
     pack<V> share = pack_load<V>(dy + at.chunk * m.C + at.c);

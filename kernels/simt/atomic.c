@@ -56,12 +56,20 @@ static uint64_t apply(gr__simt_atomic_op op, uint64_t old, uint64_t v, uint64_t 
     return old;
 }
 
-/* Who changes nothing may be waiting for somebody else who will: a lock is not open yet. */
-enum { TRIES = 64 };
+/*
+ * Who changes nothing may be waiting for somebody else who will: a lock is not open yet. Where nobody else of the block
+ * can run, nobody will: the blocks take turns, too.
+ */
+enum { TRIES = 64, VAIN_TRIES = 1 << 20 };
 static void be_patient(gr__simt_machine *m, bool changed, const char *file, int line)
 {
     gr__simt_thread *me = m->current;
     me->tries = changed ? 0 : me->tries + 1;
+    if (me->tries > VAIN_TRIES && m->ring.count == 0)
+        gr__simt_report(m,
+                        "deadlock: %s:%d waits for a block that has not begun: blocks run one after another, as they "
+                        "may on a GPU",
+                        gr__simt_short(file), line);
     if (me->tries > TRIES)
         gr__simt_yield(file, line);
 }

@@ -49,7 +49,6 @@ uint32_t gr__simt_shared_address(const void *p); /* as a GPU counts; 0 outside o
 #ifdef __cplusplus
 }
 
-#define __grid_constant__
 #define GR_HAS_WGMMA 1
 
 static inline gr_tensor_map gr_tensor_map_of(const void *matrix, int64_t rows, int64_t columns, int box_rows,

@@ -131,6 +131,33 @@ static bool run_miscounted_barrier(bool right)
     return out[0] == 1 && out[95] == 1;
 }
 
+BEGINS(waits_for_a_later_block)
+/* Of two blocks the first to begin leaves a number for the second, or waits for one that the second will leave. */
+template <bool right> static __global__ void waits_for_a_later_block(float *out, unsigned *words)
+{
+    const bool first = atomicAdd(&words[0], 1) == 0;
+    if (first == right) {
+        out[0] = 7;
+        __threadfence();
+        atomicAdd(&words[1], 1);
+        return;
+    }
+    while (atomicAdd(&words[1], 0) == 0)
+        continue;
+    __threadfence();
+    out[1] = out[0];
+}
+ENDS(waits_for_a_later_block)
+
+static bool run_waits_for_a_later_block(bool right)
+{
+    float *out = floats(2);
+    unsigned *words = (unsigned *)floats(2);
+    words[0] = words[1] = 0;
+    RUN(waits_for_a_later_block, right, 2, 1, out, words);
+    return out[1] == 7;
+}
+
 const planted of_barriers[] = {
     PLANT(missing_barrier, IN_CHECK, ""), /* a race, or a read before the write */
     PLANT(early_return, EVERYWHERE, "barrier divergence"),
@@ -138,5 +165,6 @@ const planted of_barriers[] = {
     PLANT(two_barriers, EVERYWHERE, "barrier divergence"),
     PLANT(missing_partner, EVERYWHERE, "deadlock"),
     PLANT(miscounted_barrier, EVERYWHERE, "barrier: named barrier 3"),
+    PLANT(waits_for_a_later_block, EVERYWHERE, "deadlock: "),
     NO_MORE,
 };

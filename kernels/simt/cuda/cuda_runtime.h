@@ -20,7 +20,6 @@
 #define __noinline__ __attribute__((noinline))
 #define __inline__ inline
 #define __managed__
-#define __grid_constant__
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #if defined(__CUDACC__)
 #undef __global__ /* the translator takes note of it */

@@ -170,7 +170,16 @@ static uint64_t local_place(int lane, uint64_t address)
     return (uint64_t)lane * LOCAL_BYTES + address % LOCAL_BYTES;
 }
 
-// Values that addresses depend on: through shared memory and stacks; global memory holds what the launch says.
+// What an instruction finds where its values are not kept: global memory holds what the launch says, and the word of an
+// atomic how many blocks came before this one if all come in order, which tells the last, and the second leg of two.
+static uint32_t found(const struct warp *warp, const struct instruction *it)
+{
+    const struct launch *launch = &warp->program->launch;
+    const int *at = warp->block->position;
+    return it->atomic ? (uint32_t)((at[2] * launch->grid[1] + at[1]) * launch->grid[0] + at[0]) : launch->data;
+}
+
+// Values that addresses depend on: through shared memory and stacks.
 static void move_values(struct warp *warp, const struct instruction *it, const struct step *step)
 {
     bool shared = it->space == SPACE_SHARED, local = it->space == SPACE_LOCAL;
@@ -181,7 +190,7 @@ static void move_values(struct warp *warp, const struct instruction *it, const s
     for (int word = 0; word < (it->bytes + 3) / 4; word++) {
         uint32_t values[LANES];
         for (int i = 0; i < LANES; i++)
-            values[i] = memory ? 0 : warp->program->launch.data;
+            values[i] = memory ? 0 : found(warp, it);
         if (it->store)
             read_word(warp, data, word, values);
         for (int i = 0; i < LANES; i++) {

@@ -330,9 +330,19 @@ static u32 greatest(u32 old, u32 v)
     return old > v ? old : v;
 }
 
+/* A warp that only waits: nobody else runs before its turn ends, and no other block before this one ends. */
+static void be_patient(warp &w, const instruction &i, mask m, bool changed)
+{
+    static const uint32_t VAIN_TRIES = 1 << 20;
+    w.in_vain = changed ? 0 : w.in_vain + 1;
+    if (w.in_vain > VAIN_TRIES)
+        broken(w, i, (unsigned)__builtin_ctz(m), "deadlock: it waits for a warp or a block that runs only afterwards");
+}
+
 template <space S, u32 (*F)(u32, u32)> static void atomic(warp &w, const instruction &i, mask m)
 {
     char *at[LANES];
+    bool changed = false;
     addresses<S, access::ATOMIC, 4>(w, i, m, at);
     for (u32 l = 0; l < LANES; l++)
         if (m >> l & 1) {
@@ -341,10 +351,12 @@ template <space S, u32 (*F)(u32, u32)> static void atomic(warp &w, const instruc
                 came_to_word(w, l, (u64)at[l]);
             memcpy(&old, at[l], sizeof old);
             const u32 v = F(old, w.row<u32>(i.from[1])[l]);
+            changed |= v != old;
             memcpy(at[l], &v, sizeof v);
             if (i.to[0] != NOWHERE)
                 w.row<u32>(i.to[0])[l] = old;
         }
+    be_patient(w, i, m, changed);
 }
 
 template <space S> static handler atomic_on(const statement &s)

@@ -82,6 +82,7 @@ void warp_begin(warp *w, block *home, uint32_t number)
     std::fill_n(w->pc_of, (size_t)LANES, 0);
     std::fill_n(w->group, (size_t)LANES, 0);
     w->spun = 0;
+    w->in_vain = 0;
     w->products.clear();
     w->group_of_products = 0;
     w->products_made = 0;

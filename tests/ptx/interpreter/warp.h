@@ -55,6 +55,7 @@ struct warp {
     std::vector<copy> copies;
     uint32_t group[LANES]; /* of cp.async, that is open */
     mask spun;             /* since the warp's turn began found that they must wait at an mbarrier */
+    uint32_t in_vain;      /* atomics in a row that changed nothing */
     uint32_t spun_at;      /* the instruction at which the last of them did */
     std::vector<product> products;
     uint32_t group_of_products;      /* of wgmma, that is open */
