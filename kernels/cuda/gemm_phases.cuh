@@ -1,7 +1,8 @@
 /*
  * gemm_phases.cuh - dX of a convolution with strides in one launch: each phase (conv_phase.cuh) is a product, with
- * blocks, splits and destination of its own. The launch's last blocks do something else meanwhile: they add the parts
- * that dW's blocks have left, which would take a launch of its own.
+ * blocks, splits and destination of its own. The launch's first blocks do something else meanwhile: they add the parts
+ * that dW's blocks have left, which would take a launch of its own. As the last ones they would begin when the products
+ * end.
  *
  *   gemm_phases  in the tiles of gemm.cuh
  *   box_phases   in those of gemm_boxes.cuh, where all phases see the same images in the same boxes
@@ -16,7 +17,7 @@
 
 enum {
     MOST_PHASES = 4,     /* of a launch: those of stride 2 */
-    ADDING_THREADS = 512 /* of a multiprocessor, that add parts beside other blocks */
+    ADDING_THREADS = 256 /* of a multiprocessor, that add parts: with twice as many no tile would fit beside them */
 };
 
 typedef parts<gradient_result<float>> parts_of_dw;
@@ -37,7 +38,7 @@ template <class E> struct box_phase {
     box_plan plan;
 };
 
-/* Those of a launch; ends: behind the last block of each. */
+/* Those of a launch; ends: behind the last block of each, counted without the blocks that add. */
 template <class PHASE, int COUNT> struct phases {
     PHASE of[COUNT];
     unsigned ends[COUNT];
@@ -63,14 +64,13 @@ template <class TILE, class A, class B, class E, int COUNT>
 static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
     gemm_phases(const __grid_constant__ phases<tile_phase<A, B, E>, COUNT> s, const __grid_constant__ parts_of_dw dw)
 {
-    const unsigned all = s.ends[COUNT - 1];
-    if (blockIdx.x < all) {
-        const int i = phase_at(&s, blockIdx.x);
-        const tile_phase<A, B, E> *f = &s.of[i];
-        gemm_block<TILE>(&f->a, &f->b, &f->to, &f->plan, f->partial, f->arrivals, block_of_phase(&s, i, blockIdx.x));
-    } else {
-        parts_add(&dw, blockIdx.x - all, gridDim.x - all);
-    }
+    const unsigned adding = gridDim.x - s.ends[COUNT - 1];
+    if (blockIdx.x < adding)
+        return parts_add(&dw, blockIdx.x, adding);
+    const unsigned block = blockIdx.x - adding;
+    const int i = phase_at(&s, block);
+    const tile_phase<A, B, E> *f = &s.of[i];
+    gemm_block<TILE>(&f->a, &f->b, &f->to, &f->plan, f->partial, f->arrivals, block_of_phase(&s, i, block));
 }
 
 template <class TILE, class A, class B, class E, int COUNT>
@@ -78,13 +78,12 @@ static __global__ void __launch_bounds__(TILE::THREADS, BOX_BLOCKS)
     box_phases(const __grid_constant__ A a, const __grid_constant__ B b,
                const __grid_constant__ phases<box_phase<E>, COUNT> s, const __grid_constant__ parts_of_dw dw)
 {
-    const unsigned all = s.ends[COUNT - 1];
-    if (blockIdx.x < all) {
-        const int i = phase_at(&s, blockIdx.x);
-        box_block<TILE>(&a, &b, &s.of[i].to, &s.of[i].plan, block_of_phase(&s, i, blockIdx.x));
-    } else {
-        parts_add(&dw, blockIdx.x - all, gridDim.x - all);
-    }
+    const unsigned adding = gridDim.x - s.ends[COUNT - 1];
+    if (blockIdx.x < adding)
+        return parts_add(&dw, blockIdx.x, adding);
+    const unsigned block = blockIdx.x - adding;
+    const int i = phase_at(&s, block);
+    box_block<TILE>(&a, &b, &s.of[i].to, &s.of[i].plan, block_of_phase(&s, i, block));
 }
 
 /* How the phases of a launch are cut. */
