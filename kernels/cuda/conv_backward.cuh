@@ -103,7 +103,7 @@ template <class E> static inline size_t conv_dx_scratch(const gr_exec *exec, con
 }
 
 /* In the tiles of gemm.cuh, by those of the phases' shape. */
-template <int COUNT, class A_OF, class B_OF, class TO_OF>
+template <class A_OF, class B_OF, class TO_OF>
 static void dx_tiles(const gr_exec *exec, const A_OF &a_of, const B_OF &b_of, const TO_OF &to_of, phases_cut *cut,
                      const parts_of_dw &dw)
 {
@@ -111,23 +111,23 @@ static void dx_tiles(const gr_exec *exec, const A_OF &a_of, const B_OF &b_of, co
     typedef tiles<typename A::element> OF;
     const tile_shape shape = cut->plan[0].shape;
     if (shape == SMALL)
-        return gemm_phases_launch<typename OF::small, COUNT>(exec, a_of, b_of, to_of, cut, dw);
+        return gemm_phases_launch<typename OF::small>(exec, a_of, b_of, to_of, cut, dw);
     if constexpr (!COPIED<A>) {
         for (int i = 0; i < cut->count; i++)
             cut_tiles<typename OF::loose>(&cut->plan[i]);
-        return gemm_phases_launch<typename OF::loose, COUNT>(exec, a_of, b_of, to_of, cut, dw);
+        return gemm_phases_launch<typename OF::loose>(exec, a_of, b_of, to_of, cut, dw);
     } else {
         if constexpr (OF::WGMMA) {
             if (shape == WIDE)
-                return gemm_phases_launch<typename OF::wide, COUNT>(exec, a_of, b_of, to_of, cut, dw);
+                return gemm_phases_launch<typename OF::wide>(exec, a_of, b_of, to_of, cut, dw);
             if (shape == TALL)
-                return gemm_phases_launch<typename OF::tall, COUNT>(exec, a_of, b_of, to_of, cut, dw);
+                return gemm_phases_launch<typename OF::tall>(exec, a_of, b_of, to_of, cut, dw);
         }
-        gemm_phases_launch<typename OF::square, COUNT>(exec, a_of, b_of, to_of, cut, dw);
+        gemm_phases_launch<typename OF::square>(exec, a_of, b_of, to_of, cut, dw);
     }
 }
 
-template <int COUNT, class E, class TO_OF>
+template <class E, class TO_OF>
 static void dx_gemm(const gr_exec *exec, const plain_gradient<E> &dz, const E *w, const TO_OF &to_of,
                     const gr_geometry *g, int64_t K, phases_cut *cut, const parts_of_dw &dw)
 {
@@ -135,11 +135,11 @@ static void dx_gemm(const gr_exec *exec, const plain_gradient<E> &dz, const E *w
     const auto b_of = [&](const conv_phase *f) { return filter_taps(w, g, K, f); };
     const conv_phase *any = cut->phase;
     if (is_whole(a_of(any)) && is_whole(b_of(any)) && cut->plan[0].pitch == g->c)
-        dx_tiles<COUNT>(
+        dx_tiles(
             exec, [&](const conv_phase *f) { return whole_of(a_of(f)); },
             [&](const conv_phase *f) { return whole_of(b_of(f)); }, to_of, cut, dw);
     else
-        dx_tiles<COUNT>(exec, a_of, b_of, to_of, cut, dw);
+        dx_tiles(exec, a_of, b_of, to_of, cut, dw);
 }
 
 /* dx, and dW's parts. */
@@ -154,10 +154,8 @@ static void conv_dx(const gr_exec *exec, const conv_gradients<E> &of, const plai
         if constexpr (tiles<E>::WGMMA)
             if (by_boxes)
                 dx_boxes(exec, dz.dz, of.w, to_of, g, K, &seen, cut, dw);
-        if (!by_boxes && cut->count == 1)
-            dx_gemm<1>(exec, dz, of.w, to_of, g, K, cut, dw);
-        else if (!by_boxes)
-            dx_gemm<MOST_PHASES>(exec, dz, of.w, to_of, g, K, cut, dw);
+        if (!by_boxes)
+            dx_gemm(exec, dz, of.w, to_of, g, K, cut, dw);
         dw.partial = NULL; /* the first launch has added them */
     });
     join_launch(exec, dw);

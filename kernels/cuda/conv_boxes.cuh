@@ -114,16 +114,16 @@ static void forward_boxes(const gr_exec *exec, const E *x, const E *w, const res
     forward_shaped(exec, image_boxes<E>{map, *p, stride_h, stride_w, 1}, w, y, g, K, cut);
 }
 
-/* As many phases as there may be, by the tiles of their shape. */
-template <int COUNT, class E, class A, class BEGIN_OF, class TO_OF>
+/* By the tiles of the phases' shape. */
+template <class E, class A, class BEGIN_OF, class TO_OF>
 static void dx_shaped(const gr_exec *exec, const A &a, const channel_boxes<E> &b, const BEGIN_OF &begin_of,
                       const TO_OF &to_of, const phases_cut *cut, const parts_of_dw &dw)
 {
     typedef box_tiles<E> OF;
     if (cut->plan[0].shape == WIDE)
-        box_phases_launch<typename OF::wide, COUNT>(exec, a, b, begin_of, to_of, cut, dw);
+        box_phases_launch<typename OF::wide>(exec, a, b, begin_of, to_of, cut, dw);
     else
-        box_phases_launch<typename OF::tall, COUNT>(exec, a, b, begin_of, to_of, cut, dw);
+        box_phases_launch<typename OF::tall>(exec, a, b, begin_of, to_of, cut, dw);
 }
 
 /* Phases of dX. seen: how dz is brought, the same for all. */
@@ -139,16 +139,10 @@ static void dx_boxes(const gr_exec *exec, const E *dz, const E *w, const TO_OF &
         return box_begin{f->reach_h - more_r, f->reach_w - more_s, more_r * across + more_s,
                          f->first_r * row + f->first_s * channels};
     };
-    const auto shaped = [&](const auto &a) {
-        if (cut->count == 1)
-            dx_shaped<1>(exec, a, b, begin_of, to_of, cut, dw);
-        else
-            dx_shaped<MOST_PHASES>(exec, a, b, begin_of, to_of, cut, dw);
-    };
     if (seen->patches)
-        return shaped(patches_of(dz, g->n, g->p, g->q, K, seen, -1));
+        return dx_shaped(exec, patches_of(dz, g->n, g->p, g->q, K, seen, -1), b, begin_of, to_of, cut, dw);
     const gr_tensor_map map = map_images(dz, g->n, g->p, g->q, K, p->images, p->rows, p->columns, 1, 1);
-    shaped(image_boxes<E>{map, *p, 1, 1, -1});
+    dx_shaped(exec, image_boxes<E>{map, *p, 1, 1, -1}, b, begin_of, to_of, cut, dw);
 }
 
 template <class E, class TO>

@@ -39,46 +39,62 @@ template <class E> struct box_phase {
 };
 
 /* Those of a launch; ends: behind the last block of each, counted without the blocks that add. */
-template <class PHASE, int COUNT> struct phases {
-    PHASE of[COUNT];
-    unsigned ends[COUNT];
+template <class PHASE> struct phases {
+    PHASE of[MOST_PHASES];
+    unsigned ends[MOST_PHASES];
 };
 
 /* The phase that a block belongs to. */
-template <class PHASE, int COUNT> GR_DEVICE int phase_at(const phases<PHASE, COUNT> *s, unsigned block)
+template <class PHASE> GR_DEVICE int phase_at(const phases<PHASE> *s, unsigned block)
 {
     int i = 0;
-    while (i < COUNT - 1 && block >= s->ends[i])
+    while (i < MOST_PHASES - 1 && block >= s->ends[i])
         i++;
     return i;
 }
 
 /* A block's number among those of its phase. */
-template <class PHASE, int COUNT>
-GR_DEVICE unsigned block_of_phase(const phases<PHASE, COUNT> *s, int i, unsigned block)
+template <class PHASE> GR_DEVICE unsigned block_of_phase(const phases<PHASE> *s, int i, unsigned block)
 {
     return i == 0 ? block : block - s->ends[i - 1];
 }
 
-template <class TILE, class A, class B, class E, int COUNT>
-static __global__ void __launch_bounds__(TILE::THREADS, (BLOCKS_OF<TILE, A, B>))
-    gemm_phases(const __grid_constant__ phases<tile_phase<A, B, E>, COUNT> s, const __grid_constant__ parts_of_dw dw)
+/*
+ * How a block has an operand of its phase: whole ones in registers, as loads from where only the block knows would stand
+ * in the product's loop; others leave no registers for that.
+ */
+template <class O> struct of_phase {
+    typedef const O &operand;
+};
+template <class O> struct of_phase<whole<O>> {
+    typedef const whole<O> operand;
+};
+
+/* Blocks that a multiprocessor shall hold: the small tiles' threads do with 128 registers, but take more if they may. */
+template <class TILE, class A, class B>
+constexpr int PHASE_BLOCKS = TILE::QUADS > 4 ? BLOCKS_OF<TILE, A, B> : MOST_THREADS / TILE::THREADS;
+
+template <class TILE, class A, class B, class E>
+static __global__ void __launch_bounds__(TILE::THREADS, (PHASE_BLOCKS<TILE, A, B>))
+    gemm_phases(const __grid_constant__ phases<tile_phase<A, B, E>> s, const __grid_constant__ parts_of_dw dw)
 {
-    const unsigned adding = gridDim.x - s.ends[COUNT - 1];
+    const unsigned adding = gridDim.x - s.ends[MOST_PHASES - 1];
     if (blockIdx.x < adding)
         return parts_add(&dw, blockIdx.x, adding);
     const unsigned block = blockIdx.x - adding;
     const int i = phase_at(&s, block);
     const tile_phase<A, B, E> *f = &s.of[i];
-    gemm_block<TILE>(&f->a, &f->b, &f->to, &f->plan, f->partial, f->arrivals, block_of_phase(&s, i, block));
+    typename of_phase<A>::operand a = f->a;
+    typename of_phase<B>::operand b = f->b;
+    gemm_block<TILE>(&a, &b, &f->to, &f->plan, f->partial, f->arrivals, block_of_phase(&s, i, block));
 }
 
-template <class TILE, class A, class B, class E, int COUNT>
+template <class TILE, class A, class B, class E>
 static __global__ void __launch_bounds__(TILE::THREADS, BOX_BLOCKS)
-    box_phases(const __grid_constant__ A a, const __grid_constant__ B b,
-               const __grid_constant__ phases<box_phase<E>, COUNT> s, const __grid_constant__ parts_of_dw dw)
+    box_phases(const __grid_constant__ A a, const __grid_constant__ B b, const __grid_constant__ phases<box_phase<E>> s,
+               const __grid_constant__ parts_of_dw dw)
 {
-    const unsigned adding = gridDim.x - s.ends[COUNT - 1];
+    const unsigned adding = gridDim.x - s.ends[MOST_PHASES - 1];
     if (blockIdx.x < adding)
         return parts_add(&dw, blockIdx.x, adding);
     const unsigned block = blockIdx.x - adding;
@@ -114,10 +130,10 @@ static void phase_parts(gr_exec *exec, const phases_cut *cut, int i, float **par
 }
 
 /* Ends of the phases' blocks; those that there are not have none. */
-template <class PHASE, int COUNT> static void phases_end(phases<PHASE, COUNT> *s, const phases_cut *cut)
+template <class PHASE> static void phases_end(phases<PHASE> *s, const phases_cut *cut)
 {
     int64_t end = 0;
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < MOST_PHASES; i++) {
         const gemm_plan *p = &cut->plan[i];
         end += i < cut->count ? p->tiles_m * p->tiles_n * p->splits : 0;
         s->ends[i] = (unsigned)end;
@@ -142,7 +158,7 @@ static void phase_join(const gr_exec *exec, const phase_result<E> &to, const gem
 }
 
 /* a_of(&f), b_of(&f): the operands of a phase, to_of(&f) its results. */
-template <class TILE, int COUNT, class A_OF, class B_OF, class TO_OF>
+template <class TILE, class A_OF, class B_OF, class TO_OF>
 static void gemm_phases_launch(const gr_exec *exec, const A_OF &a_of, const B_OF &b_of, const TO_OF &to_of,
                                const phases_cut *cut, const parts_of_dw &dw)
 {
@@ -150,7 +166,7 @@ static void gemm_phases_launch(const gr_exec *exec, const A_OF &a_of, const B_OF
     typedef decltype(b_of(cut->phase)) B;
     typedef typename A::element E;
     gr_exec rest = *exec;
-    phases<tile_phase<A, B, E>, COUNT> s = {};
+    phases<tile_phase<A, B, E>> s = {};
     phases_end(&s, cut);
     for (int i = 0; i < cut->count; i++) {
         const conv_phase *f = &cut->phase[i];
@@ -159,21 +175,21 @@ static void gemm_phases_launch(const gr_exec *exec, const A_OF &a_of, const B_OF
     }
     const size_t bytes = dynamic_shared<A, B>(TILE());
     if (bytes > 0)
-        GR_ALLOW_SHARED((gemm_phases<TILE, A, B, E, COUNT>), bytes);
-    GR_LAUNCH((gemm_phases<TILE, A, B, E, COUNT>), s.ends[COUNT - 1] + adding_blocks(exec, dw, TILE::THREADS),
+        GR_ALLOW_SHARED((gemm_phases<TILE, A, B, E>), bytes);
+    GR_LAUNCH((gemm_phases<TILE, A, B, E>), s.ends[MOST_PHASES - 1] + adding_blocks(exec, dw, TILE::THREADS),
               TILE::THREADS, bytes, exec->queue, s, dw);
     for (int i = 0; i < cut->count; i++)
         phase_join(exec, s.of[i].to, cut->plan[i], s.of[i].partial, s.of[i].arrivals != NULL);
 }
 
 /* The same in boxes; begin_of(&f): where a phase begins in a and b. */
-template <class TILE, int COUNT, class A, class B, class BEGIN_OF, class TO_OF>
+template <class TILE, class A, class B, class BEGIN_OF, class TO_OF>
 static void box_phases_launch(const gr_exec *exec, const A &a, const B &b, const BEGIN_OF &begin_of, const TO_OF &to_of,
                               const phases_cut *cut, const parts_of_dw &dw)
 {
     typedef typename A::element E;
     gr_exec rest = *exec;
-    phases<box_phase<E>, COUNT> s = {};
+    phases<box_phase<E>> s = {};
     phases_end(&s, cut);
     for (int i = 0; i < cut->count; i++) {
         const conv_phase *f = &cut->phase[i];
@@ -182,8 +198,8 @@ static void box_phases_launch(const gr_exec *exec, const A &a, const B &b, const
         phase_parts<TILE>(&rest, cut, i, &s.of[i].plan.partial, &s.of[i].plan.arrivals);
     }
     const size_t bytes = sizeof(box_rings<TILE, A, B>);
-    GR_ALLOW_SHARED((box_phases<TILE, A, B, E, COUNT>), bytes);
-    GR_LAUNCH((box_phases<TILE, A, B, E, COUNT>), s.ends[COUNT - 1] + adding_blocks(exec, dw, TILE::THREADS),
+    GR_ALLOW_SHARED((box_phases<TILE, A, B, E>), bytes);
+    GR_LAUNCH((box_phases<TILE, A, B, E>), s.ends[MOST_PHASES - 1] + adding_blocks(exec, dw, TILE::THREADS),
               TILE::THREADS, bytes, exec->queue, a, b, s, dw);
     for (int i = 0; i < cut->count; i++)
         phase_join(exec, s.of[i].to, cut->plan[i], s.of[i].plan.partial, s.of[i].plan.arrivals != NULL);

@@ -6,6 +6,7 @@ import struct
 
 PLAN, ADDRESSES = 72, 16  # bytes of the last three parameters of gemm_blocks: a gemm_plan and two addresses
 PARTS = 112  # bytes of the last parameter of gemm_phases, parts_of_dw
+PHASES = 4  # that a launch of gemm_phases has room for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +43,9 @@ def product(launch, end, blocks):
 
 def phases(launch):
     """Those of a launch of gemm_phases: behind all of them stand the ends of their blocks."""
-    count = int(re.search(r"(\d+)>$", launch.name)[1])
-    behind = len(launch.parameters) - PARTS - (4 * count + 7) // 8 * 8
-    ends = (0,) + struct.unpack_from(f"<{count}I", launch.parameters, behind)
-    return [product(launch, behind // count * (i + 1), ends[i + 1] - ends[i]) for i in range(count)
+    behind = len(launch.parameters) - PARTS - 4 * PHASES
+    ends = (0,) + struct.unpack_from(f"<{PHASES}I", launch.parameters, behind)
+    return [product(launch, behind // PHASES * (i + 1), ends[i + 1] - ends[i]) for i in range(PHASES)
             if ends[i + 1] > ends[i]]
 
 
