@@ -1,5 +1,5 @@
 /*
- * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling:
+ * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling.
  *
  *   y[n,p,q,k] = max(0, largest over u, v of b[k] + sum_{r,s,c} x[n, 2p+u+r-pad_top, 2q+v+s-pad_left, c] w[k,r,s,c])
  *
@@ -11,8 +11,7 @@
  * Shared    the halo and the filters, 8 KiB
  * Order     a sum begins with the bias and takes taps and channels as they lie. Places in order: the first wins a tie,
  *           NaN wins over all and stays
- * Halves    x, w and y f16 or bf16; products and sums are of floats. With 27 numbers to a result, tensor cores would
- *           wait for their operands.
+ * Halves    x, w and y f16 or bf16; products and sums are of floats
  * Limit     arithmetic
  */
 #ifndef GRADUS_NARROW_FORWARD_CUH
@@ -22,7 +21,7 @@
 #include "kernels/cuda/pooled_gradient.cuh"
 
 enum {
-    NARROW_PLACES = NARROW_POOL * NARROW_POOL,
+    NARROW_PLACES = NARROW_POOL * NARROW_POOL, /* QUAD */
     NARROW_GRID_Y = 65535,
     NARROW_VIEW = NARROW_POOL + NARROW_SIDE - 1 /* rows and columns of pixels that a window sees */
 };
@@ -66,61 +65,107 @@ template <int C, class E> GR_DEVICE void bring_filters(float *to, const E *w, in
             to[threadIdx.x + i * NARROW_THREADS] = weight[i];
 }
 
-/* The largest of a window's places, and which: CLIPPED where none is above 0. */
-typedef struct {
-    float value;
-    int place;
-} narrow_maximum;
-
+/* The four places of a window. */
 template <int C>
-GR_DEVICE narrow_maximum largest_place(const pixel_columns<C> &left, const pixel_columns<C> &right, const float *weight,
-                                       float bias)
+GR_DEVICE quad window_sums(const pixel_columns<C> &left, const pixel_columns<C> &right, const float *weight, float bias)
 {
-    float sum[NARROW_PLACES];
+    quad sum;
 #pragma unroll
     for (int place = 0; place < NARROW_PLACES; place++)
-        sum[place] = bias;
+        sum.at[place] = bias;
 #pragma unroll
     for (int i = 0; i < NARROW_TAPS * C; i++)
 #pragma unroll
         for (int place = 0; place < NARROW_PLACES; place++) {
             const int row = place / NARROW_POOL + i / C / NARROW_SIDE;
             const int column = place % NARROW_POOL + i / C % NARROW_SIDE;
-            sum[place] += weight[i] * (column < 2 ? left : right).at[row][column % 2][i % C];
+            sum.at[place] += weight[i] * (column < 2 ? left : right).at[row][column % 2][i % C];
         }
+    return sum;
+}
+
+/* The largest of a window's places, and which: CLIPPED where none is above 0. */
+typedef struct {
+    float value;
+    int place;
+} narrow_maximum;
+
+GR_DEVICE narrow_maximum largest_place(const quad &sum)
+{
     narrow_maximum best = {0, CLIPPED};
 #pragma unroll
     for (int place = 0; place < NARROW_PLACES; place++)
-        if (!(sum[place] <= best.value) && !isnan(best.value)) /* larger, or the first NaN */
-            best = (narrow_maximum){sum[place], place};
+        if (!(sum.at[place] <= best.value) && !isnan(best.value)) /* larger, or the first NaN */
+            best = (narrow_maximum){sum.at[place], place};
     return best;
 }
 
-template <class E> GR_DEVICE void put_largest(E *y, uint8_t *argmax, int64_t at, narrow_maximum largest)
+/* Where a row of windows goes to, here its maxima: y[N,P,Q,K], argmax the same or NULL; at: of the next window. */
+template <class E> struct narrow_largest {
+    E *y;
+    uint8_t *argmax;
+    int k;
+    int64_t at;
+};
+
+/* The first window, and the filter. */
+template <class E> GR_DEVICE void row_begin(narrow_largest<E> *to, const narrow_image<E> *image, digits window, int k)
 {
-    y[at] = element_of<E>(largest.value);
-    if (argmax)
-        argmax[at] = (uint8_t)largest.place;
+    to->at = (((int64_t)window.high * image->p + window.middle) * image->q + window.low) * to->k + k;
 }
 
-/* Windows of a row side by side, the first of them at y[at]; pixel is its first, and end that behind the last's. */
-template <int C, class E>
-GR_DEVICE void largest_of_row(E *y, uint8_t *argmax, int64_t at, int K, const narrow_halo<C> *halo, int pixel, int end,
-                              const float *weight, float bias)
+template <class E> GR_DEVICE void row_put(narrow_largest<E> *to, const quad &sum)
+{
+    const narrow_maximum largest = largest_place(sum);
+    to->y[to->at] = element_of<E>(largest.value);
+    if (to->argmax)
+        to->argmax[to->at] = (uint8_t)largest.place;
+    to->at += to->k;
+}
+
+/* Windows of a row side by side; pixel is the first of them, and end that behind the last's. */
+template <int C, class TO>
+GR_DEVICE void windows_of_row(TO *to, const narrow_halo<C> *halo, int pixel, int end, const float *weight, float bias)
 {
     pixel_columns<C> even = two_columns<C>(halo, pixel), odd;
     while (true) { /* two windows, so that no columns move from register to register */
         odd = two_columns<C>(halo, pixel + NARROW_POOL);
-        put_largest(y, argmax, at, largest_place<C>(even, odd, weight, bias));
-        at += K, pixel += NARROW_POOL;
+        row_put(to, window_sums<C>(even, odd, weight, bias));
+        pixel += NARROW_POOL;
         if (pixel == end)
             break;
         even = two_columns<C>(halo, pixel + NARROW_POOL);
-        put_largest(y, argmax, at, largest_place<C>(odd, even, weight, bias));
-        at += K, pixel += NARROW_POOL;
+        row_put(to, window_sums<C>(odd, even, weight, bias));
+        pixel += NARROW_POOL;
         if (pixel == end)
             break;
     }
+}
+
+/* This block's windows; w[K,3,3,C], b[K] or NULL */
+template <int C, class E, class TO>
+GR_DEVICE void windows_of_block(TO to, const narrow_image<E> *image, const E *w, const float *b, int K)
+{
+    GR_SHARED(narrow_halo<C>, halo, [1]);
+    GR_SHARED(float, filters, [NARROW_FILTERS * NARROW_TAPS * C]);
+    const int lane = threadIdx.x % WARP, row = threadIdx.x / WARP;
+    const int group = (blockIdx.z * gridDim.y + blockIdx.y) * NARROW_FILTERS, k = group + lane;
+    digits first = first_window(tile_of(blockIdx.x, image->tiles));
+    const float bias = b && k < K ? b[k] : 0;
+    bring_halo<C>(halo, image, first);
+    bring_filters<C>(filters, w + (int64_t)group * NARROW_TAPS * C, K - group);
+    __syncthreads();
+
+    first.middle += row;
+    if (first.middle >= image->p || k >= K)
+        return;
+    float weight[NARROW_TAPS * C];
+#pragma unroll
+    for (int i = 0; i < NARROW_TAPS * C; i++)
+        weight[i] = filters[lane * NARROW_TAPS * C + i];
+    const int count = min(image->q - first.low, NARROW_COLUMNS), pixel = NARROW_POOL * row * HALO_COLUMNS;
+    row_begin(&to, image, first, k);
+    windows_of_row<C>(&to, halo, pixel, pixel + NARROW_POOL * count, weight, bias);
 }
 
 /* y[N,P,Q,K], argmax the same or NULL, w[K,3,3,C], b[K] or NULL */
@@ -128,26 +173,14 @@ template <int C, class E>
 static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
     narrow_forward(E *y, uint8_t *argmax, narrow_image<E> image, const E *w, const float *b, int K)
 {
-    GR_SHARED(narrow_halo<C>, halo, [1]);
-    GR_SHARED(float, filters, [NARROW_FILTERS * NARROW_TAPS * C]);
-    const int lane = threadIdx.x % WARP, row = threadIdx.x / WARP;
-    const int group = (blockIdx.z * gridDim.y + blockIdx.y) * NARROW_FILTERS, k = group + lane;
-    const digits first = first_window(tile_of(blockIdx.x, image.tiles));
-    const float bias = b && k < K ? b[k] : 0;
-    bring_halo<C>(halo, &image, first);
-    bring_filters<C>(filters, w + (int64_t)group * NARROW_TAPS * C, K - group);
-    __syncthreads();
+    windows_of_block<C>(narrow_largest<E>{y, argmax, K, 0}, &image, w, b, K);
+}
 
-    const int p = first.middle + row, count = min(image.q - first.low, NARROW_COLUMNS);
-    if (p >= image.p || k >= K)
-        return;
-    float weight[NARROW_TAPS * C];
-#pragma unroll
-    for (int i = 0; i < NARROW_TAPS * C; i++)
-        weight[i] = filters[lane * NARROW_TAPS * C + i];
-    const int64_t at = (((int64_t)first.high * image.p + p) * image.q + first.low) * K + k;
-    const int pixel = NARROW_POOL * row * HALO_COLUMNS;
-    largest_of_row<C>(y, argmax, at, K, halo, pixel, pixel + NARROW_POOL * count, weight, bias);
+/* A block for each tile and group of filters. */
+template <class E> static inline dim3 narrow_grid(const narrow_image<E> &image, int64_t K)
+{
+    const int64_t groups = divide_up(K, NARROW_FILTERS), z = divide_up(groups, NARROW_GRID_Y);
+    return dim3((unsigned)narrow_tiles(image), (unsigned)divide_up(groups, z), (unsigned)z);
 }
 
 /* y[N,P,Q,K], argmax the same or NULL, x[N,H,W,C], w[K,3,3,C], b[K] or NULL */
@@ -155,9 +188,8 @@ template <class E>
 static void narrow_pooled(const gr_exec *exec, E *y, uint8_t *argmax, const E *x, const E *w, const float *b,
                           const gr_geometry *conv, const gr_geometry *pool, int64_t K)
 {
-    const narrow_image<E> image = narrow_image_of(x, conv, pool);
-    const int64_t groups = divide_up(K, NARROW_FILTERS), z = divide_up(groups, NARROW_GRID_Y);
-    const dim3 grid((unsigned)narrow_tiles(image), (unsigned)divide_up(groups, z), (unsigned)z);
+    const narrow_image<E> image = narrow_image_of(x, conv, pool->p, pool->q);
+    const dim3 grid = narrow_grid(image, K);
     if (conv->c == 1)
         GR_LAUNCH((narrow_forward<1, E>), grid, NARROW_THREADS, 0, exec->queue, y, argmax, image, w, b, (int)K);
     else

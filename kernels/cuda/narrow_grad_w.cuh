@@ -33,23 +33,10 @@ template <class E> struct narrow_winners {
     int k;
 };
 
-/* How the tiles are shared out: turns blocks for each of groups of filters; step, turns tiles. */
-typedef struct {
-    int turns, groups;
-    digits step;
-} narrow_plan;
-
-/* As many turns as are resident at once, or fewer that are done as soon. */
 template <class E> static inline narrow_plan narrow_cut(const gr_exec *exec, const narrow_image<E> &image, int64_t K)
 {
-    const int64_t tiles = narrow_tiles(image);
-    narrow_plan plan;
-    const int64_t groups = divide_up(K, NARROW_FILTERS);
-    const int64_t most = divide_up((int64_t)NARROW_RESIDENT * exec->multiprocessors, groups);
-    plan.groups = (int)groups;
-    plan.turns = (int)divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));
-    plan.step = digits_of(plan.turns, image.tiles);
-    return plan;
+    return narrow_turns(narrow_tiles(image), image.tiles, divide_up(K, NARROW_FILTERS),
+                        (int64_t)NARROW_RESIDENT * exec->multiprocessors);
 }
 
 /* Adds what one filter's window, whose first pixel is given, hands back to its winner. */
@@ -95,11 +82,11 @@ GR_DEVICE void add_row(float *sum, const narrow_winners<E> *from, const narrow_i
 }
 
 /* Adds the sums of all warps to those of the first, one after another, by way of shared[COUNT][WARP]. */
-template <int COUNT> GR_DEVICE void add_warps(float *sum, float *shared)
+template <int COUNT, int WARPS> GR_DEVICE void add_warps(float *sum, float *shared)
 {
     const int warp = threadIdx.x / WARP;
     float *mine = shared + threadIdx.x % WARP;
-    for (int other = 1; other < NARROW_ROWS; other++) {
+    for (int other = 1; other < WARPS; other++) {
         __syncthreads();
         if (warp == other)
 #pragma unroll
@@ -113,13 +100,12 @@ template <int COUNT> GR_DEVICE void add_warps(float *sum, float *shared)
     }
 }
 
-/* part[K][3][3][C], then part[K] for db: the sums of filter k */
-template <int C> GR_DEVICE void put_part(float *part, const float *sum, int K, int k)
+/* part[K][3][3][C]: the sums of filter k */
+template <int C> GR_DEVICE void put_part(float *part, const float *sum, int k)
 {
 #pragma unroll
     for (int i = 0; i < NARROW_TAPS * C; i++)
         part[(int64_t)k * NARROW_TAPS * C + i] = sum[i];
-    part[(int64_t)K * NARROW_TAPS * C + k] = sum[NARROW_TAPS * C];
 }
 
 /* parts[turns][columns of narrow_join] */
@@ -142,9 +128,12 @@ static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_RESIDENT)
         __syncthreads();
         add_row<C>(sum, &from, &image, first, k, halo);
     }
-    add_warps<SUMS>(sum, of_warp);
-    if (threadIdx.x < WARP && filter < from.k)
-        put_part<C>(parts + (int64_t)turn * columns, sum, from.k, k);
+    add_warps<SUMS, NARROW_ROWS>(sum, of_warp);
+    if (threadIdx.x < WARP && filter < from.k) {
+        float *part = parts + (int64_t)turn * columns;
+        put_part<C>(part, sum, k);
+        part[(int64_t)from.k * NARROW_TAPS * C + k] = sum[SUMS - 1];
+    }
 }
 
 /* dw[weights], db[columns - weights], each NULL or the sum of parts[count][columns]; a block joins 8 columns */
@@ -180,6 +169,13 @@ static __global__ void __launch_bounds__(NARROW_JOIN_THREADS)
     *to = (column < weights ? add_dw : add_db) ? *to + sum : sum;
 }
 
+static void narrow_joined(const gr_exec *exec, float *dw, float *db, const float *parts, int count, int64_t columns,
+                          int64_t weights, bool add_dw, bool add_db)
+{
+    GR_LAUNCH((narrow_join), (unsigned)divide_up(columns, NARROW_JOIN_COLUMNS), NARROW_JOIN_THREADS, 0, exec->queue, dw,
+              db, parts, count, columns, weights, add_dw, add_db);
+}
+
 /* Sums that a block leaves: dW's, then db's. */
 static inline int64_t narrow_columns(const gr_geometry *conv, int64_t K)
 {
@@ -189,7 +185,7 @@ static inline int64_t narrow_columns(const gr_geometry *conv, int64_t K)
 static inline size_t narrow_grad_w_scratch(const gr_exec *exec, const gr_geometry *conv, const gr_geometry *pool,
                                            int64_t K)
 {
-    const narrow_image<float> image = narrow_image_of((const float *)NULL, conv, pool);
+    const narrow_image<float> image = narrow_image_of((const float *)NULL, conv, pool->p, pool->q);
     const narrow_plan plan = narrow_cut(exec, image, K);
     return (size_t)(plan.turns * narrow_columns(conv, K)) * sizeof(float);
 }
@@ -199,7 +195,7 @@ template <class E>
 static void narrow_gradients(const gr_exec *exec, float *dw, float *db, const narrow_winners<E> &from, const E *x,
                              const gr_geometry *conv, const gr_geometry *pool, bool add_dw, bool add_db)
 {
-    const narrow_image<E> image = narrow_image_of(x, conv, pool);
+    const narrow_image<E> image = narrow_image_of(x, conv, pool->p, pool->q);
     const narrow_plan plan = narrow_cut(exec, image, from.k);
     const int64_t columns = narrow_columns(conv, from.k);
     float *parts = (float *)exec->scratch;
@@ -208,8 +204,7 @@ static void narrow_gradients(const gr_exec *exec, float *dw, float *db, const na
         GR_LAUNCH((narrow_grad_w<1, E>), blocks, NARROW_THREADS, 0, exec->queue, parts, columns, image, from, plan);
     else
         GR_LAUNCH((narrow_grad_w<3, E>), blocks, NARROW_THREADS, 0, exec->queue, parts, columns, image, from, plan);
-    GR_LAUNCH((narrow_join), (unsigned)divide_up(columns, NARROW_JOIN_COLUMNS), NARROW_JOIN_THREADS, 0, exec->queue, dw,
-              db, parts, plan.turns, columns, columns - from.k, add_dw, add_db);
+    narrow_joined(exec, dw, db, parts, plan.turns, columns, columns - from.k, add_dw, add_db);
 }
 
 #endif
