@@ -17,9 +17,10 @@
  *           but for tiny images), the last block of each tile adds the splits where they are few, else further blocks
  *           of dX's launch add dW's, and a second launch those of others. db: column_sums.cuh.
  *           With the ReLU epilogue dz is made first: gate.cuh.
+ * Few       channels: forward and dW by kernels of their own, few_channels.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. On compute capability 9.0 products of
  *           whole blocks of 64 channels and filters go by conv_boxes.cuh.
- * tf32      floats, rounded as they are multiplied, on tensor cores.
+ * tf32      floats, rounded as they are multiplied, on tensor cores; of few channels not.
  * Shared, registers, order   gemm_tile.cuh, on tensor cores tensor_tile.cuh: float sums in the order of k within a
  *           split, the splits in shares, in order.
  * Limit     arithmetic: 2 N P Q K R S C operations for each of the three, 4 bytes (halves: 2) each of x, w and y.
@@ -41,6 +42,8 @@ template <class E> static size_t scratch(const gr_call *call, gr_pass pass)
     const gr_geometry g = geometry(call);
     const int64_t K = call->in[1]->shape[0], positions = g.n * g.p * g.q;
     conv_cut cut;
+    if (pass == GR_FORWARD && has_few_channels<E>(&g, K))
+        return 0;
     if (pass == GR_FORWARD)
         return cut_forward<E>(call->exec, &g, K, &cut) ? plan_scratch(&cut.plan)
                                                        : gemm_scratch<E>(call->exec, positions, K, g.r * g.s * g.c);
@@ -56,6 +59,8 @@ template <class E> static void forward(const gr_call *call)
     const int64_t K = call->in[1]->shape[0], taps = g.r * g.s * g.c;
     const result<E> y = {elements<E>(call->out[0]), elements<float>(call->in[2]), K, args->relu};
     const E *x = elements<E>(call->in[0]), *w = elements<E>(call->in[1]);
+    if (has_few_channels<E>(&g, K))
+        return few_forward(call->exec, x, w, y, &g);
     conv_cut cut;
     if constexpr (tiles<E>::WGMMA)
         if (cut_forward<E>(call->exec, &g, K, &cut))

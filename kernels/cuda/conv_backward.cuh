@@ -4,13 +4,15 @@
  *   dX[n,h,w,c] = sum_{r,s,k} dz[n,p,q,k] w[k,r,s,c]    one product a phase, see conv_phase.cuh
  *   dW[k,r,s,c] = sum_{n,p,q} dz[n,p,q,k] x[n,h,w,c]    m = k, n = (r,s,c), k = (n,p,q), which is split over the GPU
  *
- * Launches  dW, then dX: all phases in one, which also adds the parts that dW's blocks have left (gemm_phases.cuh).
+ * Launches  dW, then dX: all phases in one, which also adds the parts that dW's blocks have left (gemm_phases.cuh). dW
+ *           of few channels adds its parts itself: few_channels.cuh.
  */
 #ifndef GRADUS_CONV_BACKWARD_CUH
 #define GRADUS_CONV_BACKWARD_CUH
 
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/conv_boxes.cuh"
+#include "kernels/cuda/few_channels.cuh"
 #include "kernels/cuda/image_operand.cuh"
 
 /* The gradients that are wanted, each NULL where it is not, and what they are made of besides dz. */
@@ -165,6 +167,8 @@ static void conv_dx(const gr_exec *exec, const conv_gradients<E> &of, const plai
 
 template <class E> static inline size_t conv_dw_scratch(const gr_exec *exec, const gr_geometry *g, int64_t K)
 {
+    if (has_few_channels<E>(g, K))
+        return few_grad_w_scratch<E>(exec, g, K);
     conv_cut cut;
     if (cut_dw<E>(exec, g, K, &cut))
         return plan_scratch(&cut.plan);
@@ -195,7 +199,9 @@ static void conv_backward(const gr_exec *exec, const conv_gradients<E> &of, cons
                           const gr_geometry *g, int64_t K)
 {
     parts_of_dw dw = {};
-    if (of.dw)
+    if (of.dw && has_few_channels<E>(g, K))
+        few_grad_w(exec, of.dw, of.x, dz, g, of.add_dw);
+    else if (of.dw)
         dw = conv_dw(exec, of, dz, g, K);
     if (!of.dx)
         return join_launch(exec, dw);

@@ -1,5 +1,5 @@
 /*
- * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling.
+ * narrow_forward.cuh - a convolution of few channels, ReLU and max-pooling; without these: narrow_conv.cuh.
  *
  *   y[n,p,q,k] = max(0, largest over u, v of b[k] + sum_{r,s,c} x[n, 2p+u+r-pad_top, 2q+v+s-pad_left, c] w[k,r,s,c])
  *
