@@ -196,18 +196,20 @@ template <class TO> GR_DEVICE void parts_add(const parts<TO> *of, unsigned block
         const float *from = of->partial + (int64_t)number * QUAD;
         quad sum = {{0, 0, 0, 0}}, part = sum;
         int split = 0, share = 0;
-#pragma unroll 8
-        for (int i = 0; i < (int)p->splits; i++) {
-            const quad v = quad_inside(from + split * (int64_t)count * QUAD, QUAD, true);
-            split += of->shares;
-            const bool ends = split >= (int)p->splits;
-            for (int j = 0; j < QUAD; j++) {
-                part.at[j] += v.at[j];
-                sum.at[j] = ends ? sum.at[j] + part.at[j] : sum.at[j];
-                part.at[j] = ends ? 0 : part.at[j];
+        for (int first = 0; first < (int)p->splits; first += ON_THEIR_WAY)
+#pragma unroll
+            for (int i = first; i < first + ON_THEIR_WAY; i++) {
+                const int64_t there = i < (int)p->splits ? QUAD : 0; /* zeros behind the last change no sum */
+                const quad v = quad_inside(from + split * (int64_t)count * QUAD, there, true);
+                split += of->shares;
+                const bool ends = split >= (int)p->splits;
+                for (int j = 0; j < QUAD; j++) {
+                    part.at[j] += v.at[j];
+                    sum.at[j] = ends ? sum.at[j] + part.at[j] : sum.at[j];
+                    part.at[j] = ends ? 0 : part.at[j];
+                }
+                split = ends ? ++share : split;
             }
-            split = ends ? ++share : split;
-        }
         const unsigned row = number / across, column = number % across * QUAD;
         const spot to = {row, column, p->n - column, p->pitch == p->n};
         finish(&of->to, to, recall(&of->to, to), sum);

@@ -60,8 +60,8 @@ template <class PHASE> GR_DEVICE unsigned block_of_phase(const phases<PHASE> *s,
 }
 
 /*
- * How a block has an operand of its phase: whole ones in registers, as loads from where only the block knows would stand
- * in the product's loop; others leave no registers for that.
+ * How a block has an operand of its phase: whole ones in registers, as loads from a place that only the block knows
+ * would stand in the product's loop; others leave no registers for that.
  */
 template <class O> struct of_phase {
     typedef const O &operand;
@@ -70,7 +70,7 @@ template <class O> struct of_phase<whole<O>> {
     typedef const whole<O> operand;
 };
 
-/* Blocks that a multiprocessor shall hold: the small tiles' threads do with 128 registers, but take more if they may. */
+/* Blocks that a multiprocessor shall hold: threads of small tiles do with 128 registers, but take more if they may. */
 template <class TILE, class A, class B>
 constexpr int PHASE_BLOCKS = TILE::QUADS > 4 ? BLOCKS_OF<TILE, A, B> : MOST_THREADS / TILE::THREADS;
 
