@@ -283,9 +283,9 @@ void device_check_halves(const table_device *d, const truth *t, gr_pool *const p
             continue;
         pair p;
         pair_open(&p, d, t, type ? GR_BF16 : GR_F16, pools);
-        if (kernel->halves(&p.half.call, GR_FORWARD))
+        if (r->halves || kernel->halves(&p.half.call, GR_FORWARD))
             check_forward(&p);
-        if (r->op->kind == GR_DIFF && kernel->halves(&p.half.call, GR_BACKWARD)) {
+        if (r->op->kind == GR_DIFF && (r->halves || kernel->halves(&p.half.call, GR_BACKWARD))) {
             save(&p);
             check_backward(&p);
         }

@@ -35,10 +35,10 @@ static bool flag_word(row *r, const gr_word *w)
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"no_dx", &r->no_dx},       {"no_db", &r->no_db},         {"ties", &r->ties},
-                 {"fresh", &r->fresh},       {"second", &r->second},       {"whole", &r->whole},
-                 {"overflow", &r->overflow}, {"skip", &r->skip},           {"stray", &r->stray},
-                 {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"wgmma", &r->wgmma}};
+    } flags[] = {{"no_dx", &r->no_dx},   {"no_db", &r->no_db},       {"ties", &r->ties},           {"fresh", &r->fresh},
+                 {"second", &r->second}, {"whole", &r->whole},       {"overflow", &r->overflow},   {"skip", &r->skip},
+                 {"stray", &r->stray},   {"from_f16", &r->from_f16}, {"from_bf16", &r->from_bf16}, {"wgmma", &r->wgmma},
+                 {"halves", &r->halves}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(w->name, flags[i].name))
             return *flags[i].flag = true;

@@ -25,6 +25,7 @@ typedef struct {
     bool no_dx, no_db;        /* of dense_sgd and dense_adam: not wanted */
     int multiprocessors;      /* of the GPU that products are cut for */
     bool wgmma;               /* which has it, where the device does */
+    bool halves;              /* given to kernels that leave halves of that size to others, too */
     int updates;              /* how often the golden repeats an UPDATE; at least 1 */
     bool ties;                /* inputs from {-1, 0, 1}: equal maxima, exact zeros; no central differences then */
     bool stray;               /* labels that are no class, too */
