@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/gemm_phases.cuh"
 #include "kernels/cuda/gemm_taps.cuh"
+#include "kernels/cuda/patch_stream.cuh"
 
 /* A product's cut into boxes. */
 typedef struct {
@@ -96,6 +97,9 @@ static void forward_shaped(const gr_exec *exec, const A &a, const E *w, const re
     const tap_walk taps = {(int)(g->s * g->c), (int)g->c};
     const box_plan p = {cut->plan, cut->depths, {-(int)g->pad_top, -(int)g->pad_left, 0, 0}, NULL, NULL};
     const auto filters = [&](int lines) { return filter_boxes<E>{map_filters(w, g, K, lines), taps}; };
+    if constexpr (A::FOR_ALL_TAPS)
+        if (streams(exec, &cut->plan, cut->depths))
+            return stream_launch(exec, a, filters(BOX), y, p);
     if (cut->plan.shape == WIDE)
         boxes_launch<typename OF::wide>(exec, a, filters(OF::wide::N), y, p);
     else
@@ -120,6 +124,13 @@ static void dx_shaped(const gr_exec *exec, const A &a, const channel_boxes<E> &b
                       const TO_OF &to_of, const phases_cut *cut, const parts_of_dw &dw)
 {
     typedef box_tiles<E> OF;
+    const conv_phase *f = cut->phase;
+    const radices taps = {f->taps_r, f->taps_s};
+    if constexpr (A::FOR_ALL_TAPS)
+        if (cut->count == 1 && streams(exec, cut->plan, taps)) { /* its blocks have no time for dw: all end together */
+            join_launch(exec, dw);
+            return stream_launch(exec, a, b, to_of(f), box_plan{cut->plan[0], taps, begin_of(f), NULL, NULL});
+        }
     if (cut->plan[0].shape == WIDE)
         box_phases_launch<typename OF::wide>(exec, a, b, begin_of, to_of, cut, dw);
     else

@@ -80,6 +80,16 @@ template <class E> GR_DEVICE const gradient_result<E> *rows_of(const phase_resul
     return &to->dx;
 }
 
+/* Writes this thread's row of results, columns n and on. */
+template <class TILE, class TO>
+GR_DEVICE void row_finish(const TO *to, quad *sum, int64_t row, int64_t n, const gemm_plan *p)
+{
+    const int inside = tile_row(typename TILE::RESULTS(), 0);
+    gemm_plan there = *p;
+    there.m = INT64_MAX; /* rows are where results lie from here on */
+    tile_finish<TILE>(rows_of(to), sum, result_row(to, row) - inside, n, &there, true);
+}
+
 /*
  * Writes what a block has multiplied, or leaves it for the last block of its tile to come, which writes all. row: of
  * this thread's results, if it is one. All threads of the block come.
@@ -99,10 +109,8 @@ GR_DEVICE void boxes_finish(const TO *to, quad *sum, float *partial, unsigned *a
         if (mine)
             tile_join<TILE>(sum, partial, m, n, (unsigned)(row * p->pitch + n), p);
     }
-    gemm_plan there = *p;
-    there.m = INT64_MAX; /* rows are where results lie from here on */
     if (mine)
-        tile_finish<TILE>(rows_of(to), sum, result_row(to, row) - inside, n, &there, true);
+        row_finish<TILE>(to, sum, row, n, p);
 }
 
 /* A product of boxes. */

@@ -34,9 +34,18 @@
 /* T name dims in shared memory, 16-byte aligned: GR_SHARED(float, tile, [8][32]); */
 #define GR_SHARED(T, name, dims) __shared__ __align__(16) T name dims
 
-/* T *name, the launch's dynamic shared memory. */
-#define GR_DYN_SHARED(T, name)                                            \
-    extern __shared__ __align__(1024) unsigned char gr__dynamic_shared[]; \
+/*
+ * T *name, the launch's dynamic shared memory: at a multiple of 1024 where there is wgmma, whose patterns want it;
+ * elsewhere of 16, because nvcc rounds the shared memory of all kernels of a file up to it.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define GR__PATTERN 1024
+#else
+#define GR__PATTERN 16
+#endif
+#define GR_DYN_SHARED(T, name)               \
+    extern __shared__ __align__(GR__PATTERN) \
+    unsigned char gr__dynamic_shared[];      \
     T *name = (T *)gr__dynamic_shared
 
 #define GR_LAUNCH(kernel, grid, block, bytes, stream, ...) \
