@@ -71,14 +71,9 @@ template <class E> static plan plan_of(const gr_call *call)
 }
 
 /* Launches kernel<V, E> with the blocks of both legs, and the V that they are cut for. */
-#define LAUNCH_LEGS(kernel, E, work, queue, ...)                                                     \
-    do {                                                                                             \
-        const unsigned blocks = (work).legs.first + (work).legs.second;                              \
-        if (columns_per_thread((work).cut.sums.C, piece<E>::COUNT) == piece<E>::COUNT)               \
-            GR_LAUNCH((kernel<piece<E>::COUNT, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
-        else                                                                                         \
-            GR_LAUNCH((kernel<1, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__);               \
-    } while (0)
+#define LAUNCH_LEGS(kernel, E, work, queue, ...)                                                                 \
+    COLUMNS_LAUNCH_BLOCKS(kernel, piece<E>::COUNT, E, (work).cut.sums.C, (work).legs.first + (work).legs.second, \
+                          queue, __VA_ARGS__)
 
 static shares shares_of(const gr_call *call, const plan &cut, bool sums, bool writes)
 {

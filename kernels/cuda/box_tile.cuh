@@ -234,9 +234,7 @@ GR_DEVICE void box_product(TILE, quad *sum, const A *a, const B *b, const box_be
     rings_open(s, TILE::WARPS);
     float part[QUAD * TILE::QUADS] = {};
     rings_multiply<TILE>(part, s, a, b, begin, m, n, first, end, depths);
-#pragma unroll
-    for (int i = 0; i < TILE::QUADS; i++)
-        sum[i] = swap_pairs((quad){{part[4 * i], part[4 * i + 1], part[4 * i + 2], part[4 * i + 3]}});
+    quads_of_sums<TILE::QUADS>(sum, part);
 #endif
 }
 

@@ -60,14 +60,18 @@ static inline unsigned columns_blocks(const columns *m)
     return (unsigned)m->chunks * (unsigned)m->slices;
 }
 
-/* Launches kernel<V, E> over m with the V that columns_per_thread says. */
-#define COLUMNS_LAUNCH(kernel, E, m, queue, ...)                                                                \
-    do {                                                                                                        \
-        if (columns_per_thread((m).C) == COLUMNS_WIDE)                                                          \
-            GR_LAUNCH((kernel<COLUMNS_WIDE, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
-        else                                                                                                    \
-            GR_LAUNCH((kernel<1, E>), columns_blocks(&(m)), COLUMNS_THREADS, 0, queue, __VA_ARGS__);            \
+/* Launches so many blocks of kernel<V, E>, with the V that columns_per_thread says for C and WIDE, */
+#define COLUMNS_LAUNCH_BLOCKS(kernel, WIDE, E, C, blocks, queue, ...)                     \
+    do {                                                                                  \
+        if (columns_per_thread(C, WIDE) == WIDE)                                          \
+            GR_LAUNCH((kernel<WIDE, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__); \
+        else                                                                              \
+            GR_LAUNCH((kernel<1, E>), blocks, COLUMNS_THREADS, 0, queue, __VA_ARGS__);    \
     } while (0)
+
+/* or for 4 and those of m. */
+#define COLUMNS_LAUNCH(kernel, E, m, queue, ...) \
+    COLUMNS_LAUNCH_BLOCKS(kernel, COLUMNS_WIDE, E, (m).C, columns_blocks(&(m)), queue, __VA_ARGS__)
 
 /*
  * This thread's place in the block of that number. c is a product of 32 bits that is widened: from one of 64 today's

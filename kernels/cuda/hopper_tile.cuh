@@ -61,6 +61,14 @@ GR_DEVICE int tile_column(hopper_tile<E, M, N, GROUPS_M, GROUPS_N>, int i)
     return group_column<hopper_tile<E, M, N, GROUPS_M, GROUPS_N>>() + i * 8 + threadIdx.x % 4 / 2 * QUAD;
 }
 
+/* COUNT quads of neighbours in a row, of the sums that wgmma leaves in this thread. */
+template <int COUNT> GR_DEVICE void quads_of_sums(quad *to, const float *sum)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        to[i] = swap_pairs((quad){{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]}});
+}
+
 /* A step's strips. */
 template <class STRIP_A, class STRIP_B> struct hopper_step {
     STRIP_A a[PAIR];
@@ -154,9 +162,7 @@ GR_DEVICE void tile_product(hopper_tile<E, M, N, GROUPS_M, GROUPS_N>, quad *sum,
         now = now + 1 < HOPPER_STAGES ? now + 1 : 0;
         to = to + 1 < HOPPER_STAGES ? to + 1 : 0;
     }
-#pragma unroll
-    for (int i = 0; i < TILE::QUADS; i++)
-        sum[i] = swap_pairs((quad){{part[4 * i], part[4 * i + 1], part[4 * i + 2], part[4 * i + 3]}});
+    quads_of_sums<TILE::QUADS>(sum, part);
 #endif
 }
 

@@ -162,15 +162,9 @@ static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_GRAD_RESIDENT)
         put_part<C>(parts + (int64_t)turn * dz.k * SUMS, sum, k);
 }
 
-static inline narrow_plan narrow_conv_cut(const gr_exec *exec, const narrow_image<float> &image, int64_t K)
-{
-    return narrow_turns(narrow_tiles(image), image.tiles, divide_up(K, NARROW_FILTERS),
-                        (int64_t)NARROW_GRAD_RESIDENT * exec->multiprocessors);
-}
-
 static inline size_t narrow_conv_scratch(const gr_exec *exec, const gr_geometry *g, int64_t K)
 {
-    const narrow_plan plan = narrow_conv_cut(exec, narrow_windows(NULL, g), K);
+    const narrow_plan plan = narrow_cut(exec, narrow_windows(NULL, g), K, NARROW_GRAD_RESIDENT);
     return (size_t)(plan.turns * K * NARROW_TAPS * g->c) * sizeof(float);
 }
 
@@ -179,7 +173,7 @@ static inline void narrow_gradient(const gr_exec *exec, float *dw, const float *
                                    const gr_geometry *g, bool add)
 {
     const narrow_image<float> image = narrow_windows(x, g);
-    const narrow_plan plan = narrow_conv_cut(exec, image, dz.k);
+    const narrow_plan plan = narrow_cut(exec, image, dz.k, NARROW_GRAD_RESIDENT);
     const int64_t weights = (int64_t)dz.k * NARROW_TAPS * g->c;
     float *parts = (float *)exec->scratch;
     const unsigned blocks = (unsigned)plan.turns * plan.groups;

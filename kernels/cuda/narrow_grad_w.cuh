@@ -33,10 +33,12 @@ template <class E> struct narrow_winners {
     int k;
 };
 
-template <class E> static inline narrow_plan narrow_cut(const gr_exec *exec, const narrow_image<E> &image, int64_t K)
+/* resident: blocks on a multiprocessor */
+template <class E>
+static inline narrow_plan narrow_cut(const gr_exec *exec, const narrow_image<E> &image, int64_t K, int resident)
 {
     return narrow_turns(narrow_tiles(image), image.tiles, divide_up(K, NARROW_FILTERS),
-                        (int64_t)NARROW_RESIDENT * exec->multiprocessors);
+                        (int64_t)resident * exec->multiprocessors);
 }
 
 /* Adds what one filter's window, whose first pixel is given, hands back to its winner. */
@@ -186,7 +188,7 @@ static inline size_t narrow_grad_w_scratch(const gr_exec *exec, const gr_geometr
                                            int64_t K)
 {
     const narrow_image<float> image = narrow_image_of((const float *)NULL, conv, pool->p, pool->q);
-    const narrow_plan plan = narrow_cut(exec, image, K);
+    const narrow_plan plan = narrow_cut(exec, image, K, NARROW_RESIDENT);
     return (size_t)(plan.turns * narrow_columns(conv, K)) * sizeof(float);
 }
 
@@ -196,7 +198,7 @@ static void narrow_gradients(const gr_exec *exec, float *dw, float *db, const na
                              const gr_geometry *conv, const gr_geometry *pool, bool add_dw, bool add_db)
 {
     const narrow_image<E> image = narrow_image_of(x, conv, pool->p, pool->q);
-    const narrow_plan plan = narrow_cut(exec, image, from.k);
+    const narrow_plan plan = narrow_cut(exec, image, from.k, NARROW_RESIDENT);
     const int64_t columns = narrow_columns(conv, from.k);
     float *parts = (float *)exec->scratch;
     const unsigned blocks = (unsigned)plan.turns * plan.groups;

@@ -114,13 +114,14 @@ GR_DEVICE void stream_multiply(stream<A, B> *s, const A *a, const B *b, const TO
     const bool orders = threadIdx.x % TEAM_THREADS == 0;
     auto *patches = s->a[team];
     auto *ring = &s->ring[team];
-    patch_orders more = {blockIdx.x * TEAMS + team, gridDim.x * TEAMS, (unsigned)p->plan.tiles_m, {0, 1}};
+    const unsigned first = blockIdx.x * TEAMS + team;
+    patch_orders more = {first, gridDim.x * TEAMS, (unsigned)p->plan.tiles_m, {0, 1}};
     for (int i = 0; i < STREAM_PATCHES && orders; i++)
         order_patch(patches, ring, &more, a, &p->begin);
     const uint64_t first_a = first_operand(a, patches, line, &p->begin), first_b = first_operand(b, s->b, 0, &p->begin);
     box_turn now = {0, 0};
     gr_mbarrier_wait(&s->filters, 0);
-    for (unsigned tile = blockIdx.x * TEAMS + team; tile < more.end; tile += more.by, now = next_turn(ring, now)) {
+    for (unsigned tile = first; tile < more.end; tile += more.by, now = next_turn(ring, now)) {
         float part[QUAD * TILE::QUADS];
         quad sum[TILE::QUADS];
         gr_mbarrier_wait(&ring->full[now.at], now.parity);
@@ -132,9 +133,7 @@ GR_DEVICE void stream_multiply(stream<A, B> *s, const A *a, const B *b, const TO
         if (orders)
             order_patch(patches, ring, &more, a, &p->begin);
         __syncwarp();
-#pragma unroll
-        for (int i = 0; i < TILE::QUADS; i++)
-            sum[i] = swap_pairs((quad){{part[4 * i], part[4 * i + 1], part[4 * i + 2], part[4 * i + 3]}});
+        quads_of_sums<TILE::QUADS>(sum, part);
         const int64_t row = box_position(&a->positions, (int)tile, inside);
         if (row < p->plan.m)
             row_finish<TILE>(to, sum, row, 0, &p->plan);

@@ -115,9 +115,7 @@ GR_DEVICE void taps_product(TILE, quad *sum, const gradient_boxes<E> *dz, const 
     rings_open(s, TILE::WARPS);
     float part[TILE::TAPS * TILE::SUMS] = {};
     taps_multiply_all<TILE>(part, s, dz, x, m, c, first, end, depths);
-#pragma unroll
-    for (int i = 0; i < TILE::TAPS * tap_results::QUADS; i++)
-        sum[i] = swap_pairs((quad){{part[4 * i], part[4 * i + 1], part[4 * i + 2], part[4 * i + 3]}});
+    quads_of_sums<TILE::TAPS * tap_results::QUADS>(sum, part);
 #endif
 }
 
