@@ -120,6 +120,15 @@ template <int V, class E> GR_DEVICE float few_at(const few<V, E> &v, int j)
         return float_of(E{(uint16_t)(v.word[j / 2] >> j % 2 * 16)});
 }
 
+/* Element j of v becomes 0. */
+template <int V, class E> GR_DEVICE void few_clear(few<V, E> *v, int j)
+{
+    if constexpr (sizeof(E) == sizeof(uint32_t))
+        v->word[j] = 0;
+    else
+        v->word[j / 2] &= j % 2 ? 0xFFFFu : 0xFFFF0000u;
+}
+
 /* V elements from x, which is a multiple of V elements. */
 template <int V, class E> GR_DEVICE few<V, E> few_load(const E *x)
 {

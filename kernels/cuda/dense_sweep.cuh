@@ -125,7 +125,7 @@ GR_DEVICE void sweep_dx(sweep_tile *tile, const quad *w, int N, int row, int lan
                 part[n * SWEEP_LINES + r] =
                     dz.at[0] * w[r].at[0] + dz.at[1] * w[r].at[1] + dz.at[2] * w[r].at[2] + dz.at[3] * w[r].at[3];
         }
-        const float sum = warp_sum_of_each(part);
+        const float sum = warp_sums<WARP>(part, 1);
         float *to = &tile->dx[first + lane / SWEEP_LINES][row + lane % SWEEP_LINES];
         *to = more ? *to + sum : sum;
     }

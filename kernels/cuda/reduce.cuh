@@ -29,25 +29,38 @@ GR_DEVICE float warp_sum(float v)
     return v;
 }
 
-/* This lane and that at the distance add 2 DISTANCE numbers; each has the sums of half of them, in v[0..DISTANCE-1]. */
-template <int DISTANCE> GR_DEVICE void warp_halve(float *v)
+/*
+ * This lane and that at DISTANCE times apart add 2 DISTANCE numbers; each has the sums of half of them, in
+ * v[0..DISTANCE-1].
+ */
+template <int DISTANCE> GR_DEVICE void warp_halve(float *v, int apart)
 {
-    const bool upper = threadIdx.x & DISTANCE;
+    const bool upper = threadIdx.x & DISTANCE * apart;
 #pragma unroll
     for (int i = 0; i < DISTANCE; i++) {
         const float given = upper ? v[i] : v[i + DISTANCE], kept = upper ? v[i + DISTANCE] : v[i];
-        v[i] = kept + __shfl_xor_sync(0xFFFFFFFFu, given, DISTANCE);
+        v[i] = kept + __shfl_xor_sync(0xFFFFFFFFu, given, DISTANCE * apart);
     }
 }
 
-/* Sums over a warp's lanes of 32 numbers each: lane i has that of the v[i], and v is used up. All lanes must come. */
-GR_DEVICE float warp_sum_of_each(float *v)
+/* N numbers become one: each exchange leaves half of them. */
+template <int N> GR_DEVICE void warp_fold(float *v, int apart)
 {
-    warp_halve<16>(v);
-    warp_halve<8>(v);
-    warp_halve<4>(v);
-    warp_halve<2>(v);
-    warp_halve<1>(v);
+    if constexpr (N > 1) {
+        warp_halve<N / 2>(v, apart);
+        warp_fold<N / 2>(v, apart);
+    }
+}
+
+/*
+ * Sums of N numbers each over those of a warp's lanes that have the same lane % apart: lane i has that of the
+ * v[i / apart % N], and v is used up. N and apart are powers of 2, N apart at most 32. All lanes must come.
+ */
+template <int N> GR_DEVICE float warp_sums(float *v, int apart)
+{
+    warp_fold<N>(v, apart);
+    for (int distance = N * apart; distance < WARP; distance *= 2)
+        v[0] += __shfl_xor_sync(0xFFFFFFFFu, v[0], distance);
     return v[0];
 }
 
