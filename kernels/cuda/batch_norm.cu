@@ -12,9 +12,9 @@
  *   tracked_mean[c] += momentum (m[c] - tracked_mean[c])           where m and v are of k values,
  *   tracked_var[c] += momentum (v[c] k/(k-1) - tracked_var[c])     unless the update is skipped
  *
- * Launch    one each way. Where a channel has few pixels, a block has all of them (batch_norm_slice.cuh). Elsewhere many
- *           blocks share a channel, and the launch has two legs (batch_norm_legs.cuh); with m and v given it is the
- *           second leg alone.
+ * Launch    one each way. Where a channel has few pixels, a block has all of them (batch_norm_slice.cuh). Elsewhere
+ *           many blocks share a channel, and the launch has two legs (batch_norm_legs.cuh); with m and v given it is
+ *           the second leg alone.
  * Limit     memory: in two legs forward reads x twice and writes y; backward reads x and dY (and y with the ReLU and a
  *           residual) twice and writes dX. With few pixels each is read once, and what takes time is the way to memory
  *           and back.

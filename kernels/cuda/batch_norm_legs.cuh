@@ -1,6 +1,6 @@
 /*
- * batch_norm_legs.cuh - batch normalisation of x[n,C] in two legs of one launch (relay.cuh): sums over chunks of rows by
- * blocks that share a channel, then what is written by as many blocks as a GPU holds.
+ * batch_norm_legs.cuh - batch normalisation of x[n,C] in two legs of one launch (relay.cuh): sums over chunks of rows
+ * by blocks that share a channel, then what is written, by as many blocks as a GPU holds.
  *
  * Launch    blocks of 256 threads as columns.cuh lays them over x[n,C]: at most 256 in the first leg, whatever the GPU,
  *           so that sums are the same on all, and two for each multiprocessor in the second, which so has them all at
