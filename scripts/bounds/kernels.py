@@ -16,7 +16,7 @@ FEATURES = {"sm_90": "sm_90a", "sm_100": "sm_100a", "sm_120": "sm_120a"}
 @dataclasses.dataclass
 class Kernel:
     """One function of a cubin: its C++ name, its parameters as (offset, bytes), what a thread and a block take; its
-    instructions where they were read before."""
+    instructions where they were read before; the words of its constants by (bank, words)."""
 
     cubin: pathlib.Path
     symbol: str
@@ -26,6 +26,7 @@ class Kernel:
     registers: int
     shared: int
     listing: list | None = None
+    constants: list = dataclasses.field(default_factory=list)
 
     @property
     def base(self):
@@ -161,9 +162,10 @@ def kernels_of(cubin):
         raise Unclear(f"cuobjdump: {said}")
     resources = {symbol: (int(registers), int(shared)) for symbol, registers, shared in
                  re.findall(r"Function ([\w$.]+):\s*REG:(\d+) .*?SHARED:(\d+)", usage)}
-    parameters = layouts(layout or "")
+    parameters, constants = layouts(layout or ""), constant_banks(layout or "")
     names = names_of(list(resources))
-    return [Kernel(cubin, symbol, names[symbol], parameters[symbol][1], parameters[symbol][0], *resources[symbol])
+    return [Kernel(cubin, symbol, names[symbol], parameters[symbol][1], parameters[symbol][0], *resources[symbol],
+                   constants=constants.get(symbol, []) + constants.get("", []))
             for symbol in resources if symbol in parameters]
 
 
@@ -190,6 +192,16 @@ def listings(cubin):
         raise Unclear(f"cuobjdump: {said}")
     parts = re.split(r"^\s*Function : (\S+).*$", listing, flags=re.MULTILINE)
     return {symbol: instructions(body) for symbol, body in zip(parts[1::2], parts[2::2])}
+
+
+def constant_banks(listing):
+    """What a cubin has of constants, each bank as (bank, words): symbol -> those that the compiler made for a kernel,
+    bank 2, as numbers that fit no instruction and tables of jumps; "" -> those of the source, bank 3."""
+    found = {}
+    for bank, symbol, body in re.findall(r"^\.nv\.constant([23])(?:\.([\w$.]+))?$((?:\s+0x[0-9a-f]{8}\b)+)", listing,
+                                         re.MULTILINE):
+        found.setdefault(symbol, []).append((int(bank), [int(word, 16) for word in body.split()]))
+    return found
 
 
 def layouts(listing):

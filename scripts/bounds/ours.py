@@ -14,7 +14,8 @@ from . import kernels, launches, tools
 from .rows import Unclear
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ("kernels/cuda/**/*.cu*", "kernels/cuda/**/*.h", "kernels/cuda/**/*.def", "kernels/ops/*.def", "core/*.h")
+SOURCES = ("kernels/cuda/**/*.cu*", "kernels/cuda/**/*.h", "kernels/cuda/**/*.def", "kernels/ops/*.def", "core/*.h",
+           "scripts/bounds/kernels.py")
 UNIT = """#include "kernels/cuda/gpu.h"
 #undef GR_LAUNCH
 #undef GR_ALLOW_SHARED
@@ -34,7 +35,7 @@ def source(unit):
 
 
 def digest():
-    """A hash of everything that machine code follows from."""
+    """A hash of everything that machine code, and what is read of it, follows from."""
     files = sorted({path for pattern in SOURCES for path in ROOT.glob(pattern)})
     texts = [str(path.relative_to(ROOT)).encode() + b"\n" + path.read_bytes() for path in files]
     version, said = tools.run("nvcc", "--version")

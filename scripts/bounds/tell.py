@@ -56,7 +56,8 @@ def describe(kernel, chip, grid, block, parameters, shared, data, tensor_maps=No
     padded = parameters + bytes(-len(parameters) % 4)
     words.update((kernel.parameter_base + at, int.from_bytes(padded[at:at + 4], "little"))
                  for at in range(0, len(padded), 4))
-    lines += [f"c {offset:x} {word:x}" for offset, word in words.items()]
+    lines += [f"c 0 {offset:x} {word:x}" for offset, word in words.items()]
+    lines += [f"c {bank} {4 * at:x} {word:x}" for bank, body in kernel.constants for at, word in enumerate(body)]
     lines += [f"i {address:x} {high:x} {text}" for address, _, high, text in kernels.code_of(kernel)]
     return "\n".join(lines) + "\n"
 

@@ -59,3 +59,55 @@ __global__ void scattered(const float *in, float *out)
         sum += in[threadIdx.x * 1024 + i];
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
+
+// As many steps as the block finds in a table.
+__constant__ int steps[3] = {1, 10, 100};
+__global__ void by_number(float *out)
+{
+    float sum = threadIdx.x;
+#pragma unroll 1
+    for (int i = 0; i < steps[blockIdx.x]; i++)
+        sum = sum * sum + 1;
+    out[threadIdx.x] = sum;
+}
+
+template <int count> __device__ float chain(float sum)
+{
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        sum = sum * sum + count;
+    return sum;
+}
+
+// 8 products in the first block, twice as many in each one that follows: by a table of jumps.
+__global__ void by_jump(float *out)
+{
+    float sum = threadIdx.x;
+    switch (blockIdx.x) {
+    case 0:
+        sum = chain<8>(sum);
+        break;
+    case 1:
+        sum = chain<16>(sum);
+        break;
+    case 2:
+        sum = chain<32>(sum);
+        break;
+    case 3:
+        sum = chain<64>(sum);
+        break;
+    case 4:
+        sum = chain<128>(sum);
+        break;
+    case 5:
+        sum = chain<256>(sum);
+        break;
+    case 6:
+        sum = chain<512>(sum);
+        break;
+    case 7:
+        sum = chain<1024>(sum);
+        break;
+    }
+    out[threadIdx.x] = sum;
+}

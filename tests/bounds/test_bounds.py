@@ -32,12 +32,12 @@ def missing_tool():
     return None
 
 
-def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1), tensor_map=None):
+def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1), tensor_map=None, constants=()):
     """What the machine says of instructions written as (text, stall, write barrier, wait mask); tensor_map: the first
-    parameter."""
+    parameter; constants: banks as (number, words)."""
     listing = [(16 * i, 0, (stall | 7 << 8 | (7 if write is None else write) << 5 | wait << 11) << 41, text)
                for i, (text, stall, write, wait) in enumerate(code)]
-    kernel = kernels.Kernel(None, "", "", [], 0x160, 32, 0)
+    kernel = kernels.Kernel(None, "", "", [], 0x160, 32, 0, constants=constants)
     real, kernels.code_of = kernels.code_of, lambda _: listing
     try:
         text = tell.describe(kernel, chips.numbers(chip), grid, block, b"", 4096, 0,
@@ -241,6 +241,17 @@ class Machine(unittest.TestCase):
                 "IMAD.MOV.U32 R9, RZ, RZ, 0x0", "RET.REL.NODEC R8 0x0"]
         _, answer = self.cycles([(text, 5, None, 0) for text in code], block=(32, 1, 1))
         self.assertEqual(answer["instructions"], len(code))
+
+    def test_constants_that_the_compiler_made(self):
+        """As many steps as a word of bank 2 says, that a register leads to."""
+        for load, steps in (("LDC R2, c[0x2][R1+0x4]", 0x1408), ("ULDC UR2, c[0x2][UR1+0x8]", 0x01fd),
+                            ("LDC.64 R2, c[0x2][R1+0x4]", 0x1408)):
+            twin = "U" if load[0] == "U" else ""
+            code = [f"{twin}IADD3 {twin}R1, {twin}RZ, 0x4, {twin}RZ", load, f"MOV R2, {twin}R2", "MOV R3, RZ",
+                    "IADD3 R3, R3, 0x1, RZ", "ISETP.LT.AND P0, PT, R3, R2, PT", "@P0 BRA 0x40", "EXIT"]
+            _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1),
+                                    constants=[(2, [7, 7, 0x1408, 0x01fd])])
+            self.assertEqual(answer["instructions"], 5 + 3 * steps, load)
 
     def test_what_is_not_understood_is_a_reason(self):
         with self.assertRaisesRegex(rows.Unclear, "XROB"):
@@ -448,6 +459,16 @@ class Kernels(unittest.TestCase):
         told = self.tell("scattered", "", "864", "256")
         self.assertAlmostEqual(told.milliseconds * 1.41e6 / (32 * 8 * 8 * 1024), 1, delta=0.2)
         self.assertEqual(told.binding, "L1")
+
+    def test_tables_among_the_constants(self):
+        for gpu, capability in (("T4", "7.5"), ("A100 SXM4 40GB", "8.0"), ("H100 SXM5", "9.0")):
+            def instructions(kernel, blocks):  # of one in the mean
+                return self.tell(kernel, "", str(blocks), "32", gpu, capability).details["instructions"]
+            one, two, three = (instructions("by_number", blocks) for blocks in (1, 2, 3))
+            self.assertGreater(two, one + 9 / 2 * 3)
+            self.assertAlmostEqual((three - one) / (two - one), (111 / 3 - 1) / (11 / 2 - 1), delta=0.1)
+            more = instructions("by_jump", 8) - instructions("by_jump", 1)
+            self.assertAlmostEqual(more, 8 * 255 / 8 - 8, delta=8)
 
     def test_reasons(self):
         for wrong, said in ((row("nothing", "", "1", "32"), "no kernel nothing"),

@@ -321,7 +321,7 @@ static bool read_line(char *line, struct program *program)
     char name[64];
     double value;
     unsigned long long high;
-    unsigned address, word;
+    unsigned address, word, bank;
     int used = 0;
     line[strcspn(line, "\n")] = 0;
     if (!*line)
@@ -335,8 +335,9 @@ static bool read_line(char *line, struct program *program)
         classify(to);
         return true;
     }
-    if (sscanf(line, "c %x %x", &address, &word) == 2 && address < sizeof program->constants) {
-        program->constants[address / 4] = word;
+    if (sscanf(line, "c %u %x %x", &bank, &address, &word) == 3 && bank < CONSTANT_BANKS &&
+        address < sizeof program->constants[bank]) {
+        program->constants[bank][address / 4] = word;
         return true;
     }
     if (!strncmp(line, "map ", 4))
@@ -387,7 +388,7 @@ uint32_t constant_word(const struct program *program, int bank, int64_t offset)
 {
     if (bank == 4) // addresses of variables: each 16 MiB from the next
         return offset % 8 ? 0x7e : (uint32_t)(offset / 8) << 24;
-    if (bank != 0 || offset < 0 || offset / 4 >= 0x2000)
+    if (bank < 0 || bank >= CONSTANT_BANKS || offset < 0 || offset / 4 >= CONSTANT_WORDS)
         return 0;
-    return program->constants[offset / 4];
+    return program->constants[bank][offset / 4];
 }

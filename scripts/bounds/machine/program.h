@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4, MAP_RANK = 5, MAPS = 8 };
+enum { CONSTANT_BANKS = 4, CONSTANT_WORDS = 0x4000 };
 
 // Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
 // registers are kept once a lane, so that one piece of code executes both kinds.
@@ -117,7 +118,7 @@ struct tensor_map {
 struct program {
     struct chip chip;
     struct launch launch;
-    uint32_t constants[0x2000]; // bank 0, by words
+    uint32_t constants[CONSTANT_BANKS][CONSTANT_WORDS];
     struct tensor_map maps[MAPS];
     int map_count;
     struct instruction *code;
@@ -139,7 +140,7 @@ void mark_needed(struct program *program);
 // Pipe, space, width and results of a decoded instruction (classes.c).
 void classify(struct instruction *instruction);
 
-// Words of a constant bank; banks other than 0 hold zeros, but bank 4, which holds addresses of variables.
+// The word of a constant bank at an offset; bank 4 holds addresses of variables. What nobody gave is 0.
 uint32_t constant_word(const struct program *program, int bank, int64_t offset);
 
 #endif
