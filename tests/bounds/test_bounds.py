@@ -243,15 +243,16 @@ class Machine(unittest.TestCase):
         self.assertEqual(answer["instructions"], len(code))
 
     def test_constants_that_the_compiler_made(self):
-        """As many steps as a word of bank 2 says, that a register leads to."""
-        for load, steps in (("LDC R2, c[0x2][R1+0x4]", 0x1408), ("ULDC UR2, c[0x2][UR1+0x8]", 0x01fd),
-                            ("LDC.64 R2, c[0x2][R1+0x4]", 0x1408)):
+        """As many steps as a word or a byte of bank 2 says, that a register leads to."""
+        for load, steps in (("LDC R2, c[0x2][R1+0x4]", 0x1408), ("LDC.U8 R2, c[0x2][R1+0x4]", 0x08),
+                            ("ULDC.U8 UR2, c[0x2][UR1+0x5]", 0x14), ("LDC.S8 R2, c[0x2][R1+0x8]", -1),
+                            ("LDC.U16 R2, c[0x2][R1+0x8]", 0x01fd), ("LDC.64 R2, c[0x2][R1+0x4]", 0x1408)):
             twin = "U" if load[0] == "U" else ""
             code = [f"{twin}IADD3 {twin}R1, {twin}RZ, 0x4, {twin}RZ", load, f"MOV R2, {twin}R2", "MOV R3, RZ",
                     "IADD3 R3, R3, 0x1, RZ", "ISETP.LT.AND P0, PT, R3, R2, PT", "@P0 BRA 0x40", "EXIT"]
             _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1),
                                     constants=[(2, [7, 7, 0x1408, 0x01fd])])
-            self.assertEqual(answer["instructions"], 5 + 3 * steps, load)
+            self.assertEqual(answer["instructions"], 5 + 3 * max(steps, 1), load)
 
     def test_what_is_not_understood_is_a_reason(self):
         with self.assertRaisesRegex(rows.Unclear, "XROB"):

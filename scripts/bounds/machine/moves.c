@@ -54,6 +54,15 @@ bool permute_bytes(struct warp *warp, const struct instruction *it, const struct
     return true;
 }
 
+// The bytes of a word that an instruction takes, LDC.U8 and its like, with their sign.
+static uint32_t taken_of(const struct instruction *it, uint32_t word)
+{
+    if (it->bytes >= 4)
+        return word;
+    uint32_t sign = 1u << (8 * it->bytes - 1), low = word & (2 * sign - 1);
+    return has(it, ".S8") || has(it, ".S16") ? (low ^ sign) - sign : low;
+}
+
 bool copy(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
     uint32_t words[LANES];
@@ -66,6 +75,8 @@ bool copy(struct warp *warp, const struct instruction *it, const struct parts *p
             for (int i = LANES - 1; i >= 0; i--)
                 words[i] = words[first];
         }
+        for (int i = 0; i < LANES; i++)
+            words[i] = taken_of(it, words[i]);
         if (parts->to->index != RZ && parts->to->index != URZ)
             write_word(warp, parts->to->index + k, lanes, words);
     }

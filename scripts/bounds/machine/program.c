@@ -390,5 +390,5 @@ uint32_t constant_word(const struct program *program, int bank, int64_t offset)
         return offset % 8 ? 0x7e : (uint32_t)(offset / 8) << 24;
     if (bank < 0 || bank >= CONSTANT_BANKS || offset < 0 || offset / 4 >= CONSTANT_WORDS)
         return 0;
-    return program->constants[bank][offset / 4];
+    return program->constants[bank][offset / 4] >> 8 * (offset % 4);
 }

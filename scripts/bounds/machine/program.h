@@ -140,7 +140,7 @@ void mark_needed(struct program *program);
 // Pipe, space, width and results of a decoded instruction (classes.c).
 void classify(struct instruction *instruction);
 
-// The word of a constant bank at an offset; bank 4 holds addresses of variables. What nobody gave is 0.
+// The word of a constant bank from the byte at an offset on, 0 where nobody gave one; bank 4: addresses of variables.
 uint32_t constant_word(const struct program *program, int bank, int64_t offset);
 
 #endif
