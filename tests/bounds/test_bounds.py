@@ -236,6 +236,15 @@ class Machine(unittest.TestCase):
                 ("IMAD.WIDE R4, R2, 0x80, RZ", 5, None, 0), ("LDG.E R6, [R4.64]", 5, 0, 0), ("EXIT", 5, None, 1)]
         self.assertEqual(self.cycles(code, block=(32, 1, 1))[1]["simulated"], 5)
 
+    def test_sums_of_a_product_keep_to_their_registers(self):
+        """A loop that counts in the register behind them: two of halves, four of floats, two of 8 x 8 integers."""
+        for product, counter in (("HMMA.16816.F16 R4, R8, R10, R4", 6), ("HMMA.1688.F32 R4, R10, R12, R4", 8),
+                                 ("HMMA.16816.F32.BF16 R4, R10, R12, R4", 8), ("IMMA.8816.S8.S8 R4, R10, R12, R4", 6)):
+            code = [f"MOV R{counter}, RZ", product, f"IADD3 R{counter}, R{counter}, 0x1, RZ",
+                    f"ISETP.LT.AND P0, PT, R{counter}, 0x20, PT", "@P0 BRA 0x10", "EXIT"]
+            _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1))
+            self.assertEqual(answer["instructions"], 2 + 32 * 4, product)
+
     def test_a_call_comes_back(self):
         code = ["MOV R0, 0x20", "CALL.REL.NOINC 0x30", "EXIT", "IMAD.MOV.U32 R8, RZ, RZ, R0",
                 "IMAD.MOV.U32 R9, RZ, RZ, 0x0", "RET.REL.NODEC R8 0x0"]

@@ -90,21 +90,40 @@ static int bytes_of(const char *name)
     return 4;
 }
 
+// HMMA.16816.F16, IMMA.8816.S8.S8: rows, 8 columns, depth.
+struct shape {
+    const char *name;
+    int rows, depth;
+};
+
+static const struct shape *shape_of(const char *name)
+{
+    static const struct shape shapes[] = {{".16816", 16, 16}, {".16832", 16, 32}, {".16864", 16, 64}, {".1688", 16, 8},
+                                          {".8816", 8, 16},   {".8832", 8, 32},   {".1684", 16, 4},   {".884", 8, 4}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (strstr(name, shapes[i].name))
+            return &shapes[i];
+    return NULL;
+}
+
 // Multiply-adds of a matrix instruction, in units of the fp16 rate: tf32 at half of it, 8 bits at twice.
 static double tensor_work_of(const char *name)
 {
-    static const struct {
-        const char *shape;
-        double work;
-    } shapes[] = {{".16816", 16 * 8 * 16}, {".16832", 16 * 8 * 32}, {".16864", 16 * 8 * 64}, {".1688", 16 * 8 * 8},
-                  {".8816", 8 * 8 * 16},   {".8832", 8 * 8 * 32},   {".1684", 16 * 8 * 4},   {".884", 8 * 8 * 4}};
-    double work = 0;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !work; i++)
-        if (strstr(name, shapes[i].shape))
-            work = shapes[i].work;
+    const struct shape *shape = shape_of(name);
+    double work = shape ? shape->rows * 8 * shape->depth : 0;
     if (strstr(name, "TF32"))
         return 2 * work;
     return starts(name, "IMMA") || starts(name, "QMMA") ? work / 2 : work;
+}
+
+// Registers of a lane with its part of a matrix instruction's sums. HMMA.884 makes four products at once.
+static int sum_registers_of(const char *name)
+{
+    const struct shape *shape = shape_of(name);
+    int bytes = starts(name, "DMMA") ? 8 : starts(name, "HMMA") && strstr(name, ".F16") ? 2 : 4;
+    if (!shape)
+        return 4;
+    return shape->rows * 8 * bytes / (4 * LANES) * (starts(name, "HMMA.884") ? 4 : 1);
 }
 
 // HGMMA.64x128x16.F32 R24, gdesc[UR8], R24, gsb0: four warps multiply, each a quarter of the rows. Factors lie in
@@ -175,7 +194,7 @@ static int result_registers_of(const struct instruction *it)
         it->space == SPACE_CONSTANT)
         return it->bytes > 4 ? it->bytes / 4 : 1;
     if (it->pipe == PIPE_TENSOR)
-        return strstr(it->name, ".884") && starts(it->name, "HMMA") ? 8 : 4;
+        return sum_registers_of(it->name);
     if (starts(it->name, "CS2R"))
         return strstr(it->name, ".32") ? 1 : 2;
     return it->pipe == PIPE_DOUBLE || strstr(it->name, ".WIDE") || strstr(it->name, ".64") ||
