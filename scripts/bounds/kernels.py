@@ -106,41 +106,107 @@ def device_text(source, folders, seen):
                   flags=re.MULTILINE)
 
 
-def probe(source, instance):
+def declarations(text):
+    """(start, end) of each declaration at the top of a file and of each line of the preprocessor there."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|'
+                       r'^[ \t]*#(?:[^\n\\]|\\.)*|[{}();]', re.DOTALL | re.MULTILINE)
+    found, start, depth = [], 0, 0
+    for match in token.finditer(text):
+        word = match[0].lstrip()
+        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(word, 0)
+        if depth == 0 and (word in ("}", ";") or word.startswith("#")):
+            found.append((start, match.end()))
+            start = match.end()
+    return found
+
+
+def defines(text, kernel):
+    return re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel)}\s*\(", text) is not None
+
+
+def without_faults(text, faults, kernel):
+    """A file without the declarations on whose lines the compiler found faults, but for this kernel's; lines stay where
+    they are."""
+    kept, at = [], 0
+    for start, end in declarations(text):
+        body = text[start:end].lstrip()
+        first = text.count("\n", 0, end - len(body)) + 1
+        faulty = not faults.isdisjoint(range(first, first + body.count("\n") + 1))
+        if faulty and not body.startswith("#") and not defines(body, kernel):
+            kept += text[at:start], "\n" * text.count("\n", start, end)
+            at = end
+    return "".join((*kept, text[at:]))
+
+
+# What a header of kernels leaves to the file that includes it.
+STANDARD = "".join(f"#include <{name}>\n" for name in (
+    "cassert", "cmath", "cstdint", "cstdio", "cstdlib", "iomanip", "iostream", "limits", "string", "vector"))
+
+
+def probe(source, instance, before):
     """A translation unit that holds the file and, where a template must be instantiated, asks for the instance."""
-    lines = [f'#include "{source}"']
+    lines = [f'{before}#include "{source}"']
     if instance:
         lines.append(f"void *gradus_bounds_instance = (void *)&{instance};")
     return "\n".join(lines) + "\n"
 
 
-def compile_file(folders, source, architecture, instance, scratch):
-    """The cubin of a file, or Unclear with the compiler's first error. A missing header is taken as empty; where the
-    host part does not compile, the device part alone is tried. Folders: where headers are looked for."""
-    if (scratch / "unit.cubin").exists():
-        return scratch / "unit.cubin"
-    scratch.mkdir(parents=True, exist_ok=True)
-    unit, cubin, stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
-    options = ["-cubin", f"-arch={architecture}", "-std=c++17", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr",
-               "--extended-lambda", "-I", stubs, *(part for folder in folders for part in ("-I", folder))]
-    error = ""
-    for device_only in (False, True):
-        body = source
-        if device_only:
-            body = scratch / "device.cuh"
-            body.write_text(device_text(source, folders, set()), encoding="utf-8")
-        unit.write_text(probe(body, instance), encoding="utf-8")
-        for _ in range(8):
-            _, said = tools.run("nvcc", *options, "-o", cubin, unit)
-            if said is None:
-                return cubin
-            error = error or first_error(said)
-            header = re.search(r"fatal error: ([\w./-]+): No such file", said)
+class Compiler:
+    """nvcc for one unit in a folder of its own. A missing header is taken as empty."""
+
+    def __init__(self, folders, architecture, scratch):
+        scratch.mkdir(parents=True, exist_ok=True)
+        self.unit, self.cubin, self.stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
+        self.options = ["-cubin", f"-arch={architecture}", "-std=c++17", "-O3", "-w", "-DNDEBUG",
+                        "--expt-relaxed-constexpr", "--extended-lambda", "-I", self.stubs,
+                        *(part for folder in folders for part in ("-I", folder)), "-o", self.cubin]
+
+    def errors(self, text):
+        """What it says of a unit; None where it made the cubin."""
+        self.unit.write_text(text, encoding="utf-8")
+        for _ in range(24):
+            _, said = tools.run("nvcc", *self.options, self.unit)
+            header = re.search(r"fatal error: ([\w./-]+): No such file", said or "")
             if not header:
-                break
-            (stubs / header[1]).parent.mkdir(parents=True, exist_ok=True)
-            (stubs / header[1]).write_text("", encoding="utf-8")
+                return said
+            (self.stubs / header[1]).parent.mkdir(parents=True, exist_ok=True)
+            (self.stubs / header[1]).write_text("", encoding="utf-8")
+        return said
+
+
+def compile_file(folders, source, architecture, instance, scratch):
+    """The cubin of a file, or Unclear with the compiler's first error. Where the file does not compile, it is tried
+    behind the standard headers, and then the device part alone is. Folders: where headers are looked for."""
+    compiler, device, error = Compiler(folders, architecture, scratch), scratch / "device.cuh", ""
+    if compiler.cubin.exists():
+        return compiler.cubin
+    device.write_text(device_text(source, folders, set()), encoding="utf-8")
+    for body, before in ((source, ""), (source, STANDARD), (device, STANDARD)):
+        said = compiler.errors(probe(body, instance, before))
+        if said is None:
+            return compiler.cubin
+        error = error or first_error(said)
     raise Unclear(f"does not compile: {error}")
+
+
+def compile_kernel(folders, source, architecture, instance, scratch, kernel):
+    """The cubin of one kernel, of a file that does not compile: of its device part is left out what the compiler does
+    not take, or Unclear where that is the kernel itself."""
+    compiler, device = Compiler(folders, architecture, scratch), scratch / "device.cuh"
+    if compiler.cubin.exists():
+        return compiler.cubin
+    left, text = device_text(source, folders, set()), None
+    if not defines(left, kernel):
+        raise Unclear(f"no kernel {kernel} in the file, which does not compile")
+    while left != text:
+        text = left
+        device.write_text(text, encoding="utf-8")
+        said = compiler.errors(probe(device, instance, STANDARD))
+        if said is None:
+            return compiler.cubin
+        faults = {int(line) for line in re.findall(r"device\.cuh\((\d+)\): error", said)}
+        left = without_faults(text, faults, kernel)
+    raise Unclear(f"does not compile: {first_error(said)}")
 
 
 def first_error(said):

@@ -107,11 +107,14 @@ class Teller:
         copy.write_text(edited, encoding="utf-8")
         return copy
 
-    def kernels_of(self, folders, source, architecture, instance):
-        key = hashlib.sha256(f"{source.read_bytes()} {source} {architecture} {instance}".encode()).hexdigest()[:16]
+    def kernels_of(self, folders, source, architecture, instance, alone=None):
+        """The kernels of a file; alone: of one that does not compile, this kernel and what compiles with it."""
+        wanted = f"{source.read_bytes()} {source} {architecture} {instance} {alone}"
+        key = hashlib.sha256(wanted.encode()).hexdigest()[:16]
         if key not in self.compiled:
+            unit = folders, source, architecture, instance, self.scratch / key
             try:
-                cubin = kernels.compile_file(folders, source, architecture, instance, self.scratch / key)
+                cubin = kernels.compile_kernel(*unit, alone) if alone else kernels.compile_file(*unit)
                 self.compiled[key] = kernels.kernels_of(cubin)
             except rows.Unclear as unclear:
                 self.compiled[key] = unclear
@@ -122,11 +125,14 @@ class Teller:
     def kernel_of(self, row, tree, architecture):
         """The row's kernel: among what the file itself instantiates, else by instantiating the template."""
         source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
-        found = self.kernels_of(folders, source, architecture, None)
         base, given = choose.named(row.kernel)
-        if given and not any(choose.is_instance(kernel, base, given) for kernel in found):
+        instance = f"{base}<{', '.join(given)}>" if given else None
+        try:
+            found = self.kernels_of(folders, source, architecture, None)
+        except rows.Unclear:
+            return choose.choose(self.kernels_of(folders, source, architecture, instance, base), row)
+        if instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
             try:
-                instance = f"{base}<{', '.join(given)}>"
                 found = self.kernels_of(folders, source, architecture, instance)
             except rows.Unclear:
                 if not found:

@@ -99,6 +99,18 @@ class Reading(unittest.TestCase):
         self.assertIsNone(kernels.for_block(text, (32, 32, 1)))
         self.assertIsNone(kernels.for_block("#define WIDE 32\ndim3 grid(n / WIDE, m), block(x, y);", (16, 8, 1)))
 
+    def test_what_does_not_compile_is_left_out(self):
+        text = ("#define MANY(x) { x; \\\n  x; }\n// not { here\nBENCH(a)\n  .name(\"}{\");\n"
+                "struct Sum { int a; };\n__global__ void add(int *a) { *a += '{'; }\n")
+        self.assertEqual([text[start:end].strip()[:9] for start, end in kernels.declarations(text)],
+                         ["#define M", "// not { ", "struct Su", ";", "__global_"])
+        left = kernels.without_faults(text, {5}, "add")
+        self.assertEqual(left.count("\n"), text.count("\n"))
+        self.assertNotIn("BENCH", left)
+        self.assertIn("struct Sum", left)
+        self.assertEqual(kernels.without_faults(text, {1, 7, 99}, "add"), text)
+        self.assertNotIn("add", kernels.without_faults(text, {7}, "ad"))
+
     def test_ranks(self):
         self.assertEqual(validate_bounds.ranks([3, 1, 3]), [2.5, 1, 2.5])
         self.assertAlmostEqual(validate_bounds.spearman([1, 2, 3], [10, 20, 15]), 0.5)
@@ -496,6 +508,21 @@ class Kernels(unittest.TestCase):
         (self.folder / "host.cu").write_text('#include "library.h"\n__global__ void ends() {}\nint main()\n{\n'
                                              "    library_call();\n    return 0;\n}\n")
         self.assertEqual(self.teller.tell(row("ends", "", "1", "32", file="host.cu")).reason, "")
+
+    def test_a_kernel_beside_what_does_not_compile(self):
+        (self.folder / "beside.cu").write_text(
+            "#include <library/bench.cuh>\nusing namespace library;\nstruct Held { library::state state; };\n"
+            "__global__ void other(Held held) { held.state.run(); }\n"
+            "__global__ void faulty() { nonsense }\n"
+            "template <typename T> __global__ void ends(T *out) { *out = 1; }\n"
+            "BENCH(other)\n    .name(\"other\");\n")
+        self.tell("ends<uint32_t>", "", "1", "32", file="beside.cu")
+        for name, said in (("faulty", "nonsense"), ("nothing", "no kernel nothing")):
+            self.assertIn(said, self.teller.tell(row(name, "", "1", "32", file="beside.cu")).reason)
+
+    def test_a_header_that_leaves_headers_to_others(self):
+        (self.folder / "part.cuh").write_text("__global__ void part(uint8_t *out) { out[0] = 1; }\n")
+        self.tell("part", "", "1", "32", file="part.cuh")
 
     def test_the_table(self):
         table = pathlib.Path(SCRATCH.name) / "table.csv"
