@@ -55,6 +55,15 @@ def without_comments(text):
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 
+def without_macros(parameters, text):
+    """A list of parameters; those that are macros of the text are replaced by what they stand for."""
+    def meaning(found):
+        made = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{found[1]}[ \t]+((?:[^\n\\]|\\\n)+)", text, re.MULTILINE)
+        return made[1].replace("\\\n", " ") if made else found[0]
+
+    return re.sub(r"(?<![^,])\s*([A-Za-z_]\w*)\s*(?![^,])", meaning, parameters)
+
+
 def parameter_names(text, base):
     """Names of the parameters of the kernel `base`, as its definition in the source has them."""
     text = without_comments(text)
@@ -64,7 +73,7 @@ def parameter_names(text, base):
             depth += {"(": 1, ")": -1}.get(text[at], 0)
             at += 1
         names, depth, part = [], 0, ""
-        for letter in text[found.end():at - 1] + ",":
+        for letter in without_macros(text[found.end():at - 1], text) + ",":
             depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
             if letter == "," and depth == 0:
                 word = re.search(r"(\w+)\s*(\[[^\]]*\])*\s*(=.*)?$", part.strip())

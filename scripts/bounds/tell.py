@@ -158,7 +158,8 @@ class Teller:
         architecture, stand_in = kernels.code_architecture(capability)
         kernel = self.kernel_of(row, tree, architecture)
         text = kernels.text_of(tree / row.file)
-        names = arguments.parameter_names(text, kernel.base)
+        headers = kernels.device_text(tree / row.file, kernels.include_folders(tree, tree / row.file), set())
+        names = arguments.parameter_names(text + headers, kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]
         shared = kernel.shared + row.shared

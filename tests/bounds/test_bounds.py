@@ -73,6 +73,8 @@ class Reading(unittest.TestCase):
     def test_arguments_by_name(self):
         text = "template <int T> __global__ void product(int M, int N, int K, float alpha /* a, b */, const float *A)"
         self.assertEqual(arguments.parameter_names(text + "{", "product"), ["M", "N", "K", "alpha", "A"])
+        text = "#define SIZES int M, int N, \\\n    int K\n__global__ void product(SIZES, float *A, int)"
+        self.assertEqual(arguments.parameter_names(text + "{", "product"), ["M", "N", "K", "A", "int"])
         kernel = kernels.Kernel(None, "p", "void product<8>(int, int, int, float, float const*)",
                                 [(0, 4), (4, 4), (8, 4), (12, 4), (16, 8)], 0x160, 1, 0)
         said = arguments.values(kernel, ["M", "N", "K", "alpha", "A"], {"m": 2, "n": 3, "k": 5},
@@ -519,6 +521,13 @@ class Kernels(unittest.TestCase):
         self.tell("ends<uint32_t>", "", "1", "32", file="beside.cu")
         for name, said in (("faulty", "nonsense"), ("nothing", "no kernel nothing")):
             self.assertIn(said, self.teller.tell(row(name, "", "1", "32", file="beside.cu")).reason)
+
+    def test_names_of_a_kernel_in_a_header(self):
+        """The file that is named launches it: the names of its sizes stand elsewhere."""
+        (self.folder / "fill.cuh").write_text("__global__ void fill(float *out, int height, int width)\n"
+                                              "{ if (threadIdx.x < width * height) out[threadIdx.x] = 1; }\n")
+        (self.folder / "bench.cu").write_text('#include "fill.cuh"\nint main() { fill<<<1, 32>>>(0, 1, 2); }\n')
+        self.tell("fill", "width=16 height=2", "1", "32", file="bench.cu")
 
     def test_a_header_that_leaves_headers_to_others(self):
         (self.folder / "part.cuh").write_text("__global__ void part(uint8_t *out) { out[0] = 1; }\n")
