@@ -111,3 +111,14 @@ __global__ void by_jump(float *out)
     }
     out[threadIdx.x] = sum;
 }
+
+// A row of floats for each block: read whole, then written whole.
+__global__ void read_then_write(const float *in, float *out, int cols)
+{
+    size_t row = (size_t)blockIdx.x * cols;
+    float sum = 0;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        sum += in[row + i];
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        out[row + i] = sum;
+}

@@ -466,6 +466,13 @@ class Kernels(unittest.TestCase):
         self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
         self.assertEqual(told.binding, "DRAM")
 
+    def test_writes_that_come_late(self):
+        """After so many reads that the wave which tells what misses ends before them."""
+        rows_, cols = 864, 1 << 16
+        told = self.tell("read_then_write", f"rows={rows_} cols={cols}", str(rows_), "256")
+        reached = 2 * 4 * rows_ * cols / (told.milliseconds / 1e3) / 1555e9
+        self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.08)
+
     def test_pages_of_the_memory(self):
         """A line of 128 bytes in a page of 1,024 costs 64 more, but for the eighth that a whole page pays."""
         n = 1 << 24

@@ -149,9 +149,10 @@ static bool tell(struct program *program)
     double waves = fmax(1, (double)grid / ((double)resident * program->chip.multiprocessors));
     bool warm = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
     bool ended = traffic.executed < most_wave; // else pages are still being filled
+    // What the wave did not come to, as the writes behind a long loop that reads, is taken to miss.
     const struct misses misses = {
-        .read = traffic.l2_reads > 0 && !warm ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 0,
-        .write = traffic.l2_writes > 0 && !warm ? traffic.dram_writes / traffic.l2_writes : 0,
+        .read = warm ? 0 : traffic.l2_reads > 0 ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 1,
+        .write = warm ? 0 : traffic.l2_writes > 0 ? traffic.dram_writes / traffic.l2_writes : 1,
         .read_cost = ended ? page_cost(&program->chip, &traffic.reads) : 1,
         .write_cost = ended ? page_cost(&program->chip, &traffic.writes) : 1,
     };
