@@ -177,16 +177,15 @@ class Compiler:
 def compile_file(folders, source, architecture, instance, scratch):
     """The cubin of a file, or Unclear with the compiler's first error. Where the file does not compile, it is tried
     behind the standard headers, and then the device part alone is. Folders: where headers are looked for."""
-    compiler, device, error = Compiler(folders, architecture, scratch), scratch / "device.cuh", ""
+    compiler, device, errors = Compiler(folders, architecture, scratch), scratch / "device.cuh", []
     if compiler.cubin.exists():
         return compiler.cubin
     device.write_text(device_text(source, folders, set()), encoding="utf-8")
     for body, before in ((source, ""), (source, STANDARD), (device, STANDARD)):
-        said = compiler.errors(probe(body, instance, before))
-        if said is None:
+        errors.append(compiler.errors(probe(body, instance, before)))
+        if errors[-1] is None:
             return compiler.cubin
-        error = error or first_error(said)
-    raise Unclear(f"does not compile: {error}")
+    raise Unclear(f"does not compile: {first_error(errors[1])}")
 
 
 def compile_kernel(folders, source, architecture, instance, scratch, kernel):

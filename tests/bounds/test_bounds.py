@@ -539,6 +539,9 @@ class Kernels(unittest.TestCase):
     def test_a_header_that_leaves_headers_to_others(self):
         (self.folder / "part.cuh").write_text("__global__ void part(uint8_t *out) { out[0] = 1; }\n")
         self.tell("part", "", "1", "32", file="part.cuh")
+        (self.folder / "less.cuh").write_text("template <int n> __global__ void less(uint8_t *out)\n"
+                                              "{ out[n] = WIDE; }\n")
+        self.assertIn("WIDE", self.teller.tell(row("less<4>", "", "1", "32", file="less.cuh")).reason)
 
     def test_the_table(self):
         table = pathlib.Path(SCRATCH.name) / "table.csv"
