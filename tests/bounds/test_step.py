@@ -188,19 +188,19 @@ class Recorded(unittest.TestCase):
             self.assertEqual(any("hopper_tile" in one.kernel for one in found), wanted, (precision, capability))
 
     def test_boxes(self):
-        """A convolution of 128 images of 32 x 32 x 64: of each, 2 x 4 patches of 18 x 10 pixels, as far as they lie in
-        it, and of filters 9 boxes of 64 for each patch; TMA takes 4 cycles for each."""
+        """A convolution of 128 images of 16 x 16 x 128: of each, 2 patches of 18 x 10 pixels, as far as they lie in it,
+        and of filters 9 boxes of 128 for each patch, all in two halves of the channels. TMA takes a cycle for each row
+        and dimension: 4 of pixels, 2 of filters; a multiprocessor has 2 blocks."""
         if lacking := missing("nvcc", "cuobjdump", "cc"):
             self.skipTest(lacking)
         found = next(one for one in launches.of_update(GRADUS, "resnet18-cifar", 128, 132, 90, "bf16")
-                     if "image_patches<bf16>, filter_boxes<bf16>" in one.kernel)
-        self.assertEqual(found.grid, (128 * 2 * 4, 1, 1))
+                     if one.base == "gemm_boxes" and "image_patches<bf16>, filter_boxes<bf16>" in one.kernel)
+        self.assertEqual(found.grid, (128 * 2, 1, 1))
         with tempfile.TemporaryDirectory() as folder:
             stores = [store.Store(folder, name) for name in ("compiled", "told")]
             teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
             answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
-        pixels = (17 + 17) * (9 + 10 + 10 + 9) / (2 * 4)
-        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (8 * 4 * (pixels + 9 * 64)), 1, delta=0.02)
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (2 * 2 * (4 * 16 * 9 + 2 * 9 * 128)), 1, delta=0.02)
 
     def test_what_is_told(self):
         if lacking := missing("nvcc", "cuobjdump", "cc"):
