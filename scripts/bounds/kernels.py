@@ -52,6 +52,12 @@ def include_folders(tree, source):
         folder = folder.parent
 
 
+def including(tree, header):
+    """The repository's CUDA files that include a file by its name."""
+    wanted = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*"(?:[^"\n]*/)?{re.escape(header.name)}"', re.MULTILINE)
+    return [file for file in sorted(tree.rglob("*.cu*")) if file.is_file() and wanted.search(text_of(file))]
+
+
 def text_of(source):
     return source.read_text(encoding="utf-8", errors="replace")
 

@@ -122,21 +122,31 @@ class Teller:
             raise self.compiled[key]
         return self.compiled[key]
 
+    def kernels_beside(self, units, architecture, instance, base):
+        """The kernel `base` and what compiles beside it, of the first of some (folders, file) that has it."""
+        reasons = []
+        for folders, source in units:
+            try:
+                return self.kernels_of(folders, source, architecture, instance, base)
+            except rows.Unclear as unclear:
+                reasons.append(unclear)
+        raise reasons[0]
+
     def kernel_of(self, row, tree, architecture):
-        """The row's kernel: among what the file itself instantiates, else by instantiating the template."""
+        """The row's kernel: among what the file itself instantiates, else by instantiating the template; of a file that
+        does not compile, by leaving out what is wrong with it, else through a file that includes it."""
         source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
         base, given = choose.named(row.kernel)
-        instance = f"{base}<{', '.join(given)}>" if given else None
+        instance, found = f"{base}<{', '.join(given)}>" if given else None, []
         try:
             found = self.kernels_of(folders, source, architecture, None)
-        except rows.Unclear:
-            return choose.choose(self.kernels_of(folders, source, architecture, instance, base), row)
-        if instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
-            try:
+            if instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
                 found = self.kernels_of(folders, source, architecture, instance)
-            except rows.Unclear:
-                if not found:
-                    raise
+        except rows.Unclear:
+            if not found:
+                around = [(kernels.include_folders(tree, file), file)
+                          for file in kernels.including(tree, tree / row.file)]
+                found = self.kernels_beside([(folders, source), *around], architecture, instance, base)
         return choose.choose(found, row)
 
     def tell(self, row):

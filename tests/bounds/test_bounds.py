@@ -529,6 +529,13 @@ class Kernels(unittest.TestCase):
         for name, said in (("faulty", "nonsense"), ("nothing", "no kernel nothing")):
             self.assertIn(said, self.teller.tell(row(name, "", "1", "32", file="beside.cu")).reason)
 
+    def test_a_header_that_wants_what_comes_before_it(self):
+        """Types and sizes of the file that includes it."""
+        (self.folder / "late.cuh").write_text("template <int n> __global__ void late(word *out) { out[n] = WIDE; }\n")
+        (self.folder / "early.cu").write_text("typedef float word;\nconst int WIDE = 4;\n#include \"late.cuh\"\n"
+                                              "int main() { nonsense(); }\n")
+        self.tell("late<4>", "", "1", "32", file="late.cuh")
+
     def test_names_of_a_kernel_in_a_header(self):
         """The file that is named launches it: the names of its sizes stand elsewhere."""
         (self.folder / "fill.cuh").write_text("__global__ void fill(float *out, int height, int width)\n"
