@@ -150,9 +150,12 @@ static bool tell(struct program *program)
     bool warm = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
     bool ended = traffic.executed < most_wave; // else pages are still being filled
     // What the wave did not come to, as the writes behind a long loop that reads, is taken to miss.
+    double reads = traffic.l2_reads > 0 ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 1;
+    double writes = traffic.l2_writes > 0 ? traffic.dram_writes / traffic.l2_writes : 1;
     const struct misses misses = {
-        .read = warm ? 0 : traffic.l2_reads > 0 ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 1,
-        .write = warm ? 0 : traffic.l2_writes > 0 ? traffic.dram_writes / traffic.l2_writes : 1,
+        .read = warm ? 0 : reads,
+        .write = warm ? 0 : writes,
+        .mixed = !warm && traffic.dram_writes > 0,
         .read_cost = ended ? page_cost(&program->chip, &traffic.reads) : 1,
         .write_cost = ended ? page_cost(&program->chip, &traffic.writes) : 1,
     };

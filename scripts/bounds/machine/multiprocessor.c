@@ -652,7 +652,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
 {
     const struct chip *chip = &program->chip;
     memset(result, 0, sizeof *result);
-    double share = chip->dram * (misses->write > 0 ? chip->dram_mixed : chip->dram_read);
+    double share = chip->dram * (misses->mixed ? chip->dram_mixed : chip->dram_read);
     struct machine machine = {
         .program = program,
         .slots = resident < blocks ? resident : (int)blocks,

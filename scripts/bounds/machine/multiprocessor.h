@@ -28,6 +28,7 @@ struct simulated {
 struct misses {
     double read, write;           // share of the sectors read; sectors of memory moved for each one written
     double read_cost, write_cost; // of a byte, 1 where pages of the memory are taken whole
+    bool mixed;                   // writes come between reads
 };
 
 // Runs `blocks` blocks, `resident` at a time, until all end or `most` instructions are issued.
