@@ -78,9 +78,10 @@ class Options(Case):
                      names=["layer4.0.bn1", "one value per channel"])
 
     def test_batch_larger_than_the_set(self):
-        self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--batch", 2001, names=["--batch 2001", "2000"])
+        self.refused(USAGE, "train", "cifar10-cnn", "--procedural", "--batch", 2001,
+                     names=["a batch of 2001", "--batch 2000"])
         self.refused(USAGE, "sweep", "cifar10-cnn", "--procedural", "--batch", "8,2001", "--out", "o",
-                     names=["--batch 2001", "2000"])
+                     names=["a batch of 2001", "--batch 2000"])
 
     def test_instruction_set(self):
         self.refused(USAGE, "train", *QUICK, names=["GRADUS_CPU"], GRADUS_CPU="mmx")

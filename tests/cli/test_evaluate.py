@@ -93,6 +93,20 @@ class Evaluate(Case):
             self.assertIn(words, text)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
+    def test_names_of_classes_stand_in_columns(self):
+        """Letters of two bytes, a Mac's marks upon letters, letters of two columns, and what a terminal acts upon."""
+        names = ("Größe", "u\u0308ber", "猫", "an\x1b[31mb", "ä" * 30)
+        for i, name in enumerate(names):
+            self.fill("named", name, 6, i)
+        self.gradus("train", "--data", "named", "--resize", "8", "--updates", "1", "--save-weights", "n")
+        text = self.gradus("evaluate", "n", "--data", "named", "--wrong", "0").out
+        self.assertNotIn("\x1b", text)
+        table, matrix = text.split("class ")[1], text.split("What it is")[1]
+        for name, columns in ((names[0], 5), (names[1], 4), (names[2], 2), ("an?[31mb", 8), ("ä" * 19, 19)):
+            self.assertIn(f"\n{name}{' ' * (20 - columns)}          1 ", table)
+        self.assertEqual(matrix.splitlines()[1], " " * 22 + "Größe an?[31   u\u0308ber ääääää     猫")
+        self.assertIn("\nclass 猫" + " " * 19 + "6 images\n", self.gradus("data", "check", "named").out)
+
     def test_many_classes(self):
         for i in range(12):
             self.fill("many", f"class number {i} with a long name", 4, i)

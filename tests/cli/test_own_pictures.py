@@ -50,6 +50,12 @@ class OwnPictures(Case):
                    .out.splitlines()]
         self.assertEqual([answer["classes"][0]["class"], len(answer["classes"])], ["blue", 3])
 
+    def test_fewer_pictures_than_a_batch(self):
+        self.flowers(6, 6)
+        words = ("train", "--data", "flowers", "--resize", "8", "--updates", "1")
+        self.refused(USAGE, *words, names=["a batch of 16", "only 8 samples", "--batch 8 or less"])
+        self.gradus(*words, "--batch", "8")
+
     def test_the_split_is_drawn_by_its_seed_alone(self):
         self.flowers(10, 10, 10)
         words = ("train", "--data", "flowers", *QUICK, "--json")

@@ -90,10 +90,11 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
 
 static void print_class(const char *name, int64_t images)
 {
+    const int columns = text_columns(name);
     char number[32];
     printf("class ");
     print_plain(stdout, name);
-    printf("%*s %s images\n", (int)strlen(name) < 20 ? 20 - (int)strlen(name) : 0, "", thousands_text(images, number));
+    printf("%*s %s images\n", columns < 20 ? 20 - columns : 0, "", thousands_text(images, number));
 }
 
 static void print_text(const gr_dataset *set, const data_settings *s, const listener *l, bool packed, double seconds)

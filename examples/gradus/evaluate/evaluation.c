@@ -13,15 +13,10 @@ enum { NAME = 20, CELL = 7, MATRIX_CLASSES = (TERMINAL_WIDTH - NAME) / CELL, CON
 
 /* --- for people --------------------------------------------------------------------------------------------------- */
 
-/* A class's name in so many columns, cut where it is longer. */
 static void print_class(const evaluation *e, int class, int width, bool right)
 {
-    char number[32], text[NAME + 1];
-    snprintf(text, sizeof text, "%.*s", width - 1, weights_file_class(e->notes, class, number));
-    for (char *c = text; *c; c++) /* a name that a terminal would act upon, or whose letters are cut */
-        if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-            *c = '?';
-    printf(right ? "%*s" : "%-*s", width, text);
+    char number[32];
+    print_in_columns(stdout, weights_file_class(e->notes, class, number), width, right);
 }
 
 /* "92.3 %", or "-" where there is nothing to divide by. */

@@ -159,6 +159,7 @@ int source_check_batch(const source *data, int64_t batch, gr_last_batch last, co
     int64_t n = gr_dataset_size(data->split.train);
     if (batch <= n || last == GR_PAD)
         return 0;
-    return complain(GR_USAGE, command, "--batch %lld: the training set has only %lld samples", (long long)batch,
-                    (long long)n);
+    return complain(GR_USAGE, command,
+                    "a batch of %lld: the training set has only %lld sample%s; ask for --batch %lld or less",
+                    (long long)batch, (long long)n, n == 1 ? "" : "s", (long long)n);
 }

@@ -1,7 +1,6 @@
 /* text.c - see text.h. */
 #include "terminal/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 const char *bytes_text(double bytes, char text[32])
@@ -101,4 +100,67 @@ void print_plain(FILE *f, const char *text)
         for (; bytes > 0; bytes--)
             fprintf(f, "\\x%02x", *p++);
     }
+}
+
+/* A character of UTF-8; one that is none, or that a terminal acts upon, is not shown and takes a column. */
+typedef struct {
+    int bytes, columns;
+    bool shown;
+} character;
+
+/* Columns of a letter by its number: roughly those of wcwidth(), which would need a locale. */
+static int letter_columns(uint32_t code)
+{
+    if (code >= 0x300 && code < 0x370)
+        return 0;
+    const bool wide = (code >= 0x1100 && code < 0x1160) || (code >= 0x2e80 && code < 0xa4d0) ||
+                      (code >= 0xac00 && code < 0xd7a4) || (code >= 0xf900 && code < 0xfb00) ||
+                      (code >= 0xff00 && code < 0xff61) || (code >= 0x1f300 && code < 0x1fb00) ||
+                      (code >= 0x20000 && code < 0x40000);
+    return wide ? 2 : 1;
+}
+
+static character character_at(const unsigned char *p)
+{
+    const int bytes = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+    uint32_t code = bytes == 1 ? *p : *p & (0x7fu >> bytes);
+    if (bytes == 0)
+        return (character){1, 1, false};
+    for (int i = 1; i < bytes; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return (character){1, 1, false};
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    if (control_bytes(p) > 0)
+        return (character){bytes, 1, false};
+    return (character){bytes, letter_columns(code), true};
+}
+
+int text_columns(const char *text)
+{
+    int columns = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const character c = character_at(p);
+        columns += c.columns;
+        p += c.bytes;
+    }
+    return columns;
+}
+
+void print_in_columns(FILE *f, const char *text, int columns, bool right)
+{
+    const unsigned char *const begin = (const unsigned char *)text, *end = begin;
+    int used = 0;
+    for (character c; *end && (c = character_at(end), used + c.columns < columns); end += c.bytes)
+        used += c.columns;
+    fprintf(f, "%*s", right ? columns - used : 0, "");
+    for (const unsigned char *p = begin; p < end;) {
+        const character c = character_at(p);
+        if (c.shown)
+            fwrite(p, 1, (size_t)c.bytes, f);
+        else
+            fputc('?', f);
+        p += c.bytes;
+    }
+    fprintf(f, "%*s", right ? 0 : columns - used, "");
 }

@@ -2,6 +2,7 @@
 #ifndef GRADUS_TEXT_H
 #define GRADUS_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,6 +24,15 @@ void print_defined(FILE *f, const char *name, const char *value, const char *mea
  * is written out as \x1b.
  */
 void print_plain(FILE *f, const char *text);
+
+/* Columns that such a text takes: Mac's marks upon letters none, letters of East Asia two. */
+int text_columns(const char *text);
+
+/*
+ * Prints such a text in so many columns, at their left or right end: cut where it would fill them, and with a "?" for
+ * each character that a terminal would act upon and each byte that is no UTF-8.
+ */
+void print_in_columns(FILE *f, const char *text, int columns, bool right);
 
 /*
  * Prints a command with its words, such as "sweep R --out O", behind indent blanks and "gradus "; where it is too long
