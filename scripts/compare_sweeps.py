@@ -15,7 +15,6 @@ sizes; the interval is that of the seeds' means.
 
 import argparse
 import itertools
-import json
 import math
 import pathlib
 import statistics
@@ -36,7 +35,7 @@ class Line:
         if not self.label or not folders:
             sys.exit(f"compare_sweeps.py: '{text}' is not LABEL=FOLDER[,FOLDER...]")
         for folder in map(pathlib.Path, folders.split(",")):
-            self.sweep = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+            self.sweep = one.read_sweep(folder)
             self.cells += one.read_csv(folder / "results.csv")
             for line in one.read_csv(folder / "summary.csv"):
                 if self.lines.setdefault(int(line["batch"]), line) is not line:
@@ -146,13 +145,12 @@ def draw(lines, batches):
     cells, marks = [c for line in lines for c in line.cells], [r for line in lines for r in line.marks]
     sweep = lines[0].sweep
     one.set_axes(ax, every, [])
-    level = one.chance(sweep)
-    ends = one.draw_chance(ax, level)
+    ends = one.draw_constant(ax, sweep)
     for i, line in enumerate(lines):
         last = one.draw_line(ax, line.lines.values(), line.cells, line.colour, one.spread(i, len(lines)))
         ends += [(last, line.label, line.colour)] if last is not None else []
         draw_marks(ax, line)
-    cut = one.set_height(ax, level, every, cells, marks)
+    cut = one.set_height(ax, sweep["constant"][0], every, cells, marks)
     one.draw_set_error(ax, every, sweep["test_samples"])
     one.label_ends(ax, ends)
     write_updates(ax, lines, batches)

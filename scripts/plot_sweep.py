@@ -44,7 +44,7 @@ from matplotlib import ticker
 
 INK, FAINT = "#222222", "#8a8a8a"
 HALO = dict(boxstyle="square,pad=0.1", facecolor="white", edgecolor="none", alpha=0.85)
-TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")  # the others have ten
+TWO_CLASSES = ("cats-vs-dogs", "keras-mlp")
 # Centre of a name from its mark, in points: the first where nothing is hit.
 PLACES = [(x, y) for x in (46, -46, 0, 66, -66) for y in (0, 22, -22, 36, -36) if (x, y) != (0, 0)]
 MARK = 6  # half a mark's width and the air about it, in pixels: a box so close to its centre covers it
@@ -83,8 +83,19 @@ def look(sweep, optimizer):
     return known.get("label", optimizer), known.get("colour", INK)
 
 
-def chance(sweep):
-    return 50 if sweep["data"] == "procedural" or sweep["recipe"] in TWO_CLASSES else 10
+def read_sweep(folder):
+    """What sweep.json says, with "constant": the accuracy in per cent of who always gives the same answer, and its
+    name. Rows tell how many test samples each class has; where none does, the recipe has two equal classes or ten."""
+    sweep = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+    rows = folder / "results.jsonl"
+    for line in rows.read_text(encoding="utf-8").splitlines() if rows.exists() else []:
+        classes = [sum(answers) for answers in json.loads(line).get("test_confusion") or []]
+        if sum(classes):
+            equal = min(classes) == max(classes)
+            sweep["constant"] = 100 * max(classes) / sum(classes), "chance" if equal else "most frequent"
+            return sweep
+    sweep["constant"] = 50 if sweep["data"] == "procedural" or sweep["recipe"] in TWO_CLASSES else 10, "chance"
+    return sweep
 
 
 def spread(i, n):
@@ -190,9 +201,10 @@ def draw_keras(ax, sweep, keras):
                 color=look(sweep, r["series"])[1], linestyle="none", zorder=4)
 
 
-def draw_chance(ax, level):
+def draw_constant(ax, sweep):
+    level, name = sweep["constant"]
     ax.axhline(level, color=FAINT, linewidth=1, linestyle=(0, (5, 4)), zorder=1)
-    return [(level, "chance", FAINT)]
+    return [(level, name, FAINT)]
 
 
 def set_height(ax, level, lines, cells, published):
@@ -243,7 +255,8 @@ def set_axes(ax, lines, published):
 
 def describe(sweep, lines):
     data = "built-in procedural pictures, NOT the real data" if sweep["data"] == "procedural" else sweep["data"]
-    length = f"{sweep['updates']} updates" if sweep["updates"] else f"{sweep['epochs']} epochs"
+    n, unit = (sweep["updates"], "update") if sweep["updates"] else (sweep["epochs"], "epoch")
+    length = f"{n} {unit}{'s' * (n != 1)}"
     runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
     seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
     if runs[-1] == 1:
@@ -280,10 +293,10 @@ def draw(sweep, lines, cells, published, keras):
     set_style()
     figure, ax = plt.subplots(figsize=(8.4, 5.2))
     set_axes(ax, lines, published)
-    ends = draw_ours(ax, sweep, lines, cells) + draw_chance(ax, chance(sweep))
+    ends = draw_ours(ax, sweep, lines, cells) + draw_constant(ax, sweep)
     draw_published(ax, sweep, published)
     draw_keras(ax, sweep, keras)
-    cut = set_height(ax, chance(sweep), lines, cells, published + keras)
+    cut = set_height(ax, sweep["constant"][0], lines, cells, published + keras)
     draw_set_error(ax, lines, sweep["test_samples"])
     label_ends(ax, ends)
     figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
@@ -342,7 +355,7 @@ def main():
     parser.add_argument("--pdf", action="store_true", help="write accuracy.pdf too, with its fonts in it")
     arguments = parser.parse_args()
     try:
-        sweep = json.loads((arguments.folder / "sweep.json").read_text(encoding="utf-8"))
+        sweep = read_sweep(arguments.folder)
         lines = read_csv(arguments.folder / "summary.csv")
         cells = read_csv(arguments.folder / "results.csv")
         published, keras = read_published(arguments.published, sweep, {r["batch"] for r in lines})

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -113,7 +114,7 @@ class Plot(Case):
 import pathlib, sys
 import plot_sweep as plot
 folder = pathlib.Path(sys.argv[1])
-sweep = plot.json.loads((folder / "sweep.json").read_text())
+sweep = plot.read_sweep(folder)
 published, keras = plot.read_published(sys.argv[2], sweep, ["16", "32", "64"])
 lines, cells = plot.read_csv(folder / "summary.csv"), plot.read_csv(folder / "results.csv")
 figure = plot.draw(sweep, lines, cells, published, keras)
@@ -175,6 +176,26 @@ print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "secon
             with self.subTest(recipe):
                 process = self.draw("CIFAR-10", recipe)
                 self.assertEqual(process.returncode, 0, process.stderr)
+
+    def height_of_the_dashed_line(self, svg):
+        """In the units of the axis, by its first two lines."""
+        across = [float(y) for y in re.findall(r'd="M [0-9.]+ ([0-9.]+) \nL [0-9.]+ \1 \n" clip-path[^>]*#e4e4e4', svg)]
+        units = [int(n) for n in re.findall(r"text-anchor: end[^>]*>(\d+)</text>", svg)]
+        dashed, = re.findall(r'd="M [0-9.]+ ([0-9.]+) \nL [0-9.]+ \1 \n" clip-path[^>]*dasharray: 5,4', svg)
+        return units[0] + (float(dashed) - across[0]) / (across[1] - across[0]) * (units[1] - units[0])
+
+    def test_the_level_of_one_answer_is_that_of_the_test_samples(self):
+        """Pictures of one's own have any number of classes, and not equally many of each."""
+        for row, level, name in (([[8, 2], [5, 5]], 50, "chance"), ([[6, 0], [0, 3], [1, 2]], 50, "most frequent"),
+                                 ([[4, 2, 0], [1, 5, 0], [6, 0, 0]], 33.33, "chance")):
+            lines = [json.dumps({"test_confusion": confusion}) for confusion in (None, row)]
+            (self.folder / "results.jsonl").write_text("\n".join(lines) + "\n")
+            with self.subTest(row):
+                self.assertEqual(self.draw("photos", "own-pictures", epochs=1).returncode, 0)
+                svg = (self.folder / "accuracy.svg").read_text()
+                self.assertIn(f"{name}</text>", svg)
+                self.assertIn("photos, 1 epoch, ", svg)
+                self.assertAlmostEqual(self.height_of_the_dashed_line(svg), level, delta=0.05)
 
     def test_procedural_pictures_are_not_set_beside_published_values(self):
         self.assertEqual(self.draw("procedural").returncode, 0)
