@@ -241,7 +241,7 @@ static void files(void **state)
     assert_int_equal(read_and_decode(path, &picture, reason), GR__UNDECODABLE);
     assert_non_null(strstr(reason, "No such file"));
     assert_int_equal(read_and_decode(folder, &picture, reason), GR__UNDECODABLE);
-    assert_string_equal(reason, "not a regular file");
+    assert_string_equal(reason, "a folder, not a picture");
     snprintf(path, sizeof path, "%s/pipe.jpg", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(read_and_decode(path, &picture, reason), GR__UNDECODABLE);

@@ -252,7 +252,7 @@ gr_decoded gr__read_file(const char *path, uint8_t **bytes, size_t *size, char r
     if (fstat(file, &status) != 0)
         result = no_bytes(errno, reason);
     else if (!S_ISREG(status.st_mode))
-        result = undecodable(reason, "not a regular file");
+        result = undecodable(reason, S_ISDIR(status.st_mode) ? "a folder, not a picture" : "not a regular file");
     else if (status.st_size > GR__MAX_FILE)
         result = undecodable(reason, "larger than 64 MiB");
     else
