@@ -90,8 +90,8 @@ void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
         gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u) at %s:%d", c->grid.x, c->grid.y, c->grid.z,
                         c->block.x, c->block.y, c->block.z, gr__simt_short(c->file), c->line);
     else if (!shared_memory_fits(m, c))
-        gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, without a GR_ALLOW_SHARED for them",
-                        c->dynamic_shared, gr__simt_short(c->file), c->line);
+        gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, more than were allowed", c->dynamic_shared,
+                        gr__simt_short(c->file), c->line);
     else
         run_grid(m, c);
     m->launch = NULL;

@@ -54,6 +54,12 @@ class Right(Case):
             done = self.run_in("./language", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="3")
             self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), order)
 
+    def test_the_hosts_library(self):
+        """What it asks of the compiler collides with none of CUDA's words, and links where accesses are checked."""
+        for words in ([], ["--check"]):
+            done = self.cuda("host_library.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("407 2 3 thrown 25\n", ""))
+
     def test_time(self):
         """From the command to the output in at most 2 seconds of processor time."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -148,6 +154,37 @@ int main()
         done = self.run_in(SIMT, "thrust.cu", expect=1)
         self.assertIn("thrust.cu:2: error: thrust/sort.h is not here", done.stderr)
         self.assertIn("not Thrust", done.stderr)
+        for line, words in (("cudaTextureObject_t t;", "no textures"), ("texture<float, 1> t;", "no textures"),
+                            ("__device__ float f(float x) { return tex1Dfetch(t, 0); }", "no textures"),
+                            ("int f() { return cudaLaunchCooperativeKernel(0, 1, 1, 0); }", "no barrier of a"),
+                            ("CUdevice d;", "not the driver's"), ("int f() { return cuInit(0); }", "not the driver's"),
+                            ("__device__ int f(int x) { return __shfl_down(x, 1); }", "without a mask"),
+                            ('__device__ void f() { asm("mov.u32 %r0, %laneid;"); }', "no inline PTX"),
+                            ("__device__ int f(int x) { return __shfl_snc(x, 1); }", None)):
+            for locale in ("C", "C.UTF-8"):
+                with self.subTest(line=line, locale=locale):
+                    (self.folder / "names.cu").write_text(f"#include <cuda.h>\n{line}\nint main() {{}}\n")
+                    said = self.run_in(SIMT, "names.cu", expect=1, LC_ALL=locale).stderr
+                    self.assertIn("names.cu:2:", said)
+                    told = [text for text in said.splitlines() if text.startswith("gradus-simt: ")]
+                    self.assertEqual(len(told), 1 if words else 0, said)
+                    self.assertTrue(not words or words in told[0], said)
+
+    def test_the_host_touching_the_device_is_said_after_other_findings(self):
+        (self.folder / "twice.cu").write_text("""#include <cuda_runtime.h>
+__global__ void k(int *y) { y[threadIdx.x] = 1; }
+int main()
+{
+    int *y;
+    cudaMalloc(&y, 64);
+    k<<<1, 2048>>>(y);
+    volatile int first = *y;
+    return first;
+}
+""")
+        done = self.cuda("twice.cu", expect=7)
+        self.assertIn("the host touched the memory of the cudaMalloc at twice.cu:6", done.stderr)
+        self.assertIn("at twice.cu:8", done.stderr)
 
     def test_no_compiler(self):
         done = self.run_in(SIMT, "leak.cu", expect=5, GRADUS_CXX="no-such-compiler")
@@ -182,12 +219,13 @@ __global__ void child(int depth) { if (depth < 2) child<<<1, 2>>>(depth + 1); }
 int main()
 {
     child<<<1, 4>>>(0);
-    return cudaDeviceSynchronize();
+    printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 """)
         for words in ([], ["--check"]):
             done = self.cuda("nested.cu", *words, expect=7)
             self.assertIn("launch from a kernel: child of nested.cu:2", done.stderr)
+            self.assertEqual(done.stdout, "cudaErrorNotSupported\n")
 
     def test_makefile(self):
         """make NVCC=gradus-simt, with objects, a header, and nvcc's usual options."""

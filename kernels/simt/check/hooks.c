@@ -73,6 +73,19 @@ void __tsan_write_range(void *p, size_t bytes)
     hook(p, bytes, true, PC);
 }
 
+/* An object's pointer to the virtual functions of its class. */
+void __tsan_vptr_update(void **p, void *functions);
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_update(void **p, void *functions)
+{
+    (void)functions;
+    hook(p, sizeof *p, true, PC);
+}
+void __tsan_vptr_read(void **p)
+{
+    hook(p, sizeof *p, false, PC);
+}
+
 /* clang calls these for copies. */
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 void *__tsan_memmove(void *to, const void *from, size_t bytes);

@@ -88,7 +88,8 @@ static gr__words code_maker(const gr__compile_job *job, const char *from, const 
     static const char *const kept[] = {"-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas",
                                        "-Wno-attributes", NULL};
     static const char *const checks[] = {"-O1",     "-fsanitize=thread,alignment,bounds", "-fno-tree-sra",
-                                         "--param", "tsan-instrument-func-entry-exit=0",  NULL};
+                                         "--param", "tsan-instrument-func-entry-exit=0",  "-Wno-tsan",
+                                         NULL};
     gr__words w = {0};
     gr__words_add(&w, gr__gxx_name());
     for (int i = 0; always[i]; i++)

@@ -70,11 +70,53 @@ static void pass_on(const gr__home *h, const char *text, size_t length)
     }
 }
 
-/* What the linker says of that takes knowing how a program begins. */
+/* Whether g++ quotes a name that begins so ("tex2D*"), or that is so. It quotes as the locale has it. */
+static bool quotes(const char *said, const char *name)
+{
+    const size_t n = strcspn(name, "*");
+    for (const char *p = said; (p = strpbrk(p, "'\xe2")); p++) {
+        const char *const word = *p == '\'' ? p + 1 : strncmp(p, "\xe2\x80\x98", 3) ? NULL : p + 3;
+        if (word && !strncmp(word, name, n) && (name[n] || word[n] == '\'' || word[n] == '\xe2'))
+            return true;
+    }
+    return false;
+}
+
+/* Parts of CUDA that learners meet in books and that are not here, by the names that g++ has not heard of. */
+static void explain_names(const char *name, const char *said)
+{
+    static const struct {
+        const char *const names[16], *meaning;
+    } parts[] = {
+        {{"texture", "tex1D*", "tex2D*", "tex3D*", "texCube*", "surf1D*", "surf2D*", "surf3D*", "cudaTexture*",
+          "cudaSurface*", "cudaArray*", "cudaMallocArray", "cudaMalloc3DArray", "cudaChannelFormat*", "cudaResource*"},
+         "the emulator has no textures and surfaces"},
+        {{"cudaLaunchCooperativeKernel*"},
+         "the emulator has no barrier of a whole grid: it runs one block after the "
+         "other; begin another launch where all blocks must have come"},
+        {{"cuInit", "cuDevice*", "cuCtx*", "cuModule*", "cuLaunchKernel*", "cuMem*", "CUdevice*", "CUcontext*",
+          "CUmodule*", "CUfunction*", "CUresult*"},
+         "the emulator has CUDA's runtime (cudaMalloc, ...), not the driver's API (cuMemAlloc, ...)"},
+        {{"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__any", "__all"},
+         "CUDA has given up warp functions without a mask: __shfl_sync(0xffffffff, ...) and the like"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *const *one = parts[i].names; *one; one++)
+            if (quotes(said, *one)) {
+                fprintf(stderr, "%s: %s\n", name, parts[i].meaning);
+                break;
+            }
+}
+
+/* What is said of that takes knowing CUDA, or how a program begins. */
 static void explain(const char *name, const char *said)
 {
     if (strstr(said, "undefined reference to `main'"))
         fprintf(stderr, "%s: there is no function main, with which a program begins: int main() { ... }\n", name);
+    if (strstr(said, "Assembler messages:"))
+        fprintf(stderr, "%s: the emulator has no inline PTX; what asm() holds goes to this processor's assembler\n",
+                name);
+    explain_names(name, said);
 }
 
 int gr__gxx_run(const char *name, const gr__home *h, gr__words *command, char **out, size_t *length)
@@ -83,7 +125,9 @@ int gr__gxx_run(const char *name, const gr__home *h, gr__words *command, char **
     size_t said_length = 0;
     const int code = gr__process(command->word, out, length, &said, &said_length);
     if (said)
-        pass_on(h, said, said_length), explain(name, said);
+        pass_on(h, said, said_length);
+    if (said && code)
+        explain(name, said);
     free(said);
     gr__words_free(command);
     if (code == GR__NO_PROGRAM)

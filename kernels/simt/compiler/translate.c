@@ -37,6 +37,19 @@ static void brace(gr__edit *w, int i)
     }
 }
 
+/* A macro could not tell it from the word within __attribute__((__noinline__)), which the C++ library writes. */
+static bool is_noinline(const tokens *t, int i)
+{
+    return gr__token_is(t, i, "__noinline__") && !gr__token_is(t, i - 1, "(") && !gr__token_is(t, i - 1, ",");
+}
+
+static void replace(gr__edit *w, int i, const char *by)
+{
+    gr__edit_copy_until(w, w->t.token[i].begin);
+    gr__edit_text(w, by);
+    w->done = w->t.token[i].end;
+}
+
 static void rewrite(gr__edit *w)
 {
     for (int i = 0; i < w->t.count && !w->failed; i++) {
@@ -45,9 +58,9 @@ static void rewrite(gr__edit *w)
         } else if (gr__token_is(&w->t, i, "__shared__")) {
             i = gr__edit_shared(w, i);
         } else if (gr__token_is(&w->t, i, "__global__")) {
-            gr__edit_copy_until(w, w->t.token[i].begin);
-            gr__edit_text(w, "          ");
-            w->done = w->t.token[i].end;
+            replace(w, i, "          ");
+        } else if (is_noinline(&w->t, i)) {
+            replace(w, i, "__attribute__((noinline))");
         } else {
             brace(w, i);
         }

@@ -6,6 +6,7 @@
  *   __shared__ float tile[8][8];         a reference to the block's instance
  *   extern __shared__ float all[];       a pointer to the launch's dynamic shared memory
  *   __global__                           nothing
+ *   __noinline__                         __attribute__((noinline))
  */
 #ifndef GRADUS_SIMT_TRANSLATE_H
 #define GRADUS_SIMT_TRANSLATE_H

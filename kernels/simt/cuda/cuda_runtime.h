@@ -17,7 +17,6 @@
 #include "kernels/simt/cuda/cuda_runtime_api.h"
 #include "kernels/simt/language.h"
 
-#define __noinline__ __attribute__((noinline))
 #define __inline__ inline
 #define __managed__
 #define __builtin_align__(n) __attribute__((aligned(n)))

@@ -92,6 +92,19 @@ static const struct {
     {"warp divergence", "all lanes of the mask must come to the same call"},
 };
 
+static void tell_hint(const char *report)
+{
+    if (strstr(report, "no device memory")) {
+        fprintf(stderr,
+                "  hint: kernels want memory of cudaMalloc; what malloc and new give is the host's, and within a "
+                "kernel a --check does not know it\n");
+        return;
+    }
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strncmp(report, hints[i].begin, strlen(hints[i].begin)))
+            fprintf(stderr, "  hint: %s\n", hints[i].hint);
+}
+
 /* "A; B; C" on three lines, with a hint. */
 static void tell(const char *report)
 {
@@ -104,9 +117,7 @@ static void tell(const char *report)
         tell_part(part, length);
         part += length + (end ? 2 : 0);
     }
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (!strncmp(report, hints[i].begin, strlen(hints[i].begin)))
-            fprintf(stderr, "  hint: %s\n", hints[i].hint);
+    tell_hint(report);
 }
 
 void gr__cuda_find(const char *file, int line, const char *format, ...)
@@ -128,10 +139,10 @@ static cudaError_t error_of(const char *fault)
         const char *begin;
         cudaError_t error;
     } kinds[] = {
-        {"out of bounds", cudaErrorIllegalAddress},   {"address", cudaErrorIllegalAddress},
-        {"misaligned", cudaErrorMisalignedAddress},   {"assertion", cudaErrorAssert},
-        {"launch", cudaErrorInvalidConfiguration},    {"shared memory", cudaErrorInvalidValue},
-        {"out of memory", cudaErrorMemoryAllocation},
+        {"out of bounds", cudaErrorIllegalAddress}, {"address", cudaErrorIllegalAddress},
+        {"misaligned", cudaErrorMisalignedAddress}, {"assertion", cudaErrorAssert},
+        {"launch from", cudaErrorNotSupported},     {"launch", cudaErrorInvalidConfiguration},
+        {"shared memory", cudaErrorInvalidValue},   {"out of memory", cudaErrorMemoryAllocation},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(fault, kinds[i].begin, strlen(kinds[i].begin)))
@@ -175,12 +186,6 @@ static void segment_fault(int number, siginfo_t *info, void *context)
     const char *p = info->si_addr;
     gr__cuda_block *b = gr__cuda_find_block(p);
     signal(number, SIG_DFL);
-    if (findings && !gr__simt_in_kernel()) { /* it went on without looking at errors */
-        fflush(stdout);
-        fprintf(stderr, "gradus: after that the program touched %p and crashed\n", info->si_addr);
-        fflush(NULL);
-        _exit(GR__EXIT_FOUND);
-    }
     if (gr__simt_in_kernel()) {
         char name[256];
         gr__simt_name(p, name, sizeof name);
@@ -201,6 +206,12 @@ static void segment_fault(int number, siginfo_t *info, void *context)
                 "memory alone: cudaMemcpy brings it over\n",
                 b->name, p - b->p, b->freed_file ? ", which is freed" : "");
         gr__cuda_say_where(context);
+        fflush(NULL);
+        _exit(GR__EXIT_FOUND);
+    }
+    if (findings && !gr__simt_in_kernel()) { /* it went on without looking at errors */
+        fflush(stdout);
+        fprintf(stderr, "gradus: after that the program touched %p and crashed\n", info->si_addr);
         fflush(NULL);
         _exit(GR__EXIT_FOUND);
     }
