@@ -48,6 +48,8 @@ class Compare(Case):
         text = self.gradus("compare", "a", "b").out
         self.assertIn("sgd: b - a\n  +5.3 +- 2.9 over 3 seeds, at 2 batch sizes\n  a difference is shown", text)
         self.assertIn('they differ in augment: "none", "flip"', text)
+        self.sweep("c", {"sgd": MORE}, lr=0.5)
+        self.assertIn("they differ in lr: not set, 0.5", self.gradus("compare", "a", "c").out)
 
     def test_holm_over_all_comparisons(self):
         self.sweep("a", {"sgd": BASE, "adam": BASE})

@@ -158,7 +158,7 @@ class GoingOn(Case):
         rows = [{**row, "sweep": f"{zlib.crc32(text.encode()):08x}"} for row in self.read_rows("o")]
         self.write_rows("o", rows)
         self.assertIn("0 to run", self.gradus(*SMALL).err)
-        self.refused(2, *GRID[:3], "--out", "o", "--budget", "samples=8", names=["budget was not there"])
+        self.refused(2, *GRID[:3], "--out", "o", "--budget", "samples=8", names=["budget was not set"])
 
     def test_only_what_is_missing_runs(self):
         self.gradus(*SMALL)
@@ -392,8 +392,11 @@ class Shards(Case):
         self.refused(2, "sweep", "merge", "o", names=["--out"])
         self.refused(2, "sweep", "merge", "--out", "m", names=["which folders?"])
         self.refused(3, "sweep", "merge", "nowhere", "--out", "m", names=["nowhere/sweep.json"])
+        self.refused(2, "sweep", "merge", "o", "p", "--out", "m",
+                     names=["o and p are sweeps with different settings: lr in o is not set, in p 0.5"])
+        self.assertFalse((self.folder / "m").exists())
         self.gradus("sweep", "merge", "o", "--out", "m")
-        self.refused(2, "sweep", "merge", "p", "--out", "m", names=["lr was null, now it is 0.5"])
+        self.refused(2, "sweep", "merge", "p", "--out", "m", names=["lr was not set, now it is 0.5"])
         for word in ("0/3", "4/3", "3", "1/0", "a/b"):
             self.refused(2, *SMALL, "--shard", word, names=["--shard", "1/3"])
 
@@ -411,7 +414,7 @@ class Shards(Case):
         self.assertEqual(states, ["DONE", "FAILED", "OOM", "DIVERGED", *["QUEUED"] * 4])
         self.assertIn("8 cells, 5 to run", text)
         self.assertIn("1 cell, 0 to run", self.gradus(*SMALL, "--dry-run", "--shard", "1/4").out)
-        self.refused(2, *SMALL, "--lr", "7", "--dry-run", names=["lr was null, now it is 7"])
+        self.refused(2, *SMALL, "--lr", "7", "--dry-run", names=["lr was not set, now it is 7"])
 
     def refused_nothing(self, *words):
         def contents():

@@ -253,7 +253,7 @@ class Repeat(Case):
         self.assertEqual(self.gradus("evaluate", "w", "--procedural", "--json").row()["accuracy"], row["test_accuracy"])
         self.gradus("weights", "convert", "w", "v", "--to", "gradus")
         self.assertEqual((self.folder / "v").read_bytes(), (self.folder / "w").read_bytes())
-        self.refused(2, *words, "--ema", 1, names=["decay of 1"])
+        self.refused(2, *words, "--ema", 1, names=["--ema 1", "below 1"])
 
     def test_freezing_within_the_run(self):
         """Behind the first epoch the bias stays to the bit, and what is trained goes on; a run that stops there too."""

@@ -187,7 +187,8 @@ static void print_comparison(const comparisons *c, const comparison *one)
                one->corrected < 0.05 ? "a difference is shown" : "no difference is shown", one->corrected, c->n,
                c->n == 1 ? "" : "s");
     if (one->corrected >= 0.05)
-        print_line("to tell %g four times in five it takes about %d seeds", c->difference, seeds_needed(c, one));
+        print_line("to tell a difference of %g four times in five it takes about %d seeds", c->difference,
+                   seeds_needed(c, one));
 }
 
 static void print_differences(const json_t *differences)
@@ -201,7 +202,7 @@ static void print_differences(const json_t *differences)
         json_array_foreach(values, i, value)
         {
             char *text = json_text(value, JSON_ENCODE_ANY | ROW_FORMAT);
-            printf("%s %s", i ? "," : "", text ? text : "");
+            printf("%s %s", i ? "," : "", json_is_null(value) ? "not set" : text ? text : "");
             free(text);
         }
         putchar('\n');

@@ -121,7 +121,7 @@ static void say_constant(json_t *list, const runs *r)
     }
     if (constant)
         say(list,
-            "%d of %d runs gave every test sample the same answer. They are in the means, drawn as crossed squares and "
+            "%d of %d runs gave every test sample the same answer: part of the means, drawn as crossed squares and "
             "flagged in the table.",
             constant, done);
 }

@@ -35,7 +35,7 @@ function facts(group) {
 /* Settings in which the sweeps of a group differ. */
 function differences(group) {
   const keys = [...new Set(group.sweeps.flatMap((sweep) => Object.keys(sweep.protocol)))];
-  const value = (sweep, key) => JSON.stringify(sweep.protocol[key] ?? null);
+  const value = (sweep, key) => JSON.stringify(sweep.protocol[key] ?? undefined) ?? 'not set';
   const values = (key) => listed(group.sweeps.map((sweep) => `${sweep.label}: ${value(sweep, key)}`), ' (', ')');
   const differing = keys.filter((key) => new Set(group.sweeps.map((sweep) => value(sweep, key))).size > 1);
   return differing.length ?

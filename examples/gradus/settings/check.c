@@ -210,6 +210,13 @@ static int check_lookahead(const settings *s, const char *command)
                           s->lookahead);
 }
 
+static int check_averages(const settings *s, const char *command)
+{
+    return s->ema < 1 ? 0
+                      : complain(GR_USAGE, command,
+                                 "--ema %g: the share of what was averaged before, below 1, such as 0.99", s->ema);
+}
+
 static int check_test(const settings *s, const recipe *r, const char *command)
 {
     views read;
@@ -285,6 +292,8 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
         code = check_loss(s, command);
     if (code == 0)
         code = check_lookahead(s, command);
+    if (code == 0)
+        code = check_averages(s, command);
     if (code == 0)
         code = check_test(s, r, command);
     if (code == 0)

@@ -17,33 +17,47 @@ const char *journal_path(const journal *j, const char *name, char path[JOURNAL_P
     return path;
 }
 
-/* "lr was 0.01, now it is 0.02" behind what text holds. */
-static void add_difference(char *text, size_t size, const char *key, const json_t *before, const json_t *now)
+/* A setting's value as JSON, to be freed; nothing and null are what nobody has set. */
+static char *value_text(const json_t *value)
 {
-    char *was = json_text(before, JSON_ENCODE_ANY | ROW_FORMAT), *is = json_text(now, JSON_ENCODE_ANY | ROW_FORMAT);
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s was %s, now it is %s", used ? "; " : "", key, was ? was : "not there",
-             is ? is : "not there");
-    free(was);
-    free(is);
+    return value && !json_is_null(value) ? json_text(value, JSON_ENCODE_ANY | ROW_FORMAT) : NULL;
 }
 
-static int compare_identity(const journal *j, const json_t *before, json_t *now)
+/* "lr was 0.01, now it is 0.02" behind what text holds. */
+static void add_difference(char *text, size_t size, const char *key, const json_t *values[2],
+                           const char *const words[2])
 {
-    char differences[800] = "";
+    char *one = value_text(values[0]), *other = value_text(values[1]);
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s %s %s, %s %s", used ? "; " : "", key, words[0], one ? one : "not set",
+             words[1], other ? other : "not set");
+    free(one);
+    free(other);
+}
+
+bool identity_differs(const json_t *before, json_t *now, const char *const words[2], char text[IDENTITY_TEXT])
+{
     const char *key;
     json_t *value;
+    *text = '\0';
     json_object_foreach(now, key, value)
     {
         const json_t *was = json_object_get(before, key);
         if (was ? !json_equal(value, was) : !json_is_null(value)) /* an option that is new since then was not given */
-            add_difference(differences, sizeof differences, key, was, value);
+            add_difference(text, IDENTITY_TEXT, key, (const json_t *[]){was, value}, words);
     }
-    return *differences ? complain(GR_USAGE, "sweep",
-                                   "%s holds a sweep with other settings: %s. Repeat the earlier command to continue "
-                                   "it, or choose another --out",
-                                   j->folder, differences)
-                        : 0;
+    return *text;
+}
+
+static int compare_identity(const journal *j, const json_t *before, json_t *now)
+{
+    char differences[IDENTITY_TEXT];
+    return identity_differs(before, now, (const char *const[]){"was", "now it is"}, differences)
+               ? complain(GR_USAGE, "sweep",
+                          "%s holds a sweep with other settings: %s. Repeat the earlier command to continue it, or "
+                          "choose another --out",
+                          j->folder, differences)
+               : 0;
 }
 
 int journal_compare(const journal *j, json_t *identity)

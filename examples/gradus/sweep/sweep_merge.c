@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "sweep/folder.h"
+#include "sweep/journal_identity.h"
 #include "sweep/outcome.h"
 #include "sweep/sweep.h"
 #include "terminal/json_values.h"
@@ -37,6 +38,26 @@ static int take_rows(journal *into, const journal *from)
         if (code == 0 && row == journal_find(from, &c) && journal_lacks(into, &c))
             code = journal_append(into, json_incref(row));
     }
+    return code;
+}
+
+/* Whether the first folder and another are of one protocol. Returns 0 or an exit code, complained of. */
+static int check_folder(const char *first, const char *other)
+{
+    json_t *one = NULL, *identity = NULL;
+    char differences[IDENTITY_TEXT], words[2][512];
+    int code = folder_identity(first, "sweep merge", &one, NULL);
+    if (code == 0)
+        code = folder_identity(other, "sweep merge", &identity, NULL);
+    snprintf(words[0], sizeof words[0], "in %s is", first);
+    snprintf(words[1], sizeof words[1], "in %s", other);
+    if (code == 0 && identity_differs(one, identity, (const char *const[]){words[0], words[1]}, differences))
+        code = complain(GR_USAGE, "sweep merge",
+                        "%s and %s are sweeps with different settings: %s. 'gradus compare' sets "
+                        "such sweeps against each other",
+                        first, other, differences);
+    json_decref(one);
+    json_decref(identity);
     return code;
 }
 
@@ -87,7 +108,11 @@ static int run_merge(int argc, char **argv)
     if (!folders[0] || !asks.out)
         return complain(GR_USAGE, "sweep merge", "%s", asks.out ? "which folders?" : "--out: into which folder?");
     sweep w = {.asked = {.out = asks.out, .json = asks.json}};
-    int code = journal_lock(&w.journal, asks.out);
+    int code = 0;
+    for (int i = 0; code == 0 && i < MAX_FOLDERS && folders[i]; i++) /* before anything is written */
+        code = check_folder(folders[0], folders[i]);
+    if (code == 0)
+        code = journal_lock(&w.journal, asks.out);
     for (int i = 0; code == 0 && i < MAX_FOLDERS && folders[i]; i++)
         code = merge_folder(&w.journal, folders[i]);
     if (code == 0)
