@@ -54,7 +54,9 @@ class OwnPictures(Case):
         self.flowers(6, 6)
         words = ("train", "--data", "flowers", "--resize", "8", "--updates", "1")
         self.refused(USAGE, *words, names=["a batch of 16", "only 8 samples", "--batch 8 or less"])
-        self.gradus(*words, "--batch", "8")
+        self.assertEqual(self.gradus(*words, "--batch", "8").out.count("(of green)"), 2)  # whose precision it is
+        self.fill("flowers", "red", 6)
+        self.assertEqual(self.gradus(*words, "--batch", "8").out.count("(of all classes, in the mean)"), 2)
 
     def test_the_split_is_drawn_by_its_seed_alone(self):
         self.flowers(10, 10, 10)

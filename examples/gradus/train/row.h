@@ -16,6 +16,7 @@
 typedef struct {
     const resolved *run;
     const char *data, *data_hash; /* NULL where the run did not get so far */
+    const char *second;           /* of two classes the name of that which precision, recall and F1 are of; or NULL */
     const char *device, *isa, *precision;
     int threads;
     gr_fit_result fit;

@@ -8,15 +8,17 @@
 #include "terminal/text.h"
 #include "train/target.h"
 
-static void print_metrics(const char *what, const gr_metrics *m)
+static void print_metrics(const char *what, const gr_metrics *m, const char *second)
 {
     if (m->samples == 0)
         return;
     double p = m->accuracy;
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (%lld samples: standard error %.1f points)\n", what, 100 * p, m->loss,
            (long long)m->samples, 100 * share_error(p, (double)m->samples));
-    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%\n", "", 100 * m->precision, 100 * m->recall,
+    printf("  %-11s precision %4.1f %%  recall %4.1f %%  F1 %4.1f %%  (of ", "", 100 * m->precision, 100 * m->recall,
            100 * m->f1);
+    print_plain(stdout, m->classes > 2 ? "all classes, in the mean" : second ? second : "the second class");
+    printf(")\n");
 }
 
 /* Of the test part in all views. */
@@ -59,8 +61,8 @@ void tell_result(const result *r)
     if (s->asked.ema > 0)
         printf("  %-11s decay %g: %s of the averaged weights\n", "averages", s->asked.ema,
                s->asked.save_weights ? "evaluation and saved weights are" : "the evaluation is");
-    print_metrics("validation", &fit->val);
-    print_metrics("test", &fit->test);
+    print_metrics("validation", &fit->val, r->second);
+    print_metrics("test", &fit->test, r->second);
     print_views(r);
     printf("  %lld update%s, %lld samples in %s: %.0f samples/s on %s %s, %d thread%s; peak memory %s\n",
            (long long)fit->updates, fit->updates == 1 ? "" : "s", (long long)fit->samples,

@@ -311,6 +311,7 @@ static void fill_result(run *t)
     result *r = &t->result;
     r->data = t->data.name;
     r->data_hash = t->data.hash;
+    r->second = gr_dataset_classes(t->data.split.train) == 2 ? gr_dataset_class_name(t->data.split.train, 1) : NULL;
     r->device = gr_device_name(t->ctx);
     r->isa = gr_isa_name(t->ctx);
     r->threads = gr_thread_count(t->ctx);
