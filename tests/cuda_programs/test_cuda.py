@@ -6,8 +6,10 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 GRADUS = os.environ.get("GRADUS")  # the tool; where it is not built, gradus-simt alone is tested
@@ -185,6 +187,47 @@ int main()
         done = self.cuda("twice.cu", expect=7)
         self.assertIn("the host touched the memory of the cudaMalloc at twice.cu:6", done.stderr)
         self.assertIn("at twice.cu:8", done.stderr)
+
+    def test_a_kernel_that_never_ends_says_where_it_is(self):
+        (self.folder / "endless.cu").write_text("""#include <cuda_runtime.h>
+__device__ void wait_for(volatile int *flag)
+{
+    while (*flag == 0)
+        continue;
+}
+__global__ void k(int *flag)
+{
+    if (threadIdx.x == 3)
+        wait_for(flag);
+    __syncthreads();
+}
+int main()
+{
+    int *flag;
+    cudaMalloc(&flag, 4);
+    cudaMemset(flag, 0, 4);
+    printf("before\\n");
+    fflush(stdout);
+    k<<<1, 32>>>(flag);
+    cudaDeviceSynchronize();
+}
+""")
+        for words in ([], ["--check"]):
+            self.run_in(SIMT, *words, "-g", "-o", "endless", "endless.cu")
+            process = subprocess.Popen(["./endless"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
+            self.assertEqual(process.stdout.readline(), "before\n")
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -signal.SIGINT)
+            self.assertIn("interrupted within a kernel", said)
+            self.assertRegex(said, r"at endless.cu:(4|5) ")
+            self.assertIn("thread 3: running", said)
+
+    def test_freed_memory_is_called_so(self):
+        self.assertIn("there was the memory of the cudaMalloc at freed_memory.cu:9, which was freed at "
+                      "freed_memory.cu:10", self.cuda("freed_memory.cu", "--check", expect=7).stderr)
 
     def test_no_compiler(self):
         done = self.run_in(SIMT, "leak.cu", expect=5, GRADUS_CXX="no-such-compiler")

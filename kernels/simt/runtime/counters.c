@@ -2,6 +2,7 @@
 #include "kernels/simt/runtime/counters.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,27 +95,48 @@ void gr__cuda_print_counters(void)
     gr__simt_count_end();
 }
 
+/* Says the first place of these instructions of the program that is in its writer's files, not in the emulator's. */
+static void say_first(void *const *pc, int n)
+{
+    Dl_info info, ours;
+    char command[4096], path[512];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    size_t used = (size_t)snprintf(command, sizeof command, "addr2line -e '%s'", path);
+    for (int i = 0; i < n && used < sizeof command - 64; i++)
+        if (dladdr(pc[i], &info) && dladdr((void *)&by_place, &ours) && info.dli_fbase == ours.dli_fbase)
+            used += (size_t)snprintf(command + used, sizeof command - used, " 0x%lx",
+                                     (unsigned long)((const char *)pc[i] - (const char *)info.dli_fbase));
+    snprintf(command + used, sizeof command - used, " 2>/dev/null");
+    FILE *f = popen(command, "r");
+    while (f && fgets(path, sizeof path, f)) {
+        char *const more = strstr(path, " (discriminator");
+        *(more ? more : path + strcspn(path, "\n")) = '\0';
+        if (!strstr(path, ":?") && !strstr(path, "/kernels/simt/")) {
+            gr__cuda_tell_place(path);
+            break;
+        }
+    }
+    if (f)
+        pclose(f);
+}
+
 void gr__cuda_say_where(const void *context)
 {
 #if defined(__x86_64__)
     const ucontext_t *c = context;
-    const void *pc = (const void *)c->uc_mcontext.gregs[REG_RIP];
+    void *pc = (void *)c->uc_mcontext.gregs[REG_RIP];
 #else
-    const void *pc = context;
+    void *pc = (void *)context;
 #endif
-    Dl_info info;
-    char command[1024], path[512];
-    if (!dladdr(pc, &info) || !info.dli_fbase)
-        return;
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0';
-    snprintf(command, sizeof command, "addr2line -e '%s' 0x%lx 2>/dev/null", path,
-             (unsigned long)((const char *)pc - (const char *)info.dli_fbase));
-    FILE *f = popen(command, "r");
-    if (f && fgets(path, sizeof path, f) && path[0] != '?') {
-        path[strcspn(path, "(\n")] = '\0';
-        gr__cuda_tell_place(path);
-    }
-    if (f)
-        pclose(f);
+    say_first(&pc, 1);
+}
+
+void gr__cuda_say_caller(void)
+{
+    void *pc[32];
+    const int n = backtrace(pc, 32);
+    for (int i = 0; i < n; i++)
+        pc[i] = (char *)pc[i] - 1; /* into the call that it returns from */
+    say_first(pc, n);
 }

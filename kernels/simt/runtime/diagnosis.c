@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,12 +93,28 @@ static const struct {
     {"warp divergence", "all lanes of the mask must come to the same call"},
 };
 
+/* The freed block of the address that stands before end in a report, or NULL. */
+static const gr__cuda_block *freed_block(const char *report, const char *end)
+{
+    const char *p = end;
+    while (p > report && p[-1] != ' ')
+        p--;
+    const gr__cuda_block *b = gr__cuda_find_block((const void *)(uintptr_t)strtoull(p, NULL, 16));
+    return b && b->freed_file && b->freed_line ? b : NULL;
+}
+
 static void tell_hint(const char *report)
 {
-    if (strstr(report, "no device memory")) {
-        fprintf(stderr,
-                "  hint: kernels want memory of cudaMalloc; what malloc and new give is the host's, and within a "
-                "kernel a --check does not know it\n");
+    const char *const nowhere = strstr(report, ", no device memory");
+    const gr__cuda_block *const freed = nowhere ? freed_block(report, nowhere) : NULL;
+    if (freed) {
+        fprintf(stderr, "  hint: there was %s, which was freed at %s:%d\n", freed->name, freed->freed_file,
+                freed->freed_line);
+        return;
+    }
+    if (nowhere) {
+        fprintf(stderr, "  hint: kernels want memory of cudaMalloc; what malloc and new give is the host's, and within "
+                        "a kernel --check does not know it\n");
         return;
     }
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
@@ -192,7 +209,7 @@ static void segment_fault(int number, siginfo_t *info, void *context)
         fflush(stdout);
         fprintf(stderr,
                 "gradus: out of bounds: a kernel touched %s%s\n  hint: gradus cuda --check names the access; a local "
-                "array above 50 KB does this, too\n",
+                "array above 50 KB and deep recursion do this, too\n",
                 b && b->freed_file ? "freed memory: " : "", b && b->freed_file ? b->name : name);
         gr__cuda_say_where(context);
         fprintf(stderr, "  %s\n", gr__simt_where());
@@ -217,6 +234,21 @@ static void segment_fault(int number, siginfo_t *info, void *context)
     }
 }
 
+/* A kernel that never ends is asked where it is by Ctrl-C. */
+static void interrupt(int number, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    signal(number, SIG_DFL);
+    if (gr__simt_in_kernel()) {
+        fflush(stdout);
+        fprintf(stderr, "gradus: interrupted within a kernel\n");
+        gr__cuda_say_caller();
+        fprintf(stderr, "  %s\n", gr__simt_where());
+        fflush(NULL);
+    }
+    raise(number);
+}
+
 static void listen_to_faults(void)
 {
     static char stack[64 * 1024];
@@ -225,6 +257,10 @@ static void listen_to_faults(void)
     sigaltstack(&own, NULL);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+    struct sigaction before;
+    action.sa_sigaction = interrupt;
+    if (!sigaction(SIGINT, NULL, &before) && before.sa_handler == SIG_DFL) /* not where it is ignored */
+        sigaction(SIGINT, &action, NULL);
 }
 
 /* --- beginning and end -------------------------------------------------------------------------------------------- */
