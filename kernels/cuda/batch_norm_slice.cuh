@@ -11,6 +11,8 @@
  *           deviations from them: no difference of large sums.
  * Shared    2.25 KiB.
  * Registers the rows of three tensors, 96 at most.
+ * Measured  not yet. In two legs x[16,4,4,512] of bf16 takes 9.4 to 9.9 us forward on an H200, where 5 are told without
+ *           the wait; of this kernel 3.5 are told.
  */
 #ifndef GRADUS_BATCH_NORM_SLICE_CUH
 #define GRADUS_BATCH_NORM_SLICE_CUH
