@@ -202,6 +202,21 @@ class Recorded(unittest.TestCase):
             answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
         self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (2 * 2 * (4 * 16 * 9 + 2 * 9 * 128)), 1, delta=0.02)
 
+    def test_streams(self):
+        """A convolution of 128 images of 32 x 32 x 64: 1,024 tiles, of which a multiprocessor's two teams have 4 each.
+        Of 9 taps all products are under way at once."""
+        if lacking := missing("nvcc", "cuobjdump", "cc"):
+            self.skipTest(lacking)
+        found = next(one for one in launches.of_update(GRADUS, "resnet18-cifar", 128, 132, 90, "bf16")
+                     if one.base == "patch_stream" and "filter_boxes<bf16>" in one.kernel)
+        with tempfile.TemporaryDirectory() as folder:
+            stores = [store.Store(folder, name) for name in ("compiled", "told")]
+            teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
+            answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
+        self.assertNotIn("reason", answer)
+        pixels = (17 + 17) * (9 + 10 + 10 + 9) / (2 * 4)
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (2 * 9 * 64 + 8 * 4 * pixels), 1, delta=0.05)
+
     def test_what_is_told(self):
         if lacking := missing("nvcc", "cuobjdump", "cc"):
             self.skipTest(lacking)

@@ -10,9 +10,10 @@
 
 enum {
     QUARTERS = 4,
-    GROUPS = 8,        // asynchronous copies, or products, of a warp that are told apart
+    GROUPS = 8,        // asynchronous copies of a warp that are told apart
     LANDINGS = 256,    // boxes of TMA under way, at most
-    PRODUCTS = 256,    // of four warps, waiting for a quarter's tensor core, at most
+    PRODUCTS = 1024,   // of four warps, waiting for a quarter's tensor core, at most
+    UNENDED = 64,      // groups of products of a warp under way, at most
     QUEUE = 24,        // cycles of work that the load-store unit takes in advance before a warp has to wait
     READ_OPERANDS = 8, // cycles from a memory instruction's turn until its registers are read
     SPECIAL_LATENCY = 20,
@@ -29,7 +30,7 @@ struct timed_warp {
     double copies[GROUPS]; // ends of asynchronous copies' groups
     double copying;        // end of the copies since the last group
     int groups;
-    double products[GROUPS]; // ends of asynchronous products' groups: INFINITY until they are known
+    double products[UNENDED]; // ends of asynchronous products' groups: INFINITY until they are known
     int product_groups;
     int number;                     // in its block
     long multiplied;                // products that it has asked for
@@ -499,16 +500,23 @@ static void end_products(struct timed_warp *timed, double when)
         timed->when = earliest(timed, timed->next);
 }
 
-static void ask_for_product(struct machine *machine, struct timed_warp *timed, int quarter)
+// False: more are under way than there is room for.
+static bool ask_for_product(struct machine *machine, struct timed_warp *timed, int quarter)
 {
     struct queue *queue = &machine->queues[quarter];
+    if (queue->count == PRODUCTS || (timed->product_groups == UNENDED && timed->products[0] == INFINITY)) {
+        snprintf(machine->program->error, sizeof machine->program->error,
+                 "more products of four warps are under way than can be told");
+        return false;
+    }
     int last = (queue->first + queue->count++) % PRODUCTS;
     queue->products[last] = (struct product){timed, timed->next, timed->multiplied++};
     if (!timed->next->products_group)
-        return;
-    if (timed->product_groups == GROUPS)
+        return true;
+    if (timed->product_groups == UNENDED)
         memmove(timed->products, timed->products + 1, sizeof *timed->products * (size_t)(--timed->product_groups));
     timed->products[timed->product_groups++] = INFINITY;
+    return true;
 }
 
 // The next product of a quarter's tensor core begins, if that is free: the factors stream from shared memory while it
@@ -550,9 +558,9 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     machine->issued++;
     if (it->reads)
         machine->registers_free[quarter] = machine->now + read_cycles(it);
-    if (it->products)
-        ask_for_product(machine, timed, quarter);
-    else
+    if (it->products && !ask_for_product(machine, timed, quarter))
+        return false;
+    if (!it->products)
         *pipe = fmax(*pipe, machine->now) + interval;
     machine->result->busy.pipes[it->pipe] += interval / QUARTERS;
     timed->ready = machine->now + (it->stall > 1 ? it->stall : 1);
