@@ -20,7 +20,7 @@ template <class E> struct forward_tensors {
     E *y;
     const E *x, *residual;
     const float *gamma, *beta;
-    float *mean, *var; /* written by the first leg, if there is one */
+    float *mean, *var; /* given, or written; then NULL: nobody keeps them */
     float epsilon;
     bool relu;
     tracking moved;
@@ -146,6 +146,12 @@ GR_DEVICE bool is_closed(const backward_rows<ROWS, V, E> &rows, int row, int j, 
                          const line_of_channel<V> &of)
 {
     return gate.y ? few_at(rows.gate[row], j) <= 0 : gate.beta && line_at(of, rows.x[row], j) <= 0;
+}
+
+/* The line of channels from c on, with any shift where no gate is made of it. */
+template <int V, class E> GR_DEVICE line_of_channel<V> line_again(const backward_tensors<E> *t, int64_t c)
+{
+    return line_from<V>(t->gamma, t->gate.beta ? t->gate.beta : t->gamma, t->mean, t->var, t->epsilon, c);
 }
 
 /* What becomes of a channel: dX = scale (dz - shift - (x - mean) slope); mean and scale are those of its line */

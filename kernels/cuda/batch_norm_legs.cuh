@@ -349,12 +349,10 @@ template <int V, class E>
 GR_DEVICE gradient_of_channel<V> gradient_from(const backward_tensors<E> *t, const float *totals, int64_t n, int64_t C,
                                                int64_t c)
 {
-    const float *beta = t->gate.beta ? t->gate.beta : t->gamma; /* no gate is made of it */
     pack<V> dz = {{0}}, product = {{0}};
     if (totals)
         dz = pack_load<V>(totals + c), product = pack_load<V>(totals + C + c);
-    return gradient_of(line_from<V>(t->gamma, beta, t->mean, t->var, t->epsilon, c), pack_load<V>(t->var + c), dz,
-                       product, t->epsilon, n);
+    return gradient_of(line_again<V>(t, c), pack_load<V>(t->var + c), dz, product, t->epsilon, n);
 }
 
 /* The second leg: dx and dresidual; totals[2][C] */

@@ -268,8 +268,7 @@ static __global__ void __launch_bounds__(SLICE_THREADS)
     line_of_channel<1> line = {{{0}}, {{0}}, {{0}}};
     pack<1> var = {{0}};
     if (mine.own) {
-        const float *beta = t.gate.beta ? t.gate.beta : t.gamma; /* no gate is made of it */
-        line = line_from<1>(t.gamma, beta, t.mean, t.var, t.epsilon, mine.c);
+        line = line_again<1>(&t, mine.c);
         var = pack_load<1>(t.var + mine.c);
         line_put(all, line, mine.inside);
     }

@@ -35,6 +35,14 @@ def missing(*names):
     return None
 
 
+def told_on_h100(found):
+    """What the machine says of a launch."""
+    with tempfile.TemporaryDirectory() as folder:
+        stores = [store.Store(folder, name) for name in ("compiled", "told")]
+        teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
+        return teller.answer(teller.code.kernels([found])[found.kernel], found)
+
+
 def launch(kernel="relu(float*)", grid=(2, 1, 1), parameters=b""):
     return launches.Launch(kernel, "elementwise.cu", grid, (256, 1, 1), 0, parameters)
 
@@ -196,10 +204,7 @@ class Recorded(unittest.TestCase):
         found = next(one for one in launches.of_update(GRADUS, "resnet18-cifar", 128, 132, 90, "bf16")
                      if one.base == "gemm_boxes" and "image_patches<bf16>, filter_boxes<bf16>" in one.kernel)
         self.assertEqual(found.grid, (128 * 2, 1, 1))
-        with tempfile.TemporaryDirectory() as folder:
-            stores = [store.Store(folder, name) for name in ("compiled", "told")]
-            teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
-            answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
+        answer = told_on_h100(found)
         self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (2 * 2 * (4 * 16 * 9 + 2 * 9 * 128)), 1, delta=0.02)
 
     def test_streams(self):
@@ -209,10 +214,7 @@ class Recorded(unittest.TestCase):
             self.skipTest(lacking)
         found = next(one for one in launches.of_update(GRADUS, "resnet18-cifar", 128, 132, 90, "bf16")
                      if one.base == "patch_stream" and "filter_boxes<bf16>" in one.kernel)
-        with tempfile.TemporaryDirectory() as folder:
-            stores = [store.Store(folder, name) for name in ("compiled", "told")]
-            teller = step.Teller("h100", tell.build_machine(folder), *stores, ours.digest())
-            answer = teller.answer(teller.code.kernels([found])[found.kernel], found)
+        answer = told_on_h100(found)
         self.assertNotIn("reason", answer)
         pixels = (17 + 17) * (9 + 10 + 10 + 9) / (2 * 4)
         self.assertAlmostEqual(answer["floors"]["TMA"] * 1980 / (2 * 9 * 64 + 8 * 4 * pixels), 1, delta=0.05)
