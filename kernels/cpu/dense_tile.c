@@ -72,31 +72,11 @@ INLINE void run(const dense_tile *t, const float *a, float *c, const int rows, c
     {                                                                        \
         run(t, a, c, rows, 2);                                               \
     }
-TILES_OF_HEIGHT(1)
-TILES_OF_HEIGHT(2)
-TILES_OF_HEIGHT(3)
-TILES_OF_HEIGHT(4)
-TILES_OF_HEIGHT(5)
-TILES_OF_HEIGHT(6)
-#ifdef TALL_TILES
-TILES_OF_HEIGHT(7)
-TILES_OF_HEIGHT(8)
-TILES_OF_HEIGHT(9)
-TILES_OF_HEIGHT(10)
-TILES_OF_HEIGHT(11)
-TILES_OF_HEIGHT(12)
-TILES_OF_HEIGHT(13)
-TILES_OF_HEIGHT(14)
-#endif
+EACH_HEIGHT(TILES_OF_HEIGHT)
 
-#define ENTRY(rows) [rows - 1] = {narrow_##rows, wide_##rows}
+#define ENTRY(rows) {narrow_##rows, wide_##rows},
 typedef void (*tile_fn)(const dense_tile *, const float *, float *);
-static const tile_fn tiles[TILE_ROWS][2] = {
-    ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4),  ENTRY(5),  ENTRY(6),
-#ifdef TALL_TILES
-    ENTRY(7), ENTRY(8), ENTRY(9), ENTRY(10), ENTRY(11), ENTRY(12), ENTRY(13), ENTRY(14),
-#endif
-};
+static const tile_fn tiles[TILE_ROWS][2] = {EACH_HEIGHT(ENTRY)};
 
 void dense_tile_rows(const dense_tile *t, int64_t rows)
 {

@@ -20,7 +20,10 @@
 #include <arm_neon.h>
 #endif
 
-/* VL: floats in a vector. TILE_ROWS: rows of the register tile (tile.h), as many as 16 or 32 registers hold. */
+/*
+ * VL: floats in a vector. TILE_ROWS: rows of the register tile (tile.h), as many as 16 or 32 registers hold;
+ * EACH_HEIGHT(X): X(1) X(2) .. X(TILE_ROWS), for one function of each height.
+ */
 #if defined(__AVX512F__)
 enum { VL = 16 };
 #elif defined(__AVX2__)
@@ -30,8 +33,10 @@ enum { VL = 4 };
 #endif
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define TALL_TILES
+#define EACH_HEIGHT(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 enum { TILE_ROWS = 14 };
 #else
+#define EACH_HEIGHT(X) X(1) X(2) X(3) X(4) X(5) X(6)
 enum { TILE_ROWS = 6 };
 #endif
 
