@@ -22,6 +22,8 @@
  */
 enum { SPINS = 2000 };
 
+enum { STACK = 1 << 20 /* bytes that kernels' blocks may take of it, at most */, PAGE = 4096 };
+
 typedef struct {
     gr_pool *pool;
     int index; /* 1 .. threads-1; the caller is 0 */
@@ -131,11 +133,20 @@ static void wake_sleepers(gr_pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+/* Takes the pages of this thread's stack now, which would else be taken within the first update. */
+static __attribute__((noinline)) void touch_stack(void)
+{
+    volatile char room[STACK];
+    for (size_t i = 0; i < sizeof room; i += PAGE)
+        room[i] = 0;
+}
+
 static void *work(void *arg)
 {
     worker *w = arg;
     gr_pool *pool = w->pool;
     gr__float_mode_begin();
+    touch_stack();
     for (unsigned seen = 0;;) {
         wait_for(pool, round_began, seen);
         seen = atomic_load(&pool->round); /* others may have finished several jobs since */
@@ -183,6 +194,7 @@ gr_pool *gr__pool_open(int threads)
             break;
         pool->threads = i + 1;
     }
+    touch_stack();
     if (pool->workers && pool->shares && pool->threads == (threads > 1 ? threads : 1))
         return pool;
     gr__pool_close(pool);

@@ -1,6 +1,6 @@
 /*
  * test_parallel.c - every chunk exactly once, whatever the threads; more threads than processors; what one thread has
- * not begun another takes over; pools side by side.
+ * not begun another takes over; pools side by side; stacks whose pages are there before the first job.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "core/op.h"
@@ -128,11 +129,47 @@ static void pools_do_not_mix(void **state)
     assert_int_equal(failed, 0);
 }
 
+enum { USERS = 3 };
+
+typedef struct {
+    _Atomic int begun;
+    long faults[USERS];
+} stack_use;
+
+/* Takes a block as large as the largest kernels' and counts the page faults; each chunk has a thread of its own. */
+static void use_stack(void *arg, int64_t chunk)
+{
+    stack_use *u = arg;
+    struct rusage before, after;
+    atomic_fetch_add(&u->begun, 1);
+    for (int i = 0; u->begun < USERS && i < 10000; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    getrusage(RUSAGE_THREAD, &before);
+    volatile char room[900 << 10];
+    for (size_t i = 0; i < sizeof room; i += 4096)
+        room[i] = 1;
+    getrusage(RUSAGE_THREAD, &after);
+    u->faults[chunk] = after.ru_minflt - before.ru_minflt;
+}
+
+static void stacks_are_there(void **state)
+{
+    (void)state;
+    enum { FEW = 50 /* of 225 pages; a sanitizer takes some to keep watch */ };
+    stack_use u = {0};
+    gr_pool *pool = gr__pool_open(USERS);
+    gr_parallel_for(&(gr_exec){.pool = pool}, USERS, use_stack, &u);
+    assert_int_equal(u.begun, USERS);
+    for (int i = 0; i < USERS; i++)
+        assert_in_range(u.faults[i], 0, FEW);
+    gr__pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_chunk_once), cmocka_unit_test(sleepers_wake),    cmocka_unit_test(many_small_jobs),
-        cmocka_unit_test(others_take_over), cmocka_unit_test(pools_do_not_mix),
+        cmocka_unit_test(others_take_over), cmocka_unit_test(pools_do_not_mix), cmocka_unit_test(stacks_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
