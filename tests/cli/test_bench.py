@@ -122,6 +122,15 @@ class Shapes(RowsCase):
         self.assertEqual(forward["touched_bytes"],  # x, w, b with their gradients, y with its own
                          4 * 2 * (3 * 9 * 9 * 5 + 7 * 9 * 5 + 7 + 3 * 9 * 9 * 7))
 
+    def test_tables_name_the_row_with_its_options(self):
+        words = ["bench", "conv2d", "--shape", OWN, "--batch", 1, "--threads", 1, "--seconds", 0.05]
+        for more in ([], ["--against", GRADUS]):
+            self.assertIn(f"\nconv2d: a shape of your own\n{OWN}\n", self.gradus(*words, *more).out)
+        long = "x[N,9,9,5] w[7,3,3,5] b[7] stride[1,1] pad[1,1,1,1]" + " relu" * 7
+        text = self.gradus(*words[:3], long, *words[4:]).out
+        self.assertIn(long, text.replace("\n  ", " "))
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
     def test_passes(self):
         flops = {}
         for name in ("forward", "backward", "dx", "dw"):

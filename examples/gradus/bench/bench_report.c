@@ -25,10 +25,10 @@ static void print_heading(void)
 
 void report_case(const bench_report *r, const bench_case *c)
 {
-    char shapes[256];
     if (r->json || r->silent)
         return;
-    printf("\n%s: %s\n%s\n", c->op, c->about, bench_shapes(c, shapes, sizeof shapes));
+    printf("\n%s: %s\n", c->op, c->about);
+    print_wrapped(stdout, c->row, 0, 2);
     (r->counters ? counters_print_heading : print_heading)();
 }
 

@@ -200,12 +200,11 @@ static void name_passes(match *m, bool batched)
 {
     static const char *const names[] = {"forward", "backward"};
     const bench_case *c = m->own.c;
-    char shapes[256];
     for (int pass = 0, shown = 0; pass < DUEL_PASSES; pass++)
         if (bench_shows(&m->own, pass) && (pass == 0 || with_backward(m)))
-            m->duel->row[shown++] = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "op", c->op, "case", c->about, "row",
-                                              c->row, "shapes", bench_shapes(c, shapes, sizeof shapes), "batch",
-                                              batched ? json_integer(m->own.batch) : json_null(), "pass", names[pass]);
+            m->duel->row[shown++] =
+                json_pack("{s:s, s:s, s:s, s:o, s:s}", "op", c->op, "case", c->about, "row", c->row, "batch",
+                          batched ? json_integer(m->own.batch) : json_null(), "pass", names[pass]);
 }
 
 static void measure(match *m, bool batched)

@@ -25,7 +25,8 @@ static void print_heading(const json_t *row, const verdict_sides *sides)
     char before[32], after[32];
     snprintf(before, sizeof before, "%s ms", sides->before);
     snprintf(after, sizeof after, "%s ms", sides->after);
-    printf("\n%s: %s\n%s\n", text_at(row, "op"), text_at(row, "case"), text_at(row, "shapes"));
+    printf("\n%s: %s\n", text_at(row, "op"), text_at(row, "case"));
+    print_wrapped(stdout, text_at(row, "row"), 0, 2);
     printf("%6s %-8s %10s %10s %7s %17s  %s\n", "batch", "pass", before, after, "ratio", "99 % interval", "verdict");
 }
 
