@@ -123,6 +123,17 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     return ok;
 }
 
+/* Whether folder is root or one above it, by a symbolic link: the classes found in there would be root's own. */
+static bool leads_back(const char *root, const char *folder)
+{
+    char *to = realpath(folder, NULL), *from = realpath(root, NULL);
+    const size_t n = to ? strlen(to) : 0;
+    const bool back = to && from && strncmp(to, from, n) == 0 && (!from[n] || from[n] == '/' || to[n - 1] == '/');
+    free(to);
+    free(from);
+    return back;
+}
+
 /* A class folder without images, which is often a sign that root is one level too high. */
 static bool fail_no_images(gr_context *ctx, const char *root, const char *folder)
 {
@@ -130,7 +141,10 @@ static bool fail_no_images(gr_context *ctx, const char *root, const char *folder
     int64_t n;
     if (!read_folder(ctx, folder, true, &inside, &n))
         return false;
-    if (n)
+    if (leads_back(root, folder))
+        gr__fail(ctx, GR_BAD_DATA, "%s is a symbolic link that leads back to %s or above it; remove the link", folder,
+                 root);
+    else if (n)
         gr__fail(ctx, GR_BAD_DATA,
                  "%s holds no images (.jpg .jpeg .png) but folders; if those are the classes, give %s and not %s",
                  folder, folder, root);

@@ -119,6 +119,24 @@ class OwnPictures(Case):
                       "4 classes; "):
             self.assertIn(words, told)
 
+    def test_symbolic_links_that_lead_nowhere_or_back(self):
+        self.flowers(6, 6, 6)
+        (self.folder / "flowers/pink").symlink_to("/nowhere/pink")
+        (self.folder / "flowers/round").symlink_to("round")
+        told = self.gradus("train", "--data", "flowers", *QUICK).err
+        self.assertIn("left out 2 symbolic links, such as flowers/pink: nothing is found at its other end", told)
+        self.assertNotIn("a picture belongs into", told)
+        for target in (".", "..", "/"):
+            with self.subTest(target):
+                link = self.folder / "flowers/back"
+                link.symlink_to(target)
+                self.refused(BAD_DATA, "train", "--data", "flowers",
+                             names=["flowers/back is a symbolic link that leads back to flowers", "remove"])
+                link.unlink()
+        self.fill("flowers/more", "red", 2)  # folders by themselves: one level too high
+        (self.folder / "flowers/alias").symlink_to("more")
+        self.refused(BAD_DATA, "train", "--data", "flowers", names=["if those are the classes, give flowers/alias"])
+
     def test_a_name_that_is_no_text(self):
         """A folder named in Latin-1: the class keeps its number."""
         self.flowers(6, 6, 6)

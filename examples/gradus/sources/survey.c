@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "sources/format.h"
 #include "terminal/complain.h"
@@ -20,7 +21,7 @@ typedef struct {
 } passed;
 
 typedef struct {
-    passed beside, within, others;
+    passed beside, within, others, torn;
 } survey;
 
 static void note(passed *p, const char *path)
@@ -105,7 +106,7 @@ void survey_tell(const char *folder)
             continue;
         }
         if (fits)
-            note(&s.beside, path);
+            note(access(path, F_OK) == 0 ? &s.beside : &s.torn, path);
         free(list[i]);
     }
     tell_twins(list, classes);
@@ -114,6 +115,8 @@ void survey_tell(const char *folder)
     if (n >= 0)
         free(list);
     tell(&s.beside, "file", "files", "a picture belongs into the folder of its class");
+    tell(&s.torn, "symbolic link", "symbolic links",
+         "nothing is found at its other end, which may have been a class; mend or remove it");
     tell(&s.within, "folder", "folders", "pictures are taken from the class folders alone, not from folders in them");
     tell(&s.others, "file", "files", "pictures are .jpg, .jpeg and .png");
 }
