@@ -41,14 +41,12 @@ static int take_rows(journal *into, const journal *from)
     return code;
 }
 
-/* Whether the first folder and another are of one protocol. Returns 0 or an exit code, complained of. */
-static int check_folder(const char *first, const char *other)
+/* Whether the first folder, which is one, and another are of one protocol. Returns 0 or an exit code, complained of. */
+static int check_folder(const char *first, const json_t *one, const char *other)
 {
-    json_t *one = NULL, *identity = NULL;
+    json_t *identity = NULL;
     char differences[IDENTITY_TEXT], words[2][512];
-    int code = folder_identity(first, "sweep merge", &one, NULL);
-    if (code == 0)
-        code = folder_identity(other, "sweep merge", &identity, NULL);
+    int code = folder_identity(other, "sweep merge", &identity, NULL);
     snprintf(words[0], sizeof words[0], "in %s is", first);
     snprintf(words[1], sizeof words[1], "in %s", other);
     if (code == 0 && identity_differs(one, identity, (const char *const[]){words[0], words[1]}, differences))
@@ -56,8 +54,18 @@ static int check_folder(const char *first, const char *other)
                         "%s and %s are sweeps with different settings: %s. 'gradus compare' sets "
                         "such sweeps against each other",
                         first, other, differences);
-    json_decref(one);
     json_decref(identity);
+    return code;
+}
+
+/* Whether all folders are of one protocol. Returns 0 or an exit code, complained of. */
+static int check_folders(const char *const *folders)
+{
+    json_t *one = NULL;
+    int code = folder_identity(folders[0], "sweep merge", &one, NULL);
+    for (int i = 1; code == 0 && folders[i]; i++)
+        code = check_folder(folders[0], one, folders[i]);
+    json_decref(one);
     return code;
 }
 
@@ -108,12 +116,10 @@ static int run_merge(int argc, char **argv)
     if (!folders[0] || !asks.out)
         return complain(GR_USAGE, "sweep merge", "%s", asks.out ? "which folders?" : "--out: into which folder?");
     sweep w = {.asked = {.out = asks.out, .json = asks.json}};
-    int code = 0;
-    for (int i = 0; code == 0 && i < MAX_FOLDERS && folders[i]; i++) /* before anything is written */
-        code = check_folder(folders[0], folders[i]);
+    int code = check_folders(folders); /* before anything is written */
     if (code == 0)
         code = journal_lock(&w.journal, asks.out);
-    for (int i = 0; code == 0 && i < MAX_FOLDERS && folders[i]; i++)
+    for (int i = 0; code == 0 && folders[i]; i++)
         code = merge_folder(&w.journal, folders[i]);
     if (code == 0)
         code = tell_merged(&w);
