@@ -2,6 +2,7 @@
  * atomic.c - atomics and fences. Threads take turns, so a plain read, change and write is atomic, and memory is always
  * in order: only the check build asks whether the program has put it so.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/simt/half.h"
@@ -56,22 +57,19 @@ static uint64_t apply(gr__simt_atomic_op op, uint64_t old, uint64_t v, uint64_t 
     return old;
 }
 
-/*
- * Who changes nothing may be waiting for somebody else who will: a lock is not open yet. Where nobody else of the block
- * can run, nobody will: the blocks take turns, too.
- */
-enum { TRIES = 64, VAIN_TRIES = 1 << 20 };
+/* Who changes nothing may be waiting for somebody else who will. */
+enum { TRIES = 64 };
 static void be_patient(gr__simt_machine *m, bool changed, const char *file, int line)
 {
     gr__simt_thread *me = m->current;
     me->tries = changed ? 0 : me->tries + 1;
-    if (me->tries > VAIN_TRIES && m->ring.count == 0)
-        gr__simt_report(m,
-                        "deadlock: %s:%d waits for a block that has not begun: blocks run one after another, as they "
-                        "may on a GPU",
-                        gr__simt_short(file), line);
-    if (me->tries > TRIES)
-        gr__simt_yield(file, line);
+    if (changed)
+        m->vain = 0;
+    else if (me->tries > TRIES && !gr__simt_let_others_do_it(m, file, line)) {
+        char place[512];
+        snprintf(place, sizeof place, "%s:%d", gr__simt_short(file), line);
+        gr__simt_report_vain(m, place);
+    }
 }
 
 uint64_t gr__simt_atomic(void *p, int bytes, gr__simt_atomic_op op, uint64_t value, uint64_t expected, const char *file,

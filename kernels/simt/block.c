@@ -78,6 +78,8 @@ void gr__simt_suspend(gr__simt_machine *m, gr__simt_state why, const char *file,
 {
     gr__simt_thread *me = m->current;
     me->state = why, me->file = file, me->line = line;
+    if (why != GR__SIMT_READY)
+        m->vain = 0;
     gr__simt_thread *next = pull(m);
     if (next == me)
         give_turn(m, me);
@@ -114,6 +116,7 @@ static void leave(gr__simt_machine *m, gr__simt_thread *t)
     t->state = GR__SIMT_EXITED;
     m->warp[t->warp].exited |= 1u << t->lane;
     m->exited++;
+    m->vain = 0;
 }
 
 /* The life of a fiber: one thread after another. */
@@ -166,7 +169,8 @@ static void set_up_threads(gr__simt_machine *m)
     for (int i = 0; i < m->threads; i++) {
         gr__simt_thread *t = &m->thread[i];
         t->state = GR__SIMT_NEW, t->fiber = NULL, t->file = NULL;
-        t->copy_count = t->groups = t->tries = 0;
+        t->copy_count = t->groups = t->tries = t->looks = 0;
+        t->looked_at = t->looked_by = NULL;
     }
     m->ring.head = m->ring.count = 0;
     for (int i = 0; i < m->threads; i++)
@@ -188,7 +192,7 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
     m->block++;
     m->threads = (int)(block.x * block.y * block.z);
     m->warps = (m->threads + GR__SIMT_LANES - 1) / GR__SIMT_LANES;
-    m->exited = 0;
+    m->exited = m->vain = 0;
     m->random = (m->seed + 1) * 0x9E3779B97F4A7C15 ^ (m->block * 0xD1B54A32D192ED03 + 1);
     blockIdx = index, blockDim = block, gridDim = m->launch->grid;
     memset(m->barrier, 0, sizeof m->barrier);

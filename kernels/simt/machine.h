@@ -55,6 +55,8 @@ typedef struct {
     int copy_count, copy_room, groups; /* groups closed so far */
     unsigned lanes;                    /* answer of gr__simt_active_lanes */
     int tries;                         /* atomics in a row that changed nothing */
+    int looks;                         /* check build: reads in a row of one place, by one instruction */
+    const void *looked_at, *looked_by; /* which and by which */
     bool vote;                         /* what it brought to gr__simt_barrier_count */
 } gr__simt_thread;
 
@@ -147,6 +149,7 @@ typedef struct gr__simt_machine {
     uint64_t block;                /* number of blocks begun */
 
     int threads, warps, exited; /* of the block */
+    int vain;                   /* turns in a row in which threads asked for something in vain */
     uint3 shape;                /* for which threads are numbered */
     gr__simt_thread thread[GR__SIMT_THREADS];
     gr__simt_warp_state warp[GR__SIMT_WARPS];
@@ -203,6 +206,13 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index);
 void gr__simt_wake(gr__simt_machine *m, gr__simt_thread *t);
 void gr__simt_suspend(gr__simt_machine *m, gr__simt_state why, const char *file, int line);
 void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int line);
+
+/*
+ * patience.c: the running thread has asked in vain for long, at file:line (NULL: not known). Lets others go first;
+ * false where all do nothing else, which is to be reported with the place as text.
+ */
+bool gr__simt_let_others_do_it(gr__simt_machine *m, const char *file, int line);
+void gr__simt_report_vain(gr__simt_machine *m, const char *place);
 
 /* barrier.c, warp.c, copies.c: what must hold when a thread leaves the kernel. */
 void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t);

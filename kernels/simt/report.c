@@ -97,6 +97,10 @@ static void describe(const gr__simt_thread *t, char *text, size_t room)
 {
     static const char *const state[] = {"not started",         "can go on from", "running",         "at the barrier",
                                         "in a warp operation", "looks round at", "at the mbarrier", "exited"};
+    if (t->state == GR__SIMT_READY && !t->file) {
+        add(text, room, "reads one place again and again");
+        return;
+    }
     add(text, room, "%s", state[t->state]);
     if (t->state == GR__SIMT_READY || t->state == GR__SIMT_AT_BARRIER || t->state == GR__SIMT_IN_COLLECTIVE ||
         t->state == GR__SIMT_LOOKING_ROUND || t->state == GR__SIMT_AT_MBARRIER)

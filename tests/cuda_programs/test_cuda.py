@@ -192,8 +192,8 @@ int main()
         (self.folder / "endless.cu").write_text("""#include <cuda_runtime.h>
 __device__ void wait_for(volatile int *flag)
 {
-    while (*flag == 0)
-        continue;
+    while (flag[0] == 0)
+        flag[1] = 1;
 }
 __global__ void k(int *flag)
 {
@@ -204,8 +204,8 @@ __global__ void k(int *flag)
 int main()
 {
     int *flag;
-    cudaMalloc(&flag, 4);
-    cudaMemset(flag, 0, 4);
+    cudaMalloc(&flag, 8);
+    cudaMemset(flag, 0, 8);
     printf("before\\n");
     fflush(stdout);
     k<<<1, 32>>>(flag);

@@ -158,6 +158,30 @@ static bool run_waits_for_a_later_block(bool right)
     return out[1] == 7;
 }
 
+BEGINS(all_wait_for_a_later_block)
+/* The same, but all threads of the block ask: none of them is at a barrier, and yet none goes on. */
+template <bool right> static __global__ void all_wait_for_a_later_block(float *out, unsigned *words)
+{
+    const bool first = atomicAdd(&words[0], 1) < blockDim.x;
+    if (first == right) {
+        atomicExch(&words[1], 1);
+        return;
+    }
+    while (atomicAdd(&words[1], 0) == 0)
+        continue;
+    out[threadIdx.x] = 7;
+}
+ENDS(all_wait_for_a_later_block)
+
+static bool run_all_wait_for_a_later_block(bool right)
+{
+    float *out = floats(64);
+    unsigned *words = (unsigned *)floats(2);
+    words[0] = words[1] = 0;
+    RUN(all_wait_for_a_later_block, right, 2, 64, out, words);
+    return out[0] == 7 && out[63] == 7;
+}
+
 const planted of_barriers[] = {
     PLANT(missing_barrier, IN_CHECK, ""), /* a race, or a read before the write */
     PLANT(early_return, EVERYWHERE, "barrier divergence"),
@@ -166,5 +190,6 @@ const planted of_barriers[] = {
     PLANT(missing_partner, EVERYWHERE, "deadlock"),
     PLANT(miscounted_barrier, EVERYWHERE, "barrier: named barrier 3"),
     PLANT(waits_for_a_later_block, EVERYWHERE, "deadlock: "),
+    PLANT(all_wait_for_a_later_block, EVERYWHERE, "deadlock: "),
     NO_MORE,
 };

@@ -9,11 +9,27 @@
 
 #define PC __builtin_return_address(0)
 
+/* Who reads one place again and again, and does nothing else with memory, waits for another to write there. */
+enum { LOOKS = 4096 };
+static void look(gr__simt_machine *m, const void *p, bool write, const void *pc)
+{
+    gr__simt_thread *me = m->current;
+    if (write || me->looked_at != p || me->looked_by != pc) {
+        me->looked_at = write ? NULL : p, me->looked_by = pc;
+        me->looks = 0;
+    } else if (++me->looks > LOOKS && !gr__simt_let_others_do_it(m, NULL, 0)) {
+        char place[512];
+        gr__simt_report_vain(m, gr__simt_site_text(m, gr__simt_site_of_pc(pc), place, sizeof place));
+    }
+}
+
 static void __attribute__((noinline)) touch(const void *p, size_t bytes, bool write, const void *pc)
 {
     gr__simt_machine *m = gr__simt_now;
-    if (m && m->current && !gr__simt_on_stack(&m->stacks, p))
+    if (m && m->current && !gr__simt_on_stack(&m->stacks, p)) {
         gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc), false});
+        look(m, p, write, pc);
+    }
 }
 
 /*
