@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "examples/gradus/bench/bench_duel.h"
 #include "examples/gradus/bench/bench_half.h"
 #include "examples/gradus/bench/bench_judge.h"
 
@@ -96,6 +97,29 @@ static void turns_see_through_drift(void **unused)
     assert_true(false_alarms <= 0.03 * TRIALS);
 }
 
+/*
+ * Two builds that are the same, in turns until the noise is low enough. Whoever stops then and there is wrong in 3 to 4
+ * of a hundred comparisons, whose verdicts are at 1 %.
+ */
+static void quiet_by_chance_is_not_enough(void **unused)
+{
+    (void)unused;
+    enum { DUELS = 4 * TRIALS };
+    static bench_duel d;
+    json_t *row = json_object();
+    int false_alarms = 0;
+    for (int trial = 0; trial < DUELS; trial++) {
+        d = (bench_duel){.row = {row}};
+        while (!duel_over(&d, (bench_pace){.noise = 0.01, .seconds = 1}, 0)) {
+            d.times[0][0][d.turns] = 1;
+            d.times[0][1][d.turns++] = exp(0.03 * normal());
+        }
+        false_alarms += judge_in_turns(d.times[0][0], d.times[0][1], d.turns).p < 0.01;
+    }
+    json_decref(row);
+    assert_true(false_alarms <= 0.025 * DUELS);
+}
+
 /* Twenty cases of one program at a time: hardly a run says anything of any of them. */
 static void many_cases_together(void **unused)
 {
@@ -162,6 +186,7 @@ int main(void)
         cmocka_unit_test(the_same_is_undecided),
         cmocka_unit_test(three_percent_are_found),
         cmocka_unit_test(turns_see_through_drift),
+        cmocka_unit_test(quiet_by_chance_is_not_enough),
         cmocka_unit_test(many_cases_together),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(halves),

@@ -20,9 +20,13 @@ static double noise(const bench_duel *d)
     return worst;
 }
 
-bool duel_over(const bench_duel *d, bench_pace pace, double spent)
+bool duel_over(bench_duel *d, bench_pace pace, double spent)
 {
-    return d->turns == DUEL_MOST || (d->turns >= DUEL_LEAST && (noise(d) <= pace.noise || spent > pace.seconds));
+    if (d->turns < DUEL_LEAST)
+        return false;
+    if (!d->quiet && noise(d) <= pace.noise)
+        d->quiet = d->turns;
+    return d->turns == DUEL_MOST || spent > pace.seconds || (d->quiet && 2 * d->turns >= 3 * d->quiet);
 }
 
 /* A verdict for each pass, into list, which takes the rows over. Returns how many. */

@@ -15,12 +15,16 @@ enum { DUEL_PASSES = 2, DUEL_MOST = 200, DUEL_LEAST = 6 };
 typedef struct {
     json_t *row[DUEL_PASSES];                /* that names each pass there is */
     double times[DUEL_PASSES][2][DUEL_MOST]; /* other, own; seconds, the median of a turn */
-    int turns;
+    int turns, quiet;                        /* played; when the noise was low enough, 0: not yet */
     char left_out[200]; /* why a side has measured nothing: it does not fit into memory, or it is wrong; "": it has */
 } bench_duel;
 
-/* Whether enough is known, or so many seconds are over. */
-bool duel_over(const bench_duel *d, bench_pace pace, double spent);
+/*
+ * To be asked behind every turn: whether enough is known, or so many seconds are over. Whoever stops when the noise
+ * seems low stops where chance makes it seem so, and claims too much: half as many turns again are played, come what
+ * may.
+ */
+bool duel_over(bench_duel *d, bench_pace pace, double spent);
 
 /* Lets both sides measure, into d, or says there why not. Returns 0 or an exit code, complained of. */
 typedef int duel_play(const bench_settings *s, const bench_case *c, int64_t batch, bench_duel *d);
