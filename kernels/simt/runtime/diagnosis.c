@@ -113,8 +113,8 @@ static void tell_hint(const char *report)
         return;
     }
     if (nowhere) {
-        fprintf(stderr, "  hint: kernels want memory of cudaMalloc; what malloc and new give is the host's, and within "
-                        "a kernel --check does not know it\n");
+        fprintf(stderr, "  hint: kernels want memory of cudaMalloc, or of their own malloc and new; what these give on "
+                        "the host is the host's\n");
         return;
     }
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)

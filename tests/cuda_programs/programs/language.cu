@@ -243,6 +243,32 @@ static void small_numbers(void)
     cudaFree(dx), cudaFree(dh), cudaFree(eye);
 }
 
+struct numbers_of_two { int first, second; };
+__device__ numbers_of_two *kept; /* by a kernel for the next ones */
+__global__ void keep(int x)
+{
+    kept = new numbers_of_two[2];
+    kept[1] = {x, x + 1};
+}
+__global__ void sum_of_kept(int *out)
+{
+    int *const sum = (int *)malloc(sizeof(int));
+    *sum = kept[1].first + kept[1].second;
+    *out = *sum;
+    free(sum);
+}
+__global__ void drop_kept() { delete[] kept; }
+
+static void memory_of_kernels(void)
+{
+    int sum = 0, *out = device<int>(1);
+    keep<<<1, 1>>>(20);
+    sum_of_kept<<<1, 1>>>(out);
+    drop_kept<<<1, 1>>>();
+    back(&sum, out, 1);
+    EXPECT("malloc and new in kernels", sum, 41);
+}
+
 static void streams(void)
 {
     const int n = 1000;
@@ -281,6 +307,7 @@ int main(int argc, char **argv)
     numbers();
     cooperation();
     small_numbers();
+    memory_of_kernels();
     streams();
     EXPECT("last error", cudaGetLastError(), cudaSuccess);
     puts(wrong ? "wrong" : "all right");
