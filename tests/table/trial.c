@@ -364,6 +364,7 @@ const char *trial_run(trial *t, const gr_kernel *kernel, gr_pass pass, struct gr
     t->exec.pool = pool;
     t->exec.scratch = bytes ? scratch + GUARD : NULL;
     t->exec.state = &t->state;
+    memset(t->arrivals, 0, sizeof t->arrivals); /* a kernel that was abandoned left some counted */
     t->exec.arrivals = t->arrivals;
     const gr_kernel_fn run = pass == GR_FORWARD ? kernel->forward : kernel->backward;
     const char *wrong = NULL;
