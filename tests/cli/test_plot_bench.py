@@ -39,6 +39,15 @@ class PlotBench(Case):
         for name in ("time", "roofline"):
             self.assertTrue((self.folder / f"rows-{name}.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_shapes_of_ones_own_are_series_of_their_own(self):
+        own = [row("relu", "forward", batch, 1, case="a shape of your own", row=shape)
+               for shape in ("x[N,8]", "x[N,16]") for batch in (1, 4)]
+        process = self.draw(*own)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        time = (self.folder / "rows-time.svg").read_text()
+        for words in ("relu (x[N,8]) forward", "relu (x[N,16]) forward"):
+            self.assertIn(words, time)
+
     def test_what_cannot_be_drawn(self):
         for rows, words in (([row("relu", "forward", b, 1, case=str(b)) for b in range(1, 16)], "told apart"),
                             ([{"op": "relu"}], "line 1"), ([{"skipped": "x"}], "nothing was measured")):
