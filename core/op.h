@@ -38,6 +38,7 @@ typedef struct gr_call {
     gr_tensor *d_in[GR_MAX_IN];   /* gradients wanted; NULL: not wanted */
     gr_tensor *d_out[GR_MAX_OUT]; /* d_out[0] */
     unsigned accumulate;          /* bit i set: d_in[i] += ; clear: d_in[i] = (the buffer holds garbage) */
+    gr_tensor *copy;              /* of an input that is changed, in halves, up to date: to be kept so; NULL: none */
     int variant;                  /* 0: best for the shape; 1..n a named variant, for tests and benchmarks */
 } gr_call;
 
@@ -57,6 +58,7 @@ typedef struct {
      * stands, weights that are updated: what it multiplies is rounded.
      */
     unsigned rounds;
+    unsigned copies; /* bit i: it changes in[i], and gr_call.copy with it */
 } gr_kernel;
 
 typedef enum { GR_DIFF, GR_PURE, GR_UPDATE } gr_op_kind;

@@ -116,6 +116,7 @@ static void count_forward(const gr_op *op, const gr_call *call, gr_trace_event *
     }
     for (int i = 0; i < op->n_out; i++)
         event->bytes_written += bytes_of(call->out[i]);
+    event->bytes_written += bytes_of(call->copy);
 }
 
 static void count_backward(const gr_op *op, const gr_call *call, gr_trace_event *event)

@@ -14,7 +14,7 @@
  *           splits: gemm.cuh. Where the samples are split, the stage that adds the splits changes w, m and v.
  * Scratch   256 bytes for the step's numbers, then that of the products.
  * Halves    of up to 32 samples: x, dy, y, dX f16 or bf16, products on tensor cores; w, m and v are floats, and dX is
- *           of the rounded w.
+ *           of the rounded w. A copy of w in halves, where the call has one, changes with it: weights.cuh.
  * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w, m and v once read and once written.
@@ -22,26 +22,28 @@
  */
 #include "kernels/cuda/adam.cuh"
 #include "kernels/cuda/dense_update.cuh"
+#include "kernels/cuda/weights.cuh"
 
-typedef struct {
-    float *w, *m, *v; /* [in][n] */
+template <class H> struct adam_result {
+    weights<H> w; /* [in][n], as m and v */
+    float *m, *v;
     const adam_numbers *numbers;
     const gr_step_state *state;
     int64_t n;
-} adam_result;
+};
 
 typedef struct {
     quad w, m, v;
 } adam_quads;
 
-GR_DEVICE adam_quads recall(const adam_result *to, const spot &at)
+template <class H> GR_DEVICE adam_quads recall(const adam_result<H> *to, const spot &at)
 {
     const int64_t first = at.row * to->n + at.column;
-    return {quad_inside(to->w + first, at.inside, at.whole), quad_inside(to->m + first, at.inside, at.whole),
+    return {quad_inside(to->w.at + first, at.inside, at.whole), quad_inside(to->m + first, at.inside, at.whole),
             quad_inside(to->v + first, at.inside, at.whole)};
 }
 
-GR_DEVICE void finish(const adam_result *to, const spot &at, adam_quads old, const quad &g)
+template <class H> GR_DEVICE void finish(const adam_result<H> *to, const spot &at, adam_quads old, const quad &g)
 {
     if (to->state->skip)
         return;
@@ -51,7 +53,7 @@ GR_DEVICE void finish(const adam_result *to, const spot &at, adam_quads old, con
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
         adam_element(&numbers, g.at[j] * factor, &old.w.at[j], &old.m.at[j], &old.v.at[j]);
-    quad_put(to->w + first, at.inside, at.whole, old.w);
+    weights_put(&to->w, first, at.inside, at.whole, old.w);
     quad_put(to->m + first, at.inside, at.whole, old.m);
     quad_put(to->v + first, at.inside, at.whole, old.v);
 }
@@ -64,13 +66,14 @@ extern "C" size_t GR_CUDA(dense_adam_scratch)(const gr_call *call, gr_pass)
 
 template <class E> static void forward(const gr_call *call)
 {
+    typedef typename swept<E>::element H; /* a copy is of the halves that are multiplied */
     const gr_step_state *state = call->exec->state;
     gr_exec exec = *call->exec;
     adam_numbers *numbers = take_scratch<adam_numbers>(&exec, 1);
     GR_LAUNCH(adam_prepare, 1, 32, 0, exec.queue, numbers, *(const gr_adam_args *)call->options, state);
     const dense_update<E> u = dense_update_of<E>(call, exec);
     gr_tensor *const *in = call->in;
-    const adam_result to = {gr__f32(in[2]), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out};
+    const adam_result<H> to = {weights_of<H>(call, 2), gr__f32(in[4]), gr__f32(in[5]), numbers, state, u.out};
     dense_update_run(&u, elements<E>(call->out[0]), gr__f32(call->out[1]), to);
 }
 

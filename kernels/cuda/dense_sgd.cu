@@ -12,7 +12,7 @@
  * Launch    db, then dX, then dW: in the order of the stream, so dX reads the old w. Tiles and splits: gemm.cuh. Where
  *           the samples are split (many samples, few weights), the stage that adds the splits changes w.
  * Halves    of up to 32 samples: x, dy, y, dX f16 or bf16, products on tensor cores; w is float, and dX is of the
- *           rounded w.
+ *           rounded w. A copy of w in halves, where the call has one, changes with it: weights.cuh.
  * Shared, registers, order   gemm_tile.cuh, of halves and tf32 tensor_tile.cuh; dense_sweep.cuh; column_sums.cuh
  * Skip      state->skip is read where w would be written: dX and db are computed all the same.
  * Limit     memory for few samples: w is read and written once, against twice read, once written, and dW both, for the
@@ -20,23 +20,24 @@
  * Measured  H200, w[320000,128] floats: 128 samples 0.60 ms, 35 TFLOP/s; 16 samples 0.16 ms, 2.3 TB/s.
  */
 #include "kernels/cuda/dense_update.cuh"
+#include "kernels/cuda/weights.cuh"
 
-typedef struct {
-    float *w; /* [in][n] */
+template <class H> struct sgd_result {
+    weights<H> w; /* [in][n] */
     const gr_step_state *state;
     int64_t n;
-} sgd_result;
+};
 
 typedef struct {
     quad w;
 } sgd_quads;
 
-GR_DEVICE sgd_quads recall(const sgd_result *to, const spot &at)
+template <class H> GR_DEVICE sgd_quads recall(const sgd_result<H> *to, const spot &at)
 {
-    return {quad_inside(to->w + at.row * to->n + at.column, at.inside, at.whole)};
+    return {quad_inside(to->w.at + at.row * to->n + at.column, at.inside, at.whole)};
 }
 
-GR_DEVICE void finish(const sgd_result *to, const spot &at, sgd_quads old, const quad &g)
+template <class H> GR_DEVICE void finish(const sgd_result<H> *to, const spot &at, sgd_quads old, const quad &g)
 {
     if (to->state->skip)
         return;
@@ -44,7 +45,7 @@ GR_DEVICE void finish(const sgd_result *to, const spot &at, sgd_quads old, const
 #pragma unroll
     for (int j = 0; j < QUAD; j++)
         old.w.at[j] -= lr * g.at[j];
-    quad_put(to->w + at.row * to->n + at.column, at.inside, at.whole, old.w);
+    weights_put(&to->w, at.row * to->n + at.column, at.inside, at.whole, old.w);
 }
 
 extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
@@ -54,8 +55,9 @@ extern "C" size_t GR_CUDA(dense_sgd_scratch)(const gr_call *call, gr_pass)
 
 template <class E> static void forward(const gr_call *call)
 {
+    typedef typename swept<E>::element H; /* a copy is of the halves that are multiplied */
     const dense_update<E> u = dense_update_of<E>(call, *call->exec);
-    const sgd_result to = {gr__f32(call->in[2]), call->exec->state, u.out};
+    const sgd_result<H> to = {weights_of<H>(call, 2), call->exec->state, u.out};
     dense_update_run(&u, elements<E>(call->out[0]), gr__f32(call->out[1]), to);
 }
 

@@ -21,9 +21,11 @@
 
 #define GR_HOOK(name, hook) GR_DECLARE_##hook(GR_CUDA(name##_##hook))
 #define GR_ROUNDS(name, slot)
+#define GR_COPIES(name, slot)
 #include "kernels/cuda/hooks.def"
 #include "kernels/ops/passes.def"
 #undef GR_HOOK
 #undef GR_ROUNDS
+#undef GR_COPIES
 
 #endif

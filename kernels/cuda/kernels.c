@@ -24,8 +24,10 @@ const gr_kernel GR_CUDA(kernels)[GR_OP_COUNT] = {
 #undef GR_OP
 #define GR_HOOK(name, hook) [GR_OP_##name].hook = GR_CUDA(name##_##hook),
 #define GR_ROUNDS(name, slot) [GR_OP_##name].rounds = 1u << (slot),
+#define GR_COPIES(name, slot) [GR_OP_##name].copies = 1u << (slot),
 #include "kernels/cuda/hooks.def"
 #include "kernels/ops/passes.def"
 #undef GR_HOOK
 #undef GR_ROUNDS
+#undef GR_COPIES
 };

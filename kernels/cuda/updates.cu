@@ -20,37 +20,43 @@
  * Launch    a thread for four elements side by side, blocks of 256. Before it, adam_step: one thread for the numbers
  *           that all elements share; lars_step: |p| and |g| as tensor_total.cuh cuts them, a launch each. lr, skip
  *           and norms are read from the device, so a captured graph stays valid when they change.
+ * Halves    sgd_step, momentum_step, adam_step and lars_step write a copy of p in f16 or bf16 along with it, where the
+ *           call has one: weights.cuh.
  * Scratch   adam_step: those numbers; lars_step: the two norms, and a float for each block of the sums.
  * Limit     memory. Arrays read and written: sgd_step 2 and 1, momentum_step 3 and 2, adam_step 4 and 3, lars_step 5
  *           and 2, prox_step 3 and 1 (2 and 2 at first), sam_climb 2 and 2, sam_return 1 and 1,
  *           ema_step 2 and 1, lookahead_step 2 and 2, nesterov_step 2 and 2, unit_norm 1 and
- *           1, clip_norm 1 and 1 where the norm is above the limit.
+ *           1, clip_norm 1 and 1 where the norm is above the limit. A copy is half an array written.
  * Measured  H200, 11.2 million parameters: 2.7 to 4.2 TB/s, lars_step of 2.4 million 1.4.
  */
 #include "kernels/cuda/adam.cuh"
 #include "kernels/cuda/tensor_total.cuh"
+#include "kernels/cuda/weights.cuh"
 
 /* p[count], g[count] */
-static __global__ void sgd_step(float *p, const float *g, float decay, const gr_step_state *state, int64_t count)
+template <class H>
+static __global__ void sgd_step(weights<H> p, const float *g, float decay, const gr_step_state *state, int64_t count)
 {
     const float lr = (float)state->lr;
     const int64_t end = state->skip ? 0 : count;
     for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad v = quad_load(p, i, count);
+        quad v = quad_load(p.at, i, count);
         const quad grad = quad_load(g, i, count);
         for (int j = 0; j < QUAD; j++)
             v.at[j] -= lr * (grad.at[j] + decay * v.at[j]);
-        quad_store(p, i, count, v, false);
+        weights_store(&p, i, count, v);
     }
 }
 
-extern "C" void GR_CUDA(sgd_step_forward)(const gr_call *call)
+template <class H> static void launch_sgd(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(sgd_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+    GR_LAUNCH((sgd_step<H>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, weights_of<H>(call, 0),
               gr__f32(call->in[1]), (float)((const gr_sgd_args *)call->options)->weight_decay, call->exec->state,
               count);
 }
+
+FORWARD_OF_COPY(sgd_step, launch_sgd)
 
 typedef struct {
     float mu, coupled, decoupled; /* decay in the gradient, decay beside the step */
@@ -58,13 +64,14 @@ typedef struct {
 } momentum_numbers;
 
 /* p[count], g[count], v[count] */
-static __global__ void momentum_step(float *p, const float *g, float *v, momentum_numbers a, const gr_step_state *state,
-                                     int64_t count)
+template <class H>
+static __global__ void momentum_step(weights<H> p, const float *g, float *v, momentum_numbers a,
+                                     const gr_step_state *state, int64_t count)
 {
     const float lr = (float)state->lr;
     const int64_t end = state->skip ? 0 : count;
     for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad weight = quad_load(p, i, count), velocity = quad_load(v, i, count);
+        quad weight = quad_load(p.at, i, count), velocity = quad_load(v, i, count);
         const quad gradient = quad_load(g, i, count);
         for (int j = 0; j < QUAD; j++) {
             const float grad = gradient.at[j] + a.coupled * weight.at[j];
@@ -73,35 +80,38 @@ static __global__ void momentum_step(float *p, const float *g, float *v, momentu
             weight.at[j] -= lr * (step + a.decoupled * weight.at[j]);
         }
         quad_store(v, i, count, velocity, false);
-        quad_store(p, i, count, weight, false);
+        weights_store(&p, i, count, weight);
     }
 }
 
-extern "C" void GR_CUDA(momentum_step_forward)(const gr_call *call)
+template <class H> static void launch_momentum(const gr_call *call)
 {
     const gr_momentum_args *args = (const gr_momentum_args *)call->options;
     const float decay = (float)args->weight_decay;
     const momentum_numbers a = {(float)args->momentum, args->decoupled ? 0 : decay, args->decoupled ? decay : 0,
                                 args->nesterov};
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(momentum_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+    GR_LAUNCH((momentum_step<H>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, weights_of<H>(call, 0),
               gr__f32(call->in[1]), gr__f32(call->in[2]), a, call->exec->state, count);
 }
 
+FORWARD_OF_COPY(momentum_step, launch_momentum)
+
 /* p[count], g[count], m[count], v[count] */
-static __global__ void adam_step(float *p, const float *g, float *m, float *v, const adam_numbers *numbers,
+template <class H>
+static __global__ void adam_step(weights<H> p, const float *g, float *m, float *v, const adam_numbers *numbers,
                                  const gr_step_state *state, int64_t count)
 {
     const adam_numbers a = *numbers;
     const int64_t end = state->skip ? 0 : count;
     for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad weight = quad_load(p, i, count), first = quad_load(m, i, count), second = quad_load(v, i, count);
+        quad weight = quad_load(p.at, i, count), first = quad_load(m, i, count), second = quad_load(v, i, count);
         const quad gradient = quad_load(g, i, count);
         for (int j = 0; j < QUAD; j++)
             adam_element(&a, gradient.at[j], &weight.at[j], &first.at[j], &second.at[j]);
         quad_store(m, i, count, first, false);
         quad_store(v, i, count, second, false);
-        quad_store(p, i, count, weight, false);
+        weights_store(&p, i, count, weight);
     }
 }
 
@@ -111,15 +121,17 @@ extern "C" size_t GR_CUDA(adam_step_scratch)(const gr_call *call, gr_pass pass)
     return sizeof(adam_numbers);
 }
 
-extern "C" void GR_CUDA(adam_step_forward)(const gr_call *call)
+template <class H> static void launch_adam(const gr_call *call)
 {
     const gr_adam_args *args = (const gr_adam_args *)call->options;
     adam_numbers *numbers = (adam_numbers *)call->exec->scratch;
     const int64_t count = call->in[0]->count;
     GR_LAUNCH(adam_prepare, 1, 1, 0, call->exec->queue, numbers, *args, call->exec->state);
-    GR_LAUNCH(adam_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+    GR_LAUNCH((adam_step<H>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, weights_of<H>(call, 0),
               gr__f32(call->in[1]), gr__f32(call->in[2]), gr__f32(call->in[3]), numbers, call->exec->state, count);
 }
+
+FORWARD_OF_COPY(adam_step, launch_adam)
 
 /* The two norms. */
 typedef struct {
@@ -134,21 +146,22 @@ GR_DEVICE float lars_ratio(const lars_norms *n, gr_lars_args a)
 }
 
 /* p[count], g[count], v[count] */
-static __global__ void lars_step(float *p, const float *g, float *v, const lars_norms *n, gr_lars_args args,
+template <class H>
+static __global__ void lars_step(weights<H> p, const float *g, float *v, const lars_norms *n, gr_lars_args args,
                                  const gr_step_state *state, int64_t count)
 {
     const float lr = (float)state->lr, mu = (float)args.momentum, decay = (float)args.weight_decay,
                 r = lars_ratio(n, args);
     const int64_t end = state->skip ? 0 : count;
     for (int64_t i = quad_first(); i < end; i += quad_stride()) {
-        quad weight = quad_load(p, i, count), velocity = quad_load(v, i, count);
+        quad weight = quad_load(p.at, i, count), velocity = quad_load(v, i, count);
         const quad gradient = quad_load(g, i, count);
         for (int j = 0; j < QUAD; j++) {
             velocity.at[j] = mu * velocity.at[j] + r * (gradient.at[j] + decay * weight.at[j]);
             weight.at[j] -= lr * velocity.at[j];
         }
         quad_store(v, i, count, velocity, false);
-        quad_store(p, i, count, weight, false);
+        weights_store(&p, i, count, weight);
     }
 }
 
@@ -160,7 +173,7 @@ extern "C" size_t GR_CUDA(lars_step_scratch)(const gr_call *call, gr_pass pass)
     return LARS_PARTIAL + tensor_total_bytes(call);
 }
 
-extern "C" void GR_CUDA(lars_step_forward)(const gr_call *call)
+template <class H> static void launch_lars(const gr_call *call)
 {
     lars_norms *n = (lars_norms *)call->exec->scratch;
     float *partial = (float *)((char *)call->exec->scratch + LARS_PARTIAL);
@@ -169,10 +182,12 @@ extern "C" void GR_CUDA(lars_step_forward)(const gr_call *call)
     const total gradient = {&n->gradient, partial, call->exec->arrivals};
     tensor_total_into(weights, call->in[0], true, 1, true, call->exec->queue);
     tensor_total_into(gradient, call->in[1], true, 1, true, call->exec->queue);
-    GR_LAUNCH(lars_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+    GR_LAUNCH((lars_step<H>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, weights_of<H>(call, 0),
               gr__f32(call->in[1]), gr__f32(call->in[2]), n, *(const gr_lars_args *)call->options, call->exec->state,
               count);
 }
+
+FORWARD_OF_COPY(lars_step, launch_lars)
 
 /* p[count], g[count], anchor[count] */
 static __global__ void prox_step(float *p, const float *g, float *anchor, float gamma, bool first,

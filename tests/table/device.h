@@ -49,4 +49,10 @@ void device_check_backward(const table_device *d, truth *t, gr_pool *const pools
  */
 void device_check_halves(const table_device *d, const truth *t, gr_pool *const pools[POOLS]);
 
+/*
+ * Kernels that change a copy in halves with the weights, in both types: the copy is what the weights are rounded to,
+ * and all else the same bits as without; a skipped update leaves it. Nothing where the device has none for the row.
+ */
+void device_check_copies(const table_device *d, const truth *t);
+
 #endif

@@ -96,6 +96,8 @@ static void check_device(const settings *s, const table_device *d, truth *t)
         device_check_backward(d, t, s->pools);
     if (!is_of_products(d))
         device_check_halves(d, t, s->pools);
+    if (kernel->copies && !is_of_products(d))
+        device_check_copies(d, t);
 }
 
 /*

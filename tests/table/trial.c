@@ -151,6 +151,13 @@ void trial_open_halves(trial *t, const row *r, const row_call *shapes, gr_type h
     open_as(t, r, shapes, GR_F32, half);
 }
 
+int trial_open_copy(trial *t, int slot, gr_type half)
+{
+    const int buffer = trial_in(t->row->op->n_in);
+    t->call.copy = add_buffer(t, buffer, &t->shapes.in[slot], half);
+    return buffer;
+}
+
 void trial_close(trial *t)
 {
     for (int i = 0; i < TRIAL_SLOTS; i++) {
@@ -268,6 +275,8 @@ static size_t scratch_size(const trial *t, const gr_kernel *kernel, gr_pass pass
 /* Whether a pass may write buffer. */
 static bool writable(const trial *t, gr_pass pass, int buffer)
 {
+    if (&t->buffers[buffer].t == t->call.copy)
+        return true;
     if (buffer < GR_MAX_IN)
         return t->row->op->in[buffer].flags & GR_SLOT_CHANGED;
     if (buffer < trial_d_in(0))

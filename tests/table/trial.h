@@ -46,6 +46,11 @@ enum { TRIAL_D_OUT = TRIAL_SLOTS - 1 };
 void trial_open(trial *t, const row *r, const row_call *shapes, gr_type real);
 /* The same with halves where ops.def's types have them under mixed precision, and floats elsewhere. */
 void trial_open_halves(trial *t, const row *r, const row_call *shapes, gr_type half);
+/*
+ * Gives the call a copy of in[slot] in halves (gr_call.copy), of garbage, in a buffer that no input has taken; returns
+ * which.
+ */
+int trial_open_copy(trial *t, int slot, gr_type half);
 void trial_close(trial *t);
 
 /* Element i of a buffer as a double. */
