@@ -1,7 +1,8 @@
 /*
  * cast.c - half copies of float tensors. A parameter keeps its float master; its copy lies in a slab of halves beside
- * the slab of masters, and one cast brings all copies of a model up to date behind an update. Any other float tensor
- * that an operation reads as halves gets a copy for the step.
+ * the slab of masters. A kernel that changes the one may change the other with it; behind any other change one cast
+ * brings all copies of a model up to date. Any other float tensor that an operation reads as halves gets a copy for the
+ * step.
  */
 #include "amp/cast.h"
 #include "amp/mixed.h"
@@ -33,18 +34,22 @@ static bool make_slab_halves(gr_slab *slab)
     return halves;
 }
 
-/* The copy of a parameter; one cast brings all of the slab's up to date. NULL: recorded. */
+bool gr__half_refresh(gr_slab *slab)
+{
+    gr_context *ctx = slab->ctx;
+    if (!slab->halves || !slab->halves_stale)
+        return true;
+    gr_call call = {.n_in = 1, .n_out = 1, .in = {slab->values}, .out = {slab->halves}};
+    const bool cast = gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD);
+    slab->halves_stale = !cast || ctx->planning; /* a dry run casts nothing */
+    return cast;
+}
+
+/* The copy of a parameter. NULL: recorded. */
 static gr_tensor *slab_half(gr_tensor *parameter)
 {
     gr_slab *slab = parameter->slab;
-    gr_context *ctx = slab->ctx;
-    if (!slab->halves && !make_slab_halves(slab))
-        return NULL;
-    gr_call call = {.n_in = 1, .n_out = 1, .in = {slab->values}, .out = {slab->halves}};
-    if (slab->halves_stale && !gr__run_kernel(ctx, ctx->device->cast, &call, GR_FORWARD))
-        return NULL;
-    slab->halves_stale = slab->halves_stale && ctx->planning; /* a dry run casts nothing */
-    return parameter->half;
+    return (slab->halves || make_slab_halves(slab)) && gr__half_refresh(slab) ? parameter->half : NULL;
 }
 
 /* The copy of a real tensor in the context's half type, made at its first use in a step. NULL: recorded. */
@@ -71,6 +76,24 @@ void gr__half_invalidate(gr_tensor *t)
         t->slab->halves_stale = true;
     else
         t->half = NULL;
+}
+
+/* What stands in the slab of halves where t, any piece of the slab of values, has its values. NULL: recorded. */
+static gr_tensor *copy_of(const gr_tensor *t)
+{
+    const gr_slab *slab = t->slab;
+    const size_t bytes = (size_t)((const char *)t->data - (const char *)slab->values->data);
+    return gr__slab_piece(slab->halves, (int64_t)(bytes / gr_type_size(t->type)), t->ndim, t->shape);
+}
+
+void gr__half_change(gr_build *b, int i)
+{
+    gr_tensor *t = b->call.in[i];
+    const bool copies = b->ctx->device->kernels[b->op->id].copies >> i & 1;
+    if (copies && t->slab && t->slab->halves && !t->slab->halves_stale)
+        b->call.copy = copy_of(t);
+    else
+        gr__half_invalidate(t);
 }
 
 void gr__half_release(gr_tensor *t)

@@ -5,6 +5,7 @@
 #define GRADUS_MIXED_H
 
 #include "core/precision.h"
+#include "core/slab.h"
 
 /* policy.c */
 gr_type gr__policy_compute(gr_precision precision, gr_type real);
@@ -15,6 +16,8 @@ bool gr__policy_widens(const gr_context *ctx, const gr_op *op, const gr_call *ca
 /* cast.c */
 bool gr__cast_inputs(gr_build *b);
 void gr__half_invalidate(gr_tensor *t);
+void gr__half_change(gr_build *b, int i);
+bool gr__half_refresh(gr_slab *slab);
 void gr__half_release(gr_tensor *t);
 bool gr__half_add(gr_tensor *t, gr_tensor *s);
 

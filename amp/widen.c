@@ -171,9 +171,20 @@ static bool store_slice(widened *w, int64_t first)
     return true;
 }
 
+/* A kernel for floats knows no copy in halves of what it changes: a cast will follow. */
+static void leave_copy(widened *w)
+{
+    for (int i = 0; i < w->op->n_in; i++)
+        if (w->op->in[i].flags & GR_SLOT_CHANGED)
+            gr__half_invalidate(w->call.in[i]);
+    w->call.copy = NULL;
+}
+
 bool gr__run_widened(gr_context *ctx, const gr_op *op, const gr_call *call, gr_pass pass)
 {
     widened w = {.ctx = ctx, .op = op, .pass = pass, .call = *call, .samples = 1};
+    if (call->copy)
+        leave_copy(&w);
     collect(&w);
     w.slice = slice_of(&w);
     bool good = alloc_floats(&w);

@@ -70,7 +70,7 @@ bool gr__op_begin(gr_build *b, const gr_op *op, gr_tensor *const *in, const void
         if (in[i] && !fits(b, &op->in[i], in[i]))
             return false;
         else if (in[i] && (op->in[i].flags & GR_SLOT_CHANGED))
-            b->ctx->mixed->invalidate_half(in[i]);
+            b->ctx->mixed->change_input(b, i);
     return b->ctx->mixed->cast_inputs(b);
 }
 

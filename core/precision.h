@@ -28,6 +28,15 @@ typedef struct gr_mixed_precision {
     /* The values of t are about to change: copies made of it before are out of date. */
     void (*invalidate_half)(gr_tensor *t);
 
+    /*
+     * The same of input i of a call, of which the call gets the copy where its kernel changes that too and it is up to
+     * date: then it stays so.
+     */
+    void (*change_input)(gr_build *b, int i);
+
+    /* Brings the copies of a slab's parameters up to date where there are any. False: recorded. */
+    bool (*refresh_halves)(struct gr_slab *slab);
+
     /* Releases the copy of a step tensor that is itself being released. */
     void (*release_half)(gr_tensor *t);
 

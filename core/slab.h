@@ -42,7 +42,7 @@ typedef struct gr_slab {
     int64_t state_count;  /* elements of a slab of moments: as many as values, without those of frozen segments */
     gr_tensor *gradients; /* 1-D, made at the first backward; NULL before */
     gr_tensor *halves;    /* 1-D, values in the context's half type, made at their first use; NULL before */
-    bool halves_stale;    /* values have changed since halves were cast from them */
+    bool halves_stale;    /* values have changed, and halves not with them */
 } gr_slab;
 
 /* Lays n parameters of the given shapes out and allocates them, zero-filled. NULL: recorded. Owned by ctx. */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "amp/scaler.h"
-#include "core/precision.h"
 #include "nn/module.h"
 #include "optim/ema.h"
 #include "optim/lookahead.h"
@@ -40,8 +39,6 @@ bool gr__update_begin(gr_optimizer *opt)
     gr_context *ctx = opt->ctx;
     gr_parameters *list = opt->net->parameters;
     memset(opt->fused, 0, (size_t)list->slab->n * sizeof *opt->fused);
-    ctx->mixed->invalidate_half(
-        list->slab->values); /* a graph that is replayed does not pass where operations say so */
     if (!gr__scaler_take_turn(ctx, &opt->skips) || !gr__lookahead_begin(opt))
         return false;
     if (!ctx->planning && opt->pass == 0) { /* a dry run is no update */

@@ -194,6 +194,28 @@ static void memory_that_moves(void **state)
     compare((choice){.disturb = ask_for_gradients}, 3, UPDATES - 4);
 }
 
+/* Other weights, whose copies in halves the graph reads. */
+static void upload_weights(gr_module *net, gr_optimizer *opt, gr_dataset *set, int64_t update)
+{
+    (void)opt, (void)set;
+    if (update != 4) /* the next one is repeated */
+        return;
+    gr_tensor *w = gr_parameter(net, 0);
+    float *values = malloc(gr__bytes(w));
+    assert_true(gr_download(w, values));
+    for (int64_t i = 0; i < gr_count(w); i++)
+        values[i] += 0.125f;
+    assert_true(gr_upload(w, values));
+    free(values);
+}
+
+static void weights_that_change(void **state)
+{
+    (void)state;
+    compare((choice){.disturb = upload_weights, .precision = GR_PRECISION_BF16}, 2, UPDATES - 2);
+    compare((choice){.sgd = true, .disturb = upload_weights, .precision = GR_PRECISION_FP16}, 2, UPDATES - 2);
+}
+
 static void change_clip(gr_module *net, gr_optimizer *opt, gr_dataset *set, int64_t update)
 {
     (void)net, (void)set;
@@ -239,6 +261,7 @@ int main(void)
         cmocka_unit_test(same_bits),
         cmocka_unit_test(same_bits_in_mixed_precision),
         cmocka_unit_test(memory_that_moves),
+        cmocka_unit_test(weights_that_change),
         cmocka_unit_test(settings_that_change),
         cmocka_unit_test(not_several_passes_or_pieces),
         cmocka_unit_test(not_while_traced),

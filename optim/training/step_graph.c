@@ -54,8 +54,6 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     gr_device *d = ctx->device;
     const gr_step_state before = ctx->state;
     const int64_t updates = opt->updates;
-    ctx->mixed->invalidate_half(
-        opt->net->parameters->slab->values); /* what evaluation has cast is cast in every replay */
     if (!d->capture_begin(d))
         return gr__device_failed(ctx,
                                  "an update was written down as a graph; to do without, ask for no_graph (--no-graph)");
@@ -64,6 +62,7 @@ static bool capture(gr_step_graph *e, gr_optimizer *opt, const gr_batch *batch,
     ctx->capturing = false;
     e->graph = d->capture_end(d);
     e->draws = ctx->state.draws - before.draws;
+    e->halves_stale = opt->net->parameters->slab->halves_stale;
     ctx->state = before;
     opt->updates = updates;
     if (done && !e->graph)
@@ -80,6 +79,7 @@ static bool replay(gr_step_graph *e, gr_optimizer *opt)
         return false;
     if (!d->replay(d, e->graph))
         return gr__device_failed(ctx, "the graph of an update was launched");
+    opt->net->parameters->slab->halves_stale = e->halves_stale;
     ctx->state.draws += e->draws;
     ctx->state.inv_weight = 0;
     return gr__state_write(ctx);
@@ -99,6 +99,8 @@ bool gr__step_graphs_run(gr_step_graphs *g, gr_optimizer *opt, const gr_batch *b
         memcpy(&e->key, &now, sizeof now);
         return done;
     }
+    if (!opt->ctx->mixed->refresh_halves(opt->net->parameters->slab)) /* weights may have come from elsewhere */
+        return false;
     if (!e->graph) {
         if (!capture(e, opt, batch, step, user))
             return false;

@@ -22,8 +22,9 @@ typedef struct {
 
 typedef struct {
     gr_step_key key;
-    void *graph;   /* NULL: seen once, not written down yet */
-    int64_t draws; /* micro-batches that draw random numbers: 0 or 1 */
+    void *graph;       /* NULL: seen once, not written down yet */
+    int64_t draws;     /* micro-batches that draw random numbers: 0 or 1 */
+    bool halves_stale; /* half copies of the weights, which it wants up to date, are so no more behind it */
 } gr_step_graph;
 
 typedef struct {
