@@ -7,20 +7,21 @@
  * dz, which all rows meet, is laid out as the right factor of both once. So a block of rows is rounded, its products
  * are made, and what it does to w is done, while it is in the cache.
  */
+#include "kernels/cpu/ahead.h"
 #include "kernels/cpu/amx/dense.h"
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
 #include "kernels/cpu/amx/turn.h"
 #include "kernels/cpu/amx/weights.h"
 
-enum { CHUNKS = 64, LINE = 64 /* bytes */ };
+enum { CHUNKS = 64 };
 
 typedef struct {
     tiled_dense job;
     int64_t panels_n, panels_j; /* blocks of samples, of outputs: a step of one product, a panel of the other */
     int64_t blocks, chunks;
     bool stream;  /* dX, past the caches */
-    int64_t asks; /* for the next block, by one: a row that is rounded, a row that is used */
+    int64_t asks; /* chances to ask for the next block: a row that is rounded, a row that is used */
     int64_t dz_halves, wb_halves, xb_halves, g_floats; /* of a piece; floats of a chunk */
     uint16_t *dz_of_j; /* [piece][panel of samples][step of outputs][B_STEP], zeros behind */
     uint16_t *dz_of_n; /* [piece][panel of outputs][step of samples][B_STEP], likewise */
@@ -124,53 +125,63 @@ static void prepare_chunk(void *arg, int64_t panel)
 
 /* --- a block of rows of w ----------------------------------------------------------------------------------------- */
 
-/* c[rows][BLOCK] = a b, of so many steps; a[piece][BLOCK][steps][STEP] */
-static void multiply(const plan *f, const uint16_t *a, int64_t rows, int64_t steps, const uint16_t *b, float *c,
-                     int64_t c_row)
+/* a b, of so many steps, that is still to be told where it goes; a[piece][BLOCK][steps][STEP] */
+static tile_product product_of(const plan *f, const uint16_t *a, int64_t rows, int64_t steps, const uint16_t *b)
 {
     static const int64_t at_once[] = {0};
-    const tile_product product = {.a = {a, rows > TILE ? a + TILE * steps * STEP : NULL},
-                                  .a_row = steps * STEP,
-                                  .a_step = STEP,
-                                  .offsets = at_once,
-                                  .taps = 1,
-                                  .steps = steps,
-                                  .b = b,
-                                  .pieces = f->job.pieces,
-                                  .a_piece = BLOCK * steps * STEP,
-                                  .b_piece = f->dz_halves,
-                                  .c = c,
-                                  .c_row = c_row};
-    tile_product_run(&product);
+    return (tile_product){.a = {a, rows > TILE ? a + TILE * steps * STEP : NULL},
+                          .a_row = steps * STEP,
+                          .a_step = STEP,
+                          .offsets = at_once,
+                          .taps = 1,
+                          .steps = steps,
+                          .b = b,
+                          .pieces = f->job.pieces,
+                          .a_piece = BLOCK * steps * STEP,
+                          .b_piece = f->dz_halves};
 }
 
-/* A part of what the rows from i on need of w and x, into the second-level cache; f->asks parts are all. */
-static void ask_ahead(const plan *f, int64_t i, int64_t part)
+/* Some columns of a matrix from a row and a column on; one whose rows are no whole floats is left to the processor. */
+INLINE void list_piece(ahead *h, const void *data, gr_type type, int64_t row, int64_t column, int64_t rows,
+                       int64_t columns, int64_t pitch)
+{
+    const int64_t size = (int64_t)gr_type_size(type), of_float = sizeof(float) / size;
+    if (pitch % of_float == 0)
+        ahead_add(h, (const float *)((const char *)data + (row * pitch + column) * size), rows,
+                  ceil_div(columns, of_float), pitch / of_float);
+}
+
+/*
+ * Lists what the rows from i on need of w and x. x lies in columns, of which a run of cache lines has those of several
+ * blocks: they are listed with the first of these.
+ */
+static void list_ahead(const plan *f, int64_t i, ahead *h)
 {
     const tiled_dense *job = &f->job;
-    const int64_t size = (int64_t)gr_type_size(job->w->type), rows = min64(BLOCK, job->in - i);
-    const span bytes = part_of(max64(0, rows) * job->out * size, part, f->asks),
-               samples = part_of(job->n, part, f->asks);
-    const char *w = (const char *)job->w->data + i * job->out * size;
-    for (int64_t at = bytes.begin; at < bytes.end; at += LINE)
-        prefetch_second(w + at);
-    for (int64_t n = samples.begin; n < samples.end; n++)
-        if (job->pieces > 1) {
-            prefetch_second((const float *)job->x + n * job->in + i);
-            prefetch_second((const float *)job->x + n * job->in + i + LINE / sizeof(float));
-        } else {
-            prefetch_second((const uint16_t *)job->x + n * job->in + i);
-        }
+    const gr_type type = job->pieces > 1 ? GR_F32 : GR_BF16;
+    const int64_t rows = max64(0, min64(BLOCK, job->in - i)),
+                  columns = RUN * LINE * (int64_t)(sizeof(float) / gr_type_size(type));
+    ahead_clear(h);
+    list_piece(h, job->w->data, job->w->type, i, 0, rows, job->out, job->out);
+    if (rows > 0 && i % columns == 0)
+        list_piece(h, job->x, type, 0, i, job->n, columns, job->in);
+    ahead_begin(h, f->asks);
+}
+
+/* alpha g, or that more than what is there */
+INLINE vec added(vec g, vec there, float alpha, bool adds)
+{
+    return adds ? alpha * g + there : alpha * g;
 }
 
 /* to[0..n) += alpha g, or = it */
 INLINE void add_row(float *to, const float *g, int64_t n, float alpha, bool adds)
 {
-    for (int64_t j = 0; j < n; j += VL) {
-        const int64_t some = min64(VL, n - j);
-        const vec v = alpha * vec_load_n(g + j, some);
-        vec_store_n(to + j, adds ? vec_load_n(to + j, some) + v : v, some);
-    }
+    int64_t j = 0;
+    for (; j + VL <= n; j += VL)
+        vec_store(to + j, added(vec_load(g + j), vec_load(to + j), alpha, adds));
+    if (j < n)
+        vec_store_n(to + j, added(vec_load_n(g + j, n - j), vec_load_n(to + j, n - j), alpha, adds), n - j);
 }
 
 /* A row of dX, with or without what stood there. */
@@ -197,13 +208,14 @@ INLINE void store_floats(const plan *f, const float *dx, float *to, int64_t rows
         add_row(to, dx, rows, 1, f->job.accumulate_x);
 }
 
-/* dX[n][i..i+rows) of BLOCK samples from n on; turned[row][sample] */
+/* dX[n][i..i+rows) of samples from n on, up to BLOCK; turned[row][sample] */
 static void store_dx(const plan *f, int64_t n, int64_t i, int64_t rows, const float *turned)
 {
     const tiled_dense *job = &f->job;
+    const int64_t samples = min64(BLOCK, job->n - n);
     float dx[BLOCK * BLOCK] __attribute__((aligned(64)));
-    transpose(turned, BLOCK, BLOCK, BLOCK, dx, BLOCK);
-    for (int64_t k = 0; k < min64(BLOCK, job->n - n); k++) {
+    transpose(turned, BLOCK, BLOCK, samples > TILE ? BLOCK : TILE, dx, BLOCK);
+    for (int64_t k = 0; k < samples; k++) {
         const int64_t at = (n + k) * job->in + i;
         if (job->pieces > 1)
             store_floats(f, dx + k * BLOCK, (float *)job->dx + at, rows);
@@ -213,18 +225,21 @@ static void store_dx(const plan *f, int64_t n, int64_t i, int64_t rows, const fl
 }
 
 /* dX[., i..i+rows) */
-static void block_dx(const plan *f, int64_t i, int64_t rows, uint16_t *wb)
+static void block_dx(const plan *f, int64_t i, int64_t rows, uint16_t *wb, ahead *h)
 {
     const tiled_dense *job = &f->job;
     const int64_t width = f->panels_j * BLOCK;
     for (int64_t k = 0; k < BLOCK; k++) {
-        ask_ahead(f, i + BLOCK, k);
+        ahead_ask(h);
         weights_row(job->w, k < rows ? (i + k) * job->out : 0, k < rows ? job->out : 0, wb + k * width, width,
                     job->pieces, f->wb_halves);
     }
     for (int64_t panel = 0; panel < f->panels_n; panel++) {
         float turned[BLOCK * BLOCK] __attribute__((aligned(64)));
-        multiply(f, wb, rows, f->panels_j, f->dz_of_j + panel * f->panels_j * B_STEP, turned, BLOCK);
+        tile_product product = product_of(f, wb, rows, f->panels_j, f->dz_of_j + panel * f->panels_j * B_STEP);
+        product.c = turned, product.c_row = BLOCK;
+        product.narrow = job->n - panel * BLOCK <= TILE;
+        tile_product_run(&product);
         store_dx(f, panel * BLOCK, i, rows, turned);
     }
 }
@@ -245,18 +260,21 @@ static void block_dw(const plan *f, int64_t i, int64_t rows, uint16_t *xb, float
         for (int p = 0; p < job->pieces; p++)
             turn(x[p][0], xb + p * f->xb_halves + step * STEP, f->panels_n * STEP);
     }
-    for (int64_t panel = 0; panel < f->panels_j; panel++)
-        multiply(f, xb, rows, f->panels_n, f->dz_of_n + panel * f->panels_n * B_STEP, g + panel * BLOCK,
-                 f->panels_j * BLOCK);
+    for (int64_t panel = 0; panel < f->panels_j; panel++) {
+        tile_product product = product_of(f, xb, rows, f->panels_n, f->dz_of_n + panel * f->panels_n * B_STEP);
+        product.c = g + panel * BLOCK, product.c_row = f->panels_j * BLOCK;
+        product.zeros = (f->panels_n * BLOCK - job->n) / 2;
+        tile_product_run(&product);
+    }
 }
 
-static void use_dw(const plan *f, int64_t i, int64_t rows, float *g)
+static void use_dw(const plan *f, int64_t i, int64_t rows, float *g, ahead *h)
 {
     const tiled_dense *job = &f->job;
     for (int64_t k = 0; k < rows; k++, g += f->panels_j * BLOCK) {
         const int64_t at = (i + k) * job->out;
         float *w = job->w->data;
-        ask_ahead(f, i + BLOCK, f->asks - BLOCK + k);
+        ahead_ask(h);
         if (job->change.use == DENSE_STORE)
             add_row(job->dw + at, g, job->out, 1, job->accumulate_w);
         else if (job->change.use == DENSE_SGD)
@@ -273,15 +291,17 @@ static void sweep_chunk(void *arg, int64_t chunk)
     const plan *f = arg;
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     float *g = f->g + chunk * f->g_floats;
+    ahead h;
     tiles_begin();
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
         const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        list_ahead(f, i + BLOCK, &h);
         if (f->job.dx)
-            block_dx(f, i, rows, f->wb + chunk * f->job.pieces * f->wb_halves);
+            block_dx(f, i, rows, f->wb + chunk * f->job.pieces * f->wb_halves, &h);
         if (f->job.change.use == DENSE_FROZEN)
             continue;
         block_dw(f, i, rows, f->xb + chunk * f->job.pieces * f->xb_halves, g);
-        use_dw(f, i, rows, g);
+        use_dw(f, i, rows, g, &h);
     }
     tiles_end();
 }
@@ -291,7 +311,7 @@ static bool stream_dx(const tiled_dense *job)
 {
     enum { LARGE = 8 << 20 /* elements of dX and w */ };
     return (job->n + job->out) * job->in >= LARGE && !job->accumulate_x && job->in % BLOCK == 0 &&
-           (uintptr_t)job->dx % LINE == 0;
+           (uintptr_t)job->dx % (LINE * sizeof(float)) == 0;
 }
 
 void GR_TILED(dense_sweep_run)(const gr_exec *exec, const tiled_dense *job)

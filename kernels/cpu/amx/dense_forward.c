@@ -7,6 +7,7 @@
  * apart that they share a few sets of the caches.
  */
 #include "kernels/cpu/amx/dense.h"
+#include "kernels/cpu/amx/dense_few.h"
 #include "kernels/cpu/amx/product.h"
 #include "kernels/cpu/amx/tiles.h"
 #include "kernels/cpu/amx/weights.h"
@@ -20,7 +21,7 @@ enum {
     ROWS = 2 * BLOCK,           /* of y that are worth packing w once more */
     CHUNKS = 32,
     AHEAD = 32, /* rows of w from those that are packed to those that are asked for */
-    LINE = 64   /* bytes */
+    LINE_BYTES = 64
 };
 
 typedef struct {
@@ -31,13 +32,21 @@ typedef struct {
     const void *x;                                   /* [N,in] */
     const float *b;                                  /* [out] or NULL */
     void *y;                                         /* [N,out] */
-    bool relu;
-    int64_t pitch, x_halves; /* of a row of sums; of a piece of a chunk's copy of x */
-    uint16_t *wb;            /* [chunk][piece][panel][step][B_STEP] */
-    uint16_t *xb;            /* [chunk][piece][rows, whole tiles][DEPTH] */
-    float *sums;             /* [part][N, whole tiles][pitch] */
+    bool relu, few;                                  /* few: w is rounded in registers (dense_few.h) */
+    int64_t pitch, x_halves;                         /* of a row of sums; of a piece of a chunk's copy of x */
+    uint16_t *wb;                                    /* [chunk][piece][panel][step][B_STEP] */
+    uint16_t *xb;                                    /* [chunk][piece][rows, whole tiles][DEPTH] */
+    float *sums;                                     /* [part][N, whole tiles][pitch] */
     size_t bytes;
 } plan;
+
+/* Whether samples are few, and rows of w floats that come in pairs. */
+static bool are_few(const gr_call *call)
+{
+    const gr_tensor *w = call->in[1];
+    return call->in[0]->shape[0] <= FEW && w->type == GR_F32 && pieces_of(call) == 1 && w->shape[0] % 2 == 0 &&
+           w->shape[1] % TILE == 0;
+}
 
 static plan plan_of(const gr_call *call, void *base)
 {
@@ -50,7 +59,8 @@ static plan plan_of(const gr_call *call, void *base)
               .x = call->in[0]->data,
               .b = gr__f32(call->in[2]),
               .y = call->out[0]->data,
-              .relu = args->relu};
+              .relu = args->relu,
+              .few = are_few(call)};
     f.column_blocks = ceil_div(f.out, COLUMNS);
     f.parts = max64(1, min64(f.in / PART, CHUNKS / f.column_blocks));
     f.row_blocks = max64(1, min64(f.n / ROWS, CHUNKS / (f.column_blocks * f.parts)));
@@ -59,7 +69,7 @@ static plan plan_of(const gr_call *call, void *base)
     f.x_halves = ceil_div(ceil_div(f.n, TILE), f.row_blocks) * TILE * DEPTH;
     scratch s = {.base = base};
     const int64_t chunks = f.column_blocks * f.row_blocks * f.parts;
-    f.wb = scratch_halves(&s, chunks * f.pieces * W_HALVES);
+    f.wb = scratch_halves(&s, f.few ? 0 : chunks * f.pieces * W_HALVES);
     f.xb = scratch_halves(&s, chunks * f.pieces * f.x_halves);
     f.sums = scratch_take(&s, f.parts * round_up(f.n, TILE) * f.pitch);
     f.bytes = s.used;
@@ -86,7 +96,7 @@ INLINE void ask_ahead(const plan *f, span columns, int64_t i)
 {
     const int64_t size = (int64_t)gr_type_size(f->w->type);
     const char *w = (const char *)f->w->data + i * f->out * size;
-    for (int64_t at = columns.begin * size; at < columns.end * size; at += LINE) {
+    for (int64_t at = columns.begin * size; at < columns.end * size; at += LINE_BYTES) {
         prefetch_second(w + at);
         prefetch_second(w + f->out * size + at);
     }
@@ -110,7 +120,7 @@ INLINE void copy_x_step(const plan *f, int64_t at, int64_t n, uint16_t *xb)
     if (f->pieces > 1) {
         const float *x = (const float *)f->x + at;
         prefetch_second(x + DEPTH);
-        prefetch_second(x + DEPTH + LINE / sizeof *x);
+        prefetch_second(x + DEPTH + LINE_BYTES / sizeof *x);
         step_split(x, NULL, n, f->pieces, xb, f->x_halves);
     } else {
         const uint16_t *x = (const uint16_t *)f->x + at;
@@ -155,11 +165,58 @@ static void add_products(const plan *f, const share *part, int64_t steps, const 
         }
 }
 
+/* Rows of w before a step, as far as there are any. */
+static int64_t rows_before(const plan *f, int64_t step)
+{
+    return min64(step * STEP, f->in);
+}
+
+/* Lists some steps' rows of w, as far as they are a part's; chances: to ask for one. */
+static void list_w(const plan *f, const share *part, int64_t step, int64_t steps, int64_t chances, ahead *h)
+{
+    const int64_t i = rows_before(f, step), end = rows_before(f, min64(step + steps, part->steps.end));
+    ahead_clear(h);
+    ahead_add(h, gr__f32(f->w) + i * f->out + part->columns.begin, max64(0, end - i),
+              part->columns.end - part->columns.begin, f->out);
+    ahead_begin(h, chances);
+}
+
+/* The sums of a part by rows of w as they are (dense_few.h), some steps at a time. */
+static void add_few(const plan *f, const share *part, uint16_t *xb)
+{
+    enum { STEPS = FEW_DEPTH / STEP };
+    const int64_t rows = ceil_div(f->n, TILE) * TILE, tiles = part->tiles.end - part->tiles.begin;
+    ahead h;
+    for (int64_t step = part->steps.begin; step < part->steps.end; step += STEPS) {
+        const span steps = {step, min64(part->steps.end, step + STEPS)};
+        const int64_t i = rows_before(f, steps.begin), end = rows_before(f, steps.end);
+        few_product product = {.x_row = DEPTH,
+                               .w = gr__f32(f->w) + i * f->out + part->columns.begin,
+                               .w_row = f->out,
+                               .pairs = (end - i) / 2,
+                               .columns = part->columns.end - part->columns.begin,
+                               .c_row = f->pitch,
+                               .accumulate = step > part->steps.begin,
+                               .ahead = &h};
+        list_w(f, part, steps.end, STEPS, tiles * few_product_chances(&product), &h);
+        copy_x(f, part->tiles, steps, xb);
+        for (int64_t t = 0; t < tiles; t++) {
+            product.x = xb + t * TILE * DEPTH;
+            product.c = f->sums + (part->part * rows + (part->tiles.begin + t) * TILE) * f->pitch + part->columns.begin;
+            few_product_run(&product);
+        }
+    }
+}
+
 static void sum_chunk(void *arg, int64_t chunk)
 {
     const plan *f = arg;
     const share part = share_of(f, chunk);
     uint16_t *wb = f->wb + chunk * f->pieces * W_HALVES, *xb = f->xb + chunk * f->pieces * f->x_halves;
+    if (f->few) {
+        add_few(f, &part, xb);
+        return;
+    }
     tiles_begin();
     for (int64_t step = part.steps.begin; step < part.steps.end; step += DEPTH / STEP) {
         const span steps = {step, min64(part.steps.end, step + DEPTH / STEP)};

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/cpu/bf16.h"
+
 #if defined(GR_TILES_EMULATED)
 typedef struct {
     uint32_t bits[16]; /* of a float, or of a pair of halves */
@@ -59,6 +61,19 @@ static inline __attribute__((always_inline)) lanes lanes_dot(lanes c, lanes a, l
     }
     return c;
 }
+/* 16 floats each of two rows, rounded, in pairs. */
+static inline __attribute__((always_inline)) lanes lanes_round(const float *low, const float *high)
+{
+    uint16_t two[2][16];
+    lanes v;
+    for (int i = 0; i < 16; i += VL) {
+        to_bf16(two[0] + i, vec_load(low + i));
+        to_bf16(two[1] + i, vec_load(high + i));
+    }
+    for (int i = 0; i < 16; i++)
+        v.bits[i] = two[0][i] | (uint32_t)two[1][i] << 16;
+    return v;
+}
 #else
 #include <immintrin.h>
 
@@ -73,6 +88,14 @@ static inline __attribute__((always_inline)) lanes lanes_pair(const uint16_t *p)
     int32_t pair;
     memcpy(&pair, p, sizeof pair);
     return (lanes)_mm512_set1_epi32(pair);
+}
+
+static inline __attribute__((always_inline)) lanes lanes_round(const float *low, const float *high)
+{
+    const __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i behind = _mm512_slli_epi32(_mm512_add_epi32(number, _mm512_set1_epi32(16)), 16);
+    const __m512i rows = (__m512i)_mm512_cvtne2ps_pbh(lanes_load(high), lanes_load(low)); /* low, then high */
+    return (lanes)_mm512_permutexvar_epi16(_mm512_or_si512(number, behind), rows);
 }
 #endif
 

@@ -23,7 +23,9 @@ typedef struct {
     float *c; /* [32][32], pitch c_row */
     int64_t c_row;
     bool accumulate;
-    bool passing; /* b is not read again soon: it is not to push the rows of a out of the first-level cache */
+    bool narrow;   /* TILE columns of c are wanted: what becomes of the others is not said */
+    int64_t zeros; /* pairs at the end of each tap's last step that are 0 in a and b: they may be left out */
+    bool passing;  /* b is not read again soon: it is not to push the rows of a out of the first-level cache */
 } tile_product;
 
 /* Between tiles_begin and tiles_end. */

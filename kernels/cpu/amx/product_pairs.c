@@ -1,51 +1,72 @@
 /*
- * product_pairs.c - the blocks of product.h by vdpbf16ps: ROWS x 32 sums in 16 vectors at a time. A pair of halves of a
- * is broadcast and meets two vectors of pairs of b, so that there are two products for each of its loads.
+ * product_pairs.c - the blocks of product.h by vdpbf16ps, in 16 vectors of sums at a time: 8 rows of 32 columns, or 16
+ * of 16. A pair of halves of a is broadcast and meets one or two vectors of pairs of b.
  */
 #include "kernels/cpu/amx/pairs.h"
 #include "kernels/cpu/amx/product.h"
 
-enum { ROWS = 8, B_TILE = B_STEP / 2, PAIR = 2 * TILE /* halves of b's row of pairs */ };
+enum { SUMS = 16, B_TILE = B_STEP / 2, PAIR = 2 * TILE /* halves of b's row of pairs */ };
 
-/* A step: the rows of a at a distance, with 32 columns of b. */
-INLINE void step_run(const uint16_t *a, int64_t a_row, const uint16_t *b, lanes c[ROWS][2])
+/* So many pairs of a step: rows of a at a distance, with vectors of columns of b. */
+INLINE void step_run(const uint16_t *a, int64_t a_row, const uint16_t *b, lanes c[SUMS], int pairs, const int vectors)
 {
-    for (int pair = 0; pair < TILE; pair++) {
-        const lanes left = lanes_load(b + pair * PAIR), right = lanes_load(b + B_TILE + pair * PAIR);
+    for (int pair = 0; pair < pairs; pair++) {
+        lanes y[2];
         UNROLL
-        for (int i = 0; i < ROWS; i++) {
+        for (int v = 0; v < vectors; v++)
+            y[v] = lanes_load(b + v * B_TILE + pair * PAIR);
+        UNROLL
+        for (int i = 0; i < SUMS / vectors; i++) {
             const lanes x = lanes_pair(a + i * a_row + 2 * pair);
-            c[i][0] = lanes_dot(c[i][0], x, left);
-            c[i][1] = lanes_dot(c[i][1], x, right);
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                c[i * vectors + v] = lanes_dot(c[i * vectors + v], x, y[v]);
         }
     }
 }
 
-INLINE void rows_run(const tile_product *p, const uint16_t *a, float *c)
+/* All taps and steps of pieces that lie so far on. */
+INLINE void steps_run(const tile_product *p, const uint16_t *a, const uint16_t *b, lanes c[SUMS], const int vectors)
 {
-    lanes sums[ROWS][2];
+    for (int64_t tap = 0; tap < p->taps; tap++)
+        for (int64_t step = 0; step < p->steps; step++, b += B_STEP) {
+            const uint16_t *from = a + p->offsets[tap] + step * p->a_step;
+            if (step + 1 < p->steps || p->zeros == 0)
+                step_run(from, p->a_row, b, c, TILE, vectors);
+            else
+                step_run(from, p->a_row, b, c, TILE - (int)p->zeros, vectors);
+        }
+}
+
+/* SUMS / vectors rows. */
+INLINE void rows_run(const tile_product *p, const uint16_t *a, float *c, const int vectors)
+{
+    lanes sums[SUMS];
     UNROLL
-    for (int i = 0; i < ROWS; i++)
-        for (int v = 0; v < 2; v++)
-            sums[i][v] = p->accumulate ? lanes_load(c + i * p->c_row + v * TILE) : (lanes){0};
+    for (int i = 0; i < SUMS; i++)
+        sums[i] = p->accumulate ? lanes_load(c + i / vectors * p->c_row + i % vectors * TILE) : (lanes){0};
     const piece_products *products = products_of(p->pieces);
-    for (int i = 0; i < products->terms; i++) {
-        const uint16_t *b = p->b + products->of[i].b * p->b_piece;
-        for (int64_t tap = 0; tap < p->taps; tap++)
-            for (int64_t step = 0; step < p->steps; step++, b += B_STEP)
-                step_run(a + products->of[i].a * p->a_piece + p->offsets[tap] + step * p->a_step, p->a_row, b, sums);
-    }
+    for (int i = 0; i < products->terms; i++)
+        steps_run(p, a + products->of[i].a * p->a_piece, p->b + products->of[i].b * p->b_piece, sums, vectors);
     UNROLL
-    for (int i = 0; i < ROWS; i++)
-        for (int v = 0; v < 2; v++)
-            lanes_store(c + i * p->c_row + v * TILE, sums[i][v]);
+    for (int i = 0; i < SUMS; i++)
+        lanes_store(c + i / vectors * p->c_row + i % vectors * TILE, sums[i]);
+}
+
+INLINE void columns_run(const tile_product *p, const int vectors)
+{
+    const tile_product own = *p; /* which no store of a sum can change */
+    for (int64_t tile = 0; tile < 2 && own.a[tile]; tile++)
+        for (int64_t i = 0; i < TILE; i += SUMS / vectors)
+            rows_run(&own, own.a[tile] + i * own.a_row, own.c + (tile * TILE + i) * own.c_row, vectors);
 }
 
 INLINE void product_run(const tile_product *p)
 {
-    for (int64_t tile = 0; tile < 2 && p->a[tile]; tile++)
-        for (int64_t i = 0; i < TILE; i += ROWS)
-            rows_run(p, p->a[tile] + i * p->a_row, p->c + (tile * TILE + i) * p->c_row);
+    if (p->narrow)
+        columns_run(p, 1);
+    else
+        columns_run(p, 2);
 }
 
 #if defined(GR_TILES_EMULATED) && defined(__x86_64__)

@@ -7,6 +7,16 @@
 
 #include "kernels/cpu/amx/pieces.h"
 
+/* The pieces of from[0..n), and of zeros up to `width`. */
+INLINE void floats_row(const float *from, int64_t n, uint16_t *to, int64_t width, const int pieces, int64_t distance)
+{
+    int64_t i = 0;
+    for (; i + VL <= n; i += VL)
+        split(vec_load(from + i), pieces, to + i, distance);
+    for (; i < width; i += VL)
+        split(vec_load_n(from + i, max64(0, n - i)), pieces, to + i, distance);
+}
+
 /*
  * to[0..n) = elements of w, f32 or bf16, from `at` on, in bf16; zeros up to `width`, a multiple of STEP. Pieces lie at
  * a distance; one of a float is what it is rounded to.
@@ -14,13 +24,13 @@
 INLINE void weights_row(const gr_tensor *w, int64_t at, int64_t n, uint16_t *to, int64_t width, int pieces,
                         int64_t distance)
 {
-    if (w->type != GR_F32) {
+    if (w->type != GR_F32)
         for (int64_t i = 0; i < width; i += STEP)
             step_copy((const uint16_t *)w->data + at + i, to + i, n - i);
-        return;
-    }
-    for (int64_t i = 0; i < width; i += VL)
-        split(vec_load_n((const float *)w->data + at + i, max64(0, min64(VL, n - i))), pieces, to + i, distance);
+    else if (pieces == 1)
+        floats_row((const float *)w->data + at, n, to, width, 1, 0);
+    else
+        floats_row((const float *)w->data + at, n, to, width, pieces, distance);
 }
 
 /* Where pairs of rows go. */
