@@ -118,25 +118,26 @@ void conv_pooled_colours_add(const pooled_unit *unit)
 
 enum { ROWS_AT_ONCE = VL == 16 ? POOL_TAPS : 1 }; /* filter rows whose sums the registers hold */
 
-/* The winners of filter k; returns how many. */
+/* The winners of filter k; returns how many. Nothing is asked about any of them: the processor would guess wrong. */
 static int64_t list_winners(const pooled_unit *unit, int64_t k, int64_t channels, winner *list)
 {
     const conv_dz *dz = unit->dz;
     const gr_geometry *o = &dz->pool;
+    const int32_t places[POOL_PLACES] = {0, (int32_t)channels, (int32_t)unit->pitch, (int32_t)(unit->pitch + channels)};
     int64_t n = 0;
     for (int64_t i = unit->box.row.begin / 2; i < min64(o->p, unit->box.row.end / 2); i++) {
         const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + k;
-        for (int64_t j = 0; j < o->q; j++) {
+        int32_t x = (int32_t)((2 * i - unit->box.row.begin) * unit->pitch);
+        for (int64_t j = 0; j < o->q; j++, x += (int32_t)(2 * channels)) {
             const int place = dz->argmax[at + j * dz->k];
-            const int64_t row = 2 * i - unit->box.row.begin + (place >> 1 & 1), col = 2 * j + (place & 1);
-            list[n] = (winner){dz->dy[at + j * dz->k], (int32_t)(row * unit->pitch + col * channels)};
+            list[n] = (winner){dz->dy[at + j * dz->k], x + places[place % POOL_PLACES]};
             n += place < POOL_PLACES;
         }
     }
     return n;
 }
 
-/* WIDE_VECTORS vectors of so many rows of one filter, which lie dw_pitch apart in dw and pitch in x. */
+/* n > 0 winners: WIDE_VECTORS vectors of so many rows of one filter, which lie dw_pitch apart in dw and pitch in x. */
 INLINE void add_wide(const winner *list, int64_t n, const float *x, int64_t pitch, float *dw, int64_t dw_pitch,
                      const int rows)
 {
@@ -144,13 +145,17 @@ INLINE void add_wide(const winner *list, int64_t n, const float *x, int64_t pitc
     UNROLL
     for (int i = 0; i < rows * WIDE_VECTORS; i++)
         sum[i] = vec_load(dw + i / WIDE_VECTORS * dw_pitch + i % WIDE_VECTORS * VL);
-    for (int64_t at = 0; at < n; at++) {
-        const vec dy = vec_all(list[at].dy);
-        const float *from = x + list[at].at;
+    const winner *end = list + n;
+    do {
+        const vec dy = vec_all(list->dy);
+        const float *row = x + list->at;
         UNROLL
-        for (int i = 0; i < rows * WIDE_VECTORS; i++)
-            sum[i] += dy * vec_load(from + i / WIDE_VECTORS * pitch + i % WIDE_VECTORS * VL);
-    }
+        for (int r = 0; r < rows; r++, row += pitch) {
+            UNROLL
+            for (int v = 0; v < WIDE_VECTORS; v++)
+                sum[r * WIDE_VECTORS + v] += dy * vec_load(row + v * VL);
+        }
+    } while (++list < end);
     UNROLL
     for (int i = 0; i < rows * WIDE_VECTORS; i++)
         vec_store(dw + i / WIDE_VECTORS * dw_pitch + i % WIDE_VECTORS * VL, sum[i]);
@@ -161,11 +166,14 @@ void conv_pooled_wide_add(const pooled_unit *unit, int64_t channels, winner *lis
     const int64_t row = POOL_TAPS * channels;
     for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k++) {
         const int64_t n = list_winners(unit, unit->box.channel.begin + k, channels, list);
+        float db = 0;
+        for (int64_t i = 0; i < n; i++)
+            db += list[i].dy;
         float *dw = unit->dw + k * POOL_TAPS * row;
-        for (int64_t c = 0; c < row; c += WIDE_VECTORS * VL)
+        for (int64_t c = 0; c < row && n > 0; c += WIDE_VECTORS * VL)
             for (int r = 0; r < POOL_TAPS; r += ROWS_AT_ONCE)
                 add_wide(list, n, unit->x + r * unit->pitch + c, unit->pitch, dw + r * row + c, row, ROWS_AT_ONCE);
-        for (int64_t i = 0; unit->db && i < n; i++)
-            unit->db[k] += list[i].dy;
+        if (unit->db)
+            unit->db[k] += db;
     }
 }
