@@ -23,10 +23,10 @@ INLINE void ahead_clear(ahead *h)
     h->n = h->at = h->at_once = 0;
 }
 
-/* Some floats of each row; what finds no room is left to the processor. */
+/* Some floats of each row, or none; what finds no room is left to the processor. */
 INLINE void ahead_add(ahead *h, const float *p, int64_t rows, int64_t floats, int64_t pitch)
 {
-    const int64_t runs = ceil_div(floats, RUN * LINE), fit = min64(rows, (RUNS - h->n) / runs);
+    const int64_t runs = ceil_div(floats, RUN * LINE), fit = runs ? min64(rows, (RUNS - h->n) / runs) : 0;
     for (int64_t row = 0; row < fit; row++, p += pitch)
         for (int64_t run = 0; run < runs; run++)
             h->runs[h->n++] = p + run * RUN * LINE;

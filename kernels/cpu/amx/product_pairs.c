@@ -11,17 +11,10 @@ enum { SUMS = 16, B_TILE = B_STEP / 2, PAIR = 2 * TILE /* halves of b's row of p
 INLINE void step_run(const uint16_t *a, int64_t a_row, const uint16_t *b, lanes c[SUMS], int pairs, const int vectors)
 {
     for (int pair = 0; pair < pairs; pair++) {
-        lanes y[2];
+        const lanes y[2] = {lanes_load(b + pair * PAIR), lanes_load(b + B_TILE + pair * PAIR)};
         UNROLL
-        for (int v = 0; v < vectors; v++)
-            y[v] = lanes_load(b + v * B_TILE + pair * PAIR);
-        UNROLL
-        for (int i = 0; i < SUMS / vectors; i++) {
-            const lanes x = lanes_pair(a + i * a_row + 2 * pair);
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                c[i * vectors + v] = lanes_dot(c[i * vectors + v], x, y[v]);
-        }
+        for (int i = 0; i < SUMS; i++)
+            c[i] = lanes_dot(c[i], lanes_pair(a + i / vectors * a_row + 2 * pair), y[i % vectors]);
     }
 }
 
