@@ -349,6 +349,35 @@ class Lists(Case):
                          ["precision=bf16", "precision=fp16", "precision=fp32"])
         self.refused(2, *words, "fp32", "--out", "a", names=['precision was "varies", now it is "fp32"'])
 
+    def test_the_order_of_lists_says_nothing(self):
+        """Neither for a folder, nor for shards that were typed in two orders, nor for rows of earlier versions."""
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1"]
+        lists = ["--lr", "0.01,0.03", "--precision", "fp32,bf16"]
+        swapped = lists[2:] + lists[:2]
+        self.gradus(*words, *lists)
+        self.assertIn("0 to run", self.gradus(*words, *swapped).err)
+        self.gradus(*words, *lists, "--shard", "1/2", "--out", "a")
+        self.gradus(*words, *swapped, "--shard", "2/2", "--out", "b")
+        rows = self.read_rows("b")
+        self.write_rows("b", [{**r, "variant": " ".join(reversed(r["variant"].split()))} for r in rows])
+        self.assertEqual([r["variant"][:9] for r in self.read_rows("b")], ["precision"] * 2)
+        self.assertNotIn("not run", self.gradus("sweep", "merge", "a", "b", "--out", "m").out)
+        self.assertEqual(sorted(r["variant"] for r in self.read_table("m")),
+                         sorted(r["variant"] for r in self.read_rows("o")))
+        self.assertIn("2 to run", self.gradus(*words, *lists, "--out", "b").err)
+
+    def test_a_value_with_blanks(self):
+        model = pathlib.Path(__file__).parents[2] / "examples/models/cifar10-cnn.txt"
+        for name in ("my net.txt", "other one.txt"):
+            shutil.copy(model, self.folder / name)
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1", "--lr", "0.01,0.03",
+                 "--model", "my net.txt,other one.txt"]
+        self.gradus(*words)
+        self.gradus("report", "o")
+        self.gradus("sweep", "merge", "o", "--out", "m")
+        self.assertEqual([r["variant"] for r in self.read_table("m")],
+                         [f"lr={lr} model={name}" for lr in (0.01, 0.03) for name in ("my net.txt", "other one.txt")])
+
     def test_refusals(self):
         for words, names in ((["--lr", "0.01,0.01"], ["--lr", "twice"]), (["--lr", "0.01,,2"], ["--lr"]),
                              (["--lr", "0.01,x"], ["--lr", "x"]), (["--precision", "fp32,bf17"], ["bf17"]),

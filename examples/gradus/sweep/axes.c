@@ -1,6 +1,7 @@
 /* axes.c - see axes.h. */
 #include "sweep/axes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -81,6 +82,13 @@ static int take(axes *a, const option *o, char *value)
     return code;
 }
 
+/* As the table of the options has them: the order on the command line says nothing. */
+static int in_order(const void *a, const void *b)
+{
+    const axis *x = a, *y = b;
+    return (x->option > y->option) - (x->option < y->option);
+}
+
 int axes_take(axes *a, int argc, char **argv)
 {
     *a = (axes){0};
@@ -94,6 +102,7 @@ int axes_take(axes *a, int argc, char **argv)
         if (o && (!beside || i + 1 < argc))
             code = take(a, o, beside ? argv[++i] : argv[i] + 2 + length + 1);
     }
+    qsort(a->list, (size_t)a->n, sizeof *a->list, in_order);
     return code;
 }
 
@@ -129,11 +138,53 @@ const char *axes_name(const axes *a, int variant, char text[VARIANT_NAME])
     return text;
 }
 
-/* One "lr=0.01". */
-static int add_value(axes *a, const char *word, size_t length)
+/*
+ * The length of the first "lr=0.01" of a variant's name, whose value may have blanks in it, as a file's name has: it
+ * ends where the next option begins. *o: the option, NULL where it is none.
+ */
+static size_t value_length(const char *name, const option **o)
+{
+    const size_t word = strcspn(name, "=");
+    *o = name[word] ? find_option(name, word) : NULL;
+    for (const char *blank = strchr(name, ' '); blank; blank = strchr(blank + 1, ' ')) {
+        const size_t next = strcspn(blank + 1, " =");
+        if (blank[1 + next] == '=' && find_option(blank + 1, next))
+            return (size_t)(blank - name);
+    }
+    return strlen(name);
+}
+
+const char *axes_ordered(const char *name, char text[VARIANT_NAME])
+{
+    const char *first[MAX_AXES];
+    size_t lengths[MAX_AXES];
+    const option *options[MAX_AXES], *o;
+    int n = 0, used = 0;
+    for (const char *at = name; *at; n++) {
+        const size_t length = value_length(at, &o);
+        if (n == MAX_AXES || !o)
+            return name;
+        int i = n;
+        for (; i > 0 && options[i - 1] > o; i--) {
+            first[i] = first[i - 1];
+            lengths[i] = lengths[i - 1];
+            options[i] = options[i - 1];
+        }
+        first[i] = at;
+        lengths[i] = length;
+        options[i] = o;
+        at += length + (at[length] == ' ');
+    }
+    text[0] = '\0';
+    for (int i = 0; i < n && used < VARIANT_NAME; i++)
+        used += snprintf(text + used, (size_t)(VARIANT_NAME - used), "%s%.*s", i ? " " : "", (int)lengths[i], first[i]);
+    return used < VARIANT_NAME ? text : name;
+}
+
+/* One "lr=0.01" of option o. */
+static int add_value(axes *a, const option *o, const char *word, size_t length)
 {
     const size_t name = strcspn(word, "=");
-    const option *o = name < length ? find_option(word, name) : NULL;
     if (!o)
         return complain(GR_BAD_DATA, "sweep merge", "a row's variant is \"%.*s\", which is no option", (int)length,
                         word);
@@ -155,8 +206,9 @@ int axes_add(axes *a, const char *name)
 {
     int code = 0;
     while (*name && code == 0) {
-        const size_t length = strcspn(name, " ");
-        code = add_value(a, name, length);
+        const option *o;
+        const size_t length = value_length(name, &o);
+        code = add_value(a, o, name, length);
         name += length + (name[length] == ' ');
     }
     return code;

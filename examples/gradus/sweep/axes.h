@@ -21,7 +21,8 @@ typedef struct {
 } axes;
 
 /*
- * Finds the lists on a command line and cuts each off behind its first value. What the pictures are
+ * Finds the lists on a command line and cuts each off behind its first value. Their order is always that of the
+ * options, so that a sweep is the same one however its command is typed. What the pictures are
  * (their size, split and filter) is the same for all cells and cannot be a list. The values of --augment, which have
  * commas of their own, have semicolons between them, unless all are none and published. Returns 0 or GR_USAGE,
  * complained of.
@@ -35,6 +36,12 @@ void axes_apply(const axes *a, int variant, settings *s);
 
 /* Its name into text, which is returned; "" without axes. */
 const char *axes_name(const axes *a, int variant, char text[VARIANT_NAME]);
+
+/*
+ * A variant's name with its values in the order that axes_take() gives them, whatever order they stand in: text, or
+ * name itself where it is no variant's.
+ */
+const char *axes_ordered(const char *name, char text[VARIANT_NAME]);
 
 /* Adds the values of a variant by its name. Returns 0 or GR_BAD_DATA, complained of. */
 int axes_add(axes *a, const char *name);

@@ -109,6 +109,15 @@ static const char *fault_of(const journal *j, const json_t *row)
     return NULL;
 }
 
+/* Earlier versions wrote the values of a variant in the order of the command line. */
+static void order_variant(json_t *row)
+{
+    char text[VARIANT_NAME];
+    const char *variant = text_at(row, "variant"), *ordered = axes_ordered(variant, text);
+    if (*variant && strcmp(variant, ordered) != 0)
+        json_object_set_new(row, "variant", json_string(ordered));
+}
+
 static int add_row(journal *j, const char *line, size_t length, const char *path, int number)
 {
     json_error_t why;
@@ -129,6 +138,7 @@ static int add_row(journal *j, const char *line, size_t length, const char *path
         return code;
     }
     json_array_append_new(j->rows, row);
+    order_variant(row);
     const char *fault = fault_of(j, row);
     return fault ? complain(GR_BAD_DATA, "sweep", "%s, line %d %s", path, number, fault) : 0;
 }
