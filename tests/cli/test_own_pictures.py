@@ -138,12 +138,31 @@ class OwnPictures(Case):
         self.refused(BAD_DATA, "train", "--data", "flowers", names=["if those are the classes, give flowers/alias"])
 
     def test_a_name_that_is_no_text(self):
-        """A folder named in Latin-1: the class keeps its number."""
+        """A folder and its pictures named in Latin-1: JSON has their bytes written out."""
         self.flowers(6, 6, 6)
-        os.rename(self.folder / "flowers/green", os.fsencode(self.folder) + b"/flowers/gr\xfcn")
+        green = os.fsencode(self.folder) + b"/flowers/gr\xfcn/"
+        os.rename(self.folder / "flowers/green", green)
+        os.rename(green + b"0.png", green + b"\xe40.png")
         self.gradus("train", "--data", "flowers", *QUICK, "--save-weights", "w")
-        self.assertEqual(json.loads(self.notes("w")["classes"]), ["blue", "class 1", "red"])
-        self.assertIn("class 1", self.gradus("predict", "w", "flowers/red/0.png", "--top", "3").out)
+        names = ["blue", "gr\\xfcn", "red"]
+        self.assertEqual(json.loads(self.notes("w")["classes"]), names)
+        self.assertEqual(list(self.gradus("data", "check", "flowers", "--json").row()["classes"]), names)
+        other = os.fsencode(self.folder) + b"/other/"
+        os.mkdir(other)
+        for name, called in (("blue", b"red"), ("green", b"blue"), ("red", b"gr\xfcn")):  # most answers are mistakes
+            self.fill("made", name, 3, first=6)
+            os.rename(self.folder / "made" / name, other + called)
+            for k in (6, 7, 8):
+                os.rename(other + called + b"/%d.png" % k, other + called + b"/\xe4%d.png" % k)
+        found = self.gradus("evaluate", "w", "--data", "other", "--wrong", "99", "--json").row()
+        self.assertEqual([c["class"] for c in found["classes"]], names)
+        self.assertEqual(len(found["mistakes"]), found["samples"] - found["right"])
+        self.assertTrue(any("/\\xe4" in m["file"] for m in found["mistakes"]))
+        lines = self.gradus("predict", "w", os.fsdecode(green + b"\xe40.png"), "flowers/red/0.png", "--top", "3",
+                            "--json").out.splitlines()
+        first, second = map(json.loads, lines)
+        self.assertEqual((first["file"][-17:], second["file"]), ("gr\\xfcn/\\xe40.png", "flowers/red/0.png"))
+        self.assertEqual(sorted(c["class"] for c in first["classes"]), names)
 
     def test_a_folder_whose_name_is_no_text(self):
         """Of Latin-1, with a word for terminals: rows and checkpoints have it written out, a terminal sees none."""

@@ -6,6 +6,7 @@
 #include "settings/choices.h"
 #include "sources/format.h"
 #include "sources/parts.h"
+#include "terminal/json_values.h"
 #include "terminal/output.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
@@ -71,8 +72,11 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
     gr_dataset_shape(set, shape);
     gr_dataset_hash(set, hash);
     json_t *o = json_object(), *classes = json_object();
-    for (int c = 0; c < gr_dataset_classes(set); c++)
-        json_object_set_new(classes, gr_dataset_class_name(set, c), json_integer(images_of_class(set, c)));
+    for (int c = 0; c < gr_dataset_classes(set); c++) {
+        json_t *name = json_plain(gr_dataset_class_name(set, c));
+        json_object_set_new(classes, json_string_value(name), json_integer(images_of_class(set, c)));
+        json_decref(name);
+    }
     json_object_set_new(o, "images", json_integer(gr_dataset_size(set)));
     json_object_set_new(o, "classes", classes);
     json_object_set_new(o, "shape",

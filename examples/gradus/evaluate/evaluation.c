@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "terminal/text.h"
 #include "train/row.h"
@@ -173,9 +172,8 @@ static json_t *row_json_of(const scores *s, int label)
 static json_t *mistake_json(const evaluation *e, const mistake *m)
 {
     char text[3][32];
-    const char *name = test_pictures_name(e->pictures, m->sample, text[0]);
-    return json_pack("{s:s%, s:s, s:s, s:f}", "file", name, strlen(name), "class",
-                     weights_file_class(e->notes, m->label, text[1]), "answer",
+    return json_pack("{s:o, s:s, s:s, s:f}", "file", json_plain(test_pictures_name(e->pictures, m->sample, text[0])),
+                     "class", weights_file_class(e->notes, m->label, text[1]), "answer",
                      weights_file_class(e->notes, m->said, text[2]), "probability", m->probability);
 }
 

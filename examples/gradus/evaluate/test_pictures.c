@@ -8,6 +8,7 @@
 #include "sources/format.h"
 #include "sources/own_folder.h"
 #include "terminal/complain.h"
+#include "terminal/json_values.h"
 #include "terminal/system.h"
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -85,10 +86,12 @@ static gr_dataset *unseen(gr_dataset *set, const weights_notes *notes, const cha
 
 static int class_named(const weights_notes *notes, const char *name)
 {
-    for (size_t i = 0; i < json_array_size(notes->classes); i++)
-        if (strcmp(json_string_value(json_array_get(notes->classes, i)), name) == 0)
-            return (int)i;
-    return -1;
+    json_t *plain = json_plain(name); /* as the notes have it */
+    int found = (int)json_array_size(notes->classes) - 1;
+    while (found >= 0 && !json_equal(json_array_get(notes->classes, (size_t)found), plain))
+        found--;
+    json_decref(plain);
+    return found;
 }
 
 /* By their names: a test folder need not have all of them. */

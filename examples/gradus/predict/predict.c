@@ -6,6 +6,7 @@
 #include "predict/probabilities.h"
 #include "sources/format.h"
 #include "terminal/complain.h"
+#include "terminal/json_values.h"
 #include "terminal/text.h"
 #include "train/row.h"
 #include "train/weights_file.h"
@@ -83,7 +84,7 @@ static bool print_answers_json(const pictures *p, const char *path, const answer
         json_array_append_new(classes,
                               json_pack("{s:s, s:i, s:f}", "class", weights_file_class(&p->notes, list[i].class, text),
                                         "label", list[i].class, "probability", list[i].probability));
-    json_t *line = json_pack("{s:s%, s:o}", "file", path, strlen(path), "classes", classes);
+    json_t *line = json_pack("{s:o, s:o}", "file", json_plain(path), "classes", classes);
     const bool good = line && json_dumpf(line, stdout, ROW_FORMAT) == 0 && putchar('\n') != EOF;
     json_decref(line);
     return good;

@@ -7,17 +7,18 @@
 
 #include "terminal/complain.h"
 #include "terminal/json_memory.h"
+#include "terminal/json_values.h"
 #include "terminal/values.h"
 #include "train/row.h"
 
 enum { RECIPE, MODEL, RESIZE, AUGMENT, CLASSES, OUTPUTS, SEEN, EMA, NOTES };
 static const char *const keys[NOTES] = {"recipe", "model", "resize", "augment", "classes", "outputs", "seen", "ema"};
 
-/* A class's name, or its number where the name is no UTF-8. */
+/* A class's name, or its number where it has none. */
 static json_t *name_of(const gr_dataset *set, int class)
 {
-    json_t *name = json_string(gr_dataset_class_name(set, class));
-    return name ? name : json_sprintf("class %d", class);
+    const char *name = gr_dataset_class_name(set, class);
+    return name ? json_plain(name) : json_sprintf("class %d", class);
 }
 
 /* Names of the classes as JSON text, to be freed. NULL: no memory. */
