@@ -104,6 +104,17 @@ class OwnPictures(Case):
         rows = [self.gradus("train", "--data", data, *QUICK, "--json").row() for data in ("flowers", "flowers.zip")]
         self.assertEqual(rows[0]["data_hash"], rows[1]["data_hash"])
 
+    def test_a_slash_behind_the_folder_says_nothing(self):
+        """Shells put one there when they complete a name."""
+        self.flowers(6, 6, 6)
+        words = ["train", *QUICK, "--checkpoint", "c", "--resume", "--data"]
+        first = self.gradus(*words, "flowers").out
+        self.assertEqual(self.gradus(*words, "flowers/").out.splitlines()[0], first.splitlines()[0])
+        for name in ("flowers//", "flowers", str(self.folder / "flowers") + "/"):
+            result = self.gradus("sweep", *QUICK, "--seeds", "1", "--out", "o", "--data", name)
+        self.assertIn("0 to run", result.err)
+        self.assertEqual([row["data"] for row in self.read_rows("o")], ["flowers"])
+
     def test_odd_things_are_told(self):
         self.flowers(6, 6, 6)
         self.fill("flowers", "Red", 6)

@@ -2,6 +2,7 @@
 #include "settings/check.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "settings/resolved.h"
@@ -9,8 +10,22 @@
 #include "terminal/complain.h"
 #include "terminal/system.h"
 
-const recipe *settings_recipe(const settings *s, const char *name, const char *command)
+/* "photos/", as shells complete it, is "photos": by that name sweeps and checkpoints know pictures of one's own. */
+static void cut_slashes(settings *s)
 {
+    static char path[4096];
+    size_t n = s->data ? strlen(s->data) : 0;
+    if (n < 2 || n > sizeof path || s->data[n - 1] != '/')
+        return;
+    while (n > 1 && s->data[n - 1] == '/')
+        n--;
+    snprintf(path, sizeof path, "%.*s", (int)n, s->data);
+    s->data = path;
+}
+
+const recipe *settings_recipe(settings *s, const char *name, const char *command)
+{
+    cut_slashes(s);
     const bool own = !name && (s->model || (s->data && !s->procedural));
     return recipe_find(own ? "own-pictures" : name, command);
 }

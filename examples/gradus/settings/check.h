@@ -19,9 +19,9 @@ int settings_check(const settings *s, const recipe *r, const char *command, cons
 
 /*
  * The recipe of that name; where none is named and data or a network are, that of pictures of one's own. NULL:
- * complained of.
+ * complained of. Slashes at the end of the path of data are taken off.
  */
-const recipe *settings_recipe(const settings *s, const char *name, const char *command);
+const recipe *settings_recipe(settings *s, const char *name, const char *command);
 
 /* Takes out what only other optimizers of a sweep understand. */
 void settings_keep(settings *s, const optimizer *o);

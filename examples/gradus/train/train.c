@@ -407,7 +407,7 @@ static int run_rank(const resolved *s, gr_group *group, void *several)
 static int run_train(int argc, char **argv)
 {
     train_asks asks = {.run = {.seed = 1}};
-    const settings *s = &asks.run;
+    settings *s = &asks.run;
     const char *name;
     options_end end = options_parse(&train_command, &asks, argc, argv, &name);
     if (end != OPTIONS_GOOD)
