@@ -382,6 +382,7 @@ class Lists(Case):
         for words, names in ((["--lr", "0.01,0.01"], ["--lr", "twice"]), (["--lr", "0.01,,2"], ["--lr"]),
                              (["--lr", "0.01,x"], ["--lr", "x"]), (["--precision", "fp32,bf17"], ["bf17"]),
                              (["--resize", "16,32"], ["--resize"]), (["--lr", "1,2", "--lr", "3,4"], ["second list"]),
+                             (["--lr", "1,2", "--lr", "3"], ["--lr", '"3" is given beside its list']),
                              (["--lr", ",".join(map(str, range(1, 20)))], ["one too many"]),
                              (["--lr-schedule", "cosine,steps", "--lr-min", "0.1"], ["--lr-min"])):
             with self.subTest(words):

@@ -63,11 +63,11 @@ static int take(axes *a, const option *o, char *value)
     const bool plans = strcmp(o->name, "augment") == 0;
     const char between[2] = {plans && !are_plans(text) ? ';' : ',', '\0'};
     int code = 0;
-    if (!strchr(text, *between))
-        return 0;
     for (int i = 0; i < a->n; i++)
         if (a->list[i].option == o)
-            return refuse(o->name, text, "is its second list");
+            return refuse(o->name, text, strchr(text, *between) ? "is its second list" : "is given beside its list");
+    if (!strchr(text, *between))
+        return 0;
     if (a->n == MAX_AXES)
         return refuse(o->name, text, "is one list too many");
     axis *x = &a->list[a->n++];
