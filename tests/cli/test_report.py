@@ -160,6 +160,8 @@ class Data(Report):
         self.sweep("a", [row()])
         self.refused(2, "report", names=["which folders?"])
         self.refused(2, "report", "a", "a/", names=["a/ is named twice"])
+        for name in ("results.jsonl", "sweep.json"):  # the page would take the sweep's place
+            self.refused(2, "report", "a", "--out", f"./a/{name}", names=[f"a/{name} is read"])
         self.refused(3, "report", "none", names=["none/sweep.json", "a folder of 'gradus sweep' is wanted"])
         self.sweep("empty", [])
         self.refused(3, "report", "empty", names=["empty has no rows yet"])

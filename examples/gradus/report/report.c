@@ -8,6 +8,7 @@
 #include "report/tensorboard.h"
 #include "report/words.h"
 #include "sweep/folder.h"
+#include "terminal/output.h"
 #include "terminal/page.h"
 #include "terminal/system.h"
 
@@ -45,6 +46,20 @@ static int write_for_tensorboard(const char *const *folders, const char *into)
     return code;
 }
 
+/* Whether the page would be written over what a sweep lives by. Returns 0 or an exit code, complained of. */
+static int check_spares(const char *const *folders, const char *out)
+{
+    static const char *const names[] = {"results.jsonl", "sweep.json"};
+    char path[PATH_SIZE];
+    int code = 0;
+    for (; *folders && code == 0; folders++)
+        for (int i = 0; i < 2 && code == 0; i++) {
+            snprintf(path, sizeof path, "%s/%s", *folders, names[i]);
+            code = output_check_spares(out, &(const char *){path}, 1, "report");
+        }
+    return code;
+}
+
 static int run_report(int argc, char **argv)
 {
     report_asks asks = {0};
@@ -66,6 +81,9 @@ static int run_report(int argc, char **argv)
                         LONGEST_FOLDER);
     if (asks.tensorboard)
         return write_for_tensorboard(folders, asks.tensorboard);
+    code = check_spares(folders, asks.out);
+    if (code)
+        return code;
     snprintf(path, sizeof path, "%s/report.html", folders[0]);
     json_t *sweeps = json_array();
     for (int i = 0; code == 0 && folders[i]; i++)
