@@ -44,6 +44,13 @@ class Options(Case):
             with self.subTest(words):
                 self.refused(USAGE, "train", *words, names=[name])
 
+    def test_a_word_too_many(self):
+        for words, names in ((["train", "cifar10-cnn", "cats-vs-dogs"], ['RECIPE is "cifar10-cnn" already']),
+                             (["evaluate", "w.st", "photos"], ['"photos": WEIGHTS is "w.st" already', "options"]),
+                             (["predict", *["x.png"] * 5000], ["one too many; 4097 are taken"])):
+            with self.subTest(words[0]):
+                self.refused(USAGE, *words, names=names)
+
     def test_options_that_exclude_each_other(self):
         self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
         self.refused(USAGE, "train", *QUICK, "--data", ".", names=["--data", "--procedural"])

@@ -193,10 +193,13 @@ options_end options_parse(const gradus_command *c, void *values, int argc, char 
             complain(GR_USAGE, c->name, "there is no option %s; options begin with two dashes", word);
             return refuse(c);
         } else if (n == most) {
-            complain(GR_USAGE, c->name, "\"%s\": %s", word,
-                     most == 1  ? "one recipe at a time"
-                     : most > 1 ? "that is one too many"
-                                : "nothing but options is expected here");
+            if (most == 1)
+                complain(GR_USAGE, c->name, "\"%s\": %s is \"%s\" already, and all else goes by options", word,
+                         c->operand, operand[0]);
+            else if (most > 1)
+                complain(GR_USAGE, c->name, "\"%s\": that is one too many; %d are taken", word, most);
+            else
+                complain(GR_USAGE, c->name, "\"%s\": nothing but options is expected here", word);
             return refuse(c);
         } else {
             operand[n++] = word;
