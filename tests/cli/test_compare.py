@@ -62,6 +62,12 @@ class Compare(Case):
         self.assertGreater(found["adam"]["seeds_needed"], 50)  # deviation 0.29: (2.8 x 2.9)^2 and a little
         self.assertIn("it takes about", self.gradus("compare", "a", "b").out)
 
+    def test_folders_of_one_name(self):
+        for name in ("x/plain", "y/plain"):
+            (self.folder / name).parent.mkdir()
+            self.sweep(name, {"adam": {(s, 16): 0.5 for s in (1, 2)}})
+        self.assertIn("adam: y/plain/ - x/plain\n", self.gradus("compare", "x/plain", "y/plain/").out)
+
     def test_optimizers_of_one_folder(self):
         self.sweep("a", {"sgd": BASE, "adam": MORE, "lars": BASE})
         names = [(c["a"]["optimizer"], c["b"]["optimizer"]) for c in self.compare("a")["comparisons"]]

@@ -155,6 +155,9 @@ class Data(Report):
         data = self.report("a", "b", "c")
         self.assertEqual([s["label"] for s in data["sweeps"]], ["a", "b", "c"])
         self.assertEqual(data["command"], "gradus report a b c --out page.html")
+        (self.folder / "x").mkdir()
+        shutil.copytree(self.folder / "b", self.folder / "x/a")
+        self.assertEqual([s["label"] for s in self.report("a", "x/a/", "b/")["sweeps"]], ["a", "x/a/", "b"])
 
     def test_refusals(self):
         self.sweep("a", [row()])

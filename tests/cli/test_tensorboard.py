@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -125,6 +126,19 @@ class TensorBoard(Case):
         self.assertEqual({f: (self.folder / f).read_bytes() for f in self.files() if "tfevents" in f}, before)
         (self.folder / "file").write_text("")
         self.refused(5, "report", "o", "--tensorboard", "file", names=["file/o"])
+
+    def test_folders_of_one_name(self):
+        """Neither's runs take the place of the other's, and all are within the folder that was named."""
+        self.gradus(*GRID, "--seeds", "1")
+        for name in ("x/o", "y/o"):
+            shutil.copytree(self.folder / "o", self.folder / name)
+        self.gradus("report", "x/o", "./y/o/", "--tensorboard", "events/both")
+        self.gradus("report", "x/../o//", "--tensorboard", "events/alone")
+        runs = len(self.read_rows("o"))
+        for name, folders in (("both", ["._y_o_", "x_o"]), ("alone", ["o"])):
+            self.assertEqual(sorted(p.name for p in (self.folder / "events" / name).iterdir()), folders)
+            self.assertEqual(len([f for f in self.files() if "tfevents" in f and f"/{name}/" in f]),
+                             runs * len(folders))
 
     def assert_close(self, found, expected):
         self.assertEqual([f[0] for f in found], [e[0] for e in expected])

@@ -290,7 +290,7 @@ static int read_folders(comparisons *c, const char *const *folders)
 {
     int code = 0;
     while (code == 0 && c->n_runs < MAX_FOLDERS && folders[c->n_runs]) {
-        code = runs_open(&c->runs[c->n_runs], folders[c->n_runs], "compare");
+        code = runs_open(&c->runs[c->n_runs], folders[c->n_runs], folders, "compare");
         c->n_runs++;
     }
     return code ? code : runs_check(c->runs, c->n_runs);

@@ -1,6 +1,7 @@
 /* runs.c - see runs.h. */
 #include "compare/runs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,10 +29,34 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"updates", 1, "updates"},
                           {NULL, 0, NULL}};
 
-int runs_open(runs *r, const char *folder, const char *command)
+/* The last part of a path, without slashes behind it; of "." and ".." that of the folder they stand for. */
+static void last_part(const char *path, char text[RUNS_LABEL])
 {
-    const char *last = strrchr(folder, '/');
-    *r = (runs){.folder = folder, .label = last && last[1] ? last + 1 : folder};
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    snprintf(text, RUNS_LABEL, "%.*s", (int)(end - begin), path + begin);
+    char *whole = strcmp(text, ".") == 0 || strcmp(text, "..") == 0 ? realpath(path, NULL) : NULL;
+    if (whole)
+        last_part(whole, text);
+    free(whole);
+}
+
+int runs_open(runs *r, const char *folder, const char *const *beside, const char *command)
+{
+    char other[RUNS_LABEL];
+    int called_so = 0;
+    *r = (runs){.folder = folder};
+    last_part(folder, r->label);
+    for (; *beside; beside++) {
+        last_part(*beside, other);
+        called_so += strcmp(other, r->label) == 0;
+    }
+    if (called_so > 1)
+        snprintf(r->label, sizeof r->label, "%s", folder);
     const int code = folder_identity(folder, command, &r->identity, NULL);
     return code ? code : journal_read(&r->journal, folder, r->identity);
 }

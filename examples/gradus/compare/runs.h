@@ -5,7 +5,7 @@
 #include "compare/pairs.h"
 #include "sweep/journal.h"
 
-enum { MAX_FOLDERS = 16 };
+enum { MAX_FOLDERS = 16, RUNS_LABEL = 256 };
 
 /* What can be compared: a key of a row, and how people read it. */
 typedef struct {
@@ -16,16 +16,17 @@ typedef struct {
 extern const metric metrics[]; /* ends with one without a name */
 
 typedef struct {
-    const char *folder, *label; /* as it was named; the last part of that */
-    journal journal;            /* its rows */
-    json_t *identity;           /* its sweep.json, without notes */
+    const char *folder;     /* as it was named */
+    char label[RUNS_LABEL]; /* the last part of that; all of it where another one is called the same */
+    journal journal;        /* its rows */
+    json_t *identity;       /* its sweep.json, without notes */
 } runs;
 
 /*
- * Reads a sweep's folder without touching it. Returns 0 or an exit code, complained of in command's name; close it in
- * either case.
+ * Reads a sweep's folder without touching it. beside: a list, which ends with NULL, of the folders that are read
+ * together, itself among them. Returns 0 or an exit code, complained of in command's name; close it in either case.
  */
-int runs_open(runs *r, const char *folder, const char *command);
+int runs_open(runs *r, const char *folder, const char *const *beside, const char *command);
 void runs_close(runs *r);
 
 /* Whether row i counts: the last one of each cell does. */

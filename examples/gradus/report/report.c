@@ -18,11 +18,11 @@ typedef struct {
     const char *out, *tensorboard;
 } report_asks;
 
-/* Appends what a folder holds. Returns 0 or an exit code, complained of. */
-static int add_folder(json_t *sweeps, const char *folder)
+/* Appends what one of the folders holds. Returns 0 or an exit code, complained of. */
+static int add_folder(json_t *sweeps, const char *folder, const char *const *folders)
 {
     runs r;
-    int code = runs_open(&r, folder, "report");
+    int code = runs_open(&r, folder, folders, "report");
     json_t *sweep = code ? NULL : sweep_data(&r, &code);
     if (sweep)
         json_array_append_new(sweeps, sweep);
@@ -36,7 +36,7 @@ static int write_for_tensorboard(const char *const *folders, const char *into)
     int code = 0;
     for (int i = 0; code == 0 && folders[i]; i++) {
         runs r;
-        code = runs_open(&r, folders[i], "report");
+        code = runs_open(&r, folders[i], folders, "report");
         if (code == 0)
             code = tensorboard_write(&r, into);
         runs_close(&r);
@@ -87,7 +87,7 @@ static int run_report(int argc, char **argv)
     snprintf(path, sizeof path, "%s/report.html", folders[0]);
     json_t *sweeps = json_array();
     for (int i = 0; code == 0 && folders[i]; i++)
-        code = add_folder(sweeps, folders[i]);
+        code = add_folder(sweeps, folders[i], folders);
     json_t *data = json_pack("{s:s, s:s, s:i, s:o, s:o}", "version", gr_version(), "date", now_text(now), "fewest_runs",
                              FEWEST_RUNS, "command", report_words(folders, asks.out), "sweeps", sweeps);
     if (code == 0)

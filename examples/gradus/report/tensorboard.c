@@ -64,17 +64,24 @@ static double end_of(const json_t *row)
     return (double)timegm(&at);
 }
 
+static void without_slashes(char *text)
+{
+    for (; *text; text++)
+        *text = *text == '/' ? '_' : *text;
+}
+
 /* "FOLDER/LABEL/adam batch 16 seed 1 lr=0.01"; a slash in one of these names would be a folder more. */
 static void folder_of(const runs *r, const json_t *row, const char *folder, char path[PATH_SIZE])
 {
-    char name[VARIANT_NAME + 128];
+    char name[VARIANT_NAME + 128], label[RUNS_LABEL];
     const char *variant = text_at(row, "variant");
     snprintf(name, sizeof name, "%s batch %lld seed %lld%s%s", text_at(row, "optimizer"),
              (long long)json_integer_value(json_object_get(row, "batch")),
              (long long)json_integer_value(json_object_get(row, "seed")), *variant ? " " : "", variant);
-    for (char *c = name; *c; c++)
-        *c = *c == '/' ? '_' : *c;
-    snprintf(path, PATH_SIZE, "%s/%s/%s", folder, r->label, name);
+    snprintf(label, sizeof label, "%s", r->label);
+    without_slashes(label);
+    without_slashes(name);
+    snprintf(path, PATH_SIZE, "%s/%s/%s", folder, label, name);
 }
 
 static void write_events(output *out, const json_t *row, double begin, double end)

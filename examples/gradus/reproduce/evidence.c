@@ -23,7 +23,7 @@ static int open_sweep(evidence *e, const arm *a, const char *folder, runs *r)
     snprintf(path, sizeof path, "%s/sweep.json", folder);
     if (!is_readable_file(path))
         return 0;
-    const int code = runs_open(r, folder, "reproduce");
+    const int code = runs_open(r, folder, (const char *const[]){folder, NULL}, "reproduce");
     e->trial = e->trial || is_cut_short(a, r->identity) || strcmp(text_at(r->identity, "data"), "procedural") == 0;
     return code;
 }
@@ -44,7 +44,7 @@ static int open_folder(evidence *e, const arm *a, const char *out)
     runs *r = &e->folders[e->n_folders++];
     *r = (runs){0};
     const int code = each_seed_is(a) ? open_seeds(e, folder, r) : open_sweep(e, a, folder, r);
-    r->folder = r->label = a->folder; /* the other text is gone when this function ends */
+    r->folder = a->folder; /* the other text is gone when this function ends */
     return code;
 }
 
