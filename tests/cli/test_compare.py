@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import unittest
 import zlib
 
@@ -67,6 +68,15 @@ class Compare(Case):
             (self.folder / name).parent.mkdir()
             self.sweep(name, {"adam": {(s, 16): 0.5 for s in (1, 2)}})
         self.assertIn("adam: y/plain/ - x/plain\n", self.gradus("compare", "x/plain", "y/plain/").out)
+
+    def test_many_runs(self):
+        """Of 1,000 runs each: a second or two, and minutes where every pair looks at all rows of all rows."""
+        for name, points in (("a", 50), ("b", 51)):
+            self.sweep(name, {"adam": {(s, b): points for s in range(1, 101) for b in range(1, 11)}})
+        begin = os.times().children_user
+        found, = self.compare("a", "b")["comparisons"]
+        self.assertEqual((found["seeds"], found["batches"]), (100, 10))
+        self.assertLess(os.times().children_user - begin, 15)
 
     def test_optimizers_of_one_folder(self):
         self.sweep("a", {"sgd": BASE, "adam": MORE, "lars": BASE})

@@ -140,8 +140,7 @@ const json_t *runs_row(const runs *r, size_t i)
 /* Row i, if it is of a run of this kind that is done. NULL: it is not. */
 static const json_t *done_row(const runs *r, size_t i, kind of)
 {
-    const json_t *row = runs_row(r, i);
-    return row && is_of_kind(row, of) ? row : NULL;
+    return is_of_kind(json_array_get(r->journal.rows, i), of) ? runs_row(r, i) : NULL;
 }
 
 int runs_kinds(const runs *r, kind *kinds, int max)
@@ -163,10 +162,10 @@ int runs_kinds(const runs *r, kind *kinds, int max)
 static const json_t *partner(const runs *r, kind wanted, const json_t *of)
 {
     for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
-        const json_t *row = done_row(r, i, wanted);
-        if (row && json_equal(json_object_get(row, "batch"), json_object_get(of, "batch")) &&
-            json_equal(json_object_get(row, "seed"), json_object_get(of, "seed")))
-            return row;
+        const json_t *row = json_array_get(r->journal.rows, i);
+        if (json_equal(json_object_get(row, "batch"), json_object_get(of, "batch")) &&
+            json_equal(json_object_get(row, "seed"), json_object_get(of, "seed")) && done_row(r, i, wanted))
+            return row; /* that it counts is asked last: it takes a look at all rows behind it */
     }
     return NULL;
 }
