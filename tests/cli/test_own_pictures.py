@@ -77,6 +77,14 @@ class OwnPictures(Case):
         self.assertEqual(len(self.notes("w")["seen"]), 8 * 30)
         self.refused(USAGE, "train", "--data", "flowers", *QUICK, "--test-share", "0.3",
                      names=["--test-share", "parts of its own"])
+        before = ("train", "valid", "test")
+        for names in (("Training", "Val", "Testing"), ("TRAIN", "VALID", "TEST"), ("train", "Validation", "test")):
+            for old, new in zip(before, names):
+                (self.folder / "flowers" / old).rename(self.folder / "flowers" / new)
+            before = names
+            self.assertIn("3 classes; 24 to train on, 6 to validate with, 12 to test with\n",
+                          self.gradus("train", "--data", "flowers", *QUICK).err)
+            self.assertIn("flowers: 12 samples\n", self.gradus("evaluate", "w", "--data", "flowers").out)
         (self.folder / "flowers/test/red").rename(self.folder / "flowers/test/rot")
         self.refused(BAD_DATA, "train", "--data", "flowers", *QUICK, names=["flowers/test", "rot", "red"])
 

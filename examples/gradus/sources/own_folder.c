@@ -15,13 +15,16 @@
 /* --- folders that bring their own parts --------------------------------------------------------------------------- */
 
 /* What people call them. */
-static const char *const part_names[][3] = {
-    {"train", "training", "Train"}, {"val", "validation", "valid"}, {"test", "testing", "Test"}};
+enum { PART_NAMES = 8 };
+static const char *const part_names[][PART_NAMES] = {
+    {"train", "training", "Train", "Training", "TRAIN"},
+    {"val", "validation", "valid", "Val", "Validation", "Valid", "VAL", "VALID"},
+    {"test", "testing", "Test", "Testing", "TEST"}};
 
 bool own_folder_part(const char *root, const char *part, char *path, size_t size)
 {
     for (size_t i = 0; i < sizeof part_names / sizeof *part_names; i++)
-        for (int k = 0; k < 3 && strcmp(part_names[i][0], part) == 0; k++)
+        for (int k = 0; k < PART_NAMES && part_names[i][k] && strcmp(part_names[i][0], part) == 0; k++)
             if (snprintf(path, size, "%s/%s", root, part_names[i][k]) < (int)size && is_folder(path))
                 return true;
     return false;
