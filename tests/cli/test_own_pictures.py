@@ -88,6 +88,14 @@ class OwnPictures(Case):
         (self.folder / "flowers/test/red").rename(self.folder / "flowers/test/rot")
         self.refused(BAD_DATA, "train", "--data", "flowers", *QUICK, names=["flowers/test", "rot", "red"])
 
+    def test_a_class_that_is_called_like_a_part(self):
+        for name in ("valid", "invalid", "test"):
+            self.fill("coins", name, 6)
+        self.gradus("train", "--data", "coins", *QUICK, "--save-weights", "w")
+        found = self.gradus("evaluate", "w", "--data", "coins", "--json").row()
+        self.assertEqual([c["class"] for c in found["classes"]], ["invalid", "test", "valid"])
+        self.assertEqual(found["samples"], 3)
+
     def test_recipes_networks_get_a_unit_for_each_class(self):
         self.flowers(6, 6, 6)
         models = (self.folder / "m.txt")

@@ -117,6 +117,12 @@ static int match_classes(const gr_dataset *set, const weights_notes *notes, cons
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
+/* A folder "valid" may be a part, or a class beside "invalid", which the network knows. */
+static bool find_part(const char *root, const char *name, const weights_notes *notes, char part[PATH_SIZE])
+{
+    return own_folder_part(root, name, part, PATH_SIZE) && class_named(notes, strrchr(part, '/') + 1) < 0;
+}
+
 /* A folder or an archive of pictures. */
 static int open_files(gr_context *ctx, const resolved *s, const weights_notes *notes, const char *command,
                       test_pictures *t)
@@ -126,7 +132,7 @@ static int open_files(gr_context *ctx, const resolved *s, const weights_notes *n
     const char *root = source_root(s->asked.data);
     if (!f->find(s->recipe, root, path, sizeof path))
         return complain(GR_BAD_DATA, command, "%s: looked for %s there; --data names another folder", root, f->wanted);
-    if (f->own && (own_folder_part(path, "test", part, sizeof part) || own_folder_part(path, "val", part, sizeof part)))
+    if (f->own && (find_part(path, "test", notes, part) || find_part(path, "val", notes, part)))
         memcpy(path, part, sizeof path);
     gr_dataset *set = ends_in(path, ".grd") ? gr_packed(ctx, path, NULL) : read_folder(ctx, s, path, t);
     if (!set)
