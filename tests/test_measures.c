@@ -234,6 +234,9 @@ static void noise_scale_is_refused(void **state)
     assert_int_equal(gr_error_code(ctx), GR_USAGE);
     assert_non_null(strstr(gr_error_text(ctx), "micro_batch"));
     gr_clear_error(ctx);
+    gr_fit(net, opt, split, &(gr_fit_options){.batch = 1, .epochs = 1, .noise_scale = true});
+    assert_non_null(strstr(gr_error_text(ctx), "ask for batches of 2 or more"));
+    gr_clear_error(ctx);
     gr_module *penalised = gr_sequential(ctx, gr_flatten_layer(ctx),
                                          gr_dense_layer(ctx, &(gr_dense_options){.units = 2, .l2 = 0.1}), NULL);
     opt = gr_sgd(ctx, penalised, NULL);

@@ -130,6 +130,10 @@ bool gr__fit_check_noise(const gr_module *net, const gr_loader *loader)
             net->ctx, GR_USAGE,
             "gr_fit: the noise scale compares gradients before and after the loss scale of fp16 is taken out; "
             "measure it in bf16 or fp32");
+    if (gr_loader_batch(loader) == 1)
+        return gr__fail(net->ctx, GR_USAGE,
+                        "gr_fit: the noise scale compares pieces of a batch with all of it, and one sample has no "
+                        "pieces; ask for batches of 2 or more");
     return gr_loader_micro_batch(loader) < gr_loader_batch(loader) ||
            gr__fail(net->ctx, GR_USAGE,
                     "gr_fit: the noise scale compares a micro-batch with its batch; give a micro_batch below %lld",
