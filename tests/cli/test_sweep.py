@@ -378,6 +378,19 @@ class Lists(Case):
         self.assertEqual([r["variant"] for r in self.read_table("m")],
                          [f"lr={lr} model={name}" for lr in (0.01, 0.03) for name in ("my net.txt", "other one.txt")])
 
+    def test_a_model_of_a_list_that_has_changed(self):
+        """Its rows are of another network: they do not stand for the cells of now. A model more is no change."""
+        model = (pathlib.Path(__file__).parents[2] / "examples/models/cifar10-cnn.txt").read_text()
+        for name in ("a.txt", "b.txt", "c.txt"):
+            (self.folder / name).write_text(model)
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1", "--model"]
+        self.gradus(*words, "a.txt,b.txt")
+        self.assertIn("1 to run", self.gradus(*words, "b.txt,c.txt").err)
+        (self.folder / "b.txt").write_text(model + "# another text\n")
+        for more in ((), ("--dry-run",)):
+            self.refused(2, *words, "a.txt,b.txt", *more, names=["o holds runs of b.txt", "--out"])
+        self.assertIn("0 to run", self.gradus(*words, "a.txt,c.txt").err)
+
     def test_refusals(self):
         for words, names in ((["--lr", "0.01,0.01"], ["--lr", "twice"]), (["--lr", "0.01,,2"], ["--lr"]),
                              (["--lr", "0.01,x"], ["--lr", "x"]), (["--precision", "fp32,bf17"], ["bf17"]),

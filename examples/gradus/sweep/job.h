@@ -13,8 +13,9 @@ struct job {
     settings asked; /* with its checkpoints in folder */
     resolved run;
     char words[CELL_WORDS], variant[VARIANT_NAME], folder[CELL_STATE_PATH];
-    bool kept;  /* it goes on from a state that an earlier call has left */
-    int beside; /* the most cells that were at work at a time while it was, itself one of them */
+    char model_text[9]; /* of sweep_model_text() when it began */
+    bool kept;          /* it goes on from a state that an earlier call has left */
+    int beside;         /* the most cells that were at work at a time while it was, itself one of them */
     status_cell life;
     cell_process process;
 };

@@ -17,6 +17,9 @@
 /* In a row: the most cells that were at work while its own was, where there were others. Its times tell of all. */
 #define SIDE_BY_SIDE "side_by_side"
 
+/* In a row of a sweep over several models: a checksum of the text of its own, which sweep.json does not hold. */
+#define MODEL_TEXT "model_text"
+
 typedef struct {
     const char *folder;
     int lock, file;     /* descriptors; -1: not open */

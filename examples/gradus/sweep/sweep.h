@@ -87,6 +87,9 @@ int sweep_open_journal(sweep *w);
 /* Says how many cells there are and how long they will take; w->expected has room for all of them. */
 void sweep_print_plan(sweep *w);
 
+/* A checksum of the text of a cell's model where the sweep is over several, else "", into text. */
+void sweep_model_text(const sweep *w, const char *model, char text[9]);
+
 /* Seconds for the cells that are missing. NAN: not known. */
 double sweep_expected_left(const sweep *w);
 

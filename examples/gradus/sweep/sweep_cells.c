@@ -70,6 +70,7 @@ static int begin(sweep *w, int number)
     j->asked = grid_settings(&w->asked.shared, &j->cell);
     j->run = settings_resolve(&j->asked, w->recipe);
     cell_variant(&j->cell, j->variant);
+    sweep_model_text(w, j->asked.model, j->model_text);
     sweep_cell_words(&j->cell, j->words, sizeof j->words);
     cell_state_folder(w->asked.out, &j->cell, j->folder);
     cell_state_keep(&j->asked, j->folder, w->asked.checkpoint_every);

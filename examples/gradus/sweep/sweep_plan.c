@@ -109,13 +109,49 @@ static json_t *notes(const sweep *w, const json_t *identity)
     return json_pack("{s:o, s:o}", "optimizers", looks, DEPARTURES_NOTE, published_departures(identity, w->recipe));
 }
 
+/* Whether a file is one of several models that are asked for. */
+static bool is_in_list(const axes *a, const char *model)
+{
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < a->list[i].n && strcmp(a->list[i].option->name, "model") == 0; k++)
+            if (strcmp(a->list[i].words[k], model) == 0)
+                return true;
+    return false;
+}
+
+void sweep_model_text(const sweep *w, const char *model, char text[9])
+{
+    json_t *sum = model && is_in_list(&w->axes, model) ? contents(model) : NULL;
+    snprintf(text, 9, "%s", sum && json_string_value(sum) ? json_string_value(sum) : "");
+    json_decref(sum);
+}
+
+/* Rows of a model in a list whose file held another text then. Returns 0 or GR_USAGE, complained of. */
+static int check_models(const sweep *w)
+{
+    char now[9];
+    size_t i;
+    json_t *row;
+    json_array_foreach(w->journal.rows, i, row)
+    {
+        const char *model = text_at(row, "model"), *was = text_at(row, MODEL_TEXT);
+        sweep_model_text(w, model, now);
+        if (*was && *now && strcmp(was, now) != 0)
+            return complain(GR_USAGE, "sweep",
+                            "%s holds runs of %s as it was before it was changed; give the file of now another name, "
+                            "or choose another --out",
+                            w->asked.out, model);
+    }
+    return 0;
+}
+
 int sweep_open_journal(sweep *w)
 {
     json_t *o = identity(w), *n = notes(w, o);
     int code = journal_open(&w->journal, o, n);
     json_decref(o);
     json_decref(n);
-    return code;
+    return code ? code : check_models(w);
 }
 
 int sweep_peek_at_journal(sweep *w)
@@ -131,7 +167,7 @@ int sweep_peek_at_journal(sweep *w)
     if (code == 0)
         code = journal_read(&w->journal, w->asked.out, o);
     json_decref(o);
-    return code;
+    return code ? code : check_models(w);
 }
 
 double sweep_expected_left(const sweep *w)

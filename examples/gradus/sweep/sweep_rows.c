@@ -63,6 +63,8 @@ int sweep_take_result(sweep *w, const job *of, const cell_end *end)
         row = row_of_failure(w, &of->run, end);
     if (*of->variant)
         json_object_set_new(row, "variant", json_string(of->variant));
+    if (*of->model_text)
+        json_object_set_new(row, MODEL_TEXT, json_string(of->model_text));
     if (of->beside > 1)
         json_object_set_new(row, SIDE_BY_SIDE, json_integer(of->beside));
     w->finished++;
