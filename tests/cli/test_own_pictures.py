@@ -96,6 +96,32 @@ class OwnPictures(Case):
         self.assertEqual([c["class"] for c in found["classes"]], ["invalid", "test", "valid"])
         self.assertEqual(found["samples"], 3)
 
+    def test_results_among_the_classes_are_refused(self):
+        """The next run would take the folder for a class, and advise to remove it."""
+        self.flowers(6, 6, 6)
+        (self.folder / "flowers/red/deep").mkdir()
+        for data, out in (("flowers", "flowers/c"), ("flowers/", "./flowers//x/y/"), ("flowers", "flowers"),
+                          (self.folder / "flowers", "flowers/red/../c"), (".", "c")):
+            if data == ".":
+                for name in COLOURS:
+                    (self.folder / "flowers" / name).rename(self.folder / name)
+                (self.folder / "flowers").rmdir()
+            for words in (["train", "--checkpoint"], ["sweep", "--out"], ["sweep", "--dry-run", "--out"]):
+                with self.subTest(words=words, out=out):
+                    self.refused(USAGE, *words, out, "--data", data, *QUICK, names=[f"{out} lies in", "outside"])
+        (self.folder / "flowers").mkdir()
+        for name in COLOURS:
+            (self.folder / name).rename(self.folder / "flowers" / name)
+        self.gradus("sweep", "--data", "flowers", *QUICK, "--seeds", "1", "--out", "flowers/../new/o")
+        for _ in range(2):
+            self.gradus("train", "--data", "flowers", *QUICK, "--checkpoint", "flowers-runs", "--resume")
+        (self.folder / "flowers/train").mkdir()
+        for name in COLOURS:
+            (self.folder / "flowers" / name).rename(self.folder / "flowers/train" / name)
+        shutil.copytree(self.folder / "flowers/train", self.folder / "flowers/test")
+        for _ in range(2):  # parts have names, beside which there is room
+            self.gradus("train", "--data", "flowers", *QUICK, "--checkpoint", "flowers/c", "--resume")
+
     def test_recipes_networks_get_a_unit_for_each_class(self):
         self.flowers(6, 6, 6)
         models = (self.folder / "m.txt")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sources/format.h"
+#include "sources/own_folder.h"
 #include "terminal/complain.h"
 #include "terminal/system.h"
 
@@ -152,6 +153,50 @@ int source_open(gr_context *ctx, const resolved *s, const char *command, source 
     data->plain_test = data->split.test;
     augment_parts(s->augment, &data->split);
     return gr_ok(ctx) ? 0 : complain_of(ctx, command);
+}
+
+/* The folder that a path lies in, in its place. False: it has come to the top, or to the working folder. */
+static bool go_up(char *path)
+{
+    if (strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
+        return false;
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    snprintf(path + n, 2, "%s", n ? "" : ".");
+    return true;
+}
+
+/* What is there of a path, without links and dots, in its place. False: the system does not tell. */
+static bool make_real(char path[PATH_SIZE])
+{
+    char *real;
+    while (!(real = realpath(path, NULL)) && go_up(path))
+        continue;
+    const bool good = real && snprintf(path, PATH_SIZE, "%s", real) < PATH_SIZE;
+    free(real);
+    return good;
+}
+
+int source_check_outside(const settings *s, const recipe *r, const char *folder, const char *named, const char *command)
+{
+    char set[PATH_SIZE], path[PATH_SIZE];
+    if (!folder || s->procedural || !r->format->files || !r->format->find(r, source_root(s->data), set, sizeof set) ||
+        !is_folder(set) || (r->format->own && own_folder_has_parts(set)) ||
+        snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path || !make_real(path))
+        return 0;
+    do {
+        if (is_same_file(path, set))
+            return complain(GR_USAGE, command,
+                            "--%s %s lies in %s, whose folders are the classes, and would be taken for one; choose a "
+                            "place outside of it",
+                            named, folder, set);
+    } while (go_up(path));
+    return 0;
 }
 
 int source_check_batch(const source *data, int64_t batch, gr_last_batch last, const char *command)

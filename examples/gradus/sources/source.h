@@ -42,6 +42,13 @@ gr_split source_split(gr_dataset *set, const recipe_split *split);
  */
 int source_open(gr_context *ctx, const resolved *s, const char *command, source *data);
 
+/*
+ * Refuses a folder for results that lies in the data set's own, whose folders are the classes: the next run would find
+ * one class more. NULL: there is none. named: the option that names it. Returns 0 or GR_USAGE, complained of.
+ */
+int source_check_outside(const settings *s, const recipe *r, const char *folder, const char *named,
+                         const char *command);
+
 /* Hash over the hashes of all parts, or "" where one is not known. */
 void source_hash(const gr_split *split, char hash[17]);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "sources/source.h"
 #include "sweep/sweep.h"
 #include "terminal/stop.h"
 #include "terminal/values.h"
@@ -115,6 +116,8 @@ int sweep_ask(sweep *w, int argc, char **argv)
     int code = check_grid(w);
     if (code == 0)
         code = check_interval(s);
+    if (code == 0)
+        code = source_check_outside(&s->shared, w->recipe, s->out, "out", "sweep");
     return code ? code : read_shard(w);
 }
 

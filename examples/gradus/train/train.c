@@ -433,6 +433,8 @@ static int run_train(int argc, char **argv)
     if (code == 0)
         code = check_outputs(s);
     if (code == 0)
+        code = source_check_outside(s, r, s->checkpoint, "checkpoint", "train");
+    if (code == 0)
         code = ranks_check(s, "train");
     if (code == 0)
         code = repeats_check(s, "train");
