@@ -234,6 +234,8 @@ class OwnPictures(Case):
 
     def test_what_cannot_be_trained_on_is_refused(self):
         self.refused(USAGE, "train", names=["which recipe"])
+        (self.folder / "photos").mkdir()
+        self.refused(USAGE, "train", "photos", names=['no recipe "photos"', "goes by --data photos"])
         self.refused(USAGE, "train", "own-pictures", names=["--data FOLDER"])
         self.refused(BAD_DATA, "train", "--data", "missing", names=["missing", "FOLDER/cat"])
         (self.folder / "flowers").mkdir()

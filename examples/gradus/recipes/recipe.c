@@ -5,6 +5,7 @@
 
 #include "terminal/complain.h"
 #include "terminal/names.h"
+#include "terminal/system.h"
 #include "terminal/text.h"
 
 const recipe *recipe_find(const char *name, const char *command)
@@ -18,6 +19,9 @@ const recipe *recipe_find(const char *name, const char *command)
         complain(GR_USAGE, command, "which recipe? 'gradus train --list' shows them");
     else if (near)
         complain(GR_USAGE, command, "there is no recipe \"%s\"; did you mean %s?", name, near);
+    else if (is_folder(name))
+        complain(GR_USAGE, command, "there is no recipe \"%s\"; a folder of pictures of one's own goes by --data %s",
+                 name, name);
     else
         complain(GR_USAGE, command, "there is no recipe \"%s\"; 'gradus train --list' shows them", name);
     return NULL;
