@@ -198,7 +198,7 @@ typedef struct {
 static const dense denses[] = {
     {1, 1, 1, false, false},      {33, 2100, 40, true, false}, /* parts, of which the last ends within a step */
     {150, 70, 130, true, true},   {16, 96, 300, false, true},  /* rows of y apart, columns apart */
-    {64, 4096, 128, true, false},                              /* whole tiles; dX past the caches */
+    {64, 4096, 128, true, false},                              /* whole tiles */
 };
 
 static void run_dense(const dense *c, const gr_kernel *kernels, gr_pool *pool, gr_tensor results[RESULTS])

@@ -1,7 +1,8 @@
 /*
- * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, pictures as floats
- * and behind their first layer, a convolution by Winograd's algorithm and its filters' gradients, batch normalisation.
- * Some of the input features, pictures or filters get the same bits as in a result that is not so large.
+ * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, also on tiles,
+ * pictures as floats and behind their first layer, a convolution by Winograd's algorithm and its filters' gradients,
+ * batch normalisation. Some of the input features, pictures or filters get the same bits as in a result that is not so
+ * large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,6 +66,65 @@ static void a_part_gives_the_same_bits(void **state)
         free(dx), free(dw);
     }
     free(x), free(w), free(dy);
+}
+
+/* The same on tiles, in bf16 and in floats of pieces: 8.4 million numbers of dX and w, whole cache lines of dX. */
+enum { TILED = 32, TALL = 131072, FEW = 64 };
+
+/* On the twin of tiles; what GRADUS_CPU was is found again by the other tests. */
+static gr_context *open_tiles(gr_precision precision, int threads)
+{
+    const char *before = getenv("GRADUS_CPU");
+    char *kept = before ? strdup(before) : NULL;
+    setenv("GRADUS_CPU", "amx-emulated", 1);
+    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .precision = precision, .threads = threads});
+    if (kept)
+        setenv("GRADUS_CPU", kept, 1);
+    else
+        unsetenv("GRADUS_CPU");
+    free(kept);
+    return ctx;
+}
+
+/* dx [TILED,in] of y = x w, for the caller to free. */
+static char *tiled_grad_x(gr_precision precision, int threads, int64_t in, const void *w, const void *dy)
+{
+    gr_context *ctx = open_tiles(precision, threads);
+    const gr_type type = gr_compute_type(ctx);
+    gr_tensor *x = gr_activation(ctx, 2, (int64_t[]){TILED, in});
+    gr_tensor *tw = gr_tensor_new(ctx, type, 2, (int64_t[]){in, TILED});
+    gr_tensor *tdy = gr_tensor_new(ctx, type, 2, (int64_t[]){TILED, TILED});
+    char *dx = malloc((size_t)(TILED * in) * gr_type_size(type));
+    assert_true(gr_upload(tw, w) && gr_upload(tdy, dy));
+    assert_true(gr_backward_from(gr_dense(x, tw, NULL, NULL), tdy) && gr_download(gr_grad(x), dx));
+    assert_int_equal(gr_close(ctx), 0);
+    return dx;
+}
+
+/* FEW features, the first and the last, against all of them; a number has `size` bytes. */
+static void compare_features(gr_precision precision, size_t size, const char *w, const char *dy)
+{
+    char *all = tiled_grad_x(precision, 2, TALL, w, dy);
+    for (int64_t first = 0; first < TALL; first += TALL - FEW) {
+        char *few = tiled_grad_x(precision, 1, FEW, w + (size_t)(first * TILED) * size, dy);
+        for (int64_t n = 0; n < TILED; n++)
+            assert_memory_equal(few + (size_t)(n * FEW) * size, all + (size_t)(n * TALL + first) * size, FEW * size);
+        free(few);
+    }
+    free(all);
+}
+
+static void a_few_features_have_the_same_bits(void **state)
+{
+    (void)state;
+    float *w = drawn((int64_t)TALL * TILED, 11), *dy = drawn(TILED * TILED, 12);
+    compare_features(GR_PRECISION_BF16X3, sizeof(float), (char *)w, (char *)dy);
+    for (int64_t i = 0; i < (int64_t)TALL * TILED; i++) /* the upper half of a float is a number of bf16 */
+        memcpy((char *)w + 2 * i, (char *)(w + i) + 2, 2);
+    for (int64_t i = 0; i < TILED * TILED; i++)
+        memcpy((char *)dy + 2 * i, (char *)(dy + i) + 2, 2);
+    compare_features(GR_PRECISION_BF16, 2, (char *)w, (char *)dy);
+    free(w), free(dy);
 }
 
 /* The first layer: PICTURES x SIDE/2 x SIDE/2 x FILTERS are 8.5 million numbers. */
@@ -196,8 +256,8 @@ static void some_filters_have_the_same_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_few_bytes_give_the_same_bits), cmocka_unit_test(half_of_the_images_have_the_same_bits),
-        cmocka_unit_test(a_part_gives_the_same_bits), cmocka_unit_test(a_picture_gives_the_same_bits),
-        cmocka_unit_test(some_filters_have_the_same_bits)};
+        cmocka_unit_test(a_few_bytes_give_the_same_bits),    cmocka_unit_test(half_of_the_images_have_the_same_bits),
+        cmocka_unit_test(a_part_gives_the_same_bits),        cmocka_unit_test(a_picture_gives_the_same_bits),
+        cmocka_unit_test(a_few_features_have_the_same_bits), cmocka_unit_test(some_filters_have_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
