@@ -20,8 +20,8 @@
  * Launch    a thread for four elements side by side, blocks of 256. Before it, adam_step: one thread for the numbers
  *           that all elements share; lars_step: |p| and |g| as tensor_total.cuh cuts them, a launch each. lr, skip
  *           and norms are read from the device, so a captured graph stays valid when they change.
- * Halves    sgd_step, momentum_step, adam_step and lars_step write a copy of p in f16 or bf16 along with it, where the
- *           call has one: weights.cuh.
+ * Halves    sgd_step, momentum_step, adam_step, lars_step and lookahead_step write a copy of p in f16 or bf16 along
+ *           with it, where the call has one: weights.cuh.
  * Scratch   adam_step: those numbers; lars_step: the two norms, and a float for each block of the sums.
  * Limit     memory. Arrays read and written: sgd_step 2 and 1, momentum_step 3 and 2, adam_step 4 and 3, lars_step 5
  *           and 2, prox_step 3 and 1 (2 and 2 at first), sam_climb 2 and 2, sam_return 1 and 1,
@@ -274,24 +274,27 @@ extern "C" void GR_CUDA(ema_step_forward)(const gr_call *call)
 }
 
 /* slow[count], p[count] */
-static __global__ void lookahead_step(float *slow, float *p, float share, int64_t count)
+template <class H>
+static __global__ void lookahead_step(float *slow, weights<H> p, float share, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad pulled = quad_load(slow, i, count);
-        const quad fast = quad_load(p, i, count);
+        const quad fast = quad_load(p.at, i, count);
         for (int j = 0; j < QUAD; j++)
             pulled.at[j] += share * (fast.at[j] - pulled.at[j]);
         quad_store(slow, i, count, pulled, false);
-        quad_store(p, i, count, pulled, false);
+        weights_store(&p, i, count, pulled);
     }
 }
 
-extern "C" void GR_CUDA(lookahead_step_forward)(const gr_call *call)
+template <class H> static void launch_lookahead(const gr_call *call)
 {
     const int64_t count = call->in[0]->count;
-    GR_LAUNCH(lookahead_step, quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
-              gr__f32(call->in[1]), (float)(1 - ((const gr_factor_args *)call->options)->factor), count);
+    GR_LAUNCH((lookahead_step<H>), quad_blocks(count), QUAD_THREADS, 0, call->exec->queue, gr__f32(call->in[0]),
+              weights_of<H>(call, 1), (float)(1 - ((const gr_factor_args *)call->options)->factor), count);
 }
+
+FORWARD_OF_COPY(lookahead_step, launch_lookahead)
 
 /* x[count] times a factor, in place */
 GR_DEVICE void multiply(float *x, float factor, int64_t count)
