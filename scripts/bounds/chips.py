@@ -41,7 +41,8 @@ ARCHITECTURES[87] = ARCHITECTURES[86]
 ARCHITECTURES[89] = dict(ARCHITECTURES[86], blocks=24, latency_shared=30, latency_l1=43, latency_l2=273,
                          latency_dram=541)
 
-# name as people write it: (architecture, multiprocessors, boost GHz, memory GB/s, L2 MB, changes to the architecture)
+# name as people write it: (architecture, multiprocessors, boost GHz, memory GB/s, L2 MB, changes to the architecture);
+# of a laptop's the highest clock of NVIDIA's range: which one it has is up to the laptop's maker
 GEFORCE = dict(half_tensor=True)
 CHIPS = {
     "V100 SXM2": (70, 80, 1.530, 900, 6, {}),
@@ -58,8 +59,10 @@ CHIPS = {
     "RTX 2080 Ti": (75, 68, 1.545, 616, 5.5, GEFORCE),
     "Titan RTX": (75, 72, 1.770, 672, 6, {}),
     "GTX 1650": (75, 14, 1.665, 128, 1, GEFORCE),
+    "GTX 1650 Super": (75, 20, 1.725, 192, 1, GEFORCE),
     "GTX 1660 Ti": (75, 24, 1.770, 288, 1.5, GEFORCE),
     "GTX 1660": (75, 22, 1.785, 192, 1.5, GEFORCE),
+    "GTX 1660 Super": (75, 22, 1.785, 336, 1.5, GEFORCE),
     "Quadro RTX 4000": (75, 36, 1.545, 416, 4, {}),
     "Quadro RTX 5000": (75, 48, 1.815, 448, 4, {}),
     "Quadro RTX 6000": (75, 72, 1.770, 672, 6, {}),
@@ -79,6 +82,7 @@ CHIPS = {
     "RTX A4000": (86, 48, 1.560, 448, 4, {}),
     "RTX A4500": (86, 56, 1.650, 640, 6, {}),
     "RTX A5000": (86, 64, 1.695, 768, 6, {}),
+    "RTX A5500": (86, 80, 1.665, 768, 6, {}),
     "RTX A6000": (86, 84, 1.800, 768, 6, {}),
     "RTX 3050": (86, 20, 1.777, 224, 2, GEFORCE),
     "RTX 3060": (86, 28, 1.777, 360, 3, GEFORCE),
@@ -89,17 +93,30 @@ CHIPS = {
     "RTX 3080 Ti": (86, 80, 1.665, 912, 6, GEFORCE),
     "RTX 3090": (86, 82, 1.695, 936, 6, GEFORCE),
     "RTX 3090 Ti": (86, 84, 1.860, 1008, 6, GEFORCE),
+    "RTX 3050 Laptop": (86, 16, 1.740, 192, 2, GEFORCE),
+    "RTX 3050 Ti Laptop": (86, 20, 1.695, 192, 2, GEFORCE),
+    "RTX 3060 Laptop": (86, 30, 1.703, 336, 3, GEFORCE),
+    "RTX 3070 Laptop": (86, 40, 1.620, 448, 4, GEFORCE),
+    "RTX 3080 Laptop": (86, 48, 1.710, 448, 4, GEFORCE),
     "Jetson Orin": (87, 16, 1.300, 204, 4, {}),
     "RTX 4060": (89, 24, 2.460, 272, 24, GEFORCE),
     "RTX 4060 Ti": (89, 34, 2.535, 288, 32, GEFORCE),
     "RTX 4070": (89, 46, 2.475, 504, 36, GEFORCE),
     "RTX 4070 Super": (89, 56, 2.475, 504, 48, GEFORCE),
     "RTX 4070 Ti": (89, 60, 2.610, 504, 48, GEFORCE),
+    "RTX 4070 Ti Super": (89, 66, 2.610, 672, 48, GEFORCE),
     "RTX 4080": (89, 76, 2.505, 717, 64, GEFORCE),
+    "RTX 4080 Super": (89, 80, 2.550, 736, 64, GEFORCE),
     "RTX 4090": (89, 128, 2.520, 1008, 72, GEFORCE),
+    "RTX 4090 D": (89, 114, 2.520, 1008, 72, GEFORCE),
+    "RTX 4060 Laptop": (89, 24, 2.370, 256, 32, GEFORCE),
+    "RTX 4070 Laptop": (89, 36, 2.175, 256, 32, GEFORCE),
+    "RTX 4080 Laptop": (89, 58, 2.280, 432, 48, GEFORCE),
+    "RTX 4090 Laptop": (89, 76, 2.040, 576, 64, GEFORCE),
     "RTX 6000 Ada": (89, 142, 2.505, 960, 96, {}),
     "RTX 4000 Ada": (89, 48, 2.175, 360, 48, {}),
     "L4": (89, 58, 2.040, 300, 48, {}),
+    "L20": (89, 92, 2.520, 864, 96, {}),
     "L40": (89, 142, 2.490, 864, 96, {}),
     "L40S": (89, 142, 2.520, 864, 96, {}),
     "H100 SXM5": (90, 132, 1.980, 3350, 50, {}),
@@ -138,9 +155,14 @@ class Unknown(Exception):
 
 def words(name):
     name = re.sub(r"\(.*?\)", " ", name.lower())
+    name = re.sub(r"\b(mobile|notebook)\b", "laptop", name)
     name = re.sub(r"\b(nvidia|tesla|geforce|graphics|gpu|quadro)\b", " ", name)
-    name = re.sub(r"(\d)\s*(ti|super)\b", r"\1 \2", name)
+    name = re.sub(r"\b(rtx|gtx)(\d)", r"\1 \2", re.sub(r"(\d)\s*(ti|super)\b", r"\1 \2", name))
     return re.findall(r"[a-z0-9]+", name.replace("sxm2", "sxm2 ").replace("-", " "))
+
+
+# Words that make another GPU of a model: 3080 and 3080 Laptop share hardly more than the name.
+VARIANTS = {"d", "laptop", "max", "nano", "nx", "super", "ti"}
 
 
 def find(name):
@@ -151,8 +173,8 @@ def find(name):
     best, most = None, 0
     for entry in CHIPS:
         have = words(entry)
-        model = next((word for word in have if re.search(r"\d", word)), have[0])
-        if model not in wanted:
+        model = next(([word] for word in have if re.search(r"\d", word)), have)
+        if not set(model) <= set(wanted) or not VARIANTS.intersection(wanted) <= set(have):
             continue
         score = 4 * sum(word in wanted for word in have) - sum(word not in wanted for word in have) \
             - sum(word not in have for word in wanted)

@@ -66,9 +66,20 @@ class Reading(unittest.TestCase):
                             ("NVIDIA GeForce RTX 3090", "RTX 3090"), ("RTX 2080 Super", "RTX 2080 Super"),
                             ("H100 (SKU not stated; SXM5 assumed)", "H100 SXM5"), ("RTX 3060Ti", "RTX 3060 Ti"),
                             ("Tesla T4", "T4"), ("NVIDIA A10G", "A10G"), ("NVIDIA L4", "L4"),
-                            ("NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB"), ("NVIDIA H200", "H200"), ("h200", "H200")):
+                            ("NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB"), ("NVIDIA H200", "H200"), ("h200", "H200"),
+                            ("RTX4090", "RTX 4090"), ("GeForce GTX 1660 SUPER", "GTX 1660 Super"),
+                            ("RTX 4070 Ti SUPER", "RTX 4070 Ti Super"), ("Jetson AGX Orin", "Jetson Orin"),
+                            ("NVIDIA GeForce RTX 3050 Laptop GPU", "RTX 3050 Laptop"),
+                            ("RTX 3070 Mobile", "RTX 3070 Laptop")):
             self.assertEqual(chips.find(said), meant, said)
-        self.assertRaises(chips.Unknown, chips.find, "Voodoo 2")
+
+    def test_chips_that_only_share_a_name(self):
+        """No other GPU stands for one that is not in the table."""
+        for name in ("Voodoo 2", "RTX 2070 Super Max-Q", "RTX 2080 Mobile", "RTX A2000 Laptop", "Jetson Orin Nano",
+                     "Titan Xp", "RTX 2070 Max-Q"):
+            self.assertRaises(chips.Unknown, chips.find, name)
+        for name in chips.CHIPS:
+            self.assertEqual(chips.find(name), name)
 
     def test_arguments_by_name(self):
         text = "template <int T> __global__ void product(int M, int N, int K, float alpha /* a, b */, const float *A)"
