@@ -29,6 +29,13 @@ MEANINGS = [
     (r"k|depth|a_?cols|inner_?dim|kdim", ("k", "d2", "n", "d1", "d0")),
     (r"pitch|stride|ld", ("n", "cols", "width", "d1", "d0")),
 ]
+# Attention's sizes have the names of others' rows and columns: what they are called in rows and among parameters.
+ATTENTION = [
+    ("dim", r"(\w+_)?(head_?(dim|size)|d_?head)|hd|d|dim"),
+    ("heads", r"(\w+_)?(n|num)?_?heads?|nh|h"),
+    ("batch", r"b|bs|batch\w*"),
+    ("seq", r"(\w+_)?(seq\w*|len|length)|n|s|l|t"),
+]
 TOTAL = r"n|num|len|length|size|count|total|numel|nums?|elems?|num_?elem\w*|n_?elem\w*|elements|array_?size|" \
         r"(data|input|array|vec\w*|in)_?(size|len|length|n)|sz"
 
@@ -92,11 +99,25 @@ def threads(row):
     return total
 
 
+def attention(name):
+    """Which of attention's sizes a name means, or None."""
+    return next((size for size, pattern in ATTENTION if re.fullmatch(pattern, name)), None)
+
+
+def attention_sizes(known):
+    """A row's sizes as attention's; nothing where they are not those of attention: a sequence and what a head has."""
+    sizes = {attention(name): value for name, value in known.items()}
+    sure = "heads" in sizes or any(re.search("head|seq", name) for name in known)
+    return sizes if sure and {"dim", "seq"} <= set(sizes) else {}
+
+
 def extent(name, known, row, others):
     """The value of an integer parameter by its name."""
     low = name.lower().strip("_")
     if low in known:
         return known[low]
+    if (size := attention(low)) and size in (sizes := attention_sizes(known)):
+        return sizes[size]
     if re.fullmatch(r"(batch|b|bs|batch_size)", low) and "batch" not in known and "rows" in known:
         return row.grid[0]
     if re.search(r"head", low):
@@ -111,6 +132,9 @@ def extent(name, known, row, others):
     product = 1
     for key, value in known.items():
         product *= value if re.fullmatch(r"d\d|rows|cols|tokens|hidden|h|w", key) else 1
+    if re.fullmatch(TOTAL, low) and len(others) == 1 and row.grid[1] > 1 and set(known) == {"d0", "d1"} and \
+            known["d0"] == known["d1"]:
+        return known["d0"]  # the side of a square: blocks that lie in two dimensions could not do with the product
     if re.fullmatch(TOTAL, low) and (alone or len(others) == 1):
         return known.get("n") if "n" in known and len(known) == 1 else product
     for pattern, names in MEANINGS:

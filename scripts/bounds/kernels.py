@@ -30,7 +30,8 @@ class Kernel:
 
     @property
     def base(self):
-        return re.sub(r"<.*", "", self.name.split("(")[0]).split()[-1].split("::")[-1] if self.name else ""
+        name = self.name.replace("(anonymous namespace)::", "")
+        return re.sub(r"<.*", "", name.split("(")[0]).split()[-1].split("::")[-1] if name else ""
 
 
 def code_architecture(capability):
@@ -62,9 +63,17 @@ def text_of(source):
     return source.read_text(encoding="utf-8", errors="replace")
 
 
-def device_part(text):
-    """A file without its host functions: for files whose host part wants what is not there."""
-    kept, at = [], 0
+def device_words(text):
+    """What makes a function one of the device: CUDA's own words, `constexpr`, and macros that stand for them."""
+    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:[^\n\\]|\\.)*?__(?:device|global)__", text,
+                        re.MULTILINE | re.DOTALL)
+    return re.compile(r"__global__|__device__|" + "|".join(rf"\b{word}\b" for word in ("constexpr", *macros)))
+
+
+def device_part(text, words=None):
+    """A file without its host functions: for files whose host part wants what is not there; words: device_words, where
+    the file's headers have some of them."""
+    kept, at, words = [], 0, words or device_words(text)
     body = re.compile(r"^[^\n{};#]*\b(?P<name>\w+)\s*\([^;{}]*\)\s*(?:const\s*)?\{", re.MULTILINE)
     while found := body.search(text, at):
         end, depth = found.end(), 1
@@ -73,7 +82,7 @@ def device_part(text):
             end += 1
         head = text[max(0, found.start() - 200):found.end()]
         head = head[max(head.rfind(";"), head.rfind("}")) + 1:] if found.start() else head
-        if re.search(r"__global__|__device__", head) or found["name"] in ("if", "for", "while", "switch"):
+        if words.search(head) or found["name"] in ("if", "for", "while", "switch"):
             kept.append(text[at:end])
         else:
             start = found.start()
@@ -99,17 +108,23 @@ def for_block(text, block):
     return None
 
 
-def device_text(source, folders, seen):
-    """A file and the repository's headers that it includes as one text, without host functions."""
+def with_headers(source, folders, seen, part):
+    """A file and the repository's headers that it includes as one text, of each what `part` makes of it."""
     def included(found):
         for folder in (source.parent, *folders):
             if (path := folder / found[1]).is_file():
-                return "" if path.resolve() in seen else device_text(path, folders, seen)
+                return "" if path.resolve() in seen else with_headers(path, folders, seen, part)
         return found[0]
 
     seen.add(source.resolve())
-    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*', included, device_part(text_of(source)),
+    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*', included, part(text_of(source)),
                   flags=re.MULTILINE)
+
+
+def device_text(source, folders):
+    """A file and the repository's headers that it includes as one text, without host functions."""
+    words = device_words(with_headers(source, folders, set(), str))
+    return with_headers(source, folders, set(), lambda text: device_part(text, words))
 
 
 def declarations(text):
@@ -186,7 +201,7 @@ def compile_file(folders, source, architecture, instance, scratch):
     compiler, device, errors = Compiler(folders, architecture, scratch), scratch / "device.cuh", []
     if compiler.cubin.exists():
         return compiler.cubin
-    device.write_text(device_text(source, folders, set()), encoding="utf-8")
+    device.write_text(device_text(source, folders), encoding="utf-8")
     for body, before in ((source, ""), (source, STANDARD), (device, STANDARD)):
         errors.append(compiler.errors(probe(body, instance, before)))
         if errors[-1] is None:
@@ -200,7 +215,7 @@ def compile_kernel(folders, source, architecture, instance, scratch, kernel):
     compiler, device = Compiler(folders, architecture, scratch), scratch / "device.cuh"
     if compiler.cubin.exists():
         return compiler.cubin
-    left, text = device_text(source, folders, set()), None
+    left, text = device_text(source, folders), None
     if not defines(left, kernel):
         raise Unclear(f"no kernel {kernel} in the file, which does not compile")
     while left != text:

@@ -168,7 +168,7 @@ class Teller:
         architecture, stand_in = kernels.code_architecture(capability)
         kernel = self.kernel_of(row, tree, architecture)
         text = kernels.text_of(tree / row.file)
-        headers = kernels.device_text(tree / row.file, kernels.include_folders(tree, tree / row.file), set())
+        headers = kernels.device_text(tree / row.file, kernels.include_folders(tree, tree / row.file))
         names = arguments.parameter_names(text + headers, kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]

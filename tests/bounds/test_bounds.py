@@ -95,6 +95,35 @@ class Reading(unittest.TestCase):
             arguments.values(kernel, ["M", "N", "shift", "alpha", "A"], {"m": 2, "n": 3},
                              row("product", "", "1", "1"))
 
+    def test_the_side_of_a_square(self):
+        """One size for two dimensions of blocks; all elements for one."""
+        def size(shape, grid):
+            return arguments.extent("N", rows.sizes(shape), row("k", shape, grid, "32x8"), ["N"])
+        self.assertEqual(size("4096x4096", "128x128"), 4096)
+        self.assertEqual(size("4096x4096", "65536"), 1 << 24)
+        self.assertEqual(size("4096x2048", "128x64"), 1 << 23)
+
+    def test_sizes_of_attention(self):
+        """Sequences and heads by the names that rows and kernels have for them; others keep theirs."""
+        def size(name, shape):
+            return arguments.extent(name, rows.sizes(shape), row("k", shape, "64x48", "128"), [name, "other"])
+        for name, wanted in (("QKV_seqlen", 8192), ("seq_len", 8192), ("QKV_head", 48), ("num_heads", 48),
+                             ("n_head", 48), ("head_dim", 64), ("d", 64), ("batch_size", 2), ("N", 8192)):
+            self.assertEqual(size(name, "B=2 H=48 N=8192 D=64"), wanted, name)
+        self.assertEqual(size("headDim", "seq=256 head_dim=64"), 64)
+        self.assertEqual(size("seq_len", "rows=2048 cols=16"), 16)
+        self.assertEqual(size("h", "rows=2048 cols=16"), 2048)
+
+    def test_functions_of_the_device(self):
+        """Those that a macro marks, or that the compiler works out, stay; the host's go."""
+        text = ("#define BOTH \\\n    __host__ __device__ inline\n#define HOST inline\n"
+                "BOTH int up(int a) { return a + 1; }\nconstexpr int most(int a) { return a; }\n"
+                "HOST int lost(int a) { return missing(a); }\n__global__ void k(int *a) { a[0] = up(most(2)); }\n")
+        left = kernels.device_part(text)
+        self.assertEqual(left.replace("HOST int lost(int a) { return missing(a); }", ""), left)
+        for kept in ("BOTH int up(int a) {", "constexpr int most(int a) {", "void k(int *a) {"):
+            self.assertIn(kept, left)
+
     def test_instances(self):
         def kernel(name):
             return kernels.Kernel(None, name, name, [], 0, 1, 0)
@@ -539,6 +568,28 @@ class Kernels(unittest.TestCase):
         self.tell("ends<uint32_t>", "", "1", "32", file="beside.cu")
         for name, said in (("faulty", "nonsense"), ("nothing", "no kernel nothing")):
             self.assertIn(said, self.teller.tell(row(name, "", "1", "32", file="beside.cu")).reason)
+
+    def test_functions_that_a_header_marks(self):
+        """The file does not compile as it is, and the macro stands elsewhere than the function."""
+        (self.folder / "marks.h").write_text("#include <library/tensor.h>\n#define BOTH __host__ __device__ inline\n")
+        (self.folder / "marked.cu").write_text('#include "marks.h"\nBOTH int up(int a) { return a + 1; }\n'
+                                               "__global__ void marked(int *out) { out[0] = up(out[1]); }\n"
+                                               "void run(library::tensor out) { marked<<<1, 32>>>(out.data()); }\n")
+        self.tell("marked", "", "1", "32", file="marked.cu")
+
+    def test_a_kernel_without_a_namespace_of_name(self):
+        (self.folder / "hidden.cu").write_text("namespace {\n__global__ void hidden(float *out) { *out = 1; }\n}\n"
+                                               "void run(float *out) { hidden<<<1, 32>>>(out); }\n")
+        self.tell("hidden", "", "1", "32", file="hidden.cu")
+
+    def test_shared_memory_that_only_the_launch_names(self):
+        """No less than what a block touches: 96 KiB leave room for one on an A100."""
+        (self.folder / "room.cu").write_text(
+            "extern __shared__ float words[];\n__global__ void room(float *out)\n{\n"
+            "    for (int i = threadIdx.x; i < 24 * 1024; i += blockDim.x)\n        words[i] = i;\n"
+            "    __syncthreads();\n    out[threadIdx.x] = words[24 * 1024 - 1 - threadIdx.x];\n}\n")
+        told = self.tell("room", "", "108", "256", file="room.cu")
+        self.assertEqual(told.details["resident_blocks"], 1)
 
     def test_a_header_that_wants_what_comes_before_it(self):
         """Types and sizes of the file that includes it."""

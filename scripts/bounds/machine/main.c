@@ -130,18 +130,17 @@ static double mean_block(struct program *program, long grid)
 static bool tell(struct program *program)
 {
     const double most_wave = 2e6, most_simulated = 1e6;
-    const struct launch *launch = &program->launch;
-    int resident = resident_blocks(program);
-    if (resident < 1) {
-        snprintf(program->error, sizeof program->error, "no block fits on a multiprocessor");
-        return false;
-    }
+    struct launch *launch = &program->launch;
     long grid = (long)launch->grid[0] * launch->grid[1] * launch->grid[2];
     long blocks = (grid + program->chip.multiprocessors - 1) / program->chip.multiprocessors;
     double whole_block = mean_block(program, grid);
+    launch->shared = launch->touched > launch->shared ? launch->touched : launch->shared;
+    int resident = resident_blocks(program);
+    if (whole_block > 0 && resident < 1)
+        snprintf(program->error, sizeof program->error, "no block fits on a multiprocessor");
     struct traffic traffic;
     struct simulated run;
-    if (whole_block <= 0 || !run_wave(program, resident, most_wave, whole_block, &traffic))
+    if (whole_block <= 0 || resident < 1 || !run_wave(program, resident, most_wave, whole_block, &traffic))
         return false;
     if (contended(program, &traffic, whole_block * (double)grid))
         return false;

@@ -104,6 +104,7 @@ struct chip {
 struct launch {
     int grid[3], block[3];
     int registers, shared; // a thread, a block
+    int touched;           // bytes of shared memory up to the last that a block was seen to touch
     uint32_t data;         // what loads of global memory find
 };
 

@@ -139,6 +139,18 @@ static bool waits_for_phase(struct warp *warp)
     return barrier && !phase_is_over(barrier, parity);
 }
 
+// Where what a step touches of shared memory ends: a launch says how much that is only where it is no part of the code.
+static void touch_shared(struct program *program, const struct step *step)
+{
+    const struct instruction *it = step->instruction;
+    const uint64_t *at = it->asynchronous ? step->target : step->address;
+    const uint64_t most = (uint64_t)(program->chip.shared - program->chip.shared_block_reserved);
+    for (int i = 0; i < LANES; i++)
+        if (step->lanes >> i & 1 && at[i] + (uint64_t)it->bytes > (uint64_t)program->launch.touched &&
+            at[i] + (uint64_t)it->bytes <= most)
+            program->launch.touched = (int)(at[i] + (uint64_t)it->bytes);
+}
+
 // Lets a warp run up to its next access, barrier or end. False: an instruction was not understood.
 static bool turn(struct runner *runner, int number, struct warp *warp, bool *waits)
 {
@@ -155,6 +167,8 @@ static bool turn(struct runner *runner, int number, struct warp *warp, bool *wai
             *waits = true;
             return true;
         }
+        if (it->space == SPACE_SHARED || it->asynchronous)
+            touch_shared(program, &step);
         if (it->phase || it->dimensions)
             count_step(warp->block, &step, 0, program->error, sizeof program->error);
         if (*program->error)
