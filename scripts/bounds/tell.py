@@ -12,6 +12,7 @@ from . import arguments, chips, choose, kernels, maps, rows, sources, tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = {"fp16": 0x3C003C00, "half": 0x3C003C00, "bf16": 0x3F803F80, "int32": 1, "int": 1, "int8": 0x01010101}
+DRAWN = ("uint8", "u8", "uchar", "byte")  # values that are places in a table: all alike, they would meet at one
 
 
 @dataclasses.dataclass
@@ -177,8 +178,8 @@ class Teller:
             shared = 4 * threads  # its size stands in the launch: a word a thread is usual
         kind = row.dtype.split()[0].lower() if row.dtype else ""
         tensor_maps = arguments.tensor_maps(kernel, names, text, rows.sizes(row.size))
-        answer = ask(self.program, describe(kernel, chip, row.grid, row.block, parameters, shared,
-                                            DATA.get(kind, 0x3F800000), tensor_maps))
+        answer = ask(self.program, describe(kernel, chip | {"data_drawn": int(kind in DRAWN)}, row.grid, row.block,
+                                            parameters, shared, DATA.get(kind, 0x3F800000), tensor_maps))
         pause = 0 if by_profiler else chips.PAUSE  # a profiler times the kernel alone
         return Told((answer["microseconds"] + pause) / 1e3, answer["floor"] / 1e3, answer["binding"],
                     remark=f"{architecture}'s code" if stand_in else "", details=answer)

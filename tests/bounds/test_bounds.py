@@ -32,15 +32,15 @@ def missing_tool():
     return None
 
 
-def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1), tensor_map=None, constants=()):
+def described(code, chip="A100 SXM4 40GB", grid=(108, 1, 1), block=(128, 1, 1), tensor_map=None, constants=(), drawn=0):
     """What the machine says of instructions written as (text, stall, write barrier, wait mask); tensor_map: the first
-    parameter; constants: banks as (number, words)."""
+    parameter; constants: banks as (number, words); drawn: whether memory holds bytes as if drawn."""
     listing = [(16 * i, 0, (stall | 7 << 8 | (7 if write is None else write) << 5 | wait << 11) << 41, text)
                for i, (text, stall, write, wait) in enumerate(code)]
     kernel = kernels.Kernel(None, "", "", [], 0x160, 32, 0, constants=constants)
     real, kernels.code_of = kernels.code_of, lambda _: listing
     try:
-        text = tell.describe(kernel, chips.numbers(chip), grid, block, b"", 4096, 0,
+        text = tell.describe(kernel, chips.numbers(chip) | {"data_drawn": drawn}, grid, block, b"", 4096, 0,
                              {0: tensor_map} if tensor_map else None)
     finally:
         kernels.code_of = real
@@ -230,6 +230,19 @@ class Machine(unittest.TestCase):
                    - chips.FITTED["launch_kernel"]) * 1980 for code in (three, spared, elsewhere, constant)]
         for told, wanted in zip(cycles, (2, 1, 2, 1)):
             self.assertAlmostEqual(told / (2 * 512), wanted, delta=0.15)
+
+    def test_atomics_in_shared_memory(self):
+        """On one address: one after the other, but for those that only count; on bytes as if drawn: as banks meet."""
+        def passes(atomic, drawn=0):
+            code = [("S2R R0, SR_TID.X", 5, 0, 0), ("IMAD.WIDE R2, R0, 0x4, RZ", 5, None, 1),
+                    *(step for k in range(64) for step in (
+                        (f"LDG.E.U8 R4, [R2.64+{512 * k:#x}]", 2, 1, 0), ("IMAD.SHL R6, R4, 0x4, RZ", 5, None, 2),
+                        (atomic, 2, None, 0))), ("EXIT", 5, None, 0)]
+            return self.cycles(code, block=(32, 1, 1), drawn=drawn)[1]["floors"]["shared memory"] * 1410 / 64
+        self.assertAlmostEqual(passes("ATOMS.ADD RZ, [R6], R0"), 32, delta=0.5)
+        self.assertAlmostEqual(passes("ATOMS.POPC.INC.32 RZ, [R6+URZ]"), 1, delta=0.1)
+        # the fullest of 32 banks into which 32 words are thrown, drawn of 256: 3.16 in the mean
+        self.assertAlmostEqual(passes("ATOMS.POPC.INC.32 RZ, [R6+URZ]", drawn=1), 3.16, delta=0.3)
 
     def products(self, *code, block=(128, 1, 1), grid=(132, 1, 1)):
         """Cycles of instructions on an H100, and what the machine says of them."""

@@ -181,9 +181,12 @@ static double shared_passes(const struct step *step)
     return fmin(passes, together);
 }
 
+// Lanes that meet at an address come one after the other; those that only count (POPC.INC) count together.
 static double atomic_passes(const struct step *step)
 {
-    int most = 1;
+    double most = shared_passes(step);
+    if (strstr(step->instruction->name, "POPC"))
+        return most;
     for (int i = 0; i < LANES; i++) {
         int same = 0;
         for (int k = 0; (step->lanes >> i & 1) && k < LANES; k++)

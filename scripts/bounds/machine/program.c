@@ -55,6 +55,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"launch_kernel", NULL, &chip->launch_kernel},
         {"kernel_registers", &launch->registers, NULL},
         {"kernel_shared", &launch->shared, NULL},
+        {"data_drawn", &launch->drawn, NULL},
         {"grid_x", &launch->grid[0], NULL},
         {"grid_y", &launch->grid[1], NULL},
         {"grid_z", &launch->grid[2], NULL},

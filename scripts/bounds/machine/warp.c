@@ -170,13 +170,25 @@ static uint64_t local_place(int lane, uint64_t address)
     return (uint64_t)lane * LOCAL_BYTES + address % LOCAL_BYTES;
 }
 
-// What an instruction finds where its values are not kept: global memory holds what the launch says, and the word of an
-// atomic how many blocks came before this one if all come in order, which tells the last, and the second leg of two.
-static uint32_t found(const struct warp *warp, const struct instruction *it)
+// A word of global memory whose bytes are as if drawn: each address has its own.
+static uint32_t drawn(uint64_t address)
+{
+    uint64_t mixed = (address >> 2) * 0x9e3779b97f4a7c15ull;
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ull;
+    return (uint32_t)(mixed >> 32) >> 8 * (address & 3);
+}
+
+// What a lane finds where values are not kept: global memory holds what the launch says, and the word of an atomic how
+// many blocks came before this one if all come in order, which tells the last, and the second leg of two.
+static uint32_t found(const struct warp *warp, const struct instruction *it, uint64_t address)
 {
     const struct launch *launch = &warp->program->launch;
     const int *at = warp->block->position;
-    return it->atomic ? (uint32_t)((at[2] * launch->grid[1] + at[1]) * launch->grid[0] + at[0]) : launch->data;
+    if (it->atomic)
+        return (uint32_t)((at[2] * launch->grid[1] + at[1]) * launch->grid[0] + at[0]);
+    if (!launch->drawn || it->space != SPACE_GLOBAL)
+        return launch->data;
+    return drawn(address) & (it->bytes < 4 ? (1u << 8 * it->bytes) - 1 : ~0u);
 }
 
 // Values that addresses depend on: through shared memory and stacks.
@@ -190,7 +202,7 @@ static void move_values(struct warp *warp, const struct instruction *it, const s
     for (int word = 0; word < (it->bytes + 3) / 4; word++) {
         uint32_t values[LANES];
         for (int i = 0; i < LANES; i++)
-            values[i] = memory ? 0 : found(warp, it);
+            values[i] = memory ? 0 : found(warp, it, step->address[i] + 4u * (unsigned)word);
         if (it->store)
             read_word(warp, data, word, values);
         for (int i = 0; i < LANES; i++) {
