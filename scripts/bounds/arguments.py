@@ -5,6 +5,7 @@ recognised makes the kernel unclear, unless only one size is known. Of a tensor 
 a map of, where it makes one with gr_tensor_map_of.
 """
 
+import math
 import re
 import struct
 
@@ -29,6 +30,9 @@ MEANINGS = [
     (r"k|depth|a_?cols|inner_?dim|kdim", ("k", "d2", "n", "d1", "d0")),
     (r"pitch|stride|ld", ("n", "cols", "width", "d1", "d0")),
 ]
+FILTER = r"(\w+_)?(filter|mask|kernel|ksize|conv)(_?(size|width|w|dim|len\w*))?"
+# What is small, or has nothing to do with the size of a problem.
+OTHER_THINGS = FILTER + r"|\w*(radius|halo|pad|padding|dilation|bins?|iters?|iterations|steps|channels)"
 # Attention's sizes have the names of others' rows and columns: what they are called in rows and among parameters.
 ATTENTION = [
     ("dim", r"(\w+_)?(head_?(dim|size)|d_?head)|hd|d|dim"),
@@ -111,11 +115,31 @@ def attention_sizes(known):
     return sizes if sure and {"dim", "seq"} <= set(sizes) else {}
 
 
+def bare(name):
+    """A size's name without what says that it is a number of things: `num_bins` and `bins` are one."""
+    return re.sub(r"^(num|n)(?=\w{3})", "", name.lower().replace("_", "")).removesuffix("s")
+
+
+def of_a_filter(name, known):
+    """A filter's width or radius, by the names that a row may have for it."""
+    width = next((value for key, value in known.items() if re.fullmatch(FILTER, key)), None)
+    if "radius" in name:
+        return known.get("radius") or (width and width // 2)
+    return width or (known.get("radius") and 2 * known["radius"] + 1)
+
+
 def extent(name, known, row, others):
     """The value of an integer parameter by its name."""
     low = name.lower().strip("_")
     if low in known:
         return known[low]
+    for key, value in known.items():
+        if bare(key) == bare(low):
+            return value
+    if re.fullmatch(OTHER_THINGS, low):
+        if value := of_a_filter(low, known) if re.fullmatch(FILTER + r"|\w*radius", low) else None:
+            return value
+        raise Unclear(f"which size the parameter {name} has is not known")
     if (size := attention(low)) and size in (sizes := attention_sizes(known)):
         return sizes[size]
     if re.fullmatch(r"(batch|b|bs|batch_size)", low) and "batch" not in known and "rows" in known:
@@ -135,15 +159,17 @@ def extent(name, known, row, others):
     if re.fullmatch(TOTAL, low) and len(others) == 1 and row.grid[1] > 1 and set(known) == {"d0", "d1"} and \
             known["d0"] == known["d1"]:
         return known["d0"]  # the side of a square: blocks that lie in two dimensions could not do with the product
-    if re.fullmatch(TOTAL, low) and (alone or len(others) == 1):
+    if re.fullmatch(TOTAL, low) and {"b", "t"} <= set(known):  # of tokens, or of all that they hold
+        return math.prod(known[key] for key in known if key in "bt" or len(others) == 1)
+    if re.fullmatch(TOTAL, low) and known and (alone or len(others) == 1):
         return known.get("n") if "n" in known and len(known) == 1 else product
     for pattern, names in MEANINGS:
         if re.fullmatch(pattern, low):
             for key in names:
                 if key in known:
                     return known[key]
-    if re.fullmatch(TOTAL, low):
-        return product if product > 1 else known.get("n")
+    if re.fullmatch(TOTAL, low) and (product > 1 or "n" in known):
+        return product if product > 1 else known["n"]
     if len(set(known.values())) == 1:
         return next(iter(known.values()))
     raise Unclear(f"which size the parameter {name} has is not known")

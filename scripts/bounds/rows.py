@@ -38,9 +38,17 @@ class Row:
     shared: int = 0  # dynamic bytes
 
 
+def in_units(found):
+    """`16M` is 2^24, `100M` a hundred million."""
+    count = int(found[1])
+    base = 1024 if found[3] or count & (count - 1) == 0 else 1000
+    return str(count * base ** ("KMG".index(found[2]) + 1))
+
+
 def number(text):
-    """`2^30`, `2048*16` or `4096` as an integer; None for what is no such expression."""
+    """`2^30`, `2048*16`, `1<<24`, `1e8`, `16M` (2^24) or `4096` as an integer; None for what is no such expression."""
     text = text.replace("^", "**").replace(",", "").strip()
+    text = re.sub(r"\b(\d+)([KMG])(i?)\b", in_units, text)
     if len(text) > 40:
         return None
 
@@ -71,7 +79,8 @@ def extents(text):
 def sizes(text):
     """`M=N=K=4096`, `rows=2048*16 cols=16` or `8192x8192` as names with numbers; a shape's extents are d0, d1, ..."""
     known = {}
-    for names, expression in re.findall(r"((?:[A-Za-z_]\w*\s*=\s*)+)([\d][\d*^+,]*)", text):
+    for names, expression in re.findall(
+            r"((?:[A-Za-z_]\w*\s*=\s*)+)(\d(?:[\d*^+,]|<<|\.\d|e\d|[KMG]i?\b)*)", text):
         value = number(expression.rstrip("*+,"))
         if value is not None:
             known.update((name.strip().lower(), value) for name in names.split("=") if name.strip())
@@ -80,6 +89,8 @@ def sizes(text):
         known.update((f"d{i}", number(part)) for i, part in enumerate(shape.groups()) if part)
     if not known and (plain := number(re.sub(r"\s.*", "", text.strip()))) is not None:
         known["n"] = plain
+    if around := re.search(r"\b(?:filter|mask|kernel)\s+(?:size\s+|width\s+)?(\d+)", text):
+        known["filter"] = int(around[1])
     return {name: value for name, value in known.items() if value}
 
 

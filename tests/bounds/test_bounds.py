@@ -54,6 +54,10 @@ class Reading(unittest.TestCase):
         self.assertEqual(rows.sizes("8192x4096"), {"d0": 8192, "d1": 4096})
         self.assertEqual(rows.sizes("N=2^30"), {"n": 1 << 30})
         self.assertEqual(rows.sizes("whatever"), {})
+        for said, meant in (("N=1<<24", 1 << 24), ("N = 1e8", 10 ** 8), ("16M", 1 << 24), ("N=4K floats", 4096),
+                            ("N=100M", 10 ** 8), ("N=16,777,216", 1 << 24)):
+            self.assertEqual(rows.sizes(said), {"n": meant}, said)
+        self.assertEqual(rows.sizes("image 4096x4096 filter 5x5"), {"d0": 4096, "d1": 4096, "filter": 5})
 
     def test_launches(self):
         self.assertEqual(rows.extents("128x64"), (128, 64, 1))
@@ -102,6 +106,20 @@ class Reading(unittest.TestCase):
         self.assertEqual(size("4096x4096", "128x128"), 4096)
         self.assertEqual(size("4096x4096", "65536"), 1 << 24)
         self.assertEqual(size("4096x2048", "128x64"), 1 << 23)
+
+    def test_sizes_that_are_none_of_the_problem(self):
+        """A filter's width is not the picture's; what no size says is not told."""
+        def size(name, shape, *others):
+            return arguments.extent(name, rows.sizes(shape), row("k", shape, "64", "128"), [name, *others])
+        self.assertEqual(size("mask_width", "4096x4096 filter 5x5"), 5)
+        self.assertEqual(size("radius", "4096x4096 filter 5x5"), 2)
+        self.assertEqual(size("num_bins", "N=2^24 bins=256"), 256)
+        self.assertEqual(size("num_rows", "rows=100 nnz=500"), 100)
+        self.assertEqual(size("N", "B=8 T=1024 C=768", "C"), 8 * 1024)
+        self.assertEqual(size("N", "B=8 T=1024 C=768"), 8 * 1024 * 768)
+        for name, shape in (("filter_size", "4096x4096"), ("padding", "N=4096"), ("n", "whatever")):
+            with self.assertRaisesRegex(rows.Unclear, name):
+                size(name, shape)
 
     def test_sizes_of_attention(self):
         """Sequences and heads by the names that rows and kernels have for them; others keep theirs."""
