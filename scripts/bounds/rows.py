@@ -69,11 +69,15 @@ def number(text):
 
 
 def extents(text):
-    """`128x64`, `104858` or `864 = 108*8 (+1)` as three extents; None where none are given."""
-    found = re.match(r"\s*\(?\s*(\d[\d,]*)(?:\s*[x×*,]\s*(\d+))?(?:\s*[x×*,]\s*(\d+))?", text or "")
+    """`128x64`, `(128, 64)`, `104858`, `2^20` or `864 = 108*8 (+1)` as three extents; None where none are given."""
+    one = r"(\d+(?:,\d{3})*(?:(?:\^|\*\*|<<)\d+)?)"
+    said = re.sub(r"^\s*dim3\s*", "", text or "")
+    if said.lstrip().startswith("("):
+        said = re.sub(r"\s*,\s*", "x", said)  # no thousands, but three extents
+    found = re.match(rf"\s*\(?\s*{one}(?:\s*[x×*,]\s*{one})?(?:\s*[x×*,]\s*{one})?", said)
     if not found:
         return None
-    return tuple(int(part.replace(",", "")) if part else 1 for part in found.groups())
+    return tuple(number(part) if part else 1 for part in found.groups())
 
 
 def sizes(text):

@@ -63,6 +63,11 @@ class Reading(unittest.TestCase):
         self.assertEqual(rows.extents("128x64"), (128, 64, 1))
         self.assertEqual(rows.extents("864 = 108*2048/256 (+1)"), (864, 1, 1))
         self.assertEqual(rows.extents("128 (persistent, cluster 2x1)"), (128, 1, 1))
+        for said in ("(128, 64)", "(128,64,1)", "dim3(128, 64)", "128, 64", "128 x 64", "2^7x64", "1<<7 x 64"):
+            self.assertEqual(rows.extents(said), (128, 64, 1), said)
+        self.assertEqual(rows.extents("2^20"), (1 << 20, 1, 1))
+        self.assertEqual(rows.extents("131,072"), (131072, 1, 1))
+        self.assertEqual(rows.extents("(128,128)"), (128, 128, 1))
         self.assertIsNone(rows.extents("not stated"))
 
     def test_chips(self):
