@@ -9,8 +9,8 @@ DTYPES = {"fp32": "float", "float": "float", "fp16": "__half", "half": "__half",
 
 
 def named(text):
-    """`dot<half,2> (FastAdd)` as its name, its template arguments and whether they are all expressions of C++."""
-    found = re.match(r"\s*([A-Za-z_]\w*)\s*(?:<([^()]*)>)?", text)
+    """`sums::dot<half,2> (FastAdd)` as its name, its template arguments and whether they are all expressions of C++."""
+    found = re.match(r"\s*(?:\w*::)*([A-Za-z_]\w*)\s*(?:<([^()]*)>)?", text)
     if not found:
         raise Unclear(f"no kernel's name in {text!r}")
     arguments = [part.strip() for part in (found[2] or "").split(",") if part.strip()]

@@ -145,6 +145,18 @@ def defines(text, kernel):
     return re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel)}\s*\(", text) is not None
 
 
+def namespace_of(text, kernel):
+    """The namespaces in which a text defines a kernel, as `outer::inner::`."""
+    text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.DOTALL)
+    found, names = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel)}\s*\(", text), []
+    for token in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{|[{}]", text[:found.start()] if found else ""):
+        if token[0] != "}":
+            names.append(token[1])
+        elif names:
+            names.pop()
+    return "".join(f"{name}::" for name in names if name)
+
+
 def without_faults(text, faults, kernel):
     """A file without the declarations on whose lines the compiler found faults, but for this kernel's; lines stay where
     they are."""

@@ -138,7 +138,8 @@ class Teller:
         does not compile, by leaving out what is wrong with it, else through a file that includes it."""
         source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
         base, given = choose.named(row.kernel)
-        instance, found = f"{base}<{', '.join(given)}>" if given else None, []
+        space = kernels.namespace_of(kernels.with_headers(source, folders, set(), str), base)
+        instance, found = f"{space}{base}<{', '.join(given)}>" if given else None, []
         try:
             found = self.kernels_of(folders, source, architecture, None)
             if instance and not any(choose.is_instance(kernel, base, given) for kernel in found):

@@ -618,6 +618,14 @@ class Kernels(unittest.TestCase):
                                                "void run(float *out) { hidden<<<1, 32>>>(out); }\n")
         self.tell("hidden", "", "1", "32", file="hidden.cu")
 
+    def test_a_template_in_a_namespace(self):
+        (self.folder / "space.cuh").write_text(
+            "namespace outer { struct S { int a; };\n// namespace {\nnamespace inner {\n"
+            "template <int n> __global__ void within(float *out) { out[n] = 1; }\n} }\n")
+        (self.folder / "space.cu").write_text('#include "space.cuh"\n')
+        for name in ("within<4>", "outer::inner::within<4>"):
+            self.tell(name, "", "1", "32", file="space.cu")
+
     def test_shared_memory_that_only_the_launch_names(self):
         """No less than what a block touches: 96 KiB leave room for one on an A100."""
         (self.folder / "room.cu").write_text(
