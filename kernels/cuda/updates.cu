@@ -274,8 +274,7 @@ extern "C" void GR_CUDA(ema_step_forward)(const gr_call *call)
 }
 
 /* slow[count], p[count] */
-template <class H>
-static __global__ void lookahead_step(float *slow, weights<H> p, float share, int64_t count)
+template <class H> static __global__ void lookahead_step(float *slow, weights<H> p, float share, int64_t count)
 {
     for (int64_t i = quad_first(); i < count; i += quad_stride()) {
         quad pulled = quad_load(slow, i, count);
