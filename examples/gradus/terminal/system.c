@@ -93,19 +93,24 @@ int gpu_asked(void)
     return text && *text && !parse_count(text, 0, 1 << 20, &number) ? -1 : (int)number;
 }
 
+static bool look_at(const char *path, struct stat *s)
+{
+    if (stat(path, s) == 0)
+        return true;
+    end_unless_missing(path);
+    return false;
+}
+
 mode_t mode_of(const char *path)
 {
     struct stat s;
-    if (stat(path, &s) == 0)
-        return s.st_mode;
-    end_unless_missing(path);
-    return 0;
+    return look_at(path, &s) ? s.st_mode : 0;
 }
 
 bool is_same_file(const char *a, const char *b)
 {
     struct stat here, there;
-    return stat(a, &here) == 0 && stat(b, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    return look_at(a, &here) && look_at(b, &there) && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 bool is_folder(const char *path)
