@@ -10,6 +10,12 @@
 
 #include "kernels/simt/compiler/tokens.h"
 
+/* A kernel that takes references: its name's token, and a bit for each of its parameters. */
+typedef struct {
+    int name;
+    unsigned references;
+} gr__by_reference;
+
 typedef struct {
     tokens t;
     char *out; /* stands for text[0 .. done) */
@@ -21,6 +27,8 @@ typedef struct {
     size_t message_room;
     char scope[512]; /* what each open brace belongs to: 'f' a function or something in one, 'o' other */
     int depth;
+    gr__by_reference kernel[64]; /* kernels that take references, so far */
+    int kernels;
 } gr__edit;
 
 /* Notes what is wrong at token at, the first time: "FILE:LINE: error: what". */
@@ -37,6 +45,9 @@ void gr__edit_quoted(gr__edit *w, int first, int end);
 
 /* The line feeds and directives of the text from begin to end: what keeps the lines where they are. */
 void gr__edit_lines(gr__edit *w, size_t begin, size_t end);
+
+/* Takes note of the kernel that the __global__ at i declares, if it takes references. */
+void gr__edit_kernel(gr__edit *w, int i);
 
 /* kernel<<<config>>>, i at <<<. Returns its last token. */
 int gr__edit_launch(gr__edit *w, int i);

@@ -1,4 +1,7 @@
 /* launches.c - kernel<<<...>>>(...) becomes a call. */
+#include <stdio.h>
+#include <string.h>
+
 #include "kernels/simt/compiler/edit.h"
 
 /* From the > at i back to the < of its template arguments; -1: none. */
@@ -68,6 +71,77 @@ static bool wants_types(const tokens *t, int i)
     return false;
 }
 
+/* The ( of the parameters that the __global__ at i declares, or count. */
+static int parameters(const tokens *t, int i)
+{
+    for (; i < t->count && !gr__token_is(t, i, ";") && !gr__token_is(t, i, "{"); i++) {
+        if (!gr__token_is(t, i, "("))
+            continue;
+        const int close = gr__token_partner(t, i);
+        if (gr__token_is(t, close + 1, "{") || gr__token_is(t, close + 1, ";"))
+            return i;
+        i = close; /* of __launch_bounds__ */
+    }
+    return t->count;
+}
+
+/* Whether the & at i ends the type of a parameter: T &x, T &; not T &&x, and not a pack of them. */
+static bool is_reference(const tokens *t, int i)
+{
+    return gr__token_is(t, i, "&") && !gr__token_is(t, i - 1, "&") &&
+           (t->token[i + 1].kind == TOKEN_WORD || gr__token_is(t, i + 1, ",") || gr__token_is(t, i + 1, ")"));
+}
+
+/* A bit for each parameter behind the ( at i that is a reference. */
+static unsigned references(const tokens *t, int i)
+{
+    const int close = gr__token_partner(t, i);
+    unsigned bits = 0;
+    int place = 0, depth = 0;
+    for (int k = i + 1; k < close && place < 32; k++) {
+        depth += gr__token_is(t, k, "<") - gr__token_is(t, k, ">");
+        if (gr__token_is(t, k, "(") || gr__token_is(t, k, "[") || gr__token_is(t, k, "{"))
+            k = gr__token_partner(t, k);
+        else if (depth == 0 && gr__token_is(t, k, ","))
+            place++;
+        else if (depth == 0 && is_reference(t, k))
+            bits |= 1u << place;
+    }
+    return bits;
+}
+
+void gr__edit_kernel(gr__edit *w, int i)
+{
+    const int open = parameters(&w->t, i);
+    const unsigned bits = open < w->t.count ? references(&w->t, open) : 0;
+    if (bits && w->kernels == (int)(sizeof w->kernel / sizeof *w->kernel))
+        gr__edit_fail(w, i, "too many kernels that take references");
+    else if (bits)
+        w->kernel[w->kernels++] = (gr__by_reference){open - 1, bits};
+}
+
+/* The references that the kernel before the <<< at i takes. */
+static unsigned references_of(const gr__edit *w, int i)
+{
+    const tokens *t = &w->t;
+    const int name = gr__token_is(t, i - 1, ">") ? template_begin(t, i - 1) - 1 : i - 1;
+    for (int k = w->kernels - 1; k >= 0 && name >= 0; k--) {
+        const token *a = &t->token[name], *b = &t->token[w->kernel[k].name];
+        if (a->end - a->begin == b->end - b->begin &&
+            !memcmp(t->text + a->begin, t->text + b->begin, a->end - a->begin))
+            return w->kernel[k].references;
+    }
+    return 0;
+}
+
+/* What stands before the name of the kernel. */
+static void begin_launch(gr__edit *w, bool typed, unsigned bits)
+{
+    char text[64];
+    snprintf(text, sizeof text, "gr__launch_at<%uu>(gr__configure(", bits);
+    gr__edit_text(w, typed ? "gr__launch_typed(gr__configure(" : bits ? text : "gr__launch_by(gr__configure(");
+}
+
 int gr__edit_launch(gr__edit *w, int i)
 {
     const tokens *t = &w->t;
@@ -81,14 +155,15 @@ int gr__edit_launch(gr__edit *w, int i)
         return i;
     }
     const bool typed = wants_types(t, end + 1);
+    const unsigned bits = references_of(w, i);
     gr__edit_copy_until(w, t->token[begin].begin);
     gr__edit_lines(w, t->token[begin].begin, t->token[i].begin);
-    gr__edit_text(w, typed ? "gr__launch_typed(gr__configure(" : "gr__launch_by(gr__configure(");
+    begin_launch(w, typed, bits);
     gr__edit_quoted(w, begin, i);
     gr__edit_text(w, ", ");
     w->done = t->token[i].end;
     gr__edit_copy_until(w, t->token[end].begin);
-    gr__edit_text(w, typed ? "), " : "), [=](auto... gr__a) { ");
+    gr__edit_text(w, typed ? "), " : bits ? "), [=](auto &...gr__a) { " : "), [=](auto... gr__a) { ");
     gr__edit_tokens(w, begin, i);
     gr__edit_text(w, typed ? ")" : "(gr__a...); })");
     w->done = t->token[end].end;

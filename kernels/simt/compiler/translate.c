@@ -58,6 +58,7 @@ static void rewrite(gr__edit *w)
         } else if (gr__token_is(&w->t, i, "__shared__")) {
             i = gr__edit_shared(w, i);
         } else if (gr__token_is(&w->t, i, "__global__")) {
+            gr__edit_kernel(w, i);
             replace(w, i, "          ");
         } else if (is_noinline(&w->t, i)) {
             replace(w, i, "__attribute__((noinline))");

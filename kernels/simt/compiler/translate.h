@@ -3,6 +3,7 @@
  * text. Lines stay where they are, so that compilers, debuggers and reports speak of the writer's lines.
  *
  *   kernel<T><<<grid, block>>>(x)        gr__launch_by(gr__configure("kernel<T>", grid, block), [=](...) { ... })(x)
+ *   by_reference<<<1, 1>>>(*x)           gr__launch_at<1u>(...)(*x): __global__ void by_reference(T &x)
  *   __shared__ float tile[8][8];         a reference to the block's instance
  *   extern __shared__ float all[];       a pointer to the launch's dynamic shared memory
  *   __global__                           nothing

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <utility>
+
 #define GRADUS_SIMT_OWN_HALF
 #include "kernels/simt/cuda/cuda_runtime_api.h"
 #include "kernels/simt/language.h"
@@ -58,6 +60,48 @@ template <class Call> struct gr__launcher {
 template <class Call> static inline gr__launcher<Call> gr__launch_by(gr__simt_config config, Call call)
 {
     return gr__launcher<Call>{config, call};
+}
+
+/* An argument: a copy of it, or for a parameter that is a reference the address, which must be of device memory. */
+template <class T> struct gr__copied {
+    T value;
+    const T &get() const { return value; }
+};
+template <class T> struct gr__addressed {
+    T *at;
+    T &get() const { return *at; }
+};
+template <class T> static inline gr__copied<T> gr__copy_of(T v) { return {v}; }
+template <bool BY_ADDRESS, class T> static inline auto gr__argument(T &v)
+{
+    if constexpr (BY_ADDRESS)
+        return gr__addressed<T>{__builtin_addressof(v)};
+    else
+        return gr__copy_of(v);
+}
+
+/* The same for a kernel that takes references: a bit of REFERENCES for each. */
+template <unsigned REFERENCES, class Call> struct gr__address_launcher {
+    gr__simt_config config;
+    Call call;
+    template <class... A> void operator()(A &&...a) const { number(std::index_sequence_for<A...>(), a...); }
+
+  private:
+    static constexpr bool by_address(size_t i) { return i < 32 && (REFERENCES >> i & 1); }
+    template <size_t... I, class... A> void number(std::index_sequence<I...>, A &...a) const
+    {
+        run(gr__argument<by_address(I)>(a)...);
+    }
+    template <class... A> void run(A... arguments) const
+    {
+        const Call &k = call;
+        gr__run(config, [=] { k(arguments.get()...); });
+    }
+};
+template <unsigned REFERENCES, class Call>
+static inline gr__address_launcher<REFERENCES, Call> gr__launch_at(gr__simt_config config, Call call)
+{
+    return {config, call};
 }
 
 /* The same for arguments that need to know their types: NULL, {1, 2}. */

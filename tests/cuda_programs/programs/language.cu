@@ -131,6 +131,9 @@ __global__ void mathematics(float *out, float x)
     out[7] = factor[1] + __fdividef(6, 3) + saturate_like(7);
 }
 
+template <class T> __global__ void by_reference(T *out, int, T &sum);
+__global__ void fields(pair &p, const int &by) { p.a += by; }
+
 __global__ void may_be_null(int *out, const int *nothing) { *out = nothing ? 1 : 2; }
 __global__ void add_one(int *x, int n)
 {
@@ -150,6 +153,30 @@ template <class T> T *back(T *host, T *p, int count)
     cudaMemcpy(host, p, count * sizeof(T), cudaMemcpyDeviceToHost);
     cudaFree(p);
     return host;
+}
+
+static void references(void)
+{
+    pair *p;
+    int *x;
+    cudaMallocManaged(&p, sizeof *p);
+    cudaMallocManaged(&x, 2 * sizeof *x);
+    *p = {1, 0.5f}, x[0] = 0, x[1] = 10;
+    fields<<<1, 1>>>(*p, x[1]);
+    by_reference<int><<<1, 32>>>(x + 1, 3, *x);
+    by_reference<<<1, 32>>>(x + 1, 3, *x);
+    cudaDeviceSynchronize();
+    EXPECT("a reference to managed memory", p->a, 11);
+    EXPECT("a template's reference", x[0], 64);
+    EXPECT("a value beside a reference", x[1], 64);
+    cudaFree(p);
+    cudaFree(x);
+}
+template <class T> __global__ void by_reference(T *out, int, T &sum)
+{
+    const T before = atomicAdd(&sum, 1);
+    if (before % 32 == 31)
+        *out = before + 1;
 }
 
 static void language(void)
@@ -304,6 +331,7 @@ int main(int argc, char **argv)
     cudaGetDeviceProperties(&p, 0);
     EXPECT("warp size", p.warpSize, 32);
     language();
+    references();
     numbers();
     cooperation();
     small_numbers();
