@@ -1,5 +1,6 @@
 // What programs for learners are written with, in one: prints "all right", or what is wrong.
 #include <cooperative_groups.h>
+#include <cooperative_groups/scan.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <mma.h>
@@ -100,6 +101,8 @@ __global__ void groups(int *out)
             out[4 + block.thread_rank() / 32] = odd.size();
     }
     out[8 + block.thread_rank()] = cg::reduce(tile, 1, cg::plus<int>());
+    const int rank = tile.thread_rank(), before = cg::exclusive_scan(tile, rank);
+    out[72 + block.thread_rank()] = before + 1000 * cg::inclusive_scan(tile, 20 - rank, cg::less<int>());
 }
 
 __global__ void halves(half *out, const float *x)
@@ -239,10 +242,10 @@ static void numbers(void)
 static void cooperation(void)
 {
     float h[8], *out = device<float>(8);
-    int hi[72], *i = device<int>(72);
+    int hi[136], *i = device<int>(136);
     warps<<<1, 64>>>(out);
     groups<<<1, 64>>>(i);
-    back(h, out, 8), back(hi, i, 72);
+    back(h, out, 8), back(hi, i, 136);
     EXPECT("shuffles", h[0], 31 * 16);
     EXPECT("ballot", h[1], 1);
     EXPECT("activemask", h[2], 1);
@@ -251,6 +254,8 @@ static void cooperation(void)
     EXPECT("tile", hi[3], 120);
     EXPECT("coalesced", hi[4], 16);
     EXPECT("reduce", hi[8 + 63], 16);
+    EXPECT("scans of a tile's first", hi[72 + 48], 20000);
+    EXPECT("scans of a tile's last", hi[72 + 63], 5105);
 }
 
 static void small_numbers(void)
