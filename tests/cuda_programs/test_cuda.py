@@ -151,6 +151,16 @@ int main()
             self.assertNotIn(f"{ours}", "\n".join(l for l in done.stderr.splitlines() if ": error:" in l))
         self.assertNotIn("/simt/", done.stderr)
 
+    def test_every_standard_that_nvcc_takes(self):
+        (self.folder / "standard.cu").write_text("""
+__global__ void k(int *x) { x[threadIdx.x] = threadIdx.x; }
+int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaFree(x); }
+""")
+        for words in (["-std=c++03"], ["-std=c++11"], ["--std", "c++11"], ["-std=c++14"], ["-std=c++20"]):
+            with self.subTest(words):
+                self.assertEqual(self.run_in(SIMT, *words, "-o", "standard", "standard.cu").stderr, "")
+                self.run_in("./standard")
+
     def test_what_is_not_there_is_said(self):
         (self.folder / "thrust.cu").write_text("#include <stdio.h>\n#include <thrust/sort.h>\nint main() {}\n")
         done = self.run_in(SIMT, "thrust.cu", expect=1)

@@ -140,6 +140,12 @@ static const char *value_of(const char *name, char **argv, int *i)
     return !strncmp(argv[*i], name, n) && argv[*i][n] == '=' ? argv[*i] + n + 1 : NULL;
 }
 
+/* Launches become lambdas that C++11, which many a Makefile asks of nvcc, has not: C++14 takes its programs, too. */
+static const char *standard(const char *asked)
+{
+    return !strcmp(asked, "c++03") || !strcmp(asked, "c++11") ? "c++14" : asked;
+}
+
 /* Options whose values go to g++ or its linker. */
 static bool take_value(gr__compile_job *job, char **argv, int *i)
 {
@@ -150,7 +156,7 @@ static bool take_value(gr__compile_job *job, char **argv, int *i)
     else if ((value = value_of("-Xlinker", argv, i)))
         gr__words_add(&job->link, "-Xlinker"), gr__words_add(&job->link, value);
     else if ((value = value_of("-std", argv, i)) || (value = value_of("--std", argv, i)))
-        snprintf(joined, sizeof joined, "-std=%s", value), gr__words_add(&job->options, joined);
+        snprintf(joined, sizeof joined, "-std=%s", standard(value)), gr__words_add(&job->options, joined);
     else if ((value = value_of("-o", argv, i)) || (value = value_of("--output-file", argv, i)))
         job->out = value;
     else if ((value = value_of("--define-macro", argv, i)))
