@@ -15,6 +15,7 @@
 #include "gradus.h"
 #include "nn/module.h"
 #include "optim/optimizer.h"
+#include "tests/open_on_isa.h"
 
 enum { SIDE = 12, IMAGES = 80, BATCH = 20 };
 
@@ -286,21 +287,6 @@ static void tf32_follows_floats(void **state)
     assert_true(d < 0x1p-10);
 }
 
-/* What GRADUS_CPU was is found again by the other tests. */
-static gr_context *open_in_pieces(const char *isa, gr_precision precision)
-{
-    const char *before = getenv("GRADUS_CPU");
-    char *kept = before ? strdup(before) : NULL;
-    setenv("GRADUS_CPU", isa, 1);
-    gr_context *ctx = gr_open(&(gr_options){.precision = precision});
-    if (kept)
-        setenv("GRADUS_CPU", kept, 1);
-    else
-        unsetenv("GRADUS_CPU");
-    free(kept);
-    return ctx;
-}
-
 /*
  * 1 + 2^-9 is two pieces, and the product of second ones is what bf16x3 leaves out; 2^-18 more is a third piece, which
  * it does not have.
@@ -309,8 +295,8 @@ static void factors_are_split_into_pieces(void **state)
 {
     (void)state;
     const float two = 1 + 0x1p-9f, three = two + 0x1p-18f;
-    gr_context *x3 = open_in_pieces("amx-emulated", GR_PRECISION_BF16X3);
-    gr_context *x6 = open_in_pieces("amx-emulated", GR_PRECISION_BF16X6);
+    gr_context *x3 = open_on_isa("amx-emulated", &(gr_options){.precision = GR_PRECISION_BF16X3});
+    gr_context *x6 = open_on_isa("amx-emulated", &(gr_options){.precision = GR_PRECISION_BF16X6});
     assert_string_equal(gr_precision_name(x3), "bf16x3");
     assert_string_equal(gr_precision_name(x6), "bf16x6");
     assert_int_equal(gr_compute_type(x6), GR_F32);
@@ -331,7 +317,7 @@ static void what_is_not_finite_stays_so_in_pieces(void **state)
 {
     (void)state;
     for (gr_precision precision = GR_PRECISION_BF16X3; precision <= GR_PRECISION_BF16X6; precision++) {
-        gr_context *ctx = open_in_pieces("amx-emulated", precision);
+        gr_context *ctx = open_on_isa("amx-emulated", &(gr_options){.precision = precision});
         for (int op = 0; op < 2; op++) {
             assert_true(multiplied(ctx, op, INFINITY, 1, 1).y == INFINITY);
             assert_true(multiplied(ctx, op, 1.9999f, -INFINITY, 1).y == -INFINITY);
@@ -350,7 +336,8 @@ static void pieces_are_refused_where_there_are_no_tiles(void **state)
 {
     (void)state;
     for (gr_precision precision = GR_PRECISION_BF16X3; precision <= GR_PRECISION_BF16X6; precision++) {
-        gr_context *plain = open_in_pieces("plain", precision), *pairs = open_in_pieces("bf16-emulated", precision);
+        gr_context *plain = open_on_isa("plain", &(gr_options){.precision = precision});
+        gr_context *pairs = open_on_isa("bf16-emulated", &(gr_options){.precision = precision});
         gr_context *ref = gr_open(&(gr_options){.device = "ref", .precision = precision});
         gr_context *simt = gr_open(&(gr_options){.device = "simt", .precision = precision});
         assert_non_null(strstr(gr_error_text(plain), "use fp32, or GRADUS_CPU=amx-emulated"));

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "gradus.h"
+#include "tests/open_on_isa.h"
 
 /* The dense layer. */
 enum { N = 17, IN = 32768 + 48, OUT = 127, PART = 48 };
@@ -71,25 +72,11 @@ static void a_part_gives_the_same_bits(void **state)
 /* The same on tiles, in bf16 and in floats of pieces: 8.4 million numbers of dX and w, whole cache lines of dX. */
 enum { TILED = 32, TALL = 131072, FEW = 64 };
 
-/* On the twin of tiles; what GRADUS_CPU was is found again by the other tests. */
-static gr_context *open_tiles(gr_precision precision, int threads)
-{
-    const char *before = getenv("GRADUS_CPU");
-    char *kept = before ? strdup(before) : NULL;
-    setenv("GRADUS_CPU", "amx-emulated", 1);
-    gr_context *ctx = gr_open(&(gr_options){.device = "cpu", .precision = precision, .threads = threads});
-    if (kept)
-        setenv("GRADUS_CPU", kept, 1);
-    else
-        unsetenv("GRADUS_CPU");
-    free(kept);
-    return ctx;
-}
-
 /* dx [TILED,in] of y = x w, for the caller to free. */
 static char *tiled_grad_x(gr_precision precision, int threads, int64_t in, const void *w, const void *dy)
 {
-    gr_context *ctx = open_tiles(precision, threads);
+    const gr_options options = {.device = "cpu", .precision = precision, .threads = threads};
+    gr_context *ctx = open_on_isa("amx-emulated", &options);
     const gr_type type = gr_compute_type(ctx);
     gr_tensor *x = gr_activation(ctx, 2, (int64_t[]){TILED, in});
     gr_tensor *tw = gr_tensor_new(ctx, type, 2, (int64_t[]){in, TILED});

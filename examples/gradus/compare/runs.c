@@ -7,6 +7,7 @@
 
 #include "sweep/folder.h"
 #include "terminal/json_values.h"
+#include "terminal/system.h"
 
 const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"val_accuracy", 0.01, "validation accuracy, in points"},
@@ -32,9 +33,7 @@ const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
 /* The last part of a path, without slashes behind it; of "." and ".." that of the folder they stand for. */
 static void last_part(const char *path, char text[RUNS_LABEL])
 {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
+    const size_t end = path_length(path);
     size_t begin = end;
     while (begin > 0 && path[begin - 1] != '/')
         begin--;

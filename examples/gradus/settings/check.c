@@ -14,11 +14,9 @@
 static void cut_slashes(settings *s)
 {
     static char path[4096];
-    size_t n = s->data ? strlen(s->data) : 0;
-    if (n < 2 || n > sizeof path || s->data[n - 1] != '/')
+    const size_t n = s->data ? path_length(s->data) : 0;
+    if (n == 0 || n >= sizeof path || s->data[n] == '\0')
         return;
-    while (n > 1 && s->data[n - 1] == '/')
-        n--;
     snprintf(path, sizeof path, "%.*s", (int)n, s->data);
     s->data = path;
 }

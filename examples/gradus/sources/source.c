@@ -160,13 +160,11 @@ static bool go_up(char *path)
 {
     if (strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
         return false;
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
+    size_t n = path_length(path);
     while (n > 0 && path[n - 1] != '/')
         n--;
-    while (n > 1 && path[n - 1] == '/')
-        n--;
+    path[n] = '\0';
+    n = path_length(path);
     snprintf(path + n, 2, "%s", n ? "" : ".");
     return true;
 }

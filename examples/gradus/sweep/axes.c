@@ -154,30 +154,32 @@ static size_t value_length(const char *name, const option **o)
     return strlen(name);
 }
 
+/* A value in a variant's name. */
+typedef struct {
+    const option *option;
+    const char *text;
+    size_t length;
+} named_value;
+
 const char *axes_ordered(const char *name, char text[VARIANT_NAME])
 {
-    const char *first[MAX_AXES];
-    size_t lengths[MAX_AXES];
-    const option *options[MAX_AXES], *o;
+    named_value list[MAX_AXES];
     int n = 0, used = 0;
     for (const char *at = name; *at; n++) {
-        const size_t length = value_length(at, &o);
-        if (n == MAX_AXES || !o)
+        named_value v = {.text = at};
+        v.length = value_length(at, &v.option);
+        if (n == MAX_AXES || !v.option)
             return name;
         int i = n;
-        for (; i > 0 && options[i - 1] > o; i--) {
-            first[i] = first[i - 1];
-            lengths[i] = lengths[i - 1];
-            options[i] = options[i - 1];
-        }
-        first[i] = at;
-        lengths[i] = length;
-        options[i] = o;
-        at += length + (at[length] == ' ');
+        for (; i > 0 && list[i - 1].option > v.option; i--)
+            list[i] = list[i - 1];
+        list[i] = v;
+        at += v.length + (at[v.length] == ' ');
     }
     text[0] = '\0';
     for (int i = 0; i < n && used < VARIANT_NAME; i++)
-        used += snprintf(text + used, (size_t)(VARIANT_NAME - used), "%s%.*s", i ? " " : "", (int)lengths[i], first[i]);
+        used += snprintf(text + used, (size_t)(VARIANT_NAME - used), "%s%.*s", i ? " " : "", (int)list[i].length,
+                         list[i].text);
     return used < VARIANT_NAME ? text : name;
 }
 

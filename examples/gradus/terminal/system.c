@@ -113,6 +113,14 @@ bool is_same_file(const char *a, const char *b)
     return look_at(a, &here) && look_at(b, &there) && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+size_t path_length(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return n;
+}
+
 bool is_folder(const char *path)
 {
     return S_ISDIR(mode_of(path));

@@ -39,6 +39,9 @@ mode_t mode_of(const char *path);
 /* Whether two paths lead to one file or folder. */
 bool is_same_file(const char *a, const char *b);
 
+/* Characters of a path without slashes behind it; 1 of the root. */
+size_t path_length(const char *path);
+
 /* True when path is a folder, a file that can be read, one that can be executed. */
 bool is_folder(const char *path);
 bool is_readable_file(const char *path);

@@ -144,7 +144,7 @@ static void add_products(const plan *f, const share *part, int64_t steps, const 
                          bool accumulate)
 {
     static const int64_t at_once[] = {0};
-    const int64_t rows = ceil_div(f->n, TILE) * TILE;
+    const int64_t rows = round_up(f->n, TILE);
     for (int64_t j = part->columns.begin; j < part->columns.end; j += BLOCK, wb += steps * B_STEP)
         for (int64_t t = part->tiles.begin; t < part->tiles.end; t += 2) {
             const uint16_t *a = xb + (t - part->tiles.begin) * TILE * DEPTH;
@@ -185,7 +185,7 @@ static void list_w(const plan *f, const share *part, int64_t step, int64_t steps
 static void add_few(const plan *f, const share *part, uint16_t *xb)
 {
     enum { STEPS = FEW_DEPTH / STEP };
-    const int64_t rows = ceil_div(f->n, TILE) * TILE, tiles = part->tiles.end - part->tiles.begin;
+    const int64_t rows = round_up(f->n, TILE), tiles = part->tiles.end - part->tiles.begin;
     ahead h;
     for (int64_t step = part->steps.begin; step < part->steps.end; step += STEPS) {
         const span steps = {step, min64(part->steps.end, step + STEPS)};
@@ -231,7 +231,7 @@ static void sum_chunk(void *arg, int64_t chunk)
 static void combine_chunk(void *arg, int64_t n)
 {
     const plan *f = arg;
-    const int64_t rows = ceil_div(f->n, TILE) * TILE;
+    const int64_t rows = round_up(f->n, TILE);
     for (int64_t j = 0; j < f->out; j += VL) {
         const int64_t width = min64(VL, f->out - j);
         vec v = f->b ? vec_load_n(f->b + j, width) : (vec){0};

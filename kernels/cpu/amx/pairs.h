@@ -61,6 +61,7 @@ static inline __attribute__((always_inline)) lanes lanes_dot(lanes c, lanes a, l
     }
     return c;
 }
+
 /* 16 floats each of two rows, rounded, in pairs. */
 static inline __attribute__((always_inline)) lanes lanes_round(const float *low, const float *high)
 {
