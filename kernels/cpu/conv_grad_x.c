@@ -72,10 +72,14 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, void *base)
     f.small = !f.few_products && conv_is_small(g, f.k);
     f.packed = scratch_take(&s, f.few_products ? 0 : g->stride_h * g->stride_w * f.phase_floats);
     if (f.few_products) {
+        const bool transposed = winograd_grad_x_transposed(g);
         f.winograd = (winograd_sweep){.from = {.p = g->p, .q = g->q, .k = f.k},
                                       .n = g->n,
-                                      .pad_top = g->r - 1 - g->pad_top,
-                                      .pad_left = g->s - 1 - g->pad_left,
+                                      .transposed = transposed,
+                                      .pad_top = transposed ? 0 : g->r - 1 - g->pad_top,
+                                      .pad_left = transposed ? 0 : g->s - 1 - g->pad_left,
+                                      .out_top = transposed ? g->pad_top : 0,
+                                      .out_left = transposed ? g->pad_left : 0,
                                       .depth = f.k,
                                       .p = g->h,
                                       .q = g->w,

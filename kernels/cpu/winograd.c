@@ -12,6 +12,7 @@
 #include "kernels/cpu/conv_pooled.h"
 #include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/winograd_reads.h"
 #include "kernels/cpu/winograd_results.h"
 
 enum {
@@ -56,14 +57,20 @@ bool winograd_pooled_fits(const gr_call *call, const gr_geometry *g, const gr_ge
     return conv_pooled(g, pool) && is_worth_it(g, call->in[1]->shape[0], 2 * pool->p, 2 * pool->q);
 }
 
+bool winograd_grad_x_transposed(const gr_geometry *g)
+{
+    return winograd_tiles_of(1, g->p, g->q).count == 1 && winograd_tiles_of(1, g->h, g->w).count > 1;
+}
+
 /*
  * Without padding dX is larger than dz. The tiles that cover it then need as many products as the pixels of dz times
- * the taps, where conv_small.h computes no others.
+ * the taps, or hardly fewer, where conv_small.h computes no others.
  */
 bool winograd_grad_x_fits(const gr_call *call, const gr_geometry *g)
 {
+    const int64_t tiles = winograd_grad_x_transposed(g) ? 1 : winograd_tiles_of(1, g->h, g->w).count;
     const bool no_others = conv_is_small(g, call->in[1]->shape[0]);
-    return winograd_fits(call, g) && (!no_others || PLACES * winograd_tiles_of(1, g->h, g->w).count < 9 * g->p * g->q);
+    return winograd_fits(call, g) && (!no_others || PLACES * tiles < 9 * g->p * g->q);
 }
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */
@@ -113,8 +120,11 @@ static void transform_for_dx(const winograd_sweep *s, int64_t panel, span depth,
             const int64_t width = min64(VL, s->channels - c);
             for (int64_t tap = 0; tap < 9; tap++) /* pieces far apart, which the processor does not foresee */
                 prefetch(s->filters + ((k + FILTERS_AHEAD) * 9 + tap) * s->channels + c);
-            if (width > 0)
-                transform_filter(s->filters + k * 9 * s->channels + c, s->channels, true, width, u, step);
+            const float *w = s->filters + k * 9 * s->channels + c;
+            if (width > 0 && s->transposed)
+                transform_filter(w, s->channels, false, width, u, step);
+            else if (width > 0)
+                transform_filter(w, s->channels, true, width, u, step);
             for (int64_t place = 0; width <= 0 && place < PLACES; place++)
                 vec_store(u + place * step, (vec){0});
         }
@@ -123,7 +133,7 @@ static void transform_for_dx(const winograd_sweep *s, int64_t panel, span depth,
 /* A panel of filters at up to TRANSFORMED channels of depth, to u[depth][PANEL] for each place, `step` floats apart. */
 static void transform_filters(const winograd_sweep *s, int64_t panel, span depth, float *u, int64_t step)
 {
-    (s->turned ? transform_for_dx : transform_for_y)(s, panel, depth, u, step);
+    (s->for_dx ? transform_for_dx : transform_for_y)(s, panel, depth, u, step);
 }
 
 /* Chunk (panel, some channels of depth). */
@@ -140,7 +150,9 @@ static void filter_chunk(void *arg, int64_t chunk)
 
 void winograd_sweep_plan(winograd_sweep *s, scratch *room)
 {
-    s->tiles = winograd_tiles_of(s->n, s->p, s->q);
+    s->tiles = s->transposed ? winograd_tiles_of(s->n, s->from.p, s->from.q) : winograd_tiles_of(s->n, s->p, s->q);
+    s->reads = s->transposed ? SIDE : ALONG;
+    s->writes = s->transposed ? ALONG : SIDE;
     s->stream = !s->pooled && !s->accumulate && goes_past_caches(s->out, s->n * s->p * s->q * s->channels, s->channels);
     const int64_t panels = ceil_div(s->channels, PANEL);
     s->in_pitch = s->depth + WINOGRAD_APART;
@@ -159,7 +171,7 @@ static winograd_window window_of(const winograd_sweep *s, int64_t i)
     winograd_at at = winograd_tile(&s->tiles, min64(s->first + i, s->tiles.count - 1));
     at.row -= s->pad_top;
     at.col -= s->pad_left;
-    return winograd_window_of(&s->from, at, ALONG);
+    return winograd_window_of(&s->from, at, s->reads);
 }
 
 /* Some of the tiles held. */
@@ -169,7 +181,10 @@ static void transform_tiles(const winograd_sweep *s, span tiles)
     for (int64_t i = tiles.begin; i < tiles.end; i++) {
         const winograd_window w = next;
         next = window_of(s, i + 1);
-        winograd_inputs(&w, &next, s->depth, s->inputs + i * s->in_pitch, s->in_place);
+        if (s->transposed)
+            winograd_outputs(&w, &next, s->depth, s->inputs + i * s->in_pitch, s->in_place);
+        else
+            winograd_inputs(&w, &next, s->depth, s->inputs + i * s->in_pitch, s->in_place);
     }
 }
 
@@ -213,6 +228,8 @@ INLINE void write_some(const winograd_sweep *s, winograd_at at, int64_t c, int64
 {
     if (s->pooled)
         winograd_write_windows(s, at, c, width, inside, products, BLOCK * PANEL);
+    else if (s->transposed)
+        winograd_write_image(s, at, c, width, inside, products, BLOCK * PANEL);
     else
         winograd_write_tile(s, at, c, width, inside, products, BLOCK * PANEL);
 }
@@ -220,7 +237,9 @@ INLINE void write_some(const winograd_sweep *s, winograd_at at, int64_t c, int64
 /* The same for channels [c, c + count) of a panel. */
 static void write_channels(const winograd_sweep *s, winograd_at at, int64_t c, int64_t count, const float *products)
 {
-    const bool inside = at.row + SIDE <= s->p && at.col + SIDE <= s->q;
+    at.row -= s->out_top;
+    at.col -= s->out_left;
+    const bool inside = at.row >= 0 && at.col >= 0 && at.row + s->writes <= s->p && at.col + s->writes <= s->q;
     for (int64_t k = 0; k < count; k += VL) {
         const int64_t width = min64(VL, count - k);
         if (inside && width == VL) /* nearly always: constants spare its 16 pixels as many questions */
@@ -249,9 +268,9 @@ static void list_results(const winograd_sweep *s, span tiles, int64_t panel, ahe
         return;
     for (int64_t i = tiles.begin; i < tiles.end; i++) {
         const winograd_at at = winograd_tile(&s->tiles, s->first + i);
-        for (int64_t row = at.row; row < min64(s->p, at.row + SIDE); row++)
+        for (int64_t row = at.row; row < min64(s->p, at.row + s->writes); row++)
             ahead_add(next, s->out + ((at.n * s->p + row) * s->q + at.col) * s->channels + panel * PANEL,
-                      min64(SIDE, s->q - at.col), min64(RUN * LINE, s->channels - panel * PANEL), s->channels);
+                      min64(s->writes, s->q - at.col), min64(RUN * LINE, s->channels - panel * PANEL), s->channels);
     }
 }
 
@@ -311,7 +330,7 @@ static void fresh_chunk(void *arg, int64_t panel)
     for (int64_t first = 0; first < s->depth; first += TRANSFORMED) {
         const span depth = {first, min64(s->depth, first + TRANSFORMED)};
         transform_filters(s, panel, depth, u, USED_PLACE);
-        if (!s->turned) /* transform_for_dx asks by itself */
+        if (!s->for_dx) /* transform_for_dx asks by itself */
             list_filters(s, panel, depth.end, &next);
         for (int64_t i = 0; i < blocks; i++)
             multiply(s, part_of(s->held, i, blocks), panel, depth, u, USED_PLACE, products[i], &next);
@@ -320,10 +339,10 @@ static void fresh_chunk(void *arg, int64_t panel)
         write_panel(s, part_of(s->held, i, blocks), panel, products[i]);
 }
 
-void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool turned)
+void winograd_filters(const gr_exec *exec, winograd_sweep *s, const float *w, bool for_dx)
 {
     s->filters = w;
-    s->turned = turned;
+    s->for_dx = for_dx;
     if (!s->fresh)
         gr_parallel_for(exec, ceil_div(s->channels, PANEL) * ceil_div(s->depth, TRANSFORMED), filter_chunk, s);
 }

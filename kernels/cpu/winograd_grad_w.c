@@ -7,7 +7,7 @@
  * dW is turned from panels to filters on the way out.
  */
 #include "kernels/cpu/tile.h"
-#include "kernels/cpu/winograd.h"
+#include "kernels/cpu/winograd_reads.h"
 
 enum {
     FEW_TILES = 10,   /* below which the bound of dW in winograd.h does not hold: it grows with their root */
@@ -51,39 +51,8 @@ static span held(const winograd_grad_w *f, int64_t group)
 /* --- dz and x ----------------------------------------------------------------------------------------------------- */
 
 /*
- * A' dz A of a tile's pixels dz[4][4], at distances of row and pixel floats, and behind its places their sum; z[place]
- * every `step` floats.
- */
-INLINE void transform_output(const float *dz, int64_t row, int64_t pixel, float *z, int64_t step)
-{
-    vec e[ALONG][ALONG], sum = {0}; /* [column][place] */
-    UNROLL
-    for (int j = 0; j < SIDE; j++) {
-        vec d[SIDE];
-        UNROLL
-        for (int i = 0; i < SIDE; i++) {
-            d[i] = vec_load(dz + i * row + j * pixel);
-            sum += d[i];
-        }
-        results_to_places(d, e[j]);
-    }
-    UNROLL
-    for (int i = 0; i < ALONG; i++) {
-        vec d[SIDE], places[ALONG];
-        UNROLL
-        for (int j = 0; j < SIDE; j++)
-            d[j] = e[j][i];
-        results_to_places(d, places);
-        UNROLL
-        for (int j = 0; j < ALONG; j++)
-            vec_store(z + (ALONG * i + j) * step, places[j]);
-    }
-    vec_store(z + PLACES * step, sum);
-}
-
-/*
- * The same for the vectors of a tile's filters, zeros behind the last filter; z[place][panel][tile][PANEL]. Asks for
- * those of the next.
+ * A' dz A for the vectors of a tile's filters, zeros behind the last filter, and behind the places the sum of dz;
+ * z[place][panel][tile][PANEL]. Asks for what the next tile reads.
  */
 static void transform_outputs(const winograd_grad_w *f, const winograd_window *w, const winograd_window *next, float *z)
 {
@@ -93,11 +62,12 @@ static void transform_outputs(const winograd_grad_w *f, const winograd_window *w
         const int64_t width = max64(0, min64(VL, f->dw.k - k));
         winograd_ask(next, SIDE, k);
         if (winograd_direct(w) && width == VL) {
-            transform_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place);
+            vec_store(to + PLACES * f->out_place,
+                      winograd_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place));
             continue;
         }
         winograd_gather(w, SIDE, k, width, seen);
-        transform_output(seen, SIDE * VL, VL, to, f->out_place);
+        vec_store(to + PLACES * f->out_place, winograd_output(seen, SIDE * VL, VL, to, f->out_place));
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * winograd_places.h - the sums around Winograd's products, along one axis: B, G and A of winograd.h and, for dW, A' and
- * G'.
+ * winograd_places.h - the sums around Winograd's products, along one axis: B, G and A of winograd.h and, for
+ * gradients, A', B' and G'.
  */
 #ifndef GRADUS_CPU_WINOGRAD_PLACES_H
 #define GRADUS_CPU_WINOGRAD_PLACES_H
@@ -68,6 +68,19 @@ INLINE void results_to_places(const vec *y, vec *e)
     e[3] = even_b + WINOGRAD_B * odd_b;
     e[4] = even_b - WINOGRAD_B * odd_b;
     e[5] = y[3];
+}
+
+/* d = B' e: six pixels. */
+INLINE void places_to_inputs(const vec *e, vec *d)
+{
+    const vec even_a = e[1] + e[2], odd_a = WINOGRAD_A * (e[1] - e[2]);
+    const vec even_b = e[3] + e[4], odd_b = WINOGRAD_B * (e[3] - e[4]);
+    d[0] = WINOGRAD_AA * WINOGRAD_BB * e[0];
+    d[1] = WINOGRAD_AA * WINOGRAD_BB * e[5] - (WINOGRAD_BB * odd_a + WINOGRAD_AA * odd_b);
+    d[2] = -(WINOGRAD_AA + WINOGRAD_BB) * e[0] - (WINOGRAD_BB * even_a + WINOGRAD_AA * even_b);
+    d[3] = odd_a + odd_b - (WINOGRAD_AA + WINOGRAD_BB) * e[5];
+    d[4] = e[0] + (even_a + even_b);
+    d[5] = e[5];
 }
 
 /* w = G' u: three taps. */

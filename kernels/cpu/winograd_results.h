@@ -35,9 +35,10 @@ INLINE void winograd_row(vec e[ALONG][SIDE], int row, vec y[SIDE])
 INLINE void winograd_write_pixel(const winograd_sweep *s, winograd_at at, int64_t i, int64_t j, int64_t c,
                                  int64_t width, const bool inside, vec v)
 {
-    if (!inside && (at.row + i >= s->p || at.col + j >= s->q))
+    const int64_t row = at.row + i, col = at.col + j;
+    if (!inside && (row < 0 || row >= s->p || col < 0 || col >= s->q))
         return;
-    float *y = s->out + ((at.n * s->p + at.row + i) * s->q + at.col + j) * s->channels + c;
+    float *y = s->out + ((at.n * s->p + row) * s->q + col) * s->channels + c;
     if (s->bias)
         v += vec_load(s->bias + c);
     if (s->accumulate)
@@ -63,6 +64,32 @@ INLINE void winograd_write_tile(const winograd_sweep *s, winograd_at at, int64_t
         UNROLL
         for (int j = 0; j < SIDE; j++)
             winograd_write_pixel(s, at, i, j, c, width, inside, y[j]);
+    }
+}
+
+/* The same of the transposed sums: all pixels of an image. */
+INLINE void winograd_write_image(const winograd_sweep *s, winograd_at at, int64_t c, int64_t width, const bool inside,
+                                 const float *products, int64_t step)
+{
+    vec e[ALONG][ALONG];
+    UNROLL
+    for (int j = 0; j < ALONG; j++) {
+        vec d[ALONG];
+        UNROLL
+        for (int i = 0; i < ALONG; i++)
+            d[i] = vec_load(products + (ALONG * i + j) * step);
+        places_to_inputs(d, e[j]);
+    }
+    UNROLL
+    for (int i = 0; i < ALONG; i++) {
+        vec d[ALONG], x[ALONG];
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            d[j] = e[j][i];
+        places_to_inputs(d, x);
+        UNROLL
+        for (int j = 0; j < ALONG; j++)
+            winograd_write_pixel(s, at, i, j, c, width, inside, x[j]);
     }
 }
 

@@ -25,6 +25,7 @@ void check_halves(const truth *t, bool ref, bool cpu, bool simt, bool cuda);
 int check_refusals(void);         /* fronts refuse what does not fit, in words that help */
 int check_labels(void);           /* a label that is no class makes the loss NaN and counts as wrong */
 int check_winograd(void);         /* cpu's 3x3 convolutions are within the bound that kernels/cpu/winograd.h states */
+int check_winograd_dx(void);      /* and so is their dX by transposed sums */
 int check_limits(const char *op); /* infinities and NaN through functions of one number; op NULL: of all */
 int check_twice(void);            /* one tensor in two places of the tape */
 

@@ -246,7 +246,7 @@ int main(int argc, char **argv)
     if (whole || (s.op && !strcmp(s.op, "softmax_cross_entropy")))
         failures += check_labels();
     if (whole || (s.op && !strcmp(s.op, "conv2d")))
-        failures += check_winograd();
+        failures += check_winograd() + check_winograd_dx();
     for (int i = 0; i < POOLS; i++)
         gr__pool_close(s.pools[i]);
     if (!s.list)

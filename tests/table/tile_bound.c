@@ -27,15 +27,16 @@ static bool is_winograd(const row *r)
            args->window.stride[1] <= 1;
 }
 
-/* Of element `to` of dX[N,H,W,C]: over its tile. */
+/* Of element `to` of dX[N,H,W,C]: over its tile; where a tile holds all of an image's dz, over the image. */
 static double largest_of_tile(const truth *t, int buffer, int64_t to)
 {
-    const int64_t *x = t->run.row->shape[0];
-    const int64_t c = to % x[3], q = to / x[3] % x[2] / TILE_SIDE * TILE_SIDE;
-    const int64_t n = to / (x[1] * x[2] * x[3]), p = to / (x[2] * x[3]) % x[1] / TILE_SIDE * TILE_SIDE;
+    const int64_t *x = t->run.row->shape[0], *y = t->run.buffers[trial_out(0)].t.shape;
+    const int64_t side = y[1] <= TILE_SIDE && y[2] <= TILE_SIDE ? TILE_SIDE + 2 : TILE_SIDE;
+    const int64_t c = to % x[3], q = to / x[3] % x[2] / side * side;
+    const int64_t n = to / (x[1] * x[2] * x[3]), p = to / (x[2] * x[3]) % x[1] / side * side;
     double largest = 0;
-    for (int64_t i = p; i < p + TILE_SIDE && i < x[1]; i++)
-        for (int64_t j = q; j < q + TILE_SIDE && j < x[2]; j++)
+    for (int64_t i = p; i < p + side && i < x[1]; i++)
+        for (int64_t j = q; j < q + side && j < x[2]; j++)
             largest = fmax(largest, t->magnitude[buffer][((n * x[1] + i) * x[2] + j) * x[3] + c]);
     return largest;
 }

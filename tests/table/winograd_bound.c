@@ -2,6 +2,8 @@
  * winograd_bound.c - the error bound that winograd.h states, on images with a few very large pixels: these are felt by
  * all results of their tile, also by those whose filter does not reach them, which the bound of conv2d does not allow.
  */
+#include "tests/table/winograd_bound.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +18,6 @@ enum {
     ACROSS = 13, /* pixels of an image's side */
     C = 21,      /* no whole vectors */
     K = 32,
-    TILE_SIDE = 4,
-    WIDE = TILE_SIDE + 2,
-    PLACES = WIDE * WIDE,
     ROW = (ACROSS + TILE_SIDE - 1) / TILE_SIDE, /* tiles */
     TILES = N * ROW * ROW,
     PIXELS = N * ACROSS * ACROSS,
@@ -26,21 +25,6 @@ enum {
     Y = PIXELS * K,
     W = K * 9 * C
 };
-
-/* |A|, |B| and |G| of winograd.h. */
-static const double A[TILE_SIDE][WIDE] = {{1, 1, 1, 1, 1, 0},
-                                          {0, .75, .75, 1.5, 1.5, 0},
-                                          {0, .5625, .5625, 2.25, 2.25, 0},
-                                          {0, .421875, .421875, 3.375, 3.375, 1}},
-                    B[WIDE][WIDE] = {{1.265625, 0, 2.8125, 0, 1, 0}, {0, 1.6875, 2.25, .75, 1, 0},
-                                     {0, 1.6875, 2.25, .75, 1, 0},   {0, .84375, .5625, 1.5, 1, 0},
-                                     {0, .84375, .5625, 1.5, 1, 0},  {0, 1.265625, 0, 2.8125, 0, 1}},
-                    G[WIDE][3] = {{64. / 81, 0, 0},
-                                  {128. / 243, 32. / 81, 8. / 27},
-                                  {128. / 243, 32. / 81, 8. / 27},
-                                  {32. / 243, 16. / 81, 8. / 27},
-                                  {32. / 243, 16. / 81, 8. / 27},
-                                  {0, 0, 1}};
 
 typedef struct {
     double y[Y], dw[W];
@@ -128,19 +112,21 @@ static void find_bounds(sample *s)
 
 /* --- the convolution ---------------------------------------------------------------------------------------------- */
 
-/* x, w and dy, uniform in [-1, 1); every 97th pixel of the input and every 89th of dy is 10,000 times as large. */
-static void draw(sample *s)
+void winograd_draw(uint32_t which, float *to, int count, int channels, int rare)
 {
-    float *const to[] = {s->x, s->w, s->dy};
-    const int count[] = {X, W, Y}, rare[] = {97 * C, INT32_MAX, 89 * K}, side_by_side[] = {C, 1, K};
-    for (uint32_t t = 0; t < 3; t++)
-        for (int i = 0; i < count[t]; i++)
-            to[t][i] = (2 * gr__random_uniform(7, GR_RNG_PROCEDURAL, t, (uint64_t)i) - 1) *
-                       (i > side_by_side[t] && i % rare[t] < side_by_side[t] ? 1e4f : 1);
+    for (int i = 0; i < count; i++)
+        to[i] = (2 * gr__random_uniform(7, GR_RNG_PROCEDURAL, which, (uint64_t)i) - 1) *
+                (i > channels && i % (rare * channels) < channels ? 1e4f : 1);
 }
 
-/* A variable of float values in the context's type. */
-static gr_tensor *put(gr_context *ctx, const int64_t shape[4], const float *values)
+static void draw(sample *s)
+{
+    winograd_draw(0, s->x, X, C, 97);
+    winograd_draw(1, s->w, W, 1, W);
+    winograd_draw(2, s->dy, Y, K, 89);
+}
+
+gr_tensor *winograd_put(gr_context *ctx, const int64_t shape[4], const float *values)
 {
     gr_tensor *t = gr_variable(ctx, 4, shape);
     double *wide = calloc((size_t)gr_count(t), sizeof *wide);
@@ -151,7 +137,7 @@ static gr_tensor *put(gr_context *ctx, const int64_t shape[4], const float *valu
     return t;
 }
 
-static void get(gr_context *ctx, gr_tensor *t, double *values)
+void winograd_get(gr_context *ctx, gr_tensor *t, double *values)
 {
     float *narrow = calloc((size_t)gr_count(t), sizeof *narrow);
     const bool wide = gr_real(ctx) == GR_F64;
@@ -164,17 +150,17 @@ static void get(gr_context *ctx, gr_tensor *t, double *values)
 static bool compute(const sample *s, const char *device, results *r)
 {
     gr_context *ctx = gr_open(&(gr_options){.device = device});
-    gr_tensor *x = put(ctx, (int64_t[]){N, ACROSS, ACROSS, C}, s->x), *w = put(ctx, (int64_t[]){K, 3, 3, C}, s->w);
-    gr_tensor *dy = put(ctx, (int64_t[]){N, ACROSS, ACROSS, K}, s->dy);
+    gr_tensor *x = winograd_put(ctx, (int64_t[]){N, ACROSS, ACROSS, C}, s->x),
+              *w = winograd_put(ctx, (int64_t[]){K, 3, 3, C}, s->w);
+    gr_tensor *dy = winograd_put(ctx, (int64_t[]){N, ACROSS, ACROSS, K}, s->dy);
     gr_tensor *y = gr_conv2d(x, w, NULL, &(gr_conv2d_args){.window.padding = GR_SAME});
-    get(ctx, y, r->y);
+    winograd_get(ctx, y, r->y);
     gr_backward_from(y, dy);
-    get(ctx, gr_grad(w), r->dw);
+    winograd_get(ctx, gr_grad(w), r->dw);
     return gr_close(ctx) == 0;
 }
 
-/* The largest error as a share of eps sqrt(terms) times its bound. */
-static double largest_share(const double *right, const double *got, const double *bound, int count, int terms)
+double winograd_share(const double *right, const double *got, const double *bound, int count, int terms)
 {
     double largest = 0;
     for (int i = 0; i < count; i++)
@@ -188,8 +174,8 @@ int check_winograd(void)
     draw(s);
     find_bounds(s);
     const bool computed = compute(s, "ref", &s->truth) && compute(s, "cpu", &s->got);
-    const double y = largest_share(s->truth.y, s->got.y, s->bound.y, Y, C),
-                 dw = largest_share(s->truth.dw, s->got.dw, s->bound.dw, W, TILES);
+    const double y = winograd_share(s->truth.y, s->got.y, s->bound.y, Y, C),
+                 dw = winograd_share(s->truth.dw, s->got.dw, s->bound.dw, W, TILES);
     free(s);
     if (computed && y <= 1 && dw <= 1 && y > 0 && dw > 0)
         return 0;
