@@ -24,7 +24,8 @@ typedef struct {
     int64_t rows, blocks, units; /* output rows of a unit, units of an image, of the batch */
     int64_t parts;               /* of the batch */
     int64_t x_strip, dz_strip;   /* floats */
-    float *x_strips, *dz_strips; /* [part][panel][..]; where wide, a list of winners in place of dz */
+    float *x_strips, *dz_strips; /* [part][panel][..]; where wide, lists of winners in place of dz */
+    int64_t list_room;           /* winners of such a list */
     float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C]; whole: none */
     float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
@@ -56,7 +57,8 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
-    f.dz_strip = f.rows * g->q * (f.colours ? 0 : f.wide ? 1 : PANEL); /* a winner takes two floats, a window four */
+    f.list_room = f.wide ? conv_pooled_wide_room(f.rows, &dz->pool) : 0;
+    f.dz_strip = pooled ? VL * f.list_room * (int64_t)(sizeof(winner) / sizeof(float)) : f.rows * g->q * PANEL;
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.dw.r_s_c * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
     f.few_products = !pooled && winograd_grad_w_fits(call, g);
@@ -116,15 +118,24 @@ static void add_dz(const grad_w_plan *f, const conv_box *box, float *strip, floa
         add_unit(f, conv_rows(&f->in, f->x, box->n, box->row.begin, rows, strip), dz, rows, dw);
 }
 
+/* Rows of x behind a unit's first one that the next unit wants, where x is too large for caches to have them. */
+static span rows_ahead(const grad_w_plan *f, const conv_box *box)
+{
+    const gr_geometry *g = &f->in.g;
+    const int64_t rows = f->blocks == 1 ? g->h : box->row.end - box->row.begin;
+    const bool wanted = !f->in.copied && g->n * g->h * g->w * g->c >= PAST_CACHES;
+    return wanted ? (span){rows, 2 * rows} : (span){0, 0};
+}
+
 /* The same from the winners. */
-static void add_winners(const grad_w_plan *f, const conv_box *box, float *strip, float *list, float *dw, float *db)
+static void add_winners(const grad_w_plan *f, const conv_box *box, float *strip, float *lists, float *dw, float *db)
 {
     const float *x = conv_rows(&f->in, f->x, box->n, box->row.begin, box->row.end - box->row.begin, strip);
-    const pooled_unit unit = {f->dz, *box, x, f->in.pitch, dw, f->db ? db : NULL};
+    const pooled_unit unit = {f->dz, *box, x, f->in.pitch, rows_ahead(f, box), dw, f->db ? db : NULL};
     if (f->colours)
         conv_pooled_colours_add(&unit);
     else
-        conv_pooled_wide_add(&unit, f->in.g.c, (winner *)list);
+        conv_pooled_wide_add(&unit, f->in.g.c, (winner *)lists, f->list_room);
 }
 
 /* Chunk (part, panel): the partial sums of a part of the batch for a panel of filters. */

@@ -19,6 +19,7 @@
 #define GRADUS_CPU_CONV_POOLED_H
 
 #include "kernels/cpu/conv_dz.h"
+#include "kernels/cpu/pooling.h"
 
 enum {
     POOL_TAPS = 3,   /* rows and columns of a filter */
@@ -80,6 +81,7 @@ typedef struct {
     conv_box box;
     const float *x; /* the windows of result row box.row.begin on */
     int64_t pitch;  /* of x's rows */
+    span ahead;     /* of these, from the first on: wanted by the next unit, in memory; none: not asked for */
     float *dw;      /* sums: [9 C][PANEL], wide [PANEL][9 C] */
     float *db;      /* sums: [PANEL] or NULL */
 } pooled_unit;
@@ -88,13 +90,30 @@ typedef struct {
 void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
 #define conv_pooled_colours_add GR_CPU(conv_pooled_colours_add)
 
-/* Many channels: a vector holds as many of them, for one filter. list has room for a winner in each window. */
+/* Where n (1..VL) filters won in a window; NOWHERE behind the last of them. */
+INLINE ivec conv_pooled_places(const uint8_t *argmax, int64_t n)
+{
+    uint8_t some[VL];
+    if (n < VL) {
+        memset(some, NOWHERE, VL);
+        argmax = memcpy(some, argmax, (size_t)n);
+    }
+    return ivec_from_bytes(argmax);
+}
+
+/* Many channels: a vector holds as many of them, for one filter. */
 enum { WIDE_VECTORS = 6 }; /* of a filter row that are summed at once */
 INLINE bool conv_pooled_wide(const gr_geometry *g, const conv_dz *dz)
 {
     return conv_pooled(g, &dz->pool) && POOL_TAPS * g->c % (WIDE_VECTORS * VL) == 0;
 }
-void GR_CPU(conv_pooled_wide_add)(const pooled_unit *unit, int64_t channels, winner *list);
+/* Winners that a list has room for: one in each window of so many result rows, and a vector more. */
+INLINE int64_t conv_pooled_wide_room(int64_t rows, const gr_geometry *pool)
+{
+    return ceil_div(rows, 2) * pool->q + VL;
+}
+/* lists: of VL filters, each with room for so many. */
+void GR_CPU(conv_pooled_wide_add)(const pooled_unit *unit, int64_t channels, winner *lists, int64_t room);
 #define conv_pooled_wide_add GR_CPU(conv_pooled_wide_add)
 
 /* --- dX ----------------------------------------------------------------------------------------------------------- */

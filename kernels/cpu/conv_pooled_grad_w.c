@@ -6,9 +6,10 @@
  * column s or s + 1: one look-up and one product. AVX-512 looks five taps up in one register of what they see of
  * both rows; look-ups and products share ports, which is the limit: 4/3 cycles for a tap of 16 filters on Zen 4.
  *
- * Many channels: one filter at once, whose winners are listed first. A winner sees 3 C neighbours in each of three
- * rows; their sums stay in registers while the list goes by.
+ * Many channels: one filter at once, whose winners are listed first, by AVX-512 of VL filters together. A winner sees
+ * 3 C neighbours in each of three rows; their sums stay in registers while the list goes by.
  */
+#include "kernels/cpu/ahead.h"
 #include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_pooled.h"
 
@@ -39,13 +40,7 @@ typedef struct {
 /* dy of the filters that won anywhere in the window at `at`, 0 of the others; and their places. */
 INLINE vec winners_of(const window_row *w, gr_type type, int64_t at, ivec *place)
 {
-    if (w->n == VL)
-        *place = ivec_from_bytes(w->argmax + at);
-    else {
-        uint8_t bytes[VL] = {0};
-        memcpy(bytes, w->argmax + at, (size_t)w->n);
-        *place = ivec_from_bytes(bytes);
-    }
+    *place = conv_pooled_places(w->argmax + at, w->n);
     return vec_select(ivec_less(*place, POOL_PLACES), load_as_n(type, w->dy, at, w->n), (vec){0});
 }
 
@@ -118,23 +113,85 @@ void conv_pooled_colours_add(const pooled_unit *unit)
 
 enum { ROWS_AT_ONCE = VL == 16 ? POOL_TAPS : 1 }; /* filter rows whose sums the registers hold */
 
-/* The winners of filter k; returns how many. Nothing is asked about any of them: the processor would guess wrong. */
-static int64_t list_winners(const pooled_unit *unit, int64_t k, int64_t channels, winner *list)
+/* The windows of a unit, which lie side by side in dY and argmax: VL filters and more from `filter` on. */
+typedef struct {
+    const float *dy;
+    const uint8_t *argmax;
+    int64_t count, pitch; /* windows, numbers from one to the next */
+} unit_windows;
+
+static unit_windows windows_of(const pooled_unit *unit, int64_t filter)
 {
     const conv_dz *dz = unit->dz;
     const gr_geometry *o = &dz->pool;
-    const int32_t places[POOL_PLACES] = {0, (int32_t)channels, (int32_t)unit->pitch, (int32_t)(unit->pitch + channels)};
-    int64_t n = 0;
-    for (int64_t i = unit->box.row.begin / 2; i < min64(o->p, unit->box.row.end / 2); i++) {
-        const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + k;
-        int32_t x = (int32_t)((2 * i - unit->box.row.begin) * unit->pitch);
-        for (int64_t j = 0; j < o->q; j++, x += (int32_t)(2 * channels)) {
-            const int place = dz->argmax[at + j * dz->k];
-            list[n] = (winner){dz->dy[at + j * dz->k], x + places[place % POOL_PLACES]};
-            n += place < POOL_PLACES;
+    const int64_t begin = unit->box.row.begin / 2, end = min64(o->p, unit->box.row.end / 2);
+    const int64_t at = (unit->box.n * o->p + begin) * o->q * dz->k + filter;
+    return (unit_windows){dz->dy + at, dz->argmax + at, max64(0, end - begin) * o->q, dz->k};
+}
+
+/*
+ * Lists the winners of n (1..VL) filters by filter; at: where the pixels begin that they see, of window (i, j) at place
+ * (0, 0) 2 i rows and 2 j pixels behind the first.
+ */
+#if defined(__AVX512F__)
+static void list_winners(const pooled_unit *unit, const unit_windows *w, int64_t n, int64_t channels, winner *lists,
+                         int64_t room, int32_t *counts)
+{
+    float dy[VL][VL] __attribute__((aligned(64))), at[VL][VL] __attribute__((aligned(64)));
+    float turned_dy[VL][VL] __attribute__((aligned(64))), turned_at[VL][VL] __attribute__((aligned(64)));
+    const int64_t q = unit->dz->pool.q;
+    const int32_t pixel = (int32_t)channels, row = (int32_t)unit->pitch;
+    const ivec places = {0, pixel, row, row + pixel};
+    for (int64_t first = 0, i = 0, j = 0; first < w->count; first += VL) {
+        for (int64_t u = 0; u < VL; u++) {
+            const bool there = first + u < w->count; /* a window that is not has no winners */
+            const int64_t from = (there ? first + u : 0) * w->pitch;
+            const ivec place = conv_pooled_places(w->argmax + from, n);
+            const ivec sees = (int32_t)(2 * (i * row + j * pixel)) + (ivec)vec_pick((vec)places, place & 3, 0);
+            const mask won = ivec_less(place, there ? POOL_PLACES : 0);
+            vec_store(dy[u], vec_load_n(w->dy + from, n));
+            vec_store(at[u], (vec)ivec_select(won, sees, ivec_all(-1)));
+            if (++j == q)
+                i++, j = 0;
+        }
+        transpose(dy[0], VL, VL, VL, turned_dy[0], VL);
+        transpose(at[0], VL, VL, VL, turned_at[0], VL);
+        for (int64_t k = 0; k < n; k++) {
+            const vec sees = vec_load(turned_at[k]);
+            const mask won = (mask)~ivec_less((ivec)sees, 0);
+            counts[k] += vec_store_pairs(&lists[k * room + counts[k]].dy, won, vec_load(turned_dy[k]), sees);
         }
     }
-    return n;
+}
+#else
+static void list_winners(const pooled_unit *unit, const unit_windows *w, int64_t n, int64_t channels, winner *lists,
+                         int64_t room, int32_t *counts)
+{
+    const int64_t q = unit->dz->pool.q;
+    const int32_t pixel = (int32_t)channels, row = (int32_t)unit->pitch;
+    const int32_t places[POOL_PLACES] = {0, pixel, row, row + pixel};
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t window = 0, i = 0, j = 0; window < w->count; window++) {
+            /* Nothing is asked about any of them: the processor would guess wrong. */
+            const int place = w->argmax[window * w->pitch + k];
+            const int32_t sees = (int32_t)(2 * (i * row + j * pixel)) + places[place % POOL_PLACES];
+            lists[k * room + counts[k]] = (winner){w->dy[window * w->pitch + k], sees};
+            counts[k] += place < POOL_PLACES;
+            if (++j == q)
+                i++, j = 0;
+        }
+}
+#endif
+
+/* db of n (1..VL) filters += dy of the winners. */
+static void add_bias(const unit_windows *w, int64_t n, float *db)
+{
+    vec sum = {0};
+    for (int64_t window = 0; window < w->count; window++) {
+        const ivec place = conv_pooled_places(w->argmax + window * w->pitch, n);
+        sum += vec_select(ivec_less(place, POOL_PLACES), vec_load_n(w->dy + window * w->pitch, n), (vec){0});
+    }
+    vec_store_n(db, vec_load_n(db, n) + sum, n);
 }
 
 /* n > 0 winners: WIDE_VECTORS vectors of so many rows of one filter, which lie dw_pitch apart in dw and pitch in x. */
@@ -161,19 +218,44 @@ INLINE void add_wide(const winner *list, int64_t n, const float *x, int64_t pitc
         vec_store(dw + i / WIDE_VECTORS * dw_pitch + i % WIDE_VECTORS * VL, sum[i]);
 }
 
-void conv_pooled_wide_add(const pooled_unit *unit, int64_t channels, winner *list)
+/* One filter's dw[3][3 C] from its winners. */
+static void add_filter(const pooled_unit *unit, int64_t channels, const winner *list, int64_t n, float *dw)
 {
     const int64_t row = POOL_TAPS * channels;
-    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k++) {
-        const int64_t n = list_winners(unit, unit->box.channel.begin + k, channels, list);
-        float db = 0;
-        for (int64_t i = 0; i < n; i++)
-            db += list[i].dy;
-        float *dw = unit->dw + k * POOL_TAPS * row;
-        for (int64_t c = 0; c < row && n > 0; c += WIDE_VECTORS * VL)
-            for (int r = 0; r < POOL_TAPS; r += ROWS_AT_ONCE)
-                add_wide(list, n, unit->x + r * unit->pitch + c, unit->pitch, dw + r * row + c, row, ROWS_AT_ONCE);
+    for (int64_t c = 0; c < row && n > 0; c += WIDE_VECTORS * VL)
+        for (int r = 0; r < POOL_TAPS; r += ROWS_AT_ONCE)
+            add_wide(list, n, unit->x + r * unit->pitch + c, unit->pitch, dw + r * row + c, row, ROWS_AT_ONCE);
+}
+
+/* Lists what the next unit reads of x and dY: winners jump about in them, which the processor does not foresee. */
+static void list_next(const pooled_unit *unit, int64_t filters, ahead *next)
+{
+    ahead_clear(next);
+    const int64_t rows = unit->ahead.end - unit->ahead.begin;
+    const unit_windows w = windows_of(unit, unit->box.channel.begin);
+    if (rows > 0) {
+        ahead_add(next, unit->x + unit->ahead.begin * unit->pitch, rows, unit->pitch, unit->pitch);
+        ahead_add(next, w.dy + w.count * w.pitch, w.count, filters, w.pitch);
+    }
+}
+
+void conv_pooled_wide_add(const pooled_unit *unit, int64_t channels, winner *lists, int64_t room)
+{
+    const int64_t filters = unit->box.channel.end - unit->box.channel.begin;
+    ahead next;
+    list_next(unit, filters, &next);
+    ahead_begin(&next, filters);
+    for (int64_t k = 0; k < filters; k += VL) {
+        const int64_t n = min64(VL, filters - k);
+        const unit_windows w = windows_of(unit, unit->box.channel.begin + k);
+        int32_t counts[VL] = {0};
+        list_winners(unit, &w, n, channels, lists, room, counts);
+        for (int64_t i = 0; i < n; i++) {
+            ahead_ask(&next);
+            add_filter(unit, channels, lists + i * room, counts[i],
+                       unit->dw + (k + i) * POOL_TAPS * POOL_TAPS * channels);
+        }
         if (unit->db)
-            unit->db[k] += db;
+            add_bias(&w, n, unit->db + k);
     }
 }

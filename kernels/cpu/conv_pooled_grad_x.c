@@ -24,10 +24,11 @@ typedef struct {
     const conv_dz *dz;
     int64_t panels; /* vectors of channels */
     int64_t rows;   /* of windows whose winners are listed at a time */
+    int64_t room;   /* of a list: for one more vector than there are filters */
     const float *w; /* [K,3,3,C] */
     float *packed;  /* [panel][K][9][VL] */
     int64_t chunks;
-    winner *lists;     /* [chunk][rows][q][place][K] */
+    winner *lists;     /* [chunk][rows][q][place][room] */
     int32_t *counts;   /* [chunk][rows][q][place] */
     int64_t list_room; /* winners of a chunk's lists */
     float *dx;         /* [N,H,W,C] */
@@ -50,8 +51,9 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
                      .w = gr__f32(call->in[1]),
                      .dx = gr__f32(call->d_in[0]),
                      .accumulate = call->accumulate & 1};
-    f.rows = max64(1, min64(o->p, LISTED / (o->q * POOL_PLACES * dz->k)));
-    f.list_room = f.rows * o->q * POOL_PLACES * dz->k;
+    f.room = dz->k + VL;
+    f.rows = max64(1, min64(o->p, LISTED / (o->q * POOL_PLACES * f.room)));
+    f.list_room = f.rows * o->q * POOL_PLACES * f.room;
     scratch s = {.base = base};
     f.packed = scratch_take(&s, f.panels * dz->k * POOL_TAPS * POOL_TAPS * VL);
     f.lists = (winner *)scratch_take(&s, f.chunks * f.list_room * (int64_t)(sizeof(winner) / sizeof(float)));
@@ -69,16 +71,36 @@ static void pack_chunk(void *arg, int64_t panel)
         vec_store(f->packed + (panel * taps + i) * VL, vec_load(f->w + i * f->g.c + panel * VL));
 }
 
-/* Lists the winners of window i by place; at: where their filters begin in a panel. */
+enum { FILTER = POOL_TAPS * POOL_TAPS * VL }; /* floats of a filter in a panel */
+
+/* Adds those of up to VL filters from k on that won to the lists of their places. */
+#if defined(__AVX512F__)
+static void list_filters(const grad_x_plan *f, int64_t k, int64_t filters, const float *dy, const uint8_t *argmax,
+                         winner *list, int32_t *n)
+{
+    const ivec lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const ivec place = conv_pooled_places(argmax, filters), at = (int32_t)k * FILTER + lanes * FILTER;
+    UNROLL
+    for (int p = 0; p < POOL_PLACES; p++)
+        n[p] += vec_store_pairs(&list[p * f->room + n[p]].dy, ivec_equal(place, p), vec_load_n(dy, filters), (vec)at);
+}
+#else
+static void list_filters(const grad_x_plan *f, int64_t k, int64_t filters, const float *dy, const uint8_t *argmax,
+                         winner *list, int32_t *n)
+{
+    for (int64_t i = 0; i < filters; i++)
+        if (argmax[i] < POOL_PLACES)
+            list[argmax[i] * f->room + n[argmax[i]]++] = (winner){dy[i], (int32_t)((k + i) * FILTER)};
+}
+#endif
+
+/* Lists the winners of a window by place; at: where their filters begin in a panel. */
 static void list_window(const grad_x_plan *f, int64_t window, winner *list, int32_t *count)
 {
-    const int64_t k = f->dz->k;
-    const float *dy = f->dz->dy + window * k;
-    const uint8_t *argmax = f->dz->argmax + window * k;
+    const int64_t K = f->dz->k, first = window * K;
     int32_t n[POOL_PLACES] = {0};
-    for (int64_t i = 0; i < k; i++)
-        if (argmax[i] < POOL_PLACES)
-            list[argmax[i] * k + n[argmax[i]]++] = (winner){dy[i], (int32_t)(i * POOL_TAPS * POOL_TAPS * VL)};
+    for (int64_t k = 0; k < K; k += VL)
+        list_filters(f, k, min64(VL, K - k), f->dz->dy + first + k, f->dz->argmax + first + k, list, n);
     memcpy(count, n, sizeof n);
 }
 
@@ -99,13 +121,12 @@ static void add_places(const grad_x_plan *f, const winner *list, const int32_t *
                        int64_t col, float *dx)
 {
     const gr_geometry *g = &f->g;
-    const int64_t k = f->dz->k;
     vec patch[PATCH_ROWS * POOL_PATCH] = {{0}};
     add_place(patch, list, count[0], w, 0, 0);
-    add_place(patch, list + k, count[1], w, 0, 1);
+    add_place(patch, list + f->room, count[1], w, 0, 1);
     if (PLACE_ROWS == 2) {
-        add_place(patch, list + 2 * k, count[2], w, 1, 0);
-        add_place(patch, list + 3 * k, count[3], w, 1, 1);
+        add_place(patch, list + 2 * f->room, count[2], w, 1, 0);
+        add_place(patch, list + 3 * f->room, count[3], w, 1, 1);
     }
     UNROLL
     for (int t = 0; t < PATCH_ROWS * POOL_PATCH; t++) {
@@ -122,25 +143,24 @@ static void add_window(const grad_x_plan *f, const winner *list, const int32_t *
                        int64_t j, float *dx)
 {
     for (int u = 0; u < 2; u += PLACE_ROWS)
-        add_places(f, list + 2 * u * f->dz->k, count + 2 * u, w, 2 * i + u - f->g.pad_top, 2 * j - f->g.pad_left, dx);
+        add_places(f, list + 2 * u * f->room, count + 2 * u, w, 2 * i + u - f->g.pad_top, 2 * j - f->g.pad_left, dx);
 }
 
 static void add_image(const grad_x_plan *f, int64_t n, winner *lists, int32_t *counts)
 {
     const gr_geometry *g = &f->g, *o = &f->dz->pool;
-    const int64_t k = f->dz->k, image = g->h * g->w * g->c;
+    const int64_t image = g->h * g->w * g->c;
     float *dx = f->dx + n * image;
     if (!f->accumulate)
         memset(dx, 0, (size_t)image * sizeof *dx);
     for (int64_t first = 0; first < o->p; first += f->rows) {
         const int64_t windows = min64(f->rows, o->p - first) * o->q;
         for (int64_t i = 0; i < windows; i++)
-            list_window(f, (n * o->p + first) * o->q + i, lists + i * POOL_PLACES * k, counts + i * POOL_PLACES);
+            list_window(f, (n * o->p + first) * o->q + i, lists + i * POOL_PLACES * f->room, counts + i * POOL_PLACES);
         for (int64_t panel = 0; panel < f->panels; panel++)
             for (int64_t i = 0; i < windows; i++)
-                add_window(f, lists + i * POOL_PLACES * k, counts + i * POOL_PLACES,
-                           f->packed + panel * k * POOL_TAPS * POOL_TAPS * VL, first + i / o->q, i % o->q,
-                           dx + panel * VL);
+                add_window(f, lists + i * POOL_PLACES * f->room, counts + i * POOL_PLACES,
+                           f->packed + panel * f->dz->k * FILTER, first + i / o->q, i % o->q, dx + panel * VL);
     }
 }
 

@@ -370,6 +370,14 @@ INLINE vec vec_zip_high(vec a, vec b)
 {
     return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
+/* Pairs a[i], b[i] of the elements that m names to p, which has room for VL of them; returns how many. */
+INLINE int vec_store_pairs(float *p, mask m, vec a, vec b)
+{
+    const vec first = _mm512_maskz_compress_ps(m, a), second = _mm512_maskz_compress_ps(m, b);
+    vec_store(p, vec_zip_low(first, second));
+    vec_store(p + VL, vec_zip_high(first, second));
+    return __builtin_popcount(m);
+}
 #elif defined(__AVX2__)
 INLINE vec vec_zip_low(vec a, vec b)
 {
