@@ -37,7 +37,7 @@ ARCHITECTURES = {
              latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }
 ARCHITECTURES[72] = ARCHITECTURES[70]
-ARCHITECTURES[87] = ARCHITECTURES[86]
+ARCHITECTURES[87] = dict(ARCHITECTURES[86], shared=164 << 10, l1_bytes=192 << 10, tensor=256, tensor_f32=256)
 ARCHITECTURES[89] = dict(ARCHITECTURES[86], blocks=24, latency_shared=30, latency_l1=43, latency_l2=273,
                          latency_dram=541)
 
@@ -99,6 +99,9 @@ CHIPS = {
     "RTX 3070 Laptop": (86, 40, 1.620, 448, 4, GEFORCE),
     "RTX 3080 Laptop": (86, 48, 1.710, 448, 4, GEFORCE),
     "Jetson Orin": (87, 16, 1.300, 204, 4, {}),
+    "Jetson Orin NX": (87, 8, 0.918, 102, 2, {}),
+    "Jetson Orin Nano": (87, 8, 0.625, 68, 2, {}),
+    "Jetson Orin Nano Super": (87, 8, 1.020, 102, 2, {}),
     "RTX 4060": (89, 24, 2.460, 272, 24, GEFORCE),
     "RTX 4060 Ti": (89, 34, 2.535, 288, 32, GEFORCE),
     "RTX 4070": (89, 46, 2.475, 504, 36, GEFORCE),

@@ -79,12 +79,15 @@ class Reading(unittest.TestCase):
                             ("RTX4090", "RTX 4090"), ("GeForce GTX 1660 SUPER", "GTX 1660 Super"),
                             ("RTX 4070 Ti SUPER", "RTX 4070 Ti Super"), ("Jetson AGX Orin", "Jetson Orin"),
                             ("NVIDIA GeForce RTX 3050 Laptop GPU", "RTX 3050 Laptop"),
-                            ("RTX 3070 Mobile", "RTX 3070 Laptop")):
+                            ("RTX 3070 Mobile", "RTX 3070 Laptop"),
+                            ("NVIDIA Jetson Orin Nano 8GB", "Jetson Orin Nano"),
+                            ("Jetson Orin Nano Super", "Jetson Orin Nano Super"),
+                            ("Jetson Orin NX", "Jetson Orin NX")):
             self.assertEqual(chips.find(said), meant, said)
 
     def test_chips_that_only_share_a_name(self):
         """No other GPU stands for one that is not in the table."""
-        for name in ("Voodoo 2", "RTX 2070 Super Max-Q", "RTX 2080 Mobile", "RTX A2000 Laptop", "Jetson Orin Nano",
+        for name in ("Voodoo 2", "RTX 2070 Super Max-Q", "RTX 2080 Mobile", "RTX A2000 Laptop", "Jetson Nano",
                      "Titan Xp", "RTX 2070 Max-Q"):
             self.assertRaises(chips.Unknown, chips.find, name)
         for name in chips.CHIPS:
