@@ -122,3 +122,13 @@ __global__ void read_then_write(const float *in, float *out, int cols)
     for (int i = threadIdx.x; i < cols; i += blockDim.x)
         out[row + i] = sum;
 }
+
+// Words of a row of floats for each block, times those of a row that all blocks share.
+__global__ void weighted(const float *in, const float *weights, float *out, int cols)
+{
+    size_t row = (size_t)blockIdx.x * cols;
+    float sum = 0;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        sum += in[row + i] * weights[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}

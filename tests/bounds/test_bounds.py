@@ -552,6 +552,13 @@ class Kernels(unittest.TestCase):
         reached = 2 * 4 * rows_ * cols / (told.milliseconds / 1e3) / 1555e9
         self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.08)
 
+    def test_memory_is_shared_by_those_who_have_blocks(self):
+        """Rows of one size take the memory as long as there are bytes, on however few multiprocessors they are read."""
+        for rows_ in (27, 108, 216):
+            told = self.tell("weighted", f"rows={rows_} cols={1 << 20}", str(rows_), "1024")
+            reached = 4 * rows_ * (1 << 20) / (told.details["floors"]["DRAM"] / 1e6) / 1555e9
+            self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.04, msg=rows_)
+
     def test_pages_of_the_memory(self):
         """A line of 128 bytes in a page of 1,024 costs 64 more, but for the eighth that a whole page pays."""
         n = 1 << 24

@@ -649,13 +649,18 @@ static bool run(struct machine *machine)
     return fine;
 }
 
-// Bytes a cycle that a multiprocessor reads of L2: those that have blocks share what it has.
+// Multiprocessors that have blocks: they share what L2 and memory give.
+static double with_blocks(const struct program *program)
+{
+    const int *grid = program->launch.grid;
+    return fmin((double)grid[0] * grid[1] * grid[2], program->chip.multiprocessors);
+}
+
+// Bytes a cycle that a multiprocessor reads of L2.
 static double l2_share(const struct program *program, double of_all)
 {
     const struct chip *chip = &program->chip;
-    const int *grid = program->launch.grid;
-    double with_blocks = fmin((double)grid[0] * grid[1] * grid[2], chip->multiprocessors);
-    return of_all > 0 ? fmin(chip->l2_port, of_all / with_blocks) : chip->l2_port;
+    return of_all > 0 ? fmin(chip->l2_port, of_all / with_blocks(program)) : chip->l2_port;
 }
 
 bool run_multiprocessor(struct program *program, int resident, long blocks, double most, const struct misses *misses,
@@ -670,7 +675,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
         .warps_a_block = warps_of_block(&program->launch),
         .l2_read_bytes = l2_share(program, chip->l2_read),
         .l2_box_bytes = l2_share(program, chip->l2_boxes),
-        .dram_cycle_bytes = share / (chip->clock * chip->multiprocessors),
+        .dram_cycle_bytes = share / (chip->clock * with_blocks(program)),
         .rates = *misses,
         .blocks_left = blocks,
         .stride = chip->multiprocessors,
