@@ -559,6 +559,13 @@ class Kernels(unittest.TestCase):
             reached = 4 * rows_ * (1 << 20) / (told.details["floors"]["DRAM"] / 1e6) / 1555e9
             self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.04, msg=rows_)
 
+    def test_each_load_misses_for_itself(self):
+        """What all blocks share stays in L1 from one to the next; that the first ones ask L2 for it, where it lies,
+        does not make the others' rows lie there."""
+        told = self.tell("weighted", "rows=8640 cols=8192", "8640", "1024")
+        reached = 4 * 8640 * (8192 + 1024) / (told.details["floors"]["DRAM"] / 1e6) / 1555e9
+        self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
+
     def test_pages_of_the_memory(self):
         """A line of 128 bytes in a page of 1,024 costs 64 more, but for the eighth that a whole page pays."""
         n = 1 << 24

@@ -153,6 +153,7 @@ static bool tell(struct program *program)
     double writes = traffic.l2_writes > 0 ? traffic.dram_writes / traffic.l2_writes : 1;
     const struct misses misses = {
         .read = warm ? 0 : reads,
+        .refilled = traffic.l2_missed > 0 ? traffic.dram_reads / traffic.l2_missed : 0,
         .write = warm ? 0 : writes,
         .mixed = !warm && traffic.dram_writes > 0,
         .read_cost = ended ? page_cost(&program->chip, &traffic.reads) : 1,

@@ -76,7 +76,7 @@ struct machine {
     double l2_read_bytes, l2_box_bytes, dram_cycle_bytes; // a cycle
     struct landings landings;
     struct misses rates;
-    double miss_carry;
+    double *owed; // sectors of memory that each load is still to move
     struct cache l1;
     long next_block, blocks_left, stride;
     double now, issued, most;
@@ -203,17 +203,29 @@ static double book(double *free_at, double from, double cycles)
     return start;
 }
 
-// Sectors through the port to L2, so many bytes a cycle, and, as far as they miss there, from memory. Returns when the
-// last one is there.
-static double fetch(struct machine *machine, double from, int sectors, double rate)
+// Sectors that L2 has to ask memory for: as many as in the wave, each time that a load is executed. What of its words
+// lies in L1 depends on how the warps drift, and on the block before; what memory moves does not.
+static double from_memory(struct machine *machine, const struct instruction *it, int sectors)
+{
+    double *owed = &machine->owed[it - machine->program->code];
+    bool known = it->loads > 0 && machine->rates.refilled > 0;
+    if (!known)
+        *owed += sectors * machine->rates.read;
+    else if (machine->rates.read > 0)
+        *owed += it->missed / it->loads * machine->rates.refilled;
+    double moved = fmin(sectors, floor(*owed));
+    *owed -= moved;
+    return moved;
+}
+
+// Sectors through the port to L2, so many bytes a cycle, and those that miss there from memory. Returns when the last
+// one is there.
+static double fetch(struct machine *machine, double from, int sectors, double rate, double misses)
 {
     const struct chip *chip = &machine->program->chip;
     double cycles = sectors * SECTOR / rate;
     double at_l2 = book(&machine->l2_free, from, cycles) + cycles;
     machine->result->busy.l2 += cycles;
-    machine->miss_carry += sectors * machine->rates.read;
-    double misses = floor(machine->miss_carry);
-    machine->miss_carry -= misses;
     if (misses <= 0)
         return at_l2 + chip->latency_l2;
     double memory = misses * SECTOR * machine->rates.read_cost / machine->dram_cycle_bytes;
@@ -276,9 +288,10 @@ static double access_global(struct machine *machine, const struct step *step)
     int missing = 0;
     for (int i = 0; i < request.lines; i++)
         missing += __builtin_popcount(read_line(&machine->l1, request.line[i], request.sectors[i]));
+    double misses = from_memory(machine, it, missing);
     if (!missing)
         return start + cycles + chip->latency_l1;
-    return fetch(machine, start + cycles, missing, machine->l2_read_bytes);
+    return fetch(machine, start + cycles, missing, machine->l2_read_bytes, misses);
 }
 
 static double access_shared(struct machine *machine, const struct step *step)
@@ -321,10 +334,11 @@ static double access_memory(struct machine *machine, const struct step *step)
 
 // TMA asks for a box's rows, as far as they lie in the tensor, one after the other; they come from L2 and memory as
 // lanes' sectors do, past L1. Returns when all are there.
-static double fetch_box(struct machine *machine, const struct box *box)
+static double fetch_box(struct machine *machine, const struct step *step)
 {
     const struct chip *chip = &machine->program->chip;
     struct landings *landings = &machine->landings;
+    const struct box *box = &step->box;
     uint64_t address;
     int sectors = 0, rows = 0;
     for (int at = 0, bytes; next_row(box, &at, &address, &bytes); rows++)
@@ -334,7 +348,8 @@ static double fetch_box(struct machine *machine, const struct box *box)
     double begin = fmax(machine->l2_free, start) + chip->latency_l2;
     double end = fmax(begin, start + cycles + chip->latency_l2);
     if (sectors)
-        end = fmax(end, fetch(machine, start, sectors, machine->l2_box_bytes));
+        end = fmax(end, fetch(machine, start, sectors, machine->l2_box_bytes,
+                              from_memory(machine, step->instruction, sectors)));
     machine->result->busy.boxes += cycles;
     struct landing landing = {begin, end, (double)box->bytes / chip->shared_width, 0};
     machine->result->busy.shared += landing.cycles;
@@ -418,7 +433,7 @@ static bool count_phases(struct machine *machine, struct timed_warp *timed, cons
     struct program *program = machine->program;
     double when = machine->now + BARRIER_LATENCY;
     if (step->instruction->dimensions && step->lanes)
-        when = fetch_box(machine, &step->box);
+        when = fetch_box(machine, step);
     if (count_step(&timed->resident->block, step, when, program->error, sizeof program->error))
         look_at_phases(machine, timed);
     return !*program->error;
@@ -684,7 +699,9 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
     };
     machine.blocks = calloc((size_t)machine.slots, sizeof *machine.blocks);
     machine.warps = calloc((size_t)(machine.slots * machine.warps_a_block), sizeof *machine.warps);
-    bool fine = machine.blocks && machine.warps && open_cache(&machine.l1, l1_beside(program, resident));
+    machine.owed = calloc((size_t)program->length, sizeof *machine.owed);
+    bool fine =
+        machine.blocks && machine.warps && machine.owed && open_cache(&machine.l1, l1_beside(program, resident));
     for (int i = 0; fine && i < machine.slots; i++)
         fine = open_slot(&machine, i, i * 10.0);
     fine = fine && run(&machine);
@@ -692,6 +709,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
         close_resident(&machine.blocks[i]);
     free(machine.blocks);
     free(machine.warps);
+    free(machine.owed);
     close_cache(&machine.l1);
     return fine;
 }

@@ -27,6 +27,7 @@ struct simulated {
 // What L2 asks memory for.
 struct misses {
     double read, write;           // share of the sectors read; sectors of memory moved for each one written
+    double refilled;              // sectors that come in for each that a load asks for: some were written in part
     double read_cost, write_cost; // of a byte, 1 where pages of the memory are taken whole
     bool mixed;                   // writes come between reads
 };

@@ -76,6 +76,7 @@ struct instruction {
     int dimensions;                         // of a box that it tells TMA to bring: UTMALDG; else 0
     bool needed;                            // for an address or a branch
     int reads;                              // registers that come from their banks
+    double loads, missed;                   // in the wave: how often it read, and sectors that came from memory
 };
 
 struct chip {

@@ -95,8 +95,9 @@ static void touch_page(struct runner *runner, uint64_t line, int sectors, bool w
 static void pass_on(struct runner *runner, int multiprocessor, const struct step *step)
 {
     struct request request;
-    const struct instruction *it = step->instruction;
+    struct instruction *it = &runner->program->code[step->instruction - runner->program->code];
     gather(&request, step->address, step->lanes, it->bytes);
+    it->loads++;
     for (int i = 0; i < request.lines; i++) {
         uint8_t sectors = request.sectors[i];
         int fresh = __builtin_popcount(read_line(&runner->seen, request.line[i], sectors));
@@ -107,9 +108,10 @@ static void pass_on(struct runner *runner, int multiprocessor, const struct step
             write_line(&runner->l2, request.line[i], sectors, it->atomic ? 0 : request.whole[i]);
         } else {
             uint8_t missing = read_line(&runner->l1[multiprocessor], request.line[i], sectors);
+            int from_memory = missing ? __builtin_popcount(read_line(&runner->l2, request.line[i], missing)) : 0;
+            it->missed += from_memory;
             runner->traffic->l2_reads += __builtin_popcount(missing);
-            if (missing)
-                read_line(&runner->l2, request.line[i], missing);
+            runner->traffic->l2_missed += from_memory;
         }
     }
     if (it->atomic)
@@ -127,7 +129,7 @@ static void pass_box_on(struct runner *runner, const struct box *box)
             runner->traffic->footprint += SECTOR * fresh;
             touch_page(runner, line, fresh, false);
             runner->traffic->l2_reads += __builtin_popcount(sectors);
-            read_line(&runner->l2, line, sectors);
+            runner->traffic->l2_missed += __builtin_popcount(read_line(&runner->l2, line, sectors));
         }
     }
 }

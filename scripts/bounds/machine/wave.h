@@ -13,6 +13,7 @@ struct traffic {
     struct spread reads, writes;
     double l2_reads, l2_writes;     // sectors that reached L2
     double dram_reads, dram_writes; // sectors that went to memory
+    double l2_missed;               // of those read, what loads and boxes asked for
     double footprint;               // bytes of distinct lines that the wave touched
     double executed, fraction;      // warp instructions; share of the wave's work that they are
     double same_address;            // atomics on the most wanted address, of the executed ones
