@@ -18,6 +18,11 @@ SCALARS = {"float": "<f", "double": "<d", "int": "<i", "unsigned int": "<I", "lo
            "long long": "<q", "unsigned long long": "<Q", "bool": "<?", "char": "<b", "signed char": "<b",
            "unsigned char": "<B", "short": "<h", "unsigned short": "<H", "__half": "half", "half": "half",
            "__nv_bfloat16": "bf16"}
+# Bytes of words of several numbers, and of numbers.
+WORDS = {"float4": 16, "float2": 8, "double2": 16, "int4": 16, "uint4": 16, "int2": 8, "uint2": 8, "__half2": 4,
+         "__nv_bfloat162": 4}
+NUMBERS = {"fp16": 2, "half": 2, "bf16": 2, "int8": 1, "uint8": 1, "fp64": 8, "double": 8}
+VECTORS = r"(\w+_)?(n|num_?)?(vectors|vecs|vec4s?|float4s?|quads)(_?per_?\w+)?|(n|num)_?vec"  # counts of such words
 # Names of an extent, by what they mean; the first known size among the right-hand names is taken.
 MEANINGS = [
     (r"(stride|ld|lead\w*)_?a|a_?stride", ("lda", "k")),
@@ -128,8 +133,19 @@ def of_a_filter(name, known):
     return width or (known.get("radius") and 2 * known["radius"] + 1)
 
 
-def extent(name, known, row, others):
-    """The value of an integer parameter by its name."""
+def words_of(types, dtype):
+    """How many numbers of a row's type a word has that a kernel's pointers are to: 4 of fp32 in `float4 *`, else 1."""
+    bytes_ = max(WORDS.get(plain(kind).rstrip("*").strip(), 0) for kind in types)
+    return bytes_ // NUMBERS.get((dtype.split() or [""])[0].lower(), 4) or 1
+
+
+def numbers_of_a_row(known):
+    """The numbers of a row of the problem, or all of them where it has one size."""
+    return next((known[key] for key in ("cols", "hidden", "width", "n", "d1") if key in known), max(known.values()))
+
+
+def extent(name, known, row, others, words=1):
+    """The value of an integer parameter by its name; words: words_of the kernel's pointers."""
     low = name.lower().strip("_")
     if low in known:
         return known[low]
@@ -150,6 +166,8 @@ def extent(name, known, row, others):
         return 0
     if re.search(r"pack|vec", low) and (packed := re.search(r"pack\w*[ =]*(\d+)", row.kernel)) and "n" in known:
         return known["n"] // int(packed[1])
+    if words > 1 and re.fullmatch(VECTORS, low) and ("per" in low or len(set(known.values())) == 1):
+        return numbers_of_a_row(known) // words
     if re.fullmatch(r"seq\w*", low) and "cols" in known:
         return known["cols"]
     alone = len(set(known.values())) == 1 and len(others) == 1
@@ -175,13 +193,13 @@ def extent(name, known, row, others):
     raise Unclear(f"which size the parameter {name} has is not known")
 
 
-def scalar(kind, name, known, row, others):
+def scalar(kind, name, known, row, others, words=1):
     if kind in ("float", "double", "__half", "half", "__nv_bfloat16"):
         value = {"eps": 1e-5, "epsilon": 1e-5, "beta": 1.0}.get(name.lower(), 1.0)
         if SCALARS[kind] == "half":
             return struct.pack("<e", value)
         return struct.pack("<f", value)[2:] if SCALARS[kind] == "bf16" else struct.pack(SCALARS[kind], value)
-    value = 1 if kind == "bool" else extent(name, known, row, others)
+    value = 1 if kind == "bool" else extent(name, known, row, others, words)
     try:
         return struct.pack(SCALARS[kind], value)
     except struct.error:
@@ -201,7 +219,7 @@ def values(kernel, names, known, row):
         if kind.endswith("*") or kind.endswith("&"):
             data = struct.pack("<Q", BUFFER + place * (64 << 30))
         elif kind in SCALARS:
-            data = scalar(kind, name, known, row, integers)
+            data = scalar(kind, name, known, row, integers, words_of(types, row.dtype))
         elif kind == TENSOR_MAP:
             data = bytes(size)
         elif size <= 8 or size == 1:

@@ -129,6 +129,21 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(rows.Unclear, name):
                 size(name, shape)
 
+    def test_words_of_several_numbers(self):
+        """A count of them is a row's numbers by those that a word of the kernel's pointers has."""
+        def size(name, shape, pointer, dtype="fp32"):
+            kernel = kernels.Kernel(None, "k", f"k({pointer} const*, {pointer}*, int, int)",
+                                    [(0, 8), (8, 8), (16, 4), (20, 4)], 0x160, 1, 0)
+            said = arguments.values(kernel, ["in", "out", name, "hidden"], rows.sizes(shape),
+                                    row("k", shape, "64", "128", dtype=dtype))
+            return int.from_bytes(said[16:20], "little"), int.from_bytes(said[20:24], "little")
+        self.assertEqual(size("vectors_per_row", "tokens=2048 hidden=4096", "float4"), (1024, 4096))
+        self.assertEqual(size("vecs_per_row", "8x4096", "float4", "fp16"), (512, 4096))
+        self.assertEqual(size("n_vec", "N=4096", "float2"), (2048, 4096))
+        self.assertEqual(size("vec_size", "N=4096", "float4"), (4096, 4096))  # a vector's numbers
+        with self.assertRaisesRegex(rows.Unclear, "vectors_per_row"):
+            size("vectors_per_row", "tokens=2048 hidden=4096", "float")
+
     def test_sizes_of_attention(self):
         """Sequences and heads by the names that rows and kernels have for them; others keep theirs."""
         def size(name, shape):
