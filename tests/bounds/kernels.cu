@@ -50,15 +50,18 @@ template <int apart> __global__ void lines(const float *in, float *out)
 template __global__ void lines<1>(const float *, float *);
 template __global__ void lines<32>(const float *, float *);
 
-// Lanes 4 KiB apart read one word of each of 32 lines; neighbours in the grid read the next words of these.
-__global__ void scattered(const float *in, float *out)
+// Lanes a stride of words apart, about 4 KiB, read one word of each of 32 lines; then the next words of these.
+template <int stride> __global__ void scattered(const float *in, float *out)
 {
     float sum = 0;
 #pragma unroll 1
     for (int i = 0; i < 1024; i++)
-        sum += in[threadIdx.x * 1024 + i];
+        sum += in[threadIdx.x * stride + i];
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
+template __global__ void scattered<1024>(const float *, float *);
+template __global__ void scattered<1020>(const float *, float *);
+template __global__ void scattered<1040>(const float *, float *);
 
 // As many steps as the block finds in a table.
 __constant__ int steps[3] = {1, 10, 100};

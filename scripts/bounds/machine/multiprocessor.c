@@ -268,15 +268,28 @@ static double unit_cycles(const struct chip *chip, const struct step *step, doub
     return fmax(addresses, fmax(passes, words));
 }
 
-// Global memory: lines one a cycle, data as wide as the cache. Returns when the values are there.
+// Cycles of L1: its data lie in four banks, which take turns sector by sector. Each gives a sector a cycle, all of them
+// no more than the unit's width.
+static double bank_cycles(const struct chip *chip, const struct request *request)
+{
+    int most = 0;
+    for (int bank = 0; bank < LINE / SECTOR; bank++) {
+        int sectors = 0;
+        for (int i = 0; i < request->lines; i++)
+            sectors += request->sectors[i] >> bank & 1;
+        most = sectors > most ? sectors : most;
+    }
+    return fmax(most, request->count_sectors * (double)SECTOR / chip->shared_width);
+}
+
+// Global memory. Returns when the values are there.
 static double access_global(struct machine *machine, const struct step *step)
 {
     const struct chip *chip = &machine->program->chip;
     const struct instruction *it = step->instruction;
     struct request request;
     gather(&request, step->address, step->lanes, it->bytes);
-    double data = request.count_sectors * (double)SECTOR / chip->shared_width;
-    double cycles = unit_cycles(chip, step, fmax((double)request.lines / chip->l1_lines, data));
+    double cycles = unit_cycles(chip, step, bank_cycles(chip, &request));
     if (it->atomic)
         cycles = fmax(cycles, __builtin_popcount(step->lanes) / 2.0);
     double start = book(&machine->unit_free, machine->now, cycles);

@@ -45,7 +45,6 @@ static bool set_field(struct program *program, const char *name, double value)
         {"tensor", NULL, &chip->tensor},
         {"tensor_f32", NULL, &chip->tensor_f32},
         {"lsu_lanes", &chip->lsu_lanes, NULL},
-        {"l1_lines", &chip->l1_lines, NULL},
         {"shared_width", &chip->shared_width, NULL},
         {"latency_shared", &chip->latency_shared, NULL},
         {"latency_l1", &chip->latency_l1, NULL},

@@ -96,7 +96,6 @@ struct chip {
     double lanes_double;                                                             // a quarter
     double tensor, tensor_f32;   // fp16 multiply-adds a cycle and quarter, summed in fp16 and in fp32
     int lsu_lanes, shared_width; // lanes and bytes a cycle of the load-store unit
-    int l1_lines;                // that L1 looks up in a cycle
     int latency_shared, latency_l1, latency_l2, latency_dram; // cycles
     int launch_block;     // cycles from a block's end to the next one's first instruction
     double launch_kernel; // microseconds
