@@ -8,7 +8,8 @@ import unittest
 
 import pages
 
-T95 = {1: 12.70620, 2: 4.302653, 3: 3.182446, 4: 2.776445, 9: 2.262157}  # Student's t at 97.5 % by degrees of freedom
+# Student's t at 97.5 % by degrees of freedom
+T95 = {1: 12.70620, 2: 4.302653, 3: 3.182446, 4: 2.776445, 7: 2.364624, 9: 2.262157}
 
 
 def rows_of(name):
