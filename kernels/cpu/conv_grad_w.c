@@ -58,7 +58,7 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
     f.units = g->n * f.blocks;
     f.x_strip = round_up(conv_strip(&f.in, f.rows), 16);
     f.list_room = f.wide ? conv_pooled_wide_room(f.rows, &dz->pool) : 0;
-    f.dz_strip = pooled ? VL * f.list_room * (int64_t)(sizeof(winner) / sizeof(float)) : f.rows * g->q * PANEL;
+    f.dz_strip = pooled ? LONGEST * f.list_room * (int64_t)(sizeof(winner) / sizeof(float)) : f.rows * g->q * PANEL;
     f.parts = min64(conv_chunks(f.units, f.panels * (f.x_strip + f.dz_strip + f.dw.r_s_c * PANEL)),
                     ceil_div(CONV_CHUNKS / 2, f.panels));
     f.few_products = !pooled && winograd_grad_w_fits(call, g);

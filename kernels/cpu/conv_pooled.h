@@ -25,7 +25,8 @@ enum {
     POOL_TAPS = 3,   /* rows and columns of a filter */
     POOL_PATCH = 4,  /* rows and columns of x under a window */
     POOL_PLACES = 4, /* in a window: 2u + v */
-    COLOURS = 3      /* channels of a picture */
+    COLOURS = 3,     /* channels of a picture */
+    LONGEST = 16     /* vector of any instruction set: scratch is as large in all of them */
 };
 
 /* Whether such filters g go through such windows o. */
@@ -110,9 +111,9 @@ INLINE bool conv_pooled_wide(const gr_geometry *g, const conv_dz *dz)
 /* Winners that a list has room for: one in each window of so many result rows, and a vector more. */
 INLINE int64_t conv_pooled_wide_room(int64_t rows, const gr_geometry *pool)
 {
-    return ceil_div(rows, 2) * pool->q + VL;
+    return ceil_div(rows, 2) * pool->q + LONGEST;
 }
-/* lists: of VL filters, each with room for so many. */
+/* lists: of LONGEST filters, each with room for so many. */
 void GR_CPU(conv_pooled_wide_add)(const pooled_unit *unit, int64_t channels, winner *lists, int64_t room);
 #define conv_pooled_wide_add GR_CPU(conv_pooled_wide_add)
 

@@ -51,7 +51,7 @@ static grad_x_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
                      .w = gr__f32(call->in[1]),
                      .dx = gr__f32(call->d_in[0]),
                      .accumulate = call->accumulate & 1};
-    f.room = dz->k + VL;
+    f.room = dz->k + LONGEST;
     f.rows = max64(1, min64(o->p, LISTED / (o->q * POOL_PLACES * f.room)));
     f.list_room = f.rows * o->q * POOL_PLACES * f.room;
     scratch s = {.base = base};
