@@ -186,11 +186,11 @@ static void list_winners(const pooled_unit *unit, const unit_windows *w, int64_t
 /* db of n (1..VL) filters += dy of the winners. */
 static void add_bias(const unit_windows *w, int64_t n, float *db)
 {
+    const window_row row = {(const char *)w->dy, w->argmax, n};
     vec sum = {0};
-    for (int64_t window = 0; window < w->count; window++) {
-        const ivec place = conv_pooled_places(w->argmax + window * w->pitch, n);
-        sum += vec_select(ivec_less(place, POOL_PLACES), vec_load_n(w->dy + window * w->pitch, n), (vec){0});
-    }
+    ivec place;
+    for (int64_t window = 0; window < w->count; window++)
+        sum += winners_of(&row, GR_F32, window * w->pitch, &place);
     vec_store_n(db, vec_load_n(db, n) + sum, n);
 }
 

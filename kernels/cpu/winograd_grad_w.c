@@ -60,14 +60,7 @@ static void transform_outputs(const winograd_grad_w *f, const winograd_window *w
     for (int64_t k = 0; k < f->panels * PANEL; k += VL) {
         float *to = z + k / PANEL * f->at_once * PANEL + k % PANEL;
         const int64_t width = max64(0, min64(VL, f->dw.k - k));
-        winograd_ask(next, SIDE, k);
-        if (winograd_direct(w) && width == VL) {
-            vec_store(to + PLACES * f->out_place,
-                      winograd_output(w->dy + w->first + k, w->row, w->pixel, to, f->out_place));
-            continue;
-        }
-        winograd_gather(w, SIDE, k, width, seen);
-        vec_store(to + PLACES * f->out_place, winograd_output(seen, SIDE * VL, VL, to, f->out_place));
+        vec_store(to + PLACES * f->out_place, winograd_output_at(w, next, k, width, seen, to, f->out_place));
     }
 }
 

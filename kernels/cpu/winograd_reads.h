@@ -145,22 +145,26 @@ INLINE vec winograd_output(const float *dz, int64_t row, int64_t pixel, float *z
 }
 
 /*
- * A' dz A of the pixels of a window, to z[place][channel], zeros up to a whole vector; asks for those of the next.
+ * A' dz A of channels [k, k + width) of a window's pixels; zeros up to a whole vector, also where width is 0. Asks for
+ * those of the next. seen: room for the window, zeros where it lies outside of the image. Returns the pixels' sum.
  */
+INLINE vec winograd_output_at(const winograd_window *w, const winograd_window *next, int64_t k, int64_t width,
+                              float *seen, float *z, int64_t step)
+{
+    winograd_ask(next, SIDE, k);
+    if (winograd_direct(w) && width == VL)
+        return winograd_output(w->dy + w->first + k, w->row, w->pixel, z, step);
+    winograd_gather(w, SIDE, k, width, seen);
+    return winograd_output(seen, SIDE * VL, VL, z, step);
+}
+
+/* The same of all of them, to z[place][channel]. */
 INLINE void winograd_outputs(const winograd_window *w, const winograd_window *next, int64_t channels, float *z,
                              int64_t step)
 {
     float seen[SIDE * SIDE * VL] __attribute__((aligned(64))) = {0};
-    for (int64_t k = 0; k < channels; k += VL) {
-        const int64_t width = min64(VL, channels - k);
-        winograd_ask(next, SIDE, k);
-        if (winograd_direct(w) && width == VL) {
-            winograd_output(w->dy + w->first + k, w->row, w->pixel, z + k, step);
-            continue;
-        }
-        winograd_gather(w, SIDE, k, width, seen);
-        winograd_output(seen, SIDE * VL, VL, z + k, step);
-    }
+    for (int64_t k = 0; k < channels; k += VL)
+        winograd_output_at(w, next, k, min64(VL, channels - k), seen, z + k, step);
 }
 
 #endif

@@ -8,15 +8,21 @@
 #include "kernels/cpu/pooling.h"
 #include "kernels/cpu/winograd.h"
 
+/* A column of a tile's places, which lie `step` floats apart row by row. */
+INLINE void winograd_column(const float *products, int64_t step, vec d[ALONG])
+{
+    UNROLL
+    for (int i = 0; i < ALONG; i++)
+        d[i] = vec_load(products + ALONG * i * step);
+}
+
 /* A vector of channels of a tile, half of the way: e[column of places][row of pixels]. */
 INLINE void winograd_columns(const float *products, int64_t step, vec e[ALONG][SIDE])
 {
     UNROLL
     for (int j = 0; j < ALONG; j++) {
         vec d[ALONG];
-        UNROLL
-        for (int i = 0; i < ALONG; i++)
-            d[i] = vec_load(products + (ALONG * i + j) * step);
+        winograd_column(products + j * step, step, d);
         places_to_pixels(d, e[j]);
     }
 }
@@ -75,9 +81,7 @@ INLINE void winograd_write_image(const winograd_sweep *s, winograd_at at, int64_
     UNROLL
     for (int j = 0; j < ALONG; j++) {
         vec d[ALONG];
-        UNROLL
-        for (int i = 0; i < ALONG; i++)
-            d[i] = vec_load(products + (ALONG * i + j) * step);
+        winograd_column(products + j * step, step, d);
         places_to_inputs(d, e[j]);
     }
     UNROLL

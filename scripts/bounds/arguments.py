@@ -136,7 +136,7 @@ def of_a_filter(name, known):
 def words_of(types, dtype):
     """How many numbers of a row's type a word has that a kernel's pointers are to: 4 of fp32 in `float4 *`, else 1."""
     bytes_ = max(WORDS.get(plain(kind).rstrip("*").strip(), 0) for kind in types)
-    return bytes_ // NUMBERS.get((dtype.split() or [""])[0].lower(), 4) or 1
+    return bytes_ // NUMBERS.get(rows.number_type(dtype), 4) or 1
 
 
 def numbers_of_a_row(known):

@@ -2,7 +2,7 @@
 
 import re
 
-from .rows import Unclear
+from .rows import Unclear, number_type
 
 DTYPES = {"fp32": "float", "float": "float", "fp16": "__half", "half": "__half", "bf16": "__nv_bfloat16",
           "fp64": "double", "double": "double", "int32": "int", "int": "int"}
@@ -34,7 +34,7 @@ def other_type(kernel, dtype, arguments):
     with counts for more than the column of types."""
     if any(argument in DTYPES or argument in DTYPES.values() for argument in arguments):
         return False
-    wanted = DTYPES.get(dtype.split()[0].lower().strip("()"), "") if dtype else ""
+    wanted = DTYPES.get(number_type(dtype), "")
     types = set(re.findall(r"\b(float|__half|__nv_bfloat16|double)\b", kernel.name))
     return wanted in DTYPES.values() and wanted != "int" and bool(types) and wanted not in types and \
         not types <= {"float"}
@@ -60,7 +60,7 @@ def likeness(kernel, base, arguments, dtype, text):
             score += 5
         elif re.fullmatch(r"-?\d+", argument):
             score -= 5
-    kind = DTYPES.get(dtype.split()[0].lower().strip("()"), "") if dtype else ""
+    kind = DTYPES.get(number_type(dtype), "")
     if kind and re.search(rf"\b{kind}\b", kernel.name):
         score += 8
     score += sum(word in low for word in words)

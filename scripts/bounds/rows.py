@@ -38,6 +38,11 @@ class Row:
     shared: int = 0  # dynamic bytes
 
 
+def number_type(dtype):
+    """The first word of a row's type of numbers: `fp16` of `fp16 (WMMA tensor cores)`; empty where there is none."""
+    return (dtype.split() or [""])[0].lower().strip("()")
+
+
 def in_units(found):
     """`16M` is 2^24, `100M` a hundred million."""
     count = int(found[1])

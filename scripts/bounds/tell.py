@@ -177,7 +177,7 @@ class Teller:
         shared = kernel.shared + row.shared
         if not shared and re.search(r"extern\s+__shared__", text):
             shared = 4 * threads  # its size stands in the launch: a word a thread is usual
-        kind = row.dtype.split()[0].lower() if row.dtype else ""
+        kind = rows.number_type(row.dtype)
         tensor_maps = arguments.tensor_maps(kernel, names, text, rows.sizes(row.size))
         answer = ask(self.program, describe(kernel, chip | {"data_drawn": int(kind in DRAWN)}, row.grid, row.block,
                                             parameters, shared, DATA.get(kind, 0x3F800000), tensor_maps))

@@ -59,12 +59,11 @@ static void transform_tile(sample *s, int tile)
             }
 }
 
-static void transform_filter(sample *s, int k, int c)
+void winograd_filter(const float *w, int channels, double *u)
 {
     for (int at = 0; at < PLACES; at++)
-        for (int r = 0; r < 3; r++)
-            for (int t = 0; t < 3; t++)
-                s->u[k][c][at] += G[at / WIDE][r] * G[at % WIDE][t] * fabs((double)s->w[((k * 3 + r) * 3 + t) * C + c]);
+        for (int tap = 0; tap < 9; tap++)
+            u[at] += G[at / WIDE][tap / 3] * G[at % WIDE][tap % 3] * fabs((double)w[tap * channels]);
 }
 
 /* --- what they bound ---------------------------------------------------------------------------------------------- */
@@ -101,7 +100,7 @@ static void find_bounds(sample *s)
         transform_tile(s, tile);
     for (int k = 0; k < K; k++)
         for (int c = 0; c < C; c++)
-            transform_filter(s, k, c);
+            winograd_filter(s->w + k * 9 * C + c, C, s->u[k][c]);
     for (int k = 0; k < K; k++) {
         for (int tile = 0; tile < TILES; tile++)
             bound_tile(s, tile, k);

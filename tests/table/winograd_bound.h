@@ -30,6 +30,9 @@ static const double A[TILE_SIDE][WIDE] = {{1, 1, 1, 1, 1, 0},
  */
 void winograd_draw(uint32_t which, float *to, int count, int channels, int rare);
 
+/* u[PLACES] += |G w G'| of one filter's taps w[3][3], which lie `channels` floats apart. */
+void winograd_filter(const float *w, int channels, double *u);
+
 /* A variable of float values in the context's type, and the other way. */
 gr_tensor *winograd_put(gr_context *ctx, const int64_t shape[4], const float *values);
 void winograd_get(gr_context *ctx, gr_tensor *t, double *values);

@@ -24,13 +24,6 @@ typedef struct {
     double u[K][C][PLACES];            /* |G w G'| */
 } sample;
 
-static void transform_filter(sample *s, int k, int c)
-{
-    for (int at = 0; at < PLACES; at++)
-        for (int tap = 0; tap < 9; tap++)
-            s->u[k][c][at] += G[at / WIDE][tap / 3] * G[at % WIDE][tap % 3] * fabs((double)s->w[(k * 9 + tap) * C + c]);
-}
-
 /* |A' dz A| of an image at a place. */
 static double transform_image(const sample *s, int n, int k, int at)
 {
@@ -74,7 +67,7 @@ int check_winograd_dx(void)
     winograd_draw(2, s->dz, Z, K, 89);
     for (int k = 0; k < K; k++)
         for (int c = 0; c < C; c++)
-            transform_filter(s, k, c);
+            winograd_filter(s->w + k * 9 * C + c, C, s->u[k][c]);
     for (int n = 0; n < N; n++)
         bound_image(s, n);
     const bool computed = compute(s, "ref", s->truth) && compute(s, "cpu", s->got);
