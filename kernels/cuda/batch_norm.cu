@@ -17,7 +17,8 @@
  *           the second leg alone.
  * Limit     memory: in two legs forward reads x twice and writes y; backward reads x and dY (and y with the ReLU and a
  *           residual) twice and writes dX. With few pixels each is read once, and what takes time is the way to memory
- *           and back.
+ *           and back. dresidual left by the first leg, and read by the second in place of dY and y, spares a tensor
+ *           of eight, but is told at 0.90 of the time only where tensors are larger than L2, elsewhere at up to 1.24.
  * NaN       stays NaN; in y it lets the gradient pass, as in PyTorch.
  * Measured  H200, x[131072,64] floats, when chunks were put together by a launch of its own: forward 39 us, backward
  *           67, 1.7 and 2.0 TB/s.

@@ -353,6 +353,42 @@ RUN_LAST_ONE_ADDS(added_as_they_came, true, true, true, true, false)
 #name, __FILE__, last_one_adds_begins, last_one_adds_ends, "last_one_adds<" slip ">", run_##name, seen, report \
     }
 
+BEGINS(handed_on)
+/*
+ * What the first of three blocks leaves the third reads, though it meets the second alone: each counts in the word that
+ * the next one waits for. Slip: the second has no fence between its wait and its count.
+ */
+template <bool right> static __global__ void handed_on(float *out, float *left, unsigned *words)
+{
+    GR_SHARED(unsigned, turn, [1]);
+    if (threadIdx.x == 0)
+        turn[0] = atomicInc(words, 2);
+    __syncthreads();
+    if (turn[0] == 0)
+        left[threadIdx.x] = (float)threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        while (turn[0] > 0 && atomicAdd(words + turn[0], 0u) == 0)
+            continue;
+        if (right || turn[0] != 1)
+            __threadfence();
+        if (turn[0] < 2)
+            atomicAdd(words + turn[0] + 1, 1u);
+    }
+    __syncthreads();
+    if (turn[0] == 2)
+        out[threadIdx.x] = left[threadIdx.x];
+}
+ENDS(handed_on)
+
+static bool run_handed_on(bool right)
+{
+    float *out = floats(PARTS), *left = floats(PARTS);
+    unsigned *words = (unsigned *)floats(3);
+    RUN(handed_on, right, 3, PARTS, out, left, words);
+    return out[3] == 3;
+}
+
 const planted of_races[] = {
     PLANT(tile_overwritten, IN_CHECK, "race: "),
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
@@ -370,6 +406,7 @@ const planted of_races[] = {
     PLANT_LAST(counted_too_early, "false, true, true, true, true", IN_CHECK, "race: "),
     PLANT_LAST(no_fence_before_count, "true, false, true, true, true", IN_CHECK, "race: "),
     PLANT_LAST(no_fence_behind_count, "true, true, false, true, true", IN_CHECK, "race: "),
+    PLANT(handed_on, IN_CHECK, "race: "),
     PLANT_LAST(count_not_set_back, "true, true, true, false, true", IN_RESULT, ""),
     PLANT_LAST(added_as_they_came, "true, true, true, true, false", BY_CHANCE, ""),
     NO_MORE,

@@ -83,7 +83,7 @@ bool gr__simt_has_learnt(const gr__simt_machine *m, int warp, int thread, uint32
 void gr__simt_forget_learnt(gr__simt_machine *m); /* a new block */
 
 /* fences.c: whether t knows, by fences, of that block's access. A new launch, a new block, the end. */
-bool gr__simt_fences_tell(const gr__simt_machine *m, uint32_t block, gr__simt_record access, const gr__simt_thread *t);
+bool gr__simt_fences_tell(gr__simt_machine *m, uint32_t block, gr__simt_record access, const gr__simt_thread *t);
 void gr__simt_fences_launch(gr__simt_machine *m);
 void gr__simt_fences_block(gr__simt_machine *m);
 void gr__simt_fences_close(gr__simt_machine *m);

@@ -48,7 +48,7 @@ static bool same_launch(const gr__simt_machine *m, const trace *t)
 }
 
 /* Why an earlier access and this one are in no order and must be; NULL: they are, or need not. */
-static const char *collision(const gr__simt_machine *m, const trace *t, const gr__simt_access *a, unsigned bytes)
+static const char *collision(gr__simt_machine *m, const trace *t, const gr__simt_access *a, unsigned bytes)
 {
     if (!t->by.epoch || !(t->by.bytes & bytes) || (t->by.atomic && a->atomic))
         return NULL;

@@ -27,21 +27,41 @@ void came_to_word(warp &w, unsigned lane, uint64_t word)
     between.left.push_back(p.keeps);
 }
 
-static void fence(warp &w, const instruction &, mask m)
+/* One more of those handed on from begin on; of a word once. */
+static void hand_on(std::vector<leavings> *handed, size_t begin, const leavings &more)
+{
+    const auto same = std::find_if(handed->begin() + (ptrdiff_t)begin, handed->end(),
+                                   [&](const leavings &l) { return l.word == more.word; });
+    if (same == handed->end())
+        handed->push_back(more);
+    else
+        same->first = std::max(same->first, more.first);
+}
+
+/* What the lane has at its fence. */
+static void keep(warp &w, unsigned lane, uint32_t fenced)
 {
     const block &b = *w.home;
+    passages &between = w.home->between;
+    passer &p = passer_of(w, lane);
+    const stamp now = {b.launch, b.number, w.time, (uint16_t)(w.first + lane), 15, ORDINARY};
+    if (p.came)
+        between.learnt.push_back({{p.word, p.before}, now});
+    p.fenced = true;
+    p.keeps = {0, b.number, fenced, 0, now.thread, {}, between.handed.size(), 0};
+    std::copy(w.known, w.known + MAX_WARPS, p.keeps.known);
+    for (const lesson &l : between.learnt)
+        if (before(l.had, now, w.known))
+            hand_on(&between.handed, p.keeps.handed, l.what);
+    p.keeps.handed_end = between.handed.size();
+}
+
+static void fence(warp &w, const instruction &, mask m)
+{
     const uint32_t fenced = w.time++; /* what comes behind the fence has another time */
-    for (unsigned l = 0; l < LANES; l++) {
-        if (!(m >> l & 1))
-            continue;
-        passer &p = passer_of(w, l);
-        p.fenced = true;
-        p.keeps = {0, b.number, fenced, 0, (uint16_t)(w.first + l), {}};
-        std::copy(w.known, w.known + MAX_WARPS, p.keeps.known);
-        if (p.came)
-            w.home->between.learnt.push_back(
-                {p.word, p.before, {b.launch, b.number, w.time, (uint16_t)(w.first + l), 15, ORDINARY}});
-    }
+    for (unsigned l = 0; l < LANES; l++)
+        if (m >> l & 1)
+            keep(w, l, fenced);
 }
 
 /* Whether whoever left it had done by then what s tells. */
@@ -54,16 +74,36 @@ static bool tells(const release &r, const stamp &s)
     return s.time < r.known[s.thread / LANES];
 }
 
+/* Whether one of the leavings does, or what is handed on with them, from nearer blocks to farther ones. */
+static bool are_told(const passages &between, std::vector<leavings> open, const stamp &s)
+{
+    std::vector<bool> seen(between.left.size());
+    for (size_t next = 0; next < open.size(); next++) {
+        const leavings here = open[next];
+        for (size_t i = 0; i < here.first; i++) {
+            const release &r = between.left[i];
+            if (r.word != here.word || seen[i])
+                continue;
+            if (tells(r, s))
+                return true;
+            seen[i] = true;
+            open.insert(open.end(), between.handed.begin() + (ptrdiff_t)r.handed,
+                        between.handed.begin() + (ptrdiff_t)r.handed_end);
+        }
+    }
+    return false;
+}
+
 bool fences_tell(const warp &w, const stamp &s, const stamp &mine)
 {
     const passages &between = w.home->between;
     if (s.block == mine.block || s.run != w.home->launch)
         return false;
-    return std::any_of(between.learnt.begin(), between.learnt.end(), [&](const lesson &l) {
-        return before(l.had, mine, w.known) &&
-               std::any_of(between.left.begin(), between.left.begin() + (ptrdiff_t)l.first,
-                           [&](const release &r) { return r.word == l.word && tells(r, s); });
-    });
+    std::vector<leavings> had;
+    for (const lesson &l : between.learnt)
+        if (before(l.had, mine, w.known))
+            had.push_back(l.what);
+    return are_told(between, std::move(had), s);
 }
 
 handler fence_of(const statement &s)

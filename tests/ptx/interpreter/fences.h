@@ -4,8 +4,8 @@
  *
  * A lane that fences keeps what its warp knows and what it did itself; its next atomic leaves that in the word. A lane
  * that comes to the word with an atomic and then fences has a lesson: what was left there before. Who knows that the
- * lane had it, by a barrier, has it, too. Lessons are not handed on to a third block; of several words between two
- * fences, the last one's counts.
+ * lane had it, by a barrier, has it, too, and hands it on with what it leaves behind its next fence. Of several words
+ * between two fences, the last one's counts.
  */
 #ifndef GRADUS_PTX_FENCES_H
 #define GRADUS_PTX_FENCES_H
@@ -18,18 +18,27 @@
 
 namespace ptx
 {
-/* What a lane leaves in a word: its own accesses of block up to a time, and what its warp knew of the other lanes. */
+/* What was left in a word by those of the first releases that are of it. */
+struct leavings {
+    uint64_t word;
+    size_t first;
+};
+
+/*
+ * What a lane leaves in a word: its own accesses of block up to a time, what its warp knew of the other lanes, and what
+ * it had from other blocks, in passages.handed.
+ */
 struct release {
     uint64_t word;
     uint32_t block, fenced, came; /* the lane's times: what the fence covers; the atomic itself */
     uint16_t thread;
     uint32_t known[MAX_WARPS];
+    size_t handed, handed_end;
 };
 
-/* The lane at that time has what the first releases left in the word. */
+/* The lane at that time has what was left. */
 struct lesson {
-    uint64_t word;
-    size_t first;
+    leavings what;
     stamp had;
 };
 
@@ -41,9 +50,10 @@ struct passer {
     size_t before;
 };
 
-/* passers and learnt: of the running block; left: of the launch. */
+/* passers and learnt: of the running block; left and handed: of the launch. */
 struct passages {
     std::vector<release> left;
+    std::vector<leavings> handed;
     std::vector<lesson> learnt;
     std::vector<passer> passers;
 };
