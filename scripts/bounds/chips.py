@@ -36,10 +36,16 @@ ARCHITECTURES = {
              l2_port=64, l2_read=3360, l2_boxes=5120,
              latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }
+# Blackwell of data centres; its own matrix instructions (tcgen05) are not told, those of a warp are at A100's rate.
+ARCHITECTURES[100] = dict(ARCHITECTURES[90], lanes_half=16, tensor=256, tensor_f32=256, l2_read=0, l2_boxes=0)
+ARCHITECTURES[103] = dict(ARCHITECTURES[100], lanes_double=.5)
+ARCHITECTURES[110] = dict(ARCHITECTURES[103], warps=48, blocks=24)
 ARCHITECTURES[72] = ARCHITECTURES[70]
 ARCHITECTURES[87] = dict(ARCHITECTURES[86], shared=164 << 10, l1_bytes=192 << 10, tensor=256, tensor_f32=256)
 ARCHITECTURES[89] = dict(ARCHITECTURES[86], blocks=24, latency_shared=30, latency_l1=43, latency_l2=273,
                          latency_dram=541)
+ARCHITECTURES[120] = dict(ARCHITECTURES[89], lanes_add=32, latency_l1=40, latency_l2=358, latency_dram=640)
+ARCHITECTURES[121] = ARCHITECTURES[120]
 
 # name as people write it: (architecture, multiprocessors, boost GHz, memory GB/s, L2 MB, changes to the architecture);
 # of a laptop's the highest clock of NVIDIA's range: which one it has is up to the laptop's maker
@@ -129,12 +135,41 @@ CHIPS = {
     "H20": (90, 78, 1.980, 4000, 60, {}),
     "H200": (90, 132, 1.980, 4800, 60, {}),
     "GH200": (90, 132, 1.980, 4000, 60, {}),
+    "B100": (100, 148, 1.665, 8000, 126, {}),
+    "B200": (100, 148, 1.965, 8000, 126, {}),
+    "GB200": (100, 152, 2.062, 8000, 126, {}),
+    "B300": (103, 148, 1.920, 8000, 126, {}),
+    "GB300": (103, 152, 1.920, 8000, 126, {}),
+    "Jetson Thor": (110, 20, 1.575, 273, 32, {}),
+    "RTX 5050": (120, 20, 2.572, 320, 32, GEFORCE),
+    "RTX 5060": (120, 30, 2.497, 448, 32, GEFORCE),
+    "RTX 5060 Ti": (120, 36, 2.572, 448, 32, GEFORCE),
+    "RTX 5070": (120, 48, 2.512, 672, 48, GEFORCE),
+    "RTX 5070 Ti": (120, 70, 2.452, 896, 48, GEFORCE),
+    "RTX 5080": (120, 84, 2.617, 960, 64, GEFORCE),
+    "RTX 5090": (120, 170, 2.407, 1792, 96, GEFORCE),
+    "RTX 5090 D": (120, 170, 2.407, 1792, 96, GEFORCE),
+    "RTX 5050 Laptop": (120, 20, 2.662, 384, 32, GEFORCE),
+    "RTX 5060 Laptop": (120, 26, 2.497, 384, 32, GEFORCE),
+    "RTX 5070 Laptop": (120, 36, 2.347, 384, 32, GEFORCE),
+    "RTX 5070 Ti Laptop": (120, 46, 2.220, 672, 48, GEFORCE),
+    "RTX 5080 Laptop": (120, 60, 2.287, 896, 64, GEFORCE),
+    "RTX 5090 Laptop": (120, 82, 2.160, 896, 64, GEFORCE),
+    "RTX PRO 2000 Blackwell": (120, 34, 2.350, 288, 32, {}),
+    "RTX PRO 4000 Blackwell": (120, 70, 2.617, 672, 48, {}),
+    "RTX PRO 4500 Blackwell": (120, 82, 2.617, 896, 64, {}),
+    "RTX PRO 5000 Blackwell": (120, 110, 2.617, 1344, 96, {}),
+    "RTX PRO 6000 Blackwell": (120, 188, 2.617, 1792, 128, {}),
+    "RTX PRO 6000 Blackwell Max-Q": (120, 188, 2.280, 1792, 128, {}),
+    "RTX PRO 6000 Blackwell Server": (120, 188, 2.430, 1597, 128, {}),
+    "GB10": (121, 48, 2.418, 273, 24, GEFORCE),
 }
 # What is taken where a name leaves the model open.
 USUAL = {"v100": "V100 SXM2", "a100": "A100 SXM4 40GB", "h100": "H100 SXM5", "a100 pcie": "A100 PCIe 40GB",
          "a100 sxm4": "A100 SXM4 40GB", "a100 40gb": "A100 SXM4 40GB", "a100 80gb": "A100 SXM4 80GB",
          "a6000": "RTX A6000", "a5000": "RTX A5000", "a4000": "RTX A4000", "titan rtx": "Titan RTX",
-         "h100 sxm": "H100 SXM5", "h100 sxm 80gb": "H100 SXM5", "h100 80gb": "H100 SXM5"}
+         "h100 sxm": "H100 SXM5", "h100 sxm 80gb": "H100 SXM5", "h100 80gb": "H100 SXM5", "dgx spark": "GB10",
+         "thor": "Jetson Thor", "agx thor": "Jetson Thor"}
 
 # GHz to which Nsight Compute holds a GPU while it times a kernel, unless it is told not to (--clock-control).
 BASE_CLOCKS = {
@@ -192,7 +227,7 @@ def numbers(entry, base_clock=False):
     """All numbers of a chip, as the machine reads them; at its base clock for what Nsight Compute timed."""
     architecture, multiprocessors, clock, dram, l2, changes = CHIPS[entry]
     chip = dict(ARCHITECTURES[architecture], architecture=architecture, multiprocessors=multiprocessors, clock=clock,
-                dram=dram, l2_bytes=l2 * (1 << 20) * (0.5 if architecture in (80, 90) else 1), **FITTED)
+                dram=dram, l2_bytes=l2 * (1 << 20) * (0.5 if architecture in (80, 90, 100, 103) else 1), **FITTED)
     if base_clock:
         chip["clock"] = BASE_CLOCKS.get(entry, clock)
     if changes.get("half_tensor"):

@@ -10,7 +10,22 @@ from .rows import Unclear
 
 # CUDA 13 makes no code older than sm_75.
 STAND_INS = {"sm_70": "sm_75", "sm_72": "sm_75", "sm_60": "sm_75", "sm_61": "sm_75", "sm_52": "sm_75"}
-FEATURES = {"sm_90": "sm_90a", "sm_100": "sm_100a", "sm_120": "sm_120a"}
+FEATURES = {f"sm_{number}": f"sm_{number}a" for number in (90, 100, 103, 110, 120, 121)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where in constant bank 0 a kernel finds its launch: the extents of a block and of the grid, the top of the stack,
+    the address of its parameters."""
+
+    block: int
+    grid: int
+    stack: int
+    window: int
+
+
+PLACES, BLACKWELL_PLACES = Places(0, 0xc, 0x28, 0x198), Places(0x360, 0x370, 0x37c, 0x348)
+BLACKWELL_PARAMETERS = 0x380  # where they begin there
 
 
 @dataclasses.dataclass
@@ -32,6 +47,10 @@ class Kernel:
     def base(self):
         name = self.name.replace("(anonymous namespace)::", "")
         return re.sub(r"<.*", "", name.split("(")[0]).split()[-1].split("::")[-1] if name else ""
+
+    @property
+    def places(self):
+        return BLACKWELL_PLACES if self.parameter_base >= BLACKWELL_PARAMETERS else PLACES
 
 
 def code_architecture(capability):

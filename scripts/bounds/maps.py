@@ -14,7 +14,6 @@ RANK = 5
 EMULATED = struct.Struct("<Q4q4i4iiI")  # tensor, size, box, every, rank, magic
 MAGIC = 0x7E4503AB
 ELEMENT = 2  # bytes
-WINDOW = 0x198  # where a kernel of sm_90 finds the address of its parameters among its constants
 ADDRESS = 0x600000000000  # of these constants
 
 
@@ -76,5 +75,5 @@ def address(kernel, offset):
 
 def window(kernel):
     """What the kernel finds in its constants of where its parameters lie: {place: word}."""
-    begin = address(kernel, 0)
-    return {WINDOW: begin & 0xFFFFFFFF, WINDOW + 4: begin >> 32}
+    begin, at = address(kernel, 0), kernel.places.window
+    return {at: begin & 0xFFFFFFFF, at + 4: begin >> 32}

@@ -49,8 +49,10 @@ def describe(kernel, chip, grid, block, parameters, shared, data, tensor_maps=No
     for name, shape in (("grid", grid), ("block", block)):
         lines += [f"{name}_{axis} {extent}" for axis, extent in zip("xyz", shape)]
     lines += [f"kernel_registers {kernel.registers}", f"kernel_shared {shared}", f"data {data:x}"]
-    words = {offset: extent for offset, extent in zip((0, 4, 8, 12, 16, 20), (*block, *grid))}
-    words[0x28] = 0x3000  # top of the stack
+    places = kernel.places
+    words = {at + 4 * axis: extent for at, extents in ((places.block, block), (places.grid, grid))
+             for axis, extent in enumerate(extents)}
+    words[places.stack] = 0x3000
     if tensor_maps:
         words.update(maps.window(kernel))
         lines += [each.text(maps.address(kernel, offset)) for offset, each in tensor_maps.items()]

@@ -82,16 +82,27 @@ class Reading(unittest.TestCase):
                             ("RTX 3070 Mobile", "RTX 3070 Laptop"),
                             ("NVIDIA Jetson Orin Nano 8GB", "Jetson Orin Nano"),
                             ("Jetson Orin Nano Super", "Jetson Orin Nano Super"),
-                            ("Jetson Orin NX", "Jetson Orin NX")):
+                            ("Jetson Orin NX", "Jetson Orin NX"), ("rtx5090", "RTX 5090"),
+                            ("NVIDIA GeForce RTX 5070 Ti Laptop GPU", "RTX 5070 Ti Laptop"),
+                            ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "RTX PRO 6000 Blackwell"),
+                            ("RTX PRO 6000 Blackwell Max-Q Workstation Edition", "RTX PRO 6000 Blackwell Max-Q"),
+                            ("NVIDIA B200", "B200"), ("NVIDIA GB10", "GB10"), ("DGX Spark", "GB10"),
+                            ("Jetson AGX Thor", "Jetson Thor")):
             self.assertEqual(chips.find(said), meant, said)
 
     def test_chips_that_only_share_a_name(self):
         """No other GPU stands for one that is not in the table."""
         for name in ("Voodoo 2", "RTX 2070 Super Max-Q", "RTX 2080 Mobile", "RTX A2000 Laptop", "Jetson Nano",
-                     "Titan Xp", "RTX 2070 Max-Q"):
+                     "Titan Xp", "RTX 2070 Max-Q", "GTX 1080 Ti", "Tesla P100"):
             self.assertRaises(chips.Unknown, chips.find, name)
         for name in chips.CHIPS:
             self.assertEqual(chips.find(name), name)
+
+    def test_code_of_an_architecture(self):
+        """With what is its own; what CUDA 13 makes no code for has Turing's."""
+        for capability, wanted in (("9.0", "sm_90a"), ("10.3", "sm_103a"), ("12.0", "sm_120a"), ("12.1", "sm_121a"),
+                                   ("8.9", "sm_89"), ("7.0", "sm_75")):
+            self.assertEqual(kernels.code_architecture(capability), (wanted, capability == "7.0"))
 
     def test_arguments_by_name(self):
         text = "template <int T> __global__ void product(int M, int N, int K, float alpha /* a, b */, const float *A)"
@@ -371,12 +382,60 @@ class Machine(unittest.TestCase):
                                     constants=[(2, [7, 7, 0x1408, 0x01fd])])
             self.assertEqual(answer["instructions"], 5 + 3 * max(steps, 1), load)
 
+    def steps(self, *code, constants=()):
+        """Instructions that one warp executes on an RTX 5090."""
+        answer = described([(text, 13, None, 0) for text in (*code, "EXIT")], "RTX 5090", block=(32, 1, 1),
+                           constants=constants)
+        return answer["instructions"]
+
+    def test_integers_of_64_bits(self):
+        """As many steps as such a sum needs to reach a number whose lower half is 0: six of 2^31 + 1 to 3 * 2^32."""
+        numbers = [(3, [0, 3, 0x80000001, 0])]
+        for start, add, test, steps in (
+                ("CS2R R2, SRZ", "IADD.64 R2, R2, UR66", "ISETP.LT.S64.AND P0, PT, R2, UR64, PT", 6),
+                ("MOV R3, -0x1", "IADD.64 R2, R2, UR66", "ISETP.LT.S64.AND P0, PT, R2, UR64, PT", 8),
+                ("MOV.64 R2, RZ", "IADD.64 R2, R2, UR66", "ISETP.GE.U64.AND P0, PT, UR64, R2, PT", 6),
+                ("UMOV.64 UR2, URZ", "UIADD3.64 UR2, UPT, UPT, UR2, UR66, URZ",
+                 "UISETP.LT.S64.AND UP0, UPT, UR2, UR64, UPT", 6),
+                ("MOV.64 R2, 0x10", "IADD.64 R2, R2, -0x1", "ISETP.GT.S64.AND P0, PT, R2, -0x9, PT", 25),
+                ("MOV.64 R2, 0x1", "IADD.64 R2, -R2, RZ", "ISETP.LT.U64.AND P0, PT, R2, UR64, PT", 1)):
+            again = "BRA.U UP0, 0x20" if test[0] == "U" else "@P0 BRA 0x20"
+            taken = self.steps("LDCU.128 UR64, c[0x3][0x0]", start, add, test, again, constants=numbers)
+            self.assertEqual(taken, 3 + 3 * steps, add)
+
+    def test_the_least_and_one_of_two_of_64_bits(self):
+        """Of 2^32 + 2 and 3: a loop takes so many steps, the most with its lower half."""
+        numbers = [(3, [2, 1, 3, 0])]
+        for chosen, steps in (("IMNMX.U64 PT, PT, R2, R4, R6, PT, !PT", 3),
+                              ("IMNMX.U64 PT, PT, R2, R4, R6, !PT, !PT", 2),
+                              ("IMNMX.S64 PT, PT, R2, R4, R6, PT, !PT", 3), ("SEL.64 R2, R4, R6, PT", 2),
+                              ("SEL.64 R2, R4, R6, !PT", 3)):
+            taken = self.steps("LDC.64 R4, c[0x3][0x0]", "LDC.64 R6, c[0x3][0x8]", chosen, "IADD3 R2, R2, -0x1, RZ",
+                               "ISETP.GT.AND P0, PT, R2, RZ, PT", "@P0 BRA 0x30", constants=numbers)
+            self.assertEqual(taken, 4 + 3 * steps, chosen)
+
+    def test_a_branch_by_a_uniform_predicate(self):
+        """What follows where it is not taken reads what was written before."""
+        taken = self.steps("MOV R1, 0x4", "UISETP.NE.AND UP0, UPT, URZ, URZ, UPT", "BRA.U UP0, 0x60",
+                           "IADD3 R1, R1, -0x1, RZ", "ISETP.GT.AND P0, PT, R1, RZ, PT", "@P0 BRA 0x30")
+        self.assertEqual(taken, 4 + 3 * 4)
+
+    def test_integers_on_the_lanes_of_multiply_adds(self):
+        """Blackwell adds 128 a cycle and multiprocessor, Ada 64; both have 64 for shifts."""
+        code = [(f"{{}} R{10 + k % 8}, R{10 + k % 8}, 0x1, RZ", 1, None, 0) for k in range(512)]
+        for gpu, name, cycles in (("RTX 5090", "IADD3", 1), ("RTX 4090", "IADD3", 2), ("RTX 5090", "SHF.L.U32", 2)):
+            chip = chips.numbers(gpu)
+            said = [(text.format(name), *rest) for text, *rest in code] + [("EXIT", 5, None, 0)]
+            answer = described(said, gpu, (chip["multiprocessors"], 1, 1), (256, 1, 1))
+            taken = (answer["microseconds"] - chip["launch_kernel"]) * chip["clock"] * 1e3
+            self.assertAlmostEqual(taken / (2 * 512), cycles, delta=0.15)
+
     def test_what_is_not_understood_is_a_reason(self):
         with self.assertRaisesRegex(rows.Unclear, "XROB"):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
             described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
-        for name in ("UTMALDG.2D.MULTICAST", "UTMASTG.2D"):
+        for name in ("UTMALDG.2D.MULTICAST", "UTMASTG.2D", "UTCHMMA", "LDTM.16dp256bit.x8"):
             with self.assertRaisesRegex(rows.Unclear, name.split(".")[0]):
                 described([(f"{name} [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "ART0 is not modelled"):
@@ -560,6 +619,14 @@ class Kernels(unittest.TestCase):
         self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
         self.assertEqual(told.binding, "DRAM")
 
+    def test_a_copy_on_blackwell(self):
+        """Whose kernels find the extents of their blocks elsewhere."""
+        n = 1 << 26
+        for gpu, capability, bytes_ in (("RTX 5090", "12.0", 1792e9), ("B200", "10.0", 8000e9)):
+            told = self.tell("copy", f"N={n}", str(n // 256), "256", gpu, capability)
+            reached = 2 * 16 * n / (told.milliseconds / 1e3) / bytes_
+            self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
+
     def test_writes_that_come_late(self):
         """After so many reads that the wave which tells what misses ends before them."""
         rows_, cols = 864, 1 << 16
@@ -606,7 +673,8 @@ class Kernels(unittest.TestCase):
             self.assertEqual(told.binding, "L1")
 
     def test_tables_among_the_constants(self):
-        for gpu, capability in (("T4", "7.5"), ("A100 SXM4 40GB", "8.0"), ("H100 SXM5", "9.0")):
+        for gpu, capability in (("T4", "7.5"), ("A100 SXM4 40GB", "8.0"), ("H100 SXM5", "9.0"), ("B200", "10.0"),
+                                ("RTX 5090", "12.0")):
             def instructions(kernel, blocks):  # of one in the mean
                 return self.tell(kernel, "", str(blocks), "32", gpu, capability).details["instructions"]
             one, two, three = (instructions("by_number", blocks) for blocks in (1, 2, 3))

@@ -34,7 +34,9 @@ static const struct class classes[] = {
     {"SHFL", PIPE_MEMORY},    {"LDC", PIPE_MEMORY},     {"REDUX", PIPE_MEMORY},     {"MATCH", PIPE_MEMORY},
     {"REDS", PIPE_MEMORY},    {"CCTL", PIPE_NONE},      {"MEMBAR", PIPE_NONE},      {"ERRBAR", PIPE_NONE},
     {"FENCE", PIPE_NONE},     {"ELECT", PIPE_UNIFORM},  {"MOVM", PIPE_SPECIAL},     {"HGMMA", PIPE_TENSOR},
-    {"WARPGROUP", PIPE_NONE}, {"SYNCS", PIPE_MEMORY},
+    {"WARPGROUP", PIPE_NONE}, {"SYNCS", PIPE_MEMORY},   {"LDCU", PIPE_MEMORY},      {"FFMA2", PIPE_FMA},
+    {"FADD2", PIPE_FMA},      {"FMUL2", PIPE_FMA},      {"OMMA", PIPE_TENSOR},      {"CREDUX", PIPE_MEMORY},
+    {"BRXU", PIPE_BRANCH},
 };
 
 static enum pipe pipe_of(const char *base)
@@ -61,7 +63,7 @@ static bool is_any(const char *base, const char *const *names)
 static enum space space_of(const struct instruction *it)
 {
     static const char *const shared[] = {"LDS", "STS", "LDSM", "STSM", "ATOMS", "REDS", NULL};
-    static const char *const shuffles[] = {"SHFL", "REDUX", "MATCH", NULL};
+    static const char *const shuffles[] = {"SHFL", "REDUX", "CREDUX", "MATCH", NULL};
     if (it->pipe != PIPE_MEMORY)
         return SPACE_NONE;
     if (!strcmp(it->base, "SYNCS"))
@@ -72,7 +74,7 @@ static enum space space_of(const struct instruction *it)
         return SPACE_SHUFFLE;
     if (!strcmp(it->base, "LDL") || !strcmp(it->base, "STL"))
         return SPACE_LOCAL;
-    return !strcmp(it->base, "LDC") ? SPACE_CONSTANT : SPACE_GLOBAL;
+    return starts(it->base, "LDC") ? SPACE_CONSTANT : SPACE_GLOBAL;
 }
 
 static int bytes_of(const char *name)
@@ -106,13 +108,16 @@ static const struct shape *shape_of(const char *name)
     return NULL;
 }
 
-// Multiply-adds of a matrix instruction, in units of the fp16 rate: tf32 at half of it, 8 bits at twice.
+// Multiply-adds of a matrix instruction, in units of the fp16 rate: tf32 at half of it, 8 bits at twice, 4 bits at four
+// times.
 static double tensor_work_of(const char *name)
 {
     const struct shape *shape = shape_of(name);
     double work = shape ? shape->rows * 8 * shape->depth : 0;
     if (strstr(name, "TF32"))
         return 2 * work;
+    if (starts(name, "OMMA"))
+        return work / 4;
     return starts(name, "IMMA") || starts(name, "QMMA") ? work / 2 : work;
 }
 
@@ -160,11 +165,11 @@ static int dimensions_of(const char *name)
 
 static bool writes_nothing(const struct instruction *it)
 {
-    static const char *const none[] = {"ST",        "STG",    "STS",     "STL",    "STSM", "RED",      "REDG",
-                                       "REDS",      "BRA",    "EXIT",    "BAR",    "BSSY", "BSYNC",    "CALL",
-                                       "RET",       "NOP",    "BRX",     "JMP",    "CCTL", "BREAK",    "YIELD",
-                                       "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR", "R2P",  "WARPSYNC", "NANOSLEEP",
-                                       "LDGDEPBAR", "FENCE",  "UTMALDG", NULL};
+    static const char *const none[] = {"ST",        "STG",       "STS",    "STL",     "STSM",   "RED",   "REDG",
+                                       "REDS",      "BRA",       "EXIT",   "BAR",     "BSSY",   "BSYNC", "CALL",
+                                       "RET",       "NOP",       "BRX",    "BRXU",    "JMP",    "CCTL",  "BREAK",
+                                       "YIELD",     "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR", "R2P",   "WARPSYNC",
+                                       "NANOSLEEP", "LDGDEPBAR", "FENCE",  "UTMALDG", NULL};
     return is_any(it->base, none);
 }
 
@@ -175,7 +180,8 @@ static int results_of(const struct instruction *it)
         return 0;
     int n = 0;
     bool sets = strstr(it->base, "SETP") || strstr(it->base, "PLOP3") || strstr(it->base, "DSETP");
-    while (n < it->count && n < (sets ? 2 : 1) && it->operands[n].kind == PREDICATE)
+    bool extreme = it->pairs && strstr(it->base, "MNMX"); // IMNMX.U64 PT, PT, R4, R2, UR8, !PT, !PT
+    while (n < it->count && n < (sets || extreme ? 2 : 1) && it->operands[n].kind == PREDICATE)
         n++;
     if (sets || !strcmp(it->base, "FCHK") || (n && starts(it->base, "VOTE")))
         return n;
@@ -197,14 +203,26 @@ static int result_registers_of(const struct instruction *it)
         return sum_registers_of(it->name);
     if (starts(it->name, "CS2R"))
         return strstr(it->name, ".32") ? 1 : 2;
-    return it->pipe == PIPE_DOUBLE || strstr(it->name, ".WIDE") || strstr(it->name, ".64") ||
+    bool two = is_any(it->base, (const char *const[]){"FFMA2", "FADD2", "FMUL2", NULL});
+    bool pair = it->pairs && !strstr(it->base, "SETP");
+    return two || pair || it->pipe == PIPE_DOUBLE || strstr(it->name, ".WIDE") || strstr(it->name, ".64") ||
                    starts(it->name, "F2F.F64") || starts(it->name, "I2F.F64")
                ? 2
                : 1;
 }
 
+// Blackwell's IADD.64, SEL.64, ISETP.GE.S64.AND and their uniform twins. Shifts have the upper word by itself.
+static bool works_on_pairs(const struct instruction *it)
+{
+    static const char *const bases[] = {"IADD",   "IADD3", "SEL",  "MOV",    "ISETP",  "IMNMX",
+                                        "UIADD3", "USEL",  "UMOV", "UISETP", "UIMNMX", NULL};
+    return is_any(it->base, bases) && strstr(it->name, "64");
+}
+
 void classify(struct instruction *it)
 {
+    it->pairs = works_on_pairs(it);
+    it->adds = is_any(it->base, (const char *const[]){"IADD", "IADD3", "VIADD", NULL});
     it->pipe = pipe_of(it->base);
     it->space = space_of(it);
     it->bytes = bytes_of(it->name);

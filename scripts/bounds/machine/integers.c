@@ -1,8 +1,27 @@
 // Arithmetic, logic and comparison of integers.
 #include "meanings.h"
 
+static bool add_pairs(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    uint64_t sums[LANES] = {0}, term[LANES];
+    if (has(it, ".X"))
+        return false;
+    for (int k = 0; k < parts->sources && k < 3; k++) {
+        read_wide(warp, parts->from[k], term);
+        for (int i = 0; i < LANES; i++)
+            sums[i] += term[i];
+    }
+    write_wide(warp, parts->to, lanes, sums);
+    for (int k = 0; k < parts->results; k++)
+        if (parts->to_predicates[k]->index != PT && parts->to_predicates[k]->index != UPT)
+            return false; // a carry of 64 bits, which nobody has seen yet
+    return true;
+}
+
 bool add3(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
+    if (it->pairs)
+        return add_pairs(warp, it, parts, lanes);
     uint64_t sums[LANES] = {0}, term[LANES];
     for (int k = 0; k < parts->sources && k < 3; k++) {
         read_carrying(warp, parts->from[k], term);
@@ -126,8 +145,24 @@ bool funnel_shift(struct warp *warp, const struct instruction *it, const struct 
     return true;
 }
 
+static bool compare_pairs(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    uint64_t a[LANES], b[LANES];
+    uint32_t held = 0;
+    read_wide(warp, parts->from[0], a);
+    read_wide(warp, parts->from[1], b);
+    for (int i = 0; i < LANES; i++) {
+        bool less = has(it, ".U64") ? a[i] < b[i] : (int64_t)a[i] < (int64_t)b[i];
+        held |= (uint32_t)compare_as(it->name, a[i] == b[i] ? 0 : less ? -1 : 1) << i;
+    }
+    write_tests(warp, it, parts, lanes, held);
+    return true;
+}
+
 bool compare_integers(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
+    if (it->pairs)
+        return compare_pairs(warp, it, parts, lanes);
     uint32_t a[LANES], b[LANES], held = 0;
     bool plain = has(it, ".U32"), extended = has(it, ".EX");
     uint32_t lower = extended && parts->tests > 1 ? read_predicate(warp, parts->predicates[1]) : 0;

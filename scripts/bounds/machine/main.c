@@ -18,8 +18,8 @@ static void print_reason(const char *reason)
 // What no instruction of the model may be in a kernel that is told.
 static const char *unmodelled(const struct program *program)
 {
-    static const char *const names[] = {"UTMA", "QGMMA", "IGMMA", "UBLKCP", "TEX",
-                                        "TLD",  "SUST",  "SULD",  "UTCMMA", "UCGABAR"};
+    static const char *const names[] = {"UTMA", "QGMMA", "IGMMA", "UBLKCP",  "TEX",  "TLD",
+                                        "SUST", "SULD",  "UTC",   "UCGABAR", "LDTM", "STTM"};
     for (int i = 0; i < program->length; i++) {
         if (program->code[i].dimensions && !strstr(program->code[i].name, "D."))
             continue; // UTMALDG.2D: boxes of tensors, for this block alone

@@ -1,6 +1,21 @@
 // What is chosen, copied, or comes from other lanes and special registers.
 #include "meanings.h"
 
+// SEL.64, IMNMX.U64 and IMNMX.S64: of the two predicates of an extreme the first tells the least from the most.
+static bool choose_pairs(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    uint64_t a[LANES], b[LANES];
+    uint32_t first = parts->tests ? read_predicate(warp, parts->predicates[0]) : ~0u;
+    read_wide(warp, parts->from[0], a);
+    read_wide(warp, parts->from[1], b);
+    for (int i = 0; i < LANES; i++) {
+        bool less = has(it, ".U64") ? a[i] < b[i] : (int64_t)a[i] < (int64_t)b[i], take = first >> i & 1;
+        a[i] = (has(it, "MNMX") ? less == take : take) ? a[i] : b[i];
+    }
+    write_wide(warp, parts->to, lanes, a);
+    return true;
+}
+
 // SEL, FSEL, IMNMX and FMNMX: one of two, by a predicate; VIADDMNMX: of a sum and another.
 bool choose(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
@@ -8,6 +23,8 @@ bool choose(struct warp *warp, const struct instruction *it, const struct parts 
     float x[LANES], y[LANES];
     uint32_t first = parts->tests ? read_predicate(warp, parts->predicates[parts->tests - 1]) : ~0u;
     bool extreme = has(it, "MNMX"), real = it->base[0] == 'F', plain = has(it, ".U32");
+    if (it->pairs)
+        return choose_pairs(warp, it, parts, lanes);
     if (real) {
         read_floats(warp, parts->from[0], x);
         read_floats(warp, parts->from[1], y);

@@ -85,12 +85,19 @@ struct machine {
 
 // --- pipes ----------------------------------------------------------------------------------------------------------
 
+// The pipe that an instruction takes on a chip: Blackwell's lanes for multiply-adds add integers, too.
+static enum pipe pipe_on(const struct chip *chip, const struct instruction *it)
+{
+    return it->adds && chip->lanes_add ? PIPE_FMA : it->pipe;
+}
+
 static double interval_of(const struct chip *chip, const struct instruction *it)
 {
     double lanes = LANES;
-    switch (it->pipe) {
+    switch (pipe_on(chip, it)) {
     case PIPE_FMA:
-        lanes = chip->lanes_fma > 16 ? 16 : chip->lanes_fma; // two of them, where there are 32
+        lanes = chip->lanes_fma > 16 ? 16 : chip->lanes_fma;                          // two of them, where there are 32
+        lanes = it->result_registers > 1 && it->pipe == PIPE_FMA ? lanes / 2 : lanes; // FFMA2
         break;
     case PIPE_FMA_HEAVY:
         lanes = chip->lanes_heavy;
@@ -128,7 +135,7 @@ static double *pipe_slot(struct machine *machine, int quarter, const struct inst
     const struct chip *chip = &machine->program->chip;
     if (it->pipe == PIPE_FMA_HEAVY)
         return &pipes[PIPE_FMA][0];
-    if (it->pipe == PIPE_FMA && chip->lanes_fma > 16)
+    if (pipe_on(chip, it) == PIPE_FMA && chip->lanes_fma > 16)
         return pipes[PIPE_FMA][1] <= pipes[PIPE_FMA][0] ? &pipes[PIPE_FMA][1] : &pipes[PIPE_FMA][0];
     return &pipes[it->pipe][0];
 }
@@ -593,7 +600,7 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
         return false;
     if (!it->products)
         *pipe = fmax(*pipe, machine->now) + interval;
-    machine->result->busy.pipes[it->pipe] += interval / QUARTERS;
+    machine->result->busy.pipes[pipe_on(&machine->program->chip, it)] += interval / QUARTERS;
     timed->ready = machine->now + (it->stall > 1 ? it->stall : 1);
     double done = machine->now + SPECIAL_LATENCY + interval, read = machine->now + READ_OPERANDS;
     if (it->pipe == PIPE_MEMORY) {

@@ -59,6 +59,8 @@ static int source_width(const struct instruction *it, const struct operand *oper
         return 4;
     if (it->space == SPACE_GLOBAL || it->space == SPACE_SHARED || it->space == SPACE_LOCAL)
         return it->bytes > 4 ? it->bytes / 4 : 1;
+    if (it->pairs)
+        return 2;
     if (product) // a sum of 64 bits; the factors have 32
         return operand == &it->operands[it->results + 2] ? 2 : 1;
     return operand->wide || whole || it->pipe == PIPE_DOUBLE ? 2 : 1;
@@ -134,23 +136,31 @@ struct analysis {
     bool values[SPACE_SHUFFLE + 1]; // stored values of this space are read back as addresses
 };
 
+// Neither a guard nor a predicate among the operands, as in BRA.U UP0, 0x240.
+static bool always(const struct instruction *it)
+{
+    bool tests = false;
+    for (int i = it->results; i < it->count; i++)
+        tests |= it->operands[i].kind == PREDICATE;
+    return it->guard == PT && !it->guard_inverted && !tests;
+}
+
 // What is live behind an instruction: before all that may follow it.
 static struct set live_after(const struct analysis *analysis, int index)
 {
     const struct program *program = analysis->program;
     const struct instruction *it = &program->code[index];
     struct set live = {0};
-    bool always = it->guard == PT && !it->guard_inverted;
     bool jumps = !strcmp(it->base, "BRA") || !strcmp(it->base, "CALL") || !strcmp(it->base, "JMP");
-    bool leaves = !strcmp(it->base, "RET") || !strcmp(it->base, "BRX") || !strcmp(it->base, "EXIT");
-    if (index + 1 < program->length && !(always && (jumps || leaves)))
+    bool leaves = !strcmp(it->base, "RET") || !strncmp(it->base, "BRX", 3) || !strcmp(it->base, "EXIT");
+    if (index + 1 < program->length && !(always(it) && (jumps || leaves)))
         join(&live, &analysis->live[index + 1]);
     if (jumps) {
         int target = instruction_at(program, it->operands[it->count - 1].value);
         if (target >= 0)
             join(&live, &analysis->live[target]);
     }
-    if (!strcmp(it->base, "RET") || !strcmp(it->base, "BRX"))
+    if (!strcmp(it->base, "RET") || !strncmp(it->base, "BRX", 3))
         for (int i = 0; i + 1 < program->length; i++)
             if (!strcmp(program->code[i].base, "CALL") || it->base[0] == 'B')
                 join(&live, &analysis->live[i + 1]);

@@ -168,6 +168,30 @@ void read_floats(const struct warp *warp, const struct operand *operand, float t
         to[i] = whole ? (float)(int32_t)words[i] : read_sign(operand, words[i]);
 }
 
+void read_wide(const struct warp *warp, const struct operand *operand, uint64_t to[LANES])
+{
+    uint32_t low[LANES], high[LANES];
+    read_word(warp, operand, 0, low);
+    read_word(warp, operand, 1, high);
+    for (int i = 0; i < LANES; i++) {
+        to[i] = (uint64_t)high[i] << 32 | low[i];
+        to[i] = operand->negative && operand->kind != IMMEDIATE ? -to[i] : to[i];
+    }
+}
+
+void write_wide(struct warp *warp, const struct operand *operand, uint32_t lanes, const uint64_t values[LANES])
+{
+    uint32_t low[LANES], high[LANES];
+    for (int i = 0; i < LANES; i++) {
+        low[i] = (uint32_t)values[i];
+        high[i] = (uint32_t)(values[i] >> 32);
+    }
+    if (!operand || operand->index == RZ || operand->index == URZ)
+        return;
+    write_word(warp, operand->index, lanes, low);
+    write_word(warp, operand->index + 1, lanes, high);
+}
+
 void read_pair(const struct warp *warp, const struct operand *operand, uint64_t to[LANES])
 {
     uint32_t low[LANES], high[LANES] = {0};

@@ -40,6 +40,10 @@ void read_carrying(const struct warp *warp, const struct operand *operand, uint6
 // A register and the one after it as 64 bits.
 void read_pair(const struct warp *warp, const struct operand *operand, uint64_t to[LANES]);
 
+// A 64-bit integer of two registers or of an immediate with its sign, and to where one goes.
+void read_wide(const struct warp *warp, const struct operand *operand, uint64_t to[LANES]);
+void write_wide(struct warp *warp, const struct operand *operand, uint32_t lanes, const uint64_t values[LANES]);
+
 // Adds the predicates that are read.
 void add_carries(const struct warp *warp, const struct parts *parts, uint64_t sums[LANES]);
 

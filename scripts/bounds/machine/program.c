@@ -40,6 +40,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"lanes_alu", &chip->lanes_alu, NULL},
         {"lanes_half", &chip->lanes_half, NULL},
         {"lanes_double", NULL, &chip->lanes_double},
+        {"lanes_add", &chip->lanes_add, NULL},
         {"lanes_special", &chip->lanes_special, NULL},
         {"lanes_convert", &chip->lanes_convert, NULL},
         {"tensor", NULL, &chip->tensor},
@@ -87,7 +88,7 @@ static int register_number(const char *text, int *index)
     }
     if (sscanf(text, "UR%d%n", index, &used) == 1) {
         *index += UNIFORM;
-        return used;
+        return *index < URZ ? used : 0;
     }
     return sscanf(text, "R%d%n", index, &used) == 1 ? used : 0;
 }

@@ -9,9 +9,9 @@
 enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4, MAP_RANK = 5, MAPS = 8 };
 enum { CONSTANT_BANKS = 4, CONSTANT_WORDS = 0x4000 };
 
-// Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 319. Uniform
+// Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 383. Uniform
 // registers are kept once a lane, so that one piece of code executes both kinds.
-enum { RZ = 255, UNIFORM = 256, URZ = 319, REGISTERS = 320 };
+enum { RZ = 255, UNIFORM = 256, URZ = 383, REGISTERS = 384 };
 // Predicates P0..P6, PT = 7, UP0 = 8.., UPT = 15.
 enum { PT = 7, UNIFORM_PREDICATE = 8, UPT = 15, PREDICATES = 16 };
 
@@ -70,6 +70,8 @@ struct instruction {
     double operand_bytes;                   // that it reads from shared memory: a warp's share of what four warps read
     bool barrier;                           // waits for the other warps of the block
     bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
+    bool pairs;                             // works on 64-bit integers, each in two registers: IADD.64
+    bool adds;                              // integers, where they may take the pipe of multiply-adds
     bool products;                          // of four warps, asynchronous: HGMMA
     bool products_group, products_wait;     // ends a group of those, waits for groups
     enum phase_step phase;                  // of a barrier in shared memory
@@ -94,6 +96,7 @@ struct chip {
     double partial_write;               // slots of the L2 that a sector written in part takes
     int lanes_fma, lanes_heavy, lanes_alu, lanes_half, lanes_special, lanes_convert; // a quarter
     double lanes_double;                                                             // a quarter
+    int lanes_add;               // of the pipe of multiply-adds that also add integers; 0: integers have their own
     double tensor, tensor_f32;   // fp16 multiply-adds a cycle and quarter, summed in fp16 and in fp32
     int lsu_lanes, shared_width; // lanes and bytes a cycle of the load-store unit
     int latency_shared, latency_l1, latency_l2, latency_dram; // cycles

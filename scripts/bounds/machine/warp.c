@@ -116,7 +116,7 @@ static bool branch(struct warp *warp, const struct instruction *it, uint32_t tog
         go_on(warp, together);
         return true;
     }
-    if (!strcmp(it->base, "RET") || !strcmp(it->base, "BRX"))
+    if (!strcmp(it->base, "RET") || !strncmp(it->base, "BRX", 3)) // BRXU: in a uniform register
         return go_where_registers_say(warp, it, lanes);
     if (!strcmp(it->base, "BRA") || !strcmp(it->base, "CALL") || !strcmp(it->base, "JMP")) {
         int target = instruction_at(warp->program, it->operands[it->count - 1].value);
