@@ -341,6 +341,18 @@ class Machine(unittest.TestCase):
                                  *late)
         self.assertAlmostEqual(taken, 900 + 139 + 900, delta=120)
 
+    def test_barriers_for_some_warps(self):
+        """Two warps meet before 900 cycles of work, which a third does beside, unless it arrives behind them."""
+        work = [("FADD R1, R2, R3", 9, None, 0)] * 100
+        for meet, third, cycles in ((("BAR.SYNC 0x1, 0x40", "NOP"), "NOP", 900), (("BAR.SYNC 0x0", "NOP"), "NOP", 1800),
+                                    (("BAR.SYNC 0x1, 0x60", "NOP"), "BAR.ARV 0x1, 0x60", 1800),
+                                    (("BAR.SYNC 0x1, 0x40", "BAR.SYNC 0x2, 0x40"), "NOP", 900)):
+            taken, _ = self.products(("S2R R0, SR_TID.X", 5, 0, 0), ("ISETP.GE.AND P0, PT, R0, 0x40, PT", 13, None, 1),
+                                     ("@P0 BRA 0x6c0", 5, None, 0), *((text, 5, None, 0) for text in meet), *work,
+                                     ("EXIT", 5, None, 0), ("NOP", 5, None, 0), ("NOP", 5, None, 0), *work,
+                                     (third, 5, None, 0), block=(96, 1, 1))
+            self.assertAlmostEqual(taken, cycles, delta=120, msg=meet)
+
     def test_what_multiprocessors_share_of_l2(self):
         """All read the same MiB: 64 bytes a cycle each while few do, 3,360 together."""
         loads = [(f"LDG.E.128 R8, [R4.64+{0x4000 * k:#x}]", 2, 1, 0) for k in range(64)]
@@ -544,6 +556,19 @@ class Boxes(unittest.TestCase):
         known, unknown = (self.copies(tensor_map, count=16)[1] for tensor_map in (self.IMAGES, None))
         for name in ("L2", "DRAM", "shared memory"):
             self.assertAlmostEqual(unknown["floors"][name] / known["floors"][name], 1, delta=0.02, msg=name)
+
+    def test_bytes_that_are_told_behind_the_order(self):
+        """Of boxes that nobody knows, in each of four phases: as many come, and the phase ends."""
+        begin = [*self.BEGIN, self.MAP, ("S2UR UR23, SR_CTAID.X", 5, 0, 0)]
+        order = [(f"UIADD3 UR22, UR22, {1 << 10:#x}, URZ", 5, None, 1), self.COPY, self.COPY]
+        before, behind = ([*begin, *(step for phase in range(4) for step in (
+            *(self.expect(self.BYTES) if first else order), *(order if first else self.expect(self.BYTES)),
+            ("MOV R4, 0x0", 5, None, 0), *([("MOV R4, 0x80000000", 5, None, 0)] if phase % 2 else []), self.asks()))]
+            for first in (True, False))
+        (soon, before), (late, behind) = self.told(before), self.told(behind)
+        for name in ("L2", "shared memory"):
+            self.assertAlmostEqual(behind["floors"][name] / before["floors"][name], 1, delta=0.02, msg=name)
+        self.assertAlmostEqual(late / soon, 1, delta=0.05)
 
     def test_copies_follow_each_other(self):
         one, _ = self.copies(self.IMAGES)

@@ -211,6 +211,20 @@ static int result_registers_of(const struct instruction *it)
                : 1;
 }
 
+// BAR.SYNC.DEFER_BLOCKING 0x1, 0x100: the barrier's number and how many threads it is for, all of the block's where it
+// does not say. BAR.ARV arrives and does not wait.
+static void classify_barrier(struct instruction *it)
+{
+    const struct operand *number = &it->operands[0], *threads = &it->operands[1];
+    if (strcmp(it->base, "BAR"))
+        return;
+    bool some = it->count > 1 && number->kind == IMMEDIATE && threads->kind == IMMEDIATE && threads->value >= LANES &&
+                number->value >= 0 && number->value < NAMED_BARRIERS;
+    it->barrier = !strstr(it->name, ".ARV");
+    it->barrier_at = some ? 1 + (int)number->value : it->barrier ? WHOLE_BLOCK : 0;
+    it->barrier_warps = some ? (int)threads->value / LANES : 0;
+}
+
 // Blackwell's IADD.64, SEL.64, ISETP.GE.S64.AND and their uniform twins. Shifts have the upper word by itself.
 static bool works_on_pairs(const struct instruction *it)
 {
@@ -231,7 +245,7 @@ void classify(struct instruction *it)
     it->atomic &= it->space != SPACE_SHUFFLE;
     it->store = starts(it->base, "ST") && it->space != SPACE_NONE;
     it->load = it->space != SPACE_NONE && !it->store && !it->atomic;
-    it->barrier = !strcmp(it->base, "BAR") && !strstr(it->name, ".ARV");
+    classify_barrier(it);
     it->copies_group = !strcmp(it->base, "LDGDEPBAR");
     it->copies_wait = !strcmp(it->base, "DEPBAR");
     it->results = results_of(it);

@@ -34,7 +34,7 @@ struct timed_warp {
     int product_groups;
     int number;                     // in its block
     long multiplied;                // products that it has asked for
-    bool waits;                     // at a block's barrier
+    int waits;                      // at which of the block's barriers, as barrier_at has it; or 0
     double issued_at;               // its last instruction
     const struct instruction *next; // and the one after it: NULL at the end
     double when;                    // from when on that may be issued, its pipe aside
@@ -452,7 +452,7 @@ static bool count_phases(struct machine *machine, struct timed_warp *timed, cons
 {
     struct program *program = machine->program;
     double when = machine->now + BARRIER_LATENCY;
-    if (step->instruction->dimensions && step->lanes)
+    if (brings_box(step))
         when = fetch_box(machine, step);
     if (count_step(&timed->resident->block, step, when, program->error, sizeof program->error))
         look_at_phases(machine, timed);
@@ -486,12 +486,12 @@ static void end_group(struct timed_warp *timed)
     timed->copies[timed->groups++] = timed->copying;
 }
 
-static void release_block(struct machine *machine, struct timed_warp *of)
+static void release(struct machine *machine, struct timed_warp *of, int barrier)
 {
     struct timed_warp *first = &machine->warps[of->slot * machine->warps_a_block];
     for (int i = 0; i < machine->warps_a_block; i++)
-        if (first[i].waits) {
-            first[i].waits = false;
+        if (first[i].waits && first[i].waits == barrier) {
+            first[i].waits = 0;
             first[i].ready = fmax(first[i].ready, machine->now + BARRIER_LATENCY);
             look_ahead(&first[i]);
         }
@@ -616,10 +616,10 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     set_barriers(timed, it, read, done);
     timed->issued_at = machine->now;
     look_ahead(timed);
-    timed->waits = it->barrier;
+    timed->waits = it->barrier ? it->barrier_at : 0;
     bool ended = warp_ended(timed->warp);
-    if ((ended || timed->waits) && arrive(&timed->resident->block, ended))
-        release_block(machine, timed);
+    if (ended || it->barrier_at)
+        release(machine, timed, arrive(&timed->resident->block, ended ? NULL : it));
     return !ended || timed->resident->block.warps_alive || end_block(machine, timed->slot);
 }
 

@@ -1,6 +1,8 @@
 // Boxes that a thread orders from TMA, and the barriers in shared memory by which others know of them.
 #include "orders.h"
 
+#include <string.h>
+
 #include "operands.h"
 
 static const struct operand *place_of(const struct instruction *it)
@@ -11,14 +13,35 @@ static const struct operand *place_of(const struct instruction *it)
     return NULL;
 }
 
+bool brings_box(const struct step *step)
+{
+    return (step->instruction->dimensions || step->box.bytes > 0) && step->lanes;
+}
+
+// Many order their boxes first and tell the barrier of the bytes then, as the programming guide does: there the first
+// of the boxes whose maps nobody knows brings all of them.
+static void take_unsized(struct warp *warp, const struct instruction *it, struct step *step)
+{
+    int lane = step->lanes ? __builtin_ctz(step->lanes) : 0;
+    struct phase_barrier *barrier = find_phases(&warp->block->phases, step->address[lane]);
+    if (!barrier || !barrier->unsized.dimensions || strstr(it->name, "T0") || !step->value[lane])
+        return;
+    step->box = barrier->unsized;
+    step->box.bytes = step->value[lane];
+    barrier->unsized.dimensions = 0;
+}
+
 bool step_phase(struct warp *warp, const struct instruction *it, struct step *step)
 {
+    step->box = (struct box){0};
     const struct operand *place = place_of(it), *value = &it->operands[it->count - 1];
     if (!place)
         return false;
     read_addresses(warp, place, false, step->address);
     if (it->phase != PHASE_TEST) {
         read_word(warp, value, 0, step->value);
+        if (it->phase == PHASE_ARRIVE)
+            take_unsized(warp, it, step);
         return true;
     }
     if (it->operands[0].kind != PREDICATE)
@@ -40,8 +63,10 @@ bool step_box(struct warp *warp, const struct instruction *it, struct step *step
     step->box.barrier = warp->registers[to->uniform + 1][0];
     for (int i = 0; i < it->dimensions; i++)
         step->box.corner[MAP_RANK - 1 - i] = (int)warp->registers[to->uniform + 2 + i][0];
-    const struct phase_barrier *barrier = find_phases(&warp->block->phases, step->box.barrier);
+    struct phase_barrier *barrier = find_phases(&warp->block->phases, step->box.barrier);
     step->box.bytes = step->box.map ? bytes_of_box(step->box.map) : barrier ? barrier->bytes : 0;
+    if (barrier && !step->box.bytes && !barrier->unsized.dimensions && step->lanes)
+        barrier->unsized = step->box;
     return true;
 }
 
@@ -77,7 +102,7 @@ bool count_step(struct block *block, const struct step *step, double when, char 
 {
     const struct instruction *it = step->instruction;
     bool ended = false, fine = true;
-    if (it->dimensions && step->lanes) {
+    if (brings_box(step)) {
         struct phase_barrier *barrier = find_phases(&block->phases, step->box.barrier);
         fine = barrier != NULL;
         ended = fine && count_phase(barrier, 0, -step->box.bytes, when);

@@ -2,7 +2,7 @@
 #ifndef BOUNDS_PHASES_H
 #define BOUNDS_PHASES_H
 
-#include "program.h"
+#include "boxes.h"
 
 enum { PHASE_BARRIERS = 64 };
 
@@ -13,6 +13,7 @@ struct phase_barrier {
     unsigned phase;        // the phase that is under way, from 0 on
     double latest;         // when what has come of it was there
     double over[2];        // when the last phase of each parity was
+    struct box unsized; // ordered before the barrier was told of bytes, of a map that nobody knows; dimensions 0: none
 };
 
 struct phases {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum { LANES = 32, MAX_OPERANDS = 10, BARRIERS = 6, BANKS = 2, GROUP_WARPS = 4, MAP_RANK = 5, MAPS = 8 };
+enum { NAMED_BARRIERS = 16, WHOLE_BLOCK = NAMED_BARRIERS + 1 };
 enum { CONSTANT_BANKS = 4, CONSTANT_WORDS = 0x4000 };
 
 // Registers of a warp and uniform registers in one numbering: R0..R254, RZ = 255, UR0 = 256.., URZ = 383. Uniform
@@ -68,17 +69,19 @@ struct instruction {
     int wait;                               // barriers that must be free, one bit each
     double tensor_work;                     // multiply-adds of a matrix instruction, of one warp
     double operand_bytes;                   // that it reads from shared memory: a warp's share of what four warps read
-    bool barrier;                           // waits for the other warps of the block
-    bool copies_group, copies_wait;         // ends a group of asynchronous copies, waits for groups
-    bool pairs;                             // works on 64-bit integers, each in two registers: IADD.64
-    bool adds;                              // integers, where they may take the pipe of multiply-adds
-    bool products;                          // of four warps, asynchronous: HGMMA
-    bool products_group, products_wait;     // ends a group of those, waits for groups
-    enum phase_step phase;                  // of a barrier in shared memory
-    int dimensions;                         // of a box that it tells TMA to bring: UTMALDG; else 0
-    bool needed;                            // for an address or a branch
-    int reads;                              // registers that come from their banks
-    double loads, missed;                   // in the wave: how often it read, and sectors that came from memory
+    bool barrier;                           // waits for the other warps of the block, or for as many as a barrier has
+    int barrier_at;                         // 0: none, WHOLE_BLOCK, or 1 + the number of one for so many warps
+    int barrier_warps;
+    bool copies_group, copies_wait;     // ends a group of asynchronous copies, waits for groups
+    bool pairs;                         // works on 64-bit integers, each in two registers: IADD.64
+    bool adds;                          // integers, where they may take the pipe of multiply-adds
+    bool products;                      // of four warps, asynchronous: HGMMA
+    bool products_group, products_wait; // ends a group of those, waits for groups
+    enum phase_step phase;              // of a barrier in shared memory
+    int dimensions;                     // of a box that it tells TMA to bring: UTMALDG; else 0
+    bool needed;                        // for an address or a branch
+    int reads;                          // registers that come from their banks
+    double loads, missed;               // in the wave: how often it read, and sectors that came from memory
 };
 
 struct chip {

@@ -60,14 +60,21 @@ void close_resident(struct resident *resident)
     memset(resident, 0, sizeof *resident);
 }
 
-bool arrive(struct block *block, bool ended)
+int arrive(struct block *block, const struct instruction *barrier)
 {
-    if (ended)
-        block->warps_alive--;
-    else
+    if (barrier && barrier->barrier_warps) {
+        int *come = &block->at_named[barrier->barrier_at - 1];
+        if (++*come < barrier->barrier_warps)
+            return 0;
+        *come = 0;
+        return barrier->barrier_at;
+    }
+    if (barrier)
         block->warps_waiting++;
+    else
+        block->warps_alive--;
     if (block->warps_waiting < block->warps_alive || !block->warps_waiting)
-        return false;
+        return 0;
     block->warps_waiting = 0;
-    return true;
+    return WHOLE_BLOCK;
 }

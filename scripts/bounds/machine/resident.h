@@ -17,7 +17,7 @@ int warps_of_block(const struct launch *launch);
 bool open_resident(struct resident *resident, const struct program *program, long number);
 void close_resident(struct resident *resident);
 
-// A warp has reached a barrier or its end: true when this lets the waiting ones go on.
-bool arrive(struct block *block, bool ended);
+// A warp has reached a barrier, or its end where that is NULL. Says which barrier this opens, as barrier_at does, or 0.
+int arrive(struct block *block, const struct instruction *barrier);
 
 #endif

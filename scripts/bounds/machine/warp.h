@@ -11,6 +11,7 @@ struct block {
     int position[3];
     uint8_t *shared; // launch.shared bytes; NULL where no address depends on them
     int warps_alive, warps_waiting;
+    int at_named[NAMED_BARRIERS]; // warps that have come to a barrier for some of them
     struct phases phases;
 };
 

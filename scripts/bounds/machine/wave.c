@@ -153,9 +153,18 @@ static void touch_shared(struct program *program, const struct step *step)
             program->launch.touched = (int)(at[i] + (uint64_t)it->bytes);
 }
 
-// Lets a warp run up to its next access, barrier or end. False: an instruction was not understood.
-static bool turn(struct runner *runner, int number, struct warp *warp, bool *waits)
+static void let_go(int *waits, int warps, int barrier)
 {
+    for (int i = 0; i < warps; i++)
+        waits[i] = waits[i] == barrier ? 0 : waits[i];
+}
+
+// Lets a warp run up to its next access, barrier or end; waits: of all warps of the block, at which barrier each is.
+// False: an instruction was not understood.
+static bool turn(struct runner *runner, int number, int which, int *waits)
+{
+    struct resident *resident = &runner->blocks[number];
+    struct warp *warp = &resident->warps[which];
     struct step step;
     const struct instruction *it;
     struct program *program = runner->program;
@@ -165,17 +174,19 @@ static bool turn(struct runner *runner, int number, struct warp *warp, bool *wai
         if (!step_warp(warp, &step, program->error, sizeof program->error))
             return false;
         runner->executed++;
-        if (it->barrier) {
-            *waits = true;
-            return true;
+        if (it->barrier_at) {
+            waits[which] = it->barrier ? it->barrier_at : 0;
+            let_go(waits, resident->count, arrive(&resident->block, it));
         }
+        if (it->barrier)
+            return true;
         if (it->space == SPACE_SHARED || it->asynchronous)
             touch_shared(program, &step);
         if (it->phase || it->dimensions)
             count_step(warp->block, &step, 0, program->error, sizeof program->error);
         if (*program->error)
             return false;
-        if (it->dimensions && step.lanes) {
+        if ((it->phase || it->dimensions) && brings_box(&step)) {
             if (runner->traffic)
                 pass_box_on(runner, &step.box);
             return true;
@@ -189,18 +200,17 @@ static bool turn(struct runner *runner, int number, struct warp *warp, bool *wai
     return true;
 }
 
-static bool turn_of_block(struct runner *runner, int number, bool *waits)
+static bool turn_of_block(struct runner *runner, int number, int *waits)
 {
     struct resident *resident = &runner->blocks[number];
     for (int i = 0; i < resident->count; i++) {
         struct warp *warp = &resident->warps[i];
         if (waits[i] || warp_ended(warp))
             continue;
-        if (!turn(runner, number, warp, &waits[i]))
+        if (!turn(runner, number, i, waits))
             return false;
-        bool ended = warp_ended(warp);
-        if ((ended || waits[i]) && arrive(&resident->block, ended))
-            memset(waits, 0, (size_t)resident->count * sizeof *waits);
+        if (warp_ended(warp))
+            let_go(waits, resident->count, arrive(&resident->block, NULL));
     }
     return true;
 }
@@ -208,7 +218,8 @@ static bool turn_of_block(struct runner *runner, int number, bool *waits)
 static bool run_blocks(struct runner *runner, double most)
 {
     int warps = warps_of_block(&runner->program->launch), left = runner->count;
-    bool *waits = calloc((size_t)runner->count * (size_t)warps, sizeof *waits), fine = waits != NULL;
+    int *waits = calloc((size_t)runner->count * (size_t)warps, sizeof *waits);
+    bool fine = waits != NULL;
     double before = -1; // instructions executed: a round without one is the last
     while (fine && left && runner->executed < most && runner->executed > before) {
         left = 0;
