@@ -24,7 +24,8 @@ class Teller(tell.Teller):
 
     def rungs(self, size, gpu):
         """(rung, what is told of it) of all rungs of the ladder."""
-        old = chips.numbers(chips.find(gpu))["architecture"] < 90
+        architecture = chips.numbers(chips.find(gpu))["architecture"]
         for file, kernel, grid, block, dtype, sizes, shared in ladder.rungs(size):
-            yield kernel, tell.Told(reason="it wants compute capability 9.0") if shared and old else \
+            hopper = shared and architecture < 90 or kernel == "wgmma" and architecture != 90
+            yield kernel, tell.Told(reason="it wants compute capability 9.0") if hopper else \
                 self.kernel(file, kernel, grid, block, dtype, sizes, gpu, shared)

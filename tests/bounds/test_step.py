@@ -267,10 +267,13 @@ class Ladder(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             told = dict(Rungs(folder).rungs("M=N=K=4096", "a100"))
             hopper = dict(Rungs(folder).rungs("M=N=K=4096", "h100"))
+            blackwell = dict(Rungs(folder).rungs("M=N=K=4096", "rtx5090"))
         self.assertEqual(list(told)[:3], ["naive", "coalesced", "shared_tile"])
         self.assertIn("9.0", told["tma"].reason)
         self.assertIn("9.0", told["wgmma"].reason)
         self.assertEqual((hopper["tma"].reason, hopper["wgmma"].reason), ("", ""))
+        self.assertEqual(blackwell["tma"].reason, "")
+        self.assertIn("9.0", blackwell["wgmma"].reason)
         self.assertEqual(hopper["wgmma"].details["instructions"], -(-32 * 32 // 132) * 9)
         self.assertEqual(hopper["wgmma"].details["resident_blocks"], 2)  # of 96 KiB each
         tiles, warps = (4096 // 64) ** 2, 8
