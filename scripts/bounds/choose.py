@@ -17,6 +17,20 @@ def named(text):
     return found[1], arguments
 
 
+def launched(text, base, dtype):
+    """Template arguments that all launches of a kernel in a file have, `k<scalar_t, kBlock><<<`: constants of the file
+    as numbers, the one name that is none as the row's type. Empty where launches differ or have others."""
+    constants = dict(re.findall(r"\b(?:constexpr|const)\s+(?:unsigned|int|size_t)\s+(\w+)\s*=\s*(\d+)\s*;", text)
+                     + re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\d+)\b", text, re.MULTILINE))
+    found = set()
+    for listed in re.findall(rf"\b{re.escape(base)}\s*<([^<>()]*)>\s*<<<", text):
+        parts = [constants.get(part.strip(), part.strip()) for part in listed.split(",")]
+        types = {part for part in parts if re.fullmatch(r"[A-Za-z_]\w*", part)} - {"true", "false", *DTYPES}
+        kind = DTYPES.get(number_type(dtype))
+        found.add(tuple(kind if part in types else part for part in parts) if kind and len(types) < 2 else ())
+    return list(found.pop()) if len(found) == 1 else []
+
+
 def template_arguments(kernel):
     found = re.search(r"\b" + re.escape(kernel.base) + r"<(.*)>\(", kernel.name)
     return re.sub(r"\([\w ]+\)|(?<=\d)[uUlL]+\b", "", found[1]) if found else ""

@@ -190,9 +190,10 @@ def without_faults(text, faults, kernel):
     return "".join((*kept, text[at:]))
 
 
-# What a header of kernels leaves to the file that includes it.
+# What a header of kernels leaves to the file that includes it, or a library's that is not there would bring.
 STANDARD = "".join(f"#include <{name}>\n" for name in (
-    "cassert", "cmath", "cstdint", "cstdio", "cstdlib", "iomanip", "iostream", "limits", "string", "vector"))
+    "cassert", "cmath", "cstdint", "cstdio", "cstdlib", "cuda_bf16.h", "cuda_fp16.h", "iomanip", "iostream", "limits",
+    "string", "vector"))
 
 
 def probe(source, instance, before):

@@ -140,17 +140,22 @@ class Teller:
         does not compile, by leaving out what is wrong with it, else through a file that includes it."""
         source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
         base, given = choose.named(row.kernel)
-        space = kernels.namespace_of(kernels.with_headers(source, folders, set(), str), base)
-        instance, found = f"{space}{base}<{', '.join(given)}>" if given else None, []
+        text, found, compiles = kernels.with_headers(source, folders, set(), str), [], True
         try:
             found = self.kernels_of(folders, source, architecture, None)
-            if instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
+        except rows.Unclear:
+            compiles = False
+        if not given and not any(kernel.base == base for kernel in found):
+            given = choose.launched(text, base, row.dtype)
+        instance = f"{kernels.namespace_of(text, base)}{base}<{', '.join(given)}>" if given else None
+        try:
+            if compiles and instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
                 found = self.kernels_of(folders, source, architecture, instance)
         except rows.Unclear:
-            if not found:
-                around = [(kernels.include_folders(tree, file), file)
-                          for file in kernels.including(tree, tree / row.file)]
-                found = self.kernels_beside([(folders, source), *around], architecture, instance, base)
+            compiles = bool(found)
+        if not compiles:
+            around = [(kernels.include_folders(tree, file), file) for file in kernels.including(tree, tree / row.file)]
+            found = self.kernels_beside([(folders, source), *around], architecture, instance, base)
         return choose.choose(found, row)
 
     def tell(self, row):

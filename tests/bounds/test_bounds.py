@@ -186,6 +186,17 @@ class Reading(unittest.TestCase):
         with self.assertRaisesRegex(rows.Unclear, "no kernel sum"):
             choose.choose(have, row("sum", "", "1", "1"))
 
+    def test_template_arguments_of_a_launch(self):
+        """Where a row has none, as of PyTorch's extensions: the type is the row's, constants are the file's."""
+        text = ("#define WIDE 8\nAT_DISPATCH(x.scalar_type(), [&] { constexpr int kBlock = 256;\n"
+                "norm<scalar_t, kBlock, WIDE>\n  <<<rows, kBlock>>>(x); });\nsum<T><<<1, 2>>>();\n"
+                "sum<float><<<1, 2>>>();")
+        self.assertEqual(choose.launched(text, "norm", "bf16"), ["__nv_bfloat16", "256", "8"])
+        self.assertEqual(choose.launched(text, "norm", "int7"), [])
+        self.assertEqual(choose.launched(text, "sum", "fp16"), [])
+        self.assertEqual(choose.launched(text, "sum", "fp32"), ["float"])
+        self.assertEqual(choose.launched("k<A, B><<<1, 1>>>()", "k", "fp32"), [])
+
     def test_blocks_of_macros(self):
         text = "#define WIDE 32\n#define HIGH 32 // rows\ndim3 block( WIDE, HIGH );\nint WIDER = 32;\n"
         self.assertEqual(kernels.for_block(text, (16, 8, 1)), text.replace("WIDE 32", "WIDE 16")
@@ -735,6 +746,17 @@ class Kernels(unittest.TestCase):
         self.tell("ends<uint32_t>", "", "1", "32", file="beside.cu")
         for name, said in (("faulty", "nonsense"), ("nothing", "no kernel nothing")):
             self.assertIn(said, self.teller.tell(row(name, "", "1", "32", file="beside.cu")).reason)
+
+    def test_a_kernel_of_an_extension(self):
+        """The row names no template arguments, and the library's headers, which bring halves, are not there."""
+        (self.folder / "extension.cu").write_text(
+            "#include <library/extension.h>\ntemplate <typename T, int COUNT> __global__ void scale(T *x)\n{\n"
+            "    for (int i = 0; i < COUNT; i++)\n        x[i] = (T)(2.f * (float)x[i]);\n}\n"
+            "void run(library::Tensor x)\n{\n    constexpr int kCount = 4;\n    DISPATCH(x.type(), [&] {\n"
+            "        scale<scalar_t, kCount><<<1, 32>>>(x.data<scalar_t>());\n    });\n}\n")
+        few, many = (self.tell("scale", "", "1", "32", file="extension.cu", dtype=dtype).details["instructions"]
+                     for dtype in ("fp32", "bf16"))
+        self.assertNotEqual(few, many)
 
     def test_functions_that_a_header_marks(self):
         """The file does not compile as it is, and the macro stands elsewhere than the function."""
