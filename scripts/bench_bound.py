@@ -3,6 +3,7 @@
 
     gradus bench --bound a100,t4 [--recipe NAME] [--batch 16,128] [--precision fp16] [--json]
     gradus bench gemm --ladder --bound a100
+    gradus bench --bound h200 --calibrate               # on a machine that has one
 
 call it with --program, themselves. A line is a kernel with a grid: launches of a step, the floor that no schedule can
 beat, the time that is told and its interval, from how far off such kernels were (scripts/bounds/errors.csv), and what
@@ -16,7 +17,7 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from bounds import chips, errors, here, launches, ours, rows, step, store, tell, tools  # noqa: E402
+from bounds import calibrate, chips, errors, here, launches, ours, rows, step, store, tell, tools  # noqa: E402
 
 USAGE, IO_ERROR = 2, 5
 SIZE = "M=N=K=4096"  # of the ladder
@@ -75,30 +76,59 @@ def json_step(found, more):
     print(json.dumps({**more, "measured": False, "unit": "us", **whole, "kernels": lines}), flush=True)
 
 
-def tell_recipe(options):
+WORDS = {"clock": "clock, GHz", "dram_read": "share of the memory's bandwidth that is read",
+         "dram_mixed": "the same of a copy", "l2_read": "bytes a cycle that all multiprocessors read of L2",
+         "l2_port": "that one reads of L2", "latency_shared": "cycles from a load to its use: shared memory",
+         "latency_l1": "L1", "latency_l2": "L2", "latency_dram": "memory"}
+
+
+def calibrate_here(options, kept):
+    """Measures the GPU of this machine and says what it found."""
+    if len(options.gpu) > 1:
+        give_up(USAGE, "--calibrate measures the one GPU that is here: --bound names it alone")
+    entry = chips.find(options.gpu[0])
+    table, found = chips.numbers(entry), calibrate.measure(entry, kept)
+    if options.json:
+        return
+    print(f"Measured on this {entry} and kept in {kept.path}, without which the table holds again:\n\n"
+          f"{'':46} {'table':>9} {'measured':>9}")
+    for name, value in found.items():
+        print(f"{WORDS[name]:>46} {f'{table[name]:.4g}' if name in table else '':>9} {value:9.4g}")
+    print()
+
+
+def name_of(entry, kept):
+    """A chip's name, with the day on which it was measured."""
+    known = kept.of(entry)
+    return f"{entry}, as measured on {known['date']}" if known else entry
+
+
+def tell_recipe(options, kept):
     where = store.folder()
     answers, compiled = store.Store(where, "told"), store.Store(where, "compiled")
     machine, sources = tell.build_machine(where), ours.digest()
     for batch in options.batch:
         for gpu in options.gpu:
-            teller = step.Teller(gpu, machine, compiled, answers, sources)
+            teller = step.Teller(gpu, machine, compiled, answers, sources, kept.numbers)
             found = teller.step(launches.of_update(options.program, options.recipe, batch,
                                                    teller.chip["multiprocessors"], teller.chip["architecture"],
                                                    options.precision))
             precision = options.precision or "fp32"
             if options.json:
+                known = kept.of(teller.entry)
                 json_step(found, {"recipe": options.recipe, "batch": batch, "precision": precision,
-                                  "gpu": teller.entry, "architecture": teller.architecture})
+                                  "gpu": teller.entry, "architecture": teller.architecture,
+                                  "calibrated": known and known["date"]})
             else:
-                print_step(found, f"{options.recipe}, batch {batch}, {precision}: an update on {teller.entry} "
-                                  f"({teller.architecture})")
+                print_step(found, f"{options.recipe}, batch {batch}, {precision}: an update on "
+                                  f"{name_of(teller.entry, kept)} ({teller.architecture})")
 
 
-def tell_ladder(options):
-    teller, table = here.Teller(store.folder()), errors.read()
+def tell_ladder(options, kept):
+    teller, table = here.Teller(store.folder(), kept.numbers), errors.read()
     for gpu in options.gpu:
         if not options.json:
-            print(f"c = a b, square matrices of side 4096, on {chips.find(gpu)}\n"
+            print(f"c = a b, square matrices of side 4096, on {name_of(chips.find(gpu), kept)}\n"
                   "Nothing here was measured: it is told from machine code, see docs/bounds.md.\n\n"
                   f"{'rung':14} {'floor ms':>9} {'ms':>9} {'interval':>15}  binds")
         for rung, told in teller.rungs(SIZE, gpu):
@@ -126,6 +156,7 @@ def read_options():
     parser.add_argument("--batch", default="16,128", help="as 16 or 16,128")
     parser.add_argument("--precision")
     parser.add_argument("--ladder", action="store_true")
+    parser.add_argument("--calibrate", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.gpu = options.gpu.split(",")
@@ -153,12 +184,15 @@ def main():
     options = read_options()
     try:
         check(options)
-        (tell_ladder if options.ladder else tell_recipe)(options)
+        kept = calibrate.Kept()
+        if options.calibrate:
+            calibrate_here(options, kept)
+        (tell_ladder if options.ladder else tell_recipe)(options, kept)
     except chips.Unknown as unknown:
         give_up(USAGE, f"{unknown}: t4, a100, h100 and others of scripts/bounds/chips.py")
     except tools.Missing as missing:
         give_up(USAGE, str(missing))
-    except (launches.Refused, rows.Unclear) as refused:
+    except (launches.Refused, rows.Unclear, calibrate.Refused) as refused:
         give_up(USAGE, str(refused))
     except OSError as error:
         give_up(IO_ERROR, f"{error.filename or store.folder()}: {error.strerror}; GRADUS_BOUNDS names another folder")

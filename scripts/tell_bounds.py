@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from bounds import here, rows, tools  # noqa: E402
+from bounds import calibrate, here, rows, tools  # noqa: E402
 
 def wanted(options):
     """(file, kernel, grid, block) of the one kernel that is asked for."""
@@ -59,7 +59,7 @@ def main():
         try:
             for name in ("nvcc", "cuobjdump", "c++filt"):
                 tools.find(name)
-            teller = here.Teller(scratch)
+            teller = here.Teller(scratch, calibrate.Kept().numbers)
         except tools.Missing as missing:
             sys.exit(f"tell_bounds.py: {missing}")
         for kernel, gpu, told in tell_all(options, teller):

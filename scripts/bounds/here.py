@@ -8,8 +8,8 @@ from . import chips, ladder, ours, rows, tell
 class Teller(tell.Teller):
     """Rows whose files are paths."""
 
-    def __init__(self, scratch):
-        super().__init__(None, scratch)
+    def __init__(self, scratch, numbers=chips.numbers):
+        super().__init__(None, scratch, numbers)
 
     def tree_of(self, row):
         path = pathlib.Path(row.file)

@@ -44,11 +44,12 @@ class Step:
 
 
 class Teller:
-    """Tells launches of our kernels on one GPU; keeps what it compiled and told in two stores."""
+    """Tells launches of our kernels on one GPU; keeps what it compiled and told in two stores. numbers: of a chip, as
+    chips has it."""
 
-    def __init__(self, gpu, program, compiled, answers, sources):
+    def __init__(self, gpu, program, compiled, answers, sources, numbers=chips.numbers):
         self.entry = chips.find(gpu)
-        self.chip = chips.numbers(self.entry)
+        self.chip = numbers(self.entry)
         self.architecture, _ = kernels.code_architecture(f"{self.chip['architecture'] / 10:.1f}")
         self.code = ours.Code(self.architecture, compiled, sources)
         self.program, self.answers = program, answers

@@ -322,6 +322,7 @@ class Bounds(Case):
                             (["--batch", "x"], '"x" is no whole number'),
                             (["--recipe", "cats"], 'no recipe "cats"')):
             self.refused(2, "bench", "--bound", "a100", *words, names=[says])
+        self.refused(2, "bench", "relu", "--calibrate", names=["--calibrate is of --bound"])
         for gpus in ("a100,", ",a100", "t4,,a100"):
             self.refused(2, "bench", "--bound", gpus, names=[f'"{gpus}" has a GPU without a name'])
 

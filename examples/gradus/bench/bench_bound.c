@@ -81,6 +81,8 @@ int bench_bound(const bench_settings *s)
             words[n++] = more[i][0], words[n++] = more[i][1];
     if (s->ladder)
         words[n++] = "--ladder";
+    if (s->calibrate)
+        words[n++] = "--calibrate";
     if (s->json)
         words[n++] = "--json";
     fflush(NULL);

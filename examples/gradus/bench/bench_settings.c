@@ -56,6 +56,9 @@ const option bench_options[] = {
                 "measure nothing: tell from machine code what a training step (or the ladder) takes on a GPU that is "
                 "not there, such as t4, a100, h100, kernel by kernel"),
     TEXT_OPTION("recipe", "NAME", AT(recipe), "with --bound: whose training step (default: cifar10-cnn)"),
+    FLAG_OPTION("calibrate", AT(calibrate),
+                "with --bound: measure the GPU of this machine, which CHIP names, and tell by what was measured from "
+                "then on"),
     TEXT_OPTION("csv", "FILE", AT(csv), "write the rows into FILE as well, without the single samples"),
     FLAG_OPTION("json", AT(json), "print a line of JSON for every measurement, with all samples"),
     {0},
@@ -131,6 +134,8 @@ int bench_check_settings(const bench_settings *s, const char *const *operands)
     if (s->recipe)
         return complain(GR_USAGE, "bench", "--recipe is of --bound; gradus train %.60s --time measures its steps",
                         s->recipe);
+    if (s->calibrate)
+        return complain(GR_USAGE, "bench", "--calibrate is of --bound, which names the GPU of this machine");
     const bool torch = s->against && strcmp(s->against, "torch") == 0;
     const bool elsewhere = s->device.given && strcmp(device_names[s->device.value], "cpu") != 0;
     if (torch && (s->cold || elsewhere || (s->precision.given && s->precision.value > 0)))

@@ -17,7 +17,7 @@ typedef struct {
     choice device, precision, part;
     int64_t threads, memory_limit;
     double seconds, noise; /* noise in percent */
-    bool cold, pin, unchecked, list, json, counters, ladder;
+    bool cold, pin, unchecked, list, json, counters, ladder, calibrate;
 } bench_settings;
 
 extern const option bench_options[];
