@@ -15,7 +15,8 @@
 #include "kernels/cpu/sweep.h"
 #include "kernels/cpu/winograd.h"
 
-enum { BLOCK_FLOATS = 6144 }; /* activations of a block, 24 KiB */
+enum { BLOCK_FLOATS = 6144 };  /* activations of a block, 24 KiB */
+enum { COLOURS_ROWS = 2 * 8 }; /* of activations, for which rows of a picture are copied at once */
 
 typedef struct {
     conv_input in;
@@ -80,7 +81,7 @@ static void plan_rows(forward_plan *f, scratch *s)
     f->block = ceil_div(f->pool.q, ceil_div(f->pool.q, f->block)); /* about equal blocks */
     f->block_cols = (f->block - 1) * f->pool.stride_w + f->pool.s;
     f->units = f->pool.n * f->pool.p;
-    f->strip = round_up(conv_strip(&f->in, f->pool.r), 16);
+    f->strip = round_up(conv_strip(&f->in, f->colours ? COLOURS_ROWS : f->pool.r), 16);
     f->acts = f->colours ? 0 : f->pool.r * f->block_cols * PANEL;
     f->chunks = conv_chunks(f->units, f->strip + f->acts);
     const int64_t panels = ceil_div(f->k, PANEL);
@@ -208,10 +209,23 @@ static void forward_chunk(void *arg, int64_t chunk)
         const float *windows = f->x;
         if (row.begin < row.end)
             windows = conv_rows(&f->in, f->x, n, row.begin, row.end - row.begin, f->strips + chunk * f->strip);
-        if (f->colours)
-            colours_windows(f, n, p, windows);
-        else
-            pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
+        pooled_row(f, n, p, row, windows, f->buffers + chunk * f->acts);
+    }
+}
+
+/* The same of pictures, several rows of windows from what is copied of x at once. */
+static void colours_chunk(void *arg, int64_t chunk)
+{
+    const forward_plan *f = arg;
+    const int64_t high = f->pool.p;
+    const span units = part_of(f->units, chunk, f->chunks);
+    int64_t rows;
+    for (int64_t unit = units.begin; unit < units.end; unit += rows) {
+        const int64_t n = unit / high, p = unit % high;
+        rows = min64(COLOURS_ROWS / 2, min64(high - p, units.end - unit));
+        const float *x = conv_rows(&f->in, f->x, n, 2 * p, 2 * rows, f->strips + chunk * f->strip);
+        for (int64_t i = 0; i < rows; i++)
+            colours_windows(f, n, p + i, x + 2 * i * f->in.pitch);
     }
 }
 
@@ -251,7 +265,7 @@ void GR_CPU(conv2d_relu_max_pool_forward)(const gr_call *call)
     conv_pack(&seen, f.packed, f.bias);
     if (f.colours)
         conv_pooled_colours_filters(f.packed, ceil_div(f.k, PANEL), f.transformed);
-    gr_parallel_for(call->exec, f.chunks, forward_chunk, &f);
+    gr_parallel_for(call->exec, f.chunks, f.colours ? colours_chunk : forward_chunk, &f);
 }
 
 static conv_dz dz_of(const gr_call *call, const gr_geometry *g)

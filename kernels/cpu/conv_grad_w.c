@@ -52,7 +52,7 @@ static grad_w_plan plan(const gr_call *call, const gr_geometry *g, const conv_dz
                      .db = gr__f32(call->d_in[2]),
                      .accumulate_b = call->accumulate >> 2 & 1};
     f.panels = ceil_div(f.dw.k, PANEL);
-    f.rows = conv_unit_rows(g->n, g->p, g->q * PANEL);
+    f.rows = conv_unit_rows(g->n, g->p, colours ? 2 * f.in.pitch : g->q * PANEL); /* colours: half of it is dY */
     f.rows = min64(g->p, round_up(f.rows, 2)); /* whole windows of the usual pooling */
     f.blocks = ceil_div(g->p, f.rows);
     f.units = g->n * f.blocks;
@@ -118,20 +118,28 @@ static void add_dz(const grad_w_plan *f, const conv_box *box, float *strip, floa
         add_unit(f, conv_rows(&f->in, f->x, box->n, box->row.begin, rows, strip), dz, rows, dw);
 }
 
-/* Rows of x behind a unit's first one that the next unit wants, where x is too large for caches to have them. */
-static span rows_ahead(const grad_w_plan *f, const conv_box *box)
+/*
+ * What the next unit reads of x and this one does not, where x is too large for caches to have it: rows of this image
+ * or, behind its last ones, of the next image, which follow.
+ */
+static void want_next(const grad_w_plan *f, const conv_box *box, pooled_unit *unit)
 {
     const gr_geometry *g = &f->in.g;
     const int64_t rows = f->blocks == 1 ? g->h : box->row.end - box->row.begin;
-    const bool wanted = !f->in.copied && g->n * g->h * g->w * g->c >= PAST_CACHES;
-    return wanted ? (span){rows, 2 * rows} : (span){0, 0};
+    const int64_t first = box->n * g->h + min64(g->h, box->row.end - g->pad_top + g->r - 1);
+    const int64_t row = g->w * g->c * (int64_t)gr_type_size(f->in.type); /* bytes */
+    if (g->n * g->h * g->w * g->c < PAST_CACHES)
+        return;
+    unit->next = (const char *)f->x + first * row;
+    unit->next_bytes = max64(0, min64(rows, g->n * g->h - first)) * row;
 }
 
 /* The same from the winners. */
 static void add_winners(const grad_w_plan *f, const conv_box *box, float *strip, float *lists, float *dw, float *db)
 {
     const float *x = conv_rows(&f->in, f->x, box->n, box->row.begin, box->row.end - box->row.begin, strip);
-    const pooled_unit unit = {f->dz, *box, x, f->in.pitch, rows_ahead(f, box), dw, f->db ? db : NULL};
+    pooled_unit unit = {f->dz, *box, x, f->in.pitch, NULL, 0, dw, f->db ? db : NULL};
+    want_next(f, box, &unit);
     if (f->colours)
         conv_pooled_colours_add(&unit);
     else

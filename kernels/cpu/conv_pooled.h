@@ -80,26 +80,30 @@ typedef struct {
 typedef struct {
     const conv_dz *dz;
     conv_box box;
-    const float *x; /* the windows of result row box.row.begin on */
-    int64_t pitch;  /* of x's rows */
-    span ahead;     /* of these, from the first on: wanted by the next unit, in memory; none: not asked for */
-    float *dw;      /* sums: [9 C][PANEL], wide [PANEL][9 C] */
-    float *db;      /* sums: [PANEL] or NULL */
+    const float *x;   /* the windows of result row box.row.begin on */
+    int64_t pitch;    /* of x's rows */
+    const void *next; /* what the next unit reads of x in memory, so many bytes; 0: it is not asked for */
+    int64_t next_bytes;
+    float *dw; /* sums: [9 C][PANEL], wide [PANEL][9 C] */
+    float *db; /* sums: [PANEL] or NULL */
 } pooled_unit;
 
 /* Three channels: a vector holds as many filters, each of which looks up what it saw. */
 void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
 #define conv_pooled_colours_add GR_CPU(conv_pooled_colours_add)
 
-/* Where n (1..VL) filters won in a window; NOWHERE behind the last of them. */
+/* Where n (1..VL) filters won in a window; NOWHERE behind the last of them, in room for VL. */
+INLINE const uint8_t *conv_pooled_bytes(const uint8_t *argmax, int64_t n, uint8_t *room)
+{
+    if (n == VL)
+        return argmax;
+    memset(room, NOWHERE, VL);
+    return memcpy(room, argmax, (size_t)n);
+}
 INLINE ivec conv_pooled_places(const uint8_t *argmax, int64_t n)
 {
-    uint8_t some[VL];
-    if (n < VL) {
-        memset(some, NOWHERE, VL);
-        argmax = memcpy(some, argmax, (size_t)n);
-    }
-    return ivec_from_bytes(argmax);
+    uint8_t room[VL];
+    return ivec_from_bytes(conv_pooled_bytes(argmax, n, room));
 }
 
 /* Many channels: a vector holds as many of them, for one filter. */

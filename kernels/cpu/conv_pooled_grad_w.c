@@ -24,11 +24,7 @@ enum {
  * Where filters that won at places 0..3 look, for vec_pick: in the upper or lower row, at this column or the next. That
  * is 0, 3, LOWER and LOWER + 3, where LOWER is 6 and a little.
  */
-INLINE ivec looks_of(ivec place)
-{
-    const ivec p = place & (POOL_PLACES - 1), lower = p & 2;
-    return p + p + p + (VEC_PICK_LOWER == 8 ? lower : -lower);
-}
+static const uint8_t looks_of[16] = {0, COLOURS, VEC_PICK_LOWER, VEC_PICK_LOWER + COLOURS};
 
 /* n (1..VL) filters at one row of windows. */
 typedef struct {
@@ -37,47 +33,45 @@ typedef struct {
     int64_t n;
 } window_row;
 
-/* dy of the filters that won anywhere in the window at `at`, 0 of the others; and their places. */
-INLINE vec winners_of(const window_row *w, gr_type type, int64_t at, ivec *place)
+/* dy of the filters that won anywhere in the window at `at`, 0 of the others; and where they look. */
+INLINE vec winners_of(const window_row *w, gr_type type, int64_t at, ivec *looks)
 {
-    *place = conv_pooled_places(w->argmax + at, w->n);
-    return vec_select(ivec_less(*place, POOL_PLACES), load_as_n(type, w->dy, at, w->n), (vec){0});
+    uint8_t room[VL];
+    const uint8_t *place = conv_pooled_bytes(w->argmax + at, w->n, room);
+    *looks = ivec_from_table(place, looks_of);
+    return vec_select(bytes_less(place, POOL_PLACES), load_as_n(type, w->dy, at, w->n), (vec){0});
 }
 
-/* Of VL filters from k on, taps t .. t + taps of the filter rows r .. r + rows. */
-INLINE void add_taps(const pooled_unit *unit, gr_type type, int64_t k, int r, const int rows, const int t,
+/* Of VL filters from k on, what row `line` of windows adds to taps t .. t + taps of the filter rows r .. r + rows. */
+INLINE void add_taps(const pooled_unit *unit, gr_type type, int64_t line, int64_t k, int r, const int rows, const int t,
                      const int taps)
 {
     const conv_dz *dz = unit->dz;
     const gr_geometry *o = &dz->pool;
     const int64_t size = type == GR_F32 ? 4 : 2; /* of a number of dY */
-    const int64_t end = min64(o->p, unit->box.row.end / 2), channel = unit->box.channel.begin + k;
+    const int64_t channel = unit->box.channel.begin + k, at = (unit->box.n * o->p + line) * o->q * dz->k + channel;
+    const window_row w = {(const char *)(type == GR_F32 ? dz->dy : dz->halves) + at * size, dz->argmax + at,
+                          min64(VL, unit->box.channel.end - channel)};
     const int skipped = t ? t - 1 : 0; /* numbers of a row of x before those looked at: no more than a filter sees */
     float *dw = unit->dw + (r * ROW_TAPS + t) * PANEL + k;
     vec sum[POOL_TAPS * ROW_TAPS], bias = {0};
     UNROLL
     for (int i = 0; i < rows * taps; i++)
         sum[i] = vec_load(dw + (i / taps * ROW_TAPS + i % taps) * PANEL);
-    for (int64_t i = unit->box.row.begin / 2; i < end; i++) {
-        const float *x = unit->x + (2 * i - unit->box.row.begin + r) * unit->pitch + skipped;
-        const int64_t at = (unit->box.n * o->p + i) * o->q * dz->k + channel;
-        const window_row w = {(const char *)(type == GR_F32 ? dz->dy : dz->halves) + at * size, dz->argmax + at,
-                              min64(VL, unit->box.channel.end - channel)};
-        for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
-            ivec place;
-            prefetch(w.dy + (j + AHEAD) * dz->k * size);
-            prefetch(w.argmax + (j + AHEAD) * dz->k);
-            const vec dy = winners_of(&w, type, j * dz->k, &place);
-            const ivec looks = looks_of(place);
-            bias += dy;
-            vec_eights seen[POOL_TAPS];
-            UNROLL
-            for (int row = 0; row < rows; row++)
-                seen[row] = vec_eights_at(x + row * unit->pitch, x + (row + 1) * unit->pitch);
-            UNROLL
-            for (int tap = 0; tap < rows * taps; tap++)
-                sum[tap] += dy * vec_pick(seen[tap / taps], looks, t - skipped + tap % taps);
-        }
+    const float *x = unit->x + (2 * line - unit->box.row.begin + r) * unit->pitch + skipped;
+    for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
+        ivec looks;
+        prefetch(w.dy + (j + AHEAD) * dz->k * size);
+        prefetch(w.argmax + (j + AHEAD) * dz->k);
+        const vec dy = winners_of(&w, type, j * dz->k, &looks);
+        bias += dy;
+        vec_eights seen[POOL_TAPS];
+        UNROLL
+        for (int row = 0; row < rows; row++)
+            seen[row] = vec_eights_at(x + row * unit->pitch, x + (row + 1) * unit->pitch);
+        UNROLL
+        for (int tap = 0; tap < rows * taps; tap++)
+            sum[tap] += dy * vec_pick(seen[tap / taps], looks, t - skipped + tap % taps);
     }
     UNROLL
     for (int i = 0; i < rows * taps; i++)
@@ -86,17 +80,31 @@ INLINE void add_taps(const pooled_unit *unit, gr_type type, int64_t k, int r, co
         vec_store(unit->db + k, vec_load(unit->db + k) + bias);
 }
 
-INLINE void add_colours(const pooled_unit *unit, gr_type type)
+/* What a row of windows adds, whose dY and argmax stay in the first-level cache for all taps. */
+INLINE void add_window_row(const pooled_unit *unit, gr_type type, int64_t line, ahead *next)
 {
     enum { HALF = (ROW_TAPS + 1) / 2 };
     for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL) {
+        ahead_ask(next);
         if (VL == 16) { /* 15 sums, then 12, and what they see of x in 3 registers */
-            add_taps(unit, type, k, 0, POOL_TAPS, 0, HALF);
-            add_taps(unit, type, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
+            add_taps(unit, type, line, k, 0, POOL_TAPS, 0, HALF);
+            add_taps(unit, type, line, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
         } else
             for (int r = 0; r < POOL_TAPS; r++)
-                add_taps(unit, type, k, r, 1, 0, ROW_TAPS);
+                add_taps(unit, type, line, k, r, 1, 0, ROW_TAPS);
     }
+}
+
+INLINE void add_colours(const pooled_unit *unit, gr_type type)
+{
+    const int64_t filters = unit->box.channel.end - unit->box.channel.begin;
+    const int64_t begin = unit->box.row.begin / 2, end = min64(unit->dz->pool.p, unit->box.row.end / 2);
+    ahead next;
+    ahead_clear(&next);
+    ahead_add(&next, unit->next, 1, unit->next_bytes / (int64_t)sizeof(float), 0);
+    ahead_begin(&next, (end - begin) * ceil_div(filters, VL));
+    for (int64_t line = begin; line < end; line++)
+        add_window_row(unit, type, line, &next);
 }
 
 void conv_pooled_colours_add(const pooled_unit *unit)
@@ -188,9 +196,9 @@ static void add_bias(const unit_windows *w, int64_t n, float *db)
 {
     const window_row row = {(const char *)w->dy, w->argmax, n};
     vec sum = {0};
-    ivec place;
+    ivec looks;
     for (int64_t window = 0; window < w->count; window++)
-        sum += winners_of(&row, GR_F32, window * w->pitch, &place);
+        sum += winners_of(&row, GR_F32, window * w->pitch, &looks);
     vec_store_n(db, vec_load_n(db, n) + sum, n);
 }
 
@@ -231,10 +239,9 @@ static void add_filter(const pooled_unit *unit, int64_t channels, const winner *
 static void list_next(const pooled_unit *unit, int64_t filters, ahead *next)
 {
     ahead_clear(next);
-    const int64_t rows = unit->ahead.end - unit->ahead.begin;
     const unit_windows w = windows_of(unit, unit->box.channel.begin);
-    if (rows > 0) {
-        ahead_add(next, unit->x + unit->ahead.begin * unit->pitch, rows, unit->pitch, unit->pitch);
+    if (unit->next_bytes > 0) {
+        ahead_add(next, unit->next, 1, unit->next_bytes / (int64_t)sizeof(float), 0);
         ahead_add(next, w.dy + w.count * w.pitch, w.count, filters, w.pitch);
     }
 }

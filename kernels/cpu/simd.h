@@ -325,6 +325,34 @@ INLINE ivec ivec_from_bytes(const uint8_t *p)
 #endif
 }
 
+/* table[b] of VL bytes b below 16; of bytes from 128 on 0. */
+INLINE ivec ivec_from_table(const uint8_t *p, const uint8_t table[16])
+{
+#if defined(__AVX2__)
+    const __m128i all = _mm_loadu_si128((const __m128i *)table);
+#endif
+#if defined(__AVX512F__)
+    return (ivec)_mm512_cvtepu8_epi32(_mm_shuffle_epi8(all, _mm_loadu_si128((const __m128i *)p)));
+#elif defined(__AVX2__)
+    return (ivec)_mm256_cvtepu8_epi32(_mm_shuffle_epi8(all, _mm_loadl_epi64((const __m128i *)p)));
+#else
+    ivec v;
+    for (int i = 0; i < VL; i++)
+        v[i] = p[i] < 128 ? table[p[i]] : 0;
+    return v;
+#endif
+}
+
+/* Which of VL bytes are below n. */
+INLINE mask bytes_less(const uint8_t *p, int n)
+{
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    return _mm_cmplt_epu8_mask(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8((char)n));
+#else
+    return ivec_less(ivec_from_bytes(p), n);
+#endif
+}
+
 /* slope i + offset of VL bytes i, in double, rounded to float at the end; slope[VL], offset[VL]. */
 INLINE vec vec_on_lines(const uint8_t *i, const double *slope, const double *offset)
 {
