@@ -63,6 +63,7 @@ static void twin_rounds_once_a_product(void **state)
     assert_true(isinf(dot(0, 3, (float[]){0x1p127f, 0, 0x1p127f}, (float[]){1, 0, 1})));
     /* a product that a float cannot hold may be taken back before the rounding */
     assert_true(dot(0, 3, (float[]){-0x1p127f, 0, 0x1p64f}, (float[]){1, 0, 0x1p64f}) == 0x1p127f);
+    assert_true(dot(0, 4, (float[]){0, -0x1p127f, 0, 0x1p64f}, (float[]){0, 1, 0, 0x1p64f}) == 0x1p127f);
 }
 
 static void twin_takes_subnormal_numbers_for_zero(void **state)
