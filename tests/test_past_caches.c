@@ -1,8 +1,8 @@
 /*
  * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, also on tiles,
  * pictures as floats and behind their first layer, a convolution by Winograd's algorithm and its filters' gradients,
- * batch normalisation. Some of the input features, pictures or filters get the same bits as in a result that is not so
- * large.
+ * batch normalisation; and an image so large that its copies for tiles are made in two rounds. Some of the input
+ * features, pictures, filters or rows get the same bits as in a result that is not so large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,6 +112,43 @@ static void a_few_features_have_the_same_bits(void **state)
         memcpy((char *)dy + 2 * i, (char *)(dy + i) + 2, 2);
     compare_features(GR_PRECISION_BF16, 2, (char *)w, (char *)dy);
     free(w), free(dy);
+}
+
+/* Rows of an image on tiles: so long that copies of all but the last two are what scratch holds at a time. */
+enum { LONG_ROWS = 17, ROW_PIXELS = 4096, DEPTH = 64, TWO_PANELS = 33 };
+
+/* y of rows [n] of x under 1x1 filters w [TWO_PANELS,1,1,DEPTH], in bf16, for the caller to free. */
+static uint16_t *tiled_rows(int threads, int64_t n, const uint16_t *x, const uint16_t *w)
+{
+    const gr_options options = {.device = "cpu", .precision = GR_PRECISION_BF16, .threads = threads};
+    gr_context *ctx = open_on_isa("amx-emulated", &options);
+    gr_tensor *tx = gr_tensor_new(ctx, GR_BF16, 4, (int64_t[]){1, n, ROW_PIXELS, DEPTH});
+    gr_tensor *tw = gr_tensor_new(ctx, GR_BF16, 4, (int64_t[]){TWO_PANELS, 1, 1, DEPTH});
+    uint16_t *y = malloc((size_t)(n * ROW_PIXELS * TWO_PANELS) * sizeof *y);
+    assert_true(gr_upload(tx, x) && gr_upload(tw, w));
+    assert_true(gr_download(gr_conv2d(tx, tw, NULL, NULL), y));
+    assert_int_equal(gr_close(ctx), 0);
+    return y;
+}
+
+static void a_row_gives_the_same_bits(void **state)
+{
+    (void)state;
+    float *numbers = drawn(LONG_ROWS * ROW_PIXELS * DEPTH, 13);
+    uint16_t *x = malloc(LONG_ROWS * ROW_PIXELS * DEPTH * sizeof *x);
+    for (int64_t i = 0; i < LONG_ROWS * ROW_PIXELS * DEPTH; i++)
+        memcpy(x + i, (char *)(numbers + i) + 2, 2);
+    const uint16_t *w = x + ROW_PIXELS; /* numbers like others */
+    for (int threads = 1; threads <= 2; threads++) {
+        uint16_t *all = tiled_rows(threads, LONG_ROWS, x, w);
+        for (int64_t i = 0; i < LONG_ROWS; i += LONG_ROWS - 1) {
+            uint16_t *one = tiled_rows(1, 1, x + i * ROW_PIXELS * DEPTH, w);
+            assert_memory_equal(one, all + i * ROW_PIXELS * TWO_PANELS, ROW_PIXELS * TWO_PANELS * sizeof *one);
+            free(one);
+        }
+        free(all);
+    }
+    free(x), free(numbers);
 }
 
 /* The first layer: PICTURES x SIDE/2 x SIDE/2 x FILTERS are 8.5 million numbers. */
@@ -245,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_few_bytes_give_the_same_bits),    cmocka_unit_test(half_of_the_images_have_the_same_bits),
         cmocka_unit_test(a_part_gives_the_same_bits),        cmocka_unit_test(a_picture_gives_the_same_bits),
-        cmocka_unit_test(a_few_features_have_the_same_bits), cmocka_unit_test(some_filters_have_the_same_bits)};
+        cmocka_unit_test(a_few_features_have_the_same_bits), cmocka_unit_test(some_filters_have_the_same_bits),
+        cmocka_unit_test(a_row_gives_the_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
