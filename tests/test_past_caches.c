@@ -2,7 +2,8 @@
  * test_past_caches.c - results so large that they are stored past the caches: dX of a dense layer, also on tiles,
  * pictures as floats and behind their first layer, a convolution by Winograd's algorithm and its filters' gradients,
  * batch normalisation; and an image so large that its copies for tiles are made in two rounds. Some of the input
- * features, pictures, filters or rows get the same bits as in a result that is not so large.
+ * features, pictures, filters or rows get the same bits as in a result that is not so large. Lists of what is asked for
+ * ahead keep to their room.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,9 @@
 
 #include "gradus.h"
 #include "tests/open_on_isa.h"
+
+#define GR_ISA plain
+#include "kernels/cpu/ahead.h"
 
 /* The dense layer. */
 enum { N = 17, IN = 32768 + 48, OUT = 127, PART = 48 };
@@ -277,12 +281,33 @@ static void some_filters_have_the_same_bits(void **state)
     free(x), free(w), free(dy);
 }
 
+/* What is asked for ahead in layers so large: more than a list holds, by rows of one and of three runs. */
+static void a_list_of_what_comes_next_keeps_to_its_room(void **state)
+{
+    (void)state;
+    static const float numbers[2 * RUN * LINE + 1];
+    ahead *list = malloc(sizeof *list);
+    ahead_clear(list);
+    ahead_add(list, numbers, RUNS - 4, RUN * LINE, 0);
+    ahead_add(list, numbers, RUNS, 2 * RUN * LINE + 1, 0);
+    assert_int_equal(list->n, RUNS - 1);
+    ahead_add(list, numbers, 2, RUN * LINE, 0);
+    assert_int_equal(list->n, RUNS);
+    assert_ptr_equal(list->runs[RUNS - 2], numbers + 2 * RUN * LINE);
+    ahead_add(list, numbers, 1, 1, 0);
+    assert_int_equal(list->n, RUNS);
+    free(list);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_few_bytes_give_the_same_bits),    cmocka_unit_test(half_of_the_images_have_the_same_bits),
-        cmocka_unit_test(a_part_gives_the_same_bits),        cmocka_unit_test(a_picture_gives_the_same_bits),
-        cmocka_unit_test(a_few_features_have_the_same_bits), cmocka_unit_test(some_filters_have_the_same_bits),
-        cmocka_unit_test(a_row_gives_the_same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_few_bytes_give_the_same_bits),
+                                       cmocka_unit_test(half_of_the_images_have_the_same_bits),
+                                       cmocka_unit_test(a_part_gives_the_same_bits),
+                                       cmocka_unit_test(a_picture_gives_the_same_bits),
+                                       cmocka_unit_test(a_few_features_have_the_same_bits),
+                                       cmocka_unit_test(some_filters_have_the_same_bits),
+                                       cmocka_unit_test(a_row_gives_the_same_bits),
+                                       cmocka_unit_test(a_list_of_what_comes_next_keeps_to_its_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
