@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/context.h"
@@ -17,6 +18,9 @@ static const char best_name[] = "best.safetensors", name_begin[] = "checkpoint-"
 
 /* Longest name of a folder: a checkpoint's own has room behind it. */
 enum { LONGEST_FOLDER = GR__CHECKPOINT_PATH - 128, USUAL_KEEP = 2 };
+
+/* How long a run waits for one that holds the folder: killed just now it holds it until its memory is given back. */
+enum { LOCK_ATTEMPTS = 250, NANOSECONDS_BETWEEN = 20 * 1000 * 1000 };
 
 void gr__checkpoint_path(const gr_checkpoint_folder *f, int64_t update, char path[GR__CHECKPOINT_PATH])
 {
@@ -73,6 +77,20 @@ static void clear_away(const gr_checkpoint_folder *f, const char *name, void *us
         unlinkat(f->lock, name, 0);
 }
 
+/* False: errno tells; EWOULDBLOCK: another has it, and lives on. */
+static bool take_lock(int fd)
+{
+    for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS_BETWEEN}, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 bool gr__checkpoint_folder_open(gr_checkpoint_folder *f, gr_context *ctx, const char *path, int keep)
 {
     *f = (gr_checkpoint_folder){.ctx = ctx, .path = path, .lock = -1, .keep = keep > 0 ? keep : USUAL_KEEP};
@@ -84,7 +102,7 @@ bool gr__checkpoint_folder_open(gr_checkpoint_folder *f, gr_context *ctx, const 
     f->lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->lock < 0)
         return failed(f, "cannot be opened");
-    if (flock(f->lock, LOCK_EX | LOCK_NB) != 0)
+    if (!take_lock(f->lock))
         return errno == EWOULDBLOCK
                    ? gr__fail(ctx, GR_IO_ERROR, "another run is at work in %s; wait for it or choose another folder",
                               path)

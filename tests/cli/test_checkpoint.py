@@ -1,6 +1,7 @@
 """gradus train --checkpoint: stopped by signals, killed, damaged, and gone on with to the same weights and rows."""
 
 import collections
+import fcntl
 import hashlib
 import os
 import random
@@ -196,6 +197,19 @@ class Checkpoints(Case):
         result = self.gradus(*self.words(2), "--checkpoint", "c", "--resume", expect=IO_ERROR)
         self.assertIn("another run is at work in c", result.err)
         self.assertEqual(stop(process)[0], STOPPED)
+
+    def test_waits_for_one_that_is_ending(self):
+        """A run that was killed just now holds its folder until the system has taken its memory back."""
+        words = [*self.words(2), "--checkpoint", "c", "--resume"]
+        self.gradus(*words)
+        held = os.open(self.folder / "c", os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = self.start(*map(str, words))
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        os.close(held)
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
 
 
 if __name__ == "__main__":

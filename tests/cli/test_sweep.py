@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import signal
+import time
 import unittest
 import zlib
 
@@ -264,6 +265,17 @@ class GoingOn(Case):
         with open(self.folder / "o/sweep.lock", "r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.refused(5, *SMALL, names=["another sweep", "o"])
+
+    def test_waits_for_one_that_is_ending(self):
+        """A sweep that was killed just now holds its folder until the system is done with it."""
+        self.gradus(*SMALL)
+        with open(self.folder / "o/sweep.lock", "r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = self.start(*SMALL)
+            time.sleep(1)
+            self.assertIsNone(process.poll())
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
 
     def test_signal_stops_and_the_same_command_goes_on(self):
         words = [*LONGER, "--batch", "4,8", "--optimizer", "sgd", "--seeds", "2"]

@@ -36,6 +36,18 @@ class Kill(Case):
             self.assertTrue((self.folder / "o" / name).exists())
         self.assertEqual((self.folder / "o/sweep.json").read_text(), (self.folder / "whole/sweep.json").read_text())
 
+    def test_the_next_is_begun_at_once(self):
+        """Without waiting for the one that was killed: what the system has not yet taken from it is in nobody's way."""
+        words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "100000", "--batch", "4", "--optimizer", "sgd",
+                 "--seeds", "2", "--jobs", "2", "--checkpoint-every", "10", "--out", "o"]
+        draw, killed = random.Random(5), []
+        for _ in range(5 * KILLS):
+            process = self.start(*words)
+            time.sleep(draw.uniform(0, 0.5))
+            process.send_signal(signal.SIGKILL)
+            killed.append(process)
+        self.assertEqual([err for _, err in (process.communicate() for process in killed) if "another" in err], [])
+
     def test_goes_on_in_the_middle_of_a_cell(self):
         words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "120", "--batch", "8", "--optimizer", "adam",
                  "--seeds", "1", "--lr", "0.001,0.002", "--checkpoint-every", "20"]

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "terminal/checksum.h"
@@ -22,27 +23,51 @@ static int io_error(const char *path, const char *what)
 
 /* --- the lock ----------------------------------------------------------------------------------------------------- */
 
+/* How long a sweep waits for one that holds the folder: killed just now it does so until the system is done with it. */
+enum { LOCK_ATTEMPTS = 250, NANOSECONDS_BETWEEN = 20 * 1000 * 1000 };
+
+/*
+ * Takes the lock if it is nobody's. Returns 0 or errno: EWOULDBLOCK where another sweep has it, ENOENT where one that
+ * came to nothing took its file away in between. Who holds a file that has no name any more keeps nobody out.
+ */
+static int try_lock(journal *j, const char *path)
+{
+    struct stat held, named;
+    j->fresh = mode_of(path) == 0;
+    j->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (j->lock < 0)
+        return errno;
+    int why = 0;
+    if (flock(j->lock, LOCK_EX | LOCK_NB) != 0 || fstat(j->lock, &held) != 0 || lstat(path, &named) != 0)
+        why = errno;
+    else if (held.st_dev != named.st_dev || held.st_ino != named.st_ino)
+        why = ENOENT;
+    if (why) {
+        close(j->lock);
+        j->lock = -1;
+    }
+    return why;
+}
+
 int journal_lock(journal *j, const char *folder)
 {
     char path[JOURNAL_PATH];
+    int why = EWOULDBLOCK;
     *j = (journal){.folder = folder, .lock = -1, .file = -1, .rows = json_array()};
-    int code = folder_make(folder, "sweep");
-    if (code)
-        return code;
-    j->fresh = mode_of(journal_path(j, "sweep.lock", path)) == 0;
-    j->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (j->lock < 0)
-        return io_error(path, "cannot be written");
-    if (flock(j->lock, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    const bool busy = errno == EWOULDBLOCK;
-    if (!busy)
-        io_error(path, "cannot be locked");
-    close(j->lock);
-    j->lock = -1;
-    return !busy ? GR_IO_ERROR
-                 : complain(GR_IO_ERROR, "sweep", "another sweep is at work in %s; wait for it or choose another --out",
-                            folder);
+    journal_path(j, "sweep.lock", path);
+    for (int i = 0; i < LOCK_ATTEMPTS && (why == EWOULDBLOCK || why == ENOENT); i++) {
+        if (i > 0)
+            nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS_BETWEEN}, NULL);
+        const int code = folder_make(folder, "sweep");
+        if (code)
+            return code;
+        why = try_lock(j, path);
+    }
+    if (why == EWOULDBLOCK)
+        return complain(GR_IO_ERROR, "sweep", "another sweep is at work in %s; wait for it or choose another --out",
+                        folder);
+    errno = why;
+    return why ? io_error(path, "cannot be written and locked") : 0;
 }
 
 void journal_close(journal *j)

@@ -29,7 +29,7 @@ typedef struct {
     json_t *rows;       /* array, in the order of the file */
 } journal;
 
-/* Makes the folder and takes its lock. Returns 0 or an exit code, complained of. */
+/* Makes the folder and takes its lock, for which it waits a few seconds. Returns 0 or an exit code, complained of. */
 int journal_lock(journal *j, const char *folder);
 
 /*
