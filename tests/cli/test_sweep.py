@@ -403,6 +403,22 @@ class Lists(Case):
             self.refused(2, *words, "a.txt,b.txt", *more, names=["o holds runs of b.txt", "--out"])
         self.assertIn("0 to run", self.gradus(*words, "a.txt,c.txt").err)
 
+    def test_networks_of_one_name_are_not_merged(self):
+        """Shards of which one ran after the model's file was changed; also where the first is in the folder already."""
+        model = (pathlib.Path(__file__).parents[2] / "examples/models/cifar10-cnn.txt").read_text()
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1", "--model", "a.txt,b.txt"]
+        for shard in (1, 2, 3):
+            for name in ("a.txt", "b.txt"):
+                (self.folder / name).write_text(model + "# another text\n" * (shard == 2 and name == "b.txt"))
+            self.gradus(*words, "--out", f"s{shard}")
+        told = "hold runs of two networks that are both called b.txt"
+        self.refused(2, "sweep", "merge", "s1", "s3", "s2", "--out", "m", names=[f"s1 and s2 {told}"])
+        self.gradus("sweep", "merge", "s3", "s1", "--out", "m")
+        before = (self.folder / "m/results.jsonl").read_text()
+        self.refused(2, "sweep", "merge", "s2", "--out", "m", names=[f"s2 and m {told}"])
+        self.assertEqual((self.folder / "m/results.jsonl").read_text(), before)
+        self.gradus("compare", "s1", "s2")
+
     def test_refusals(self):
         for words, names in ((["--lr", "0.01,0.01"], ["--lr", "twice"]), (["--lr", "0.01,,2"], ["--lr"]),
                              (["--lr", "0.01,x"], ["--lr", "x"]), (["--precision", "fp32,bf17"], ["bf17"]),

@@ -7,6 +7,7 @@
 #include "sweep/outcome.h"
 #include "sweep/sweep.h"
 #include "terminal/json_values.h"
+#include "terminal/system.h"
 
 enum { MAX_FOLDERS = 64 };
 
@@ -41,31 +42,80 @@ static int take_rows(journal *into, const journal *from)
     return code;
 }
 
-/* Whether the first folder, which is one, and another are of one protocol. Returns 0 or an exit code, complained of. */
-static int check_folder(const char *first, const json_t *one, const char *other)
+/* What the folders are so far, to check further ones against. */
+typedef struct {
+    const char *first; /* of the folders; its identity */
+    json_t *identity;
+    json_t *texts; /* of each model in a list a checksum, and the first folder that had it: {"a.txt": ["1f", "s1"]} */
+} seen_folders;
+
+/* Whether runs of one model are of one network in all folders. Returns 0 or an exit code, complained of. */
+static int check_models(seen_folders *seen, const journal *j)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(j->rows, i, row)
+    {
+        const char *model = text_at(row, "model"), *text = text_at(row, MODEL_TEXT);
+        const json_t *before = json_object_get(seen->texts, model);
+        if (*text && !before)
+            json_object_set_new(seen->texts, model, json_pack("[s, s]", text, j->folder));
+        else if (*text && strcmp(text, json_string_value(json_array_get(before, 0))) != 0)
+            return complain(GR_USAGE, "sweep merge",
+                            "%s and %s hold runs of two networks that are both called %s: the file was changed in "
+                            "between. 'gradus compare' sets such sweeps against each other",
+                            json_string_value(json_array_get(before, 1)), j->folder, model);
+    }
+    return 0;
+}
+
+/* Whether a folder is of the protocol of the first. Returns 0 or an exit code, complained of. */
+static int check_protocol(const seen_folders *seen, json_t *identity, const char *folder)
+{
+    char differences[IDENTITY_TEXT], words[2][512];
+    snprintf(words[0], sizeof words[0], "in %s is", seen->first);
+    snprintf(words[1], sizeof words[1], "in %s", folder);
+    if (!identity_differs(seen->identity, identity, (const char *const[]){words[0], words[1]}, differences))
+        return 0;
+    return complain(GR_USAGE, "sweep merge",
+                    "%s and %s are sweeps with different settings: %s. 'gradus compare' sets "
+                    "such sweeps against each other",
+                    seen->first, folder, differences);
+}
+
+/* A folder against those before it, unless what it is is compared elsewhere. Returns 0 or an exit code. */
+static int check_folder(seen_folders *seen, const char *folder, bool models_alone)
 {
     json_t *identity = NULL;
-    char differences[IDENTITY_TEXT], words[2][512];
-    int code = folder_identity(other, "sweep merge", &identity, NULL);
-    snprintf(words[0], sizeof words[0], "in %s is", first);
-    snprintf(words[1], sizeof words[1], "in %s", other);
-    if (code == 0 && identity_differs(one, identity, (const char *const[]){words[0], words[1]}, differences))
-        code = complain(GR_USAGE, "sweep merge",
-                        "%s and %s are sweeps with different settings: %s. 'gradus compare' sets "
-                        "such sweeps against each other",
-                        first, other, differences);
+    journal j = {0};
+    int code = folder_identity(folder, "sweep merge", &identity, NULL);
+    if (code == 0 && !models_alone && seen->first)
+        code = check_protocol(seen, identity, folder);
+    if (code == 0)
+        code = journal_read(&j, folder, identity);
+    if (code == 0)
+        code = check_models(seen, &j);
+    if (!models_alone && !seen->first) {
+        seen->first = folder;
+        seen->identity = json_incref(identity);
+    }
+    json_decref(j.rows);
     json_decref(identity);
     return code;
 }
 
-/* Whether all folders are of one protocol. Returns 0 or an exit code, complained of. */
-static int check_folders(const char *const *folders)
+/* Whether all folders, and what is in out already, are of one protocol. Returns 0 or an exit code, complained of. */
+static int check_folders(const char *const *folders, const char *out)
 {
-    json_t *one = NULL;
-    int code = folder_identity(folders[0], "sweep merge", &one, NULL);
-    for (int i = 1; code == 0 && folders[i]; i++)
-        code = check_folder(folders[0], one, folders[i]);
-    json_decref(one);
+    char merged[JOURNAL_PATH];
+    seen_folders seen = {.texts = json_object()};
+    int code = 0;
+    for (int i = 0; code == 0 && folders[i]; i++)
+        code = check_folder(&seen, folders[i], false);
+    if (code == 0 && is_readable_file(journal_path(&(journal){.folder = out}, "results.jsonl", merged)))
+        code = check_folder(&seen, out, true);
+    json_decref(seen.identity);
+    json_decref(seen.texts);
     return code;
 }
 
@@ -116,7 +166,7 @@ static int run_merge(int argc, char **argv)
     if (!folders[0] || !asks.out)
         return complain(GR_USAGE, "sweep merge", "%s", asks.out ? "which folders?" : "--out: into which folder?");
     sweep w = {.asked = {.out = asks.out, .json = asks.json}};
-    int code = check_folders(folders); /* before anything is written */
+    int code = check_folders(folders, asks.out); /* before anything is written */
     if (code == 0)
         code = journal_lock(&w.journal, asks.out);
     for (int i = 0; code == 0 && folders[i]; i++)
