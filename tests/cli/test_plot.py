@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from cli import Case
+from cli import QUICK, Case
 
 
 def can_draw(python):
@@ -316,6 +316,13 @@ print([round(d, 9) for d in plot_pairs.differences(panels["cifar10-cnn"], "secon
             self.assertNotEqual(process.returncode, 0)
             self.assertIn(words, process.stderr)
             self.assertNotIn("Traceback", process.stderr)
+
+    def test_a_folder_whose_name_begins_with_a_dash(self):
+        words = ["sweep", *QUICK, "--optimizer", "sgd", "--seeds", "1", "--out", "-o"]
+        told = self.gradus(*words, PYTHON=PYTHON).err
+        self.assertIn("picture: -o/accuracy.svg", told)
+        self.assertTrue((self.folder / "-o/accuracy.svg").exists())
+        self.assertRegex(self.gradus(*words).err, "then: python3 .*/plot_sweep.py -- -o\n")  # no Python here
 
     def test_nothing_to_draw(self):
         process = self.script("plot_sweep.py", self.folder)

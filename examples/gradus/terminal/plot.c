@@ -32,23 +32,29 @@ static bool run(const char *python, char *const *argv, bool quiet)
 static void draw(const char *script_name, const char *folder, const char *published, const char *name, bool quiet)
 {
     char script[PATH_SIZE];
-    const char *python = drawing_python();
+    const char *python = drawing_python(), *apart = *folder == '-' ? "-- " : ""; /* no option of the script */
     const bool found = find_companion("scripts", script_name, script, sizeof script);
-    char *const argv[] = {(char *)python,    script, (char *)folder, published ? "--published" : NULL,
-                          (char *)published, NULL};
+    char *argv[7] = {(char *)python, script};
+    int n = 2;
+    if (published) {
+        argv[n++] = (char *)"--published";
+        argv[n++] = (char *)published;
+    }
+    argv[n++] = (char *)"--";
+    argv[n++] = (char *)folder;
     const bool drawn = found && python && run(python, argv, quiet);
     if (quiet)
         return;
     if (!found)
         fprintf(stderr,
                 "no picture: %s is not beside this program; from the sources: "
-                "python3 scripts/%s %s\n",
-                script_name, script_name, folder);
+                "python3 scripts/%s %s%s\n",
+                script_name, script_name, apart, folder);
     else if (!python)
         fprintf(stderr,
                 "no picture: there is no Python with matplotlib (apt install python3-matplotlib, or set PYTHON); then: "
-                "python3 %s %s\n",
-                script, folder);
+                "python3 %s %s%s\n",
+                script, apart, folder);
     else if (drawn)
         fprintf(stderr, "picture: %s/%s.svg and %s.png\n", folder, name, name);
     else
