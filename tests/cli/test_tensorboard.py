@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -139,6 +140,23 @@ class TensorBoard(Case):
             self.assertEqual(sorted(p.name for p in (self.folder / "events" / name).iterdir()), folders)
             self.assertEqual(len([f for f in self.files() if "tfevents" in f and f"/{name}/" in f]),
                              runs * len(folders))
+
+    def test_names_that_are_too_long(self):
+        """Of a run by its lists, and of a sweep by its path: cut, and told apart though they begin the same."""
+        zeros = "0" * 50
+        model = (pathlib.Path(__file__).parents[2] / "examples/models/cifar10-cnn.txt").read_text()
+        names = ["\u00e4" * 25 + f"-{i}.txt" for i in (1, 2)]
+        for name in names:
+            (self.folder / name).write_text(model)
+        deep = "/".join(["d" * 100] * 3)
+        for out in (deep + "/1/o", deep + "/2/o"):
+            self.gradus("sweep", "cifar10-cnn", "--procedural", "--updates", "1", "--batch", "8", "--optimizer", "sgd",
+                        "--seeds", "1", "--lr", f"0.1{zeros},0.2{zeros}", "--ema", f"0.1{zeros},0.2{zeros}",
+                        "--label-smoothing", f"0.1{zeros},0.2{zeros}", "--model", ",".join(names), "--out", out)
+        self.gradus("report", deep + "/1/o", deep + "/2/o", "--tensorboard", "events")
+        files = [f for f in self.files() if "tfevents" in f]
+        self.assertEqual(len(files), 2 * 16)
+        self.assertLessEqual(max(len(part.encode()) for f in files for part in f.split("/")), 255)
 
     def assert_close(self, found, expected):
         self.assertEqual([f[0] for f in found], [e[0] for e in expected])

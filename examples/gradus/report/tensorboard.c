@@ -6,9 +6,10 @@
 #include <time.h>
 
 #include "report/event_file.h"
+#include "terminal/checksum.h"
 #include "terminal/json_values.h"
 
-enum { PATH_SIZE = 2900 };
+enum { PATH_SIZE = 2900, LONGEST_NAME = 255 /* bytes, which a file system takes */ };
 
 /* Names under which TensorBoard groups what belongs together, and the keys of an epoch's line. */
 static const struct {
@@ -70,10 +71,23 @@ static void without_slashes(char *text)
         *text = *text == '/' ? '_' : *text;
 }
 
+/* Cuts a name that is too long, between two letters; it ends in a checksum of the whole, as two may begin the same. */
+static void shorten(char *name, const char *whole)
+{
+    char sum[16];
+    if (strlen(name) < LONGEST_NAME)
+        return;
+    snprintf(sum, sizeof sum, "~%08x", (unsigned)checksum_add(0, whole, strlen(whole)));
+    size_t end = LONGEST_NAME - strlen(sum);
+    while ((name[end] & 0xc0) == 0x80) /* within a letter of several bytes */
+        end--;
+    strcpy(name + end, sum);
+}
+
 /* "FOLDER/LABEL/adam batch 16 seed 1 lr=0.01"; a slash in one of these names would be a folder more. */
 static void folder_of(const runs *r, const json_t *row, const char *folder, char path[PATH_SIZE])
 {
-    char name[VARIANT_NAME + 128], label[RUNS_LABEL];
+    char name[VARIANT_NAME + 128], whole[VARIANT_NAME + 128], label[RUNS_LABEL];
     const char *variant = text_at(row, "variant");
     snprintf(name, sizeof name, "%s batch %lld seed %lld%s%s", text_at(row, "optimizer"),
              (long long)json_integer_value(json_object_get(row, "batch")),
@@ -81,6 +95,9 @@ static void folder_of(const runs *r, const json_t *row, const char *folder, char
     snprintf(label, sizeof label, "%s", r->label);
     without_slashes(label);
     without_slashes(name);
+    strcpy(whole, name);
+    shorten(name, whole);
+    shorten(label, r->folder); /* a label that was cut before has its last byte full */
     snprintf(path, PATH_SIZE, "%s/%s/%s", folder, label, name);
 }
 
