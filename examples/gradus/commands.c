@@ -59,13 +59,13 @@ static int matches(const char *name, int argc, char **argv)
 const gradus_command *command_find(int argc, char **argv, int *words)
 {
     const gradus_command *found = NULL;
-    const char *names[32] = {"help"};
+    const char *names[32] = {"help", "--version"};
     *words = 0;
     for (int i = 0; commands[i]; i++) {
         int n = matches(commands[i]->name, argc, argv);
         found = n > *words ? commands[i] : found;
         *words = n > *words ? n : *words;
-        names[i + 1] = commands[i]->name;
+        names[i + 2] = commands[i]->name;
     }
     if (found)
         return found;

@@ -33,6 +33,12 @@ class Options(Case):
                     self.refused(USAGE, "train", "cifar10-cnn", "--optimizer", "adam" if "adam" in option else "sgd",
                                  "--procedural", option, value, names=[option])
 
+    def test_lists_where_one_value_is_wanted(self):
+        for option, values in (("--batch", "16,32"), ("--lr", "0.1,0.2"), ("--optimizer", "sgd,adam"),
+                               ("--seed", "1,2")):
+            self.refused(USAGE, "train", "cifar10-cnn", option, values, names=[option, values, "'gradus sweep'"])
+        self.refused(USAGE, "sweep", "cifar10-cnn", "--seeds", "1,2", names=['--seeds "1,2"', "takes no list"])
+
     def test_names(self):
         for words, name in ((["no-such-recipe"], "no-such-recipe"), ([], "recipe"),
                             (["cifar10-cnn", "--frobnicate"], "--frobnicate"), (["cifar10-cnn", "-x"], "-x"),
@@ -50,6 +56,11 @@ class Options(Case):
                              (["predict", *["x.png"] * 5000], ["one too many; 4097 are taken"])):
             with self.subTest(words[0]):
                 self.refused(USAGE, *words, names=names)
+
+    def test_a_folder_whose_name_begins_with_a_dash(self):
+        (self.folder / "-o").mkdir()
+        self.refused(USAGE, "report", "-o", names=["no option -o;", "that name is ./-o"])
+        self.assertNotIn("./", self.refused(USAGE, "report", "-p", names=["no option -p;"]).err)
 
     def test_options_that_exclude_each_other(self):
         self.refused(USAGE, "train", *QUICK, "--epochs", 2, names=["--epochs", "--updates"])
@@ -187,7 +198,8 @@ class Files(Case):
         (self.folder / "file").write_text("")
         for path in ("/proc/sweep", "file", "file/below"):
             with self.subTest(path):
-                self.refused(IO_ERROR, "sweep", "cifar10-cnn", "--procedural", "--out", path, names=[path])
+                told = [path] + ["file is a file"] * path.startswith("file")
+                self.refused(IO_ERROR, "sweep", "cifar10-cnn", "--procedural", "--out", path, names=told)
 
     def test_full_standard_output(self):
         with open("/dev/full", "w") as full:

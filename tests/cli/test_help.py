@@ -81,6 +81,8 @@ class Help(Case):
 
     def test_guesses(self):
         for words, guess in ((["trian"], "did you mean train?"),
+                             (["merge"], "did you mean sweep merge?"),
+                             (["version"], "did you mean --version?"),
                              (["train", "cats-vs-dgs"], "did you mean cats-vs-dogs?"),
                              (["train", "cats"], "did you mean cats-vs-dogs?"),
                              (["train", "cifar10-cnn", "--bacth", "3"], "did you mean --batch?"),

@@ -41,7 +41,15 @@ static int distance(const char *a, const char *b)
 }
 
 /* What people call some things that have other names here. */
-static const char *const usual_words[][2] = {{"gpu", "cuda"}, {"nvidia", "cuda"}, {"half", "fp16"}, {"float", "fp32"}};
+static const char *const usual_words[][2] = {{"gpu", "cuda"},
+                                             {"nvidia", "cuda"},
+                                             {"half", "fp16"},
+                                             {"float", "fp32"},
+                                             {"merge", "sweep merge"},
+                                             {"show", "data show"},
+                                             {"convert", "weights convert"},
+                                             {"test", "evaluate"},
+                                             {"version", "--version"}};
 
 static const char *meant(const char *word, name_list names)
 {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "terminal/help.h"
 #include "terminal/json_values.h"
@@ -100,6 +101,16 @@ void option_forget(const option *o, void *values)
     memset((char *)values + o->offset, 0, size_of(o->type));
 }
 
+/* What to say of several values in place of one. */
+static const char *advice_on_list(const gradus_command *c, const option *o, const char *text)
+{
+    const bool is_list = o->type != OPTION_TEXT && strchr(text, ',');
+    return !is_list                        ? ""
+           : strcmp(c->name, "train") == 0 ? "; 'gradus sweep' runs lists"
+           : strcmp(c->name, "sweep") == 0 ? "; this option takes no list"
+                                           : "";
+}
+
 bool option_set(const gradus_command *c, const option *o, void *values, const char *text)
 {
     option_value v = {0};
@@ -111,8 +122,9 @@ bool option_set(const gradus_command *c, const option *o, void *values, const ch
     expected(o, what, sizeof what);
     const bool in_parts = o->parts && strchr(text, ':');
     const char *near = o->type == OPTION_CHOICE && !in_parts ? nearest(text, o->names) : NULL;
-    complain(GR_USAGE, c->name, "--%s \"%s\": it %s%s%s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
-             near ? near : "", near ? "?" : "", in_parts ? "; " : "", in_parts ? o->parts : "");
+    complain(GR_USAGE, c->name, "--%s \"%s\": it %s%s%s%s%s%s%s", o->name, text, what, near ? "; did you mean " : "",
+             near ? near : "", near ? "?" : "", in_parts ? "; " : "", in_parts ? o->parts : "",
+             advice_on_list(c, o, text));
     return false;
 }
 
@@ -190,7 +202,9 @@ options_end options_parse(const gradus_command *c, void *values, int argc, char 
             if (end != OPTIONS_GOOD)
                 return end;
         } else if (word[0] == '-') {
-            complain(GR_USAGE, c->name, "there is no option %s; options begin with two dashes", word);
+            const bool is_file = most > 0 && access(word, F_OK) == 0;
+            complain(GR_USAGE, c->name, "there is no option %s; options begin with two dashes%s%s", word,
+                     is_file ? ", and the file of that name is ./" : "", is_file ? word : "");
             return refuse(c);
         } else if (n == most) {
             if (most == 1)

@@ -142,7 +142,11 @@ int folder_make(const char *path, const char *command)
             continue;
         *c = '\0';
         const int error = mkdir(part, 0777) == 0 ? 0 : errno;
-        if (error && !is_folder(part)) /* a folder that is there may be on a file system that is read only */
+        const bool is_there = error == 0 || is_folder(part); /* also on a file system that is read only */
+        if (!is_there && error == EEXIST)
+            return complain(GR_IO_ERROR, command, "the folder %s cannot be made: %s is a file; choose another place",
+                            path, part);
+        if (!is_there)
             return complain(GR_IO_ERROR, command, "the folder %s cannot be made: %s", path, strerror(error));
         *c = end;
         if (end == '\0')
