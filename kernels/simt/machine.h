@@ -141,6 +141,7 @@ typedef struct {
     struct gr__simt_stream *stream[GR__SIMT_STREAMS];
     gr__simt_time host, now; /* what the host has waited for; what came before the work that runs */
     int running;             /* the stream that it runs in */
+    uint32_t waited;         /* launches without a stream, which run at once here, that the host has waited for */
     uint64_t captures, waits;
 } gr__simt_queues;
 

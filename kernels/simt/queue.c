@@ -171,6 +171,7 @@ static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
         break;
     case GR__SIMT_CALL:
         gr__simt_touchable(false);
+        gr__simt_host_waited(); /* it comes after what was launched before */
         i->call(i->dst);
         gr__simt_touchable(true);
         break;
@@ -240,6 +241,13 @@ void gr__simt_wait_for_all(void)
     for (int i = 1; i < GR__SIMT_STREAMS; i++)
         if (m->queue.stream[i])
             join(&m->queue.host, &m->queue.stream[i]->known);
+}
+
+void gr__simt_host_waited(void)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (m)
+        m->queue.waited = m->queue.host.at[0];
 }
 
 void gr__simt_launch(const gr__simt_config *c)

@@ -40,6 +40,12 @@ bool gr__simt_event_done(const gr__simt_event *e);
 void gr__simt_stream_wait(gr__simt_stream *s);
 void gr__simt_wait_for_all(void);
 
+/*
+ * A launch without a stream runs at once, where a GPU's would be under way: what the host may look at from now on, as
+ * it waited. The check build finds it looking earlier, in programs of CUDA's runtime.
+ */
+void gr__simt_host_waited(void);
+
 /* An event stands for the work queued in a stream when it was recorded there; before that, for nothing. */
 gr__simt_event *gr__simt_event_open(void);
 void gr__simt_event_close(gr__simt_event *e);

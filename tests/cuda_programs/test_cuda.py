@@ -62,6 +62,12 @@ class Right(Case):
             done = self.cuda("host_library.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("407 2 3 thrown 25\n", ""))
 
+    def test_the_host_waits(self):
+        """In every way there is, or need not: nothing is found."""
+        for words in ([], ["--check"]):
+            done = self.cuda("host_waits.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("62514 961\n", ""))
+
     def test_time(self):
         """From the command to the output in at most 2 seconds of processor time."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -105,6 +105,9 @@ void gr__simt_check_shared(gr__simt_machine *m, const gr__simt_access *a);
 void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__simt_access *a);
 void gr__simt_check(gr__simt_machine *m, const gr__simt_access *a);
 
+/* global_cells.c: an access of the host, while it has not waited for all that was launched. */
+void gr__simt_check_host(gr__simt_machine *m, const gr__simt_access *a);
+
 /*
  * shared_cells.c, for what goes past the threads: an access checked as a.by's and remembered as of epoch; it must not
  * meet what a thread wrote and no fence let through. Bytes written, unchecked. Such a fence by the running thread.

@@ -167,6 +167,42 @@ void gr__simt_check_buffer(gr__simt_machine *m, gr__simt_buffer *b, const gr__si
             return;
 }
 
+/* What of a cell an access of the host meets that a kernel may still be at; NULL: nothing. Atomics are for that. */
+static const trace *under_way(const gr__simt_machine *m, const cell *c, bool write, unsigned bytes)
+{
+    const trace *const both[] = {&c->write, write ? &c->read : &c->write};
+    for (int i = 0; i < 2; i++)
+        if (both[i]->by.epoch && both[i]->by.bytes & bytes && !both[i]->by.atomic && both[i]->stream == 0 &&
+            both[i]->time > m->queue.waited)
+            return both[i];
+    return NULL;
+}
+
+void gr__simt_check_host(gr__simt_machine *m, const gr__simt_access *a)
+{
+    const gr__simt_buffer *b = gr__simt_find_buffer(m, a->p);
+    if (!b || b->owned || !b->shadow || a->p + a->bytes > b->low + b->bytes)
+        return;
+    const chunk *const chunks = b->shadow;
+    const cell *const words = (const cell *)(chunks + b->bytes / CHUNK + 1);
+    const size_t begin = (size_t)(a->p - b->low), end = begin + a->bytes;
+    const trace *met = NULL;
+    for (size_t i = begin; i < end && !met; i++) {
+        const chunk *c = &chunks[i / CHUNK];
+        const unsigned byte = 1u << i % WORD;
+        if (c->words >> i / WORD % WORDS & 1)
+            met = under_way(m, &words[i / WORD], a->write, byte);
+        met = met ? met : under_way(m, &c->whole, a->write, byte);
+    }
+    if (!met)
+        return;
+    m->queue.waited = m->queue.host.at[0]; /* told once for each wait that is missing */
+    gr__simt_report_access(m, a, "host race",
+                           a->write ? "the host writes what a kernel may still use,"
+                                    : "the host reads what a kernel may still write,",
+                           &met->by);
+}
+
 void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)
 {
     gr__simt_buffer *b = bytes && !m->fault[0] ? gr__simt_find_buffer(m, p) : NULL;

@@ -117,6 +117,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *propertie
 cudaError_t cudaDeviceSynchronize(void)
 {
     gr__cuda_wait_all();
+    gr__simt_host_waited();
     gr__cuda_asked();
     return gr__cuda_look();
 }

@@ -80,6 +80,8 @@ static const struct {
     const char *begin, *hint;
 } hints[] = {
     {"race: ", "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
+    {"host race: ",
+     "a launch returns at once: cudaDeviceSynchronize() before the host looks at what the kernel touches"},
     {"barrier divergence",
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
@@ -175,6 +177,10 @@ cudaError_t gr__cuda_look(void)
         return standing;
     const cudaError_t error = error_of(fault);
     tell(fault);
+    if (!strncmp(fault, "host race: ", strlen("host race: "))) { /* the device did what it should */
+        gr__simt_clear_fault();
+        return cudaSuccess;
+    }
     gr__cuda_fails(error, NULL, 0);
     if (error == cudaErrorInvalidConfiguration || !strstr(fault, ", block (")) {
         gr__simt_clear_fault();

@@ -95,6 +95,7 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     }
     gr__cuda_wait_all();
+    gr__simt_host_waited();
     b->freed_file = file, b->freed_line = line;
     if (b->type == cudaMemoryTypeDevice) {
         gr__simt_free(p);
@@ -113,6 +114,7 @@ cudaError_t cudaFreeHost(void *p)
     if (!b || b->p != p || b->type != cudaMemoryTypeHost || b->freed_file)
         return gr__cuda_fails(cudaErrorInvalidValue, NULL, 0);
     gr__cuda_wait_all();
+    gr__simt_host_waited();
     b->freed_file = "cudaFreeHost";
     gr__simt_forget(p);
     free(p);
@@ -230,6 +232,7 @@ cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMem
         return cudaSuccess;
     }
     gr__cuda_wait_all();
+    gr__simt_host_waited();
     if (gr__cuda_look())
         return gr__cuda_look();
     copy_now(to, from, bytes);

@@ -43,6 +43,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
         gr__simt_stream_wait(stream);
     else
         gr__simt_wait_for_all();
+    gr__simt_host_waited();
     gr__cuda_asked();
     return gr__cuda_look();
 }
@@ -55,10 +56,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    if (stream)
+    if (stream) {
         gr__simt_stream_call(stream, function, data);
-    else
+    } else {
+        gr__simt_host_waited(); /* it comes after what was launched before */
         function(data);
+    }
     return cudaSuccess;
 }
 
@@ -135,6 +138,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (!event->now)
         gr__simt_event_synchronize(event->event);
+    gr__simt_host_waited();
     gr__cuda_asked();
     return gr__cuda_look();
 }
