@@ -157,6 +157,48 @@ int main()
             self.assertNotIn(f"{ours}", "\n".join(l for l in done.stderr.splitlines() if ": error:" in l))
         self.assertNotIn("/simt/", done.stderr)
 
+    def test_a_call_of_the_hosts_functions_is_warned_of(self):
+        """g++ knows one kind of function. What may be something else, or nvcc takes, is passed over."""
+        (self.folder / "calls.cu").write_text("""#define BOTH __host__ __device__
+int divided(int a, int b) { return (a + b - 1) / b; }
+BOTH int twice(int x) { return 2 * x; }
+BOTH int third(int x) { return divided(x, 3); } // nvcc only warns
+__device__ int later(int x);
+int sumup(int a) { return a; }
+int rankof(int a) { return a; }
+int cubed(int x) { return x; }
+__device__ int cubed(float x) { return (int)x; }
+constexpr int fourth() { return 4; }
+template <class T> T plus(T a, T b) { return a + b; }
+namespace deep { static inline int lowered(int x) { return x; } }
+using namespace deep;
+struct S { int v; __device__ S() : v(1) {} __device__ int divided(int a) { return a; } };
+__device__ int later(int x) { return x + lowered(x); } // WARNED
+__global__ void k(int *x, int n)
+{
+    S s;
+    int sumup(3), i = threadIdx.x;
+    auto f = [=] __device__(int a) { return a + sumup; };
+    auto rankof = [](int a) { return a; };
+    if (i < divided(n, 2)) // WARNED
+        x[i] = twice(i) + later(i) + f(i) + rankof(i) + s.divided(3) + fourth() + cubed(1.0f) + third(i);
+    x[i] += plus(i, 2); // WARNED
+}
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 128);
+    k<<<divided(32, 32), 32>>>(x, sumup(rankof(cubed(plus(30, 2)))));
+    return cudaFree(x);
+}
+""")
+        said = self.run_in(SIMT, "-o", "calls", "calls.cu").stderr
+        lines = (self.folder / "calls.cu").read_text().splitlines()
+        self.assertEqual(re.findall(r"^calls.cu:(\d+): warning: nvcc refuses this", said, re.M),
+                         [str(i) for i, line in enumerate(lines, 1) if "WARNED" in line], said)
+        self.assertIn("divided, of calls.cu:2, runs on the host", said)
+        self.run_in("./calls")
+
     def test_every_standard_that_nvcc_takes(self):
         (self.folder / "standard.cu").write_text("""
 __global__ void k(int *x) { x[threadIdx.x] = threadIdx.x; }

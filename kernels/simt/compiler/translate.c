@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels/simt/compiler/edit.h"
+#include "kernels/simt/compiler/host_calls.h"
 
 /* What the { at i opens. A namespace, extern "C" and a class are no functions; what lies in a function is one. */
 static char scope_of(const gr__edit *w, int i)
@@ -50,6 +51,13 @@ static void replace(gr__edit *w, int i, const char *by)
     w->done = w->t.token[i].end;
 }
 
+/* __attribute__((gr__device__)), whose word is at i: g++ would not take it everywhere. */
+static bool is_kind(const tokens *t, int i)
+{
+    return (gr__token_is(t, i, "gr__device__") || gr__token_is(t, i, "gr__host__")) &&
+           gr__token_is(t, i - 3, "__attribute__");
+}
+
 static void rewrite(gr__edit *w)
 {
     for (int i = 0; i < w->t.count && !w->failed; i++) {
@@ -60,6 +68,10 @@ static void rewrite(gr__edit *w)
         } else if (gr__token_is(&w->t, i, "__global__")) {
             gr__edit_kernel(w, i);
             replace(w, i, "          ");
+        } else if (is_kind(&w->t, i + 3)) {
+            replace(w, i, "");
+            i += 5;
+            w->done = w->t.token[i].end;
         } else if (is_noinline(&w->t, i)) {
             replace(w, i, "__attribute__((noinline))");
         } else {
@@ -72,6 +84,7 @@ char *gr__simt_translate(const char *text, size_t length, size_t *out, char *mes
 {
     gr__edit w = {.message = message, .message_room = room};
     if (gr__tokens_open(&w.t, text, length)) {
+        gr__warn_of_host_calls(&w.t, stderr);
         rewrite(&w);
         gr__edit_copy_until(&w, length);
         gr__edit_text(&w, "\n");

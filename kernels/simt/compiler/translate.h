@@ -6,7 +6,7 @@
  *   by_reference<<<1, 1>>>(*x)           gr__launch_at<1u>(...)(*x): __global__ void by_reference(T &x)
  *   __shared__ float tile[8][8];         a reference to the block's instance
  *   extern __shared__ float all[];       a pointer to the launch's dynamic shared memory
- *   __global__                           nothing
+ *   __global__, __device__, __host__     nothing
  *   __noinline__                         __attribute__((noinline))
  */
 #ifndef GRADUS_SIMT_TRANSLATE_H

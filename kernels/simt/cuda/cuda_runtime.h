@@ -23,7 +23,12 @@
 #define __managed__
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #if defined(__CUDACC__)
-#undef __global__ /* the translator takes note of it */
+/* The translator takes note of these, and takes them away. */
+#undef __global__
+#undef __device__
+#undef __host__
+#define __device__ __attribute__((gr__device__))
+#define __host__ __attribute__((gr__host__))
 #define __CUDA_ARCH__ 800
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
