@@ -204,14 +204,20 @@ def probe(source, instance, before):
     return "\n".join(lines) + "\n"
 
 
+def standard_of(source):
+    """C++20 for a file that has what only that knows, else what most are written in."""
+    new = r"\brequires\b|\bconcept\b|\bconsteval\b|<(?:bit|concepts|numbers|ranges|source_location|span)>"
+    return "c++20" if re.search(new, text_of(source)) else "c++17"
+
+
 class Compiler:
     """nvcc for one unit in a folder of its own. A missing header is taken as empty."""
 
-    def __init__(self, folders, architecture, scratch):
+    def __init__(self, folders, architecture, scratch, source):
         scratch.mkdir(parents=True, exist_ok=True)
         self.unit, self.cubin, self.stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
-        self.options = ["-cubin", f"-arch={architecture}", "-std=c++17", "-O3", "-w", "-DNDEBUG",
-                        "--expt-relaxed-constexpr", "--extended-lambda", "-I", self.stubs,
+        self.options = ["-cubin", f"-arch={architecture}", f"-std={standard_of(source)}", "-O3", "-w",
+                        "-DNDEBUG", "--expt-relaxed-constexpr", "--extended-lambda", "-I", self.stubs,
                         *(part for folder in folders for part in ("-I", folder)), "-o", self.cubin]
 
     def errors(self, text):
@@ -230,7 +236,7 @@ class Compiler:
 def compile_file(folders, source, architecture, instance, scratch):
     """The cubin of a file, or Unclear with the compiler's first error. Where the file does not compile, it is tried
     behind the standard headers, and then the device part alone is. Folders: where headers are looked for."""
-    compiler, device, errors = Compiler(folders, architecture, scratch), scratch / "device.cuh", []
+    compiler, device, errors = Compiler(folders, architecture, scratch, source), scratch / "device.cuh", []
     if compiler.cubin.exists():
         return compiler.cubin
     device.write_text(device_text(source, folders), encoding="utf-8")
@@ -244,7 +250,7 @@ def compile_file(folders, source, architecture, instance, scratch):
 def compile_kernel(folders, source, architecture, instance, scratch, kernel):
     """The cubin of one kernel, of a file that does not compile: of its device part is left out what the compiler does
     not take, or Unclear where that is the kernel itself."""
-    compiler, device = Compiler(folders, architecture, scratch), scratch / "device.cuh"
+    compiler, device = Compiler(folders, architecture, scratch, source), scratch / "device.cuh"
     if compiler.cubin.exists():
         return compiler.cubin
     left, text = device_text(source, folders), None

@@ -758,6 +758,11 @@ class Kernels(unittest.TestCase):
                      for dtype in ("fp32", "bf16"))
         self.assertNotEqual(few, many)
 
+    def test_a_file_of_a_newer_standard(self):
+        (self.folder / "newer.cu").write_text("template <int N> requires(N > 0) __global__ void ends(int *out)\n{\n"
+                                              "    *out = N;\n}\ntemplate __global__ void ends<1>(int *);\n")
+        self.tell("ends<1>", "", "1", "32", file="newer.cu")
+
     def test_functions_that_a_header_marks(self):
         """The file does not compile as it is, and the macro stands elsewhere than the function."""
         (self.folder / "marks.h").write_text("#include <library/tensor.h>\n#define BOTH __host__ __device__ inline\n")
