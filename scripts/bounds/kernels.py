@@ -86,7 +86,8 @@ def device_words(text):
     """What makes a function one of the device: CUDA's own words, `constexpr`, and macros that stand for them."""
     macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:[^\n\\]|\\.)*?__(?:device|global)__", text,
                         re.MULTILINE | re.DOTALL)
-    return re.compile(r"__global__|__device__|" + "|".join(rf"\b{word}\b" for word in ("constexpr", *macros)))
+    words = ("constexpr", "consteval", *macros)
+    return re.compile(r"__global__|__device__|" + "|".join(rf"\b{word}\b" for word in words))
 
 
 def device_part(text, words=None):
@@ -192,8 +193,8 @@ def without_faults(text, faults, kernel):
 
 # What a header of kernels leaves to the file that includes it, or a library's that is not there would bring.
 STANDARD = "".join(f"#include <{name}>\n" for name in (
-    "cassert", "cmath", "cstdint", "cstdio", "cstdlib", "cuda_bf16.h", "cuda_fp16.h", "iomanip", "iostream", "limits",
-    "string", "vector"))
+    "cassert", "cmath", "cstdint", "cstdio", "cstdlib", "cuda.h", "cuda_bf16.h", "cuda_fp16.h", "iomanip", "iostream",
+    "limits", "string", "vector"))
 
 
 def probe(source, instance, before):

@@ -170,10 +170,12 @@ class Reading(unittest.TestCase):
         """Those that a macro marks, or that the compiler works out, stay; the host's go."""
         text = ("#define BOTH \\\n    __host__ __device__ inline\n#define HOST inline\n"
                 "BOTH int up(int a) { return a + 1; }\nconstexpr int most(int a) { return a; }\n"
-                "HOST int lost(int a) { return missing(a); }\n__global__ void k(int *a) { a[0] = up(most(2)); }\n")
+                "consteval int least(int a) { return a; }\nHOST int lost(int a) { return missing(a); }\n"
+                "__global__ void k(int *a) { a[0] = up(most(2)); }\n")
         left = kernels.device_part(text)
         self.assertEqual(left.replace("HOST int lost(int a) { return missing(a); }", ""), left)
-        for kept in ("BOTH int up(int a) {", "constexpr int most(int a) {", "void k(int *a) {"):
+        for kept in ("BOTH int up(int a) {", "constexpr int most(int a) {", "consteval int least(int a) {",
+                     "void k(int *a) {"):
             self.assertIn(kept, left)
 
     def test_instances(self):
