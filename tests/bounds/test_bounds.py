@@ -583,6 +583,30 @@ class Boxes(unittest.TestCase):
             self.assertAlmostEqual(behind["floors"][name] / before["floors"][name], 1, delta=0.02, msg=name)
         self.assertAlmostEqual(late / soon, 1, delta=0.05)
 
+    def test_a_barrier_that_a_store_initialises(self):
+        """As that of SYNCS.EXCH; a store of other words, as by 128 threads, is none."""
+        stored = [("MOV R6, 0x1ffffe", 5, None, 0), ("STS.64 [RZ], R6", 5, None, 0), ("SYNCS.CCTL.IVALL", 5, None, 0)]
+        self.told([("S2R R0, SR_TID.X", 5, 0, 0), ("IMAD.SHL R0, R0, 0x8, RZ", 5, None, 1),
+                   ("STS.64 [R0+0x40], R6", 5, None, 0), *stored], block=128)
+        corner = [(f"UMOV UR{22 + i}, 0x0", 5, None, 0) for i in range(4)]
+        rest = [self.MAP, *corner, *self.expect(self.BYTES), self.COPY, self.asks()]
+        soon, late = (self.told([*begin, *rest], tensor_map=self.IMAGES)[0] for begin in (self.BEGIN, stored))
+        self.assertAlmostEqual(late - soon, 15, delta=10)
+
+    def test_an_arrival_says_which_phase_to_ask_for(self):
+        """Two warps meet at a barrier of 64 three times, each time behind 900 cycles of one or the other."""
+        begin = [("UMOV UR4, 0x1fff80", 5, None, 0), ("SYNCS.EXCH.64 URZ, [URZ], UR4", 5, None, 0),
+                 ("S2R R0, SR_TID.X", 5, 0, 0), ("BAR.SYNC 0x0", 5, None, 1)]
+        work = [("FADD R1, R2, R3", 9, None, 0)] * 100
+        code = list(begin)
+        for time in range(3):
+            code += [(f"ISETP.{'GE' if time % 2 else 'LT'}.AND P1, PT, R0, 0x20, PT", 13, None, 0),
+                     (f"@P1 BRA {16 * (len(code) + 102):#x}", 5, None, 0), *work,
+                     ("SYNCS.ARRIVE.TRANS64.A1T0 R8, [R2+URZ], RZ", 5, 1, 0),
+                     ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2+URZ], R9", 5, 0, 2)]
+        taken, _ = self.told(code, block=64)
+        self.assertAlmostEqual(taken, 3 * 900, delta=300)
+
     def test_copies_follow_each_other(self):
         one, _ = self.copies(self.IMAGES)
         eight, answer = self.copies(self.IMAGES, count=8)

@@ -5,6 +5,8 @@
 
 #include "operands.h"
 
+enum { MOST_ARRIVALS = 2048 }; // of a barrier that a store initialises: some for each thread
+
 static const struct operand *place_of(const struct instruction *it)
 {
     for (int i = 0; i < it->count; i++)
@@ -31,6 +33,24 @@ static void take_unsized(struct warp *warp, const struct instruction *it, struct
     barrier->unsized.dimensions = 0;
 }
 
+// An arrival's state, SYNCS.ARRIVE.TRANS64.A1T0 R8, [R0+URZ], RZ: by the last bit of its upper word one asks later
+// whether the phase that was under way is over.
+static void give_state(struct warp *warp, const struct instruction *it, const struct step *step)
+{
+    const struct operand *to = &it->operands[0];
+    uint32_t low[LANES] = {0}, high[LANES] = {0};
+    if (to->kind != REGISTER || to->index >= RZ)
+        return;
+    for (int i = 0; i < LANES; i++) {
+        const struct phase_barrier *barrier = NULL;
+        if (step->lanes >> i & 1)
+            barrier = find_phases(&warp->block->phases, step->address[i]);
+        high[i] = barrier ? (uint32_t)(barrier->phase % 2) << 31 : 0;
+    }
+    write_word(warp, to->index, step->lanes, low);
+    write_word(warp, to->index + 1, step->lanes, high);
+}
+
 bool step_phase(struct warp *warp, const struct instruction *it, struct step *step)
 {
     step->box = (struct box){0};
@@ -40,8 +60,10 @@ bool step_phase(struct warp *warp, const struct instruction *it, struct step *st
     read_addresses(warp, place, false, step->address);
     if (it->phase != PHASE_TEST) {
         read_word(warp, value, 0, step->value);
-        if (it->phase == PHASE_ARRIVE)
+        if (it->phase == PHASE_ARRIVE) {
             take_unsized(warp, it, step);
+            give_state(warp, it, step);
+        }
         return true;
     }
     if (it->operands[0].kind != PREDICATE)
@@ -90,8 +112,11 @@ struct phase_barrier *asked_barrier(struct warp *warp, int *parity)
 static bool count_lane(struct phases *phases, const struct instruction *it, uint64_t address, uint32_t value,
                        double when, bool *ended)
 {
-    if (it->phase == PHASE_BEGIN) // its word of 64 bits counts down from 2^20
-        return begin_phases(phases, address, (int)(0x100000 - (value >> 1)));
+    int64_t arrivals = 0x100000 - (int64_t)(value >> 1); // a word of 64 bits counts down from 2^20
+    if (it->phase == PHASE_BEGIN && it->base[1] == 'T' && (arrivals < 1 || arrivals > MOST_ARRIVALS))
+        return true; // a store of something else
+    if (it->phase == PHASE_BEGIN)
+        return begin_phases(phases, address, (int)arrivals);
     struct phase_barrier *barrier = find_phases(phases, address);
     if (barrier)
         *ended |= count_phase(barrier, !strstr(it->name, ".A0"), strstr(it->name, "T0") ? 0 : value, when);

@@ -350,6 +350,23 @@ static bool read_line(char *line, struct program *program)
     return sscanf(line, "%63s %lf", name, &value) == 2 && set_field(program, name, value);
 }
 
+// cuda::barrier is initialised by plain stores, behind which SYNCS.CCTL.IVALL tells those who keep barriers.
+static void find_stored_barriers(struct program *program)
+{
+    for (int i = 0; i < program->length; i++) {
+        if (strncmp(program->code[i].name, "SYNCS.CCTL", 10))
+            continue;
+        for (int k = i - 1; k >= 0 && strcmp(program->code[k].base, "BAR"); k--) {
+            struct instruction *it = &program->code[k];
+            if (strncmp(it->name, "STS.64", 6))
+                continue;
+            it->space = SPACE_PHASE;
+            it->phase = PHASE_BEGIN;
+            it->store = false;
+        }
+    }
+}
+
 bool read_program(FILE *from, struct program *program)
 {
     char line[512];
@@ -370,6 +387,7 @@ bool read_program(FILE *from, struct program *program)
     }
     for (int i = 0; i < program->length; i++)
         count_reads(program, &program->code[i]);
+    find_stored_barriers(program);
     program->address_step = program->length > 1 ? (int)(program->code[1].address - program->code[0].address) : 16;
     return true;
 }
