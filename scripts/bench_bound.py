@@ -93,7 +93,7 @@ def calibrate_here(options, kept):
     print(f"Measured on this {entry} and kept in {kept.path}, without which the table holds again:\n\n"
           f"{'':46} {'table':>9} {'measured':>9}")
     for name, value in found.items():
-        print(f"{WORDS[name]:>46} {f'{table[name]:.4g}' if name in table else '':>9} {value:9.4g}")
+        print(f"{WORDS[name]:>46} {f'{table[name]:.4g}' if table.get(name) else '':>9} {value:9.4g}")
     print()
 
 

@@ -29,7 +29,7 @@ def check(entry, found):
     """Refuses constants that cannot be this chip's."""
     table = chips.numbers(entry)
     for name, value in found.items():
-        if name in table and not LEAST * table[name] <= value <= MOST * table[name]:
+        if table.get(name) and not LEAST * table[name] <= value <= MOST * table[name]:
             raise Refused(f"{name} is {value:.4g} on this GPU, where the table has {table[name]:.4g} for {entry}: "
                           "something else was running on it, or it is another one; nothing was kept")
 

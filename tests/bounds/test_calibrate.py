@@ -57,6 +57,12 @@ class Measuring(Case):
                                    "latency_l1", "latency_l2", "latency_dram"})
         self.assertEqual(self.kept.numbers("H100 SXM5"), chips.numbers("H100 SXM5"))  # another chip's are the table's
 
+    def test_a_limit_that_the_table_does_not_have(self):
+        said = SAID | {"gpu": "NVIDIA B200", "read": 7000, "copied": 6800, "l2": 9000}
+        self.assertEqual(chips.numbers("B200")["l2_read"], 0)
+        self.measure("B200", json.dumps(said))
+        self.assertEqual(self.kept.numbers("B200")["l2_read"], 9000)
+
     def test_the_base_clock_is_a_profiler_s_and_stays(self):
         self.measure("H100 SXM5", json.dumps(SAID | {"gpu": "NVIDIA H100 80GB HBM3", "read": 3000, "copied": 2900}))
         self.assertEqual(self.kept.numbers("H100 SXM5", True)["clock"], chips.BASE_CLOCKS["H100 SXM5"])
