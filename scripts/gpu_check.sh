@@ -2,10 +2,10 @@
 # gpu_check.sh [--deps FOLDER] [--built FOLDER] [--data FOLDER] [--out FILE] [--minutes N] - everything that a machine
 # with a GPU should do, from a clean tree, without network, in ten minutes (or N): builds; runs every PTX wrapper beside
 # its emulated twin, the operation table, updates with and without graphs; compares training losses with the CPU's;
-# measures ceilings, the ladder, kernels, training steps in every precision and, where PyTorch is installed ($PYTHON,
-# default python3), beside PyTorch's; runs the sanitizers of CUDA. A part that fails or hangs leaves the others alone.
-# What no time is left for is said so. Ends in a short table; everything goes to FILE (default: gpu_check.json), which
-# is written anew after every part.
+# measures ceilings, what scripts/bounds takes of a GPU, the ladder, kernels, training steps in every precision and,
+# where PyTorch is installed ($PYTHON, default python3), beside PyTorch's; runs the sanitizers of CUDA. A part that
+# fails or hangs leaves the others alone. What no time is left for is said so. Ends in a short table; everything goes to
+# FILE (default: gpu_check.json), which is written anew after every part.
 #
 #   --deps FOLDER   Debian packages of what this machine lacks, as files or unpacked with dpkg -x. All that can be
 #                   wanted: apt-get download pkgconf pkgconf-bin libpkgconf3 zlib1g zlib1g-dev libjansson4
@@ -59,7 +59,7 @@ part() { # NAME SECONDS COMMAND...
     if [ "$limit" -le 0 ]; then
         end=no-time
     else
-        (export -f build rows sanitize losses precisions into
+        (export -f build rows sanitize losses precisions calibrate into
             [ -z "$busy" ] || ulimit -S -t "$busy"
             timeout --kill-after 5 "$limit" bash -euo pipefail -c '"$@"' part "$@" 2>&1 | tee "$log") || code=$?
         case $code in
@@ -112,6 +112,9 @@ build() {
     [ -z "$deps" ] || options+=("-DCMAKE_PREFIX_PATH=$deps/usr;$deps" -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu)
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
     cmake --build "$build" --target "${targets[@]}"
+    [ "$device" != cuda ] ||
+        nvcc -O3 "-arch=$([ "$architecture" = native ] || echo sm_)${architecture%-real}" -o "$build/calibrate" \
+            scripts/bounds/calibrate.cu
     echo "$commit" >"$build/commit" # of sources that travel without their history
 }
 
@@ -168,6 +171,15 @@ precisions() { # RECIPE:BATCH:UPDATES...
     return "$code"
 }
 
+# What scripts/bounds takes of this GPU; without one what measures it is run, and its numbers mean nothing.
+calibrate() {
+    if [ "$device" = cuda ]; then
+        "$build/calibrate"
+    else
+        "$tool" cuda scripts/bounds/calibrate.cu -- 1 1
+    fi
+}
+
 into() { # FILE COMMAND...
     local file=$1
     shift
@@ -207,6 +219,7 @@ if [ ${#failed[@]} -eq 0 ]; then # without a program there is nothing to run
     part "losses of resnet18-cifar" 60 losses resnet18-cifar 2 1 "${data[@]}"
     [ "$device" != cuda ] ||
         part ladder 60 into "$work/ladder.jsonl" "$tool" bench gemm --ladder --device cuda --json
+    [ "$device" = ptx ] || part calibrate 30 into "$work/calibrated.json" calibrate
     part precisions 90 precisions "${runs[@]}"
     part kernels 180 into "$work/kernels.jsonl" "$tool" bench --device "$name" --json "${kernels[@]}"
     if [ "$device" = cuda ]; then

@@ -39,6 +39,7 @@ def report(folder, commit, device):
                   for name, end, seconds in parts],
         "wrappers": wrappers.read_text().splitlines() if wrappers.exists() else [], "losses": losses,
         "kernels": rows(folder / "kernels.jsonl"), "ladder": rows(folder / "ladder.jsonl"),
+        "calibrated": rows(folder / "calibrated.json"),
         "precisions": rows(folder / "precisions.jsonl"), "steps": rows(folder / "steps.jsonl")
     }
 
@@ -62,6 +63,10 @@ def show(r):
             if k["batch"] in (None, largest):
                 print(f"  {k['op']:24} {k['pass']:9} {k['batch'] or '-':>5} {k['ms']:9.4f} {k['gflops']:9.1f} "
                       f"{100 * k['flops_share']:4.0f} {k['gbs']:7.1f} {100 * k['memory_share']:4.0f}")
+    for k in r["calibrated"]:
+        print(f"  {k['clock']:.3g} GHz; bytes a cycle of L2: {k['l2']:.4g}, of one multiprocessor {k['l2_port']:.3g}; "
+              f"cycles to shared memory, L1, L2, memory: {k['shared']:.3g}, {k['l1']:.3g}, {k['l2_latency']:.3g}, "
+              f"{k['memory']:.3g}")
     for k in r["ladder"]:
         if "ms" in k:
             print(f"  ladder: {k['rung']:16} {k['ms']:9.3f} ms {k['gflops']:9.1f} GFLOP/s "
