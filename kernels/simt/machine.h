@@ -124,6 +124,7 @@ typedef struct {
     int count, room, last;   /* last: found last time */
     int open;                /* work that runs; 0: what is owned is closed to everybody */
     bool strict;
+    bool host_waits; /* it is a finding where the host does not, before it looks at what a kernel may still be at */
 } gr__simt_registry;
 
 /* Kernels that may have more than 48 KiB. */

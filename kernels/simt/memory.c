@@ -113,6 +113,13 @@ void gr__simt_set_strict(bool strict)
         m->memory.strict = strict;
 }
 
+void gr__simt_expect_waits(void)
+{
+    gr__simt_machine *m = gr__simt_here();
+    if (m)
+        m->memory.host_waits = true;
+}
+
 static void name_shared(const gr__simt_machine *m, const char *p, char *text, size_t room)
 {
     const gr__simt_arena *a = &m->shared;

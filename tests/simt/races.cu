@@ -385,6 +385,7 @@ static bool run_handed_on(bool right)
 {
     float *out = floats(PARTS), *left = floats(PARTS);
     unsigned *words = (unsigned *)floats(3);
+    memset(words, 0, 3 * sizeof *words);
     RUN(handed_on, right, 3, PARTS, out, left, words);
     return out[3] == 3;
 }

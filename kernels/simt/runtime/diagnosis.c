@@ -307,6 +307,7 @@ void gr__cuda_start(void)
     started = true;
     stop_at_bad_environment();
     gr__simt_set_strict(true);
+    gr__simt_expect_waits();
     const char *count = getenv("GRADUS_SIMT_COUNTERS");
     if (count && *count && strcmp(count, "0"))
         gr__simt_count_begin();
