@@ -32,6 +32,17 @@ INLINE void ahead_add(ahead *h, const float *p, int64_t rows, int64_t floats, in
             h->runs[h->n++] = p + run * RUN * LINE;
 }
 
+/* Bytes of memory one after the other; 0: nothing is wanted of it. */
+typedef struct {
+    const void *at;
+    int64_t bytes;
+} memory_run;
+
+INLINE void ahead_add_run(ahead *h, memory_run run)
+{
+    ahead_add(h, run.at, 1, run.bytes / (int64_t)sizeof(float), 0);
+}
+
 INLINE void ahead_begin(ahead *h, int64_t chances)
 {
     h->at_once = chances > 0 ? ceil_div(h->n, chances) : 0;

@@ -53,6 +53,16 @@ const float *conv_rows(const conv_input *in, const void *x, int64_t n, int64_t p
     return strip;
 }
 
+memory_run conv_ahead(const conv_input *in, const void *x, int64_t n, int64_t end, int64_t rows)
+{
+    const gr_geometry *g = &in->g;
+    const int64_t first = n * g->h + min64(g->h, (end - 1) * g->stride_h + g->r - g->pad_top);
+    const int64_t row = g->w * g->c * (int64_t)gr_type_size(in->type); /* bytes */
+    if (g->n * g->h * g->w * g->c < PAST_CACHES)
+        return (memory_run){NULL, 0};
+    return (memory_run){(const char *)x + first * row, max64(0, min64(rows, g->n * g->h - first)) * row};
+}
+
 typedef struct {
     const float *w; /* [K,R,S,C] */
     float *packed;

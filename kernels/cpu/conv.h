@@ -8,7 +8,7 @@
 #ifndef GRADUS_CPU_CONV_H
 #define GRADUS_CPU_CONV_H
 
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/ahead.h"
 
 /* Most chunks of a call: enough for many processors, few enough for strips and partial sums to stay small. */
 enum { CONV_CHUNKS = 32 };
@@ -41,6 +41,10 @@ int64_t GR_CPU(conv_strip)(const conv_input *in, int64_t rows);
 /* The first window of output row p of image n: in x[N,H,W,C], or in the strip after filling it for so many rows. */
 const float *GR_CPU(conv_rows)(const conv_input *in, const void *x, int64_t n, int64_t p, int64_t rows, float *strip);
 #define conv_rows GR_CPU(conv_rows)
+
+/* So many rows of x, those of all images in one, behind what output rows up to end of image n read; of a large x. */
+memory_run GR_CPU(conv_ahead)(const conv_input *in, const void *x, int64_t n, int64_t end, int64_t rows);
+#define conv_ahead GR_CPU(conv_ahead)
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */
 

@@ -179,7 +179,7 @@ static void pooled_row(const forward_plan *f, int64_t n, int64_t p, span row, co
 }
 
 /* The same for pictures. */
-static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const float *windows)
+static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const float *windows, ahead *next)
 {
     const gr_geometry *o = &f->pool;
     const int64_t at = (n * o->p + p) * o->q * f->k;
@@ -193,7 +193,8 @@ static void colours_windows(const forward_plan *f, int64_t n, int64_t p, const f
                              .argmax = f->argmax,
                              .at = at,
                              .windows = o->q,
-                             .k = f->k};
+                             .k = f->k,
+                             .next = next};
     conv_pooled_colours_run(&row);
 }
 
@@ -224,8 +225,12 @@ static void colours_chunk(void *arg, int64_t chunk)
         const int64_t n = unit / high, p = unit % high;
         rows = min64(COLOURS_ROWS / 2, min64(high - p, units.end - unit));
         const float *x = conv_rows(&f->in, f->x, n, 2 * p, 2 * rows, f->strips + chunk * f->strip);
+        ahead next;
+        ahead_clear(&next);
+        ahead_add_run(&next, conv_ahead(&f->in, f->x, n, 2 * (p + rows), COLOURS_ROWS));
+        ahead_begin(&next, rows * conv_pooled_colours_chances(f->pool.q, f->k));
         for (int64_t i = 0; i < rows; i++)
-            colours_windows(f, n, p + i, x + 2 * i * f->in.pitch);
+            colours_windows(f, n, p + i, x + 2 * i * f->in.pitch, &next);
     }
 }
 

@@ -118,28 +118,13 @@ static void add_dz(const grad_w_plan *f, const conv_box *box, float *strip, floa
         add_unit(f, conv_rows(&f->in, f->x, box->n, box->row.begin, rows, strip), dz, rows, dw);
 }
 
-/*
- * What the next unit reads of x and this one does not, where x is too large for caches to have it: rows of this image
- * or, behind its last ones, of the next image, which follow.
- */
-static void want_next(const grad_w_plan *f, const conv_box *box, pooled_unit *unit)
-{
-    const gr_geometry *g = &f->in.g;
-    const int64_t rows = f->blocks == 1 ? g->h : box->row.end - box->row.begin;
-    const int64_t first = box->n * g->h + min64(g->h, box->row.end - g->pad_top + g->r - 1);
-    const int64_t row = g->w * g->c * (int64_t)gr_type_size(f->in.type); /* bytes */
-    if (g->n * g->h * g->w * g->c < PAST_CACHES)
-        return;
-    unit->next = (const char *)f->x + first * row;
-    unit->next_bytes = max64(0, min64(rows, g->n * g->h - first)) * row;
-}
-
 /* The same from the winners. */
 static void add_winners(const grad_w_plan *f, const conv_box *box, float *strip, float *lists, float *dw, float *db)
 {
     const float *x = conv_rows(&f->in, f->x, box->n, box->row.begin, box->row.end - box->row.begin, strip);
-    pooled_unit unit = {f->dz, *box, x, f->in.pitch, NULL, 0, dw, f->db ? db : NULL};
-    want_next(f, box, &unit);
+    const int64_t next = f->blocks == 1 ? f->in.g.h : box->row.end - box->row.begin;
+    const pooled_unit unit = {
+        f->dz, *box, x, f->in.pitch, conv_ahead(&f->in, f->x, box->n, box->row.end, next), dw, f->db ? db : NULL};
     if (f->colours)
         conv_pooled_colours_add(&unit);
     else

@@ -18,6 +18,7 @@
 #ifndef GRADUS_CPU_CONV_POOLED_H
 #define GRADUS_CPU_CONV_POOLED_H
 
+#include "kernels/cpu/ahead.h"
 #include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/pooling.h"
 
@@ -56,6 +57,7 @@ typedef struct {
     bool stream;     /* y past the caches: whole aligned vectors of floats, each a cache line */
     uint8_t *argmax; /* the same or NULL */
     int64_t at, windows, k;
+    ahead *next; /* what will be read next, asked for meanwhile */
 } colours_row;
 
 enum { COLOURS_PLACES = 16 };
@@ -63,6 +65,10 @@ enum { COLOURS_PLACES = 16 };
 /* packed: as conv_pack leaves them. */
 void GR_CPU(conv_pooled_colours_filters)(const float *packed, int64_t panels, float *u);
 #define conv_pooled_colours_filters GR_CPU(conv_pooled_colours_filters)
+
+/* How often a row asks for some of what is next. */
+int64_t GR_CPU(conv_pooled_colours_chances)(int64_t windows, int64_t k);
+#define conv_pooled_colours_chances GR_CPU(conv_pooled_colours_chances)
 
 void GR_CPU(conv_pooled_colours_run)(const colours_row *row);
 #define conv_pooled_colours_run GR_CPU(conv_pooled_colours_run)
@@ -80,12 +86,11 @@ typedef struct {
 typedef struct {
     const conv_dz *dz;
     conv_box box;
-    const float *x;   /* the windows of result row box.row.begin on */
-    int64_t pitch;    /* of x's rows */
-    const void *next; /* what the next unit reads of x in memory, so many bytes; 0: it is not asked for */
-    int64_t next_bytes;
-    float *dw; /* sums: [9 C][PANEL], wide [PANEL][9 C] */
-    float *db; /* sums: [PANEL] or NULL */
+    const float *x;  /* the windows of result row box.row.begin on */
+    int64_t pitch;   /* of x's rows */
+    memory_run next; /* what the next unit reads of x */
+    float *dw;       /* sums: [9 C][PANEL], wide [PANEL][9 C] */
+    float *db;       /* sums: [PANEL] or NULL */
 } pooled_unit;
 
 /* Three channels: a vector holds as many filters, each of which looks up what it saw. */

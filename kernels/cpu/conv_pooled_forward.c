@@ -193,12 +193,18 @@ INLINE void run_row(const colours_row *row, gr_type type)
         const int64_t n = min64(BLOCK, row->windows - first);
         windows_to_places(row->x + first * STEP, row->pitch, n, places);
         for (int64_t k = 0; k < row->k; k += VL) {
+            ahead_ask(row->next);
             for (int64_t at = 0; n >= WINDOWS && at < n; at += WINDOWS) /* the last ones once more, if need be */
                 run(row, type, places[0], first, min64(at, n - WINDOWS), k, WINDOWS);
             for (int64_t at = 0; n < WINDOWS && at < n; at++)
                 run(row, type, places[0], first, at, k, 1);
         }
     }
+}
+
+int64_t conv_pooled_colours_chances(int64_t windows, int64_t k)
+{
+    return ceil_div(windows, BLOCK) * ceil_div(k, VL);
 }
 
 void conv_pooled_colours_run(const colours_row *row)

@@ -101,7 +101,7 @@ INLINE void add_colours(const pooled_unit *unit, gr_type type)
     const int64_t begin = unit->box.row.begin / 2, end = min64(unit->dz->pool.p, unit->box.row.end / 2);
     ahead next;
     ahead_clear(&next);
-    ahead_add(&next, unit->next, 1, unit->next_bytes / (int64_t)sizeof(float), 0);
+    ahead_add_run(&next, unit->next);
     ahead_begin(&next, (end - begin) * ceil_div(filters, VL));
     for (int64_t line = begin; line < end; line++)
         add_window_row(unit, type, line, &next);
@@ -240,8 +240,8 @@ static void list_next(const pooled_unit *unit, int64_t filters, ahead *next)
 {
     ahead_clear(next);
     const unit_windows w = windows_of(unit, unit->box.channel.begin);
-    if (unit->next_bytes > 0) {
-        ahead_add(next, unit->next, 1, unit->next_bytes / (int64_t)sizeof(float), 0);
+    if (unit->next.bytes > 0) {
+        ahead_add_run(next, unit->next);
         ahead_add(next, w.dy + w.count * w.pitch, w.count, filters, w.pitch);
     }
 }
