@@ -75,7 +75,7 @@ class Kept:
         return self.all().get(entry)
 
     def keep(self, entry, found):
-        known = self.all() if self.path.exists() else {}
+        known = self.all()
         known[entry] = {"date": datetime.date.today().isoformat(), "constants": found}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
