@@ -23,9 +23,13 @@ static void bring(warp &w, const copy &c)
     memset(to + c.bytes, 0, c.size - c.bytes);
 }
 
-/* Reads whole words, and what is left byte by byte: it begins at a multiple of its size. */
+/* Reads all at once, or whole words, and what is left byte by byte: it begins at a multiple of its size. */
 static void read(warp &w, const instruction &i, const copy &c)
 {
+    if (c.bytes == c.size) {
+        global_at(w, i, c.lane, c.from, c.size, access::READ);
+        return;
+    }
     const u32 words = c.bytes / 4 * 4;
     for (u32 k = 0; k < words; k += 4)
         global_at(w, i, c.lane, c.from + k, 4, access::READ);

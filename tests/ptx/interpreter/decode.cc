@@ -452,15 +452,23 @@ template <class W> static void keep_in_all(W *to, u64 v, mask m)
     keep(to, r, m);
 }
 
-/* Most are at one place for all lanes. */
+/* The lanes of m for which the row holds v. */
+static mask lanes_with(const u64 *row, u64 v, mask m)
+{
+    mask with = 0;
+    for (uint32_t l = 0; l < LANES; l++)
+        with |= (mask)(row[l] == v) << l;
+    return with & m;
+}
+
+/* Most are at one place for all lanes, of arrays with an index, too: lanes at one place are served together. */
 static void run_parameter(warp &w, const instruction &i, mask m)
 {
     const u64 *base = w.row<u64>(i.from[0]);
-    const bool uniform = i.from[0] & CONSTANT;
-    for (mask rest = m; rest; rest &= rest - 1) {
+    for (mask rest = m, to; rest; rest &= ~to) {
         const uint32_t l = (uint32_t)__builtin_ctz(rest);
-        const mask to = uniform ? m : 1u << l;
         const u64 at = base[l] + (u64)i.offset;
+        to = i.from[0] & CONSTANT ? rest : lanes_with(base, base[l], rest);
         if (at + i.n_to * (i.choice & 127) > w.home->code->parameter_bytes)
             broken(w, i, l, "a read past the parameters");
         for (uint32_t k = 0; k < i.n_to; k++)
@@ -468,8 +476,6 @@ static void run_parameter(warp &w, const instruction &i, mask m)
                 keep_in_all(w.row<u64>(i.to[k]), parameter_piece(w, i, at, k), to);
             else
                 keep_in_all(w.row<u32>(i.to[k]), parameter_piece(w, i, at, k), to);
-        if (uniform)
-            break;
     }
 }
 

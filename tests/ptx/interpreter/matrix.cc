@@ -21,11 +21,12 @@ namespace ptx
 /* Matrix k: lane 8 k + j tells where row j lies, 8 halves; lane l gets two neighbours of row l / 4 (or of column). */
 template <bool TRANSPOSED> static void load_matrices(warp &w, const instruction &i, mask)
 {
-    const u32 *base = w.row<u32>(i.from[0]);
+    char *at[LANES];
+    shared_rows(w, i, i.n_to == 4 ? ALL : (1u << 8 * i.n_to) - 1, at);
     for (u32 k = 0; k < i.n_to; k++) {
         u16 row[8][8];
         for (u32 j = 0; j < 8; j++)
-            memcpy(row[j], shared_at(w, i, 8 * k + j, (u32)(base[8 * k + j] + i.offset), 16, access::READ), 16);
+            memcpy(row[j], at[8 * k + j], 16);
         u32 *to = w.row<u32>(i.to[k]);
         for (u32 l = 0; l < LANES; l++) {
             const u32 g = l / 4, t = 2 * (l % 4);
@@ -125,10 +126,12 @@ template <int K, class E> static void multiply(warp &w, const instruction &i, ma
     for (u32 r = 0; r < 4; r++)
         for (u32 l = 0; l < LANES; l++)
             d[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2] = value_of<float>(w.row<u32>(i.from[sums_at + r])[l]);
-    if (asked().products == sums::HARDWARE)
-        tensor_core(d, f.a[0], f.b, K, E::OF, asked().arch);
-    for (u32 y = 0; y < 16; y++)
-        add_row<K>(d[y], f.a[y], f.b);
+    const settings &asked_for = asked();
+    if (asked_for.products == sums::HARDWARE)
+        tensor_core(d, f.a[0], f.b, K, E::OF, asked_for.arch);
+    else
+        for (u32 y = 0; y < 16; y++)
+            add_row<K>(d[y], f.a[y], f.b);
     for (u32 r = 0; r < 4; r++)
         for (u32 l = 0; l < LANES; l++)
             w.row<u32>(i.to[r])[l] = bits_of(d[l / 4 + 8 * (r / 2)][2 * (l % 4) + r % 2]);

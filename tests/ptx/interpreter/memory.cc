@@ -31,19 +31,39 @@ static std::vector<region *> &gone()
     return *all;
 }
 
-static size_t cells_bytes(size_t bytes)
+/*
+ * Cells of allocations that have gone, by their number's logarithm: a new one takes them as they are, for stamps tell
+ * their launch, so old ones do no harm. Fresh ones cost more in page faults than all else that is done with them.
+ */
+static std::vector<cell *> &spare(size_t bytes, size_t *count)
 {
-    return (bytes + 3) / 4 * sizeof(cell);
+    static auto *all = new std::vector<cell *>[64];
+    int digits = 0;
+    while ((size_t)4 << digits < bytes)
+        digits++;
+    *count = (size_t)1 << digits;
+    return all[digits];
+}
+
+static cell *cells_for(size_t bytes)
+{
+    size_t count;
+    std::vector<cell *> &these = spare(bytes, &count);
+    if (these.empty()) {
+        void *fresh = mmap(nullptr, count * sizeof(cell), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return fresh == MAP_FAILED ? nullptr : (cell *)fresh;
+    }
+    cell *last = these.back();
+    these.pop_back();
+    return last;
 }
 
 void region_add(void *begin, size_t bytes)
 {
     auto *r = new region{(u64)begin, (u64)begin + bytes, nullptr};
-    if (asked().races) {
-        void *cells = mmap(nullptr, cells_bytes(bytes) + 1, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        r->cells = cells == MAP_FAILED ? nullptr : (cell *)cells;
-    }
+    if (asked().races)
+        r->cells = cells_for(bytes);
     regions()[r->begin] = r;
 }
 
@@ -53,8 +73,9 @@ bool region_remove(void *begin)
     if (at == regions().end())
         return false;
     region *r = at->second;
+    size_t count;
     if (r->cells)
-        munmap(r->cells, cells_bytes(r->end - r->begin) + 1);
+        spare(r->end - r->begin, &count).push_back(r->cells);
     *r = {0, 0, nullptr};
     gone().push_back(r);
     regions().erase(at);
@@ -157,16 +178,39 @@ template <class W> static span span_of(const W *base, W offset, mask m)
     return {low, high, odd};
 }
 
+/*
+ * Of lanes that read the same place the last one is enough: a cell keeps one reader of a warp. Those at hand are found
+ * by the last digits of their place.
+ */
+static mask readers(mask m, const u64 place[LANES], u32 size)
+{
+    u8 found[2 * LANES] = {};
+    mask last = 0;
+    for (u32 l; m; m &= ~(1u << l)) {
+        l = LANES - 1 - (u32)__builtin_clz(m);
+        u8 &other = found[place[l] / size % (2 * LANES)];
+        if ((last >> other & 1) && place[other] == place[l])
+            continue;
+        other = (u8)l;
+        last |= 1u << l;
+    }
+    return last;
+}
+
 /* What lies within: its cells, if somebody looks for races, and where they begin. */
 template <space S, access KIND, u32 SIZE>
 static void watch_lanes(const warp &w, const instruction &i, mask m, char *const at[LANES], const char *begin,
                         cell *cells)
 {
     const witness all = witness_of(w, KIND, S == space::SHARED);
-    for (u32 l = 0; l < LANES; l++) {
-        if (!(m >> l & 1))
-            continue;
-        const u64 place = (u64)(at[l] - begin);
+    u64 places[LANES];
+    for (u32 l = 0; l < LANES; l++)
+        places[l] = (u64)(at[l] - begin);
+    if (KIND == access::READ && SIZE >= 8)
+        m = readers(m, places, SIZE);
+    for (; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        const u64 place = places[l];
         const u32 skip = place % 4;
         stamp mine = all.mine;
         mine.thread = (uint16_t)(mine.thread + l);
@@ -195,6 +239,11 @@ template <access KIND, u32 SIZE> static void shared_addresses(warp &w, const ins
     for (u32 l = 0; KIND != access::READ && l < LANES; l++)
         if (m >> l & 1)
             written_by_lane(w, l);
+}
+
+void shared_rows(warp &w, const instruction &i, mask m, char *at[LANES])
+{
+    shared_addresses<access::READ, 16>(w, i, m, at);
 }
 
 template <access KIND, u32 SIZE> static void global_addresses(warp &w, const instruction &i, mask m, char *at[LANES])

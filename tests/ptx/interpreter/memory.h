@@ -14,7 +14,7 @@ struct region {
     cell *cells;
 };
 
-/* Memory of the device from now on; cells are zero. Overlaps no other. */
+/* Memory of the device from now on. Overlaps no other. */
 void region_add(void *begin, size_t bytes);
 /* False: none begins there. */
 bool region_remove(void *begin);
@@ -26,6 +26,8 @@ bool region_holds(const void *begin, size_t bytes);
 /* Addresses checked: bounds, alignment to size, races. */
 char *global_at(warp &w, const instruction &i, unsigned lane, uint64_t at, uint32_t size, access kind);
 char *shared_at(warp &w, const instruction &i, unsigned lane, uint64_t at, uint32_t size, access kind);
+/* Where each lane of m reads 16 bytes of shared memory, checked as above. */
+void shared_rows(warp &w, const instruction &i, mask m, char *at[LANES]);
 /* The same of shared memory without a word to the detector of races. */
 char *shared_within(warp &w, const instruction &i, unsigned lane, uint64_t at, uint32_t size);
 

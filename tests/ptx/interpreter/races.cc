@@ -76,11 +76,14 @@ void watch(const warp &w, const instruction &i, unsigned lane, cell *cells, uint
 {
     const uint8_t bytes = size < 4 ? (uint8_t)(((1u << size) - 1) << skip) : 15;
     const stamp mine = now(w, lane, bytes, kind == access::ATOMIC ? ATOMIC : ORDINARY, shared);
-    for (uint32_t k = 0; k < (size + 3) / 4; k++)
+    for (uint32_t k = 0; k < (size + 3) / 4; k++) {
+        if (in_order(cells + k, mine, w.known, kind, shared))
+            continue;
         if (kind == access::READ)
             watch_read(w, i, lane, cells + k, mine, shared);
         else
             watch_write(w, i, lane, cells + k, mine);
+    }
 }
 
 void watch_copy_begin(const warp &w, const instruction &i, unsigned lane, cell *cells, uint32_t size)

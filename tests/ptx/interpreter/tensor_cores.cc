@@ -7,15 +7,16 @@
 
 namespace ptx
 {
-enum { COLUMNS = 8, K_MAX = 16, FRACTION = 10 /* of a factor; bf16 has 7 */, OF_SUM = 23, NO_EXPONENT = -4000 };
+enum { ROWS = 16, COLUMNS = 8, K_MAX = 16, NO_EXPONENT = -4000 };
+enum { FRACTION = 10, OF_SUM = 23 }; /* bits: of a factor, where bf16 has 7, and of a sum */
 
-/* Columns side by side. */
-typedef int32_t words __attribute__((vector_size(4 * COLUMNS), may_alias));
-typedef int32_t four_words __attribute__((vector_size(16)));
-typedef int64_t four_longs __attribute__((vector_size(32)));
-typedef float four_floats __attribute__((vector_size(16)));
-typedef double four_doubles __attribute__((vector_size(32)));
-static const words ONES = {1, 1, 1, 1, 1, 1, 1, 1};
+/* Rows side by side. */
+typedef int32_t words __attribute__((vector_size(4 * ROWS), may_alias));
+typedef int32_t eight_words __attribute__((vector_size(32)));
+typedef int64_t eight_longs __attribute__((vector_size(64)));
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef double eight_doubles __attribute__((vector_size(64)));
+static const words ONES = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static uint32_t bits_of(float v)
 {
@@ -31,10 +32,10 @@ static float float_of(uint32_t bits)
     return v;
 }
 
-/* count floats, a multiple of 8; a number's exponent is least or more. */
+/* count floats, a multiple of 16; a number's exponent is least or more. */
 static void take_apart(const float *from, int count, int least, int fraction, int32_t *digits, int32_t *exponents)
 {
-    for (int j = 0; j < count; j += COLUMNS) {
+    for (int j = 0; j < count; j += ROWS) {
         words bits;
         memcpy(&bits, from + j, sizeof bits);
         const words field = bits >> 23 & 255, whole = (bits & 0x7FFFFF) | (field > 0 ? ONES << 23 : ONES & 0);
@@ -69,57 +70,62 @@ static float cut(int64_t sum, int exponent)
     return float_of(sign | (field >= 255 ? 0x7F800000u : (uint32_t)field << 23 | (digits & 0x7FFFFF)));
 }
 
-/* Factors of a block of products, and of all columns: digits 2^(exponent - FRACTION), of a sum - OF_SUM. */
+/* Factors of a block of products, a's by rows: digits 2^(exponent - FRACTION), of a sum - OF_SUM. */
 struct terms {
-    int32_t a[K_MAX], of_a[K_MAX];
-    words b[K_MAX], of_b[K_MAX];
+    words a[K_MAX], of_a[K_MAX];
+    int32_t b[K_MAX][COLUMNS], of_b[K_MAX][COLUMNS];
 };
 
-/* d = (sum of the three) 2^exponent, cut, of four columns. A double holds the sum; its last bits are taken away. */
-static void cut_four(float *d, const int32_t *first, const int32_t *second, const int32_t *third,
-                     const int32_t *exponent)
+/* d = (sum of the three) 2^exponent, cut, of eight rows. A double holds the sum; its last bits are taken away. */
+static void cut_eight(float *d, const int32_t *first, const int32_t *second, const int32_t *third,
+                      const int32_t *exponent)
 {
-    four_words a, b, c, e;
+    eight_words a, b, c, e;
     memcpy(&a, first, sizeof a), memcpy(&b, second, sizeof b), memcpy(&c, third, sizeof c);
     memcpy(&e, exponent, sizeof e);
-    const four_doubles sum = __builtin_convertvector(a, four_doubles) + __builtin_convertvector(b, four_doubles) +
-                             __builtin_convertvector(c, four_doubles);
-    const four_longs kept = (four_longs)sum & ~(int64_t)0x1FFFFFFF;
-    const four_longs factor = (__builtin_convertvector(e, four_longs) + 1023) << 52;
-    const four_doubles value = (four_doubles)kept * (four_doubles)factor;
-    const four_longs small = (value < 0x1p-126) & (value > -0x1p-126) & (value != 0);
-    const four_floats result = __builtin_convertvector(value, four_floats);
+    const eight_doubles sum = __builtin_convertvector(a, eight_doubles) + __builtin_convertvector(b, eight_doubles) +
+                              __builtin_convertvector(c, eight_doubles);
+    const eight_longs kept = (eight_longs)sum & ~(int64_t)0x1FFFFFFF;
+    const eight_longs factor = (__builtin_convertvector(e, eight_longs) + 1023) << 52;
+    const eight_doubles value = (eight_doubles)kept * (eight_doubles)factor;
+    const eight_longs small = (value < 0x1p-126) & (value > -0x1p-126) & (value != 0);
+    const eight_floats result = __builtin_convertvector(value, eight_floats);
     memcpy(d, &result, sizeof result);
-    if (small[0] | small[1] | small[2] | small[3]) /* not normal: fewer bits are kept */
-        for (int x = 0; x < 4; x++)
-            d[x] = cut((int64_t)sum[x], exponent[x]);
+    int64_t any = 0;
+    for (int y = 0; y < 8; y++)
+        any |= small[y];
+    for (int y = 0; any && y < 8; y++) /* not normal: fewer bits are kept */
+        d[y] = cut((int64_t)sum[y], exponent[y]);
 }
 
-static void add(float d[COLUMNS], const terms &t, int first, int count, int bits)
+/* Column x of d plus count products, an even number, from depth first on. */
+static void add(float d[ROWS], const terms &t, int x, int first, int count, int bits)
 {
-    words c, of_c, top, halves[2] = {};
-    take_apart(d, COLUMNS, -126, OF_SUM, (int32_t *)&c, (int32_t *)&of_c);
+    words c, of_c, top, even = {}, odd = {}; /* all in one might not fit */
+    take_apart(d, ROWS, -126, OF_SUM, (int32_t *)&c, (int32_t *)&of_c);
     top = of_c > -133 ? of_c : ONES * -133;
     for (int k = first; k < first + count; k++) {
-        const words of = t.of_b[k] + t.of_a[k];
+        const words of = t.of_a[k] + t.of_b[k][x];
         top = of > top ? of : top;
     }
-    for (int k = first; k < first + count; k++) {
-        const words product = t.b[k] * t.a[k], right = top - t.of_b[k] - t.of_a[k];
+    const auto add_product = [&](int k, words *sum) {
+        const words product = t.a[k] * t.b[k][x], right = top - t.of_a[k] - t.of_b[k][x];
         const words size =
             ((product < 0 ? -product : product) << (bits - 2 * FRACTION)) >> (right < 31 ? right : ONES * 31);
-        halves[k & 1] += product < 0 ? -size : size;
-    }
+        *sum += product < 0 ? -size : size;
+    };
+    for (int k = first; k < first + count; k += 2)
+        add_product(k, &even), add_product(k + 1, &odd);
     const words right = top - of_c;
     const words size = ((c < 0 ? -c : c) << (bits - OF_SUM)) >> (right < 31 ? right : ONES * 31);
     c = c < 0 ? -size : size;
     top -= bits;
-    for (int x = 0; x < COLUMNS; x += 4)
-        cut_four(d + x, (int32_t *)&halves[0] + x, (int32_t *)&halves[1] + x, (int32_t *)&c + x, (int32_t *)&top + x);
+    for (int y = 0; y < ROWS; y += 8)
+        cut_eight(d + y, (int32_t *)&even + y, (int32_t *)&odd + y, (int32_t *)&c + y, (int32_t *)&top + y);
 }
 
 /* Infinity and NaN, which no shift moves, among what is added: what floats make of them. */
-static bool no_number(float d, const float *a, const float (*b)[8], int k, int x, float *what)
+static bool no_number(float d, const float *a, const float (*b)[COLUMNS], int k, int x, float *what)
 {
     double sum = d;
     for (int j = 0; j < k; j++)
@@ -128,25 +134,40 @@ static bool no_number(float d, const float *a, const float (*b)[8], int k, int x
     return !std::isfinite(sum);
 }
 
-void tensor_core(float d[][8], const float *a, const float (*b)[8], int k, element of, unsigned arch)
+/* Of a 16 x k matrix and of the k x 8 one. */
+static void take_factors(terms *t, const float *a, const float (*b)[COLUMNS], int k, int least)
+{
+    float by_rows[K_MAX][ROWS];
+    for (int y = 0; y < ROWS; y++)
+        for (int j = 0; j < k; j++)
+            by_rows[j][y] = a[y * k + j];
+    take_apart(by_rows[0], k * ROWS, least, FRACTION, (int32_t *)t->a, (int32_t *)t->of_a);
+    take_apart(b[0], k * COLUMNS, least, FRACTION, t->b[0], t->of_b[0]);
+}
+
+void tensor_core(float d[][COLUMNS], const float *a, const float (*b)[COLUMNS], int k, element of, unsigned arch)
 {
     const int at_once = std::min(k, arch >= 90 ? (of == element::TF32 ? 8 : 16) : of == element::TF32 ? 4 : 8);
     const int bits = arch >= 90 ? 25 : 24, least = of == element::F16 ? -14 : -126;
+    const bool numbers = finite(b[0], k * COLUMNS) && finite(a, ROWS * k);
+    float sums[COLUMNS][ROWS], before[ROWS], what;
     terms t;
-    const bool numbers = finite(b[0], k * COLUMNS) && finite(a, 16 * k);
-    take_apart(b[0], k * COLUMNS, least, FRACTION, (int32_t *)t.b, (int32_t *)t.of_b);
-    for (int row = 0; row < 16; row++) {
-        take_apart(a + row * k, k, least, FRACTION, t.a, t.of_a);
+    take_factors(&t, a, b, k, least);
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < COLUMNS; x++)
+            sums[x][y] = d[y][x];
+    for (int x = 0; x < COLUMNS; x++)
         for (int j = 0; j < k; j += at_once) {
-            float before[COLUMNS], what;
-            memcpy(before, d[row], sizeof before);
-            add(d[row], t, j, at_once, bits);
-            if (numbers && finite(before, COLUMNS))
+            memcpy(before, sums[x], sizeof before);
+            add(sums[x], t, x, j, at_once, bits);
+            if (numbers && finite(before, ROWS))
                 continue;
-            for (int x = 0; x < COLUMNS; x++)
-                if (no_number(before[x], a + row * k + j, b + j, at_once, x, &what))
-                    d[row][x] = what;
+            for (int y = 0; y < ROWS; y++)
+                if (no_number(before[y], a + y * k + j, b + j, at_once, x, &what))
+                    sums[x][y] = what;
         }
-    }
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < COLUMNS; x++)
+            d[y][x] = sums[x][y];
 }
 } // namespace ptx
