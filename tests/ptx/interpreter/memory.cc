@@ -1,102 +1,16 @@
 /* memory.cc - see memory.h. */
 #include "tests/ptx/interpreter/memory.h"
 
-#include <sys/mman.h>
-
 #include <cstdio>
-#include <map>
-#include <vector>
 
 #include "tests/ptx/interpreter/asynchronous.h"
 #include "tests/ptx/interpreter/fault.h"
 #include "tests/ptx/interpreter/fences.h"
 #include "tests/ptx/interpreter/operations.h"
-#include "tests/ptx/interpreter/settings.h"
+#include "tests/ptx/interpreter/regions.h"
 
 namespace ptx
 {
-/* --- allocations -------------------------------------------------------------------------------------------------- */
-
-/* By their beginnings. One that has gone stays as an empty one, for instructions remember where they were last. */
-static std::map<u64, region *> &regions()
-{
-    static auto *all = new std::map<u64, region *>;
-    return *all;
-}
-
-/* The empty ones: still pointed at, freed by nobody. */
-static std::vector<region *> &gone()
-{
-    static auto *all = new std::vector<region *>;
-    return *all;
-}
-
-/*
- * Cells of allocations that have gone, by their number's logarithm: a new one takes them as they are, for stamps tell
- * their launch, so old ones do no harm. Fresh ones cost more in page faults than all else that is done with them.
- */
-static std::vector<cell *> &spare(size_t bytes, size_t *count)
-{
-    static auto *all = new std::vector<cell *>[64];
-    int digits = 0;
-    while ((size_t)4 << digits < bytes)
-        digits++;
-    *count = (size_t)1 << digits;
-    return all[digits];
-}
-
-static cell *cells_for(size_t bytes)
-{
-    size_t count;
-    std::vector<cell *> &these = spare(bytes, &count);
-    if (these.empty()) {
-        void *fresh = mmap(nullptr, count * sizeof(cell), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        return fresh == MAP_FAILED ? nullptr : (cell *)fresh;
-    }
-    cell *last = these.back();
-    these.pop_back();
-    return last;
-}
-
-void region_add(void *begin, size_t bytes)
-{
-    auto *r = new region{(u64)begin, (u64)begin + bytes, nullptr};
-    if (asked().races)
-        r->cells = cells_for(bytes);
-    regions()[r->begin] = r;
-}
-
-bool region_remove(void *begin)
-{
-    const auto at = regions().find((u64)begin);
-    if (at == regions().end())
-        return false;
-    region *r = at->second;
-    size_t count;
-    if (r->cells)
-        spare(r->end - r->begin, &count).push_back(r->cells);
-    *r = {0, 0, nullptr};
-    gone().push_back(r);
-    regions().erase(at);
-    return true;
-}
-
-region *region_find(u64 at)
-{
-    auto next = regions().upper_bound(at);
-    if (next == regions().begin())
-        return nullptr;
-    region *r = (--next)->second;
-    return at < r->end ? r : nullptr;
-}
-
-bool region_holds(const void *begin, size_t bytes)
-{
-    const region *r = region_find((u64)begin);
-    return r && (u64)begin + bytes <= r->end;
-}
-
 /* --- single addresses --------------------------------------------------------------------------------------------- */
 
 static std::string hexadecimal(u64 v)

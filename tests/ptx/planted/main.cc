@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "tests/ptx/interpreter/launch.h"
-#include "tests/ptx/interpreter/memory.h"
+#include "tests/ptx/interpreter/regions.h"
 #include "tests/ptx/interpreter/settings.h"
 #include "tests/ptx/interpreter/tensor_map.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <map>
 
-#include "tests/ptx/interpreter/memory.h"
+#include "tests/ptx/interpreter/regions.h"
 #include "tests/ptx/runtime/runtime.h"
 
 namespace ptx
