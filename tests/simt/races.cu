@@ -390,6 +390,31 @@ static bool run_handed_on(bool right)
     return out[3] == 3;
 }
 
+BEGINS(adds_under_lock)
+/* Four blocks add to a sum, each while it has the lock. Slip: they give it back without a fence behind their adding. */
+template <bool right> static __global__ void adds_under_lock(float *sum, unsigned *lock)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0u, 1u) != 0)
+            continue;
+        __threadfence();
+        *sum += (float)(blockIdx.x + 1);
+        if (right)
+            __threadfence();
+        atomicExch(lock, 0u);
+    }
+}
+ENDS(adds_under_lock)
+
+static bool run_adds_under_lock(bool right)
+{
+    float *sum = floats(1);
+    unsigned *lock = (unsigned *)floats(1);
+    *sum = 0, *lock = 0;
+    RUN(adds_under_lock, right, 4, 64, sum, lock);
+    return *sum == 10;
+}
+
 const planted of_races[] = {
     PLANT(tile_overwritten, IN_CHECK, "race: "),
     PLANT(live_stage_overwritten, IN_CHECK, "race: "),
@@ -408,6 +433,7 @@ const planted of_races[] = {
     PLANT_LAST(no_fence_before_count, "true, false, true, true, true", IN_CHECK, "race: "),
     PLANT_LAST(no_fence_behind_count, "true, true, false, true, true", IN_CHECK, "race: "),
     PLANT(handed_on, IN_CHECK, "race: "),
+    PLANT(adds_under_lock, IN_CHECK, "race: "),
     PLANT_LAST(count_not_set_back, "true, true, true, false, true", IN_RESULT, ""),
     PLANT_LAST(added_as_they_came, "true, true, true, true, false", BY_CHANCE, ""),
     NO_MORE,

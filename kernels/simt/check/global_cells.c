@@ -17,7 +17,7 @@ enum { WORD = 4, CHUNK = 16, WORDS = CHUNK / WORD, ALL_BYTES = 15 };
 /* One kind of access to some bytes. */
 typedef struct {
     gr__simt_record by;
-    uint32_t block;        /* SEVERAL: more than one of the launch read the same bytes */
+    uint32_t block;        /* SEVERAL: more than one of the launch read the same bytes, in no order */
     uint32_t stream, time; /* of the launch */
 } trace;
 
@@ -75,11 +75,13 @@ static bool check_cell(gr__simt_machine *m, const cell *c, const gr__simt_access
     return false;
 }
 
-static void remember(const gr__simt_machine *m, cell *c, const gr__simt_access *a, unsigned bytes)
+static void remember(gr__simt_machine *m, cell *c, const gr__simt_access *a, unsigned bytes)
 {
     trace *t = a->write ? &c->write : &c->read;
     const bool same_bytes = t->by.epoch && t->by.bytes & bytes;
-    const bool several = !a->write && same_bytes && same_launch(m, t) && t->block != m->shadow->block;
+    /* Who writes behind a read that another block's came before, as under a lock, comes after both. */
+    const bool several = !a->write && same_bytes && same_launch(m, t) && t->block != m->shadow->block &&
+                         !gr__simt_fences_tell(m, t->block, t->by, a->by);
     const uint32_t stream = (uint32_t)m->queue.running;
     const gr__simt_record now = {gr__simt_epoch(m, a->by), a->site, bytes, a->atomic, a->compares};
     *t = (trace){now, several ? SEVERAL : m->shadow->block, stream, m->queue.now.at[stream]};
