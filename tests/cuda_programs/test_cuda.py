@@ -157,6 +157,51 @@ int main()
             self.assertNotIn(f"{ours}", "\n".join(l for l in done.stderr.splitlines() if ": error:" in l))
         self.assertNotIn("/simt/", done.stderr)
 
+    def test_an_error_in_a_header_of_ours_that_they_led_to_is_shown(self):
+        """By a template; it was left out, and "required from here" stood alone."""
+        (self.folder / "tile.cu").write_text("""#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k() { auto tile = cg::tiled_partition<33>(cg::this_thread_block()); }
+int main() { nowhere(); }
+""")
+        for text in ("nowhere();", ""):
+            source = (self.folder / "tile.cu").read_text().replace("nowhere();", text)
+            (self.folder / "tile.cu").write_text(source)
+            said = self.run_in(SIMT, "tile.cu", expect=1).stderr
+            self.assertRegex(said, r"tile.cu:3:\S* +required from here\n\S+ error: .*a tile has 1, 2, 4")
+            self.assertEqual("'nowhere'" in said.replace("\u2018", "'").replace("\u2019", "'"), bool(text), said)
+
+    def test_kernels_are_launched_by_call(self):
+        """As CUDA's manual has it, with a pointer to void."""
+        (self.folder / "call.cu").write_text("""#include <cstdio>
+__global__ void add(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }
+template <class T> __global__ void twice(T *x) { x[threadIdx.x] *= 2; }
+int main()
+{
+    int *x, h[4] = {1, 2, 3, 4}, n = 3;
+    cudaMalloc(&x, sizeof h);
+    cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+    void *arguments[] = {&x, &n};
+    cudaLaunchKernel(add, 1, 4, arguments);
+    cudaLaunchKernel((void *)add, dim3(1), dim3(4), arguments, 0, 0);
+    cudaLaunchKernel((const void *)&add, 1, 4, arguments);
+    cudaLaunchKernel(reinterpret_cast<void const *>(
+                         &add), 1, 4, arguments);
+    cudaLaunchKernel((void *)
+                         twice<int>, 1, 4, arguments);
+    cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d %d %d %d, line %d\\n", h[0], h[1], h[2], h[3], __LINE__);
+    cudaFree(x);
+}
+""")
+        for words in ([], ["--check"]):
+            self.assertEqual(self.cuda("call.cu", *words).stdout, "10 12 14 8, line 18\n")
+        (self.folder / "variable.cu").write_text("""__global__ void k(int *) {}
+int main() { const void *p = (const void *)k; return cudaLaunchKernel(p, 1, 4, nullptr); }
+""")
+        said = self.run_in(SIMT, "variable.cu", expect=1).stderr
+        self.assertRegex(said, "variable.cu:2:.* error: .*wants the kernel itself here")
+
     def test_a_call_of_the_hosts_functions_is_warned_of(self):
         """g++ knows one kind of function. What may be something else, or nvcc takes, is passed over."""
         (self.folder / "calls.cu").write_text("""#define BOTH __host__ __device__

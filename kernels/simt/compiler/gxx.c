@@ -50,24 +50,38 @@ static bool begins_message(const char *line)
     return *line != ' ' && *line != '\0';
 }
 
-/* Passes on what speaks of the writer's files. Whatever it is, if nothing would be left. */
-static void pass_on(const gr__home *h, const char *text, size_t length)
+static bool has(const char *line, size_t n, const char *word)
 {
-    bool shown = false, any = false;
-    for (int pass = 0; pass < 2 && !any; pass++) {
-        for (const char *line = text; line < text + length;) {
-            const char *end = memchr(line, '\n', (size_t)(text + length - line));
-            const size_t n = end ? (size_t)(end - line) : (size_t)(text + length - line);
-            if (begins_message(line))
-                shown = pass || (strncmp(line, h->headers, strlen(h->headers)) &&
-                                 strncmp(line, "In file included", 16) && strncmp(line, "cc1plus:", 8));
-            if (shown)
-                fprintf(stderr, "%.*s\n", (int)n, line);
-            any |= shown && n > 0;
-            line += n + 1;
+    return memmem(line, n, word, strlen(word)) != NULL;
+}
+
+static bool speaks_of_writers(const gr__home *h, const char *line)
+{
+    return strncmp(line, h->headers, strlen(h->headers)) && strncmp(line, "In file included", 16) &&
+           strncmp(line, "cc1plus:", 8);
+}
+
+/*
+ * Passes on what speaks of the writer's files, with the error in ours that one of theirs led to by a template; or all
+ * of it. Returns whether anything is said, beyond where it is: the first time it only looks.
+ */
+static bool pass_on(const gr__home *h, const char *text, size_t length, bool all, FILE *to)
+{
+    bool shown = false, led = false, says = length == 0;
+    for (const char *line = text; line < text + length;) {
+        const char *end = memchr(line, '\n', (size_t)(text + length - line));
+        const size_t n = end ? (size_t)(end - line) : (size_t)(text + length - line);
+        if (begins_message(line)) {
+            const bool leads = has(line, n, "   required from "), theirs = speaks_of_writers(h, line);
+            shown = all || theirs || (led && has(line, n, " error: "));
+            led = leads ? theirs : led && !shown;
+            says |= shown && !leads && line[n - 1] != ':';
         }
-        any |= length == 0;
+        if (shown && to)
+            fprintf(to, "%.*s\n", (int)n, line);
+        line += n + 1;
     }
+    return says;
 }
 
 /* Whether g++ quotes a name that begins so ("tex2D*"), or that is so. It quotes as the locale has it. */
@@ -125,7 +139,7 @@ int gr__gxx_run(const char *name, const gr__home *h, gr__words *command, char **
     size_t said_length = 0;
     const int code = gr__process(command->word, out, length, &said, &said_length);
     if (said)
-        pass_on(h, said, said_length);
+        pass_on(h, said, said_length, !pass_on(h, said, said_length, false, NULL), stderr);
     if (said && code)
         explain(name, said);
     free(said);

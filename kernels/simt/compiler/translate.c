@@ -58,6 +58,36 @@ static bool is_kind(const tokens *t, int i)
            gr__token_is(t, i - 3, "__attribute__");
 }
 
+/* Behind a void *, const or not, which begins at i; i: there is none. */
+static int behind_void(const tokens *t, int i)
+{
+    int k = i + gr__token_is(t, i, "const");
+    if (!gr__token_is(t, k++, "void"))
+        return i;
+    k += gr__token_is(t, k, "const");
+    return gr__token_is(t, k, "*") ? k + 1 : i;
+}
+
+/*
+ * cudaLaunchKernel((void *)kernel, ...), whose name is at i: the cast goes, with which its parameters would be lost.
+ * Returns the last token that is done.
+ */
+static int launch_by_call(gr__edit *w, int i)
+{
+    const tokens *t = &w->t;
+    const int first = i + 2;
+    const bool named = gr__token_is(t, first, "reinterpret_cast") || gr__token_is(t, first, "static_cast");
+    const int type = first + 1 + named, end = behind_void(t, type);
+    if (!gr__token_is(t, i + 1, "(") || end == type ||
+        !(named ? gr__token_is(t, first + 1, "<") && gr__token_is(t, end, ">") && gr__token_is(t, end + 1, "(")
+                : gr__token_is(t, first, "(") && gr__token_is(t, end, ")")))
+        return i;
+    gr__edit_copy_until(w, t->token[first].begin);
+    gr__edit_lines(w, t->token[first].begin, t->token[end].end);
+    w->done = t->token[end].end;
+    return end;
+}
+
 static void rewrite(gr__edit *w)
 {
     for (int i = 0; i < w->t.count && !w->failed; i++) {
@@ -72,6 +102,8 @@ static void rewrite(gr__edit *w)
             replace(w, i, "");
             i += 5;
             w->done = w->t.token[i].end;
+        } else if (gr__token_is(&w->t, i, "cudaLaunchKernel")) {
+            i = launch_by_call(w, i);
         } else if (is_noinline(&w->t, i)) {
             replace(w, i, "__attribute__((noinline))");
         } else {

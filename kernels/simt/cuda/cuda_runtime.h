@@ -162,6 +162,14 @@ static inline cudaError_t cudaLaunchKernel(K *kernel, dim3 grid, dim3 block, voi
     return cudaPeekAtLastError();
 }
 
+/* Of a kernel that came in a variable nobody knows what it takes; of a cast in the call the translator does. */
+#define GR__NO_KERNEL                                                                                                  \
+    __attribute__((error("the emulator wants the kernel itself here, cudaLaunchKernel(kernel, ...), or a pointer of "  \
+                         "its type: a void * does not say what its parameters are")))
+GR__NO_KERNEL cudaError_t cudaLaunchKernel(void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+GR__NO_KERNEL cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+#undef GR__NO_KERNEL
+
 template <class K>
 static inline cudaError_t cudaFuncSetAttribute(K *kernel, enum cudaFuncAttribute which, int value, GR__HERE)
 {
