@@ -1,6 +1,7 @@
 // What programs for learners are written with, in one: prints "all right", or what is wrong.
 #include <cooperative_groups.h>
 #include <cooperative_groups/scan.h>
+#include <cuComplex.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <mma.h>
@@ -134,6 +135,15 @@ __global__ void mathematics(float *out, float x)
     out[7] = factor[1] + __fdividef(6, 3) + saturate_like(7);
 }
 
+__global__ void complex_numbers(cuFloatComplex *z, cuDoubleComplex *w)
+{
+    const cuFloatComplex a = make_cuFloatComplex(3, 4), b = make_cuComplex(1, -2);
+    z[0] = cuCmulf(a, b), z[1] = cuCdivf(a, b), z[2] = cuCsubf(cuConjf(a), b);
+    z[3] = make_cuFloatComplex(cuCabsf(a), cuCrealf(a) + cuCimagf(b));
+    w[0] = cuCdiv(make_cuDoubleComplex(1e200, 1e200), make_cuDoubleComplex(2e200, 0));
+    w[1] = cuCfma(cuComplexFloatToDouble(a), make_cuDoubleComplex(0, 1), make_cuDoubleComplex(1, 1));
+}
+
 template <class T> __global__ void by_reference(T *out, int, T &sum);
 __global__ void fields(pair &p, const int &by) { p.a += by; }
 
@@ -239,6 +249,21 @@ static void numbers(void)
     EXPECT("constant memory", hf[7], 43);
 }
 
+static void complex(void)
+{
+    static const float should[4][2] = {{11, -2}, {-1, 2}, {2, -2}, {5, 1}};
+    cuFloatComplex hz[4], *z = device<cuFloatComplex>(4);
+    cuDoubleComplex hw[2], *w = device<cuDoubleComplex>(2);
+    complex_numbers<<<1, 1>>>(z, w);
+    back(hz, z, 4), back(hw, w, 2);
+    for (int i = 0; i < 4; i++) {
+        EXPECT("real part", hz[i].x, should[i][0]);
+        EXPECT("imaginary part", hz[i].y, should[i][1]);
+    }
+    EXPECT("a quotient whose squares are too large", hw[0].x + hw[0].y, 1);
+    EXPECT("product and sum", hw[1].x * 100 + hw[1].y, -300 + 4);
+}
+
 static void cooperation(void)
 {
     float h[8], *out = device<float>(8);
@@ -338,6 +363,7 @@ int main(int argc, char **argv)
     language();
     references();
     numbers();
+    complex();
     cooperation();
     small_numbers();
     memory_of_kernels();
