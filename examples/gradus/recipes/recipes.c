@@ -491,10 +491,12 @@ const recipe recipes[] = {
                   "optimizer  Adam 0.001 (Keras' form), or SGD 0.01, "
                   "momentum 0.9",
                   "schedule   20 epochs, batch size 16, shuffled, the last batch filled from the epoch's start"},
-        .oddities = {"Nobody has published numbers for your pictures. A rough yardstick is the share of the most "
-                     "frequent class: 'gradus evaluate' tells it beside the accuracy.",
-                     "The test part is drawn from the same folder. Pictures of one series that are nearly alike fall "
-                     "into both parts and flatter the network; a test folder of other days does not."},
+        .oddities =
+            {"Nobody has published numbers for your pictures. A rough yardstick is the share of the most "
+             "frequent class: 'gradus evaluate' tells it beside the accuracy.",
+             "Without a folder test of its own the test part is drawn from the same pictures. Those of one series "
+             "that are nearly alike fall into both parts and flatter the network; a test folder of other days "
+             "does not."},
     },
     {0},
 };
