@@ -23,6 +23,7 @@ typedef struct gr__simt_item {
     void *dst;
     const void *src;
     size_t bytes;
+    bool kept;            /* of a copy: what src has now is what comes, and lies behind the item */
     int value;            /* of a fill */
     void (*call)(void *); /* with dst */
     gr__simt_event *event;

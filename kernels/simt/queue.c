@@ -57,8 +57,8 @@ int64_t gr__simt_event_nanoseconds(const gr__simt_event *e)
 void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
 {
     gr__simt_machine *m = gr__simt_now;
-    const size_t arguments = item->kind == GR__SIMT_LAUNCH ? item->launch.arguments_bytes : 0;
-    gr__simt_item *i = malloc(sizeof *i + arguments);
+    const size_t behind = item->kind == GR__SIMT_LAUNCH ? item->launch.arguments_bytes : item->kept ? item->bytes : 0;
+    gr__simt_item *i = malloc(sizeof *i + behind);
     if (!i) {
         gr__simt_report(m, "out of memory: work in a stream");
         return;
@@ -66,8 +66,10 @@ void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
     *i = *item;
     i->next = NULL;
     i->queued = m->queue.host;
-    if (arguments)
-        i->launch.arguments = memcpy(i + 1, item->launch.arguments, arguments);
+    if (item->kept)
+        i->src = memcpy(i + 1, item->src, behind);
+    else if (behind)
+        i->launch.arguments = memcpy(i + 1, item->launch.arguments, behind);
     if (gr__simt_captured(s, i))
         return;
     if (s->last)
@@ -80,6 +82,15 @@ void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
 void gr__simt_stream_copy(gr__simt_stream *s, void *dst, const void *src, size_t bytes)
 {
     gr__simt_queue_item(s, &(gr__simt_item){.kind = GR__SIMT_COPY, .dst = dst, .src = src, .bytes = bytes});
+}
+
+void gr__simt_stream_copy_paged(gr__simt_stream *s, void *dst, const void *src, size_t bytes, bool to_host)
+{
+    gr__simt_item copy = {.kind = GR__SIMT_COPY, .dst = dst, .src = src, .bytes = bytes};
+    copy.kept = !to_host && !s->capture;
+    gr__simt_queue_item(s, &copy);
+    if (to_host && !s->capture)
+        gr__simt_stream_wait(s);
 }
 
 void gr__simt_stream_fill(gr__simt_stream *s, void *dst, int value, size_t bytes)

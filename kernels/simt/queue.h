@@ -28,6 +28,12 @@ void gr__simt_stream_close(gr__simt_stream *s);
 /* dst[bytes] = src[bytes], in the stream; read when it runs. */
 void gr__simt_stream_copy(gr__simt_stream *s, void *dst, const void *src, size_t bytes);
 
+/*
+ * Between device and memory of the host that is not pinned, as CUDA has it: src is read before this returns, and with
+ * to_host dst is written by then. While s is captured, as above.
+ */
+void gr__simt_stream_copy_paged(gr__simt_stream *s, void *dst, const void *src, size_t bytes, bool to_host);
+
 /* dst[bytes] = value, and call(data) on the host, in the stream. */
 void gr__simt_stream_fill(gr__simt_stream *s, void *dst, int value, size_t bytes);
 void gr__simt_stream_call(gr__simt_stream *s, void (*call)(void *), void *data);

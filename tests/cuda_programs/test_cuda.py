@@ -68,6 +68,51 @@ class Right(Case):
             done = self.cuda("host_waits.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("62514 961\n", ""))
 
+    def test_copies_of_memory_that_is_not_pinned(self):
+        """In a stream: they have read the host's memory, or written there, when they return, as on a GPU. While a graph
+        is captured they do neither."""
+        (self.folder / "paged.cu").write_text("""#include <cstdio>
+#include <vector>
+__global__ void add(int *x, int v) { x[threadIdx.x] += v; }
+static void upload(int *d, int v, cudaStream_t s)
+{
+    std::vector<int> h(64, v); // gone when the copy comes to it
+    cudaMemcpyAsync(d, h.data(), 256, cudaMemcpyHostToDevice, s);
+}
+int main()
+{
+    int *d, *pinned;
+    std::vector<int> h(64);
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamCreate(&s), cudaMalloc(&d, 256), cudaMallocHost(&pinned, 256);
+    for (int turn = 0; turn < 2; turn++) {
+        upload(d, 10 * turn, s);
+        add<<<1, 64, 0, s>>>(d, 1);
+        std::fill(h.begin(), h.end(), -1);
+        cudaMemcpyAsync(h.data(), d, 256, cudaMemcpyDeviceToHost, s);
+        printf("%d ", h[5]);
+    }
+    cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMemcpyAsync(d, h.data(), 256, cudaMemcpyHostToDevice, s);
+    add<<<1, 64, 0, s>>>(d, 1);
+    cudaMemcpyAsync(h.data(), d, 256, cudaMemcpyDeviceToHost, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    std::fill(h.begin(), h.end(), 40);
+    cudaGraphLaunch(run, s), cudaGraphLaunch(run, s);
+    cudaStreamSynchronize(s);
+    printf("%d %d\\n", pinned[5], h[5]);
+    cudaGraphExecDestroy(run), cudaGraphDestroy(graph), cudaStreamDestroy(s), cudaFree(d), cudaFreeHost(pinned);
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("paged.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("1 11 11 42\n", ""))
+
     def test_time(self):
         """From the command to the output in at most 2 seconds of processor time."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

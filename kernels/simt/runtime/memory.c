@@ -216,6 +216,17 @@ static void copy_now(void *to, const void *from, size_t bytes)
     gr__simt_touchable(false);
 }
 
+static cudaError_t copy_in_stream(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                  cudaStream_t stream)
+{
+    const bool to_host = kind == cudaMemcpyDeviceToHost && !gr__cuda_find_block(to);
+    if (to_host || (kind == cudaMemcpyHostToDevice && !gr__cuda_find_block(from)))
+        gr__simt_stream_copy_paged(stream, to, from, bytes, to_host);
+    else
+        gr__simt_stream_copy(stream, to, from, bytes);
+    return gr__cuda_look();
+}
+
 cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
                           bool wait, const char *file, int line)
 {
@@ -227,10 +238,8 @@ cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMem
     if (!to || !from || !right_way(to, from, kind, file, line) || !fits("a copy", "to", to, bytes, file, line) ||
         !fits("a copy", "from", from, bytes, file, line))
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
-    if (stream && !wait) {
-        gr__simt_stream_copy(stream, to, from, bytes);
-        return cudaSuccess;
-    }
+    if (stream && !wait)
+        return copy_in_stream(to, from, bytes, kind, stream);
     gr__cuda_wait_all();
     gr__simt_host_waited();
     if (gr__cuda_look())
