@@ -24,6 +24,7 @@ typedef struct gr__simt_item {
     const void *src;
     size_t bytes;
     bool kept;            /* of a copy: what src has now is what comes, and lies behind the item */
+    bool met;             /* of a copy: the host did not wait for it, which was told */
     int value;            /* of a fill */
     void (*call)(void *); /* with dst */
     gr__simt_event *event;
@@ -51,7 +52,8 @@ bool gr__simt_captured(gr__simt_stream *s, gr__simt_item *item);
 void gr__simt_event_joins_capture(gr__simt_machine *m, const gr__simt_event *e, gr__simt_stream *s);
 uint64_t gr__simt_capture_number(const gr__simt_stream *s); /* 0: none */
 
-/* queue.c */
+/* queue.c. Whether an access of the host meets a copy that still waits in a stream; of each copy once. */
+bool gr__simt_meets_copy(gr__simt_machine *m, const char *p, size_t bytes, bool write);
 void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item);
 
 #endif

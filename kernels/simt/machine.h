@@ -124,7 +124,8 @@ typedef struct {
     int count, room, last;   /* last: found last time */
     int open;                /* work that runs; 0: what is owned is closed to everybody */
     bool strict;
-    bool host_waits; /* it is a finding where the host does not, before it looks at what a kernel may still be at */
+    void (*host_waits)(void); /* where it does not, before it looks at what a kernel or a copy may still be at, that is
+                                 a finding, which this tells; NULL: it is none */
 } gr__simt_registry;
 
 /* Kernels that may have more than 48 KiB. */
@@ -143,6 +144,7 @@ typedef struct {
     gr__simt_time host, now; /* what the host has waited for; what came before the work that runs */
     int running;             /* the stream that it runs in */
     uint32_t waited;         /* launches without a stream, which run at once here, that the host has waited for */
+    uint32_t copies;         /* that wait in streams, of what the host may be at */
     uint64_t captures, waits;
 } gr__simt_queues;
 

@@ -113,11 +113,11 @@ void gr__simt_set_strict(bool strict)
         m->memory.strict = strict;
 }
 
-void gr__simt_expect_waits(void)
+void gr__simt_expect_waits(void (*tell)(void))
 {
     gr__simt_machine *m = gr__simt_here();
     if (m)
-        m->memory.host_waits = true;
+        m->memory.host_waits = tell;
 }
 
 static void name_shared(const gr__simt_machine *m, const char *p, char *text, size_t room)

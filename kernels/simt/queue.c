@@ -54,6 +54,11 @@ int64_t gr__simt_event_nanoseconds(const gr__simt_event *e)
 
 /* --- into a stream ------------------------------------------------------------------------------------------------ */
 
+static bool is_at_host(const gr__simt_item *i)
+{
+    return i->kind == GR__SIMT_COPY && !i->kept;
+}
+
 void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
 {
     gr__simt_machine *m = gr__simt_now;
@@ -72,6 +77,7 @@ void gr__simt_queue_item(gr__simt_stream *s, const gr__simt_item *item)
         i->launch.arguments = memcpy(i + 1, item->launch.arguments, behind);
     if (gr__simt_captured(s, i))
         return;
+    m->queue.copies += is_at_host(i);
     if (s->last)
         s->last->next = i;
     else
@@ -161,6 +167,7 @@ static int64_t nanoseconds(void)
 
 static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
 {
+    const uint32_t copies = m->queue.copies -= is_at_host(i);
     join(&s->known, &i->queued);
     switch (i->kind) {
     case GR__SIMT_LAUNCH:
@@ -182,8 +189,10 @@ static void run_item(gr__simt_machine *m, gr__simt_stream *s, gr__simt_item *i)
         break;
     case GR__SIMT_CALL:
         gr__simt_touchable(false);
-        gr__simt_host_waited(); /* it comes after what was launched before */
+        gr__simt_host_waited(); /* it comes after what was launched before, and before the copies behind it */
+        m->queue.copies = 0;
         i->call(i->dst);
+        m->queue.copies += copies;
         gr__simt_touchable(true);
         break;
     case GR__SIMT_RECORD:
@@ -209,6 +218,21 @@ static bool step(gr__simt_machine *m)
     run_item(m, s, i);
     free(i);
     return true;
+}
+
+static bool overlap(const char *a, size_t n, const char *b, size_t bytes)
+{
+    return a < b + bytes && b < a + n;
+}
+
+bool gr__simt_meets_copy(gr__simt_machine *m, const char *p, size_t bytes, bool write)
+{
+    for (int s = 1; s < GR__SIMT_STREAMS && m->queue.copies; s++)
+        for (gr__simt_item *i = m->queue.stream[s] ? m->queue.stream[s]->first : NULL; i; i = i->next)
+            if (is_at_host(i) && !i->met &&
+                (overlap(p, bytes, i->dst, i->bytes) || (write && overlap(p, bytes, i->src, i->bytes))))
+                return i->met = true;
+    return false;
 }
 
 static void start_chance(gr__simt_machine *m)

@@ -57,7 +57,8 @@ void gr__simt_written(const void *p, size_t bytes);
 void gr__simt_call_it(const void *p, const char *name);
 void gr__simt_name(const void *p, char *text, size_t room); /* what lies there, as reports say it */
 void gr__simt_set_strict(bool strict);
-void gr__simt_expect_waits(void); /* a finding of the check build: the host at memory, without having waited */
+/* A finding of the check build, which tell is called to tell of: the host at memory, without having waited. */
+void gr__simt_expect_waits(void (*tell)(void));
 
 /*
  * Memory of the device's own, zero-filled and registered: kernels and copies in streams alone may touch it, the host is

@@ -66,7 +66,7 @@ class Right(Case):
         """In every way there is, or need not: nothing is found."""
         for words in ([], ["--check"]):
             done = self.cuda("host_waits.cu", *words)
-            self.assertEqual((done.stdout, done.stderr), ("62514 961\n", ""))
+            self.assertEqual((done.stdout, done.stderr), ("62514 961 7052\n", ""))
 
     def test_copies_of_memory_that_is_not_pinned(self):
         """In a stream: they have read the host's memory, or written there, when they return, as on a GPU. While a graph

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "kernels/simt/check/check.h"
+#include "kernels/simt/item.h"
 
 enum { WORD = 4, CHUNK = 16, WORDS = CHUNK / WORD, ALL_BYTES = 15 };
 #define SEVERAL 0xFFFFFFFFu
@@ -180,10 +181,23 @@ static const trace *under_way(const gr__simt_machine *m, const cell *c, bool wri
     return NULL;
 }
 
+static void tell_of_host(gr__simt_machine *m, const gr__simt_access *a, const char *what, const gr__simt_record *other)
+{
+    gr__simt_report_access(m, a, "host race", what, other);
+    m->memory.host_waits();
+}
+
 void gr__simt_check_host(gr__simt_machine *m, const gr__simt_access *a)
 {
     const gr__simt_buffer *b = gr__simt_find_buffer(m, a->p);
-    if (!b || b->owned || !b->shadow || a->p + a->bytes > b->low + b->bytes)
+    if (!b || b->owned || a->p + a->bytes > b->low + b->bytes)
+        return;
+    if (gr__simt_meets_copy(m, a->p, a->bytes, a->write))
+        tell_of_host(m, a,
+                     a->write ? "the host writes what a copy in a stream may still be at,"
+                              : "the host reads what a copy in a stream may still write,",
+                     NULL);
+    if (!b->shadow || m->queue.waited == m->queue.host.at[0])
         return;
     const chunk *const chunks = b->shadow;
     const cell *const words = (const cell *)(chunks + b->bytes / CHUNK + 1);
@@ -199,10 +213,10 @@ void gr__simt_check_host(gr__simt_machine *m, const gr__simt_access *a)
     if (!met)
         return;
     m->queue.waited = m->queue.host.at[0]; /* told once for each wait that is missing */
-    gr__simt_report_access(m, a, "host race",
-                           a->write ? "the host writes what a kernel may still use,"
-                                    : "the host reads what a kernel may still write,",
-                           &met->by);
+    tell_of_host(m, a,
+                 a->write ? "the host writes what a kernel may still use,"
+                          : "the host reads what a kernel may still write,",
+                 &met->by);
 }
 
 void gr__simt_touch_in_stream(gr__simt_machine *m, const void *p, size_t bytes, bool write)

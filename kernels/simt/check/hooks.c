@@ -26,7 +26,7 @@ static void look(gr__simt_machine *m, const void *p, bool write, const void *pc)
 static void __attribute__((noinline)) touch(const void *p, size_t bytes, bool write, const void *pc)
 {
     gr__simt_machine *m = gr__simt_now;
-    if (m && !m->current && m->memory.host_waits && m->queue.waited != m->queue.host.at[0])
+    if (m && !m->current && m->memory.host_waits && (m->queue.copies || m->queue.waited != m->queue.host.at[0]))
         gr__simt_check_host(m, &(gr__simt_access){NULL, p, bytes, write, false, gr__simt_site_of_pc(pc), false});
     if (m && m->current && !gr__simt_on_stack(&m->stacks, p)) {
         gr__simt_check(m, &(gr__simt_access){m->current, p, bytes, write, false, gr__simt_site_of_pc(pc), false});

@@ -81,7 +81,8 @@ static const struct {
 } hints[] = {
     {"race: ", "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
     {"host race: ",
-     "a launch returns at once: cudaDeviceSynchronize() before the host looks at what the kernel touches"},
+     "a launch returns at once, and so does a copy in a stream: cudaDeviceSynchronize() before the host looks at what "
+     "they touch"},
     {"barrier divergence",
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
@@ -299,6 +300,11 @@ static void stop_at_bad_environment(void)
     _exit(GR__EXIT_USAGE);
 }
 
+static void tell_at_once(void)
+{
+    gr__cuda_look();
+}
+
 void gr__cuda_start(void)
 {
     static bool started;
@@ -307,7 +313,7 @@ void gr__cuda_start(void)
     started = true;
     stop_at_bad_environment();
     gr__simt_set_strict(true);
-    gr__simt_expect_waits();
+    gr__simt_expect_waits(tell_at_once);
     const char *count = getenv("GRADUS_SIMT_COUNTERS");
     if (count && *count && strcmp(count, "0"))
         gr__simt_count_begin();

@@ -8,6 +8,47 @@ void CUDART_CB add(void *y)
 {
     ((int *)y)[63] = ((int *)y)[0] + ((int *)y)[31];
 }
+// Beside copies in streams: what they read, what they are not at, and in the order of a stream.
+void CUDART_CB fill(void *pinned)
+{
+    for (int i = 0; i < 32; i++)
+        ((int *)pinned)[i] += i;
+}
+static int in_streams()
+{
+    int *pinned, *x, sum = 0;
+    cudaStream_t a, b;
+    cudaEvent_t there;
+    cudaStreamCreate(&a), cudaStreamCreate(&b), cudaEventCreate(&there);
+    cudaMallocHost(&pinned, 96 * sizeof(int)), cudaMalloc(&x, 32 * sizeof(int));
+    for (int i = 0; i < 96; i++)
+        pinned[i] = i;
+    for (int way = 0; way < 4; way++) {
+        cudaLaunchHostFunc(a, fill, pinned);
+        cudaMemcpyAsync(x, pinned, 32 * sizeof(int), cudaMemcpyHostToDevice, a);
+        cudaMemcpyAsync(pinned + 32, x, 32 * sizeof(int), cudaMemcpyDeviceToHost, a);
+        cudaEventRecord(there, a), cudaStreamWaitEvent(b, there, 0);
+        cudaMemcpyAsync(pinned + 64, x, 32 * sizeof(int), cudaMemcpyDeviceToHost, b);
+        cudaLaunchHostFunc(b, fill, pinned + 64);
+        sum += pinned[0] * 0; // a copy reads it, too
+        if (way == 0)
+            cudaStreamSynchronize(a);
+        else if (way == 1)
+            cudaEventSynchronize(there);
+        else if (way == 2)
+            cudaDeviceSynchronize();
+        else
+            while (cudaStreamQuery(a) != cudaSuccess)
+                ;
+        for (int i = 0; i < 32; i++)
+            sum += pinned[32 + i];
+        cudaDeviceSynchronize();
+        sum += pinned[70];
+    }
+    cudaStreamDestroy(a), cudaStreamDestroy(b), cudaEventDestroy(there);
+    cudaFreeHost(pinned), cudaFree(x);
+    return sum;
+}
 int main()
 {
     int *x, *y, *d, sum = 0, one;
@@ -39,7 +80,7 @@ int main()
         for (int i = 0; i < 32; i++)
             sum += y[i];
     }
-    printf("%d %d\n", sum, y[63]);
+    printf("%d %d %d\n", sum, y[63], in_streams());
     cudaStreamDestroy(stream), cudaEventDestroy(event);
     cudaFree(x), cudaFree(y);
     return cudaGetLastError();
