@@ -374,6 +374,16 @@ class Machine(unittest.TestCase):
             _, answer = self.products(*code, grid=(blocks, 1, 1), block=(1024, 1, 1))
             self.assertAlmostEqual(answer["floors"]["L2"] * 1980 / ((1 << 20) / bytes_), 1, delta=0.01)
 
+    def test_an_offset_below_an_address(self):
+        """Warps 256 bytes apart read the line at their address and the one before it: none is read twice."""
+        code = [("S2R R0, SR_CTAID.X", 5, 0, 0), ("S2R R1, SR_LANEID", 5, 0, 0), ("IMAD R2, R0, 0x40, R1", 5, None, 1),
+                ("IMAD.WIDE R4, R2, 0x4, RZ", 5, None, 0), ("IADD3 R4, R4, 0x1000, RZ", 5, None, 0),
+                ("LDG.E R6, desc[UR4][R4.64]", 2, 1, 0), ("LDG.E R7, desc[UR4][R4.64+-0x80]", 2, 1, 0),
+                ("EXIT", 5, None, 2)]
+        blocks = 40 * 1024
+        answer = described(code, "T4", (blocks, 1, 1), (32, 1, 1))
+        self.assertEqual(answer["dram_bytes_share"], blocks * 256 / 40)
+
     def test_the_least_of_two(self):
         """VIADDMNMX: lanes read 32 words side by side up to the 15th, then the same one."""
         code = [("S2R R1, SR_LANEID", 5, 0, 0), ("VIADDMNMX R2, R1, 0x1, 0x10, PT", 5, None, 1),

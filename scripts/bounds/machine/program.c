@@ -111,7 +111,7 @@ static int predicate_number(const char *text, int *index)
     return sscanf(text, "P%d%n", index, &used) == 1 ? used : 0;
 }
 
-// Inside the brackets of an address: terms joined by + as R2.64, UR4, R3.X4, 0x10, -0x10.
+// Inside the brackets of an address: terms joined by + as R2.64, UR4, R3.X4, 0x10, -0x10; so R2.64+-0x10 has two.
 static void read_terms(const char *text, struct operand *to)
 {
     to->index = RZ;
@@ -119,9 +119,9 @@ static void read_terms(const char *text, struct operand *to)
     to->half = 1;
     while (*text && *text != ']') {
         int index;
+        text += *text == '+';
         bool negative = *text == '-';
-        if (*text == '+' || *text == '-')
-            text++;
+        text += negative;
         int used = register_number(text, &index);
         if (used && index >= UNIFORM) {
             to->uniform = (short)index;
