@@ -6,6 +6,7 @@ import re
 import subprocess
 
 from . import tools
+from .arguments import without_comments
 from .rows import Unclear
 
 # CUDA 13 makes no code older than sm_75.
@@ -74,7 +75,7 @@ def include_folders(tree, source):
 
 def including(tree, header):
     """The repository's CUDA files that include a file by its name."""
-    wanted = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*"(?:[^"\n]*/)?{re.escape(header.name)}"', re.MULTILINE)
+    wanted = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?{re.escape(header.name)}[">]', re.MULTILINE)
     return [file for file in sorted(tree.rglob("*.cu*")) if file.is_file() and wanted.search(text_of(file))]
 
 
@@ -137,7 +138,7 @@ def with_headers(source, folders, seen, part):
         return found[0]
 
     seen.add(source.resolve())
-    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*', included, part(text_of(source)),
+    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', included, part(text_of(source)),
                   flags=re.MULTILINE)
 
 
@@ -205,10 +206,12 @@ def probe(source, instance, before):
     return "\n".join(lines) + "\n"
 
 
-def standard_of(source):
-    """C++20 for a file that has what only that knows, else what most are written in."""
-    new = r"\brequires\b|\bconcept\b|\bconsteval\b|<(?:bit|concepts|numbers|ranges|source_location|span)>"
-    return "c++20" if re.search(new, text_of(source)) else "c++17"
+def standard_of(source, folders):
+    """C++20 for a file that has what only that knows, itself or in the repository's headers, else what most are written
+    in."""
+    new = r"\brequires\b|\bconcept\s+\w+\s*=|\bconsteval\b|<(?:bit|concepts|numbers|ranges|source_location|span)>|" \
+        r"\]\s*<\s*(?:typename|class|int|unsigned|size_t|auto|bool)\s+\w"  # the last, a lambda that is a template
+    return "c++20" if re.search(new, with_headers(source, folders, set(), without_comments)) else "c++17"
 
 
 class Compiler:
@@ -217,7 +220,7 @@ class Compiler:
     def __init__(self, folders, architecture, scratch, source):
         scratch.mkdir(parents=True, exist_ok=True)
         self.unit, self.cubin, self.stubs = scratch / "unit.cu", scratch / "unit.cubin", scratch / "stubs"
-        self.options = ["-cubin", f"-arch={architecture}", f"-std={standard_of(source)}", "-O3", "-w",
+        self.options = ["-cubin", f"-arch={architecture}", f"-std={standard_of(source, folders)}", "-O3", "-w",
                         "-DNDEBUG", "--expt-relaxed-constexpr", "--extended-lambda", "-I", self.stubs,
                         *(part for folder in folders for part in ("-I", folder)), "-o", self.cubin]
 

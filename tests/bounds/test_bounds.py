@@ -799,6 +799,18 @@ class Kernels(unittest.TestCase):
                                               "    *out = N;\n}\ntemplate __global__ void ends<1>(int *);\n")
         self.tell("ends<1>", "", "1", "32", file="newer.cu")
 
+    def test_a_header_of_a_newer_standard(self):
+        """Which the file includes in angle brackets, as headers of a folder of its own are."""
+        (self.folder / "include").mkdir(exist_ok=True)
+        (self.folder / "include/sizes.cuh").write_text("template <typename T> concept Word = sizeof(T) == 4;\n")
+        (self.folder / "sized.cu").write_text("#include <sizes.cuh>\ntemplate <Word T> __global__ void sized(T *out)\n"
+                                              "{\n    auto write = [&] <unsigned N> () { out[N] = N; };\n"
+                                              "    write.template operator()<1>();\n}\n")
+        self.tell("sized<float>", "", "1", "32", file="sized.cu")
+        (self.folder / "older.cu").write_text("// it requires no concept\n__global__ void older(int *concept)\n{\n"
+                                              "    *concept = 1;\n}\n")
+        self.tell("older", "", "1", "32", file="older.cu")
+
     def test_functions_that_a_header_marks(self):
         """The file does not compile as it is, and the macro stands elsewhere than the function."""
         (self.folder / "marks.h").write_text("#include <library/tensor.h>\n#define BOTH __host__ __device__ inline\n")
