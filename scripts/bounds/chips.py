@@ -50,6 +50,9 @@ ARCHITECTURES[121] = ARCHITECTURES[120]
 # name as people write it: (architecture, multiprocessors, boost GHz, memory GB/s, L2 MB, changes to the architecture);
 # of a laptop's the highest clock of NVIDIA's range: which one it has is up to the laptop's maker
 GEFORCE = dict(half_tensor=True)
+# Held below what their multiprocessors could do: L40 and L20 have 181 and 119.5 TFLOPS of halves, half of L40S's a
+# multiprocessor, H20 has 148 and 1 of doubles, H800 1 of doubles.
+HALF_OF_L40S = dict(tensor=64, tensor_f32=64)
 CHIPS = {
     "V100 SXM2": (70, 80, 1.530, 900, 6, {}),
     "V100 PCIe": (70, 80, 1.380, 900, 6, {}),
@@ -125,14 +128,14 @@ CHIPS = {
     "RTX 6000 Ada": (89, 142, 2.505, 960, 96, {}),
     "RTX 4000 Ada": (89, 48, 2.175, 360, 48, {}),
     "L4": (89, 58, 2.040, 300, 48, {}),
-    "L20": (89, 92, 2.520, 864, 96, {}),
-    "L40": (89, 142, 2.490, 864, 96, {}),
+    "L20": (89, 92, 2.520, 864, 96, HALF_OF_L40S),
+    "L40": (89, 142, 2.490, 864, 96, HALF_OF_L40S),
     "L40S": (89, 142, 2.520, 864, 96, {}),
     "H100 SXM5": (90, 132, 1.980, 3350, 50, {}),
     "H100 PCIe": (90, 114, 1.755, 2039, 50, {}),
     "H100 NVL": (90, 132, 1.785, 3938, 60, {}),
-    "H800": (90, 132, 1.980, 3350, 50, {}),
-    "H20": (90, 78, 1.980, 4000, 60, {}),
+    "H800": (90, 132, 1.980, 3350, 50, dict(lanes_double=.5)),
+    "H20": (90, 78, 1.980, 4000, 60, dict(tensor=120, tensor_f32=120, lanes_double=.8)),
     "H200": (90, 132, 1.980, 4800, 60, {}),
     "GH200": (90, 132, 1.980, 4000, 60, {}),
     "B100": (100, 148, 1.665, 8000, 126, {}),
@@ -180,6 +183,10 @@ BASE_CLOCKS = {
     "RTX 3060 Ti": 1.410, "RTX 3070": 1.500, "RTX 3080": 1.440, "RTX 3080 Ti": 1.365, "RTX 3090": 1.395,
     "RTX 4060": 1.830, "RTX 4070": 1.920, "RTX 4080": 2.205, "RTX 4090": 2.235, "RTX 6000 Ada": 0.915, "L4": 0.795,
     "L40": 0.735, "L40S": 1.110, "H100 PCIe": 1.095, "H100 SXM5": 1.590,
+    "RTX 2060 Super": 1.470, "RTX 2070 Super": 1.605, "RTX 3070 Ti": 1.575, "RTX 3090 Ti": 1.560, "RTX 4060 Ti": 2.310,
+    "RTX 4070 Super": 1.980, "RTX 4070 Ti": 2.310, "RTX 4070 Ti Super": 2.340, "RTX 4080 Super": 2.295,
+    "RTX 5060": 2.280, "RTX 5060 Ti": 2.407, "RTX 5070": 2.325, "RTX 5070 Ti": 2.295, "RTX 5080": 2.295,
+    "RTX 5090": 2.017,
 }
 
 # Fitted to measured times; docs/bounds.md says to which.
@@ -230,6 +237,7 @@ def numbers(entry, base_clock=False):
                 dram=dram, l2_bytes=l2 * (1 << 20) * (0.5 if architecture in (80, 90, 100, 103) else 1), **FITTED)
     if base_clock:
         chip["clock"] = BASE_CLOCKS.get(entry, clock)
+    chip.update((name, value) for name, value in changes.items() if name in chip)
     if changes.get("half_tensor"):
         chip["tensor_f32"] = chip["tensor"] / 2
     return chip

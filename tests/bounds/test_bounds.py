@@ -98,6 +98,16 @@ class Reading(unittest.TestCase):
         for name in chips.CHIPS:
             self.assertEqual(chips.find(name), name)
 
+    def test_chips_that_are_held_below_their_architecture(self):
+        """TFLOPS of products, as their data sheets have them: of halves with sums of floats, then of doubles."""
+        for name, halves, doubles in (("L40S", 366, None), ("L40", 181, None), ("L20", 119.5, None), ("H20", 148, 1),
+                                      ("H800", 989, 1), ("H100 SXM5", 989, 33.5), ("RTX 4090", 165, None)):
+            chip = chips.numbers(name)
+            a_lane = 2 * 4 * chip["multiprocessors"] * chip["clock"] / 1e3
+            self.assertAlmostEqual(chip["tensor_f32"] * a_lane / halves, 1, delta=.02, msg=name)
+            if doubles:
+                self.assertAlmostEqual(chip["lanes_double"] * a_lane / doubles, 1, delta=.06, msg=name)
+
     def test_code_of_an_architecture(self):
         """With what is its own; what CUDA 13 makes no code for has Turing's."""
         for capability, wanted in (("9.0", "sm_90a"), ("10.3", "sm_103a"), ("12.0", "sm_120a"), ("12.1", "sm_121a"),
