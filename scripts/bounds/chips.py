@@ -31,13 +31,14 @@ ARCHITECTURES = {
              l2_port=32, latency_shared=29, latency_l1=38, latency_l2=230, latency_dram=480),
     90: dict(warps=64, blocks=32, registers=65536, shared=228 << 10, shared_block_reserved=1024, l1_bytes=256 << 10,
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=16, lanes_special=4,
-             lanes_convert=16, tensor=473, tensor_f32=473,
+             lanes_convert=16, tensor=473, tensor_f32=473, tensor_warp=.63,
              lsu_lanes=32, partial_write=2, shared_width=128,
              l2_port=64, l2_read=3360, l2_boxes=5120,
              latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }
 # Blackwell of data centres; its own matrix instructions (tcgen05) are not told, those of a warp are at A100's rate.
-ARCHITECTURES[100] = dict(ARCHITECTURES[90], lanes_half=16, tensor=256, tensor_f32=256, l2_read=0, l2_boxes=0)
+ARCHITECTURES[100] = dict(ARCHITECTURES[90], lanes_half=16, tensor=256, tensor_f32=256, tensor_warp=1, l2_read=0,
+                          l2_boxes=0)
 ARCHITECTURES[103] = dict(ARCHITECTURES[100], lanes_double=.5)
 ARCHITECTURES[110] = dict(ARCHITECTURES[103], warps=48, blocks=24)
 ARCHITECTURES[72] = ARCHITECTURES[70]

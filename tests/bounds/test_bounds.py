@@ -394,6 +394,13 @@ class Machine(unittest.TestCase):
         answer = described(code, "T4", (blocks, 1, 1), (32, 1, 1))
         self.assertEqual(answer["dram_bytes_share"], blocks * 256 / 40)
 
+    def test_products_of_one_warp_on_hopper(self):
+        """16 x 8 x 16 multiply-adds: 0.63 of what tensor cores do for four warps together."""
+        code = [(f"HMMA.16816.F32 R{24 + 4 * (k % 8)}, R4, R8, R{24 + 4 * (k % 8)}", 2, None, 0) for k in range(512)]
+        taken, answer = self.products(*code, block=(256, 1, 1))
+        self.assertEqual(answer["binding"], "tensor pipe")
+        self.assertAlmostEqual(taken / (2 * 512 * 16 * 8 * 16 / (.63 * 473)), 1.02, delta=.04)
+
     def test_the_least_of_two(self):
         """VIADDMNMX: lanes read 32 words side by side up to the 15th, then the same one."""
         code = [("S2R R1, SR_LANEID", 5, 0, 0), ("VIADDMNMX R2, R1, 0x1, 0x10, PT", 5, None, 1),

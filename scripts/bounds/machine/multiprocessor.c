@@ -120,7 +120,8 @@ static double interval_of(const struct chip *chip, const struct instruction *it)
         return 2;
     case PIPE_TENSOR: {
         bool sums_fp32 = strstr(it->name, ".F32") != NULL;
-        return it->tensor_work / (sums_fp32 ? chip->tensor_f32 : chip->tensor);
+        double reached = it->products || chip->tensor_warp <= 0 ? 1 : chip->tensor_warp;
+        return it->tensor_work / (sums_fp32 ? chip->tensor_f32 : chip->tensor) / reached;
     }
     default:
         return 1;

@@ -45,6 +45,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"lanes_convert", &chip->lanes_convert, NULL},
         {"tensor", NULL, &chip->tensor},
         {"tensor_f32", NULL, &chip->tensor_f32},
+        {"tensor_warp", NULL, &chip->tensor_warp},
         {"lsu_lanes", &chip->lsu_lanes, NULL},
         {"shared_width", &chip->shared_width, NULL},
         {"latency_shared", &chip->latency_shared, NULL},

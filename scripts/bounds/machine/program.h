@@ -101,6 +101,7 @@ struct chip {
     double lanes_double;                                                             // a quarter
     int lanes_add;               // of the pipe of multiply-adds that also add integers; 0: integers have their own
     double tensor, tensor_f32;   // fp16 multiply-adds a cycle and quarter, summed in fp16 and in fp32
+    double tensor_warp;          // the share of them that products of one warp reach; 0: all
     int lsu_lanes, shared_width; // lanes and bytes a cycle of the load-store unit
     int latency_shared, latency_l1, latency_l2, latency_dram; // cycles
     int launch_block;     // cycles from a block's end to the next one's first instruction
