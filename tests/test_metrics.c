@@ -106,7 +106,7 @@ static void evaluation_counts_right(void **state)
     gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 1, .order = GR_IN_ORDER});
     for (gr_batch batch; gr_loader_next(loader, &batch);) {
         float z[3];
-        int32_t y;
+        int32_t y = 0;
         gr_tensor *answer = gr_forward(net, batch.x);
         loss += gr_item(gr_loss(answer, &batch));
         assert_true(gr_download(answer, z) && gr_download(batch.y, &y));
