@@ -3,10 +3,11 @@
 
   check_hooks.py BUILD     BUILD: a configured build folder, whose compiler and options are used
 """
-import json, os, shlex, subprocess, sys, tempfile
+import json, os, re, shlex, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# File, in the object of, what is written wrong and how, what the compiler or nm must say of it ("": all is well).
+# File, in the object of, what is written wrong and how, what the compiler or nm must say of it, a regular expression
+# ("": all is well).
 SLIPS = [
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forward", ""),  # no slip: the compiler is content
     ("kernels/cpu/cast.c", "plain", "cast_forward", "cast_forwards", "cast_forwards"),
@@ -16,7 +17,8 @@ SLIPS = [
     ("kernels/cuda/updates.cu", "simt_kernels", "(adam_step_scratch)", "(adam_step_scrach)", "adam_step_scrach"),
     ("kernels/cuda/conv2d_relu_max_pool.cu", "simt_kernels", "_halves)", "_half)", "conv2d_relu_max_pool_half"),
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(casts, forward)", "GR_OP_casts"),
-    ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(cast, forwards)", "GR_DECLARE_forwards"),
+    ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(cast, forwards)",
+     "GR_DECLARE_forwards|parameter named .* is missing"),  # the latter says clang, of what comes next
     # Listed and defined by nobody: the object asks for the function, not weakly, so nothing links.
     ("kernels/cpu/hooks.def", "plain", "GR_HOOK(cast, forward)", "GR_HOOK(gather, forward)",
      "U gr__cpu_plain_gather_forward"),
@@ -60,7 +62,7 @@ def main():
     bad = 0
     for path, target, right, wrong, said in SLIPS:
         answer = try_slip(commands, path, target, right, wrong)
-        if said not in answer or (not said and answer):
+        if not re.search(said, answer) or (not said and answer):
             print(f"{path}: {right} written as {wrong}: expected '{said}', got:\n{answer}")
             bad += 1
     print(f"{len(SLIPS)} slips, {bad} unnoticed")
