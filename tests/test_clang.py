@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""clang, where there is one, warns of nothing in the C sources: each is looked at with the options that this build gives
-it, which gcc takes.
+"""clang, where there is one, warns of nothing in the C sources: each is looked at with the options that this build
+gives it, which gcc takes.
 
     test_clang.py BUILD
 """

@@ -47,6 +47,7 @@ static inline float __uint_as_float(unsigned u) { return gr__float_of(u); }
 static inline int __float_as_int(float f) { return (int)gr__float_bits(f); }
 static inline float __int_as_float(int i) { return gr__float_of((unsigned)i); }
 
+#define rsqrtf gr__rsqrtf /* glibc declares a function of this name from 2.42 on */
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }

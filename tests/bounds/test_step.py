@@ -3,7 +3,8 @@
     GRADUS=PATH [PADDING=kept] python3 test_step.py
 
 GRADUS is the tool, with the device simt. PADDING=kept: its compiler, as clang 14, cannot clear what lies between the
-members of a struct, so equal parameters may have other bytes there. What nvcc makes of our kernels is told where it and cuobjdump are found.
+members of a struct, so equal parameters may have other bytes there. What nvcc makes of our kernels is told where it and
+cuobjdump are found.
 """
 
 import collections

@@ -213,7 +213,7 @@ int main() { nowhere(); }
             source = (self.folder / "tile.cu").read_text().replace("nowhere();", text)
             (self.folder / "tile.cu").write_text(source)
             said = self.run_in(SIMT, "tile.cu", expect=1).stderr
-            self.assertRegex(said, r"tile.cu:3:\S* +required from here\n\S+ error: .*a tile has 1, 2, 4")
+            self.assertRegex(said, r"tile.cu:3:\S* +required from here\n(?: .*\n)*\S+ error: .*a tile has 1, 2, 4")
             self.assertEqual("'nowhere'" in said.replace("\u2018", "'").replace("\u2019", "'"), bool(text), said)
 
     def test_kernels_are_launched_by_call(self):

@@ -76,7 +76,7 @@ endforeach()
 add_executable(cifar10 ${CMAKE_PREFIX_PATH}/share/doc/gradus/examples/cifar10.c)
 target_link_libraries(cifar10 PRIVATE Gradus::gradus m)
 CMAKE
-cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/build" >/dev/null
 for program in "$work/by_pkg_config" "$work/by_cpp" "$work/build/by_gradus" "$work/build/by_gradus_static"; do
     [ "$("$program")" = "$version 10" ] || { echo "install: ${program##*/} printed $("$program")" >&2; exit 1; }

@@ -42,6 +42,11 @@ GR__MIXED(unsigned long long, unsigned long long, unsigned long long)
 #define __exp10f exp10f
 #define __fmaf_rn fmaf
 #define __sincosf sincosf
+#define rsqrt gr__rsqrt /* of these names from 2.42, of the next from 2.41 on */
+#define sinpif gr__sinpif
+#define cospif gr__cospif
+#define sinpi gr__sinpi
+#define cospi gr__cospi
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 static inline float rcbrtf(float x) { return 1 / cbrtf(x); }
 static inline float sinpif(float x) { return (float)sin(M_PI * x); }
