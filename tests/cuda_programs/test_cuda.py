@@ -77,7 +77,7 @@ __global__ void add(int *x, int v) { x[threadIdx.x] += v; }
 static void upload(int *d, int v, cudaStream_t s)
 {
     std::vector<int> h(64, v); // gone when the copy comes to it
-    cudaMemcpyAsync(d, h.data(), 256, cudaMemcpyHostToDevice, s);
+    cudaMemcpyAsync(d, h.data(), 256, v ? cudaMemcpyDefault : cudaMemcpyHostToDevice, s);
 }
 int main()
 {
@@ -91,9 +91,12 @@ int main()
         upload(d, 10 * turn, s);
         add<<<1, 64, 0, s>>>(d, 1);
         std::fill(h.begin(), h.end(), -1);
-        cudaMemcpyAsync(h.data(), d, 256, cudaMemcpyDeviceToHost, s);
+        cudaMemcpyAsync(h.data(), d, 256, turn ? cudaMemcpyDefault : cudaMemcpyDeviceToHost, s);
         printf("%d ", h[5]);
     }
+    pinned[5] = 8;
+    cudaMemcpyAsync(pinned, h.data(), 256, cudaMemcpyHostToHost, s); // waits, wherever on the host it goes
+    printf("%d ", pinned[5]);
     cudaMemcpyAsync(pinned, d, 256, cudaMemcpyDeviceToHost, s);
     cudaStreamSynchronize(s);
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
@@ -111,7 +114,7 @@ int main()
 """)
         for words in ([], ["--check"]):
             done = self.cuda("paged.cu", *words)
-            self.assertEqual((done.stdout, done.stderr), ("1 11 11 42\n", ""))
+            self.assertEqual((done.stdout, done.stderr), ("1 11 11 11 42\n", ""))
 
     def test_time(self):
         """From the command to the output in at most 2 seconds of processor time."""

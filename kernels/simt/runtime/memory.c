@@ -216,11 +216,17 @@ static void copy_now(void *to, const void *from, size_t bytes)
     gr__simt_touchable(false);
 }
 
-static cudaError_t copy_in_stream(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                  cudaStream_t stream)
+static bool of_host(const void *p)
 {
-    const bool to_host = kind == cudaMemcpyDeviceToHost && !gr__cuda_find_block(to);
-    if (to_host || (kind == cudaMemcpyHostToDevice && !gr__cuda_find_block(from)))
+    const gr__cuda_block *b = gr__cuda_find_block(p);
+    return !b || b->type == cudaMemoryTypeHost || b->type == cudaMemoryTypeUnregistered;
+}
+
+/* By where the memory lies, whatever kind of copy it is called. From host to host the host always waits. */
+static cudaError_t copy_in_stream(void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    const bool to_host = !gr__cuda_find_block(to) || (of_host(to) && of_host(from));
+    if (to_host || !gr__cuda_find_block(from))
         gr__simt_stream_copy_paged(stream, to, from, bytes, to_host);
     else
         gr__simt_stream_copy(stream, to, from, bytes);
@@ -239,7 +245,7 @@ cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMem
         !fits("a copy", "from", from, bytes, file, line))
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     if (stream && !wait)
-        return copy_in_stream(to, from, bytes, kind, stream);
+        return copy_in_stream(to, from, bytes, stream);
     gr__cuda_wait_all();
     gr__simt_host_waited();
     if (gr__cuda_look())
