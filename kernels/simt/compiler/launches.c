@@ -71,6 +71,30 @@ static bool wants_types(const tokens *t, int i)
     return false;
 }
 
+/*
+ * How many arguments stand behind the ( at i, and a bit for each that is a bare 0, which has to come to the kernel as
+ * such: it may be for a pointer. 0 where that cannot be told: < may begin a list with commas of its own.
+ */
+static int bare_zeros(const tokens *t, int i, unsigned *zeros)
+{
+    const int close = gr__token_partner(t, i);
+    int n = 1;
+    *zeros = 0;
+    for (int k = i + 1; k < close; k++) {
+        const bool first = k == i + 1 || gr__token_is(t, k - 1, ",");
+        const bool last = k + 1 == close || gr__token_is(t, k + 1, ",");
+        if (gr__token_is(t, k, "<") || gr__token_is(t, k, "...") || n == 32)
+            return 0;
+        if (gr__token_is(t, k, "(") || gr__token_is(t, k, "[") || gr__token_is(t, k, "{"))
+            k = gr__token_partner(t, k);
+        else if (gr__token_is(t, k, ","))
+            n++;
+        else if (first && last && gr__token_is(t, k, "0"))
+            *zeros |= 1u << (n - 1);
+    }
+    return n;
+}
+
 /* The ( of the parameters that the __global__ at i declares, or count. */
 static int parameters(const tokens *t, int i)
 {
@@ -142,6 +166,29 @@ static void begin_launch(gr__edit *w, bool typed, unsigned bits)
     gr__edit_text(w, typed ? "gr__launch_typed(gr__configure(" : bits ? text : "gr__launch_by(gr__configure(");
 }
 
+/* A list of n: before each its number, and 0 for those that are a bare 0. */
+static void number_list(gr__edit *w, int n, const char *before, unsigned zeros)
+{
+    char text[32];
+    for (int k = 0; k < n; k++) {
+        snprintf(text, sizeof text, "%sgr__a%d", before, k);
+        gr__edit_text(w, k ? ", " : "");
+        gr__edit_text(w, zeros >> k & 1 ? "0" : text);
+    }
+}
+
+/* The call of the kernel that the tokens from begin to end name, by any arguments of n, some of them bare zeros. */
+static void call_with_zeros(gr__edit *w, int begin, int end, int n, unsigned zeros)
+{
+    gr__edit_text(w, "), [=](");
+    number_list(w, n, "auto ", 0);
+    gr__edit_text(w, ") { ");
+    gr__edit_tokens(w, begin, end);
+    gr__edit_text(w, "(");
+    number_list(w, n, "", zeros);
+    gr__edit_text(w, "); })");
+}
+
 int gr__edit_launch(gr__edit *w, int i)
 {
     const tokens *t = &w->t;
@@ -156,6 +203,8 @@ int gr__edit_launch(gr__edit *w, int i)
     }
     const bool typed = wants_types(t, end + 1);
     const unsigned bits = references_of(w, i);
+    unsigned zeros;
+    const int n = bare_zeros(t, end + 1, &zeros);
     gr__edit_copy_until(w, t->token[begin].begin);
     gr__edit_lines(w, t->token[begin].begin, t->token[i].begin);
     begin_launch(w, typed, bits);
@@ -163,9 +212,13 @@ int gr__edit_launch(gr__edit *w, int i)
     gr__edit_text(w, ", ");
     w->done = t->token[i].end;
     gr__edit_copy_until(w, t->token[end].begin);
-    gr__edit_text(w, typed ? "), " : bits ? "), [=](auto &...gr__a) { " : "), [=](auto... gr__a) { ");
-    gr__edit_tokens(w, begin, i);
-    gr__edit_text(w, typed ? ")" : "(gr__a...); })");
+    if (n > 0 && zeros && !typed && !bits) {
+        call_with_zeros(w, begin, i, n, zeros);
+    } else {
+        gr__edit_text(w, typed ? "), " : bits ? "), [=](auto &...gr__a) { " : "), [=](auto... gr__a) { ");
+        gr__edit_tokens(w, begin, i);
+        gr__edit_text(w, typed ? ")" : "(gr__a...); })");
+    }
     w->done = t->token[end].end;
     return end;
 }

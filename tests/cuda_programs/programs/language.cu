@@ -148,6 +148,8 @@ template <class T> __global__ void by_reference(T *out, int, T &sum);
 __global__ void fields(pair &p, const int &by) { p.a += by; }
 
 __global__ void may_be_null(int *out, const int *nothing) { *out = nothing ? 1 : 2; }
+template <class T> __global__ void sum_of_any(T *out, const T *nothing, T v) { *out = v + (nothing ? *nothing : 5); }
+template <class T> __global__ void put(T *out, T v) { *out = v; }
 __global__ void add_one(int *x, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -211,6 +213,14 @@ static void language(void)
     may_be_null<<<1, 1>>>((int *)x, NULL);
     back(h, x, 1);
     EXPECT("NULL as an argument", *(int *)h, 2);
+    int zeros[3], *z = device<int>(3);
+    may_be_null<<<1, 1>>>(z, 0);
+    sum_of_any<int><<<1, 1>>>(z + 1, 0, 0);
+    put<<<1, 1>>>(z + 2, 0);
+    back(zeros, z, 3);
+    EXPECT("0 as a pointer", zeros[0], 2);
+    EXPECT("0 as a pointer of a template, and as a number", zeros[1], 5);
+    EXPECT("0 by which a template knows its type", zeros[2], 0);
     EXPECT("text is left alone", text[2], '<');
 }
 
