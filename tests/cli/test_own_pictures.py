@@ -88,6 +88,30 @@ class OwnPictures(Case):
         (self.folder / "flowers/test/red").rename(self.folder / "flowers/test/rot")
         self.refused(BAD_DATA, "train", "--data", "flowers", *QUICK, names=["flowers/test", "rot", "red"])
 
+    def test_copies_in_both_parts_are_told(self):
+        """Test pictures that were trained on or chosen by under another name: those that gradus evaluate leaves out."""
+        for part, first in (("train", 0), ("valid", 20), ("test", 40)):
+            for name in COLOURS:
+                self.fill(f"flowers/{part}", name, 6, first)
+        words = ("train", "--data", "flowers", *QUICK)
+        told = "flowers: {} byte for byte what the network is trained on or chosen by; gradus evaluate leaves {} out\n"
+        self.assertNotIn("byte for byte", self.gradus(*words).err)
+        shutil.copy(self.folder / "flowers/train/red/3.png", self.folder / "flowers/test/red/99.png")
+        self.assertIn(told.format("1 of those to test with is", "it"), self.gradus(*words).err)
+        shutil.copy(self.folder / "flowers/valid/blue/21.png", self.folder / "flowers/test/blue/99.png")
+        self.assertIn(told.format("2 of those to test with are", "them"),
+                      self.gradus(*words, "--save-weights", "w", "--preload", "none").err)
+        self.assertIn("flowers: 20 samples; left out 2 that", self.gradus("evaluate", "w", "--data", "flowers").out)
+        for name in COLOURS:
+            for file in (self.folder / "flowers/train" / name).iterdir():
+                for folder, copies in ("whole", 1), ("twice", 2):
+                    (self.folder / folder / name).mkdir(parents=True, exist_ok=True)
+                    for i in range(copies):
+                        shutil.copy(file, self.folder / folder / name / f"{file.stem}{i}.png")
+        words = ("train", *QUICK, "--test-share", "0.5", "--data")
+        self.assertNotIn("byte for byte", self.gradus(*words, "whole").err)
+        self.assertRegex(self.gradus(*words, "twice").err, r"twice: \d+ of those to test with are byte for byte")
+
     def test_a_class_that_is_called_like_a_part(self):
         for name in ("valid", "invalid", "test"):
             self.fill("coins", name, 6)

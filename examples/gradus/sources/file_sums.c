@@ -70,6 +70,23 @@ bool file_sums_has(const file_sums *s, uint32_t sum)
     return s->n > 0 && bsearch(&sum, s->list, (size_t)s->n, sizeof *s->list, by_value);
 }
 
+int64_t file_sums_shared(const file_sums *s, const gr_dataset *set, const file_sums *of)
+{
+    int64_t n = 0;
+    file_sums sorted = {.list = s->n > 0 ? malloc((size_t)s->n * sizeof *s->list) : NULL};
+    if (sorted.list) {
+        sorted.n = s->n;
+        memcpy(sorted.list, s->list, (size_t)s->n * sizeof *s->list);
+        qsort(sorted.list, (size_t)sorted.n, sizeof *sorted.list, by_value);
+    }
+    for (int64_t i = 0; i < gr_dataset_size(set); i++) {
+        const int64_t row = gr_dataset_row(set, i);
+        n += row < of->n && file_sums_has(&sorted, of->list[row]);
+    }
+    file_sums_free(&sorted);
+    return n;
+}
+
 void file_sums_free(file_sums *s)
 {
     free(s->list);

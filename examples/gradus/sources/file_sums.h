@@ -25,6 +25,9 @@ void file_sums_taken(void *sums, const char *line);
 /* Adds those of a set's samples, whose files are `of` by the row they were read in. */
 void file_sums_add_set(file_sums *s, const gr_dataset *set, const file_sums *of);
 
+/* Samples of a set, with files as above, whose files are in s, too. */
+int64_t file_sums_shared(const file_sums *s, const gr_dataset *set, const file_sums *of);
+
 /* As text, 8 hex digits each, to be freed. NULL: there are none, or no memory. */
 char *file_sums_text(const file_sums *s);
 

@@ -70,6 +70,7 @@ static int check_packed(const resolved *s, const gr_dataset *set, const char *pa
 static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *path, file_sums *sums)
 {
     int64_t shape[3];
+    const bool own = s->recipe->format->own;
     source_shape(s, shape);
     return gr_image_folder(ctx, path,
                            &(gr_image_options){.height = (int)shape[0],
@@ -77,9 +78,9 @@ static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *p
                                                .per_class = (int)source_per_class(&s->recipe->split),
                                                .split_seed = (uint64_t)s->asked.split_seed,
                                                .skipped = tell_skipped,
-                                               .taken = s->asked.save_weights ? file_sums_taken : NULL,
+                                               .taken = own || s->asked.save_weights ? file_sums_taken : NULL,
                                                .user = sums,
-                                               .allow_bad = s->recipe->format->own ? 1 : 0, /* each is told */
+                                               .allow_bad = own ? 1 : 0, /* each is told */
                                                .decode_late = resolved_preload(s) == PRELOAD_NONE,
                                                .memory = s->asked.preload_limit,
                                                .filter = (gr_filter)s->asked.filter.value});

@@ -69,6 +69,8 @@ static int open_parts(gr_context *ctx, const resolved *s, const char *root, cons
             code = check_classes(data->split.train, *parts[i], path, command);
         if (i < 2)
             file_sums_add_set(&data->seen, *parts[i], &sums);
+        else
+            data->copies = file_sums_shared(&data->seen, *parts[i], &sums);
         file_sums_free(&sums);
         if (!*parts[i])
             break;
@@ -89,6 +91,7 @@ static int open_whole(gr_context *ctx, const resolved *s, const char *path, cons
         data->split = gr_split_by_share(set, s->val_share, s->test_share);
         file_sums_add_set(&data->seen, data->split.train, &sums);
         file_sums_add_set(&data->seen, data->split.val, &sums);
+        data->copies = file_sums_shared(&data->seen, data->split.test, &sums);
     }
     file_sums_free(&sums);
     return code;
@@ -110,6 +113,13 @@ static void tell_parts(const source *data, const resolved *s, bool split)
         fprintf(stderr, " (%g %% and %g %% of each class, drawn by --split-seed %lld)", 100 * s->val_share,
                 100 * s->test_share, (long long)s->asked.split_seed);
     fprintf(stderr, "\n");
+    if (data->copies == 0)
+        return;
+    print_plain(stderr, data->name);
+    fprintf(stderr,
+            ": %s of those to test with %s byte for byte what the network is trained on or chosen by; gradus evaluate "
+            "leaves %s out\n",
+            thousands_text(data->copies, n[0]), data->copies == 1 ? "is" : "are", data->copies == 1 ? "it" : "them");
 }
 
 static bool find(const recipe *r, const char *root, char *path, size_t size)
