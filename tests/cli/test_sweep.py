@@ -338,6 +338,18 @@ class Lists(Case):
         self.assertIn("0 to run", self.gradus(*self.WORDS).err)
         self.assertEqual([row["variant"] for row in self.read_table("o")], [row["variant"] for row in rows])
 
+    def test_a_control_without(self):
+        """0 in a list is the run without the option."""
+        words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1"]
+        self.gradus(*words, "--ema", "0,0.9", "--clip-norm", "0,0.01", "--warm-up", "0,1")
+        rows = self.read_rows("o")
+        self.assertEqual([(r["ema"], r["clip_norm"], r["warm_up"]) for r in rows],
+                         [(e, c, w) for c in (None, 0.01) for w in (0, 1) for e in (None, 0.9)])
+        self.assertEqual(len({r["test_loss"] for r in rows}), 8)
+        self.assertEqual(self.read_table("o")[0]["ema"], "")
+        plain = self.gradus("train", *QUICK, "--batch", "4", "--optimizer", "sgd", "--json").row()
+        self.assertEqual(without_timings({k: v for k, v in rows[0].items() if k != "variant"}), without_timings(plain))
+
     def test_tables_tell_them_apart(self):
         text = self.gradus(*self.WORDS).out
         self.assertIn("lr=0.03 augment=none\nsgd ", text)

@@ -106,7 +106,7 @@ static int check_schedules(const settings *s, const recipe *r, const char *comma
     if (s->warm_up_from.value > 1)
         return complain(GR_USAGE, command, "--warm-up-from %g: it is a share of the rate, at most 1",
                         s->warm_up_from.value);
-    if (s->warm_up_from.given && settings_shared(s, r).warm_up == 0)
+    if (s->warm_up_from.given && settings_shared(s, r).warm_up.value == 0)
         return complain(GR_USAGE, command, "--warm-up-from is for --warm-up");
     if (s->base_batch && !s->lr_rule.given)
         return complain(GR_USAGE, command, "--base-batch is for --lr-rule linear or sqrt");
@@ -225,9 +225,10 @@ static int check_lookahead(const settings *s, const char *command)
 
 static int check_averages(const settings *s, const char *command)
 {
-    return s->ema < 1 ? 0
-                      : complain(GR_USAGE, command,
-                                 "--ema %g: the share of what was averaged before, below 1, such as 0.99", s->ema);
+    return s->ema.value < 1
+               ? 0
+               : complain(GR_USAGE, command, "--ema %g: the share of what was averaged before, below 1, such as 0.99",
+                          s->ema.value);
 }
 
 static int check_test(const settings *s, const recipe *r, const char *command)

@@ -201,7 +201,7 @@ resolved settings_resolve(const settings *asked, const recipe *r)
                                .every = s.asked.lr_every,
                                .gamma = s.asked.lr_gamma,
                                .lr_min = s.asked.lr_min.value,
-                               .warm_up = s.asked.warm_up,
+                               .warm_up = s.asked.warm_up.value,
                                .warm_up_from = s.asked.warm_up_from.value};
     s.last_batch = (gr_last_batch)s.asked.last_batch.value;
     if (s.asked.lookahead)
@@ -309,9 +309,9 @@ gr_optimizer *resolved_optimizer(const resolved *s, gr_context *ctx, gr_module *
         set_head_lr(opt, net, s->asked.head_lr / s->lr);
     if (s->asked.lr_scale)
         set_lr_scales(opt, s->asked.lr_scale);
-    gr_set_clip(opt, s->asked.clip_norm);
+    gr_set_clip(opt, s->asked.clip_norm.value);
     gr_set_lookahead(opt, &s->lookahead);
-    gr_set_ema(opt, s->asked.ema);
+    gr_set_ema(opt, s->asked.ema.value);
     gr_set_decay_weights_only(opt, s->asked.decay_weights_only);
     return opt;
 }

@@ -45,8 +45,8 @@ const option settings_protocol[] = {
     POSITIVE_OPTION("lr", "X", AT(lr), "learning rate (default: the recipe's for the optimizer)"),
     FLAG_OPTION("decay-weights-only", AT(decay_weights_only),
                 "no weight decay on biases and on batch normalisation's scales and shifts"),
-    POSITIVE_OPTION("clip-norm", "X", AT(clip_norm),
-                    "scale the gradients down to this norm, all together, where it is larger"),
+    AMOUNT_OPTION("clip-norm", "X", AT(clip_norm),
+                  "scale the gradients down to this norm, all together, where it is larger (default: 0, not)"),
     AMOUNT_OPTION("label-smoothing", "X", AT(label_smoothing),
                   "share of each target that is spread over all classes, in training and in evaluation: below 1 "
                   "(usual: 0.1; default: the recipe's, or 0)"),
@@ -59,8 +59,9 @@ const option settings_protocol[] = {
         "lr-every", "EPOCHS", AT(lr_every), 1, 1000000,
         "with steps: epochs between two of them (default: 30); with triangular: epochs up, and down (default: 2)"),
     POSITIVE_OPTION("lr-gamma", "X", AT(lr_gamma), "with steps: what each multiplies the rate by (default: 0.1)"),
-    POSITIVE_OPTION("warm-up", "EPOCHS", AT(warm_up),
-                    "epochs, whole or not, in which the rate first grows in a straight line"),
+    AMOUNT_OPTION("warm-up", "EPOCHS", AT(warm_up),
+                  "epochs, whole or not, in which the rate first grows in a straight line (default: the recipe's, or "
+                  "0)"),
     AMOUNT_OPTION("warm-up-from", "X", AT(warm_up_from),
                   "with --warm-up: the share of the rate that it grows from, up to 1 (default: 0)"),
     CHOICE_OPTION(
@@ -111,9 +112,9 @@ const option settings_protocol[] = {
                     "another shape for it, it begins with first values of its own"),
     POSITIVE_OPTION("head-lr", "X", AT(head_lr),
                     "learning rate of the last dense layer, where --lr is the others'; it goes as theirs does"),
-    POSITIVE_OPTION("ema", "DECAY", AT(ema),
-                    "average the weights over the updates, as avg = DECAY avg + (1 - DECAY) weights, such as 0.99; "
-                    "evaluation and --save-weights take the averages (default: none)"),
+    AMOUNT_OPTION("ema", "DECAY", AT(ema),
+                  "average the weights over the updates, as avg = DECAY avg + (1 - DECAY) weights, such as 0.99; "
+                  "evaluation and --save-weights take the averages (default: 0, none)"),
     TEXT_OPTION("lookahead", "N:DECAY[:grows]", AT(lookahead),
                 "behind every N updates slow = DECAY slow + (1 - DECAY) weights, and the weights become the slow ones, "
                 "such as 5:0.5; grows: DECAY times the cube of the share of the run that is done; none: not (default: "

@@ -21,7 +21,7 @@ typedef struct {
     int64_t micro_batch, shards;
     choice batch_norm;
     const char *batch_schedule;
-    double clip_norm;
+    amount clip_norm;
     amount label_smoothing;
     bool decay_weights_only;
     bool noise_scale;
@@ -30,7 +30,7 @@ typedef struct {
     int64_t lr_every;
     double lr_gamma;
     amount lr_min;
-    double warm_up;
+    amount warm_up;
     amount warm_up_from;
     choice lr_rule;
     int64_t base_batch;
@@ -49,7 +49,8 @@ typedef struct {
     const char *freeze;
     bool freeze_statistics;
     int64_t replace_head;
-    double head_lr, ema;
+    double head_lr;
+    amount ema;
     const char *lookahead;               /* read_lookahead */
     const char *lr_scale, *freeze_after; /* read_lr_scale, read_freeze_after */
     const char *whiten;

@@ -167,12 +167,12 @@ static void put_run(json_t *row, const result *r)
     put_real(row, "warm_up", s->schedule.warm_up);
     put_text(row, "lr_rule", lr_rule_names[s->asked.lr_rule.value]);
     put(row, "base_batch", s->base_batch ? json_integer(s->base_batch) : NULL);
-    put_real(row, "clip_norm", s->asked.clip_norm > 0 ? s->asked.clip_norm : NAN); /* null: not clipped */
+    put_real(row, "clip_norm", s->asked.clip_norm.value > 0 ? s->asked.clip_norm.value : NAN); /* null: not clipped */
     put(row, "decay_weights_only", json_boolean(s->asked.decay_weights_only));
     put_text(row, "freeze", s->asked.freeze); /* null: all is trained */
     put(row, "freeze_statistics", json_boolean(s->asked.freeze_statistics));
     put_real(row, "head_lr", s->asked.head_lr > 0 ? s->asked.head_lr : NAN); /* null: as the others' */
-    put_real(row, "ema", s->asked.ema > 0 ? s->asked.ema : NAN);             /* null: the weights themselves */
+    put_real(row, "ema", s->asked.ema.value > 0 ? s->asked.ema.value : NAN); /* null: the weights themselves */
     put_real(row, "label_smoothing", s->asked.label_smoothing.value > 0 ? s->asked.label_smoothing.value : NAN);
     put_text(row, "lr_scale", s->asked.lr_scale);         /* null: one rate */
     put_text(row, "freeze_after", s->asked.freeze_after); /* null: none is frozen within the run */

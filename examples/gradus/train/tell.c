@@ -58,8 +58,8 @@ void tell_result(const result *r)
                fit->skipped == 1 ? "" : "s");
     printf("  %-11s accuracy %5.1f %%  loss %.4f  (last epoch, while the weights were changing)\n", "training",
            100 * fit->train_accuracy, fit->train_loss);
-    if (s->asked.ema > 0)
-        printf("  %-11s decay %g: %s of the averaged weights\n", "averages", s->asked.ema,
+    if (s->asked.ema.value > 0)
+        printf("  %-11s decay %g: %s of the averaged weights\n", "averages", s->asked.ema.value,
                s->asked.save_weights ? "evaluation and saved weights are" : "the evaluation is");
     print_metrics("validation", &fit->val, r->second);
     print_metrics("test", &fit->test, r->second);

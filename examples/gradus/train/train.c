@@ -298,7 +298,7 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 static int save(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 {
     int code = 0;
-    if (s->asked.ema > 0)
+    if (s->asked.ema.value > 0)
         gr_ema_swap(opt);
     if (s->asked.save_weights)
         code = weights_file_save(t->ctx, net, s, &t->data, "train");

@@ -38,7 +38,7 @@ int weights_file_save(gr_context *ctx, gr_module *net, const resolved *s, const 
     char resize[32], outputs[32], ema[32], *classes = names_of(data->split.train), *seen = file_sums_text(&data->seen);
     snprintf(resize, sizeof resize, "%lld", (long long)s->asked.resize);
     snprintf(outputs, sizeof outputs, "%d", gr_module_outputs(net));
-    snprintf(ema, sizeof ema, "%.9g", s->asked.ema);
+    snprintf(ema, sizeof ema, "%.9g", s->asked.ema.value);
     const char *const values[NOTES] = {s->recipe->name,
                                        gr_model_text(net),
                                        resize,
@@ -46,7 +46,7 @@ int weights_file_save(gr_context *ctx, gr_module *net, const resolved *s, const 
                                        classes,
                                        s->asked.replace_head ? outputs : NULL,
                                        seen,
-                                       s->asked.ema > 0 ? ema : NULL};
+                                       s->asked.ema.value > 0 ? ema : NULL};
     gr_note notes[NOTES];
     int n = 0;
     for (int i = 0; i < NOTES; i++)
