@@ -66,7 +66,8 @@ const option settings_protocol[] = {
                   "with --warm-up: the share of the rate that it grows from, up to 1 (default: 0)"),
     CHOICE_OPTION(
         "lr-rule", "RULE", AT(lr_rule), lr_rule_names,
-        "what the batch size does to the rate: none, linear (in proportion) or sqrt (to its root) (default: none)"),
+        "what the batch size does to the rate, with --batch-schedule the first: none, linear (in proportion) or sqrt "
+        "(to its root) (default: none)"),
     COUNT_OPTION("base-batch", "N", AT(base_batch), 1, MAX_BATCH,
                  "with --lr-rule: the batch size that --lr is for (default: 32)"),
     FLAG_OPTION(
