@@ -19,6 +19,11 @@ static void check_copy(gr__simt_machine *m, const gr__simt_copy *c)
         gr__simt_report(m, "address: cp.async at %s:%d copies %d of %d bytes", file, c->line, c->bytes, c->size);
 }
 
+bool gr__simt_is_shared(const void *p)
+{
+    return gr__simt_in_shared(gr__simt_now, p);
+}
+
 void gr__simt_copy_async(void *shared, const void *global, int size, int bytes, const char *file, int line)
 {
     gr__simt_machine *m = gr__simt_now;

@@ -264,6 +264,7 @@ void gr__simt_fence(void);
 
 /* cp.async of size (4 or 16) bytes, of which the first bytes come from global memory and the rest are zero. */
 void gr__simt_copy_async(void *shared, const void *global, int size, int bytes, const char *file, int line);
+bool gr__simt_is_shared(const void *p);
 void gr__simt_copy_commit(void);
 void gr__simt_copy_wait(int pending);
 

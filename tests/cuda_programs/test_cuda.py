@@ -56,6 +56,11 @@ class Right(Case):
             done = self.run_in("./language", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="3")
             self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), order)
 
+    def test_parts_of_groups_and_copies_by_them(self):
+        for words in ([], ["--check"]):
+            done = self.cuda("groups.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("all right\n", ""))
+
     def test_the_hosts_library(self):
         """What it asks of the compiler collides with none of CUDA's words, and links where accesses are checked."""
         for words in ([], ["--check"]):

@@ -55,8 +55,27 @@ static inline double sinpi(double x) { return sin(M_PI * x); }
 static inline double cospi(double x) { return cos(M_PI * x); }
 static inline float normcdff(float x) { return (float)(0.5 * erfc(-x * M_SQRT1_2)); }
 static inline float fdividef(float a, float b) { return a / b; }
-static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
-static inline float rnorm3df(float x, float y, float z) { return 1 / norm3df(x, y, z); }
+
+/* Lengths, and 1 over them: no square is too large on the way, and what is infinite outweighs a NaN. */
+template <class T> static inline double gr__norm(int n, const T *p)
+{
+    double length = 0;
+    for (int i = 0; i < n; i++)
+        length = hypot(length, p[i]);
+    return length;
+}
+static inline double gr__norm(double a, double b, double c, double d = 0) { return hypot(hypot(a, b), hypot(c, d)); }
+#define GR__NORMS(T, f)                                                                      \
+    static inline T norm##f(int n, const T *p) { return (T)gr__norm(n, p); }                 \
+    static inline T norm3d##f(T a, T b, T c) { return (T)gr__norm(a, b, c); }                \
+    static inline T norm4d##f(T a, T b, T c, T d) { return (T)gr__norm(a, b, c, d); }        \
+    static inline T rnorm##f(int n, const T *p) { return (T)(1 / gr__norm(n, p)); }          \
+    static inline T rnorm3d##f(T a, T b, T c) { return (T)(1 / gr__norm(a, b, c)); }         \
+    static inline T rnorm4d##f(T a, T b, T c, T d) { return (T)(1 / gr__norm(a, b, c, d)); } \
+    static inline T rhypot##f(T a, T b) { return (T)(1 / hypot((double)a, (double)b)); }
+GR__NORMS(double, )
+GR__NORMS(float, f)
+#undef GR__NORMS
 
 #define GR__ROUNDED(name, T, expression) \
     static inline T name(T a, T b) { return expression; }
@@ -78,11 +97,12 @@ static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c
 
 #define GR__CONVERT(name, From, To, expression) \
     static inline To name(From v) { return (To)(expression); }
-#define GR__CONVERT_FLOAT(To, kind)                                                                                  \
-    GR__CONVERT(__float2##kind##_rn, float, To, rintf(v))                                                            \
-    GR__CONVERT(__float2##kind##_rz, float, To, v) GR__CONVERT(__float2##kind##_rd, float, To, floorf(v))            \
-        GR__CONVERT(__float2##kind##_ru, float, To, ceilf(v)) GR__CONVERT(__double2##kind##_rn, double, To, rint(v)) \
-            GR__CONVERT(__double2##kind##_rz, double, To, v) GR__CONVERT(__double2##kind##_rd, double, To, floor(v)) \
+#define GR__CONVERT_FLOAT(To, kind)                                                                              \
+    GR__CONVERT(__float2##kind##_rn, float, To, rintf(v))                                                        \
+    GR__CONVERT(__float2##kind##_rz, float, To, v)                                                               \
+    GR__CONVERT(__float2##kind##_rd, float, To, floorf(v)) GR__CONVERT(__float2##kind##_ru, float, To, ceilf(v)) \
+        GR__CONVERT(__double2##kind##_rn, double, To, rint(v)) GR__CONVERT(__double2##kind##_rz, double, To, v)  \
+            GR__CONVERT(__double2##kind##_rd, double, To, floor(v))                                              \
                 GR__CONVERT(__double2##kind##_ru, double, To, ceil(v))
 GR__CONVERT_FLOAT(int, int)
 GR__CONVERT_FLOAT(unsigned, uint)
@@ -153,6 +173,24 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
         r |= (unsigned)(all >> 8 * (selector >> 4 * i & 7) & 0xFF) << 8 * i;
     return r;
 }
+
+/* c and the products of the numbers of type A in a with those of type B in b, as many as a has. */
+template <class A, class B> static inline unsigned gr__dot(unsigned a, unsigned b, unsigned c)
+{
+    for (unsigned i = 0; i < 4 / sizeof(A); i++)
+        c += (unsigned)((A)(a >> 8 * sizeof(A) * i) * (B)(b >> 8 * sizeof(B) * i));
+    return c;
+}
+#define GR__DOT(name, A, B, C, VectorA, VectorB, shift)                                          \
+    static inline C name(C a, C b, C c) { return (C)gr__dot<A, B>(a, (unsigned)b >> shift, c); } \
+    static inline C name(VectorA a, VectorB b, C c) { return name(gr__same_bits<C>(a), gr__same_bits<C>(b), c); }
+GR__DOT(__dp4a, int8_t, int8_t, int, char4, char4, 0)
+GR__DOT(__dp4a, uint8_t, uint8_t, unsigned, uchar4, uchar4, 0)
+GR__DOT(__dp2a_lo, int16_t, int8_t, int, short2, char4, 0)
+GR__DOT(__dp2a_lo, uint16_t, uint8_t, unsigned, ushort2, uchar4, 0)
+GR__DOT(__dp2a_hi, int16_t, int8_t, int, short2, char4, 16)
+GR__DOT(__dp2a_hi, uint16_t, uint8_t, unsigned, ushort2, uchar4, 16)
+#undef GR__DOT
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 

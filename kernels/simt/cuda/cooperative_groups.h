@@ -6,6 +6,8 @@
 #ifndef GRADUS_CUDA_COOPERATIVE_GROUPS_H
 #define GRADUS_CUDA_COOPERATIVE_GROUPS_H
 
+#include <type_traits>
+
 #include "kernels/simt/cuda/cuda_runtime.h"
 
 namespace cooperative_groups
@@ -78,6 +80,7 @@ class gr__lanes
     int any(int v, GR__HERE) const { return __any_sync(mask, v, file, line); }
     int all(int v, GR__HERE) const { return __all_sync(mask, v, file, line); }
     template <class T> unsigned match_any(T v, GR__HERE) const { return pack(__match_any_sync(mask, v, file, line)); }
+    unsigned gr__mask() const { return mask; }
 
   protected:
     gr__lanes(unsigned mask, unsigned rank = 0, unsigned groups = 1) : mask(mask), rank(rank), groups(groups) {}
@@ -109,7 +112,7 @@ class gr__lanes
 class coalesced_group : public gr__lanes
 {
   public:
-    explicit coalesced_group(unsigned mask) : gr__lanes(mask) {}
+    explicit coalesced_group(unsigned mask, unsigned rank = 0, unsigned groups = 1) : gr__lanes(mask, rank, groups) {}
 };
 static inline coalesced_group coalesced_threads(GR__HERE) { return coalesced_group(gr__simt_active_lanes(file, line)); }
 
@@ -138,6 +141,27 @@ template <unsigned SIZE, class Parent = thread_block> class thread_block_tile : 
 template <unsigned SIZE, class Group> static inline thread_block_tile<SIZE> tiled_partition(const Group &)
 {
     return thread_block_tile<SIZE>();
+}
+
+/* The threads of a group for which pred is what it is for the caller; those for which it is false are group 0 of 2. */
+static inline coalesced_group binary_partition(const gr__lanes &g, bool pred, GR__HERE)
+{
+    const unsigned all = g.gr__mask(), with = __ballot_sync(all, pred, file, line);
+    if (with == 0 || with == all)
+        return coalesced_group(all);
+    return coalesced_group(pred ? with : all & ~with, pred, 2);
+}
+
+/* Those that have the caller's label: the groups in the order of their first threads, but false before true. */
+template <class Label> static inline coalesced_group labeled_partition(const gr__lanes &g, Label label, GR__HERE)
+{
+    static_assert(std::is_integral<Label>::value || std::is_pointer<Label>::value,
+                  "a label is an integer or a pointer");
+    if constexpr (std::is_same<Label, bool>::value)
+        return binary_partition(g, label, file, line);
+    const unsigned alike = __match_any_sync(g.gr__mask(), label, file, line), first = alike & -alike;
+    const unsigned firsts = __ballot_sync(g.gr__mask(), first >> gr__linear_thread() % 32 & 1, file, line);
+    return coalesced_group(alike, (unsigned)__popc(firsts & (first - 1)), (unsigned)__popc(firsts));
 }
 
 /* Partitions whose size is known at run time: as a group of lanes, or the whole block. */
@@ -199,16 +223,6 @@ template <class Group, class T, class F> static inline T reduce(const Group &g, 
     for (unsigned i = 1; i < g.size(); i++)
         r = f(r, g.shfl(v, i, file, line));
     return r;
-}
-
-template <class Group> static inline void wait(const Group &g, GR__HERE) { g.sync(file, line); }
-template <class Group> static inline void memcpy_async(const Group &g, void *to, const void *from, size_t bytes)
-{
-    for (size_t i = 4 * g.thread_rank(); i + 4 <= bytes; i += 4 * (size_t)g.size())
-        *(unsigned *)((char *)to + i) = *(const unsigned *)((const char *)from + i);
-    if (g.thread_rank() == 0)
-        for (size_t i = bytes / 4 * 4; i < bytes; i++)
-            ((char *)to)[i] = ((const char *)from)[i];
 }
 
 } /* namespace cooperative_groups */

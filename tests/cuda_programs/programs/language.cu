@@ -1,5 +1,6 @@
 // What programs for learners are written with, in one: prints "all right", or what is wrong.
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 #include <cuComplex.h>
 #include <cuda_fp16.h>
