@@ -28,6 +28,7 @@ typedef struct {
 } finding;
 
 static const double USUAL_SHARE = 0.85;
+static const double BUSY = 0.1; /* turns of one batch size that differ by more tell of other work */
 
 /* Everything but the update that confirms it. */
 static int find(const finder *f, finding *a)
@@ -102,6 +103,14 @@ static void print_speeds(const finding *a)
             printf(" %+10.0f %%", 100 * (s->rate / s[-1].rate - 1));
         printf("%s\n", s->batch == a->knee.batch ? "   the knee" : "");
     }
+    if (a->knee.spread < BUSY)
+        return;
+    char text[200];
+    snprintf(text, sizeof text,
+             "the machine does other work: two turns of one batch size differed by %.0f %%. Ask again when it is quiet",
+             100 * a->knee.spread);
+    putchar('\n');
+    print_item("noise", text);
 }
 
 static void print_useful(const useful *u)
@@ -180,6 +189,7 @@ static void print_json(const finder *f, const finding *a)
     json_object_set_new(o, "memory", memory_json(&a->memory));
     json_object_set_new(o, "plans", json_integer(a->fits.plans));
     json_object_set_new(o, "speeds", speeds_json(&a->knee));
+    json_object_set_new(o, "speeds_spread", json_real(a->knee.spread));
     json_object_set_new(o, "noise_scale", json_real_or_null(scale));
     json_object_set_new(o, "noise_scale_error", json_real_or_null(a->useful.error));
     json_dumpf(o, stdout, ROW_FORMAT);

@@ -45,7 +45,7 @@ typedef struct {
 /* An update of that batch size. */
 typedef struct {
     int64_t batch;
-    double rate;  /* samples a second: by the middle one of the updates' times */
+    double rate;  /* samples a second: by the middle one of the updates' times, in the fastest turn */
     double error; /* its standard error, as a share of it */
     int updates;  /* that were timed, the first ones left out */
 } speed;
@@ -55,6 +55,7 @@ typedef struct {
     int n;
     int64_t batch; /* the knee */
     bool reached;  /* false: memory or the set ended before the gain did */
+    double spread; /* the most that two turns of one size differed by, as a share of the faster; other work did it */
 } knee;
 
 typedef struct {

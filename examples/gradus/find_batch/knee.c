@@ -1,6 +1,8 @@
 /*
  * knee.c - samples a second over powers of two, until twice as many samples in a batch make less than 5 % more of them
- * two times in a row. The weights hardly move meanwhile: a learning rate of nearly nothing.
+ * two times in a row. The weights hardly move meanwhile: a learning rate of nearly nothing. Other work on the machine
+ * only ever slows, for seconds maybe: a size whose speed is odd beside its neighbour's is timed again, and the fastest
+ * turn counts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +11,10 @@
 #include "find_batch/finder.h"
 
 enum { WARM_UP = 2, LEAST = 5, MOST = 400 }; /* updates of one batch size: left out, timed */
+enum { TURNS = 4 /* at most, of a size that looks odd */ };
 
-static const double LEAST_SECONDS = 0.5, MOST_SECONDS = 3, GOOD_ERROR = 0.01, LEAST_GAIN = 1.05, NO_RATE = 1e-30;
+static const double LEAST_SECONDS = 0.5, MOST_SECONDS = 3, GOOD_ERROR = 0.01, LEAST_GAIN = 1.05, NO_RATE = 1e-30,
+                    ODD_LOSS = 0.9;
 
 typedef struct {
     int64_t batch;
@@ -89,23 +93,71 @@ static bool time_batch(const finder *f, const site *at, const learner *l, int64_
     return true;
 }
 
+/* Another turn of a size that was timed. */
+static bool time_again(const finder *f, const site *at, const learner *l, speed *s, knee *out)
+{
+    speed again;
+    if (!time_batch(f, at, l, s->batch, &again))
+        return false;
+    const double slower = fmin(s->rate, again.rate), faster = fmax(s->rate, again.rate);
+    out->spread = fmax(out->spread, 1 - slower / faster);
+    if (again.rate > s->rate)
+        *s = again;
+    return true;
+}
+
+/* Twice as many samples do not come at more than twice the rate, and hardly at a much lower one: one was slowed. */
+static speed *odd_one(speed *last)
+{
+    const double gain = last->rate / last[-1].rate;
+    return gain > 2 * LEAST_GAIN ? last - 1 : gain < ODD_LOSS ? last : NULL;
+}
+
+/* The last size beside the one before. False: an error. */
+static bool settle(const finder *f, const site *at, const learner *l, knee *out)
+{
+    speed *last = &out->speeds[out->n - 1], *odd;
+    for (int turn = 1; out->n > 1 && turn < TURNS && (odd = odd_one(last)); turn++) {
+        const double before = odd->rate;
+        if (!time_again(f, at, l, odd, out))
+            return false;
+        if (odd == last && odd->rate < LEAST_GAIN * before) /* it is so, or what slows it by now slows the other, too */
+            return time_again(f, at, l, last - 1, out);
+    }
+    return true;
+}
+
+/* The knee by what was timed. Returns how many sizes in a row gained next to nothing, the last of them the last. */
+static int bend(knee *out)
+{
+    int flat = 0;
+    out->batch = 1;
+    for (int i = 1; i < out->n; i++) {
+        const bool gains = out->speeds[i].rate >= LEAST_GAIN * out->speeds[i - 1].rate;
+        flat = gains ? 0 : flat + 1;
+        if (gains)
+            out->batch = out->speeds[i].batch;
+    }
+    return flat;
+}
+
 void find_knee(const finder *f, const site *at, const learner *l, const fits *found, knee *out)
 {
     *out = (knee){.batch = 1};
-    int flat = 0; /* sizes in a row that gained next to nothing */
+    int flat = 0;
     gr_set_lr(l->opt, NO_RATE);
     for (int64_t batch = 1; batch <= found->batch && out->n < FINDER_SIZES && flat < 2; batch *= 2) {
         char left[64];
         snprintf(left, sizeof left, "updates of %lld", (long long)batch);
         progress_bar(f->progress, left, flat / 2.0, "timed");
-        speed *s = &out->speeds[out->n];
-        if (!time_batch(f, at, l, batch, s))
+        if (!time_batch(f, at, l, batch, &out->speeds[out->n]))
             break;
-        const bool gains = out->n == 0 || s->rate >= LEAST_GAIN * s[-1].rate;
         out->n++;
-        flat = gains ? 0 : flat + 1;
-        if (gains)
-            out->batch = batch;
+        if (!settle(f, at, l, out))
+            break;
+        flat = bend(out);
+        if (flat == 2 && time_again(f, at, l, &out->speeds[out->n - 2], out)) /* that would be the end */
+            flat = bend(out);
     }
     out->reached = flat > 0;
     progress_clear(f->progress);
