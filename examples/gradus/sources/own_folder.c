@@ -142,6 +142,8 @@ static int open_own(gr_context *ctx, const resolved *s, const char *path, const 
     const int code = (parts ? open_parts : open_whole)(ctx, s, path, command, data);
     if (code == 0 && gr_ok(ctx))
         tell_parts(data, s, !parts);
+    if (!s->asked.save_weights) /* the copies are counted, and nobody notes the files */
+        file_sums_free(&data->seen);
     return code;
 }
 

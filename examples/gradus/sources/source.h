@@ -10,7 +10,7 @@ typedef struct source {
     char hash[17];    /* 16 hex digits over all parts; "": not known, pictures are decoded late */
     gr_split split;
     gr_dataset *plain_test; /* the test part before the augmentation cuts or resizes it */
-    file_sums seen;         /* of training and validation, where files are known: one's own, or to note in weights */
+    file_sums seen;         /* of training and validation, where the run will write weights and files are known */
     int64_t copies;         /* of one's own pictures: how many to test with are files of those, too */
 } source;
 
