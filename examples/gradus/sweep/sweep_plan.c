@@ -163,11 +163,16 @@ int sweep_peek_at_journal(sweep *w)
         return 0;
     json_t *o = identity(w);
     int code = journal_compare(&w->journal, o);
-    json_decref(w->journal.rows);
-    if (code == 0)
+    if (code == 0) {
+        json_decref(w->journal.rows);
         code = journal_read(&w->journal, w->asked.out, o);
+    }
     json_decref(o);
-    return code ? code : check_models(w);
+    if (code == 0)
+        code = check_models(w);
+    if (code)
+        json_decref(w->journal.rows);
+    return code;
 }
 
 double sweep_expected_left(const sweep *w)
