@@ -170,8 +170,10 @@ int sweep_peek_at_journal(sweep *w)
     json_decref(o);
     if (code == 0)
         code = check_models(w);
-    if (code)
+    if (code) {
         json_decref(w->journal.rows);
+        w->journal.rows = NULL;
+    }
     return code;
 }
 
