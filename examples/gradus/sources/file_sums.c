@@ -52,6 +52,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void sort(file_sums *s)
+{
+    if (s->n > 0)
+        qsort(s->list, (size_t)s->n, sizeof *s->list, by_value);
+}
+
 file_sums file_sums_read(const char *text)
 {
     file_sums s = {0};
@@ -60,8 +66,7 @@ file_sums file_sums_read(const char *text)
         memcpy(word, text, DIGITS);
         file_sums_add(&s, (uint32_t)strtoul(word, NULL, 16));
     }
-    if (s.n > 0)
-        qsort(s.list, (size_t)s.n, sizeof *s.list, by_value);
+    sort(&s);
     return s;
 }
 
@@ -73,12 +78,10 @@ bool file_sums_has(const file_sums *s, uint32_t sum)
 int64_t file_sums_shared(const file_sums *s, const gr_dataset *set, const file_sums *of)
 {
     int64_t n = 0;
-    file_sums sorted = {.list = s->n > 0 ? malloc((size_t)s->n * sizeof *s->list) : NULL};
-    if (sorted.list) {
-        sorted.n = s->n;
-        memcpy(sorted.list, s->list, (size_t)s->n * sizeof *s->list);
-        qsort(sorted.list, (size_t)sorted.n, sizeof *sorted.list, by_value);
-    }
+    file_sums sorted = {0};
+    for (int64_t i = 0; i < s->n; i++)
+        file_sums_add(&sorted, s->list[i]);
+    sort(&sorted);
     for (int64_t i = 0; i < gr_dataset_size(set); i++) {
         const int64_t row = gr_dataset_row(set, i);
         n += row < of->n && file_sums_has(&sorted, of->list[row]);
