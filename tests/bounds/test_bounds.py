@@ -487,7 +487,7 @@ class Machine(unittest.TestCase):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
             described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
-        for name in ("UTMALDG.2D.MULTICAST", "UTMASTG.2D", "UTCHMMA", "LDTM.16dp256bit.x8"):
+        for name in ("UTMALDG.2D.MULTICAST", "UTMAREDG.2D.ADD", "UTCHMMA", "LDTM.16dp256bit.x8"):
             with self.assertRaisesRegex(rows.Unclear, name.split(".")[0]):
                 described([(f"{name} [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "ART0 is not modelled"):
@@ -663,6 +663,73 @@ class Boxes(unittest.TestCase):
             self.told([*self.BEGIN, self.asks()])
         with self.assertRaisesRegex(rows.Unclear, "all warps wait"):  # bytes that nobody brings
             self.told([*self.BEGIN, *self.expect(64), self.asks()])
+
+    WRITE = [("S2R R0, SR_TID.X", 5, 0, 0), ("IMAD.SHL R0, R0, 0x10, RZ", 5, None, 1),
+             ("STS.128 [R0+0x400], R8", 5, None, 0), ("BAR.SYNC 0x0", 5, None, 0)]
+    FIRST = [("ISETP.NE.AND P1, PT, R0, RZ, PT", 13, None, 0), ("@P1 EXIT", 5, None, 0)]
+    SEND = "UTMASTG.2D [UR20], [UR12]", 5, None, 0
+    WAIT = [("UTMACMDFLUSH", 5, None, 0), ("DEPBAR.LE SB0, 0x0", 5, None, 0)]
+
+    def sends(self, *boxes, times=1, tensor_map=None, block=256):
+        """16 bytes of each thread from 0x400 on, so many times; then one sends what begins at these places."""
+        corner = [("S2UR UR21, SR_CTAID.X", 5, 0, 0), ("UMOV UR22, 0x0", 5, None, 1)]
+        order = [step for at in boxes for step in ((f"UMOV UR20, {at:#x}", 5, None, 0), self.SEND)]
+        return self.told([self.MAP, *corner, *self.WRITE, *self.FIRST, *[*order, *self.WAIT] * times], 132, block,
+                         tensor_map)
+
+    def test_a_box_that_leaves_takes_what_was_written(self):
+        """4 KiB of a map that nobody knows; what lies side by side leaves once, by one order or two."""
+        for boxes in ((0x400,), (0x400, 0x800), (0xc00, 0x400)):
+            answer = self.sends(*boxes)[1]
+            self.assertAlmostEqual(answer["floors"]["L2"] * 1980, 4096 / 64, delta=1, msg=boxes)
+            self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, 4096 / 128 * 2, delta=1, msg=boxes)
+        half = self.sends(0xc00)[1]
+        self.assertAlmostEqual(half["floors"]["L2"] * 1980, 2048 / 64, delta=1)
+
+    def test_a_box_that_leaves_by_its_map(self):
+        """Rows of 16 bytes, half of a sector each, which L2 takes in more time."""
+        chip = chips.numbers("H100 SXM5")
+        for columns, slots in ((64, 1), (8, 2 * chip["partial_write"])):
+            matrix = maps.Map(arguments.BUFFER, 2, (4096, 132 * 64), (2048 // columns, columns), (1, 1))
+            answer = self.sends(0x400, tensor_map=matrix)[1]
+            self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, 2 * 2048 / columns, delta=1)
+            self.assertAlmostEqual(answer["floors"]["L2"] * 1980, slots * 4096 / 64, delta=1)
+
+    def test_what_l2_cannot_hold_goes_to_memory(self):
+        """32 boxes of each block, each with a place of its own, of whole sectors: nothing is read for them. Then lines
+        of 128 bytes, each in a page of its own."""
+        chip = chips.numbers("H100 SXM5")
+        corner = [("UMOV UR21, 0x0", 5, None, 0), ("UMOV UR22, 0x0", 5, None, 0), ("UMOV UR23, 0x0", 5, None, 0),
+                  ("S2UR UR24, SR_CTAID.X", 5, 0, 0), ("UMOV UR20, 0x400", 5, None, 1)]
+        send = [("UTMASTG.4D [UR20], [UR12]", 5, None, 0), ("UIADD3 UR24, UR24, 0x84, URZ", 5, None, 0)] * 32
+        load = "LDG.E R8, [R2.64]", 5, 1, 0
+        images = maps.Map(arguments.BUFFER, 2, (4224, 16, 16, 64), (1, 8, 16, 64), (1, 1, 1, 1))
+        apart = maps.Map(arguments.BUFFER, 2, (4224, 16, 16, 1024), (1, 8, 16, 64), (1, 1, 1, 1))
+        share = chip["dram"] * chip["dram_mixed"] / chip["clock"] / 132
+        for tensor_map, cost in ((images, 1),
+                                 (apart, 1 + chip["dram_page"] * (1 / 128 - 1 / 1024))):
+            answer = self.told([self.MAP, *corner, load, *send, *self.WAIT], tensor_map=tensor_map)[1]
+            self.assertAlmostEqual(answer["floors"]["DRAM"] * 1980 / (32 * self.BYTES / share), cost, delta=0.02)
+            self.assertLessEqual(answer["l2_miss"], 1)
+
+    def test_who_writes_again_waits_for_the_reading(self):
+        """A second box has nothing to take; of a map that is known it is read again."""
+        matrix = maps.Map(arguments.BUFFER, 2, (4096, 132 * 64), (32, 64), (1, 1))
+        (once, _), (twice, _) = (self.sends(0x400, times=times, tensor_map=matrix) for times in (1, 2))
+        read = 2 * 32 + chips.numbers("H100 SXM5")["latency_shared"]
+        self.assertAlmostEqual(twice - once, read, delta=20)
+
+    def test_a_box_that_leaves_and_of_which_nothing_was_written(self):
+        with self.assertRaisesRegex(rows.Unclear, "UTMASTG.2D"):
+            self.sends(0x2400)
+
+    def test_a_box_that_comes_may_leave_again(self):
+        send = [("UMOV UR20, 0x400", 5, None, 0), ("S2UR UR21, SR_CTAID.X", 5, 0, 0), ("UMOV UR22, 0x0", 5, None, 1)]
+        bring = [("UMOV UR20, 0x400", 5, None, 0), ("UMOV UR21, 0x0", 5, None, 0),
+                 *[(f"UMOV UR{at}, 0x0", 5, None, 0) for at in range(22, 26)]]
+        answer = self.told([*self.BEGIN, self.MAP, *bring, *self.expect(self.BYTES), self.COPY, self.asks(), *send,
+                            self.SEND, *self.WAIT])[1]
+        self.assertAlmostEqual(answer["floors"]["L2"] * 1980, self.BYTES * 132 / 5120 + self.BYTES / 64, delta=3)
 
     def test_copies_and_reads_share_a_port(self):
         """A read in each cycle while a box lands: what its writing takes comes on top, but for 24 taken in advance."""

@@ -10,8 +10,9 @@ struct box {
     uint64_t address;             // of the map
     int dimensions;
     int corner[MAP_RANK]; // outermost dimension first
-    uint64_t barrier;     // that counts its bytes
-    int64_t bytes;        // that it brings, what lies outside of the tensor included
+    uint64_t shared;      // where it lies in shared memory
+    uint64_t barrier;     // that counts its bytes, of one that comes
+    int64_t bytes;        // that it moves, what lies outside of the tensor included
 };
 
 // The map that lies at an address, or NULL.

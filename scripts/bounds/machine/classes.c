@@ -156,20 +156,21 @@ static enum phase_step phase_of(const char *name)
                                             : PHASE_NONE;
 }
 
-// UTMALDG.4D [UR8], [UR14]
+// UTMALDG.4D [UR8], [UR14] brings a box, UTMASTG.2D [UR4], [UR8] sends one away.
 static int dimensions_of(const char *name)
 {
     int dimensions = 0;
-    return sscanf(name, "UTMALDG.%dD", &dimensions) == 1 ? dimensions : 0;
+    bool moves = sscanf(name, "UTMALDG.%dD", &dimensions) == 1 || sscanf(name, "UTMASTG.%dD", &dimensions) == 1;
+    return moves ? dimensions : 0;
 }
 
 static bool writes_nothing(const struct instruction *it)
 {
-    static const char *const none[] = {"ST",        "STG",       "STS",    "STL",     "STSM",   "RED",   "REDG",
-                                       "REDS",      "BRA",       "EXIT",   "BAR",     "BSSY",   "BSYNC", "CALL",
-                                       "RET",       "NOP",       "BRX",    "BRXU",    "JMP",    "CCTL",  "BREAK",
-                                       "YIELD",     "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR", "R2P",   "WARPSYNC",
-                                       "NANOSLEEP", "LDGDEPBAR", "FENCE",  "UTMALDG", NULL};
+    static const char *const none[] = {"ST",        "STG",       "STS",    "STL",     "STSM",    "RED",   "REDG",
+                                       "REDS",      "BRA",       "EXIT",   "BAR",     "BSSY",    "BSYNC", "CALL",
+                                       "RET",       "NOP",       "BRX",    "BRXU",    "JMP",     "CCTL",  "BREAK",
+                                       "YIELD",     "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR",  "R2P",   "WARPSYNC",
+                                       "NANOSLEEP", "LDGDEPBAR", "FENCE",  "UTMALDG", "UTMASTG", NULL};
     return is_any(it->base, none);
 }
 
@@ -246,7 +247,7 @@ void classify(struct instruction *it)
     it->store = starts(it->base, "ST") && it->space != SPACE_NONE;
     it->load = it->space != SPACE_NONE && !it->store && !it->atomic;
     classify_barrier(it);
-    it->copies_group = !strcmp(it->base, "LDGDEPBAR");
+    it->copies_group = !strcmp(it->base, "LDGDEPBAR") || !strcmp(it->base, "UTMACMDFLUSH");
     it->copies_wait = !strcmp(it->base, "DEPBAR");
     it->results = results_of(it);
     it->result_registers = result_registers_of(it);
@@ -254,5 +255,6 @@ void classify(struct instruction *it)
     it->products_wait = starts(it->name, "WARPGROUP.DEPBAR");
     it->phase = phase_of(it->name);
     it->dimensions = dimensions_of(it->name);
+    it->leaves = it->dimensions && starts(it->base, "UTMASTG");
     classify_products(it);
 }

@@ -351,7 +351,7 @@ static double access_memory(struct machine *machine, const struct step *step)
     }
 }
 
-// --- boxes that TMA brings ------------------------------------------------------------------------------------------
+// --- boxes that TMA moves -------------------------------------------------------------------------------------------
 
 // TMA asks for a box's rows, as far as they lie in the tensor, one after the other; they come from L2 and memory as
 // lanes' sectors do, past L1. Returns when all are there.
@@ -377,6 +377,28 @@ static double fetch_box(struct machine *machine, const struct step *step)
     if (landings->count < LANDINGS)
         landings->boxes[(landings->first + landings->count++) % LANDINGS] = landing;
     return end;
+}
+
+// TMA reads a box from shared memory, row by row, and sends what lies in the tensor as lanes' sectors are. Returns when
+// all is read, for which those wait who write there again.
+static double send_box(struct machine *machine, const struct box *box)
+{
+    const struct chip *chip = &machine->program->chip;
+    struct request request = {0};
+    uint64_t address;
+    int rows = 0;
+    for (int at = 0, bytes; next_row(box, &at, &address, &bytes); rows++) {
+        uint64_t end = address + (uint64_t)bytes, whole = end / SECTOR, first = (address + SECTOR - 1) / SECTOR;
+        request.count_sectors += (int)((end - 1) / SECTOR - address / SECTOR) + 1;
+        request.count_whole += whole > first ? (int)(whole - first) : 0;
+    }
+    double cycles = rows * box->dimensions * chip->box_row, reading = (double)box->bytes / chip->shared_width;
+    double start = book(&machine->boxes_free, machine->now, cycles);
+    double read = fmax(start + cycles, book(&machine->unit_free, start, reading) + reading) + chip->latency_shared;
+    machine->result->busy.boxes += cycles;
+    machine->result->busy.shared += reading;
+    put(machine, read, &request);
+    return read;
 }
 
 // What has come since the last time took its cycles of shared memory.
@@ -455,6 +477,8 @@ static bool count_phases(struct machine *machine, struct timed_warp *timed, cons
     double when = machine->now + BARRIER_LATENCY;
     if (brings_box(step))
         when = fetch_box(machine, step);
+    if (sends_box(step))
+        timed->copying = fmax(timed->copying, send_box(machine, &step->box));
     if (count_step(&timed->resident->block, step, when, program->error, sizeof program->error))
         look_at_phases(machine, timed);
     return !*program->error;

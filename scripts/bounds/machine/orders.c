@@ -17,7 +17,13 @@ static const struct operand *place_of(const struct instruction *it)
 
 bool brings_box(const struct step *step)
 {
-    return (step->instruction->dimensions || step->box.bytes > 0) && step->lanes;
+    const struct instruction *it = step->instruction;
+    return !it->leaves && (it->dimensions || step->box.bytes > 0) && step->lanes;
+}
+
+bool sends_box(const struct step *step)
+{
+    return step->instruction->leaves && step->box.bytes > 0 && step->lanes;
 }
 
 // Many order their boxes first and tell the barrier of the bytes then, as the programming guide does: there the first
@@ -30,6 +36,7 @@ static void take_unsized(struct warp *warp, const struct instruction *it, struct
         return;
     step->box = barrier->unsized;
     step->box.bytes = step->value[lane];
+    mark_stored(&warp->block->stored, step->box.shared, step->box.bytes);
     barrier->unsized.dimensions = 0;
 }
 
@@ -72,23 +79,47 @@ bool step_phase(struct warp *warp, const struct instruction *it, struct step *st
     return true;
 }
 
+static void size_of_coming(struct warp *warp, struct step *step)
+{
+    struct box *box = &step->box;
+    struct phase_barrier *barrier = find_phases(&warp->block->phases, box->barrier);
+    box->bytes = box->map ? bytes_of_box(box->map) : barrier ? barrier->bytes : 0;
+    if (barrier && !box->bytes && !barrier->unsized.dimensions && step->lanes)
+        barrier->unsized = *box;
+    if (step->lanes)
+        mark_stored(&warp->block->stored, box->shared, box->bytes);
+}
+
+// Of boxes whose maps nobody knows and that lie side by side the first takes all, the others nothing.
+static bool size_of_leaving(struct warp *warp, struct step *step)
+{
+    struct stored *stored = &warp->block->stored;
+    if (!step->lanes)
+        return true;
+    int64_t written = send_stored(stored, step->box.shared);
+    step->box.bytes = step->box.map ? bytes_of_box(step->box.map) : written;
+    return step->box.bytes > 0 || stored->sent;
+}
+
 // UTMALDG.4D [UR8], [UR14]: UR8 has where in shared memory, UR9 the barrier, UR10 and on the corner, innermost
-// dimension first; UR14 and UR15 where the map lies.
+// dimension first; UR14 and UR15 where the map lies. UTMASTG.2D [UR4], [UR8] has no barrier, UR5 and on are the corner.
 bool step_box(struct warp *warp, const struct instruction *it, struct step *step)
 {
     const struct operand *from = &it->operands[it->count - 1], *to = &it->operands[0];
+    int ahead = it->leaves ? 1 : 2; // of the corner
     uint64_t map[LANES];
-    if (it->count < 2 || from->uniform == URZ || to->uniform + 2 + it->dimensions > URZ || it->dimensions > MAP_RANK)
+    if (it->count < 2 || from->uniform == URZ || to->uniform + ahead + it->dimensions > URZ ||
+        it->dimensions > MAP_RANK)
         return false;
     read_addresses(warp, from, true, map);
     step->box = (struct box){.map = map_at(warp->program, map[0]), .address = map[0], .dimensions = it->dimensions};
-    step->box.barrier = warp->registers[to->uniform + 1][0];
+    step->box.shared = warp->registers[to->uniform][0];
+    step->box.barrier = it->leaves ? 0 : warp->registers[to->uniform + 1][0];
     for (int i = 0; i < it->dimensions; i++)
-        step->box.corner[MAP_RANK - 1 - i] = (int)warp->registers[to->uniform + 2 + i][0];
-    struct phase_barrier *barrier = find_phases(&warp->block->phases, step->box.barrier);
-    step->box.bytes = step->box.map ? bytes_of_box(step->box.map) : barrier ? barrier->bytes : 0;
-    if (barrier && !step->box.bytes && !barrier->unsized.dimensions && step->lanes)
-        barrier->unsized = step->box;
+        step->box.corner[MAP_RANK - 1 - i] = (int)warp->registers[to->uniform + ahead + i][0];
+    if (it->leaves)
+        return size_of_leaving(warp, step);
+    size_of_coming(warp, step);
     return true;
 }
 

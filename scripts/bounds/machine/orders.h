@@ -8,11 +8,14 @@
 // phase is over is to be let go on when it is, and learns that it is. False: not understood.
 bool step_phase(struct warp *warp, const struct instruction *it, struct step *step);
 
-// The box that a step orders, into `step`. False: not understood.
+// The box that a step orders, into `step`. False: not understood, as one that leaves whose bytes nobody knows.
 bool step_box(struct warp *warp, const struct instruction *it, struct step *step);
 
 // Whether a step brings a box: the one that it orders, or one that was ordered before anybody knew its bytes.
 bool brings_box(const struct step *step);
+
+// Whether it sends one away.
+bool sends_box(const struct step *step);
 
 // Of a warp whose next instruction asks whether a phase of a barrier in shared memory is over: that barrier and the
 // phase's parity; else NULL. A barrier that nobody has initialised is none.

@@ -78,7 +78,8 @@ struct instruction {
     bool products;                      // of four warps, asynchronous: HGMMA
     bool products_group, products_wait; // ends a group of those, waits for groups
     enum phase_step phase;              // of a barrier in shared memory
-    int dimensions;                     // of a box that it tells TMA to bring: UTMALDG; else 0
+    int dimensions;                     // of a box that it tells TMA to move: UTMALDG, UTMASTG; else 0
+    bool leaves;                        // such a box goes from shared memory to where its map says: UTMASTG
     bool needed;                        // for an address or a branch
     int reads;                          // registers that come from their banks
     double loads, missed;               // in the wave: how often it read, and sectors that came from memory

@@ -16,6 +16,14 @@ static bool needs(const struct program *program, enum space space)
     return false;
 }
 
+static bool sends_boxes(const struct program *program)
+{
+    for (int i = 0; i < program->length; i++)
+        if (program->code[i].leaves)
+            return true;
+    return false;
+}
+
 static size_t round_up(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
@@ -28,14 +36,17 @@ bool open_resident(struct resident *resident, const struct program *program, lon
     size_t rows = (size_t)count * REGISTERS * LANES * sizeof(uint32_t);
     size_t shared = needs(program, SPACE_SHARED) ? round_up((size_t)launch->shared) : 0;
     size_t local = needs(program, SPACE_LOCAL) ? (size_t)LOCAL_BYTES * LANES : 0;
+    int64_t all = program->chip.shared;
+    size_t stored = sends_boxes(program) ? round_up((size_t)stored_bytes(all)) : 0;
+    size_t size = rows + shared + stored + local * (size_t)count;
     if (!resident->memory) {
         // Zeros that the system gives page by page: most registers of most warps are never touched.
-        resident->memory = calloc(1, rows + shared + local * (size_t)count);
+        resident->memory = calloc(1, size);
         resident->warps = calloc((size_t)count, sizeof *resident->warps);
         if (!resident->memory || !resident->warps)
             return false;
     } else {
-        memset(resident->memory, 0, rows + shared + local * (size_t)count);
+        memset(resident->memory, 0, size);
     }
     char *at = resident->memory;
     resident->count = count;
@@ -44,10 +55,11 @@ bool open_resident(struct resident *resident, const struct program *program, lon
                      (int)(number / launch->grid[0] / launch->grid[1])},
         .shared = shared ? (uint8_t *)at + rows : NULL,
         .warps_alive = count,
+        .stored = {.words = stored ? (uint64_t *)(void *)(at + rows + shared) : NULL, .count = all / 4},
     };
     for (int i = 0; i < count; i++) {
         resident->warps[i].registers = (uint32_t(*)[LANES])(void *)(at + (size_t)i * REGISTERS * LANES * 4);
-        resident->warps[i].local = local ? (uint8_t *)at + rows + shared + local * (size_t)i : NULL;
+        resident->warps[i].local = local ? (uint8_t *)at + rows + shared + stored + local * (size_t)i : NULL;
         start_warp(&resident->warps[i], program, &resident->block, i);
     }
     return true;

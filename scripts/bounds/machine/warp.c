@@ -231,6 +231,9 @@ static void access_memory(struct warp *warp, const struct instruction *it, struc
     read_addresses(warp, place, wide, step->address);
     if (it->asynchronous && n > 1)
         read_addresses(warp, places[0], false, step->target);
+    for (int i = 0; it->store && it->space == SPACE_SHARED && i < LANES; i++)
+        if (step->lanes >> i & 1)
+            mark_stored(&warp->block->stored, step->address[i], it->bytes);
     if (it->needed)
         move_values(warp, it, step);
 }

@@ -4,6 +4,7 @@
 
 #include "boxes.h"
 #include "phases.h"
+#include "stored.h"
 
 enum { LOCAL_BYTES = 16384 }; // of a lane's stack
 
@@ -13,6 +14,7 @@ struct block {
     int warps_alive, warps_waiting;
     int at_named[NAMED_BARRIERS]; // warps that have come to a barrier for some of them
     struct phases phases;
+    struct stored stored;
 };
 
 struct warp {
@@ -34,7 +36,7 @@ struct step {
     uint64_t address[LANES]; // of a memory access
     uint64_t target[LANES];  // of an asynchronous copy: where in shared memory
     uint32_t value[LANES];   // what an arrival tells of: bytes to come; what a barrier begins with: its arrivals
-    struct box box;          // that TMA is told to bring
+    struct box box;          // that TMA is told to move
 };
 
 // A warp of a block at its first instruction. `registers` has room for REGISTERS rows and is zeroed by the caller.

@@ -118,8 +118,17 @@ static void pass_on(struct runner *runner, int multiprocessor, const struct step
         count_atomics(runner, step);
 }
 
-// A box that TMA brings goes past L1.
-static void pass_box_on(struct runner *runner, const struct box *box)
+// The sectors of a line that `bytes` from an address on cover.
+static uint8_t covered_of(uint64_t address, int bytes, uint64_t line)
+{
+    uint64_t begin = (address + SECTOR - 1) / SECTOR * SECTOR, end = (address + (uint64_t)bytes) / SECTOR * SECTOR;
+    begin = begin > line * LINE ? begin : line * LINE;
+    end = end < (line + 1) * LINE ? end : (line + 1) * LINE;
+    return end > begin ? sectors_of(begin, (int)(end - begin), line) : 0;
+}
+
+// A box that TMA moves goes past L1.
+static void pass_box_on(struct runner *runner, const struct box *box, bool leaves)
 {
     uint64_t address;
     for (int at = 0, bytes; next_row(box, &at, &address, &bytes);) {
@@ -127,7 +136,12 @@ static void pass_box_on(struct runner *runner, const struct box *box)
             uint8_t sectors = sectors_of(address, bytes, line);
             int fresh = __builtin_popcount(read_line(&runner->seen, line, sectors));
             runner->traffic->footprint += SECTOR * fresh;
-            touch_page(runner, line, fresh, false);
+            touch_page(runner, line, fresh, leaves);
+            if (leaves) {
+                runner->traffic->l2_writes += __builtin_popcount(sectors);
+                write_line(&runner->l2, line, sectors, covered_of(address, bytes, line));
+                continue;
+            }
             runner->traffic->l2_reads += __builtin_popcount(sectors);
             runner->traffic->l2_missed += __builtin_popcount(read_line(&runner->l2, line, sectors));
         }
@@ -186,9 +200,9 @@ static bool turn(struct runner *runner, int number, int which, int *waits)
             count_step(warp->block, &step, 0, program->error, sizeof program->error);
         if (*program->error)
             return false;
-        if ((it->phase || it->dimensions) && brings_box(&step)) {
+        if ((it->phase || it->dimensions) && (brings_box(&step) || sends_box(&step))) {
             if (runner->traffic)
-                pass_box_on(runner, &step.box);
+                pass_box_on(runner, &step.box, it->leaves);
             return true;
         }
         if (it->space == SPACE_GLOBAL && step.lanes) {
