@@ -135,3 +135,38 @@ __global__ void weighted(const float *in, const float *weights, float *out, int 
         sum += in[row + i] * weights[i];
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
+
+// 16 KiB for each block, there and back by copies of TMA, which a barrier and a group wait for.
+__global__ void through_shared_memory(float *data)
+{
+#if __CUDA_ARCH__ >= 900
+    constexpr int bytes = 16384;
+    __shared__ alignas(128) float words[bytes / 4];
+    __shared__ alignas(8) unsigned long long barrier;
+    unsigned at = (unsigned)__cvta_generic_to_shared(words), arrivals = (unsigned)__cvta_generic_to_shared(&barrier);
+    float *mine = data + blockIdx.x * (size_t)(bytes / 4);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(arrivals));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(arrivals), "r"(bytes) : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at),
+            "l"(mine), "r"(bytes), "r"(arrivals)
+            : "memory");
+    }
+    __syncthreads();
+    asm volatile(
+        "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n@!p bra again;\n}" ::"r"(arrivals)
+        : "memory");
+    for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x)
+        words[i] += 1;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(mine), "r"(at), "r"(bytes)
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;");
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+#endif
+}

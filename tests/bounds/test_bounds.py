@@ -487,7 +487,7 @@ class Machine(unittest.TestCase):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
             described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
-        for name in ("UTMALDG.2D.MULTICAST", "UTMAREDG.2D.ADD", "UTCHMMA", "LDTM.16dp256bit.x8"):
+        for name in ("UTMALDG.2D.MULTICAST", "UTMAREDG.2D.ADD", "UBLKCP.S.G.MULTICAST", "UBLKCP.S.S", "UTCHMMA", "LDTM.16dp256bit.x8"):
             with self.assertRaisesRegex(rows.Unclear, name.split(".")[0]):
                 described([(f"{name} [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "ART0 is not modelled"):
@@ -731,6 +731,26 @@ class Boxes(unittest.TestCase):
                             self.SEND, *self.WAIT])[1]
         self.assertAlmostEqual(answer["floors"]["L2"] * 1980, self.BYTES * 132 / 5120 + self.BYTES / 64, delta=3)
 
+    # 16 KiB of each block's own, or from an address between two lines.
+    PLACE = [("S2UR UR21, SR_CTAID.X", 5, 0, 0), ("UIMAD UR6, UR21, 0x4000, URZ", 5, None, 1),
+             ("UMOV UR7, 0x6000", 5, None, 0), ("UMOV UR4, 0x400", 5, None, 0), ("UMOV UR8, 0x400", 5, None, 0),
+             ("UMOV UR9, 0x0", 5, None, 0)]
+
+    def test_a_run_of_bytes(self):
+        """Comes as a box does, a line a row, and waits for its bytes; or leaves."""
+        come, leave = ("UBLKCP.S.G [UR8], [UR6], UR4", 5, None, 0), ("UBLKCP.G.S [UR6], [UR8], UR4", 5, None, 0)
+        taken, answer = self.told([*self.BEGIN, *self.PLACE, *self.expect(self.BYTES), come, self.asks()])
+        latency = chips.numbers("H100 SXM5")["latency_l2"]
+        self.assertAlmostEqual(answer["floors"]["L2"] * 1980, self.BYTES * 132 / 5120, delta=3)
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, self.BYTES / 128, delta=1)
+        self.assertAlmostEqual(taken, self.BYTES * 132 / 5120 + latency, delta=120)
+        self.assertEqual(answer["l2_miss"], 1)
+        answer = self.told([*self.PLACE, leave, *self.WAIT])[1]
+        self.assertAlmostEqual(answer["floors"]["L2"] * 1980, self.BYTES / 64, delta=3)
+        between = ("UIADD3 UR6, UR6, 0x70, URZ", 5, None, 0)
+        answer = self.told([*self.BEGIN, *self.PLACE, between, *self.expect(self.BYTES), come, self.asks()])[1]
+        self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, self.BYTES / 128 + 1, delta=0.5)
+
     def test_copies_and_reads_share_a_port(self):
         """A read in each cycle while a box lands: what its writing takes comes on top, but for 24 taken in advance."""
         loads = [("LDS R8, [R2+0x400]", 1, 1, 0)] * 1500
@@ -803,6 +823,14 @@ class Kernels(unittest.TestCase):
         told = self.tell("weighted", "rows=8640 cols=8192", "8640", "1024")
         reached = 4 * 8640 * (8192 + 1024) / (told.details["floors"]["DRAM"] / 1e6) / 1555e9
         self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
+
+    def test_copies_of_tma(self):
+        """Memory binds, both ways; a block has to wait for its 16 KiB, others come and go meanwhile."""
+        told = self.tell("through_shared_memory", "", "33000", "256", "H100 SXM5", "9.0")
+        chip = chips.numbers("H100 SXM5")
+        reached = 2 * 33000 * 16384 / (told.milliseconds * 1e6) / chip["dram"] / chip["dram_mixed"]
+        self.assertEqual(told.binding, "DRAM")
+        self.assertAlmostEqual(reached, 1, delta=0.1)
 
     def test_pages_of_the_memory(self):
         """A line of 128 bytes in a page of 1,024 costs 64 more, but for the eighth that a whole page pays."""

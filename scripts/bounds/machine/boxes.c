@@ -1,6 +1,6 @@
 #include "boxes.h"
 
-enum { UNKNOWN_ROW = 128 };
+enum { ROW = 128 }; // of what has no map that anybody knows: a line
 
 const struct tensor_map *map_at(const struct program *program, uint64_t address)
 {
@@ -24,11 +24,22 @@ static bool next_unknown_row(const struct box *box, int *at, uint64_t *address, 
     uint64_t hash = box->address;
     for (int i = 0; i < MAP_RANK; i++)
         hash = (hash ^ (uint32_t)box->corner[i]) * 0x9e3779b97f4a7c15ull;
-    int64_t left = box->bytes - (int64_t)*at * UNKNOWN_ROW;
+    int64_t left = box->bytes - (int64_t)*at * ROW;
     if (left <= 0)
         return false;
-    *address = 0x500000000000ull + (hash >> 36 << 18) + (uint64_t)*at * UNKNOWN_ROW;
-    *bytes = left < UNKNOWN_ROW ? (int)left : UNKNOWN_ROW;
+    *address = 0x500000000000ull + (hash >> 36 << 18) + (uint64_t)*at * ROW;
+    *bytes = left < ROW ? (int)left : ROW;
+    ++*at;
+    return true;
+}
+
+static bool next_row_of_run(const struct box *box, int *at, uint64_t *address, int *bytes)
+{
+    const uint64_t row = box->address / ROW + (uint64_t)*at, end = box->address + (uint64_t)box->bytes;
+    *address = *at ? row * ROW : box->address;
+    if (*address >= end)
+        return false;
+    *bytes = (int)(((row + 1) * ROW < end ? (row + 1) * ROW : end) - *address);
     ++*at;
     return true;
 }
@@ -57,6 +68,8 @@ static bool place_row(const struct box *box, int row, uint64_t *address, int *by
 
 bool next_row(const struct box *box, int *at, uint64_t *address, int *bytes)
 {
+    if (box->run)
+        return next_row_of_run(box, at, address, bytes);
     if (!box->map)
         return next_unknown_row(box, at, address, bytes);
     int64_t rows = bytes_of_box(box->map) / box->map->element / box->map->box[MAP_RANK - 1];

@@ -7,7 +7,8 @@
 // A copy on its way.
 struct box {
     const struct tensor_map *map; // NULL: nobody said what it is a map of
-    uint64_t address;             // of the map
+    uint64_t address;             // of the map; of a run the first byte's
+    bool run;                     // bytes side by side, without a map
     int dimensions;
     int corner[MAP_RANK]; // outermost dimension first
     uint64_t shared;      // where it lies in shared memory
@@ -22,7 +23,7 @@ const struct tensor_map *map_at(const struct program *program, uint64_t address)
 int64_t bytes_of_box(const struct tensor_map *map);
 
 // Rows of a box, one after the other, as far as they lie in the tensor: start with 0. Of a box whose map nobody knows,
-// rows that lie side by side, where no other box's do but those of the same map and corner.
+// rows that lie side by side, where no other box's do but those of the same map and corner; a run is cut where lines are.
 bool next_row(const struct box *box, int *at, uint64_t *address, int *bytes);
 
 #endif

@@ -156,21 +156,24 @@ static enum phase_step phase_of(const char *name)
                                             : PHASE_NONE;
 }
 
-// UTMALDG.4D [UR8], [UR14] brings a box, UTMASTG.2D [UR4], [UR8] sends one away.
+// UTMALDG.4D [UR8], [UR14] brings a box, UTMASTG.2D [UR4], [UR8] sends one away. UBLKCP.S.G and UBLKCP.G.S do so with
+// bytes that lie side by side.
 static int dimensions_of(const char *name)
 {
     int dimensions = 0;
+    if (!strcmp(name, "UBLKCP.S.G") || !strcmp(name, "UBLKCP.G.S"))
+        return 1;
     bool moves = sscanf(name, "UTMALDG.%dD", &dimensions) == 1 || sscanf(name, "UTMASTG.%dD", &dimensions) == 1;
     return moves ? dimensions : 0;
 }
 
 static bool writes_nothing(const struct instruction *it)
 {
-    static const char *const none[] = {"ST",        "STG",       "STS",    "STL",     "STSM",    "RED",   "REDG",
-                                       "REDS",      "BRA",       "EXIT",   "BAR",     "BSSY",    "BSYNC", "CALL",
-                                       "RET",       "NOP",       "BRX",    "BRXU",    "JMP",     "CCTL",  "BREAK",
-                                       "YIELD",     "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR",  "R2P",   "WARPSYNC",
-                                       "NANOSLEEP", "LDGDEPBAR", "FENCE",  "UTMALDG", "UTMASTG", NULL};
+    static const char *const none[] = {"ST",        "STG",       "STS",    "STL",     "STSM",    "RED",    "REDG",
+                                       "REDS",      "BRA",       "EXIT",   "BAR",     "BSSY",    "BSYNC",  "CALL",
+                                       "RET",       "NOP",       "BRX",    "BRXU",    "JMP",     "CCTL",   "BREAK",
+                                       "YIELD",     "MEMBAR",    "DEPBAR", "LDGSTS",  "ERRBAR",  "R2P",    "WARPSYNC",
+                                       "NANOSLEEP", "LDGDEPBAR", "FENCE",  "UTMALDG", "UTMASTG", "UBLKCP", NULL};
     return is_any(it->base, none);
 }
 
@@ -255,6 +258,7 @@ void classify(struct instruction *it)
     it->products_wait = starts(it->name, "WARPGROUP.DEPBAR");
     it->phase = phase_of(it->name);
     it->dimensions = dimensions_of(it->name);
-    it->leaves = it->dimensions && starts(it->base, "UTMASTG");
+    it->run = it->dimensions && starts(it->base, "UBLKCP");
+    it->leaves = it->dimensions && (starts(it->base, "UTMASTG") || strstr(it->name, ".G.S"));
     classify_products(it);
 }

@@ -22,7 +22,7 @@ static const char *unmodelled(const struct program *program)
                                         "SUST", "SULD",  "UTC",   "UCGABAR", "LDTM", "STTM"};
     for (int i = 0; i < program->length; i++) {
         if (program->code[i].dimensions && !strstr(program->code[i].name, "D."))
-            continue; // UTMALDG.2D, UTMASTG.2D: boxes of tensors, for this block alone
+            continue; // UTMALDG.2D, UTMASTG.2D, UBLKCP.S.G: for this block alone
         if (!strcmp(program->code[i].base, "UTMACMDFLUSH"))
             continue; // ends a group of those that leave
         if (program->code[i].phase && strstr(program->code[i].name, ".ART"))

@@ -123,6 +123,25 @@ bool step_box(struct warp *warp, const struct instruction *it, struct step *step
     return true;
 }
 
+// UBLKCP.S.G [UR8], [UR6], UR4: UR8 has where in shared memory, UR9 the barrier, UR6 and UR7 from where, UR4 how many
+// times 16 bytes. UBLKCP.G.S [UR6], [UR8], UR4 goes the other way and has no barrier.
+bool step_run(struct warp *warp, const struct instruction *it, struct step *step)
+{
+    const struct operand *shared = &it->operands[it->leaves], *global = &it->operands[!it->leaves];
+    uint64_t address[LANES];
+    uint32_t sixteens[LANES];
+    if (it->count < 3 || shared->uniform + 1 >= URZ || global->uniform == URZ)
+        return false;
+    read_addresses(warp, global, true, address);
+    read_word(warp, &it->operands[2], 0, sixteens);
+    step->box = (struct box){.run = true, .address = address[0], .dimensions = 1, .bytes = 16 * (int64_t)sixteens[0]};
+    step->box.shared = warp->registers[shared->uniform][0];
+    step->box.barrier = it->leaves ? 0 : warp->registers[shared->uniform + 1][0];
+    if (!it->leaves && step->lanes)
+        mark_stored(&warp->block->stored, step->box.shared, step->box.bytes);
+    return true;
+}
+
 struct phase_barrier *asked_barrier(struct warp *warp, int *parity)
 {
     uint64_t address[LANES];

@@ -11,6 +11,9 @@ bool step_phase(struct warp *warp, const struct instruction *it, struct step *st
 // The box that a step orders, into `step`. False: not understood, as one that leaves whose bytes nobody knows.
 bool step_box(struct warp *warp, const struct instruction *it, struct step *step);
 
+// The same of bytes that lie side by side.
+bool step_run(struct warp *warp, const struct instruction *it, struct step *step);
+
 // Whether a step brings a box: the one that it orders, or one that was ordered before anybody knew its bytes.
 bool brings_box(const struct step *step);
 

@@ -79,7 +79,8 @@ struct instruction {
     bool products_group, products_wait; // ends a group of those, waits for groups
     enum phase_step phase;              // of a barrier in shared memory
     int dimensions;                     // of a box that it tells TMA to move: UTMALDG, UTMASTG; else 0
-    bool leaves;                        // such a box goes from shared memory to where its map says: UTMASTG
+    bool run;                           // of bytes side by side, a box without a map, of one dimension: UBLKCP
+    bool leaves;                        // goes from shared memory to global memory: UTMASTG, UBLKCP.G.S
     bool needed;                        // for an address or a branch
     int reads;                          // registers that come from their banks
     double loads, missed;               // in the wave: how often it read, and sectors that came from memory

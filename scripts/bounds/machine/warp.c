@@ -255,7 +255,7 @@ bool step_warp(struct warp *warp, struct step *step, char *error, size_t room)
         else if (it->phase)
             understood = step_phase(warp, it, step);
         else if (it->dimensions)
-            understood = step_box(warp, it, step);
+            understood = it->run ? step_run(warp, it, step) : step_box(warp, it, step);
         else if (it->needed && step->lanes)
             understood = compute(warp, it, step->lanes);
         go_on(warp, together);
