@@ -487,7 +487,8 @@ class Machine(unittest.TestCase):
             described([("XROB R2, R1", 1, None, 0), ("LDG.E R4, [R2.64]", 1, 0, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "HGMMA.SP"):
             described([("HGMMA.SP.64x128x32.F32 R24, gdesc[UR8], R24, R2", 1, None, 0), ("EXIT", 5, None, 0)])
-        for name in ("UTMALDG.2D.MULTICAST", "UTMAREDG.2D.ADD", "UBLKCP.S.G.MULTICAST", "UBLKCP.S.S", "UTCHMMA", "LDTM.16dp256bit.x8"):
+        for name in ("UTMALDG.2D.MULTICAST", "UTMAREDG.2D.ADD", "UBLKCP.S.G.MULTICAST", "UBLKCP.S.S", "UTCHMMA",
+                     "LDTM.16dp256bit.x8"):
             with self.assertRaisesRegex(rows.Unclear, name.split(".")[0]):
                 described([(f"{name} [UR4], [UR6]", 1, None, 0), ("EXIT", 5, None, 0)])
         with self.assertRaisesRegex(rows.Unclear, "ART0 is not modelled"):
@@ -750,6 +751,7 @@ class Boxes(unittest.TestCase):
         between = ("UIADD3 UR6, UR6, 0x70, URZ", 5, None, 0)
         answer = self.told([*self.BEGIN, *self.PLACE, between, *self.expect(self.BYTES), come, self.asks()])[1]
         self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, self.BYTES / 128 + 1, delta=0.5)
+        self.assertAlmostEqual(answer["floors"]["L2"] * 1980, (self.BYTES + 32) * 132 / 5120, delta=1)
 
     def test_copies_and_reads_share_a_port(self):
         """A read in each cycle while a box lands: what its writing takes comes on top, but for 24 taken in advance."""
