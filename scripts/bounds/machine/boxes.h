@@ -22,8 +22,8 @@ const struct tensor_map *map_at(const struct program *program, uint64_t address)
 // Bytes of a map's boxes.
 int64_t bytes_of_box(const struct tensor_map *map);
 
-// Rows of a box, one after the other, as far as they lie in the tensor: start with 0. Of a run, its lines. Of a box whose
-// map nobody knows, rows that lie side by side, where no other box's do but those of the same map and corner.
+// Rows of a box, one after the other, as far as they lie in the tensor: start with 0. Of a run, its lines. Of a box
+// whose map nobody knows, rows that lie side by side, where no other box's do but those of the same map and corner.
 bool next_row(const struct box *box, int *at, uint64_t *address, int *bytes);
 
 #endif
