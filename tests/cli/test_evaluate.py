@@ -42,6 +42,12 @@ class Evaluate(Case):
         self.assertEqual((told["most_frequent"], told["most_frequent_share"]), ("red", 0.5))
         self.assertEqual([c["samples"] for c in told["classes"]], [2, 4, 6])
 
+    def test_the_device_that_computes_in_doubles(self):
+        plain, double = (self.evaluate("--data", "photos", "--wrong", 1, "--device", name) for name in ("cpu", "ref"))
+        self.assertEqual(plain["confusion"], double["confusion"])
+        for a, b in zip(plain["mistakes"], double["mistakes"], strict=True):
+            self.assertAlmostEqual(a["probability"], b["probability"], places=5)
+
     def test_scores_are_those_of_the_matrix(self):
         self.fill("photos", "red", 60, "second")
         told = self.evaluate("--data", "photos", "--wrong", "1000")

@@ -41,6 +41,13 @@ class Predict(Case):
             self.assertGreaterEqual(first["probability"], second["probability"])
             self.assertAlmostEqual(first["probability"] + second["probability"], 1, places=6)
 
+    def test_the_device_that_computes_in_doubles(self):
+        """Its logits are doubles: they need twice the room, and read as floats they would say nothing."""
+        plain, double = (self.answers("w", "blue.png", "orange.png", "--device", name) for name in ("cpu", "ref"))
+        for a, b in zip(plain, double, strict=True):
+            self.assertEqual(a["classes"][0]["class"], b["classes"][0]["class"])
+            self.assertAlmostEqual(a["classes"][0]["probability"], b["classes"][0]["probability"], places=5)
+
     def test_what_is_no_picture_leaves_the_others(self):
         (self.folder / "notes.png").write_text("no picture")
         result = self.gradus("predict", "w", "orange.png", "notes.png", "missing.png", "blue.png", expect=BAD_DATA)

@@ -40,6 +40,11 @@ class Views(Case):
             self.assertGreater(row["test_accuracy"], 0.4)
             self.assertLess(abs(row["tta_accuracy"] - row["test_accuracy"]), 0.15)
 
+    def test_views_in_doubles(self):
+        plain, double = (self.gradus(*RUN, "--updates", 2, "--tta", "flip", "--device", device, "--json").row()
+                         for device in ("cpu", "ref"))
+        self.assertAlmostEqual(plain["tta_accuracy"], double["tta_accuracy"], delta=0.011)
+
     def test_they_change_nothing_else(self):
         plain = self.gradus(*RUN, "--updates", 2, "--json").row()
         self.assertEqual((plain["tta"], plain["tta_accuracy"]), (None, None))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "predict/doubles.h"
 #include "predict/probabilities.h"
 #include "terminal/complain.h"
 #include "terminal/stop.h"
@@ -16,9 +17,9 @@ static bool add_batch(answers *a, double share, gr_tensor *z, int64_t first, int
         a->classes = classes;
         a->p = calloc((size_t)n * (size_t)classes, sizeof *a->p);
     }
-    float *values = malloc((size_t)gr_count(z) * sizeof *values);
+    double *values = malloc((size_t)gr_count(z) * sizeof *values);
     double *p = malloc((size_t)classes * sizeof *p);
-    const bool good = a->p && values && p && gr_download(z, values);
+    const bool good = a->p && values && p && doubles_of(z, values);
     for (int64_t row = 0; good && row < rows; row++) {
         probabilities_of(values + row * logits, logits, p);
         for (int i = 0; i < classes; i++)

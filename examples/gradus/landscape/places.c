@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/doubles.h"
+
 void places_open(places *p, gr_module *net)
 {
     *p = (places){.net = net, .states = gr_state_count(net)};
@@ -40,20 +42,6 @@ static double **new_term(const places *p)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-/* The values of a state as doubles. False: the context tells, or no memory. */
-static bool bring(const gr_tensor *t, double *values)
-{
-    const int64_t n = gr_count(t);
-    if (gr_type_of(t) == GR_F64)
-        return gr_download(t, values);
-    float *raw = malloc((size_t)n * sizeof *raw);
-    const bool good = raw && gr_download(t, raw);
-    for (int64_t i = 0; good && i < n; i++)
-        values[i] = raw[i];
-    free(raw);
-    return good;
-}
-
 static bool put(gr_tensor *t, const double *values)
 {
     const int64_t n = gr_count(t);
@@ -72,7 +60,7 @@ bool places_take(places *p)
     double **term = new_term(p);
     bool good = term != NULL;
     for (int i = 0; good && i < p->states; i++)
-        good = bring(gr_state(p->net, i), term[i]);
+        good = doubles_of(gr_state(p->net, i), term[i]);
     if (good)
         p->terms[p->n++] = term;
     else

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "predict/doubles.h"
 #include "predict/probabilities.h"
 #include "sources/format.h"
 #include "terminal/complain.h"
@@ -54,7 +55,7 @@ static int likelier_first(const void *a, const void *b)
 }
 
 /* From logits to probabilities, likeliest first. Returns how many; list[] and p[] have room for them. */
-static int sort_answers(const float *z, int logits, double *p, answer *list)
+static int sort_answers(const double *z, int logits, double *p, answer *list)
 {
     const int n = probabilities_classes(logits);
     probabilities_of(z, logits, p);
@@ -104,10 +105,10 @@ static int next_good(const pictures *p, int i)
 static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
 {
     const int logits = (int)gr_dim(z, 1);
-    float *values = malloc((size_t)gr_count(z) * sizeof *values);
+    double *values = malloc((size_t)gr_count(z) * sizeof *values);
     answer *list = malloc((size_t)(logits + 1) * sizeof *list);
     double *p_of = malloc((size_t)(logits + 1) * sizeof *p_of);
-    bool good = values && list && p_of && gr_download(z, values);
+    bool good = values && list && p_of && doubles_of(z, values);
     for (int64_t row = 0; good && row < rows; row++) {
         const int i = *at = next_good(p, *at), n = sort_answers(values + row * logits, logits, p_of, list);
         const int told = p->asks->top < n ? (int)p->asks->top : n;

@@ -8,18 +8,18 @@ int probabilities_classes(int logits)
     return logits == 1 ? 2 : logits;
 }
 
-void probabilities_of(const float *z, int logits, double *p)
+void probabilities_of(const double *z, int logits, double *p)
 {
     if (logits == 1) {
-        p[1] = 1 / (1 + exp(-(double)z[0]));
+        p[1] = 1 / (1 + exp(-z[0]));
         p[0] = 1 - p[1];
         return;
     }
-    double most = (double)z[0], sum = 0;
+    double most = z[0], sum = 0;
     for (int i = 1; i < logits; i++)
-        most = fmax(most, (double)z[i]);
+        most = fmax(most, z[i]);
     for (int i = 0; i < logits; i++)
-        sum += p[i] = exp((double)z[i] - most);
+        sum += p[i] = exp(z[i] - most);
     for (int i = 0; i < logits; i++)
         p[i] /= sum;
 }

@@ -6,6 +6,6 @@
 int probabilities_classes(int logits);
 
 /* Softmax of the logits, sigmoid of a single one, into p[probabilities_classes(logits)]. */
-void probabilities_of(const float *z, int logits, double *p);
+void probabilities_of(const double *z, int logits, double *p);
 
 #endif
