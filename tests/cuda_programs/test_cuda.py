@@ -50,6 +50,16 @@ class Right(Case):
         self.assertEqual(done.stdout, "all right\none argument\ntwo\n")
         self.assertEqual(done.stderr, "")
 
+    def test_an_error_whose_words_were_asked_for_was_read(self):
+        """By what a call returned, as the usual macro does, without cudaGetLastError."""
+        for words, code in (('"an error"', 7), ("cudaGetErrorString(e)", 3), ("cudaGetErrorName(e)", 3),
+                            ("cudaGetErrorString(cudaErrorNoDevice)", 7)):
+            (self.folder / "asks.cu").write_text(f"""
+int main() {{ void *p; cudaError_t e = cudaMalloc(&p, 1ull << 50); if (e) printf("%s", {words}); return 3; }}
+""")
+            done = self.cuda("asks.cu", expect=code)
+            self.assertEqual("unread error: out of memory" in done.stderr, code == 7)
+
     def test_language_checked_in_every_order(self):
         self.run_in(SIMT, "--check", "-o", "language", "language.cu")
         for order in ("forward", "reverse", "random"):
@@ -155,6 +165,12 @@ class Wrong(Case):
         if "// always" in lines:
             done = self.cuda(name, expect=7)
             self.assertIn("gradus: ", done.stderr)
+
+    def test_the_hint_of_a_race_goes_by_whose_accesses_they_are(self):
+        for name, words in (("race_between_streams.cu", "two streams: cudaEventRecord()"),
+                            ("race_between_blocks.cu", "two blocks: an atomic"),
+                            ("race_missing_barrier.cu", "a __syncthreads() between the two")):
+            self.assertIn(f"hint: {words}", self.cuda(name, "--check", expect=7).stderr)
 
     def test_a_kernel_in_a_header(self):
         """The first file that is included: its lines are its own."""

@@ -106,8 +106,27 @@ static const gr__cuda_block *freed_block(const char *report, const char *end)
     return b && b->freed_file && b->freed_line ? b : NULL;
 }
 
+/* What would bring the two accesses of a race in order, where they are of two streams or blocks; else NULL. */
+static const char *order_hint(const char *report)
+{
+    if (strncmp(report, "race: ", strlen("race: ")) != 0)
+        return NULL;
+    if (strstr(report, " in another stream,"))
+        return "two streams: cudaEventRecord() in the one and cudaStreamWaitEvent() in the other, or "
+               "cudaStreamSynchronize() before the second launch";
+    if (strstr(report, " in another block,"))
+        return "two blocks: an atomic, a launch between them, or a word that both come to by atomics, with "
+               "__threadfence() before that in the one and behind it in the other";
+    return NULL;
+}
+
 static void tell_hint(const char *report)
 {
+    const char *const order = order_hint(report);
+    if (order) {
+        fprintf(stderr, "  hint: %s\n", order);
+        return;
+    }
     const char *const nowhere = strstr(report, ", no device memory");
     const gr__cuda_block *const freed = nowhere ? freed_block(report, nowhere) : NULL;
     if (freed) {

@@ -15,8 +15,23 @@ static struct {
     case name:                   \
         return text;
 
+/* Who has an error's words has looked at what the call returned: so does the usual macro around every call. */
+static void is_known(cudaError_t error)
+{
+    last.asked |= error == last.error;
+}
+
+static const char *text_of(cudaError_t error)
+{
+    switch (error) {
+        GR__CUDA_ERRORS(TEXT)
+    }
+    return "unrecognized error code";
+}
+
 const char *cudaGetErrorName(cudaError_t error)
 {
+    is_known(error);
     switch (error) {
         GR__CUDA_ERRORS(NAME)
     }
@@ -25,10 +40,8 @@ const char *cudaGetErrorName(cudaError_t error)
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    switch (error) {
-        GR__CUDA_ERRORS(TEXT)
-    }
-    return "unrecognized error code";
+    is_known(error);
+    return text_of(error);
 }
 
 cudaError_t gr__cuda_fails(cudaError_t error, const char *file, int line)
@@ -47,7 +60,7 @@ void gr__cuda_asked(void)
 const char *gr__cuda_unread(const char **file, int *line)
 {
     *file = last.file, *line = last.line;
-    return last.error != cudaSuccess && !last.asked ? cudaGetErrorString(last.error) : NULL;
+    return last.error != cudaSuccess && !last.asked ? text_of(last.error) : NULL;
 }
 
 cudaError_t cudaPeekAtLastError(void)
