@@ -68,7 +68,9 @@ def signature(kernel):
 
 
 def without_comments(text):
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    """A text without its comments; what stands in quotes is none."""
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/',
+                  lambda found: " " if found[0].startswith("/") else found[0], text, flags=re.DOTALL)
 
 
 def without_macros(parameters, text):

@@ -73,6 +73,34 @@ def include_folders(tree, source):
         folder = folder.parent
 
 
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', re.MULTILINE)
+
+
+def folders_of(tree, source):
+    """include_folders, and from where else in the repository the names count that the file or a header of its own
+    includes in quotes: `a/b.cuh` from include/x for include/x/a/b.cuh, which build files say."""
+    folders, seen, left = include_folders(tree, source), set(), [source]
+    while left:
+        file = left.pop()
+        for line, name in ((found[0], found[1]) for found in INCLUDE.finditer(text_of(file))):
+            near = [path for folder in (file.parent, *folders) if (path := folder / name).is_file()]
+            if not near and '"' in line and (far := lies_at(tree, name)):
+                folders.append(far)
+                near = [far / name]
+            left += [path for path in near[:1] if path not in seen]
+            seen.update(near[:1])
+    return folders
+
+
+def lies_at(tree, name):
+    """The folder below which a repository has a file of this name, the outermost of several; None where it has none."""
+    places = [path for path in tree.rglob(pathlib.PurePath(name).name)
+              if path.is_file() and path.as_posix().endswith("/" + name)]
+    depth = len(pathlib.PurePath(name).parts)
+    folders = [path.parents[depth - 1] for path in places]
+    return min(folders, key=lambda folder: (len(folder.parts), folder), default=None)
+
+
 def including(tree, header):
     """The repository's CUDA files that include a file by its name."""
     wanted = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?{re.escape(header.name)}[">]', re.MULTILINE)
@@ -138,14 +166,13 @@ def with_headers(source, folders, seen, part):
         return found[0]
 
     seen.add(source.resolve())
-    return re.sub(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', included, part(text_of(source)),
-                  flags=re.MULTILINE)
+    return INCLUDE.sub(included, part(text_of(source)))
 
 
 def device_text(source, folders):
     """A file and the repository's headers that it includes as one text, without host functions."""
     words = device_words(with_headers(source, folders, set(), str))
-    return with_headers(source, folders, set(), lambda text: device_part(text, words))
+    return with_headers(source, folders, set(), lambda text: device_part(without_comments(text), words))
 
 
 def declarations(text):

@@ -139,7 +139,7 @@ class Teller:
     def kernel_of(self, row, tree, architecture):
         """The row's kernel: among what the file itself instantiates, else by instantiating the template; of a file that
         does not compile, by leaving out what is wrong with it, else through a file that includes it."""
-        source, folders = self.source_of(row, tree), kernels.include_folders(tree, tree / row.file)
+        source, folders = self.source_of(row, tree), kernels.folders_of(tree, tree / row.file)
         base, given = choose.named(row.kernel)
         text, found, compiles = kernels.with_headers(source, folders, set(), str), [], True
         try:
@@ -155,7 +155,7 @@ class Teller:
         except rows.Unclear:
             compiles = bool(found)
         if not compiles:
-            around = [(kernels.include_folders(tree, file), file) for file in kernels.including(tree, tree / row.file)]
+            around = [(kernels.folders_of(tree, file), file) for file in kernels.including(tree, tree / row.file)]
             found = self.kernels_beside([(folders, source), *around], architecture, instance, base)
         return choose.choose(found, row)
 
@@ -178,7 +178,7 @@ class Teller:
         architecture, stand_in = kernels.code_architecture(capability)
         kernel = self.kernel_of(row, tree, architecture)
         text = kernels.text_of(tree / row.file)
-        headers = kernels.device_text(tree / row.file, kernels.include_folders(tree, tree / row.file))
+        headers = kernels.device_text(tree / row.file, kernels.folders_of(tree, tree / row.file))
         names = arguments.parameter_names(text + headers, kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]
@@ -187,8 +187,10 @@ class Teller:
             shared = 4 * threads  # its size stands in the launch: a word a thread is usual
         kind = rows.number_type(row.dtype)
         tensor_maps = arguments.tensor_maps(kernel, names, text, rows.sizes(row.size))
-        answer = ask(self.program, describe(kernel, chip | {"data_drawn": int(kind in DRAWN)}, row.grid, row.block,
-                                            parameters, shared, DATA.get(kind, 0x3F800000), tensor_maps))
+        # Nsight Compute empties the caches before each launch, unless it is told not to (--cache-control).
+        memory = {"data_drawn": int(kind in DRAWN), "caches_empty": int(by_profiler)}
+        answer = ask(self.program, describe(kernel, chip | memory, row.grid, row.block, parameters, shared,
+                                            DATA.get(kind, 0x3F800000), tensor_maps))
         pause = 0 if by_profiler else chips.PAUSE  # a profiler times the kernel alone
         return Told((answer["microseconds"] + pause) / 1e3, answer["floor"] / 1e3, answer["binding"],
                     remark=f"{architecture}'s code" if stand_in else "", details=answer)

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import dataclasses
 import io
 import pathlib
 import subprocess
@@ -416,6 +417,23 @@ class Machine(unittest.TestCase):
             _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1))
             self.assertEqual(answer["instructions"], 2 + 32 * 4, product)
 
+    def test_lanes_that_have_one_number(self):
+        """Lanes of each half of a warp: as many steps as the mask's lowest four bits and the predicate say."""
+        start = ("S2R R1, SR_LANEID", "ISETP.GE.AND P1, PT, R1, 0x10, PT", "SEL R2, R1, RZ, P1")
+        for match, steps in (("MATCH.ANY R3, R2", 15), ("MATCH.ALL PT, R3, R2", 1), ("MATCH.ALL PT, R3, RZ", 15)):
+            code = (*start, match, "LOP3.LUT R3, R3, 0xf, RZ, 0xc0, !PT", "SHFL.IDX PT, R3, R3, RZ, 0x1f",
+                    "IADD3 R3, R3, -0x1, RZ", "ISETP.GT.AND P0, PT, R3, RZ, PT", "@P0 BRA 0x60", "EXIT")
+            _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1))
+            self.assertEqual(answer["instructions"], 7 + 3 * steps, match)
+
+    def test_halves_that_are_transposed(self):
+        """Lane 9 has row 2 and columns 2, 3: what lanes 5 and 13 had in column 2, as so many steps say."""
+        code = ("S2R R1, SR_LANEID", "IMAD R2, R1, 0x10001, RZ", "MOVM.16.MT88 R3, R2",
+                "LOP3.LUT R3, R3, 0x1f, RZ, 0xc0, !PT", "SHFL.IDX PT, R3, R3, 0x9, 0x1f",
+                "IADD3 R3, R3, -0x1, RZ", "ISETP.GT.AND P0, PT, R3, RZ, PT", "@P0 BRA 0x50", "EXIT")
+        _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1))
+        self.assertEqual(answer["instructions"], 6 + 3 * 9)
+
     def test_a_call_comes_back(self):
         code = ["MOV R0, 0x20", "CALL.REL.NOINC 0x30", "EXIT", "IMAD.MOV.U32 R8, RZ, RZ, R0",
                 "IMAD.MOV.U32 R9, RZ, RZ, 0x0", "RET.REL.NODEC R8 0x0"]
@@ -805,6 +823,16 @@ class Kernels(unittest.TestCase):
             reached = 2 * 16 * n / (told.milliseconds / 1e3) / bytes_
             self.assertAlmostEqual(reached, chips.FITTED["dram_mixed"], delta=0.05)
 
+    def test_caches_that_a_profiler_empties(self):
+        """What is read again and again lies in L2, but not where Nsight Compute times each launch."""
+        warm = row("copy", "N=262144", "1024", "256")
+        emptied = dataclasses.replace(warm, repo="gradus+bounds", notes="Nsight Compute")
+        teller = tell.Teller(SCRATCH.name, SCRATCH.name)
+        teller.note([warm, emptied])
+        told = [teller.tell(each).details["floors"]["DRAM"] for each in (warm, emptied)]
+        self.assertEqual(told[0], 0)
+        self.assertAlmostEqual(told[1] / (4 * 2 ** 20 / 1555e3), 1.1, delta=.1)
+
     def test_writes_that_come_late(self):
         """After so many reads that the wave which tells what misses ends before them."""
         rows_, cols = 864, 1 << 16
@@ -932,6 +960,25 @@ class Kernels(unittest.TestCase):
                                                "__global__ void marked(int *out) { out[0] = up(out[1]); }\n"
                                                "void run(library::tensor out) { marked<<<1, 32>>>(out.data()); }\n")
         self.tell("marked", "", "1", "32", file="marked.cu")
+
+    def test_headers_that_lie_elsewhere(self):
+        """Names count from a folder that only the build files say; of several the outermost."""
+        for folder in ("headers/cpp/Sum", "vendor/old/headers/cpp/Sum"):
+            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+            (self.folder / folder / "sum.cuh").write_text("#include \"Sum/type.cuh\"\n")
+        (self.folder / "headers/cpp/Sum/type.cuh").write_text("using word = float;\nconstexpr int kLeast = 1;\n")
+        (self.folder / "lone").mkdir(exist_ok=True)
+        (self.folder / "lone/summed.cu").write_text('#include "Sum/sum.cuh"\n__global__ void summed(word *out)\n{\n'
+                                                    "    *out = kLeast;\n}\n")
+        self.tell("summed", "", "1", "32", file="lone/summed.cu")
+
+    def test_comments_of_functions_that_are_left_out(self):
+        """Of the host; what looks like a function begins within the comment. Quotes hold none."""
+        (self.folder / "said.cu").write_text(
+            '#include "library.h"\n/**\n * Launches said (in blocks of 32, see below)\n * @param out where\n */\n'
+            'void run(float *out)\n{\n    library::call("https://a.b/c", \'"\');\n}\n'
+            "__global__ void said(float *out) { *out = 1; }\n")
+        self.tell("said", "", "1", "32", file="said.cu")
 
     def test_a_kernel_without_a_namespace_of_name(self):
         (self.folder / "hidden.cu").write_text("namespace {\n__global__ void hidden(float *out) { *out = 1; }\n}\n"

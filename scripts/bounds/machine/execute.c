@@ -75,6 +75,8 @@ static const struct {
     {"FCHK", no_check},
     {"QSPC", is_global},
     {"REDUX", reduce},
+    {"MATCH", match},
+    {"MOVM", transpose},
     {"ELECT", elect},
 };
 

@@ -148,7 +148,8 @@ static bool tell(struct program *program)
         return false;
     double total = whole_block * (double)blocks;
     double waves = fmax(1, (double)grid / ((double)resident * program->chip.multiprocessors));
-    bool warm = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
+    bool fits = traffic.footprint / fmax(traffic.fraction, 1e-9) * waves < program->chip.l2_bytes;
+    bool warm = fits && !launch->empty;        // the launch before has left it there
     bool ended = traffic.executed < most_wave; // else pages are still being filled
     // What the wave did not come to, as the writes behind a long loop that reads, is taken to miss.
     double reads = traffic.l2_reads > 0 ? fmin(1, traffic.dram_reads / traffic.l2_reads) : 1;
@@ -156,8 +157,8 @@ static bool tell(struct program *program)
     const struct misses misses = {
         .read = warm ? 0 : reads,
         .refilled = traffic.l2_missed > 0 ? traffic.dram_reads / traffic.l2_missed : 0,
-        .write = warm ? 0 : writes,
-        .mixed = !warm && traffic.dram_writes > 0,
+        .write = fits ? 0 : writes,
+        .mixed = !fits && traffic.dram_writes > 0,
         .read_cost = ended ? page_cost(&program->chip, &traffic.reads) : 1,
         .write_cost = ended ? page_cost(&program->chip, &traffic.writes) : 1,
     };

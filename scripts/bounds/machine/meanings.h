@@ -16,6 +16,6 @@ meaning compare_floats, float_arithmetic, special, integer_to_float, float_to_in
 meaning predicate_logic, vote, elect, predicates_to_register, register_to_predicates, is_global;
 
 // moves.c
-meaning choose, permute_bytes, copy, read_special, shuffle, reduce;
+meaning choose, permute_bytes, copy, read_special, shuffle, reduce, match, transpose;
 
 #endif

@@ -182,3 +182,41 @@ bool reduce(struct warp *warp, const struct instruction *it, const struct parts 
     write_word(warp, parts->to->index, lanes, words);
     return true;
 }
+
+// MATCH.ANY: for each lane, which lanes have its number; MATCH.ALL: all of them where there is one number, else none.
+bool match(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    uint32_t value[LANES], words[LANES], all = 0;
+    if (!parts->to || has(it, ".U64"))
+        return false;
+    read_integer(warp, parts->from[0], value);
+    for (int i = 0; i < LANES; i++) {
+        words[i] = 0;
+        for (int k = 0; k < LANES; k++)
+            words[i] |= (lanes >> k & 1 && value[k] == value[i] ? 1u : 0) << k;
+        all |= (words[i] == lanes ? 1u : 0) << i;
+        if (has(it, ".ALL") && words[i] != lanes)
+            words[i] = 0;
+    }
+    write_word(warp, parts->to->index, lanes, words);
+    if (parts->results)
+        write_predicate(warp, parts->to_predicates[0]->index, lanes, all);
+    return true;
+}
+
+// MOVM.16.MT88: 8 x 8 halves, a row in four lanes, two in each, are transposed.
+bool transpose(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
+{
+    uint32_t value[LANES], words[LANES];
+    if (!parts->to || !has(it, ".16.MT88"))
+        return false;
+    read_integer(warp, parts->from[0], value);
+    for (int i = 0; i < LANES; i++) {
+        int column = i / 4, row = i % 4 * 2;
+        uint32_t low = value[row * 4 + column / 2] >> column % 2 * 16;
+        uint32_t high = value[(row + 1) * 4 + column / 2] >> column % 2 * 16;
+        words[i] = (low & 0xFFFF) | high << 16;
+    }
+    write_word(warp, parts->to->index, lanes, words);
+    return true;
+}

@@ -57,6 +57,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"kernel_registers", &launch->registers, NULL},
         {"kernel_shared", &launch->shared, NULL},
         {"data_drawn", &launch->drawn, NULL},
+        {"caches_empty", &launch->empty, NULL},
         {"grid_x", &launch->grid[0], NULL},
         {"grid_y", &launch->grid[1], NULL},
         {"grid_z", &launch->grid[2], NULL},

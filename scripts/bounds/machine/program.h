@@ -116,6 +116,7 @@ struct launch {
     int touched;           // bytes of shared memory up to the last that a block was seen to touch
     uint32_t data;         // what loads of global memory find
     int drawn;             // not 0: they find bytes as if drawn instead
+    int empty;             // not 0: caches hold nothing before the launch
 };
 
 // A tensor as a kernel's parameter tells TMA of it, outermost dimension first; those that it has not got are 1.
