@@ -136,10 +136,10 @@ class Teller:
                 reasons.append(unclear)
         raise reasons[0]
 
-    def kernel_of(self, row, tree, architecture):
+    def kernel_of(self, row, tree, folders, architecture):
         """The row's kernel: among what the file itself instantiates, else by instantiating the template; of a file that
         does not compile, by leaving out what is wrong with it, else through a file that includes it."""
-        source, folders = self.source_of(row, tree), kernels.folders_of(tree, tree / row.file)
+        source = self.source_of(row, tree)
         base, given = choose.named(row.kernel)
         text, found, compiles = kernels.with_headers(source, folders, set(), str), [], True
         try:
@@ -176,9 +176,10 @@ class Teller:
         tree = self.tree_of(row)
         capability = row.capability or f"{chip['architecture'] / 10:.1f}"
         architecture, stand_in = kernels.code_architecture(capability)
-        kernel = self.kernel_of(row, tree, architecture)
+        folders = kernels.folders_of(tree, tree / row.file)
+        kernel = self.kernel_of(row, tree, folders, architecture)
         text = kernels.text_of(tree / row.file)
-        headers = kernels.device_text(tree / row.file, kernels.folders_of(tree, tree / row.file))
+        headers = kernels.device_text(tree / row.file, folders)
         names = arguments.parameter_names(text + headers, kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]

@@ -76,24 +76,33 @@ void gr__cuda_tell_place(const char *place)
     tell_part(place, strlen(place));
 }
 
+/* Of a report that begins so and has those words: the first that fits. */
 static const struct {
-    const char *begin, *hint;
+    const char *begin, *words, *hint;
 } hints[] = {
-    {"race: ", "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
-    {"host race: ",
+    {"race: ", " in another stream,",
+     "two streams: cudaEventRecord() in the one and cudaStreamWaitEvent() in the other, or cudaStreamSynchronize() "
+     "before the second launch"},
+    {"race: ", " in another block,",
+     "two blocks: an atomic, a launch between them, or a word that both come to by atomics, with __threadfence() "
+     "before that in the one and behind it in the other"},
+    {"race: ", "",
+     "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
+    {"host race: ", "",
      "a launch returns at once, and so does a copy in a stream: cudaDeviceSynchronize() before the host looks at what "
      "they touch"},
-    {"barrier divergence",
+    {"barrier divergence", "",
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
-    {"uninitialised", "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
-    {"out of bounds", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
-    {"deadlock", "look for threads that wait for others which left, or which wait elsewhere"},
-    {"launch from a kernel: ", "the emulator has no dynamic parallelism; launch from the host"},
-    {"launch: ", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
-    {"shared memory: ",
+    {"uninitialised", "",
+     "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
+    {"out of bounds", "", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
+    {"deadlock", "", "look for threads that wait for others which left, or which wait elsewhere"},
+    {"launch from a kernel: ", "", "the emulator has no dynamic parallelism; launch from the host"},
+    {"launch: ", "", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
+    {"shared memory: ", "",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
-    {"warp divergence", "all lanes of the mask must come to the same call"},
+    {"warp divergence", "", "all lanes of the mask must come to the same call"},
 };
 
 /* The freed block of the address that stands before end in a report, or NULL. */
@@ -106,27 +115,8 @@ static const gr__cuda_block *freed_block(const char *report, const char *end)
     return b && b->freed_file && b->freed_line ? b : NULL;
 }
 
-/* What would bring the two accesses of a race in order, where they are of two streams or blocks; else NULL. */
-static const char *order_hint(const char *report)
-{
-    if (strncmp(report, "race: ", strlen("race: ")) != 0)
-        return NULL;
-    if (strstr(report, " in another stream,"))
-        return "two streams: cudaEventRecord() in the one and cudaStreamWaitEvent() in the other, or "
-               "cudaStreamSynchronize() before the second launch";
-    if (strstr(report, " in another block,"))
-        return "two blocks: an atomic, a launch between them, or a word that both come to by atomics, with "
-               "__threadfence() before that in the one and behind it in the other";
-    return NULL;
-}
-
 static void tell_hint(const char *report)
 {
-    const char *const order = order_hint(report);
-    if (order) {
-        fprintf(stderr, "  hint: %s\n", order);
-        return;
-    }
     const char *const nowhere = strstr(report, ", no device memory");
     const gr__cuda_block *const freed = nowhere ? freed_block(report, nowhere) : NULL;
     if (freed) {
@@ -140,8 +130,10 @@ static void tell_hint(const char *report)
         return;
     }
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (!strncmp(report, hints[i].begin, strlen(hints[i].begin)))
+        if (!strncmp(report, hints[i].begin, strlen(hints[i].begin)) && strstr(report, hints[i].words)) {
             fprintf(stderr, "  hint: %s\n", hints[i].hint);
+            return;
+        }
 }
 
 /* "A; B; C" on three lines, with a hint. */

@@ -353,6 +353,12 @@ static double access_memory(struct machine *machine, const struct step *step)
 
 // --- boxes that TMA moves -------------------------------------------------------------------------------------------
 
+// Sectors that `bytes` from an address on lie in.
+static int sectors_from(uint64_t address, int bytes)
+{
+    return (int)((address + (uint64_t)bytes - 1) / SECTOR - address / SECTOR) + 1;
+}
+
 // TMA asks for a box's rows, as far as they lie in the tensor, one after the other; they come from L2 and memory as
 // lanes' sectors do, past L1. Returns when all are there.
 static double fetch_box(struct machine *machine, const struct step *step)
@@ -363,7 +369,7 @@ static double fetch_box(struct machine *machine, const struct step *step)
     uint64_t address;
     int sectors = 0, rows = 0;
     for (int at = 0, bytes; next_row(box, &at, &address, &bytes); rows++)
-        sectors += (int)((address + (uint64_t)bytes - 1) / SECTOR - address / SECTOR) + 1;
+        sectors += sectors_from(address, bytes);
     double cycles = rows * box->dimensions * chip->box_row;
     double start = book(&machine->boxes_free, machine->now, cycles);
     double begin = fmax(machine->l2_free, start) + chip->latency_l2;
@@ -388,9 +394,9 @@ static double send_box(struct machine *machine, const struct box *box)
     uint64_t address;
     int rows = 0;
     for (int at = 0, bytes; next_row(box, &at, &address, &bytes); rows++) {
-        uint64_t end = address + (uint64_t)bytes, whole = end / SECTOR, first = (address + SECTOR - 1) / SECTOR;
-        request.count_sectors += (int)((end - 1) / SECTOR - address / SECTOR) + 1;
-        request.count_whole += whole > first ? (int)(whole - first) : 0;
+        uint64_t first = (address + SECTOR - 1) / SECTOR, behind = (address + (uint64_t)bytes) / SECTOR;
+        request.count_sectors += sectors_from(address, bytes);
+        request.count_whole += behind > first ? (int)(behind - first) : 0;
     }
     double cycles = rows * box->dimensions * chip->box_row, reading = (double)box->bytes / chip->shared_width;
     double start = book(&machine->boxes_free, machine->now, cycles);

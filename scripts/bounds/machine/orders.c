@@ -36,7 +36,6 @@ static void take_unsized(struct warp *warp, const struct instruction *it, struct
         return;
     step->box = barrier->unsized;
     step->box.bytes = step->value[lane];
-    mark_stored(&warp->block->stored, step->box.shared, step->box.bytes);
     barrier->unsized.dimensions = 0;
 }
 
@@ -86,8 +85,6 @@ static void size_of_coming(struct warp *warp, struct step *step)
     box->bytes = box->map ? bytes_of_box(box->map) : barrier ? barrier->bytes : 0;
     if (barrier && !box->bytes && !barrier->unsized.dimensions && step->lanes)
         barrier->unsized = *box;
-    if (step->lanes)
-        mark_stored(&warp->block->stored, box->shared, box->bytes);
 }
 
 // Of boxes whose maps nobody knows and that lie side by side the first takes all, the others nothing.
@@ -137,8 +134,6 @@ bool step_run(struct warp *warp, const struct instruction *it, struct step *step
     step->box = (struct box){.run = true, .address = address[0], .dimensions = 1, .bytes = 16 * (int64_t)sixteens[0]};
     step->box.shared = warp->registers[shared->uniform][0];
     step->box.barrier = it->leaves ? 0 : warp->registers[shared->uniform + 1][0];
-    if (!it->leaves && step->lanes)
-        mark_stored(&warp->block->stored, step->box.shared, step->box.bytes);
     return true;
 }
 
@@ -178,6 +173,7 @@ bool count_step(struct block *block, const struct step *step, double when, char 
     const struct instruction *it = step->instruction;
     bool ended = false, fine = true;
     if (brings_box(step)) {
+        mark_stored(&block->stored, step->box.shared, step->box.bytes);
         struct phase_barrier *barrier = find_phases(&block->phases, step->box.barrier);
         fine = barrier != NULL;
         ended = fine && count_phase(barrier, 0, -step->box.bytes, when);

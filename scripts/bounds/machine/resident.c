@@ -55,7 +55,7 @@ bool open_resident(struct resident *resident, const struct program *program, lon
                      (int)(number / launch->grid[0] / launch->grid[1])},
         .shared = shared ? (uint8_t *)at + rows : NULL,
         .warps_alive = count,
-        .stored = {.words = stored ? (uint64_t *)(void *)(at + rows + shared) : NULL, .count = all / 4},
+        .stored = nothing_stored(stored ? at + rows + shared : NULL, all),
     };
     for (int i = 0; i < count; i++) {
         resident->warps[i].registers = (uint32_t(*)[LANES])(void *)(at + (size_t)i * REGISTERS * LANES * 4);

@@ -7,6 +7,11 @@ int64_t stored_bytes(int64_t shared)
     return (shared / WORD + BITS) / BITS * (int64_t)sizeof(uint64_t);
 }
 
+struct stored nothing_stored(void *zeros, int64_t shared)
+{
+    return (struct stored){.words = zeros, .count = shared / WORD};
+}
+
 void mark_stored(struct stored *stored, uint64_t address, int64_t bytes)
 {
     if (!stored->words)

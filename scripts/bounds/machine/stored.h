@@ -15,6 +15,9 @@ struct stored {
 // Bytes of the bits for so much shared memory.
 int64_t stored_bytes(int64_t shared);
 
+// None of them written, by zeros that the caller has, or NULL.
+struct stored nothing_stored(void *zeros, int64_t shared);
+
 void mark_stored(struct stored *stored, uint64_t address, int64_t bytes);
 
 // How many bytes have been written side by side from an address on. They count as sent from now on.
