@@ -5,7 +5,10 @@ import pathlib
 import subprocess
 import tarfile
 
+from . import builds
 from .rows import Unclear
+
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cc", ".cpp", ".c")
 
 
 def folders(root, repo):
@@ -28,15 +31,15 @@ def checkout(root, repo, commit, path, scratch):
 
 
 def take_out(git, commit, where):
-    """The C and CUDA files of a commit; pictures and what the git directory lacks are left out."""
+    """The C and CUDA files of a commit and what builds them; pictures and what the git directory lacks are left out."""
     if where.is_dir():
         return where
     listed = subprocess.run(["git", "-C", str(git), "-c", "core.quotePath=off", "ls-tree", "-r", "--name-only", commit],
                             capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         raise Unclear(f"no source: {git} has no commit {commit}")
-    wanted = [name for name in listed.stdout.splitlines()
-              if pathlib.Path(name).suffix in (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".inc", ".cc", ".cpp", ".c")]
+    wanted = [name for name in listed.stdout.splitlines() if (path := pathlib.PurePath(name)).suffix in SOURCES
+              or any(kind.fullmatch(path.name) for kind in builds.KINDS)]
     archive = subprocess.run(["git", "-C", str(git), "archive", commit, "--", *wanted], capture_output=True,
                              check=False)
     if archive.returncode != 0:

@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 
-from . import arguments, chips, choose, kernels, maps, rows, sources, tools
+from . import arguments, builds, chips, choose, compiler, headers, kernels, maps, parts, rows, sources, tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = {"fp16": 0x3C003C00, "half": 0x3C003C00, "bf16": 0x3F803F80, "int32": 1, "int": 1, "int8": 0x01010101}
@@ -102,8 +102,8 @@ class Teller:
     def source_of(self, row, tree):
         """The row's file; where it has a block of its own as constants, a copy that has the row's."""
         source = tree / row.file
-        text = kernels.text_of(source)
-        edited = kernels.for_block(text, row.block) if re.search(r"\bdim3\b", text) else None
+        text = headers.text_of(source)
+        edited = parts.for_block(text, row.block) if re.search(r"\bdim3\b", text) else None
         if edited is None:
             return source
         copy = self.scratch / hashlib.sha256(edited.encode()).hexdigest()[:16] / source.name
@@ -111,14 +111,20 @@ class Teller:
         copy.write_text(edited, encoding="utf-8")
         return copy
 
-    def kernels_of(self, folders, source, architecture, instance, alone=None):
+    def unit_of(self, row, tree):
+        """The row's file as its repository compiles it."""
+        file = tree / row.file
+        return compiler.Unit(self.source_of(row, tree), tuple(headers.folders_of(tree, file)),
+                             builds.options(tree, file, row.notes))
+
+    def kernels_of(self, unit, architecture, instance, alone=None):
         """The kernels of a file; alone: of one that does not compile, this kernel and what compiles with it."""
-        wanted = f"{source.read_bytes()} {source} {architecture} {instance} {alone}"
+        wanted = f"{unit.source.read_bytes()} {unit} {architecture} {instance} {alone}"
         key = hashlib.sha256(wanted.encode()).hexdigest()[:16]
         if key not in self.compiled:
-            unit = folders, source, architecture, instance, self.scratch / key
+            place = architecture, instance, self.scratch / key
             try:
-                cubin = kernels.compile_kernel(*unit, alone) if alone else kernels.compile_file(*unit)
+                cubin = compiler.compile_kernel(unit, *place, alone) if alone else compiler.compile_file(unit, *place)
                 self.compiled[key] = kernels.kernels_of(cubin)
             except rows.Unclear as unclear:
                 self.compiled[key] = unclear
@@ -127,36 +133,36 @@ class Teller:
         return self.compiled[key]
 
     def kernels_beside(self, units, architecture, instance, base):
-        """The kernel `base` and what compiles beside it, of the first of some (folders, file) that has it."""
+        """The kernel `base` and what compiles beside it, of the first of some units that has it."""
         reasons = []
-        for folders, source in units:
+        for unit in units:
             try:
-                return self.kernels_of(folders, source, architecture, instance, base)
+                return self.kernels_of(unit, architecture, instance, base)
             except rows.Unclear as unclear:
                 reasons.append(unclear)
         raise reasons[0]
 
-    def kernel_of(self, row, tree, folders, architecture):
+    def kernel_of(self, row, tree, unit, architecture):
         """The row's kernel: among what the file itself instantiates, else by instantiating the template; of a file that
         does not compile, by leaving out what is wrong with it, else through a file that includes it."""
-        source = self.source_of(row, tree)
         base, given = choose.named(row.kernel)
-        text, found, compiles = kernels.with_headers(source, folders, set(), str), [], True
+        text, found, compiles = headers.with_headers(unit.source, unit.folders, set(), str), [], True
         try:
-            found = self.kernels_of(folders, source, architecture, None)
+            found = self.kernels_of(unit, architecture, None)
         except rows.Unclear:
             compiles = False
         if not given and not any(kernel.base == base for kernel in found):
             given = choose.launched(text, base, row.dtype)
-        instance = f"{kernels.namespace_of(text, base)}{base}<{', '.join(given)}>" if given else None
+        instance = f"{parts.namespace_of(text, base)}{base}<{', '.join(given)}>" if given else None
         try:
             if compiles and instance and not any(choose.is_instance(kernel, base, given) for kernel in found):
-                found = self.kernels_of(folders, source, architecture, instance)
+                found = self.kernels_of(unit, architecture, instance)
         except rows.Unclear:
             compiles = bool(found)
         if not compiles:
-            around = [(kernels.folders_of(tree, file), file) for file in kernels.including(tree, tree / row.file)]
-            found = self.kernels_beside([(folders, source), *around], architecture, instance, base)
+            around = [compiler.Unit(file, headers.folders_of(tree, file), unit.options)
+                      for file in headers.including(tree, tree / row.file)]
+            found = self.kernels_beside([unit, *around], architecture, instance, base)
         return choose.choose(found, row)
 
     def tell(self, row):
@@ -176,11 +182,10 @@ class Teller:
         tree = self.tree_of(row)
         capability = row.capability or f"{chip['architecture'] / 10:.1f}"
         architecture, stand_in = kernels.code_architecture(capability)
-        folders = kernels.folders_of(tree, tree / row.file)
-        kernel = self.kernel_of(row, tree, folders, architecture)
-        text = kernels.text_of(tree / row.file)
-        headers = kernels.device_text(tree / row.file, folders)
-        names = arguments.parameter_names(text + headers, kernel.base)
+        unit = self.unit_of(row, tree)
+        kernel = self.kernel_of(row, tree, unit, architecture)
+        text = headers.text_of(unit.source)
+        names = arguments.parameter_names(text + parts.device_text(unit.source, unit.folders), kernel.base)
         parameters = arguments.values(kernel, names, rows.sizes(row.size), row)
         threads = row.block[0] * row.block[1] * row.block[2]
         shared = kernel.shared + row.shared

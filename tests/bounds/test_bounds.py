@@ -13,7 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
-from bounds import arguments, chips, choose, kernels, maps, rows, tell, tools  # noqa: E402
+from bounds import arguments, builds, chips, choose, headers, kernels, maps, parts, rows, tell, tools  # noqa: E402
 import validate_bounds  # noqa: E402
 
 SCRATCH = tempfile.TemporaryDirectory()
@@ -183,7 +183,7 @@ class Reading(unittest.TestCase):
                 "BOTH int up(int a) { return a + 1; }\nconstexpr int most(int a) { return a; }\n"
                 "consteval int least(int a) { return a; }\nHOST int lost(int a) { return missing(a); }\n"
                 "__global__ void k(int *a) { a[0] = up(most(2)); }\n")
-        left = kernels.device_part(text)
+        left = parts.device_part(text)
         self.assertEqual(left.replace("HOST int lost(int a) { return missing(a); }", ""), left)
         for kept in ("BOTH int up(int a) {", "constexpr int most(int a) {", "consteval int least(int a) {",
                      "void k(int *a) {"):
@@ -212,22 +212,22 @@ class Reading(unittest.TestCase):
 
     def test_blocks_of_macros(self):
         text = "#define WIDE 32\n#define HIGH 32 // rows\ndim3 block( WIDE, HIGH );\nint WIDER = 32;\n"
-        self.assertEqual(kernels.for_block(text, (16, 8, 1)), text.replace("WIDE 32", "WIDE 16")
+        self.assertEqual(parts.for_block(text, (16, 8, 1)), text.replace("WIDE 32", "WIDE 16")
                          .replace("HIGH 32", "HIGH 8"))
-        self.assertIsNone(kernels.for_block(text, (32, 32, 1)))
-        self.assertIsNone(kernels.for_block("#define WIDE 32\ndim3 grid(n / WIDE, m), block(x, y);", (16, 8, 1)))
+        self.assertIsNone(parts.for_block(text, (32, 32, 1)))
+        self.assertIsNone(parts.for_block("#define WIDE 32\ndim3 grid(n / WIDE, m), block(x, y);", (16, 8, 1)))
 
     def test_what_does_not_compile_is_left_out(self):
         text = ("#define MANY(x) { x; \\\n  x; }\n// not { here\nBENCH(a)\n  .name(\"}{\");\n"
                 "struct Sum { int a; };\n__global__ void add(int *a) { *a += '{'; }\n")
-        self.assertEqual([text[start:end].strip()[:9] for start, end in kernels.declarations(text)],
+        self.assertEqual([text[start:end].strip()[:9] for start, end in parts.declarations(text)],
                          ["#define M", "// not { ", "struct Su", ";", "__global_"])
-        left = kernels.without_faults(text, {5}, "add")
+        left = parts.without_faults(text, {5}, "add")
         self.assertEqual(left.count("\n"), text.count("\n"))
         self.assertNotIn("BENCH", left)
         self.assertIn("struct Sum", left)
-        self.assertEqual(kernels.without_faults(text, {1, 7, 99}, "add"), text)
-        self.assertNotIn("add", kernels.without_faults(text, {7}, "ad"))
+        self.assertEqual(parts.without_faults(text, {1, 7, 99}, "add"), text)
+        self.assertNotIn("add", parts.without_faults(text, {7}, "ad"))
 
     def test_ranks(self):
         self.assertEqual(validate_bounds.ranks([3, 1, 3]), [2.5, 1, 2.5])

@@ -262,7 +262,7 @@ class Slow(unittest.TestCase):
 class Rungs(here.Teller):
     """Whose kernels do nothing but end."""
 
-    def kernel_of(self, row, tree, folders, architecture):
+    def kernel_of(self, row, tree, unit, architecture):
         sizes = "long, long" if row.shared else "long, long, long"
         parameters = [(8 * i, 8) for i in range(4 + sizes.count(","))]
         return kernels.Kernel(None, row.kernel, f"{row.kernel}(float*, float*, float*, {sizes})", parameters,
