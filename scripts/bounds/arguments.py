@@ -222,7 +222,7 @@ def values(kernel, names, known, row):
             data = struct.pack("<Q", BUFFER + place * (64 << 30))
         elif kind in SCALARS:
             data = scalar(kind, name, known, row, integers, words_of(types, row.dtype))
-        elif kind == TENSOR_MAP:
+        elif is_tensor_map(kind, name, size):
             data = bytes(size)
         elif size <= 8 or size == 1:
             data = bytes(size)  # an empty functor, or one with little in it
@@ -258,6 +258,11 @@ def tensor_maps(kernel, names, text, known):
                 found[offset] = maps.Map(BUFFER + place * (64 << 30), maps.ELEMENT, tuple(extents[:2]),
                                          tuple(extents[2:]), (1, 1))
     return found
+
+
+def is_tensor_map(kind, name, size):
+    """Whether a parameter is one, or a struct of a repository's own that is nothing else."""
+    return kind == TENSOR_MAP or size == maps.BYTES and bool(re.search(r"(?i)tma|desc|map", f"{kind} {name}"))
 
 
 def plain(kind):

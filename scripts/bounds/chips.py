@@ -59,7 +59,7 @@ CHIPS = {
     "V100 PCIe": (70, 80, 1.380, 900, 6, {}),
     "V100S": (70, 80, 1.597, 1134, 6, {}),
     "Titan V": (70, 80, 1.455, 653, 4.5, {}),
-    "T4": (75, 40, 1.590, 320, 4, {}),
+    "T4": (75, 40, 1.590, 320, 4, dict(busy_clock=1.13)),  # it may take 70 W
     "RTX 2060": (75, 30, 1.680, 336, 3, GEFORCE),
     "RTX 2060 Super": (75, 34, 1.650, 448, 4, GEFORCE),
     "RTX 2070": (75, 36, 1.620, 448, 4, GEFORCE),
@@ -235,7 +235,8 @@ def numbers(entry, base_clock=False):
     """All numbers of a chip, as the machine reads them; at its base clock for what Nsight Compute timed."""
     architecture, multiprocessors, clock, dram, l2, changes = CHIPS[entry]
     chip = dict(ARCHITECTURES[architecture], architecture=architecture, multiprocessors=multiprocessors, clock=clock,
-                dram=dram, l2_bytes=l2 * (1 << 20) * (0.5 if architecture in (80, 90, 100, 103) else 1), **FITTED)
+                busy_clock=clock, dram=dram, **FITTED,
+                l2_bytes=l2 * (1 << 20) * (0.5 if architecture in (80, 90, 100, 103) else 1))
     if base_clock:
         chip["clock"] = BASE_CLOCKS.get(entry, clock)
     chip.update((name, value) for name, value in changes.items() if name in chip)

@@ -12,6 +12,7 @@ from . import arguments, builds, chips, choose, compiler, headers, kernels, maps
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = {"fp16": 0x3C003C00, "half": 0x3C003C00, "bf16": 0x3F803F80, "int32": 1, "int": 1, "int8": 0x01010101}
+PROFILER, EVENTS = re.compile(r"Nsight Compute|\bncu\b"), re.compile(r"(?i)\bevents?\b|cudaEvent")
 DRAWN = ("uint8", "u8", "uchar", "byte")  # values that are places in a table: all alike, they would meet at one
 
 
@@ -97,7 +98,12 @@ class Teller:
 
     def note(self, table):
         """Reads out of all rows who timed with Nsight Compute: a repository is taken to have one way for a GPU."""
-        self.profiled |= {(row.repo, row.gpu) for row in table if re.search(r"Nsight Compute|\bncu\b", row.notes)}
+        self.profiled |= {(row.repo, row.gpu) for row in table if PROFILER.search(row.notes)}
+
+    def by_profiler(self, row):
+        """Whether Nsight Compute timed a row: it says so, or others of its repository do and it names no events."""
+        return bool(PROFILER.search(row.notes)) or \
+            (row.repo, row.gpu) in self.profiled and not EVENTS.search(row.notes)
 
     def source_of(self, row, tree):
         """The row's file; where it has a block of its own as constants, a copy that has the row's."""
@@ -175,7 +181,7 @@ class Teller:
             return Told(reason=f"a fault of scripts/bounds: {type(slip).__name__}: {slip}"[:160])
 
     def tell_clear(self, row):
-        by_profiler = (row.repo, row.gpu) in self.profiled
+        by_profiler = self.by_profiler(row)
         chip = self.numbers(chips.find(row.gpu), by_profiler)
         if not row.grid or not row.block or 0 in (*row.grid, *row.block):
             raise rows.Unclear("the launch's grid or block is not given, or holds nothing")

@@ -129,6 +129,25 @@ class Reading(unittest.TestCase):
             arguments.values(kernel, ["M", "N", "shift", "alpha", "A"], {"m": 2, "n": 3},
                              row("product", "", "1", "1"))
 
+    def test_a_struct_that_is_a_tensor_map(self):
+        def bytes_(kind, size, name):
+            kernel = kernels.Kernel(None, "k", f"k({kind})", [(0, size)], 0x160, 1, 0)
+            return len(arguments.values(kernel, [name], {}, row("k", "", "1", "1")))
+        self.assertEqual(bytes_("TMADescriptor", 128, "x"), 128)
+        self.assertEqual(bytes_("Handle", 128, "tma_x"), 128)
+        for kind, size, name in (("TMADescriptor", 256, "x"), ("Sizes", 128, "sizes")):
+            with self.assertRaisesRegex(rows.Unclear, kind):
+                bytes_(kind, size, name)
+
+    def test_who_timed(self):
+        """Nsight Compute, where the row says so or another of its repository does, unless it names events."""
+        said, silent, events = (dataclasses.replace(row("copy", "", "1", "1"), notes=notes)
+                                for notes in ("Nsight Compute", "", "mean of 100, an event pair round each launch"))
+        teller = tell.Teller(SCRATCH.name, SCRATCH.name)
+        self.assertEqual([teller.by_profiler(each) for each in (said, silent, events)], [True, False, False])
+        teller.note([said, silent, events])
+        self.assertEqual([teller.by_profiler(each) for each in (said, silent, events)], [True, True, False])
+
     def test_the_side_of_a_square(self):
         """One size for two dimensions of blocks; all elements for one."""
         def size(shape, grid):
@@ -306,6 +325,18 @@ class Machine(unittest.TestCase):
                    - chips.FITTED["launch_kernel"]) * 1980 for code in (three, spared, elsewhere, constant)]
         for told, wanted in zip(cycles, (2, 1, 2, 1)):
             self.assertAlmostEqual(told / (2 * 512), wanted, delta=0.15)
+
+    def test_a_board_that_may_not_take_much_power(self):
+        """A T4 at 1.13 GHz where it multiplies for some time, at 1.59 where it adds integers, and between."""
+        def microseconds(texts, blocks, gpu):
+            body = [(text.replace("R1", f"R{10 + k % 8}"), 1, None, 0) for k in range(1024) for text in texts]
+            answer = described([*body, ("EXIT", 5, None, 0)], gpu, (blocks, 1, 1), (256, 1, 1))
+            return answer["microseconds"] - chips.FITTED["launch_kernel"]
+        product, total = "FFMA R1, R4.reuse, R5, R1", "IADD3 R1, R4.reuse, R5, R1"
+        for texts, blocks, clock in (([product], 40000, 1.13), ([product], 40, 1.59), ([total], 40000, 1.59),
+                                     ([product] + [total] * 4, 40000, 1.59 - .46 * 2 / 3)):
+            slower = microseconds(texts, blocks, "T4") / microseconds(texts, blocks * 48 // 40, "RTX 2080 Super")
+            self.assertAlmostEqual(slower * clock / chips.numbers("RTX 2080 Super")["clock"], 1, delta=.02, msg=texts)
 
     def test_atomics_in_shared_memory(self):
         """On one address: one after the other, but for those that only count; on bytes as if drawn: as banks meet."""
@@ -877,10 +908,10 @@ class Kernels(unittest.TestCase):
 
     def test_scattered_lanes(self):
         """In L1's four banks, sector by sector: of rows of 1,024 words all lie in one, of 1,020 in all four, of
-        which Turing's give two sectors a cycle."""
+        which Turing's give half a sector a cycle each."""
         a100, h100, t4 = ("A100 SXM4 40GB", "8.0"), ("H100 SXM5", "9.0"), ("T4", "7.5")
         for stride, (gpu, capability), cycles in ((1024, a100, 32), (1040, a100, 16), (1020, a100, 8), (1024, h100, 32),
-                                                  (1024, t4, 32), (1020, t4, 16)):
+                                                  (1024, t4, 64), (1020, t4, 16)):
             chip = chips.numbers(gpu)
             told = self.tell(f"scattered<{stride}>", "", str(4 * chip["multiprocessors"]), "256", gpu, capability)
             self.assertAlmostEqual(told.floor * chip["clock"] * 1e6 / (4 * 8 * 1024), cycles, delta=0.1)

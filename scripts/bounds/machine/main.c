@@ -36,6 +36,8 @@ static const char *unmodelled(const struct program *program)
     return NULL;
 }
 
+enum { MULTIPLY_ADD = 1, TENSOR = 6 }; // among the floors
+
 static int collect(const struct simulated *run, double scale, struct floor *floors)
 {
     const struct busy *busy = &run->busy;
@@ -61,6 +63,22 @@ static int collect(const struct simulated *run, double scale, struct floor *floo
     return count;
 }
 
+// 0 up to one end, 1 from the other on, in proportion between.
+static double ramp(double value, double from, double to)
+{
+    return fmin(1, fmax(0, (value - from) / (to - from)));
+}
+
+// GHz while a kernel runs. A board that may not take the power that its multiprocessors would goes slower where their
+// pipes multiply for much of the time, and not for the first millisecond.
+static double clock_of(const struct chip *chip, const struct floor *floors, double cycles)
+{
+    double busy = fmax(floors[MULTIPLY_ADD].cycles, floors[TENSOR].cycles) / cycles;
+    double milliseconds = cycles / chip->clock / 1e6;
+    double share = ramp(busy, 0.15, 0.30) * ramp(milliseconds, 1, 2);
+    return chip->clock - share * fmax(0, chip->clock - chip->busy_clock);
+}
+
 static void report(const struct program *program, const struct simulated *run, const struct traffic *traffic,
                    int resident, double total_instructions)
 {
@@ -75,11 +93,11 @@ static void report(const struct program *program, const struct simulated *run, c
     struct floor floors[16];
     int count = collect(run, scale, floors), most = 0;
     if (chip->lanes_fma > 16) // two pipes side by side
-        floors[1].cycles /= 2;
+        floors[MULTIPLY_ADD].cycles /= 2;
     for (int i = 0; i < count; i++) // a part is named rather than the sum that it makes up
         if (floors[i].cycles > floors[most].cycles * 1.05)
             most = i;
-    double microsecond = chip->clock * 1e3;
+    double microsecond = clock_of(chip, floors, cycles) * 1e3;
     const char *binding = floors[most].cycles > 0.6 * cycles ? floors[most].name : "latency";
     printf("{\"microseconds\": %.3f, \"floor\": %.3f, \"binding\": \"%s\", \"resident_blocks\": %d",
            cycles / microsecond + chip->launch_kernel, floors[most].cycles / microsecond, binding, resident);

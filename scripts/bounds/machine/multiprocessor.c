@@ -276,8 +276,8 @@ static double unit_cycles(const struct chip *chip, const struct step *step, doub
     return fmax(addresses, fmax(passes, words));
 }
 
-// Cycles of L1: its data lie in four banks, which take turns sector by sector. Each gives a sector a cycle, all of them
-// no more than the unit's width.
+// Cycles of L1: its data lie in four banks, which take turns sector by sector. Each gives a quarter of the unit's width
+// a cycle: a sector, on Turing half of one.
 static double bank_cycles(const struct chip *chip, const struct request *request)
 {
     int most = 0;
@@ -287,7 +287,7 @@ static double bank_cycles(const struct chip *chip, const struct request *request
             sectors += request->sectors[i] >> bank & 1;
         most = sectors > most ? sectors : most;
     }
-    return fmax(most, request->count_sectors * (double)SECTOR / chip->shared_width);
+    return most * (double)LINE / chip->shared_width;
 }
 
 // Global memory. Returns when the values are there.

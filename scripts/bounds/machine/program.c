@@ -24,6 +24,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"shared", &chip->shared, NULL},
         {"shared_block_reserved", &chip->shared_block_reserved, NULL},
         {"clock", NULL, &chip->clock},
+        {"busy_clock", NULL, &chip->busy_clock},
         {"dram", NULL, &chip->dram},
         {"dram_read", NULL, &chip->dram_read},
         {"dram_mixed", NULL, &chip->dram_mixed},

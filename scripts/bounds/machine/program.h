@@ -90,7 +90,7 @@ struct chip {
     int architecture;                                      // 75, 80, 86, 90, ...
     int multiprocessors, warps, blocks, registers, shared; // of one multiprocessor, at most
     int shared_block_reserved;                             // bytes that the system takes of each block
-    double clock;                                          // GHz
+    double clock, busy_clock;                              // GHz; the latter where it multiplies most of the time
     double dram, dram_read, dram_mixed; // GB/s, and what of it is reached by reads alone and with writes
     double dram_page;                   // bytes that could move while the memory opens a page
     double l2_bytes, l2_port;           // bytes; bytes a cycle to a multiprocessor
