@@ -80,6 +80,23 @@ static uint32_t taken_of(const struct instruction *it, uint32_t word)
     return has(it, ".S8") || has(it, ".S16") ? (low ^ sign) - sign : low;
 }
 
+// R2UR: all have the first lane's word. Its predicate says which lanes had another and have to come again; of several
+// words, R2UR.OR's, any of them.
+static void give_firsts(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes,
+                        uint32_t words[LANES])
+{
+    int first = lanes ? __builtin_ctz(lanes) : 0;
+    uint32_t word = words[first], others = 0;
+    for (int i = 0; i < LANES; i++) {
+        others |= (words[i] != word ? 1u : 0) << i;
+        words[i] = word;
+    }
+    if (!parts->results)
+        return;
+    uint32_t before = has(it, ".OR") ? read_predicate(warp, parts->to_predicates[0]) : 0;
+    write_predicate(warp, parts->to_predicates[0]->index, lanes, before | others);
+}
+
 bool copy(struct warp *warp, const struct instruction *it, const struct parts *parts, uint32_t lanes)
 {
     uint32_t words[LANES];
@@ -87,11 +104,8 @@ bool copy(struct warp *warp, const struct instruction *it, const struct parts *p
         return false;
     for (int k = 0; k < it->result_registers; k++) {
         read_word(warp, parts->from[0], k, words);
-        if (!strcmp(it->base, "R2UR")) { // the first lane's
-            int first = lanes ? __builtin_ctz(lanes) : 0;
-            for (int i = LANES - 1; i >= 0; i--)
-                words[i] = words[first];
-        }
+        if (!strcmp(it->base, "R2UR"))
+            give_firsts(warp, it, parts, lanes, words);
         for (int i = 0; i < LANES; i++)
             words[i] = taken_of(it, words[i]);
         if (parts->to->index != RZ && parts->to->index != URZ)
