@@ -339,6 +339,26 @@ static void numbers_gone_bad_are_named(void **state)
     gr_close(ctx);
 }
 
+/* The loss of the only update is that of the first weights; what the update made of them only an evaluation shows. */
+static void the_last_update_is_checked(void **state)
+{
+    (void)state;
+    for (int with_val = 0; with_val < 2; with_val++) {
+        gr_context *ctx = gr_open(NULL);
+        gr_module *net = small_net(ctx);
+        gr_dataset *all = gr_procedural(ctx, 200, SIDE, SIDE, 1);
+        gr_split split = {.train = all, .val = with_val ? all : NULL, .test = with_val ? NULL : all};
+        gr_fit_result r = gr_fit(net, gr_sgd(ctx, net, &(gr_sgd_options){.lr = 1e30}), split,
+                                 &(gr_fit_options){.batch = 16, .updates = 1});
+        assert_int_equal(gr_error_code(ctx), GR_NUMERIC);
+        assert_non_null(strstr(gr_error_text(ctx), with_val ? "validation set" : "test set"));
+        assert_true(isfinite(r.train_loss));
+        assert_int_equal(r.updates, 1);
+        assert_int_equal(r.val.samples + r.test.samples, 0);
+        gr_close(ctx);
+    }
+}
+
 /*
  * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must
  * give the same, although it fuses nothing of layers as small as these then.
@@ -688,7 +708,7 @@ int main(void)
         cmocka_unit_test(fit_follows_the_schedule),      cmocka_unit_test(lookahead_grows_in_every_run),
         cmocka_unit_test(the_rate_is_the_callers),       cmocka_unit_test(a_run_ends_by_samples),
         cmocka_unit_test(a_run_ends_by_seconds),         cmocka_unit_test(bad_options_are_refused),
-        cmocka_unit_test(memory_is_planned_first),
+        cmocka_unit_test(the_last_update_is_checked),    cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

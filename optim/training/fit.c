@@ -149,6 +149,17 @@ static bool evaluate(gr_fit_run *f)
     return !f->val.stopped && !f->test.stopped;
 }
 
+/* A loss is taken before its update: what the last ones did to the weights shows here alone. False: recorded. */
+static bool check_evaluated(gr_fit_run *f, const char *of, gr_metrics *result)
+{
+    if (result->samples == 0 || isfinite(result->loss) || !gr_ok(f->ctx))
+        return gr_ok(f->ctx);
+    *result = (gr_metrics){NAN, NAN, NAN, NAN, NAN, .samples = 0}; /* answers of such a network say nothing */
+    return gr__fail(f->ctx, GR_NUMERIC,
+                    "the loss of the %s set is not finite behind update %lld (epoch %lld); try a lower learning rate",
+                    of, (long long)f->p.update, (long long)f->p.epoch);
+}
+
 static void finish_epoch(gr_fit_run *f)
 {
     if (f->readings.last.samples < f->p.samples) { /* stopped within the epoch */
@@ -171,7 +182,7 @@ static void finish_epoch(gr_fit_run *f)
     f->within = !evaluated;
     if (!evaluated)
         f->result.stopped = true;
-    else if (gr_ok(f->ctx))
+    else if (check_evaluated(f, "validation", &f->result.val) && check_evaluated(f, "test", &f->result.test))
         report(f, true);
     gr__fit_ranks_stop(f);
     gr__fit_state_keep(f);

@@ -240,9 +240,37 @@ class Run(Case):
         self.assertIsNone(row["peak_bytes"])
 
     def test_numbers_that_go_bad(self):
+        """What happened and what may help are told once; the losses and the checkpoints before it stay."""
         words = ["train", *QUICK, "--updates", 60, "--optimizer", "sgd", "--lr", "1e30"]
-        self.refused(NUMERIC, *words, "--save-weights", "w", "--log-updates", "l", names=["loss"])
+        told = self.refused(NUMERIC, *words, "--save-weights", "w",
+                            names=["loss is not finite at update", "--lr below 1e+30, --warm-up, --clip-norm\n"])
+        self.assertEqual(told.err.count("\n"), 2, told.err)
+        told = self.gradus(*words, "--log-updates", "l", "--checkpoint", "c", "--checkpoint-every", 1, expect=NUMERIC)
+        self.assertIn("; l has the losses before; c has the checkpoints before\n", told.err)
+        losses = [json.loads(line)["loss"] for line in (self.folder / "l").read_text().splitlines()]
+        self.assertEqual(len(losses), len(list((self.folder / "c").iterdir())))
+        self.assertGreater(min(losses), 0)
         self.assertEqual(self.gradus(*words, "--json", expect=NUMERIC).row()["state"], "numbers went bad")
+
+    def test_the_last_update_makes_numbers_bad(self):
+        """Its loss is that of the weights before it; what it made of them only the test tells."""
+        words = ["train", *QUICK, "--updates", 1, "--optimizer", "sgd", "--lr", "1e30"]
+        for precision in ("fp32", "fp16"):
+            with self.subTest(precision):
+                more = ["--precision", precision, "--lr", "1e30" if precision == "fp32" else "1e5"]
+                told = self.refused(NUMERIC, *words, *more, "--save-weights", "w", names=["loss of the test set"])
+                self.assertEqual("--precision bf16 or fp32" in told.err, precision == "fp16")
+                row = self.gradus(*words, *more, "--json", expect=NUMERIC).row()
+                self.assertEqual(row["state"], "numbers went bad")
+                self.assertEqual((row["test_loss"], row["test_accuracy"], row["test_confusion"]), (None, None, None))
+                self.assertGreater(row["train_loss"], 0)
+
+    def test_a_loss_that_is_no_number_in_the_log(self):
+        words = ["train", *QUICK, "--updates", 60, "--precision", "fp16", "--lr", "1e9", "--log-updates", "l"]
+        self.gradus(*words, expect=NUMERIC)
+        losses = [json.loads(line)["loss"] for line in (self.folder / "l").read_text().splitlines()]
+        self.assertGreater(losses[0], 0)
+        self.assertIsNone(losses[-1])
 
 
 class Names(Case):

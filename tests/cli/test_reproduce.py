@@ -91,6 +91,17 @@ class Reproduce(Case):
             r"\s+", " ", text))
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
+    def test_runs_that_went_bad_are_left_out_and_told(self):
+        cells = {(o, b, s): 60 - s for o in ("sgd", "adam") for b in (16, 64) for s in (1, 2, 3)}
+        self.sweep("cats-vs-dogs", cells)
+        whole = self.verdict("optimizers")
+        (self.folder / "out").rename(self.folder / "before")
+        bad = {"state": "numbers went bad", "test_accuracy": None, "test_confusion": None}
+        self.sweep("cats-vs-dogs", cells | {("adam", 64, 4): bad, ("sgd", 16, 4): bad})
+        self.assertEqual(self.verdict("optimizers"), whole)
+        self.assertIn("\nThe numbers of 2 more runs went bad; they are left out.\n",
+                      self.gradus("reproduce", "optimizers", "--out", "out", "--verdict").out)
+
     def test_many_claims_are_corrected_for(self):
         """A difference the other way round is named as that; one at p = 0.03 is shown alone, and not among two."""
         adam = {("adam", 16, s + 1): x for s, x in enumerate([60, 60, 60])}

@@ -566,6 +566,28 @@ class Trouble(Case):
         self.assertEqual([r["state"] for r in self.read_rows("o")], ["numbers went bad"])
         self.assertIn("1 numbers went bad", result.out)
 
+    def test_numbers_that_only_the_test_shows_as_bad(self):
+        """Those of the last update: such cells were done, and their accuracies stood in means and comparisons."""
+        words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "1", "--out", "o", "--batch", "4", "--seeds", "2",
+                 "--optimizer", "sgd", "--lr", "0.01,1e30"]
+        result = self.gradus(*words)
+        self.assertEqual(sorted(r["state"] for r in self.read_rows("o")), ["done"] * 2 + ["numbers went bad"] * 2)
+        self.assertIn("the numbers of 2 cells went bad", result.err)
+        self.assertIn("--clip-norm", result.err)
+        self.assertEqual(self.gradus(*words, "--dry-run").out.count("DIVERGED"), 2)
+        self.assertIn("0 to run", self.gradus(*words).err)
+        compared = self.gradus("compare", "o")
+        self.assertIn("o, sgd lr=1e30: the numbers of 2 runs went bad; they are left out\n", compared.out)
+        self.assertEqual([c["verdict"] for c in self.gradus("compare", "o", "--json").row()["comparisons"]],
+                         ["no interval"])
+        self.gradus("report", "o")
+        self.assertIn("whose numbers went bad (2)", (self.folder / "o/report.html").read_text())
+
+    def test_no_picture_of_nothing(self):
+        words = [*LONGER, "--batch", "4", "--optimizer", "sgd", "--seeds", "1", "--lr", "1e30"]
+        del self.environment["PYTHON"]
+        self.assertNotIn("picture:", self.gradus(*words).err)
+
     def test_a_cell_that_is_killed_fails_alone(self):
         words = [*LONGER, "--batch", "4,8", "--optimizer", "sgd", "--seeds", "1"]
         process = self.start(*words)

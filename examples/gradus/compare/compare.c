@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const runs *runs;
     kind kind;
-    int done, constant;
+    int done, constant, went_bad;
 } group;
 
 typedef struct {
@@ -56,6 +56,7 @@ static void find_groups(comparisons *c)
             group *g = &c->groups[c->n_groups++];
             *g = (group){.runs = &c->runs[i], .kind = kinds[k]};
             g->done = runs_done(g->runs, g->kind, &g->constant);
+            g->went_bad = runs_went_bad(g->runs, &g->kind);
         }
     }
 }
@@ -220,6 +221,17 @@ static void print_constant(const comparisons *c)
     }
 }
 
+static void print_went_bad(const comparisons *c)
+{
+    char text[NAME];
+    for (int i = 0; i < c->n_groups; i++) {
+        const group *g = &c->groups[i];
+        if (g->went_bad)
+            printf("%s, %s: the numbers of %d run%s went bad; %s left out\n", g->runs->label, kind_text(g->kind, text),
+                   g->went_bad, g->went_bad == 1 ? "" : "s", g->went_bad == 1 ? "it is" : "they are");
+    }
+}
+
 /* Where times are compared: those of runs that were not alone. */
 static void print_side_by_side(const comparisons *c)
 {
@@ -244,6 +256,7 @@ static void print_all(const comparisons *c)
         print_comparison(c, &c->list[i]);
     putchar('\n');
     print_constant(c);
+    print_went_bad(c);
     print_side_by_side(c);
     print_wrapped(stdout,
                   "Runs are paired by batch size and seed and averaged over the batch sizes of a seed; +- is the 95 % "
@@ -255,8 +268,9 @@ static void print_all(const comparisons *c)
 
 static json_t *group_json(const group *g)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i}", "folder", g->runs->folder, "optimizer", g->kind.optimizer, "variant",
-                     g->kind.variant, "done", g->done, "constant", g->constant);
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "folder", g->runs->folder, "optimizer", g->kind.optimizer,
+                     "variant", g->kind.variant, "done", g->done, "constant", g->constant, "numbers_went_bad",
+                     g->went_bad);
 }
 
 static json_t *comparison_json(const comparisons *c, const comparison *one)

@@ -8,6 +8,7 @@
 #include "sweep/folder.h"
 #include "terminal/json_values.h"
 #include "terminal/system.h"
+#include "train/row.h"
 
 const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
                           {"val_accuracy", 0.01, "validation accuracy, in points"},
@@ -219,4 +220,15 @@ int runs_done(const runs *r, kind of, int *constant)
         *constant += row && runs_is_constant(row);
     }
     return done;
+}
+
+int runs_went_bad(const runs *r, const kind *of)
+{
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(r->journal.rows); i++) {
+        const json_t *row = json_array_get(r->journal.rows, i);
+        n += (!of || is_of_kind(row, *of)) && strcmp(text_at(row, "state"), row_state(GR_NUMERIC)) == 0 &&
+             runs_counts(r, i);
+    }
+    return n;
 }

@@ -64,4 +64,7 @@ int runs_side_by_side(const runs *r);
 /* Runs that are done, and those of them that gave every test sample the same answer. */
 int runs_done(const runs *r, kind of, int *constant);
 
+/* Runs whose numbers went bad, of a kind; NULL: of all. */
+int runs_went_bad(const runs *r, const kind *of);
+
 #endif

@@ -170,6 +170,14 @@ static int count_constant(const evidence *e)
     return n;
 }
 
+static int count_went_bad(const evidence *e)
+{
+    int n = 0;
+    for (int i = 0; i < e->n_folders; i++)
+        n += runs_went_bad(&e->folders[i], NULL);
+    return n;
+}
+
 static int count_side_by_side(const evidence *e)
 {
     int n = 0;
@@ -180,10 +188,12 @@ static int count_side_by_side(const evidence *e)
 
 static void print_notes(const evidence *e)
 {
-    const int constant = count_constant(e);
+    const int constant = count_constant(e), bad = count_went_bad(e);
     putchar('\n');
     if (constant)
         printf("%d of %d runs give every test sample the same answer.\n", constant, e->n);
+    if (bad)
+        printf("The numbers of %d more run%s went bad; they are left out.\n", bad, bad == 1 ? "" : "s");
     print_wrapped(stdout,
                   "Differences are paired by seed and averaged over the batch sizes of a seed; +- is the 95 % interval "
                   "over seeds (Student's t); one more run would lie within its range 19 times in 20. A "

@@ -72,13 +72,22 @@ int sweep_tell(const sweep *w)
         outcome_print_json(&t, stdout);
     else if (!w->silent)
         outcome_print(&t, stdout);
-    int failed = 0;
-    for (int i = 0; i < t.n; i++)
+    int done = 0, bad = 0, failed = 0;
+    for (int i = 0; i < t.n; i++) {
+        done += t.lines[i].done;
+        bad += t.lines[i].went_bad;
         failed += t.lines[i].failed;
+    }
     outcome_free(&t);
     if (code)
         return code;
-    plot_sweep(w->asked.out);
+    if (done)
+        plot_sweep(w->asked.out);
+    if (bad)
+        complain(GR_OK, "sweep",
+                 "the numbers of %d cell%s went bad: such rows stay, are in no mean and are not run again; what may "
+                 "help, in another --out: a smaller --lr, --warm-up, --clip-norm",
+                 bad, bad == 1 ? "" : "s");
     if (failed)
         complain(GR_OK, "sweep", "%d cell%s failed; %s/results.jsonl tells why, the same command tries again", failed,
                  failed == 1 ? "" : "s", w->asked.out);

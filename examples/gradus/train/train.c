@@ -10,6 +10,7 @@
 #include "find_batch/planned.h"
 #include "settings/check.h"
 #include "sources/source.h"
+#include "sweep/cell_state.h"
 #include "terminal/complain.h"
 #include "terminal/json_memory.h"
 #include "terminal/output.h"
@@ -81,6 +82,7 @@ typedef struct {
     gr_context *ctx;
     gr_group *group; /* NULL: one rank */
     output log;
+    bool log_kept;
     int log_code; /* of reading the log that it takes the place of: 0 or an exit code, complained of */
     checkpoints kept;
     char *note; /* of the last checkpoint */
@@ -117,6 +119,15 @@ static void count_first(run *t, const gr_progress *p)
         gr_trace(t->ctx, NULL, NULL);
 }
 
+/* A loss has as many digits as the type can tell apart; JSON has no word for one that is not finite. */
+static void log_update(const run *t, const gr_progress *p)
+{
+    char loss[32] = "null";
+    if (isfinite(p->loss))
+        snprintf(loss, sizeof loss, "%.*g", gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss);
+    fprintf(t->log.file, "{\"update\":%lld,\"loss\":%s}\n", (long long)p->update, loss);
+}
+
 static bool on_report(void *user, const gr_progress *p)
 {
     run *t = user;
@@ -125,8 +136,7 @@ static bool on_report(void *user, const gr_progress *p)
     if (p->epoch_end)
         json_array_append_new(t->result.history, row_epoch(p));
     else if (t->log.file) /* every update is read then */
-        fprintf(t->log.file, "{\"update\":%lld,\"loss\":%.*g}\n", (long long)p->update,
-                gr_real(t->ctx) == GR_F64 ? 17 : 9, p->loss); /* as many digits as the type can tell apart */
+        log_update(t, p);
     progress_fit(&t->progress, p);
     time_watch_begin(t->times);
     return !stop_asked();
@@ -294,6 +304,14 @@ static int fit(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
     return gr_ok(t->ctx) ? 0 : complain_of(t->ctx, "train");
 }
 
+/* The losses up to an update, in their file. Returns 0 or an exit code, complained of. */
+static int keep_log(run *t)
+{
+    const int code = !t->log.file || t->log_code ? t->log_code : output_commit(&t->log, "train");
+    t->log_kept = code == 0 && t->result.run->asked.log_updates;
+    return code;
+}
+
 /* What is left in files: of weights, what was evaluated. Returns 0 or an exit code, complained of: the run stays. */
 static int save(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
 {
@@ -302,7 +320,7 @@ static int save(run *t, const resolved *s, gr_module *net, gr_optimizer *opt)
         gr_ema_swap(opt);
     if (s->asked.save_weights)
         code = weights_file_save(t->ctx, net, s, &t->data, "train");
-    const int logged = !s->asked.log_updates || t->log_code ? t->log_code : output_commit(&t->log, "train");
+    const int logged = keep_log(t);
     return code ? code : logged;
 }
 
@@ -358,14 +376,30 @@ static void tell_of_stop(const run *t)
             asked->checkpoint ? " goes on" : "");
 }
 
+/* What may help a run whose numbers went bad, and what there is of it. */
+static void tell_of_numbers(const run *t)
+{
+    const resolved *s = t->result.run;
+    const bool scaled = strcmp(gr_precision_name(t->ctx), "fp16") == 0;
+    char kept[2][1200] = {"", ""};
+    if (t->log_kept)
+        snprintf(kept[0], sizeof kept[0], "; %.1000s has the losses before", s->asked.log_updates);
+    if (s->asked.checkpoint && cell_state_is_there(s->asked.checkpoint))
+        snprintf(kept[1], sizeof kept[1], "; %.1000s has the checkpoints before", s->asked.checkpoint);
+    complain(GR_OK, "train", "what may help: an --lr below %g, --warm-up, --clip-norm%s%s%s", s->lr,
+             scaled ? ", --precision bf16 or fp32" : "", kept[0], kept[1]);
+}
+
 /* What rank 0 leaves behind when the training is over. Returns 0 or an exit code, complained of: the run stays. */
 static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, int code)
 {
-    const int saved = code == 0 ? save(t, s, net, opt) : 0;
+    const int saved = code == 0 ? save(t, s, net, opt) : code == GR_NUMERIC ? keep_log(t) : 0;
     if (code == 0)
         code = t->result.fit.stopped ? GR_STOPPED : test_part_views(net, t->ctx, s, &t->data, &t->result, "train");
     if (code == GR_STOPPED)
         tell_of_stop(t);
+    if (code == GR_NUMERIC && !s->asked.json && !t->several)
+        tell_of_numbers(t);
     output_drop(&t->log);
     t->result.code = (gr_code)code;
     const int counted = gr_ok(t->ctx) && t->result.fit.updates > 0
@@ -475,7 +509,7 @@ const gradus_command train_command = {
         "Train one network of a published experiment and tell how well it does. Without RECIPE: on the pictures in the "
         "class folders of FOLDER, any number of classes. Progress goes to stderr, the result "
         "to stdout. An interrupted run (Ctrl-C) ends after its current update with exit code 75; with --checkpoint the "
-        "same command and --resume goes on as if nothing had happened.",
+        "same command and --resume goes on as if nothing had happened. A run whose loss is not finite ends with 6.",
     .examples = "train cats-vs-dogs --data ~/datasets --batch 16 --optimizer adam\n"
                 "train cifar10-cnn --updates 500 --json --log-updates losses.jsonl\n"
                 "train resnet18-cifar --checkpoint run --checkpoint-every 10m --resume\n"
