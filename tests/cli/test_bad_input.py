@@ -272,6 +272,14 @@ class Run(Case):
         self.assertGreater(losses[0], 0)
         self.assertIsNone(losses[-1])
 
+    def test_weights_whose_answers_are_no_numbers(self):
+        words = [*QUICK, "--updates", 1, "--optimizer", "sgd", "--lr", "1e30", "--no-evaluation"]
+        self.gradus("train", *words, "--save-weights", "w")
+        self.refused(NUMERIC, "evaluate", "w", "--procedural", names=["400 of 400 samples is no number", "weights"])
+        pictures(self.folder, 2)
+        path = min(str(p.relative_to(self.folder)) for p in self.folder.rglob("*.png"))
+        self.refused(NUMERIC, "predict", "w", path, names=[path, "no number"])
+
 
 class Names(Case):
     """Names of files, classes and recipes that a terminal would act upon are written out."""

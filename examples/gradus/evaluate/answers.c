@@ -21,7 +21,7 @@ static bool add_batch(answers *a, double share, gr_tensor *z, int64_t first, int
     double *p = malloc((size_t)classes * sizeof *p);
     const bool good = a->p && values && p && doubles_of(z, values);
     for (int64_t row = 0; good && row < rows; row++) {
-        probabilities_of(values + row * logits, logits, p);
+        a->bad += !probabilities_of(values + row * logits, logits, p);
         for (int i = 0; i < classes; i++)
             a->p[(first + row) * classes + i] += share * p[i];
     }
@@ -50,6 +50,10 @@ static int add(gr_context *ctx, gr_module *net, gr_dataset *set, double share, i
         return complain_of(ctx, command);
     if (stop_asked())
         return GR_STOPPED;
+    if (a->bad)
+        return complain(GR_NUMERIC, command,
+                        "the network's answer to %lld of %lld samples is no number: its weights went bad",
+                        (long long)a->bad, (long long)n);
     return good ? 0
                 : complain(GR_NO_MEMORY, command, "out of host memory for the answers of %lld samples", (long long)n);
 }

@@ -10,7 +10,8 @@ enum { ANSWERS_BATCH = 64 }; /* samples at a time, where a run has no number of 
 /* Probabilities of all samples, [n, classes]: means over the passes. */
 typedef struct {
     int classes;
-    double *p; /* NULL: none yet */
+    double *p;   /* NULL: none yet */
+    int64_t bad; /* answers that are no numbers, of all views together */
 } answers;
 
 /*

@@ -38,6 +38,7 @@ typedef struct {
     const char *paths[MOST_PICTURES];
     bool bad[MOST_PICTURES];
     int n, n_bad;
+    bool no_number; /* the network's answer to one */
     weights_notes notes;
 } pictures;
 
@@ -54,11 +55,12 @@ static int likelier_first(const void *a, const void *b)
     return x->probability != y->probability ? (x->probability < y->probability ? 1 : -1) : x->class - y->class;
 }
 
-/* From logits to probabilities, likeliest first. Returns how many; list[] and p[] have room for them. */
+/* From logits to probabilities, likeliest first; list[] and p[] have room for them. Returns how many; 0: no numbers. */
 static int sort_answers(const double *z, int logits, double *p, answer *list)
 {
     const int n = probabilities_classes(logits);
-    probabilities_of(z, logits, p);
+    if (!probabilities_of(z, logits, p))
+        return 0;
     for (int i = 0; i < n; i++)
         list[i] = (answer){i, p[i]};
     qsort(list, (size_t)n, sizeof *list, likelier_first);
@@ -102,7 +104,7 @@ static int next_good(const pictures *p, int i)
 }
 
 /* Tells of a batch's rows. False: the context tells, or memory has run out. */
-static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
+static bool tell_batch(pictures *p, gr_tensor *z, int64_t rows, int *at)
 {
     const int logits = (int)gr_dim(z, 1);
     double *values = malloc((size_t)gr_count(z) * sizeof *values);
@@ -112,7 +114,10 @@ static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
     for (int64_t row = 0; good && row < rows; row++) {
         const int i = *at = next_good(p, *at), n = sort_answers(values + row * logits, logits, p_of, list);
         const int told = p->asks->top < n ? (int)p->asks->top : n;
-        if (p->asks->json)
+        if (n == 0) {
+            p->no_number = true;
+            complain(GR_NUMERIC, "predict", "%s: the network's answer is no number; its weights went bad", p->paths[i]);
+        } else if (p->asks->json)
             good = print_answers_json(p, p->paths[i], list, told);
         else
             print_answers(p, p->paths[i], list, told);
@@ -124,7 +129,7 @@ static bool tell_batch(const pictures *p, gr_tensor *z, int64_t rows, int *at)
     return good;
 }
 
-static int tell_all(gr_context *ctx, const pictures *p, gr_module *net, gr_dataset *set)
+static int tell_all(gr_context *ctx, pictures *p, gr_module *net, gr_dataset *set)
 {
     const int64_t n = gr_dataset_size(set);
     gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = n < BATCH ? n : BATCH, .order = GR_IN_ORDER});
@@ -186,7 +191,7 @@ static int predict(gr_context *ctx, pictures *p, const char *weights)
     if (!set || !gr_module_build(net, 3, shape) || !gr_import_weights(net, weights, NULL, NULL))
         return complain_of(ctx, "predict");
     code = tell_all(ctx, p, net, set);
-    return code ? code : p->n_bad ? GR_BAD_DATA : 0;
+    return code ? code : p->no_number ? GR_NUMERIC : p->n_bad ? GR_BAD_DATA : 0;
 }
 
 static int run_predict(int argc, char **argv)
@@ -223,7 +228,7 @@ const gradus_command predict_command = {
         "--save-weights has written: the file says by which recipe, at which size and with which classes. Pictures "
         "are .jpg or .png of any size. A probability is the network's own opinion, not its rate of success: that "
         "is the test accuracy, on pictures like those it was trained on. A file that is no picture is complained "
-        "of, the others are answered, and the exit code is 3.",
+        "of, the others are answered, and the exit code is 3; it is 6 where the weights went bad.",
     .examples = "predict pets.safetensors *.jpg --top 2\npredict pets.safetensors holiday.jpg --json",
     .groups = groups,
     .run = run_predict,

@@ -8,12 +8,12 @@ int probabilities_classes(int logits)
     return logits == 1 ? 2 : logits;
 }
 
-void probabilities_of(const double *z, int logits, double *p)
+bool probabilities_of(const double *z, int logits, double *p)
 {
     if (logits == 1) {
         p[1] = 1 / (1 + exp(-z[0]));
         p[0] = 1 - p[1];
-        return;
+        return !isnan(p[1]);
     }
     double most = z[0], sum = 0;
     for (int i = 1; i < logits; i++)
@@ -22,4 +22,5 @@ void probabilities_of(const double *z, int logits, double *p)
         sum += p[i] = exp(z[i] - most);
     for (int i = 0; i < logits; i++)
         p[i] /= sum;
+    return isfinite(sum);
 }
