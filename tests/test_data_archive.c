@@ -164,9 +164,10 @@ static void names(void **state)
     refuse_name("../Cat/1.jpg", "../Cat/1.jpg would lead out of its folder");
     refuse_name("Cat/../../1.jpg", "Cat/../../1.jpg would lead out of its folder");
     refuse_name("Cat/..", "Cat/.. would lead out of its folder");
-    refuse_name("/etc/1.jpg", "it holds an absolute name (its file number 1)");
-    refuse_name("C:/1.jpg", "it holds an absolute name (its file number 1)");
-    refuse_name("Cat\\1.jpg", "it holds a backslash in a name (its file number 1)");
+    refuse_name("/etc/1.jpg", "it holds an absolute name (/etc/1.jpg)");
+    refuse_name("C:/1.jpg", "it holds an absolute name (C:/1.jpg)");
+    refuse_name("Cat\\1.jpg",
+                "it holds a backslash in a name (Cat\\1.jpg); unpack it and give the folder that is meant");
     refuse_name("Cat/\033[2J.jpg", "it holds a name with a control character in it (its file number 1)");
     refuse_name("", "it holds a file without a name (its file number 1)");
     refuse_name(longest, "it holds a name of more than 1023 bytes (its file number 1)");
@@ -217,7 +218,7 @@ static void refuse_lie(int lie, const char *why)
 static void zip_members(void **state)
 {
     (void)state;
-    refuse_lie(ZIP_LINK, "Cat/1.jpg is a link");
+    refuse_lie(ZIP_LINK, "Cat/1.jpg is a link; pack what it leads to, with zip without -y");
     refuse_lie(ZIP_DEVICE, "Cat/1.jpg is neither a file nor a folder");
     refuse_lie(ZIP_ENCRYPTED, "Cat/1.jpg is encrypted");
     refuse_lie(ZIP_METHOD, "Cat/1.jpg is packed by method 12; stored and deflated files are read");
@@ -371,10 +372,11 @@ static void refuse_member(const char *name, char type, const char *bytes, const 
 static void tar_members(void **state)
 {
     (void)state;
-    refuse_member("Cat/1.jpg", '2', "", "its file number 1 is a link");
-    refuse_member("Cat/1.jpg", '1', "", "its file number 1 is a link");
-    refuse_member("Cat/1.jpg", '3', "", "its file number 1 is neither a file nor a folder");
-    refuse_member("Cat/1.jpg", 'S', "", "its file number 1 is neither a file nor a folder");
+    refuse_member("Cat/1.jpg", '2', "", "Cat/1.jpg is a link; pack what it leads to, with tar --dereference");
+    refuse_member("Cat/1.jpg", '1', "", "Cat/1.jpg is a hard link; pack it with tar --hard-dereference");
+    refuse_member("Cat/\033[2J.jpg", '2', "", "it holds a name with a control character in it (its file number 1)");
+    refuse_member("Cat/1.jpg", '3', "", "Cat/1.jpg is neither a file nor a folder");
+    refuse_member("Cat/1.jpg", 'S', "", "Cat/1.jpg is neither a file nor a folder");
     refuse_member("@LongLink", 'L', "Cat/1.jpg",
                   "a name in it has more than 100 bytes; pack it with tar --format=ustar");
     refuse_member("pax", 'x', "22 path=../Cat/10.jpg\n",

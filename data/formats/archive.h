@@ -48,8 +48,13 @@ void gr__archive_close(gr_archive *archive);
 const uint8_t *gr__archive_read(const gr_archive *archive, const gr_member *member, uint8_t **buffer,
                                 const char **reason, bool *no_memory);
 
-/* For the readers of each format. Refuses a name, a size or one member more than may be. False: recorded. */
+/*
+ * For the readers of each format. Refuses a name, a size or one member more than may be; a member for what it is; an
+ * archive. False: recorded.
+ */
 bool gr__archive_add(gr_context *ctx, gr_archive *archive, const char *name, int64_t length, gr_member member);
+bool gr__archive_refuse_member(gr_context *ctx, const gr_archive *archive, const char *name, int64_t length,
+                               const char *what);
 bool gr__archive_refuse(gr_context *ctx, const gr_archive *archive, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -29,15 +29,19 @@ static bool climbs(const char *name)
     return false;
 }
 
-/*
- * The first rule against a name; NULL: none. What the rule says can be printed with the name: control characters come
- * first.
- */
-static const char *name_fault(const char *name, int64_t length)
+static bool has_control(const char *name, int64_t length)
 {
     for (int64_t i = 0; i < length; i++)
         if ((unsigned char)name[i] < ' ' || name[i] == 127)
-            return "a name with a control character in it";
+            return true;
+    return false;
+}
+
+/* The first rule against a name; NULL: none. */
+static const char *name_fault(const char *name, int64_t length)
+{
+    if (has_control(name, length))
+        return "a name with a control character in it";
     if (length == 0)
         return "a file without a name";
     if (length > MAX_NAME)
@@ -79,11 +83,28 @@ static bool check_size(gr_context *ctx, gr_archive *archive, const char *name, c
     return true;
 }
 
+/* By its name, where that can be printed; else by the files before it. */
+static bool refuse_name(gr_context *ctx, const gr_archive *archive, const char *name, int64_t length, const char *fault)
+{
+    if (length == 0 || length > MAX_NAME || has_control(name, length))
+        return gr__archive_refuse(ctx, archive, "it holds %s (its file number %lld)", fault, (long long)archive->n + 1);
+    return gr__archive_refuse(ctx, archive, "it holds %s (%.*s); unpack it and give the folder that is meant", fault,
+                              (int)length, name);
+}
+
+bool gr__archive_refuse_member(gr_context *ctx, const gr_archive *archive, const char *name, int64_t length,
+                               const char *what)
+{
+    const char *fault = name_fault(name, length);
+    return fault ? refuse_name(ctx, archive, name, length, fault)
+                 : gr__archive_refuse(ctx, archive, "%.*s is %s", (int)length, name, what);
+}
+
 bool gr__archive_add(gr_context *ctx, gr_archive *archive, const char *name, int64_t length, gr_member member)
 {
     const char *fault = name_fault(name, length);
     if (fault)
-        return gr__archive_refuse(ctx, archive, "it holds %s (its file number %lld)", fault, (long long)archive->n + 1);
+        return refuse_name(ctx, archive, name, length, fault);
     char text[MAX_NAME + 1];
     memcpy(text, name, (size_t)length);
     text[length] = '\0';

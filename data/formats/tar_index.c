@@ -83,8 +83,10 @@ static bool take_member(gr_context *ctx, gr_archive *archive, gr_tar *tar, const
             strcat(with_slash, "/");
         return gr__archive_add(ctx, archive, with_slash, (int64_t)strlen(with_slash), member);
     }
-    return gr__archive_refuse(ctx, archive, "its file number %lld is %s", (long long)archive->n + 1,
-                              type == '1' || type == '2' ? "a link" : "neither a file nor a folder");
+    return gr__archive_refuse_member(ctx, archive, name, (int64_t)strlen(name),
+                                     type == '1'   ? "a hard link; pack it with tar --hard-dereference"
+                                     : type == '2' ? "a link; pack what it leads to, with tar --dereference"
+                                                   : "neither a file nor a folder");
 }
 
 static bool first_pass(gr_context *ctx, gr_archive *archive, gr_tar *tar)

@@ -191,7 +191,8 @@ static bool read_entry(gr_zip *zip, int64_t i, int64_t at, int64_t *next)
     uint32_t method = le16(p + 10), mode = le32(p + 38) >> 16 & S_IFMT;
     if (p[5] == UNIX && mode && mode != S_IFREG && mode != S_IFDIR)
         return gr__archive_refuse(ctx, zip->archive, "%.*s is %s", (int)name, text,
-                                  mode == S_IFLNK ? "a link" : "neither a file nor a folder");
+                                  mode == S_IFLNK ? "a link; pack what it leads to, with zip without -y"
+                                                  : "neither a file nor a folder");
     if (le16(p + 8) & ENCRYPTED)
         return gr__archive_refuse(ctx, zip->archive, "%.*s is encrypted", (int)name, text);
     if (method != STORED && method != DEFLATED)
