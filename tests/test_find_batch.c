@@ -28,7 +28,7 @@ static settings built_in(const char *precision)
 
 static finder finder_of(const char *name, const settings *asked)
 {
-    return (finder){recipe_find(name, "test"), asked, 1, "test", NULL};
+    return (finder){recipe_find(name, "test"), asked, 1, "test", .progress = NULL};
 }
 
 /* Bytes that a run of this batch size takes under a limit; -1: more than that. */

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
-from cli import GRADUS, Case, without_timings
+from cli import GRADUS, Case, pictures, without_timings
 
 SMALL = ["cifar10-cnn", "--procedural", "--memory-limit", "6M"]
 LIMIT = 80 << 20  # of the control group
@@ -99,6 +99,38 @@ class Auto(Case):
         again = self.gradus(*words, "auto")
         self.assertNotIn("looking for", again.err)
         self.assertIn("0 to run", again.err)
+
+
+class OwnPictures(Case):
+    """A folder of class folders; what is in it is told once, although it is read twice."""
+
+    def setUp(self):
+        super().setUp()
+        self.hasten()
+        pictures(self.folder, 5)  # 6 to train on
+        self.words = ["--data", "PetImages", "--resize", "8"]
+
+    def test_told_once(self):
+        result = self.gradus("find-batch", *self.words[:2], "--json")
+        self.assertEqual((result.err.count("10 files taken"), result.err.count("6 to train on")), (1, 1), result.err)
+        m = result.row()
+        self.assertEqual((m["recipe"], m["data"], m["fits"]), ("own-pictures", "PetImages", 6))
+        self.assertEqual([s["batch"] for s in m["speeds"]], [1, 2, 4])
+        for words in (["train"], ["sweep", "--seeds", 1, "--out", "o"]):
+            result = self.gradus(*words, *self.words, "--epochs", 1, "--batch", "auto")
+            self.assertIn("looking for a batch size", result.err)
+            self.assertEqual(result.err.count("10 files taken"), 1, result.err)
+
+    def test_what_is_wrong_with_a_folder_is_told(self):
+        for words in (["find-batch"], ["train", "--batch", "auto"]):
+            result = self.refused(3, *words, "--data", "PetImages/Cat", names=["PetImages/Cat has no class folders"])
+            self.assertEqual(result.err.count("class folders"), 1, result.err)
+
+    def test_how_to_ask(self):
+        self.refused(2, "find-batch", names=["own-pictures is that of pictures of your own"])
+        self.refused(2, "find-batch", "own-pictures", names=["--data FOLDER has a folder of them for each class"])
+        for name in ("train", "find-batch", "sweep"):
+            self.assertIn(f"gradus {name} --data FOLDER", self.gradus("help", name).out)
 
 
 class Group:

@@ -40,8 +40,8 @@ static void give_reason(const fits *found, const knee *k, const useful *u, advic
 {
     const double rate = speed_of(k, out->batch)->rate, best = speed_of(k, k->batch)->rate;
     const char *ended = k->reached     ? "more samples in a batch hardly make it faster"
-                        : found->whole ? "the training set has no more samples"
-                                       : "memory has no room for more";
+                        : found->whole ? "twice as many are more than the training set has"
+                                       : "twice as many are more than memory has room for";
     if (!isfinite(u->scale))
         snprintf(out->reason, sizeof out->reason, "from %lld on %s; how large a batch is still useful is not known: %s",
                  (long long)k->batch, ended, u->why);

@@ -22,7 +22,7 @@ int confirm_fits(const finder *f, const fits *found, confirmation *out)
     const resolved run = finder_run(f, found->batch, 0);
     gr_context *ctx = resolved_open(&run, false);
     source data;
-    int code = gr_ok(ctx) ? source_open(ctx, &run, f->command, &data) : complain_of(ctx, f->command);
+    int code = gr_ok(ctx) ? finder_read(f, ctx, &run, &data) : complain_of(ctx, f->command);
     if (code == 0) {
         progress_bar(f->progress, "one update", 0, "of the largest batch");
         update_once(&run, ctx, data.split, out);

@@ -55,7 +55,7 @@ static int find(const finder *f, finding *a)
 int auto_batch(const settings *asked, const recipe *r, const char *command, int64_t *batch)
 {
     progress p = progress_open();
-    const finder f = {r, asked, USUAL_SHARE, command, &p};
+    const finder f = {r, asked, USUAL_SHARE, command, &p, .told = true}; /* by the run to come */
     finding a;
     char peak[32];
     fprintf(stderr, "--batch auto: looking for a batch size\n");
@@ -214,13 +214,14 @@ static int run_find_batch(int argc, char **argv)
     stop_catch();
     const optimizer_set used = settings_optimizers(&asks.run, r);
     progress p = progress_open();
-    const finder f = {r, &asks.run, asks.share, "find-batch", &p};
+    finder f = {r, &asks.run, asks.share, "find-batch", .progress = &p};
     finding found;
     int code = settings_check(&asks.run, r, "find-batch", &used);
     if (code == 0)
         code = settings_check_inputs(&asks.run, "find-batch");
     if (code == 0)
         code = find(&f, &found);
+    f.told = true;
     if (code == 0)
         code = confirm_fits(&f, &found.fits, &found.real);
     if (code == 0)
@@ -251,15 +252,18 @@ static const option_group groups[] = {{"The question", find_options, NULL, 0},
 const gradus_command find_batch_command = {
     .name = "find-batch",
     .purpose = "the largest batch that fits, the fastest, the most useful",
-    .usage = "find-batch RECIPE [options]",
+    .usage = "find-batch RECIPE [options]\nfind-batch --data FOLDER [options]",
     .operand = "RECIPE",
     .operand_name = recipe_name,
-    .about = "Find the batch size of a run. The largest that fits is planned, not tried out, and one real update with "
-             "evaluation confirms it. Then updates are timed at 1, 2, 4, ... samples until twice as many bring less "
-             "than 5 % twice in a row, and the gradient noise scale is measured over a few updates: larger batches "
-             "waste samples. What is soonest at a result is recommended, with its learning rate under --lr-rule. "
-             "Later runs are not touched: the same seed gives the same bits as ever.",
+    .about =
+        "Find the batch size of a run. Without RECIPE: of one on the pictures in the class folders of FOLDER. The "
+        "largest that fits is planned, not tried out, and one real update with evaluation confirms it. Then updates "
+        "are timed at 1, 2, 4, ... samples until twice as many bring less than 5 % twice in a row, and the gradient "
+        "noise scale is measured over a few updates: larger batches waste samples. What is soonest at a result is "
+        "recommended, with its learning rate under --lr-rule. Later runs are not touched: the same seed gives the "
+        "same bits as ever.",
     .examples = "find-batch cats-vs-dogs --data ~/datasets --lr-rule linear\n"
+                "find-batch --data photos\n"
                 "find-batch resnet18-cifar --memory-limit 2G --precision bf16 --json\n"
                 "find-batch cifar10-cnn --procedural --batch 4096 --memory-limit 100M",
     .groups = groups,

@@ -20,6 +20,7 @@ typedef struct {
     double share;          /* of the memory that is free, to be filled */
     const char *command;   /* in whose name to complain */
     progress *progress;
+    bool told; /* what is left out of the data is told by another reading of them */
 } finder;
 
 /* What bounds the tensors of a run, in bytes; INT64_MAX where something does not. */
@@ -89,6 +90,9 @@ typedef struct {
     gr_context *ctx;
     source data;
 } site;
+
+/* Reads the data of a run into ctx. Returns 0 or an exit code, complained of. */
+int finder_read(const finder *f, gr_context *ctx, const resolved *run, source *data);
 
 /* These three return 0 or an exit code, complained of; a site is to be closed in either case. */
 int site_open(const finder *f, site *at);

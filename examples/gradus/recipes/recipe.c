@@ -16,7 +16,9 @@ const recipe *recipe_find(const char *name, const char *command)
         return &recipes[place];
     const char *near = name ? nearest(name, names) : NULL;
     if (!name)
-        complain(GR_USAGE, command, "which recipe? 'gradus train --list' shows them");
+        complain(GR_USAGE, command,
+                 "which recipe? 'gradus train --list' shows them; own-pictures is that of "
+                 "pictures of your own");
     else if (near)
         complain(GR_USAGE, command, "there is no recipe \"%s\"; did you mean %s?", name, near);
     else if (is_folder(name))

@@ -18,6 +18,11 @@ void complain_quietly(void)
     quiet = true;
 }
 
+void complain_aloud(void)
+{
+    quiet = false;
+}
+
 const char *complaint_kept(void)
 {
     return kept;

@@ -16,6 +16,7 @@ int complain(gr_code code, const char *command, const char *format, ...) __attri
 void complain_quietly(void);
 bool is_quiet(void);
 const char *complaint_kept(void);
+void complain_aloud(void); /* again, where it was not quiet before */
 
 /* Before a thread's complaint that ends the program at once: it is written, and others that want to end it wait. */
 void complain_at_last(void);
