@@ -73,9 +73,9 @@ class Case(unittest.TestCase):
         self.assertEqual(process.returncode, expect, f"{words}\n{process.stdout}\n{process.stderr}")
         return Result(process)
 
-    def start(self, *words):
+    def start(self, *words, **more):
         process = subprocess.Popen([GRADUS, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, cwd=self.folder, env=self.environment)
+                                   text=True, cwd=self.folder, env=self.environment, **more)
         self.addCleanup(process.kill)  # a failed test leaves none behind; nothing to one that was waited for
         return process
 

@@ -15,16 +15,19 @@ JOBS = os.environ.get("GRADUS_JOBS", "1,2").split(",")  # drawn for each of the 
 class Kill(Case):
     def test_killed_and_continued(self):
         words = ["sweep", "cifar10-cnn", "--procedural", "--updates", "60", "--batch", "4,8", "--optimizer", "sgd,adam",
-                 "--seeds", max(2, KILLS // 8)]
+                 "--seeds", max(2, KILLS // 8), "--checkpoint-every", "9"]
         begin = time.monotonic()
         self.gradus(*words, "--out", "whole")
         whole = sorted((without_timings(r) for r in self.read_rows("whole")), key=cell)
         share = (time.monotonic() - begin) * 1.5 / KILLS
         draw = random.Random(3)
         for _ in range(KILLS):
-            process = self.start(*map(str, words), "--out", "o", "--jobs", draw.choice(JOBS))
+            process = self.start(*map(str, words), "--out", "o", "--jobs", draw.choice(JOBS), start_new_session=True)
             time.sleep(draw.uniform(0, 2) * share)
-            process.send_signal(signal.SIGKILL)
+            if draw.random() < 0.5:
+                process.send_signal(signal.SIGKILL)
+            else:  # its cells with it
+                os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
         self.gradus(*words, "--out", "o", "--jobs", JOBS[-1])
         rows = self.read_rows("o")

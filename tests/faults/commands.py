@@ -19,7 +19,7 @@ import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from cli import TIMINGS, Case, commands, pictures, png  # noqa: E402
+from cli import TIMINGS, Case, commands, pictures, png, without_timings  # noqa: E402
 
 GRADUS = os.environ["GRADUS"]
 SHIM, FAST_CLOCK = os.environ["GRADUS_SHIM"], os.environ["GRADUS_FAST_CLOCK"]

@@ -1,13 +1,15 @@
 """Input and output that fail: no crash, no hang, the right exit code and the file's name, earlier files whole, and 0
 only with all of the output."""
 
+import csv
+import json
 import pathlib
 import re
 import signal
 import unittest
 
-from commands import (COMMANDS, SLOW, EARLIER, LATER, MODE, SWEEP, TRAIN, Commands, commands, printed, undated,
-                      words_of)
+from commands import (COMMANDS, SLOW, EARLIER, LATER, MODE, SWEEP, TIMINGS, TRAIN, Commands, commands, printed, undated,
+                      without_timings, words_of)
 
 DONE, SOME_FAILED, BAD_DATA, MEMORY, IO = 0, 1, 3, 4, 5
 HOWS = ("EIO", "ENOSPC", "ENOMEM", "EINTR", "short", "kill", "EROFS")  # as the shim counts them
@@ -92,6 +94,31 @@ class InputOutput(Commands):
                 reached[number] = int((re.findall(r"goes on from .*, update (\d+)", rest.err) or ["0"])[0])
         updates = [reached[number] for number in sorted(reached)]
         self.assertEqual(updates, sorted(updates))  # a later kill loses no more
+
+    def test_killed_at_any_call_a_sweep_goes_on_to_its_rows(self):
+        """The sweep or one of its cells, whoever makes the call; one cell's numbers go bad."""
+        words = [*SWEEP[:SWEEP.index("--updates")], "--updates", 3, "--threads", 1, "--optimizer", "sgd", "--seeds", 1,
+                 "--lr", "0.01,1e30", "--batch", "3,4", "--checkpoint-every", 1, "--jobs", 2, "--out"]
+        self.assertEqual(self.run_with([*words, "whole"]).returncode, DONE)
+        count, whole = self.count("kill"), self.outcome("whole")
+        self.assertEqual([row["state"] for row in whole[0]], ["done", "numbers went bad"] * 2)
+        for number in self.drawn("sweep killed", range(1, count + 1), few=4):
+            with self.subTest(f"killed at call {number} of {count}"):
+                process = self.run_with([*words, "k"], GRADUS_FAIL_IO=str(number), GRADUS_FAIL_HOW="kill")
+                self.assertIn(process.returncode, (-signal.SIGKILL, SOME_FAILED, DONE), process.stderr)
+                rest = self.gradus(*words, "k")
+                self.assertEqual(self.outcome("k"), whole, rest.err)
+                self.assertFalse([f for f in self.files() if f.startswith("k/") and (".tmp." in f or "cells" in f)])
+
+    def outcome(self, out):
+        """What a sweep has found, without times: the last row of each cell, and the tables."""
+        rows = {}
+        for line in (self.folder / out / "results.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            rows[row["batch"], row["variant"]] = without_timings(row)
+        with open(self.folder / out / "results.csv", newline="") as f:
+            table = [{k: v for k, v in row.items() if k not in TIMINGS} for row in csv.DictReader(f)]
+        return [rows[cell] for cell in sorted(rows)], table, (self.folder / out / "sweep.json").read_text()
 
     def test_no_memory_for_a_file_is_told_as_memory(self):
         lacking = {"how": "ENOMEM", "code": MEMORY}
