@@ -132,8 +132,14 @@ static void not_images(void **state)
     (void)state;
     assert_refused("", 0, "an empty file");
     assert_refused("hello, world\n", 13, "neither a JPEG nor a PNG");
-    assert_refused("GIF89a\1\0\1\0", 10, "neither a JPEG nor a PNG");
-    assert_refused("BM", 2, "neither a JPEG nor a PNG");
+    assert_refused("GIF89a\1\0\1\0", 10, "a GIF, neither a JPEG nor a PNG");
+    assert_refused("RIFF\44\0\0\0WEBPVP8 ", 16, "a WebP, neither a JPEG nor a PNG");
+    assert_refused("\0\0\0\30ftypheic\0\0\0\0", 16, "a HEIC, neither a JPEG nor a PNG");
+    assert_refused("\0\0\0\30ftypavif\0\0\0\0", 16, "an AVIF, neither a JPEG nor a PNG");
+    assert_refused("MM\0*\0\0\0\10", 8, "a TIFF, neither a JPEG nor a PNG");
+    assert_refused("<!DOCTYPE html>", 15, "a web page, neither a JPEG nor a PNG");
+    assert_refused("BM", 2, "a BMP, neither a JPEG nor a PNG");
+    assert_refused("RIFF\44\0\0\0WEB", 11, "neither a JPEG nor a PNG");
 }
 
 static void broken_pngs(void **state)

@@ -129,7 +129,8 @@ static void decodable(void **state)
     (void)state;
     gr_dataset *set = read_with(GR_FILTER_DECODABLE);
     assert_told("Cat/5.jpg: \nCat/666.jpg: an empty file\n"
-                "Dog/6.jpg: " NEITHER "Dog/7.jpg: " NEITHER "Dog/8.jpg: " NEITHER "Dog/11702.jpg: an empty file\n");
+                "Dog/6.jpg: a GIF, " NEITHER "Dog/7.jpg: a BMP, " NEITHER "Dog/8.jpg: a web page, " NEITHER
+                "Dog/11702.jpg: an empty file\n");
     assert_int_equal(gr_dataset_size(set), 10);
     assert_int_equal(gr_dataset_skipped(set), 6);
 }
@@ -139,7 +140,7 @@ static void nonzero(void **state)
     (void)state;
     gr_dataset *set = read_with(GR_FILTER_NONZERO);
     assert_told("Cat/5.jpg: \nCat/666.jpg: filter nonzero: an empty file\n"
-                "Dog/6.jpg: " NEITHER "Dog/7.jpg: " NEITHER "Dog/8.jpg: " NEITHER
+                "Dog/6.jpg: a GIF, " NEITHER "Dog/7.jpg: a BMP, " NEITHER "Dog/8.jpg: a web page, " NEITHER
                 "Dog/11702.jpg: filter nonzero: an empty file\n");
     assert_int_equal(gr_dataset_size(set), 10);
 }
@@ -149,7 +150,7 @@ static void keras_jfif(void **state)
     (void)state;
     gr_dataset *set = read_with(GR_FILTER_KERAS_JFIF);
     assert_told("Cat/2.jpg: " NO_JFIF "Cat/4.jpg: " NO_JFIF "Cat/5.jpg: \nCat/666.jpg: " NO_JFIF "Dog/2.jpg: " NO_JFIF
-                "Dog/5.jpg: " NO_JFIF "Dog/6.jpg: " NO_JFIF "Dog/7.jpg: " NO_JFIF "Dog/8.jpg: " NEITHER
+                "Dog/5.jpg: " NO_JFIF "Dog/6.jpg: " NO_JFIF "Dog/7.jpg: " NO_JFIF "Dog/8.jpg: a web page, " NEITHER
                 "Dog/11702.jpg: " NO_JFIF);
     assert_int_equal(gr_dataset_size(set), 6);
 }

@@ -195,6 +195,28 @@ gr_decoded gr__decode_bytes(const uint8_t *bytes, size_t size, gr_picture *pictu
     return gr__decode_bytes_by(stb ? GR__JPEG_STB : GR__JPEG_ANY, bytes, size, picture, reason);
 }
 
+/* Says what else it is, where that is something that people take for a JPEG, or that has one's name. */
+static gr_decoded undecodable_format(const uint8_t *bytes, size_t size, char reason[GR__REASON_SIZE])
+{
+    static const struct {
+        const char *name;
+        size_t at, length;
+        const char *first; /* [length] bytes from at on */
+    } known[] = {{"a WebP", 8, 4, "WEBP"},          {"a HEIC", 4, 7, "ftyphei"},
+                 {"a HEIC", 4, 8, "ftypmif1"},      {"an AVIF", 4, 8, "ftypavif"},
+                 {"a GIF", 0, 4, "GIF8"},           {"a TIFF", 0, 4, "II*\0"},
+                 {"a TIFF", 0, 4, "MM\0*"},         {"a BMP", 0, 2, "BM"},
+                 {"a PDF", 0, 4, "%PDF"},           {"a web page", 0, 9, "<!DOCTYPE"},
+                 {"a web page", 0, 9, "<!doctype"}, {"a web page", 0, 5, "<html"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (size >= known[i].at + known[i].length &&
+            memcmp(bytes + known[i].at, known[i].first, known[i].length) == 0) {
+            snprintf(reason, GR__REASON_SIZE, "%s, neither a JPEG nor a PNG, by its first bytes", known[i].name);
+            return GR__UNDECODABLE;
+        }
+    return undecodable(reason, "neither a JPEG nor a PNG, by its first bytes");
+}
+
 gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size_t size, gr_picture *picture,
                                char reason[GR__REASON_SIZE])
 {
@@ -208,7 +230,7 @@ gr_decoded gr__decode_bytes_by(gr_jpeg_choice choice, const uint8_t *bytes, size
         return decode_png(bytes, size, picture, reason);
     if (size >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8)
         return decode_jpeg(bytes, size, choice, picture, reason);
-    return undecodable(reason, "neither a JPEG nor a PNG, by its first bytes");
+    return undecodable_format(bytes, size, reason);
 }
 
 /* Whether it is the file that is at fault where it cannot be opened or read, as error says. */

@@ -94,6 +94,12 @@ static void free_names(char **names, int64_t n)
     free(names);
 }
 
+/* Hidden, or what macOS puts beside the folders that it packs: a shadow of every file. */
+static bool is_shadow(const char *name)
+{
+    return name[0] == '.' || strcmp(name, "__MACOSX") == 0;
+}
+
 /* Names of the image files (or of the subfolders) in folder; hidden ones and all else are passed over. */
 static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, char ***names, int64_t *n)
 {
@@ -107,7 +113,7 @@ static bool read_folder(gr_context *ctx, const char *folder, bool subfolders, ch
     bool ok = true;
     struct dirent *entry;
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0)
-        if (entry->d_name[0] != '.' &&
+        if (!is_shadow(entry->d_name) &&
             (subfolders ? is_folder(ctx, folder, entry->d_name) : gr__is_image_name(entry->d_name)))
             ok = append(ctx, names, n, entry->d_name);
         else

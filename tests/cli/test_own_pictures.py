@@ -196,6 +196,31 @@ class OwnPictures(Case):
                       "4 classes; "):
             self.assertIn(words, told)
 
+    def test_what_macos_leaves_is_no_class(self):
+        """A .zip made there, unpacked elsewhere: a folder with a shadow of every file."""
+        self.flowers(6, 6, 6)
+        plain = self.gradus("train", "--data", "flowers", *QUICK, "--json")
+        for name in COLOURS:
+            (self.folder / "flowers/__MACOSX/flowers" / name).mkdir(parents=True)
+            for folder, file in ("__MACOSX/flowers/" + name, "._0.png"), (name, "._0.png"), (name, ".DS_Store"):
+                (self.folder / "flowers" / folder / file).write_bytes(b"\0\5\x16\7")
+        result = self.gradus("train", "--data", "flowers", *QUICK, "--json")
+        self.assertEqual(result.row()["data_hash"], plain.row()["data_hash"])
+        self.assertEqual(result.err.splitlines()[:2], plain.err.splitlines()[:2])
+
+    def test_names_with_spaces_want_quotes(self):
+        self.flowers(6, 6, 6)
+        (self.folder / "flowers").rename(self.folder / "my flowers")
+        self.refused(USAGE, "train", "--data", "my", "flowers", *QUICK, names=['--data "my flowers"', "quotes"])
+        (self.folder / "my flowers").rename(self.folder / "my best flowers")
+        self.refused(USAGE, "train", "--data", "my", "best", "flowers", *QUICK, names=["names with spaces", "quotes"])
+
+    def test_what_a_file_is_instead(self):
+        self.flowers(6, 6, 6)
+        (self.folder / "flowers/red/a.jpg").write_bytes(b"RIFF\x24\0\0\0WEBPVP8 " + bytes(20))
+        self.assertIn("left out red/a.jpg: a WebP, neither a JPEG nor a PNG, by its first bytes",
+                      self.gradus("train", "--data", "flowers", *QUICK).err)
+
     def test_symbolic_links_that_lead_nowhere_or_back(self):
         self.flowers(6, 6, 6)
         (self.folder / "flowers/pink").symlink_to("/nowhere/pink")

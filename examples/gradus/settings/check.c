@@ -8,6 +8,7 @@
 #include "settings/resolved.h"
 #include "sources/format.h"
 #include "terminal/complain.h"
+#include "terminal/names.h"
 #include "terminal/system.h"
 
 /* "photos/", as shells complete it, is "photos": by that name sweeps and checkpoints know pictures of one's own. */
@@ -21,10 +22,23 @@ static void cut_slashes(settings *s)
     s->data = path;
 }
 
+/* Whether the two are a path that a shell has cut at a space. */
+static bool is_cut_path(const char *data, const char *name)
+{
+    char path[4096];
+    const name_list names = NAMES(recipes);
+    return name_find(names, name) < 0 && snprintf(path, sizeof path, "%s %s", data, name) < (int)sizeof path &&
+           (is_folder(path) || is_readable_file(path));
+}
+
 const recipe *settings_recipe(settings *s, const char *name, const char *command)
 {
     cut_slashes(s);
     const bool own = !name && (s->model || (s->data && !s->procedural));
+    if (name && s->data && is_cut_path(s->data, name)) {
+        complain(GR_USAGE, command, "a name with spaces wants quotes: --data \"%s %s\"", s->data, name);
+        return NULL;
+    }
     return recipe_find(own ? "own-pictures" : name, command);
 }
 

@@ -45,12 +45,15 @@ static bool is_picture(const char *name)
     return dot && (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0 || strcasecmp(dot, ".png") == 0);
 }
 
-/* Entries of a folder in the order of their names, hidden ones left out, to be freed one by one. -1: unreadable. */
+/*
+ * Entries of a folder in the order of their names, hidden ones and macOS' shadows left out, to be freed one by one.
+ * -1: unreadable.
+ */
 static int entries(const char *folder, struct dirent ***list)
 {
     int n = scandir(folder, list, NULL, alphasort), kept = 0;
     for (int i = 0; i < n; i++) {
-        if ((*list)[i]->d_name[0] == '.')
+        if ((*list)[i]->d_name[0] == '.' || strcmp((*list)[i]->d_name, "__MACOSX") == 0)
             free((*list)[i]);
         else
             (*list)[kept++] = (*list)[i];

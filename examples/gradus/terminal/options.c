@@ -208,8 +208,9 @@ options_end options_parse(const gradus_command *c, void *values, int argc, char 
             return refuse(c);
         } else if (n == most) {
             if (most == 1)
-                complain(GR_USAGE, c->name, "\"%s\": %s is \"%s\" already, and all else goes by options", word,
-                         c->operand, operand[0]);
+                complain(GR_USAGE, c->name,
+                         "\"%s\": %s is \"%s\" already, and all else goes by options; names with spaces want quotes",
+                         word, c->operand, operand[0]);
             else if (most > 1)
                 complain(GR_USAGE, c->name, "\"%s\": that is one too many; %d are taken", word, most);
             else
