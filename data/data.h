@@ -51,6 +51,11 @@ typedef struct {
      * characters and backslashes of the names as \xNN. NULL: quiet.
      */
     void (*taken)(void *user, const char *line);
+    /*
+     * Told of each file that was taken, in order, whose Exif tag says that it does not lie upright (CLASS/NAME): pixels
+     * are taken as they are stored. NULL: quiet.
+     */
+    void (*turned)(void *user, const char *file);
     void *user;
 } gr_image_options;
 
@@ -63,9 +68,9 @@ gr_dataset *gr_image_folder(gr_context *ctx, const char *root, const gr_image_op
 
 /*
  * Pictures by their paths, in that order, resized likewise; of no known class: every label is 0. Of options height,
- * width and skipped count, which is told path and reason of each file that is missing or does not decode; the others
- * make up the set. With skipped NULL one such file is an error, as is a list of nothing else. So is, in any case, a
- * file that is there and that the system cannot read: GR_IO_ERROR.
+ * width, turned and skipped count, which is told path and reason of each file that is missing or does not decode; the
+ * others make up the set. With skipped NULL one such file is an error, as is a list of nothing else. So is, in any
+ * case, a file that is there and that the system cannot read: GR_IO_ERROR.
  */
 gr_dataset *gr_image_files(gr_context *ctx, int n, const char *const *paths, const gr_image_options *options);
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "core/philox.h"
+#include "data/decoding/file_check.h"
 #include "data/decoding/image.h"
 #include "test_data_files.h"
 
@@ -278,6 +279,50 @@ static void the_system_at_fault(void **state)
     remove_folder(folder);
 }
 
+/* A JPEG with an Exif segment: a directory of two tags, the orientation the second, in either order of bytes. */
+static size_t put_exif(uint8_t *to, bool big, int tag, int type, int value)
+{
+    const uint8_t head[] = {0xff, 0xd8, 0xff, 0xe0, 0, 4, 'x', 'y', 0xff, 0xe1, 0, 42, 'E', 'x', 'i', 'f', 0, 0};
+    const int numbers[] = {42, -8, 2, 0x10f, 2, -1, 0, 0, tag, type, -1, value, 0}; /* below 0: of four bytes */
+    size_t n = sizeof head;
+    memcpy(to, head, n);
+    memcpy(to + n, big ? "MM" : "II", 2);
+    n += 2;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const int size = numbers[i] < 0 ? 4 : 2;
+        for (int k = 0; k < size; k++)
+            to[n++] = (uint8_t)(abs(numbers[i]) >> 8 * (big ? size - 1 - k : k));
+    }
+    memcpy(to + n, tiny_jpeg + 2, sizeof tiny_jpeg - 2);
+    return n + sizeof tiny_jpeg - 2;
+}
+
+static void orientations(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024];
+    for (int big = 0; big < 2; big++) {
+        for (int value = 1; value <= 8; value++) {
+            const size_t size = put_exif(bytes, big, 0x112, 3, value);
+            assert_int_equal(gr__jpeg_orientation(bytes, size), value);
+            assert_int_equal(decode(bytes, size), GR__DECODED);
+            assert_tiny(tiny_corners, 3); /* as it is stored */
+            for (size_t cut = 0; cut < 52; cut++) {
+                uint8_t *part = malloc(cut + 1); /* for whoever watches reads beyond its end */
+                memcpy(part, bytes, cut);
+                const int found = gr__jpeg_orientation(part, cut);
+                assert_int_equal(found, 1);
+                free(part);
+            }
+        }
+        assert_int_equal(gr__jpeg_orientation(bytes, put_exif(bytes, big, 0x112, 3, 0)), 1);
+        assert_int_equal(gr__jpeg_orientation(bytes, put_exif(bytes, big, 0x112, 3, 9)), 1);
+        assert_int_equal(gr__jpeg_orientation(bytes, put_exif(bytes, big, 0x112, 4, 6)), 1);
+        assert_int_equal(gr__jpeg_orientation(bytes, put_exif(bytes, big, 0x113, 3, 6)), 1);
+    }
+    assert_int_equal(gr__jpeg_orientation(tiny_jpeg, sizeof tiny_jpeg), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(jpegs),
@@ -288,6 +333,7 @@ int main(void)
                                        cmocka_unit_test(broken_pngs),
                                        cmocka_unit_test(survives_damage),
                                        cmocka_unit_test(files),
+                                       cmocka_unit_test(orientations),
                                        cmocka_unit_test(the_system_at_fault),
                                        cmocka_unit_test(missing_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #ifndef GRADUS_FILE_CHECK_H
 #define GRADUS_FILE_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,5 +41,8 @@ const char *gr__check_png(const uint8_t *bytes, size_t size, uint8_t *clean, siz
  * bytes, without anything between segments or behind the end. NULL: nothing against it; else what is wrong.
  */
 const char *gr__check_jpeg(const uint8_t *bytes, size_t size, uint8_t *clean, size_t *clean_size, gr_frame *frame);
+
+/* How a JPEG lies by its Exif tag, from 1 to 8; 1 is upright: so it says, or nothing, or something damaged. */
+int gr__jpeg_orientation(const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /* image_files.c - pictures by their paths, of no known class. */
 #include <stdlib.h>
 
+#include "data/decoding/file_check.h"
 #include "data/formats/files.h"
 
 static bool check(gr_context *ctx, int n, const char *const *paths, const gr_image_options *o)
@@ -12,7 +13,8 @@ static bool check(gr_context *ctx, int n, const char *const *paths, const gr_ima
                     o->height, o->width);
 }
 
-static gr_decoded read_one(const char *path, const int64_t size[2], uint8_t *pixels, char reason[GR__REASON_SIZE])
+static gr_decoded read_one(const char *path, const int64_t size[2], uint8_t *pixels, bool *turned,
+                           char reason[GR__REASON_SIZE])
 {
     uint8_t *bytes;
     size_t length;
@@ -20,6 +22,7 @@ static gr_decoded read_one(const char *path, const int64_t size[2], uint8_t *pix
     if (result != GR__DECODED)
         return result;
     result = gr__decode_resized(bytes, length, size, pixels, reason);
+    *turned = gr__jpeg_orientation(bytes, length) != 1;
     free(bytes);
     return result;
 }
@@ -31,12 +34,15 @@ static bool read_all(gr_context *ctx, int n, const char *const *paths, const gr_
     char reason[GR__REASON_SIZE];
     images->n = 0;
     for (int i = 0; i < n; i++) {
+        bool turned = false;
         const gr_decoded result =
-            read_one(paths[i], size, images->pixels + images->n * gr__image_bytes(images), reason);
+            read_one(paths[i], size, images->pixels + images->n * gr__image_bytes(images), &turned, reason);
         if (result == GR__OUT_OF_MEMORY)
             return gr__fail(ctx, GR_NO_MEMORY, "out of memory: %s cannot be decoded", paths[i]);
         if (result == GR__UNREADABLE) /* a file that is missing, or none, is the caller's mistake */
             return gr__fail(ctx, GR_IO_ERROR, "%s cannot be read: %s", paths[i], reason);
+        if (result == GR__DECODED && turned && o->turned)
+            o->turned(o->user, paths[i]);
         if (result == GR__DECODED)
             images->labels[images->n++] = 0;
         else if (o->skipped)

@@ -19,6 +19,7 @@ typedef struct {
     bool filtered; /* by the filter, not for want of decoding */
     int64_t size;  /* bytes */
     uint32_t crc;  /* of them: CRC-32 */
+    bool turned;   /* it does not lie upright, as it says itself */
 } gr_tried;
 
 typedef struct {
@@ -37,6 +38,7 @@ typedef struct {
     bool filtered; /* left out by the filter, not for want of decoding */
     int64_t size;  /* bytes of the file */
     uint32_t crc;
+    bool turned; /* it does not lie upright, as it says itself */
     char reason[GR__REASON_SIZE];
 } gr_task;
 

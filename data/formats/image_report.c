@@ -37,6 +37,8 @@ void gr__reader_report(gr_reader *r)
             gr__sha256_add(&sha, line, (size_t)length);
             if (r->options->taken)
                 r->options->taken(r->options->user, line);
+            if (r->options->turned && tried->turned)
+                r->options->turned(r->options->user, file);
         }
     gr__sha256_end(&sha, r->images->manifest);
 }

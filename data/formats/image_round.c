@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include "data/decoding/file_check.h"
 #include "data/formats/filter.h"
 #include "data/formats/image_reader.h"
 
@@ -32,6 +33,7 @@ static void decode_bytes(const gr_reader *r, gr_task *task, const uint8_t *bytes
     const char *fault = gr__filter_fault(r->options->filter, bytes, (int64_t)size);
     task->size = (int64_t)size;
     task->crc = (uint32_t)crc32_z(0, bytes, size);
+    task->turned = gr__jpeg_orientation(bytes, size) != 1;
     if (fault) {
         task->filtered = true;
         task->result = GR__UNDECODABLE;
@@ -84,6 +86,7 @@ static bool gather_round(gr_reader *r)
         gr_tried *file = &state->files[task->position];
         file->size = task->size;
         file->crc = task->crc;
+        file->turned = task->turned;
         if (task->result == GR__DECODED) {
             gr__reader_move(r->images, state->first + state->good++, task->row, 1);
             continue;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import shutil
 import struct
@@ -220,6 +221,25 @@ class OwnPictures(Case):
         (self.folder / "flowers/red/a.jpg").write_bytes(b"RIFF\x24\0\0\0WEBPVP8 " + bytes(20))
         self.assertIn("left out red/a.jpg: a WebP, neither a JPEG nor a PNG, by its first bytes",
                       self.gradus("train", "--data", "flowers", *QUICK).err)
+
+    def test_pictures_that_do_not_lie_upright(self):
+        """As telephones store them: told wherever pictures of one's own are read, and not applied."""
+        self.flowers(6, 6, 6)
+        jpeg = (pathlib.Path(__file__).resolve().parents[1] / "fuzz/corpus/image/baseline.jpg").read_bytes()
+        for i, orientation in enumerate((1, 6, 8)):
+            tiff = b"II*\0\x08\0\0\0" + struct.pack("<HHHIHHI", 1, 0x112, 3, 1, orientation, 0, 0)
+            exif = b"\xff\xe1" + struct.pack(">H", 8 + len(tiff)) + b"Exif\0\0" + tiff
+            (self.folder / f"flowers/red/a{i}.jpg").write_bytes(jpeg[:2] + exif + jpeg[2:])
+        told = "2 pictures are not upright as stored, by their Exif tag, such as "
+        result = self.gradus("train", "--data", "flowers", *QUICK, "--save-weights", "w")
+        late = self.gradus("train", "--data", "flowers", *QUICK, "--preload", "none")
+        for text in (result.err, late.err, self.gradus("data", "check", "flowers").out):
+            self.assertEqual(text.count(told), 1, text)
+        self.assertEqual(self.gradus("data", "check", "flowers", "--json").row()["turned"], 2)
+        self.assertIn(told + "red/a", self.gradus("evaluate", "w", "--data", "flowers").err)
+        told = self.gradus("predict", "w", "flowers/red/a0.jpg", "flowers/red/a2.jpg").err
+        self.assertIn("1 picture is not upright as stored, by its Exif tag, such as flowers/red/a2.jpg: ", told)
+        self.assertEqual(self.gradus("predict", "w", "flowers/red/a0.jpg").err, "")
 
     def test_symbolic_links_that_lead_nowhere_or_back(self):
         self.flowers(6, 6, 6)

@@ -54,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint8_t *copy = copy_of(bytes, size);
     if (size > 0 && bytes[0] == 0x89)
         mend_png(copy, size);
+    const int orientation = gr__jpeg_orientation(copy, size);
+    must(orientation >= 1 && orientation <= 8);
     bool large = is_large(copy, size);
     if (!large)
         decode(GR__JPEG_STB, copy, size);

@@ -6,6 +6,7 @@
 #include "settings/choices.h"
 #include "sources/format.h"
 #include "sources/parts.h"
+#include "sources/turned.h"
 #include "terminal/json_values.h"
 #include "terminal/output.h"
 #include "terminal/system.h"
@@ -35,6 +36,7 @@ typedef struct {
     output manifest; /* open when it is to be written */
     bool quiet;
     int64_t taken, left_out;
+    turned turned;
 } listener;
 
 static void hear_skipped(void *user, const char *file, const char *reason)
@@ -54,6 +56,11 @@ static void hear_taken(void *user, const char *line)
     l->taken++;
     if (l->manifest.file)
         fputs(line, l->manifest.file);
+}
+
+static void hear_turned(void *user, const char *file)
+{
+    turned_note(&((listener *)user)->turned, file);
 }
 
 /* Files and images of one class, for the report. */
@@ -83,6 +90,7 @@ static void print_json(const gr_dataset *set, const data_settings *s, const list
                         json_pack("[I, I, I]", (json_int_t)shape[0], (json_int_t)shape[1], (json_int_t)shape[2]));
     json_object_set_new(o, "filter", packed ? json_null() : json_string(filter_names[s->filter.value]));
     json_object_set_new(o, "left_out", packed ? json_null() : json_integer(l->left_out));
+    json_object_set_new(o, "turned", packed ? json_null() : json_integer(l->turned.n));
     json_object_set_new(o, "manifest_sha256",
                         *gr_dataset_manifest(set) ? json_string(gr_dataset_manifest(set)) : json_null());
     json_object_set_new(o, "data_hash", packed || s->size ? json_string(hash) : json_null());
@@ -111,6 +119,7 @@ static void print_text(const gr_dataset *set, const data_settings *s, const list
     if (!packed)
         printf("filter %-19s %s files taken, %lld left out\n", filter_names[s->filter.value],
                thousands_text(l->taken, number), (long long)l->left_out);
+    turned_tell(&l->turned, stdout);
     if (*gr_dataset_manifest(set))
         printf("manifest sha256            %s\n", gr_dataset_manifest(set));
     if (packed || s->size) {
@@ -136,6 +145,7 @@ static gr_dataset *read_set(gr_context *ctx, const char *path, const data_settin
                                 .allow_bad = 1,
                                 .skipped = hear_skipped,
                                 .taken = hear_taken,
+                                .turned = hear_turned,
                                 .user = l,
                                 .filter = (gr_filter)s->filter.value};
     return gr_image_folder(ctx, path, &options);

@@ -41,19 +41,27 @@ static void on_skipped(void *user, const char *file, const char *reason)
     complain(GR_BAD_DATA, ((const test_pictures *)user)->command, "left out %s: %s", file, reason);
 }
 
+static void on_turned(void *user, const char *file)
+{
+    turned_note(&((test_pictures *)user)->turned, file);
+}
+
 /* Decoded when they are wanted: there may be many more than a recipe trains on. */
 static gr_dataset *read_folder(gr_context *ctx, const resolved *s, const char *path, test_pictures *t)
 {
     int64_t shape[3];
     source_shape(s, shape);
-    return gr_image_folder(ctx, path,
-                           &(gr_image_options){.height = (int)shape[0],
-                                               .width = (int)shape[1],
-                                               .allow_bad = 1,
-                                               .decode_late = true,
-                                               .skipped = on_skipped,
-                                               .taken = on_taken,
-                                               .user = t});
+    gr_dataset *set = gr_image_folder(ctx, path,
+                                      &(gr_image_options){.height = (int)shape[0],
+                                                          .width = (int)shape[1],
+                                                          .allow_bad = 1,
+                                                          .decode_late = true,
+                                                          .skipped = on_skipped,
+                                                          .taken = on_taken,
+                                                          .turned = on_turned,
+                                                          .user = t});
+    turned_tell(&t->turned, stderr);
+    return set;
 }
 
 /* Those that the network has not seen. NULL: the context tells, or *code, complained of. */

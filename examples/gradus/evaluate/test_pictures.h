@@ -3,6 +3,7 @@
 #define GRADUS_TEST_PICTURES_H
 
 #include "sources/source.h"
+#include "sources/turned.h"
 #include "train/weights_file.h"
 
 typedef struct {
@@ -16,6 +17,7 @@ typedef struct {
     char **names;      /* of the files that were there, in order; NULL: they have none */
     int64_t n_names, room;
     file_sums sums;      /* of the same files */
+    turned turned;       /* of them: do not lie upright */
     bool lost;           /* memory has run out */
     const char *command; /* that asks for them */
 } test_pictures;

@@ -6,6 +6,7 @@
 #include "predict/doubles.h"
 #include "predict/probabilities.h"
 #include "sources/format.h"
+#include "sources/turned.h"
 #include "terminal/complain.h"
 #include "terminal/json_values.h"
 #include "terminal/text.h"
@@ -38,6 +39,7 @@ typedef struct {
     const char *paths[MOST_PICTURES];
     bool bad[MOST_PICTURES];
     int n, n_bad;
+    turned turned;
     bool no_number; /* the network's answer to one */
     weights_notes notes;
 } pictures;
@@ -158,13 +160,20 @@ static void on_skipped(void *user, const char *file, const char *reason)
     complain(GR_BAD_DATA, "predict", "%s: %s", file, reason);
 }
 
+static void on_turned(void *user, const char *file)
+{
+    turned_note(&((pictures *)user)->turned, file);
+}
+
 /* The pictures as the recipe's network sees them when it is evaluated. NULL: the context tells. */
 static gr_dataset *read_pictures(gr_context *ctx, pictures *p, const resolved *s)
 {
     int64_t shape[3];
     source_shape(s, shape);
-    const gr_image_options o = {.height = (int)shape[0], .width = (int)shape[1], .skipped = on_skipped, .user = p};
+    const gr_image_options o = {
+        .height = (int)shape[0], .width = (int)shape[1], .skipped = on_skipped, .turned = on_turned, .user = p};
     gr_dataset *set = gr_image_files(ctx, p->n, p->paths, &o);
+    turned_tell(&p->turned, stderr);
     if (s->recipe->normalise.std[0] > 0)
         gr_dataset_normalise(set, &s->recipe->normalise);
     return gr_augmented_for_evaluation(set, s->augment);

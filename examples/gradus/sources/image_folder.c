@@ -5,6 +5,7 @@
 #include "sources/format.h"
 #include "sources/image_set.h"
 #include "sources/source.h"
+#include "sources/turned.h"
 #include "terminal/complain.h"
 #include "terminal/system.h"
 #include "terminal/text.h"
@@ -67,23 +68,45 @@ static int check_packed(const resolved *s, const gr_dataset *set, const char *pa
     return 0;
 }
 
+/* Who is told of the files. */
+typedef struct {
+    file_sums *sums;
+    turned turned;
+} listener;
+
+static void hear_taken(void *user, const char *line)
+{
+    file_sums_taken(((listener *)user)->sums, line);
+}
+
+static void hear_turned(void *user, const char *file)
+{
+    turned_note(&((listener *)user)->turned, file);
+}
+
 static gr_dataset *read_images(gr_context *ctx, const resolved *s, const char *path, file_sums *sums)
 {
     int64_t shape[3];
     const bool own = s->recipe->format->own;
+    listener l = {.sums = sums};
     source_shape(s, shape);
-    return gr_image_folder(ctx, path,
-                           &(gr_image_options){.height = (int)shape[0],
-                                               .width = (int)shape[1],
-                                               .per_class = (int)source_per_class(&s->recipe->split),
-                                               .split_seed = (uint64_t)s->asked.split_seed,
-                                               .skipped = tell_skipped,
-                                               .taken = own || s->asked.save_weights ? file_sums_taken : NULL,
-                                               .user = sums,
-                                               .allow_bad = own ? 1 : 0, /* each is told */
-                                               .decode_late = resolved_preload(s) == PRELOAD_NONE,
-                                               .memory = s->asked.preload_limit,
-                                               .filter = (gr_filter)s->asked.filter.value});
+    gr_dataset *set =
+        gr_image_folder(ctx, path,
+                        &(gr_image_options){.height = (int)shape[0],
+                                            .width = (int)shape[1],
+                                            .per_class = (int)source_per_class(&s->recipe->split),
+                                            .split_seed = (uint64_t)s->asked.split_seed,
+                                            .skipped = tell_skipped,
+                                            .taken = own || s->asked.save_weights ? hear_taken : NULL,
+                                            .turned = own ? hear_turned : NULL, /* published runs saw them so */
+                                            .user = &l,
+                                            .allow_bad = own ? 1 : 0, /* each is told */
+                                            .decode_late = resolved_preload(s) == PRELOAD_NONE,
+                                            .memory = s->asked.preload_limit,
+                                            .filter = (gr_filter)s->asked.filter.value});
+    if (set && !is_quiet())
+        turned_tell(&l.turned, stderr);
+    return set;
 }
 
 static gr_dataset *read_packed(gr_context *ctx, const resolved *s, const char *path)
