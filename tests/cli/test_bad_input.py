@@ -265,6 +265,12 @@ class Run(Case):
                 self.assertEqual((row["test_loss"], row["test_accuracy"], row["test_confusion"]), (None, None, None))
                 self.assertGreater(row["train_loss"], 0)
 
+    def test_a_loss_that_is_finite_and_huge_is_told(self):
+        words = ["train", *QUICK, "--updates", 20, "--no-evaluation", "--lr"]
+        told = self.gradus(*words, 10).err
+        self.assertRegex(told, r"loss of \S+ is far above that of guessing, 0\.69: the run has diverged; .* below 10,")
+        self.assertNotIn("diverged", self.gradus(*words, 0.001).err)
+
     def test_a_loss_that_is_no_number_in_the_log(self):
         words = ["train", *QUICK, "--updates", 60, "--precision", "fp16", "--lr", "1e9", "--log-updates", "l"]
         self.gradus(*words, expect=NUMERIC)

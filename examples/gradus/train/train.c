@@ -390,6 +390,18 @@ static void tell_of_numbers(const run *t)
              scaled ? ", --precision bf16 or fp32" : "", kept[0], kept[1]);
 }
 
+/* Finite, and so far above what guessing gives that no penalty or smoothing explains it: the run has diverged. */
+static void tell_of_divergence(const run *t)
+{
+    static const double FAR = 100;
+    const double loss = t->result.fit.train_loss, guessing = log(gr_dataset_classes(t->data.split.train));
+    if (loss > FAR * guessing)
+        complain(GR_OK, "train",
+                 "the training loss of %g is far above that of guessing, %.2f: the run has diverged; what may help: an "
+                 "--lr below %g, --warm-up, --clip-norm",
+                 loss, guessing, t->result.run->lr);
+}
+
 /* What rank 0 leaves behind when the training is over. Returns 0 or an exit code, complained of: the run stays. */
 static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, int code)
 {
@@ -400,6 +412,8 @@ static int leave(run *t, const resolved *s, gr_module *net, gr_optimizer *opt, i
         tell_of_stop(t);
     if (code == GR_NUMERIC && !s->asked.json && !t->several)
         tell_of_numbers(t);
+    if (code == 0 && !s->asked.json && !t->several)
+        tell_of_divergence(t);
     output_drop(&t->log);
     t->result.code = (gr_code)code;
     const int counted = gr_ok(t->ctx) && t->result.fit.updates > 0
