@@ -453,7 +453,8 @@ class Machine(unittest.TestCase):
         for second, rounds in (("R6", 4), ("R7", 6)):
             code = ["S2R R1, SR_LANEID", "LOP3.LUT R4, R1, 0x3, RZ, 0xc0, !PT", "LOP3.LUT R6, R1, 0x1, RZ, 0xc0, !PT",
                     "SHF.R.U32.HI R7, RZ, 0x4, R1", "ISETP.GE.AND P2, PT, R4, 0x2, PT", "@P2 MOV R7, RZ",
-                    "PLOP3.LUT P1, PT, PT, PT, PT, 0x80, 0x8", "@P1 R2UR P0, UR10, R4", f"@P1 R2UR.OR P0, UR9, {second}",
+                    "PLOP3.LUT P1, PT, PT, PT, PT, 0x80, 0x8",
+                    "@P1 R2UR P0, UR10, R4", f"@P1 R2UR.OR P0, UR9, {second}",
                     "@P1 PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x8", "@P1 BRA.U.ANY 0x70", "EXIT"]
             _, answer = self.cycles([(text, 13, None, 0) for text in code], block=(32, 1, 1))
             self.assertEqual(answer["instructions"], 8 + 4 * rounds, second)
