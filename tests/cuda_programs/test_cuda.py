@@ -50,15 +50,58 @@ class Right(Case):
         self.assertEqual(done.stdout, "all right\none argument\ntwo\n")
         self.assertEqual(done.stderr, "")
 
-    def test_an_error_whose_words_were_asked_for_was_read(self):
-        """By what a call returned, as the usual macro does, without cudaGetLastError."""
-        for words, code in (('"an error"', 7), ("cudaGetErrorString(e)", 3), ("cudaGetErrorName(e)", 3),
-                            ("cudaGetErrorString(cudaErrorNoDevice)", 7)):
-            (self.folder / "asks.cu").write_text(f"""
-int main() {{ void *p; cudaError_t e = cudaMalloc(&p, 1ull << 50); if (e) printf("%s", {words}); return 3; }}
+    def test_who_looks_at_an_error_and_who_does_not(self):
+        """By what a call returned, in the usual ways, without cudaGetLastError."""
+        looks = """if (cudaMalloc(&p, big) != cudaSuccess) return 3;
+if (cudaMalloc(&p, big)) return 3;
+if (!cudaMalloc(&p, big)) return 5;
+if (cudaSuccess != ::cudaMalloc(&p, big)) return 3;
+return ::cudaMalloc(&p, big);
+cudaError_t e = cudaMalloc(&p, big); if (e != cudaSuccess) return 3;
+cudaError_t e; e = cudaMalloc(&p, big); bool good = e == cudaSuccess; return !good;
+cudaError_t e; if ((e = cudaMalloc(&p, big)) != cudaSuccess) return 3;
+CHECK(cudaMalloc(&p, big));
+CHECK_BY_TEMPLATE(cudaMalloc(&p, big));
+cudaMalloc(&p, big) == cudaSuccess || printf("bad ");
+bool good = true; good = good && cudaMalloc(&p, big) == cudaSuccess;
+switch (cudaMalloc(&p, big)) { case cudaSuccess: break; default: return 3; }
+int bad = 0; bad |= cudaMalloc(&p, big); return bad;
+cudaError_t e[] = {cudaFree(0), cudaMalloc(&p, big)}; return e[1];
+kept = cudaMalloc(&p, big);
+cudaAsked own = cudaAsked(4); cudaNothing(); return own.v + !cudaMalloc(&p, big);
+cudaMalloc(&p, big); printf("%s ", cudaGetErrorString(cudaErrorMemoryAllocation));
+cudaMalloc(&p, big); printf("%s ", cudaGetErrorName(cudaErrorMemoryAllocation));
+cudaMalloc(&p, big); if (cudaGetLastError()) return 3;""".splitlines()
+        drops = """cudaMalloc(&p, big);
+(void)cudaMalloc(&p, big);
+if (big) cudaMalloc(&p, big);
+cudaFree(0), cudaMalloc(&p, big);
+cudaError_t e = cudaMalloc(&p, big);
+cudaError_t e; e = cudaMalloc(&p, big); e = cudaFree(0);
+auto e = cudaMalloc(&p, big);
+cudaMalloc(&p, big); printf("an error ");
+cudaMalloc(&p, big); printf("%s ", cudaGetErrorString(cudaErrorNoDevice));""".splitlines()
+        functions = "".join(f"int f{i}() {{ void *p; {line} return 0; }}\n" for i, line in enumerate(looks + drops))
+        names = ", ".join(f"f{i}" for i in range(len(looks + drops)))
+        (self.folder / "asks.cu").write_text(f"""#include <cstdio>
+#define CHECK(call) do {{ const cudaError_t e = (call); if (e != cudaSuccess) return 3; }} while (0)
+template <class T> int check(T e) {{ return e ? 3 : 0; }}
+#define CHECK_BY_TEMPLATE(call) return check((call))
+static const size_t big = 1ull << 50;
+static cudaError_t kept;
+struct cudaAsked {{ int v; cudaAsked(int v) : v(v) {{}} }};
+void cudaNothing() {{}}
+void relay() {{ return cudaNothing(); }}
+float *cudaFloats(int n) {{ float *p; return cudaMalloc(&p, 4 * n) ? nullptr : p; }}
+{functions}int (*const f[])() = {{{names}}};
+int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
 """)
-            done = self.cuda("asks.cu", expect=code)
-            self.assertEqual("unread error: out of memory" in done.stderr, code == 7)
+        self.assertEqual(self.run_in(SIMT, "-Wall", "-Wno-unused", "-o", "asks", "asks.cu").stderr, "")
+        for i, line in enumerate(looks + drops):
+            with self.subTest(line):
+                dropped = i >= len(looks)
+                done = self.run_in("./asks", i, expect=7 if dropped else 3)
+                self.assertEqual("unread error: out of memory" in done.stderr, dropped)
 
     def test_language_checked_in_every_order(self):
         self.run_in(SIMT, "--check", "-o", "language", "language.cu")

@@ -29,6 +29,8 @@ typedef struct {
     int depth;
     gr__by_reference kernel[64]; /* kernels that take references, so far */
     int kernels;
+    int looked_at[16]; /* the ) of calls that are open and whose value somebody looks at, the innermost last */
+    int looks;
 } gr__edit;
 
 /* Notes what is wrong at token at, the first time: "FILE:LINE: error: what". */

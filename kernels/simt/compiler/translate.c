@@ -6,6 +6,7 @@
 
 #include "kernels/simt/compiler/edit.h"
 #include "kernels/simt/compiler/host_calls.h"
+#include "kernels/simt/compiler/looks.h"
 
 /* What the { at i opens. A namespace, extern "C" and a class are no functions; what lies in a function is one. */
 static char scope_of(const gr__edit *w, int i)
@@ -88,9 +89,31 @@ static int launch_by_call(gr__edit *w, int i)
     return end;
 }
 
+/*
+ * cudaMalloc(...), whose value somebody looks at, becomes (gr__looks(), cudaMalloc(...)). A comma, so that whatever
+ * else has such a name stays what it is.
+ */
+static void note_looks(gr__edit *w, int i)
+{
+    const int room = (int)(sizeof w->looked_at / sizeof *w->looked_at);
+    if (w->looks && w->looked_at[w->looks - 1] == i) {
+        gr__edit_copy_until(w, w->t.token[i].end);
+        gr__edit_text(w, ")");
+        w->looks--;
+    } else if (w->looks < room && gr__is_looked_at(&w->t, i)) {
+        const int first = gr__token_is(&w->t, i - 1, "::") ? i - 1 : i;
+        gr__edit_copy_until(w, w->t.token[first].begin);
+        gr__edit_text(w, "(gr__looks(), ");
+        while (!gr__token_is(&w->t, i, "("))
+            i++;
+        w->looked_at[w->looks++] = gr__token_partner(&w->t, i);
+    }
+}
+
 static void rewrite(gr__edit *w)
 {
     for (int i = 0; i < w->t.count && !w->failed; i++) {
+        note_looks(w, i);
         if (gr__token_is(&w->t, i, "<<<") && !gr__token_is(&w->t, i - 1, "operator")) {
             i = gr__edit_launch(w, i);
         } else if (gr__token_is(&w->t, i, "__shared__")) {

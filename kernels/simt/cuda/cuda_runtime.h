@@ -36,6 +36,12 @@
 
 #include "kernels/simt/cuda/builtins.h"
 
+/* (gr__looks(), cudaMalloc(...)): what the translator makes of a call whose value somebody looks at. */
+struct gr__looking {
+};
+static inline constexpr gr__looking gr__looks() { return {}; }
+static inline cudaError_t operator,(gr__looking, cudaError_t error) { return gr__cuda_looked_at(error); }
+
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
 static inline gr__simt_config gr__configure(const char *kernel, dim3 grid, dim3 block, size_t bytes = 0,

@@ -268,6 +268,7 @@ struct cudaFuncAttributes {
 
 /* --- for cuda_runtime.h: with the caller's place ------------------------------------------------------------------ */
 
+cudaError_t gr__cuda_looked_at(cudaError_t error);
 cudaError_t gr__cuda_alloc(void **p, size_t bytes, enum cudaMemoryType type, const char *file, int line);
 cudaError_t gr__cuda_free(void *p, const char *file, int line);
 cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,

@@ -15,10 +15,11 @@ static struct {
     case name:                   \
         return text;
 
-/* Who has an error's words has looked at what the call returned: so does the usual macro around every call. */
-static void is_known(cudaError_t error)
+/* Who compares what a call returned has looked, and who has its words, wherever they come from. */
+cudaError_t gr__cuda_looked_at(cudaError_t error)
 {
     last.asked |= error == last.error;
+    return error;
 }
 
 static const char *text_of(cudaError_t error)
@@ -31,7 +32,7 @@ static const char *text_of(cudaError_t error)
 
 const char *cudaGetErrorName(cudaError_t error)
 {
-    is_known(error);
+    gr__cuda_looked_at(error);
     switch (error) {
         GR__CUDA_ERRORS(NAME)
     }
@@ -40,7 +41,7 @@ const char *cudaGetErrorName(cudaError_t error)
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    is_known(error);
+    gr__cuda_looked_at(error);
     return text_of(error);
 }
 
