@@ -36,6 +36,14 @@ void *gr__simt_alloc(size_t bytes)
     return p;
 }
 
+void gr__simt_retire(void *p, size_t bytes)
+{
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    const size_t pages = whole_pages(bytes);
+    if (mmap(p, pages, PROT_NONE, how, -1, 0) == MAP_FAILED)
+        munmap(p, pages);
+}
+
 void gr__simt_free(void *p)
 {
     gr__simt_wait_for_all();
@@ -45,7 +53,10 @@ void gr__simt_free(void *p)
     const size_t bytes = b->bytes, pages = whole_pages(bytes);
     gr__simt_forget(p);
     gr__simt_unpoison((char *)p + bytes, pages - bytes);
-    munmap(p, pages);
+    if (gr__simt_now->memory.strict)
+        gr__simt_retire(p, bytes);
+    else
+        munmap(p, pages);
 }
 
 void gr__simt_touchable(bool on)

@@ -63,10 +63,12 @@ void gr__simt_expect_waits(void (*tell)(void));
 /*
  * Memory of the device's own, zero-filled and registered: kernels and copies in streams alone may touch it, the host is
  * killed by a signal when it does. NULL: memory is out. Freeing waits for all work. With gr__simt_touchable(true),
- * until it is taken back, the host may.
+ * until it is taken back, the host may. gr__simt_retire: nobody may touch these pages of an mmap any more, and what is
+ * asked for later lies elsewhere; so does what is freed where strict is set.
  */
 void *gr__simt_alloc(size_t bytes);
 void gr__simt_free(void *p);
+void gr__simt_retire(void *p, size_t bytes);
 void gr__simt_touchable(bool on);
 
 /* True in the build that checks every access (CMake option GRADUS_SIMT_CHECK). */

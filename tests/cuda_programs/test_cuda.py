@@ -126,6 +126,36 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
             done = self.cuda("host_waits.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("62514 961 7052\n", ""))
 
+    def test_memory_that_was_given_back_is_nobodys(self):
+        """What the host gets where the device, or pinned memory, had some, and what it no longer registers."""
+        (self.folder / "again.cu").write_text("""#include <cstdio>
+#include <vector>
+int main()
+{
+    const size_t bytes = 1 << 20;
+    char *d, *gone[3];
+    cudaMalloc(&d, bytes), cudaMemset(d, 1, bytes);
+    cudaMalloc(&gone[0], bytes), cudaMallocHost(&gone[1], bytes), cudaMallocManaged(&gone[2], bytes);
+    cudaFree(gone[0]), cudaFreeHost(gone[1]), cudaFree(gone[2]);
+    int sum = 0;
+    for (int i = 0; i < 8; i++) { // of the size for which malloc asks the system
+        char *h = (char *)malloc(bytes - 64);
+        cudaMemcpy(h, d, bytes - 64, cudaMemcpyDeviceToHost);
+        sum += h[9];
+    }
+    std::vector<char> own(4096);
+    cudaHostRegister(own.data(), 4096, 0), cudaHostUnregister(own.data());
+    cudaMemcpy(own.data(), d, 4096, cudaMemcpyDeviceToHost);
+    cudaHostRegister(own.data(), 2048, 0), cudaHostUnregister(own.data());
+    cudaMemcpy(d, own.data(), 4096, cudaMemcpyHostToDevice);
+    printf("%d %d\\n", sum, own[9]);
+    cudaFree(d);
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("again.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("8 1\n", ""))
+
     def test_copies_of_memory_that_is_not_pinned(self):
         """In a stream: they have read the host's memory, or written there, when they return, as on a GPU. While a graph
         is captured they do neither."""
@@ -208,6 +238,34 @@ class Wrong(Case):
         if "// always" in lines:
             done = self.cuda(name, expect=7)
             self.assertIn("gradus: ", done.stderr)
+
+    def test_what_is_done_with_memory_that_was_given_back(self):
+        """And with the wrong function: each is told of once, with its line, also where none is passed on."""
+        lines = """m[1] = 2; // freed memory: the host touched the memory of the cudaMallocManaged at gone.cu:4
+p[1] = 2; // freed memory: the host touched the memory of the cudaMallocHost at gone.cu:4, which cudaFreeHost gave back
+if (d[1]) return 3; // freed memory: the host touched the memory of the cudaMalloc at gone.cu:4, which was freed at
+cudaMemcpy(h, p, 16, cudaMemcpyDefault); // freed memory: a copy from the memory of the cudaMallocHost at gone.cu:4
+cudaFree(m); // freed twice: the memory of the cudaMallocManaged at gone.cu:4, which was freed at gone.cu:6
+cudaFreeHost(p); // freed twice: the memory of the cudaMallocHost at gone.cu:4, which cudaFreeHost gave back
+cudaFree(h); // wrong pointer: cudaFree of memory that no cudaMalloc gave
+cudaFreeHost(malloc(4)); // wrong pointer: cudaFreeHost of memory that no cudaMallocHost gave
+cudaSetDevice(1); // unread error: invalid device ordinal""".splitlines()
+        (self.folder / "gone.cu").write_text("""int main(int, char **words)
+{
+    float *d, *m, *p, h[4];
+    cudaMalloc(&d, 4096), cudaMallocManaged(&m, 4096), cudaMallocHost(&p, 4096);
+    m[0] = p[0] = 1;
+    cudaFree(d), cudaFree(m), cudaFreeHost(p);
+    switch (atoi(words[1])) {
+""" + "".join(f"    case {i}: {line.split(' // ')[0]} break;\n" for i, line in enumerate(lines)) + "}\n}\n")
+        self.run_in(SIMT, "-o", "gone", "gone.cu")
+        for i, line in enumerate(lines):
+            with self.subTest(line):
+                code, said = line.split(" // ")
+                done = self.run_in("./gone", i, expect=7)
+                self.assertIn(f"gradus: {said}", done.stderr)
+                self.assertIn(f"  at gone.cu:{8 + i}    case {i}: {code}", done.stderr)
+                self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
 
     def test_the_hint_of_a_race_goes_by_whose_accesses_they_are(self):
         for name, words in (("race_between_streams.cu", "two streams: cudaEventRecord()"),

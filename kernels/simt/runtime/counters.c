@@ -95,8 +95,7 @@ void gr__cuda_print_counters(void)
     gr__simt_count_end();
 }
 
-/* Says the first place of these instructions of the program that is in its writer's files, not in the emulator's. */
-static void say_first(void *const *pc, int n)
+void gr__cuda_say_first(void *const *pc, int n)
 {
     Dl_info info, ours;
     char command[4096], path[512];
@@ -129,14 +128,19 @@ void gr__cuda_say_where(const void *context)
 #else
     void *pc = (void *)context;
 #endif
-    say_first(&pc, 1);
+    gr__cuda_say_first(&pc, 1);
+}
+
+int gr__cuda_callers(void *pc[GR__CALLERS])
+{
+    const int n = backtrace(pc, GR__CALLERS);
+    for (int i = 0; i < n; i++)
+        pc[i] = (char *)pc[i] - 1; /* into the call that it returns from */
+    return n;
 }
 
 void gr__cuda_say_caller(void)
 {
-    void *pc[32];
-    const int n = backtrace(pc, 32);
-    for (int i = 0; i < n; i++)
-        pc[i] = (char *)pc[i] - 1; /* into the call that it returns from */
-    say_first(pc, n);
+    void *pc[GR__CALLERS];
+    gr__cuda_say_first(pc, gr__cuda_callers(pc));
 }

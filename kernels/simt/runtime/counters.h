@@ -10,7 +10,11 @@ void gr__cuda_print_counters(void) GR__HIDDEN;
 /* "  at FILE:LINE" for the instruction at which the signal's context stands, where it can be found out. */
 void gr__cuda_say_where(const void *context) GR__HIDDEN;
 
-/* The same for the innermost call that is the writer's own, of those under way. */
+/* The same for the innermost call that is the writer's own, of those under way; or in two steps:
+ * which calls there are, and that one of them. */
+enum { GR__CALLERS = 32 };
 void gr__cuda_say_caller(void) GR__HIDDEN;
+int gr__cuda_callers(void *pc[GR__CALLERS]) GR__HIDDEN;
+void gr__cuda_say_first(void *const *pc, int n) GR__HIDDEN;
 
 #endif

@@ -18,7 +18,11 @@
 
 enum { LINE = 1024 };
 
-static int findings;         /* things told */
+static int findings; /* things told */
+static struct {
+    const char *file;
+    int line;
+} told;                      /* the place of the last one of the runtime's */
 static cudaError_t standing; /* of the kernel that broke a rule */
 
 /* --- telling ------------------------------------------------------------------------------------------------------ */
@@ -112,16 +116,16 @@ static const gr__cuda_block *freed_block(const char *report, const char *end)
     while (p > report && p[-1] != ' ')
         p--;
     const gr__cuda_block *b = gr__cuda_find_block((const void *)(uintptr_t)strtoull(p, NULL, 16));
-    return b && b->freed_file && b->freed_line ? b : NULL;
+    return b && b->freed_file ? b : NULL;
 }
 
 static void tell_hint(const char *report)
 {
     const char *const nowhere = strstr(report, ", no device memory");
     const gr__cuda_block *const freed = nowhere ? freed_block(report, nowhere) : NULL;
+    char text[GR__NAME_ROOM];
     if (freed) {
-        fprintf(stderr, "  hint: there was %s, which was freed at %s:%d\n", freed->name, freed->freed_file,
-                freed->freed_line);
+        fprintf(stderr, "  hint: there was %s\n", gr__cuda_freed(freed, text, sizeof text));
         return;
     }
     if (nowhere) {
@@ -158,9 +162,30 @@ void gr__cuda_find(const char *file, int line, const char *format, ...)
     va_start(list, format);
     const int n = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (n >= 0 && (size_t)n < sizeof text && file && *file)
+    if (n >= 0 && (size_t)n < sizeof text && file)
         snprintf(text + n, sizeof text - (size_t)n, "; at %s:%d", file, line);
+    told.file = file, told.line = line;
     tell(text);
+    if (!file)
+        gr__cuda_say_caller();
+}
+
+/* An error that nobody asked for; of a call that was told of there is no more to tell. */
+static void tell_of_unread(void)
+{
+    const char *file;
+    int line;
+    const char *const unread = gr__cuda_unread(&file, &line);
+    if (!unread || (findings && file == told.file && line == told.line))
+        return;
+    char text[LINE];
+    snprintf(text, sizeof text, "unread error: %s, and the program never asked (cudaGetLastError)%s%s", unread,
+             file ? "; at " : "", file ? file : "");
+    if (file)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ":%d", line);
+    tell(text);
+    if (!file)
+        gr__cuda_say_failed();
 }
 
 /* What a program is told when it asks: by the kind of the fault. */
@@ -234,12 +259,16 @@ static void segment_fault(int number, siginfo_t *info, void *context)
         fflush(NULL);
         _exit(GR__EXIT_FOUND);
     }
-    if (b && b->type == cudaMemoryTypeDevice) {
+    if (b && (b->type == cudaMemoryTypeDevice || b->freed_file)) {
+        char text[GR__NAME_ROOM];
         fflush(stdout);
-        fprintf(stderr,
-                "gradus: wrong pointer: the host touched %s + %td bytes%s\n  hint: the host reads and writes its own "
-                "memory alone: cudaMemcpy brings it over\n",
-                b->name, p - b->p, b->freed_file ? ", which is freed" : "");
+        if (b->freed_file)
+            fprintf(stderr, "gradus: freed memory: the host touched %s\n", gr__cuda_freed(b, text, sizeof text));
+        else
+            fprintf(stderr,
+                    "gradus: wrong pointer: the host touched %s + %td bytes\n  hint: the host reads and writes its own "
+                    "memory alone: cudaMemcpy brings it over\n",
+                    b->name, p - b->p);
         gr__cuda_say_where(context);
         fflush(NULL);
         _exit(GR__EXIT_FOUND);
@@ -285,12 +314,9 @@ static void listen_to_faults(void)
 
 static void at_end(void)
 {
-    const char *file;
-    int line;
     gr__cuda_look();
-    const char *unread = gr__cuda_unread(&file, &line);
-    if (unread && !standing)
-        gr__cuda_find(file, line, "unread error: %s, and the program never asked (cudaGetLastError)", unread);
+    if (!standing)
+        tell_of_unread();
     if (gr__simt_checks() && !standing)
         gr__cuda_report_leaks();
     gr__cuda_print_counters();

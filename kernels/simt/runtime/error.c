@@ -1,10 +1,12 @@
 /* error.c - errors by their names, and the last one. */
-#include "kernels/simt/runtime/runtime.h"
+#include "kernels/simt/runtime/counters.h"
 
 static struct {
     cudaError_t error;
     const char *file;
     int line;
+    void *pc[GR__CALLERS]; /* where file is NULL: the calls under way */
+    int callers;
     bool asked;
 } last;
 
@@ -50,6 +52,7 @@ cudaError_t gr__cuda_fails(cudaError_t error, const char *file, int line)
     if (error == cudaSuccess || error == cudaErrorNotReady)
         return error;
     last.error = error, last.file = file, last.line = line, last.asked = false;
+    last.callers = file ? 0 : gr__cuda_callers(last.pc);
     return error;
 }
 
@@ -62,6 +65,11 @@ const char *gr__cuda_unread(const char **file, int *line)
 {
     *file = last.file, *line = last.line;
     return last.error != cudaSuccess && !last.asked ? text_of(last.error) : NULL;
+}
+
+void gr__cuda_say_failed(void)
+{
+    gr__cuda_say_first(last.pc, last.callers);
 }
 
 cudaError_t cudaPeekAtLastError(void)

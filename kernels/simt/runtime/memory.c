@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kernels/simt/runtime/runtime.h"
@@ -21,6 +22,15 @@ gr__cuda_block *gr__cuda_find_block(const void *p)
         freed = inside && !freed ? b : freed;
     }
     return freed;
+}
+
+const char *gr__cuda_freed(const gr__cuda_block *b, char *text, size_t room)
+{
+    if (b->freed_line)
+        snprintf(text, room, "%s, which was freed at %s:%d", b->name, b->freed_file, b->freed_line);
+    else
+        snprintf(text, room, "%s, which %s gave back", b->name, b->freed_file);
+    return text;
 }
 
 /* --- asked for and given back ------------------------------------------------------------------------------------- */
@@ -57,11 +67,14 @@ static void *device_memory(size_t bytes)
     return p;
 }
 
+/* Not malloc's: what is freed must not come back as memory of the host's own, of which a block here still tells. */
 static void *host_memory(size_t bytes)
 {
-    void *p = aligned_alloc(256, (bytes + 255) / 256 * 256);
-    if (p && !gr__simt_register(p, bytes)) {
-        free(p);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (!gr__simt_register(p, bytes)) {
+        munmap(p, bytes);
         return NULL;
     }
     return p;
@@ -76,13 +89,12 @@ cudaError_t gr__cuda_alloc(void **p, size_t bytes, enum cudaMemoryType type, con
     if (!bytes)
         return cudaSuccess;
     *p = type == cudaMemoryTypeDevice ? device_memory(bytes) : host_memory(bytes);
-    if (*p && type == cudaMemoryTypeManaged)
-        memset(*p, 0, bytes);
     return *p ? note(*p, bytes, type, file, line) : gr__cuda_fails(cudaErrorMemoryAllocation, file, line);
 }
 
 cudaError_t gr__cuda_free(void *p, const char *file, int line)
 {
+    char text[GR__NAME_ROOM];
     gr__cuda_block *b = p ? gr__cuda_find_block(p) : NULL;
     if (!p)
         return cudaSuccess;
@@ -91,7 +103,7 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     }
     if (b->freed_file) {
-        gr__cuda_find(file, line, "freed twice: %s, first freed at %s:%d", b->name, b->freed_file, b->freed_line);
+        gr__cuda_find(file, line, "freed twice: %s", gr__cuda_freed(b, text, sizeof text));
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     }
     gr__cuda_wait_all();
@@ -101,23 +113,29 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
         gr__simt_free(p);
     } else {
         gr__simt_forget(p);
-        free(p);
+        gr__simt_retire(p, b->bytes);
     }
     return gr__cuda_look();
 }
 
 cudaError_t cudaFreeHost(void *p)
 {
+    char text[GR__NAME_ROOM];
     gr__cuda_block *b = p ? gr__cuda_find_block(p) : NULL;
     if (!p)
         return cudaSuccess;
-    if (!b || b->p != p || b->type != cudaMemoryTypeHost || b->freed_file)
+    if (!b || b->p != p || b->type != cudaMemoryTypeHost || b->freed_file) {
+        if (b && b->p == p && b->freed_file)
+            gr__cuda_find(NULL, 0, "freed twice: %s", gr__cuda_freed(b, text, sizeof text));
+        else
+            gr__cuda_find(NULL, 0, "wrong pointer: cudaFreeHost of memory that no cudaMallocHost gave");
         return gr__cuda_fails(cudaErrorInvalidValue, NULL, 0);
+    }
     gr__cuda_wait_all();
     gr__simt_host_waited();
     b->freed_file = "cudaFreeHost";
     gr__simt_forget(p);
-    free(p);
+    gr__simt_retire(p, b->bytes);
     return cudaSuccess;
 }
 
@@ -132,11 +150,15 @@ cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
 
 cudaError_t cudaHostUnregister(void *p)
 {
-    gr__cuda_block *b = gr__cuda_find_block(p);
-    if (!b || b->p != p || b->freed_file)
+    gr__cuda_block **link = &blocks;
+    while (*link && ((*link)->p != p || (*link)->type != cudaMemoryTypeUnregistered))
+        link = &(*link)->next;
+    gr__cuda_block *b = *link;
+    if (!b)
         return gr__cuda_fails(cudaErrorInvalidValue, NULL, 0);
-    b->freed_file = "cudaHostUnregister";
-    gr__simt_forget(p);
+    gr__simt_forget(p); /* the host's own as before */
+    *link = b->next;
+    free(b);
     return cudaSuccess;
 }
 
@@ -174,12 +196,12 @@ static bool of_device(const void *p)
 /* Whether [p, p + bytes) lies in one block, as far as it is in any. What is wrong is told. */
 static bool fits(const char *call, const char *side, const void *p, size_t bytes, const char *file, int line)
 {
+    char text[GR__NAME_ROOM];
     const gr__cuda_block *b = gr__cuda_find_block(p);
     if (!b)
         return true;
     if (b->freed_file) {
-        gr__cuda_find(file, line, "freed memory: %s %s %s, freed at %s:%d", call, side, b->name, b->freed_file,
-                      b->freed_line);
+        gr__cuda_find(file, line, "freed memory: %s %s %s", call, side, gr__cuda_freed(b, text, sizeof text));
         return false;
     }
     const size_t room = b->bytes - (size_t)((const char *)p - b->p);

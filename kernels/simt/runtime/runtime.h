@@ -21,9 +21,12 @@ cudaError_t gr__cuda_fails(cudaError_t error, const char *file, int line) GR__HI
 void gr__cuda_asked(void) GR__HIDDEN;                                 /* somebody looks at the errors */
 const char *gr__cuda_unread(const char **file, int *line) GR__HIDDEN; /* the error that nobody asked for, or NULL */
 
+void gr__cuda_say_failed(void) GR__HIDDEN; /* its place, where file is NULL */
+
 /* diagnosis.c: prints what the emulator found, once. Returns the error that stands from then on; cudaSuccess: none. */
 cudaError_t gr__cuda_look(void) GR__HIDDEN;
-/* A finding of the runtime's own. kind and text as a report of the emulator; the place is added. */
+/* A finding of the runtime's own. kind and text as a report of the emulator; the place is added. file NULL: it is the
+ * innermost call of the program's. */
 void gr__cuda_find(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4))) GR__HIDDEN;
 void gr__cuda_tell_place(const char *place) GR__HIDDEN; /* "FILE:LINE", and what stands there */
@@ -38,12 +41,16 @@ typedef struct gr__cuda_block {
     const char *file;
     int line;
     const char *freed_file; /* NULL: in use */
-    int freed_line;
-    char name[256]; /* in reports */
+    int freed_line;         /* 0: freed_file is a function's name */
+    char name[256];         /* in reports */
 } gr__cuda_block;
+
+enum { GR__NAME_ROOM = 1024 }; /* for a freed block's name */
 
 /* memory.c: the block that p lies in, freed ones too, or NULL. */
 gr__cuda_block *gr__cuda_find_block(const void *p) GR__HIDDEN;
+const char *gr__cuda_freed(const gr__cuda_block *b, char *text,
+                           size_t room) GR__HIDDEN; /* its name, and where it went */
 void gr__cuda_report_leaks(void) GR__HIDDEN;
 
 /* stream.c: whether what was queued may be called done for the host. */
