@@ -126,6 +126,45 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
             done = self.cuda("host_waits.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("62514 961 7052\n", ""))
 
+    def test_shared_variables_outside_of_functions(self):
+        """As nvcc takes them, beside what is called the same elsewhere."""
+        (self.folder / "outside.cu").write_text("""#include <cstdio>
+__shared__ int t[32], *where;
+static __shared__ float u;
+__shared__ struct { int x; float2 y; } odd;
+namespace deep { __shared__ double w[2][2]; __device__ double get() { return w[1][0]; } }
+struct has { int t, u; };
+__device__ float helper() { return u + deep::w[1][0] + odd.x; }
+__device__ int own(int t) { float u = 3; return t + u; }
+__device__ int stars(const float *u, int *t) { return u[0] * *t; }
+template <class T> __global__ void k(T *x)
+{
+    has h = {1, 2};
+    t[threadIdx.x] = h.t;
+    if (threadIdx.x == 0)
+        u = 3, u += 1, deep::w[1][0] = 2, odd.x = 10, odd.y = make_float2(4, 5), where = t;
+    __syncthreads();
+    atomicAdd(&t[0], 1), atomicAdd(&u, 1.0f);
+    __syncthreads();
+    x[32 * blockIdx.x + threadIdx.x] = where[threadIdx.x] + u + deep::get() + helper() + odd.y.x + sizeof(t) + 2 * u +
+                                       own(7) + stars(&u, t);
+}
+int main()
+{
+    int *d, h[64], t = 1;
+    cudaMalloc(&d, sizeof h), k<<<2, 32>>>(d), cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost), cudaFree(d);
+    printf("%d %d %d\\n", h[0], h[t], h[63]);
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("outside.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("1521 1489 1489\n", ""))
+        (self.folder / "outside.cu").write_text("""__shared__ float t[32];
+__global__ void k() { t[threadIdx.x + 1] = 1; }
+int main() { k<<<1, 32>>>(); return cudaDeviceSynchronize(); }
+""")
+        self.assertIn("index 32 of 'float [32]'", self.cuda("outside.cu", "--check", expect=7).stderr)
+
     def test_memory_that_was_given_back_is_nobodys(self):
         """What the host gets where the device, or pinned memory, had some, and what it no longer registers."""
         (self.folder / "again.cu").write_text("""#include <cstdio>
@@ -526,8 +565,11 @@ int main()
     def test_bad_launches_are_refused(self):
         (self.folder / "bad.cu").write_text("int main()\n{\n    1 <<< 2;\n}\n")
         self.assertIn("bad.cu:3: error: a launch is kernel<<<", self.run_in(SIMT, "bad.cu", expect=1).stderr)
-        (self.folder / "bad.cu").write_text("__shared__ float x[3];\nint main() {}\n")
-        self.assertIn("bad.cu:1: error: a __shared__ variable outside", self.run_in(SIMT, "bad.cu", expect=1).stderr)
+        for variable in ("x[3] = {1, 2, 3}", "x[2] = {}", "x = 3", "x{3}", "x[2]{1, 2}"):
+            for text in ("__shared__ float %s;\nint main() {}\n", "__global__ void k() { __shared__ float %s; }\n"):
+                (self.folder / "bad.cu").write_text(text % variable)
+                self.assertIn("bad.cu:1: error: a __shared__ variable cannot have an initial value",
+                              self.run_in(SIMT, "bad.cu", expect=1).stderr)
 
     def test_a_launch_from_a_kernel_is_said(self):
         (self.folder / "nested.cu").write_text("""#include <cuda_runtime.h>

@@ -27,10 +27,13 @@ typedef struct {
     size_t message_room;
     char scope[512]; /* what each open brace belongs to: 'f' a function or something in one, 'o' other */
     int depth;
+    int function;                /* where that is 'f': the { of the outermost function */
     gr__by_reference kernel[64]; /* kernels that take references, so far */
     int kernels;
     int looked_at[16]; /* the ) of calls that are open and whose value somebody looks at, the innermost last */
     int looks;
+    int shared[64]; /* names of __shared__ variables outside of functions, so far */
+    int shared_count;
 } gr__edit;
 
 /* Notes what is wrong at token at, the first time: "FILE:LINE: error: what". */
@@ -56,5 +59,8 @@ int gr__edit_launch(gr__edit *w, int i);
 
 /* A declaration with __shared__ at i. Returns the ; that ends it. */
 int gr__edit_shared(gr__edit *w, int i);
+
+/* A word at i: rewritten where it names a __shared__ variable that is declared outside of functions. */
+bool gr__edit_shared_use(gr__edit *w, int i);
 
 #endif

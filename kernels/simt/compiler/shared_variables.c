@@ -1,5 +1,6 @@
 /* shared_variables.c - __shared__ declarations become references to what the emulator keeps for the block. */
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/simt/compiler/edit.h"
 
@@ -96,7 +97,8 @@ static void append_stars(gr__edit *w, int name)
         gr__edit_text(w, "*");
 }
 
-static void static_variable(gr__edit *w, const declaration *d, int name, int end)
+/* In a function a reference; outside a function gr__shared_NAME(), which its uses become, and a note of it. */
+static void static_variable(gr__edit *w, const declaration *d, int name, int end, bool in_function)
 {
     gr__edit_text(w, "typedef ");
     append_type(w, d);
@@ -111,15 +113,21 @@ static void static_variable(gr__edit *w, const declaration *d, int name, int end
     gr__edit_tokens(w, name, name + 1);
     gr__edit_text(w, "), ");
     append_place(w, name);
-    gr__edit_text(w, "}; gr__type_");
+    gr__edit_text(w, in_function ? "}; gr__type_" : "}; static inline gr__type_");
     gr__edit_tokens(w, name, name + 1);
-    gr__edit_text(w, "&");
+    gr__edit_text(w, in_function ? "&" : "&gr__shared_");
     gr__edit_tokens(w, name, name + 1);
-    gr__edit_text(w, "= *(gr__type_");
+    gr__edit_text(w, in_function ? "= *(gr__type_" : "() { return *(gr__type_");
     gr__edit_tokens(w, name, name + 1);
     gr__edit_text(w, "*)gr__simt_shared(&gr__variable_");
     gr__edit_tokens(w, name, name + 1);
-    gr__edit_text(w, "); ");
+    gr__edit_text(w, in_function ? "); " : "); } ");
+    if (in_function)
+        return;
+    if (w->shared_count == (int)(sizeof w->shared / sizeof *w->shared))
+        gr__edit_fail(w, name, "too many __shared__ variables outside of functions");
+    else
+        w->shared[w->shared_count++] = name;
 }
 
 /* T name[][8]: a pointer to rows of 8. Outside of functions an object that is looked up at each use. */
@@ -151,6 +159,84 @@ static void dynamic_variable(gr__edit *w, const declaration *d, int name, int en
     }
 }
 
+static bool same_word(const tokens *t, int a, int b)
+{
+    const token *x = &t->token[a], *y = &t->token[b];
+    return x->kind == TOKEN_WORD && y->kind == TOKEN_WORD && x->end - x->begin == y->end - y->begin &&
+           !memcmp(t->text + x->begin, t->text + y->begin, x->end - x->begin);
+}
+
+static bool is_one_of(const tokens *t, int i, const char *const *words)
+{
+    for (; *words; words++)
+        if (gr__token_is(t, i, *words))
+            return true;
+    return false;
+}
+
+static bool is_type(const tokens *t, int i)
+{
+    static const char *const types[] = {"int",    "float",    "double", "char", "short",  "long",   "bool",
+                                        "signed", "unsigned", "void",   "half", "size_t", "__half", NULL};
+    return is_one_of(t, i, types);
+}
+
+/* Whether the comma at i is one of "int a[4], b = 3;", and not of a list of arguments or of expressions. */
+static bool is_of_declaration(const tokens *t, int i)
+{
+    int k = i - 1;
+    while (k >= 0 && !gr__token_is(t, k, ";") && !gr__token_is(t, k, "{") && !gr__token_is(t, k, "(")) {
+        if (gr__token_is(t, k, "}") && gr__token_is(t, gr__token_partner_back(t, k) - 1, ")"))
+            break;
+        const bool closes = gr__token_is(t, k, ")") || gr__token_is(t, k, "]") || gr__token_is(t, k, "}");
+        k = (closes ? gr__token_partner_back(t, k) : k) - 1;
+    }
+    return is_type(t, k + 1) || (t->token[k + 1].kind == TOKEN_WORD && t->token[k + 2].kind == TOKEN_WORD);
+}
+
+/* Whether the name at i is declared there: behind a type's word, with stars or without. */
+static bool is_declared(const tokens *t, int i)
+{
+    static const char *const others[] = {"return", "else", "do", "case", "throw", "sizeof", "not", "and", "or", NULL};
+    int k = i - 1;
+    while (gr__token_is(t, k, "*") || gr__token_is(t, k, "&") || gr__token_is(t, k, "const"))
+        k--;
+    if (gr__token_is(t, k, ","))
+        return is_of_declaration(t, k);
+    return k == i - 1 ? k >= 0 && t->token[k].kind == TOKEN_WORD && !is_one_of(t, k, others) : is_type(t, k);
+}
+
+/* Whether the function around, from its return type on, has something of its own that is called as the name at i. */
+static bool is_own(const gr__edit *w, int i)
+{
+    const tokens *t = &w->t;
+    int from = w->function;
+    while (from > 0 && !gr__token_is(t, from - 1, ";") && !gr__token_is(t, from - 1, "}") &&
+           !gr__token_is(t, from - 1, "{") && t->token[from - 1].kind != TOKEN_DIRECTIVE)
+        from--;
+    const int to = gr__token_partner(t, w->function);
+    for (int k = from; k < to; k++)
+        if (same_word(t, k, i) && is_declared(t, k))
+            return true;
+    return false;
+}
+
+bool gr__edit_shared_use(gr__edit *w, int i)
+{
+    const tokens *t = &w->t;
+    if (w->depth == 0 || w->scope[w->depth - 1] != 'f' || gr__token_is(t, i - 1, ".") || gr__token_is(t, i - 1, "->"))
+        return false;
+    for (int k = 0; k < w->shared_count; k++)
+        if (same_word(t, w->shared[k], i) && !is_own(w, i)) {
+            gr__edit_copy_until(w, t->token[i].begin);
+            gr__edit_text(w, "gr__shared_");
+            gr__edit_copy_until(w, t->token[i].end);
+            gr__edit_text(w, "()");
+            return true;
+        }
+    return false;
+}
+
 int gr__edit_shared(gr__edit *w, int i)
 {
     const tokens *t = &w->t;
@@ -160,20 +246,20 @@ int gr__edit_shared(gr__edit *w, int i)
         gr__edit_fail(w, i, "this __shared__ is no declaration that the emulator understands");
         return i;
     }
-    if (!in_function && !d.external) {
-        gr__edit_fail(w, i, "a __shared__ variable outside of a function: declare it in the kernel");
-        return i;
-    }
     gr__edit_copy_until(w, t->token[d.begin].begin);
     for (int name = d.name, end; name >= 0; name = end < d.end ? find_name(t, end + 1, d.end) : -1) {
-        for (end = name + 1; end < d.end && !gr__token_is(t, end, ",");)
-            end = gr__token_is(t, end, "[") || gr__token_is(t, end, "(") ? gr__token_partner(t, end) + 1 : end + 1;
-        if (gr__token_is(t, name + 1, "=") || gr__token_is(t, end - 1, "}"))
+        bool given = false;
+        for (end = name + 1; end < d.end && !gr__token_is(t, end, ",");) {
+            const bool opens = gr__token_is(t, end, "[") || gr__token_is(t, end, "(") || gr__token_is(t, end, "{");
+            given |= gr__token_is(t, end, "=") || gr__token_is(t, end, "{");
+            end = opens ? gr__token_partner(t, end) + 1 : end + 1;
+        }
+        if (given)
             gr__edit_fail(w, name, "a __shared__ variable cannot have an initial value");
         if (d.external)
             dynamic_variable(w, &d, name, end, in_function);
         else
-            static_variable(w, &d, name, end);
+            static_variable(w, &d, name, end, in_function);
     }
     gr__edit_lines(w, t->token[d.begin].begin, t->token[d.end].begin);
     w->done = t->token[d.end].end;

@@ -32,6 +32,8 @@ static void brace(gr__edit *w, int i)
         w->depth -= w->depth > 0;
     } else if (gr__token_is(&w->t, i, "{")) {
         const char scope = scope_of(w, i);
+        if (scope == 'f' && (w->depth == 0 || w->scope[w->depth - 1] != 'f'))
+            w->function = i;
         if (w->depth == (int)sizeof w->scope)
             gr__edit_fail(w, i, "too many braces in each other");
         else
@@ -129,7 +131,7 @@ static void rewrite(gr__edit *w)
             i = launch_by_call(w, i);
         } else if (is_noinline(&w->t, i)) {
             replace(w, i, "__attribute__((noinline))");
-        } else {
+        } else if (!gr__edit_shared_use(w, i)) {
             brace(w, i);
         }
     }
