@@ -101,6 +101,13 @@ bool gr__simt_in_kernel(void)
     return gr__simt_now && gr__simt_now->current;
 }
 
+uint64_t gr__simt_turn(uint64_t *launch)
+{
+    const gr__simt_machine *m = gr__simt_now;
+    *launch = m ? m->launches : 0;
+    return m && m->current ? m->block << 32 | m->ring.head : 0;
+}
+
 void gr__simt_yield(const char *file, int line)
 {
     push(gr__simt_now, gr__simt_now->current);

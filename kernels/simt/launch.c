@@ -86,6 +86,7 @@ void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
     if (m->fault[0])
         return;
     m->launch = c;
+    m->launches++;
     if (!fits(c))
         gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u) at %s:%d", c->grid.x, c->grid.y, c->grid.z,
                         c->block.x, c->block.y, c->block.z, gr__simt_short(c->file), c->line);

@@ -150,7 +150,7 @@ typedef struct {
 
 typedef struct gr__simt_machine {
     const gr__simt_config *launch; /* NULL: nothing runs */
-    uint64_t block;                /* number of blocks begun */
+    uint64_t block, launches;      /* numbers of blocks and launches begun */
 
     int threads, warps, exited; /* of the block */
     int vain;                   /* turns in a row in which threads asked for something in vain */

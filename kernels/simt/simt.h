@@ -238,6 +238,8 @@ int gr__simt_barrier_count(bool v, const char *file, int line);
 
 /* The thread whose turn it is: false outside of kernels. Lets the others of the block have their turns. */
 bool gr__simt_in_kernel(void);
+/* The number of that turn, 0 outside of kernels: as long as it stays, no other thread runs. launch: its launch's. */
+uint64_t gr__simt_turn(uint64_t *launch);
 void gr__simt_refuse(const char *what, const char *file, int line); /* a fault: what the emulator does not have */
 void gr__simt_yield(const char *file, int line);
 

@@ -537,6 +537,46 @@ int main()
             self.assertRegex(said, r"at endless.cu:(4|5) ")
             self.assertIn("thread 3: running", said)
 
+    def test_a_kernel_that_runs_for_long_is_told_of(self):
+        """Once, while it runs: a thread that waits for another one by reads, which lets nobody go first; or many."""
+        sources = {"waits": """__global__ void k()
+{
+    __shared__ int flag;
+    if (threadIdx.x == 9) flag = 0;
+    __syncthreads();
+    while (threadIdx.x == 3 && flag == 0) {}
+    if (threadIdx.x == 40) flag = 1;
+}
+int main() { k<<<1, 64>>>(); return cudaDeviceSynchronize(); }
+""", "many": """__global__ void k(float *x)
+{
+    float s = 0;
+    for (int i = 0; i < 100000; i++) s = s * 0.5f + i;
+    x[blockIdx.x] = s;
+}
+int main() { float *x; cudaMalloc(&x, 4 << 20), k<<<1 << 20, 1>>>(x); return cudaDeviceSynchronize(); }
+"""}
+        running = {}
+        for name, text in sources.items():
+            (self.folder / f"{name}.cu").write_text(text)
+            self.run_in(SIMT, "-o", name, f"{name}.cu")
+        for name in sources:
+            running[name] = subprocess.Popen([self.folder / name], stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (20, 20)))
+        said = {}
+        for name, process in running.items():
+            said[name] = ""
+            while "hint: " not in said[name] and (line := process.stderr.readline()):
+                said[name] += line
+            process.kill()
+            process.communicate()
+        self.assertIn("gradus: still running: one thread alone for 5 s", said["waits"])
+        self.assertRegex(said["waits"], r"  at waits.cu:6  .*\n  k, block \(0,0,0\)\n(  .*\n)*  thread 3: running\n")
+        self.assertIn("hint: a thread that reads a word until another one writes there", said["waits"])
+        self.assertIn("gradus: still running: one launch for 10 s", said["many"])
+        self.assertRegex(said["many"], r"  at many.cu:[3-5]  .*\n  k, block \(\d+,0,0\)\n")
+        self.assertIn("hint: the grid has 1048576 blocks of 1 threads", said["many"])
+
     def test_freed_memory_is_called_so(self):
         self.assertIn("there was the memory of the cudaMalloc at freed_memory.cu:9, which was freed at "
                       "freed_memory.cu:10", self.cuda("freed_memory.cu", "--check", expect=7).stderr)

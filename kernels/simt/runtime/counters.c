@@ -120,15 +120,29 @@ void gr__cuda_say_first(void *const *pc, int n)
         pclose(f);
 }
 
+static void *instruction_of(const void *context)
+{
+    const ucontext_t *c = context;
+#if defined(__x86_64__)
+    return (void *)c->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (void *)c->uc_mcontext.pc;
+#else
+    return (void *)c;
+#endif
+}
+
 void gr__cuda_say_where(const void *context)
 {
-#if defined(__x86_64__)
-    const ucontext_t *c = context;
-    void *pc = (void *)c->uc_mcontext.gregs[REG_RIP];
-#else
-    void *pc = (void *)context;
-#endif
+    void *pc = instruction_of(context);
     gr__cuda_say_first(&pc, 1);
+}
+
+bool gr__cuda_in_program(const void *context)
+{
+    extern const char __executable_start, etext; /* the linker's */
+    const char *pc = instruction_of(context);
+    return pc >= &__executable_start && pc < &etext;
 }
 
 int gr__cuda_callers(void *pc[GR__CALLERS])

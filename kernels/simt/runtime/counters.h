@@ -7,8 +7,12 @@
 /* Prints what was counted since gr__simt_count_begin, if anything was. */
 void gr__cuda_print_counters(void) GR__HIDDEN;
 
-/* "  at FILE:LINE" for the instruction at which the signal's context stands, where it can be found out. */
+/*
+ * "  at FILE:LINE" for the instruction at which the signal's context stands, where it can be found out. in_program:
+ * whether that is the program's or the emulator's own, so that no lock of a library is held.
+ */
 void gr__cuda_say_where(const void *context) GR__HIDDEN;
+bool gr__cuda_in_program(const void *context) GR__HIDDEN;
 
 /* The same for the innermost call that is the writer's own, of those under way; or in two steps:
  * which calls there are, and that one of them. */

@@ -291,6 +291,8 @@ static void interrupt(int number, siginfo_t *info, void *context)
         fprintf(stderr, "gradus: interrupted within a kernel\n");
         gr__cuda_say_caller();
         fprintf(stderr, "  %s\n", gr__simt_where());
+        if (gr__cuda_hint_of_waiting())
+            fprintf(stderr, "  hint: %s\n", gr__cuda_hint_of_waiting());
         fflush(NULL);
     }
     raise(number);
@@ -351,6 +353,7 @@ void gr__cuda_start(void)
     stop_at_bad_environment();
     gr__simt_set_strict(true);
     gr__simt_expect_waits(tell_at_once);
+    gr__cuda_watch_time();
     const char *count = getenv("GRADUS_SIMT_COUNTERS");
     if (count && *count && strcmp(count, "0"))
         gr__simt_count_begin();

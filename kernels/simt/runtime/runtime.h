@@ -32,6 +32,10 @@ void gr__cuda_find(const char *file, int line, const char *format, ...)
 void gr__cuda_tell_place(const char *place) GR__HIDDEN; /* "FILE:LINE", and what stands there */
 void gr__cuda_start(void) GR__HIDDEN;                   /* on the first call of anything */
 
+/* slow.c: from now on what runs for long is told of, once. The hint where one thread alone has done so, or NULL. */
+void gr__cuda_watch_time(void) GR__HIDDEN;
+const char *gr__cuda_hint_of_waiting(void) GR__HIDDEN;
+
 /* One block of memory that the program asked for. */
 typedef struct gr__cuda_block {
     struct gr__cuda_block *next;
