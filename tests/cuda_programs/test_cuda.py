@@ -126,6 +126,71 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
             done = self.cuda("host_waits.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("62514 961 7052\n", ""))
 
+    def test_rows_and_boxes(self):
+        """As the programming guide has them: filled, written by a kernel, copied in parts and in a stream."""
+        (self.folder / "box.cu").write_text("""#include <cstdio>
+__global__ void number(cudaPitchedPtr box, cudaExtent n)
+{
+    const int x = threadIdx.x, y = threadIdx.y, z = blockIdx.x;
+    float *row = (float *)((char *)box.ptr + (z * n.height + y) * box.pitch);
+    row[x] += 100 * z + 10 * y + x;
+}
+int main()
+{
+    const int W = 5, H = 4, D = 3;
+    cudaExtent n = make_cudaExtent(W * sizeof(float), H, D);
+    cudaPitchedPtr box, other;
+    cudaStream_t s;
+    float h[D][H][W], part[2][2][3], rows[H][W];
+    cudaMalloc3D(&box, n), cudaMalloc3D(&other, n), cudaStreamCreate(&s);
+    printf("%d %d %d\\n", box.pitch % 512 == 0 && box.pitch >= n.width, (int)box.xsize, (int)box.ysize);
+    cudaMemset3D(box, 0, n), cudaMemset3DAsync(other, 0, n, s);
+    number<<<D, dim3(W, H)>>>(box, n);
+    cudaMemcpy3DParms p = {};
+    p.srcPtr = box, p.dstPtr = make_cudaPitchedPtr(h, W * sizeof(float), W, H), p.extent = n;
+    p.kind = cudaMemcpyDeviceToHost;
+    cudaMemcpy3D(&p);
+    printf("%g %g %g\\n", h[0][0][0], h[1][2][3], h[2][3][4]);
+    p.srcPos = make_cudaPos(1 * sizeof(float), 2, 1);
+    p.dstPtr = make_cudaPitchedPtr(part, sizeof part[0][0], 3, 2);
+    p.extent = make_cudaExtent(sizeof part[0][0], 2, 2);
+    cudaMemcpy3D(&p);
+    printf("%g %g\\n", part[0][0][0], part[1][1][2]);
+    p = cudaMemcpy3DParms(), p.srcPtr = box, p.dstPtr = other, p.extent = n, p.kind = cudaMemcpyDeviceToDevice;
+    cudaMemcpy3DAsync(&p, s);
+    cudaMemset2DAsync(other.ptr, other.pitch, 0, 2 * sizeof(float), H - 1, s);
+    cudaMemcpy2DAsync(rows, sizeof rows[0], other.ptr, other.pitch, n.width, H, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    printf("%g %g %g %g\\n", rows[1][1], rows[1][2], rows[H - 1][0], rows[H - 1][4]);
+    cudaMemset2D(box.ptr, box.pitch, 0, n.width, 2);
+    cudaMemcpy2D(rows, sizeof rows[0], box.ptr, box.pitch, n.width, H, cudaMemcpyDeviceToHost);
+    printf("%g %g\\n", rows[1][4], rows[2][4]);
+    cudaMemcpyPeer(other.ptr, 0, box.ptr, 0, box.pitch * H * D);
+    cudaFree(box.ptr), cudaFree(other.ptr), cudaStreamDestroy(s);
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("box.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("1 20 4\n0 123 234\n121 233\n0 12 30 34\n0 24\n", ""))
+        rows = "memory of the cudaMalloc at rows.cu:3"
+        for line, said in (("cudaMemcpy2D(h, 40, d, pitch / 4, 400, 4, cudaMemcpyDeviceToHost);",
+                            "pitch: rows of 400 bytes, each 40 bytes behind the one before\n"),
+                           ("cudaMemcpy2D(h, 400, d, pitch, 400, 5, cudaMemcpyDeviceToHost);",
+                            f"out of bounds: a copy of 5 rows, in all of 2448 bytes from the {rows}"),
+                           ("cudaMemset2D(d, pitch, 0, 600, 4);",
+                            "out of bounds: a cudaMemset of 4 rows, in all of 2136 bytes in"),
+                           ("cudaMemcpy3DParms p = {}; cudaMemcpy3D(&p);",
+                            "pitch: cudaMemcpy3D wants srcPtr and dstPtr")):
+            (self.folder / "rows.cu").write_text(f"""int main() {{
+float *d, h[1000]; size_t pitch;
+cudaMallocPitch(&d, &pitch, 400, 4);
+{line}
+cudaFree(d); }}
+""")
+            done = self.cuda("rows.cu", expect=7)
+            self.assertIn(f"gradus: {said}", done.stderr)
+            self.assertIn(f"  at rows.cu:4    {line}\n", done.stderr)
+
     def test_shared_variables_outside_of_functions(self):
         """As nvcc takes them, beside what is called the same elsewhere."""
         (self.folder / "outside.cu").write_text("""#include <cstdio>

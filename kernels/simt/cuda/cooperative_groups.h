@@ -68,7 +68,7 @@ class gr__lanes
     unsigned long long meta_group_size() const { return groups; }
     template <class T> T shfl(T v, unsigned from, GR__HERE) const
     {
-        return __shfl_sync(mask, v, lane_of(from % size()), 32, file, line);
+        return bring(v, lane_of(from % size()), file, line);
     }
     template <class T> T shfl_down(T v, unsigned by, GR__HERE) const { return move(v, thread_rank() + by, file, line); }
     template <class T> T shfl_up(T v, unsigned by, GR__HERE) const { return move(v, thread_rank() - by, file, line); }
@@ -97,7 +97,18 @@ class gr__lanes
     template <class T> T move(T v, unsigned from, const char *file, int line) const
     {
         const int source = lane_of(from < size() ? from : thread_rank());
-        return __shfl_sync(mask, v, source, 32, file, line);
+        return bring(v, source, file, line);
+    }
+    /* In pieces of 8 bytes, of which __shfl_sync takes one. */
+    template <class T> T bring(T v, int source, const char *file, int line) const
+    {
+        static_assert(sizeof(T) <= 32, "a shuffle of a group moves at most 32 bytes");
+        uint64_t piece[(sizeof(T) + 7) / 8] = {};
+        memcpy(piece, &v, sizeof v);
+        for (uint64_t &p : piece)
+            p = __shfl_sync(mask, p, source, 32, file, line);
+        memcpy(&v, piece, sizeof v);
+        return v;
     }
     unsigned pack(unsigned bits) const
     {

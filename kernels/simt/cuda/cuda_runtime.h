@@ -212,6 +212,12 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
     return cudaSuccess;
 }
 
+template <class F, class K>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, K *k, F, int limit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, k, 0, limit);
+}
+
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 template <class T> static inline cudaError_t cudaMalloc(T **p, size_t bytes, GR__HERE)
@@ -261,7 +267,60 @@ static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t byt
 static inline cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                        size_t height, enum cudaMemcpyKind kind, GR__HERE)
 {
-    return gr__cuda_copy_rows(to, to_pitch, from, from_pitch, width, height, kind, file, line);
+    return gr__cuda_copy_rows(to, to_pitch, from, from_pitch, width, height, kind, 0, true, file, line);
+}
+static inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                            size_t width, size_t height, enum cudaMemcpyKind kind,
+                                            cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream, false, file, line);
+}
+static inline cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, size_t width, size_t height)
+{
+    return {p, pitch, width, height};
+}
+static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+static inline cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent box, GR__HERE)
+{
+    *p = {NULL, 0, box.width, box.height};
+    return cudaMallocPitch(&p->ptr, &p->pitch, box.width, box.height * box.depth, file, line);
+}
+static inline cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p, GR__HERE)
+{
+    return gr__cuda_copy_box(p, 0, true, file, line);
+}
+static inline cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy_box(p, stream, false, file, line);
+}
+/* There is one device, of the number 0. */
+static inline cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t bytes, GR__HERE)
+{
+    return gr__cuda_copy(to, from, bytes, cudaMemcpyDeviceToDevice, 0, true, file, line);
+}
+static inline cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t bytes,
+                                              cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream, false, file, line);
+}
+static inline cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height, GR__HERE)
+{
+    return gr__cuda_fill_rows(p, pitch, value, width, height, 0, file, line);
+}
+static inline cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                                            cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_fill_rows(p, pitch, value, width, height, stream, file, line);
+}
+static inline cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent box, GR__HERE)
+{
+    return gr__cuda_fill_box(p, value, box, 0, file, line);
+}
+static inline cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent box, cudaStream_t stream = 0,
+                                            GR__HERE)
+{
+    return gr__cuda_fill_box(p, value, box, stream, file, line);
 }
 static inline cudaError_t cudaMemset(void *p, int value, size_t bytes, GR__HERE)
 {
@@ -299,6 +358,12 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
 {
     return gr__cuda_copy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault, 0, true, file, line);
 }
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
+                                                    enum cudaMemcpyKind, cudaStream_t stream = 0, GR__HERE)
+{
+    return gr__cuda_copy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault, stream, false, file, line);
+}
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
 {
     *p = (void *)&symbol;
@@ -331,6 +396,22 @@ static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0)
 {
     return gr__cuda_record(event, stream);
+}
+static inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned = 0)
+{
+    return gr__cuda_record(event, stream);
+}
+static inline cudaError_t cudaStreamGetPriority(cudaStream_t, int *priority)
+{
+    *priority = 0;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+static inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *made, cudaGraph_t graph,
+                                                        unsigned long long = 0)
+{
+    *made = graph;
+    return cudaSuccess;
 }
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, ...)
 {

@@ -113,6 +113,7 @@ enum cudaDeviceAttr {
     cudaDevAttrConcurrentManagedAccess = 89,
     cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrMemoryPoolsSupported = 115,
 };
 
 enum cudaLimit {
@@ -132,6 +133,14 @@ enum cudaSharedMemConfig {
     cudaSharedMemBankSizeDefault,
     cudaSharedMemBankSizeFourByte,
     cudaSharedMemBankSizeEightByte
+};
+
+typedef struct gr__cuda_pool *cudaMemPool_t; /* one, of which there is nothing to set */
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1,
+    cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold
 };
 
 #define cudaDeviceScheduleAuto 0
@@ -157,11 +166,16 @@ cudaError_t cudaThreadExit(void);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
@@ -196,8 +210,22 @@ typedef struct cudaPitchedPtr {
     size_t pitch, xsize, ysize;
 } cudaPitchedPtr;
 typedef struct cudaExtent {
-    size_t width, height, depth;
+    size_t width, height, depth; /* width in bytes */
 } cudaExtent;
+typedef struct cudaPos {
+    size_t x, y, z; /* x in bytes */
+} cudaPos;
+typedef struct cudaArray *cudaArray_t; /* there are none */
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
 
 #define cudaHostAllocDefault 0
 #define cudaHostAllocPortable 1
@@ -274,7 +302,14 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line);
 cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
                           bool wait, const char *file, int line);
 cudaError_t gr__cuda_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                               size_t height, enum cudaMemcpyKind kind, const char *file, int line);
+                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, bool wait,
+                               const char *file, int line);
+cudaError_t gr__cuda_copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool wait, const char *file,
+                              int line);
+cudaError_t gr__cuda_fill_rows(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
+                               const char *file, int line);
+cudaError_t gr__cuda_fill_box(cudaPitchedPtr to, int value, cudaExtent box, cudaStream_t stream, const char *file,
+                              int line);
 cudaError_t gr__cuda_fill(void *p, int value, size_t bytes, cudaStream_t stream, const char *file, int line);
 cudaError_t gr__cuda_record(cudaEvent_t event, cudaStream_t stream);
 cudaError_t gr__cuda_wait_event(cudaStream_t stream, cudaEvent_t event);

@@ -106,6 +106,7 @@ static const struct {
     {"shared memory: ", "",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
+    {"pitch: ", "", "pitches and widths count bytes, heights and depths rows and slices"},
     {"warp divergence", "", "all lanes of the mask must come to the same call"},
 };
 

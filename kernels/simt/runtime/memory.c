@@ -193,8 +193,7 @@ static bool of_device(const void *p)
     return b && b->type == cudaMemoryTypeDevice;
 }
 
-/* Whether [p, p + bytes) lies in one block, as far as it is in any. What is wrong is told. */
-static bool fits(const char *call, const char *side, const void *p, size_t bytes, const char *file, int line)
+bool gr__cuda_fits(const char *call, const char *side, const void *p, size_t bytes, const char *file, int line)
 {
     char text[GR__NAME_ROOM];
     const gr__cuda_block *b = gr__cuda_find_block(p);
@@ -263,8 +262,9 @@ cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMem
         return gr__cuda_look();
     if (!to || !from)
         gr__cuda_find(file, line, "wrong pointer: a copy %s NULL", to ? "from" : "to");
-    if (!to || !from || !right_way(to, from, kind, file, line) || !fits("a copy", "to", to, bytes, file, line) ||
-        !fits("a copy", "from", from, bytes, file, line))
+    if (!to || !from || !right_way(to, from, kind, file, line) ||
+        !gr__cuda_fits("a copy", "to", to, bytes, file, line) ||
+        !gr__cuda_fits("a copy", "from", from, bytes, file, line))
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     if (stream && !wait)
         return copy_in_stream(to, from, bytes, stream);
@@ -273,20 +273,6 @@ cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMem
     if (gr__cuda_look())
         return gr__cuda_look();
     copy_now(to, from, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t gr__cuda_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                               size_t height, enum cudaMemcpyKind kind, const char *file, int line)
-{
-    if (width > to_pitch || width > from_pitch)
-        return gr__cuda_fails(cudaErrorInvalidPitchValue, file, line);
-    for (size_t row = 0; row < height; row++) {
-        const cudaError_t error = gr__cuda_copy((char *)to + row * to_pitch, (const char *)from + row * from_pitch,
-                                                width, kind, NULL, true, file, line);
-        if (error)
-            return error;
-    }
     return cudaSuccess;
 }
 
@@ -299,7 +285,7 @@ cudaError_t gr__cuda_fill(void *p, int value, size_t bytes, cudaStream_t stream,
         gr__cuda_find(file, line, "wrong pointer: cudaMemset of memory that is not the device's");
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     }
-    if (!fits("a cudaMemset", "in", p, bytes, file, line))
+    if (!gr__cuda_fits("a cudaMemset", "in", p, bytes, file, line))
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     if (stream) {
         gr__simt_stream_fill(stream, p, value, bytes);

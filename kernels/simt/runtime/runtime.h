@@ -56,6 +56,9 @@ gr__cuda_block *gr__cuda_find_block(const void *p) GR__HIDDEN;
 const char *gr__cuda_freed(const gr__cuda_block *b, char *text,
                            size_t room) GR__HIDDEN; /* its name, and where it went */
 void gr__cuda_report_leaks(void) GR__HIDDEN;
+/* Whether [p, p + bytes) lies in one block, as far as it is in any. What is wrong is told: "CALL of 8 bytes SIDE". */
+bool gr__cuda_fits(const char *call, const char *side, const void *p, size_t bytes, const char *file,
+                   int line) GR__HIDDEN;
 
 /* stream.c: whether what was queued may be called done for the host. */
 void gr__cuda_wait_all(void) GR__HIDDEN;

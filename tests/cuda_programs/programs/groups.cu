@@ -150,11 +150,34 @@ static void numbers(int *device)
         EXPECT("lengths", fabs(hd[i] - 1) < 1e-6, true);
 }
 
+__global__ void turn_round(int4 *x, double3 *y)
+{
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    const int me = threadIdx.x;
+    x[me] = tile.shfl_xor(make_int4(me, 10 * me, 100 * me, 1000 * me), 7);
+    y[me] = tile.shfl_down(make_double3(me, 10 * me, 100 * me), 2);
+}
+
+static void wide(int *device)
+{
+    int4 x[16];
+    double3 y[16];
+    turn_round<<<1, 16>>>((int4 *)device, (double3 *)(device + 64));
+    cudaMemcpy(x, device, sizeof x, cudaMemcpyDeviceToHost);
+    cudaMemcpy(y, device + 64, sizeof y, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 16; i++) {
+        const int to = i % 8 < 6 ? i + 2 : i;
+        EXPECT("four ints from the other end of a tile", x[i].w, 1000 * (i ^ 7));
+        EXPECT("three doubles from two further on", y[i].x + y[i].z, 101 * to);
+    }
+}
+
 int main()
 {
     int *device;
     cudaMalloc(&device, 4096);
     partitions(device);
+    wide(device);
     copying(device);
     numbers(device);
     EXPECT("last error", cudaGetLastError(), cudaSuccess);
