@@ -1,4 +1,5 @@
 /* launch.c - a grid, block after block in some order, within real grids' limits (compute capability 7.5 to 9.0). */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "kernels/simt/machine.h"
@@ -88,8 +89,9 @@ void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
     m->launch = c;
     m->launches++;
     if (!fits(c))
-        gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u) at %s:%d", c->grid.x, c->grid.y, c->grid.z,
-                        c->block.x, c->block.y, c->block.z, gr__simt_short(c->file), c->line);
+        gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u), %" PRIu64 " threads in each, at %s:%d",
+                        c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y, c->block.z,
+                        (uint64_t)c->block.x * c->block.y * c->block.z, gr__simt_short(c->file), c->line);
     else if (!shared_memory_fits(m, c))
         gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, more than were allowed", c->dynamic_shared,
                         gr__simt_short(c->file), c->line);

@@ -5,7 +5,10 @@
 
 #include "kernels/simt/machine.h"
 
-enum { NEAR = 256 }; /* bytes beside a buffer that are still named after it */
+enum {
+    NEAR = 256,        /* bytes beside a buffer that are still named after it */
+    NULLS = 64 * 1024, /* bytes behind NULL at which nothing lies */
+};
 
 /* The number of buffers that begin at p or before. */
 static int buffers_up_to(const gr__simt_registry *r, const char *p)
@@ -155,7 +158,10 @@ void gr__simt_name_address(gr__simt_machine *m, const void *address, char *text,
         snprintf(text, room, "%s + %td bytes (of %zu)", b->name ? b->name : "a device buffer", p - b->low, b->bytes);
         return;
     }
-    snprintf(text, room, "%p, no device memory", address);
+    if ((size_t)p < NULLS)
+        snprintf(text, room, "NULL + %zu bytes, no device memory", (size_t)p);
+    else
+        snprintf(text, room, "%p, no device memory", address);
 }
 
 void gr__simt_name(const void *p, char *text, size_t room)

@@ -371,6 +371,36 @@ cudaSetDevice(1); // unread error: invalid device ordinal""".splitlines()
                 self.assertIn(f"  at gone.cu:{8 + i}    case {i}: {code}", done.stderr)
                 self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
 
+    def test_slips_of_beginners(self):
+        """Each with the words that help, with --check or without."""
+        slips = """int *d; cudaMalloc(&d, 64); cudaMemset(d, 0, 256); cudaFree(d); // hint: sizes are in bytes: n *
+put<<<1, 4>>>(nullptr); cudaDeviceSynchronize(); // hint: nobody set this pointer: cudaMalloc(&p, bytes)
+dynamic<<<1, 4>>>(); cudaDeviceSynchronize(); // hint: the third argument of <<<grid, block, BYTES>>> is the size
+dynamic<<<1, dim3(64, 32), 8192>>>(); cudaDeviceSynchronize(); // (1,1,1) of blocks (64,32,1), 2048 threads in each
+cudaMemcpyToSymbol("factors", h, 16); // symbol: the variable itself is meant, not its name in quotes
+cudaMemcpyToSymbol(factors, h, 32); // out of bounds: a copy of 32 bytes at byte 0 of a variable that has 16
+cudaMemcpyFromSymbol(h, factors, 8, 12); // out of bounds: a copy of 8 bytes at byte 12 of a
+cudaEvent_t e = nullptr; cudaEventRecord(e); // hint: a pointer, stream or event that nobody set
+h[0] = *nowhere; // hint: a pointer, stream or event that nobody set
+volatile float big[8 << 20]; big[0] = 1; // hint: the stack is full, of some megabytes""".splitlines()
+        (self.folder / "slips.cu").write_text("""__constant__ float factors[4];
+__global__ void put(float *x) { x[threadIdx.x] = factors[0]; }
+__global__ void dynamic() { extern __shared__ int words[]; words[threadIdx.x] = 1; }
+float h[16], *nowhere;
+""" + "".join(f"void f{i}() {{ {line.split(' // ')[0]} }}\n" for i, line in enumerate(slips)) + f"""
+void (*const f[])() = {{{', '.join(f'f{i}' for i in range(len(slips)))}}};
+int main(int, char **words) {{ f[atoi(words[1])](); }}
+""")
+        for words in ([], ["--check"]):
+            self.run_in(SIMT, *words, "-o", "slips", "slips.cu")
+            for i, line in enumerate(slips):
+                with self.subTest(line, words=words):
+                    done = subprocess.run(["./slips", str(i)], capture_output=True, text=True, cwd=self.folder)
+                    self.assertIn(done.returncode, (7, -signal.SIGSEGV))
+                    self.assertIn(line.split(" // ")[1], done.stderr)
+                    self.assertRegex(done.stderr, rf"slips.cu:({5 + i}|2|3)   ")
+                    self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
+
     def test_the_hint_of_a_race_goes_by_whose_accesses_they_are(self):
         for name, words in (("race_between_streams.cu", "two streams: cudaEventRecord()"),
                             ("race_between_blocks.cu", "two blocks: an atomic"),

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <type_traits>
 #include <utility>
 
 #define GRADUS_SIMT_OWN_HALF
@@ -339,30 +340,41 @@ template <class T> static inline cudaError_t cudaStreamAttachMemAsync(cudaStream
     return cudaSuccess;
 }
 
-/* Variables of the program: they lie in its own memory. */
+/* Variables of the program: they lie in its own memory. A text is none; CUDA took their names so until version 5. */
+template <class T>
+static inline cudaError_t gr__copy_symbol(T &symbol, void *host, bool to, size_t bytes, size_t offset,
+                                          cudaStream_t stream, bool wait, const char *file, int line)
+{
+    char *const p = (char *)&symbol + offset;
+    const bool text = to && std::is_same<typename std::remove_extent<T>::type, const char>::value;
+    if (!gr__cuda_symbol(text, sizeof symbol, offset, bytes, file, line))
+        return cudaPeekAtLastError();
+    return gr__cuda_copy(to ? p : (char *)host, to ? (char *)host : p, bytes, cudaMemcpyDefault, stream, wait, file,
+                         line);
+}
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                              enum cudaMemcpyKind = cudaMemcpyHostToDevice, GR__HERE)
 {
-    return gr__cuda_copy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault, 0, true, file, line);
+    return gr__copy_symbol(symbol, (void *)from, true, bytes, offset, 0, true, file, line);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset,
                                                   enum cudaMemcpyKind, cudaStream_t stream = 0, GR__HERE)
 {
-    return gr__cuda_copy((char *)&symbol + offset, from, bytes, cudaMemcpyDefault, stream, false, file, line);
+    return gr__copy_symbol(symbol, (void *)from, true, bytes, offset, stream, false, file, line);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                enum cudaMemcpyKind = cudaMemcpyDeviceToHost, GR__HERE)
 {
-    return gr__cuda_copy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault, 0, true, file, line);
+    return gr__copy_symbol(symbol, to, false, bytes, offset, 0, true, file, line);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
                                                     enum cudaMemcpyKind, cudaStream_t stream = 0, GR__HERE)
 {
-    return gr__cuda_copy(to, (const char *)&symbol + offset, bytes, cudaMemcpyDefault, stream, false, file, line);
+    return gr__copy_symbol(symbol, to, false, bytes, offset, stream, false, file, line);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **p, const T &symbol)
 {

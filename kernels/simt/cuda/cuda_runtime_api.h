@@ -296,6 +296,7 @@ struct cudaFuncAttributes {
 
 /* --- for cuda_runtime.h: with the caller's place ------------------------------------------------------------------ */
 
+bool gr__cuda_symbol(bool text, size_t size, size_t offset, size_t bytes, const char *file, int line);
 cudaError_t gr__cuda_looked_at(cudaError_t error);
 cudaError_t gr__cuda_alloc(void **p, size_t bytes, enum cudaMemoryType type, const char *file, int line);
 cudaError_t gr__cuda_free(void *p, const char *file, int line);

@@ -95,29 +95,32 @@ void gr__cuda_print_counters(void)
     gr__simt_count_end();
 }
 
-void gr__cuda_say_first(void *const *pc, int n)
+bool gr__cuda_say_first(void *const *pc, int n)
 {
     Dl_info info, ours;
     char command[4096], path[512];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    size_t used = (size_t)snprintf(command, sizeof command, "addr2line -e '%s'", path);
+    size_t used = (size_t)snprintf(command, sizeof command, "addr2line -i -e '%s'", path);
     for (int i = 0; i < n && used < sizeof command - 64; i++)
         if (dladdr(pc[i], &info) && dladdr((void *)&by_place, &ours) && info.dli_fbase == ours.dli_fbase)
             used += (size_t)snprintf(command + used, sizeof command - used, " 0x%lx",
                                      (unsigned long)((const char *)pc[i] - (const char *)info.dli_fbase));
     snprintf(command + used, sizeof command - used, " 2>/dev/null");
+    bool said = false;
     FILE *f = popen(command, "r");
     while (f && fgets(path, sizeof path, f)) {
         char *const more = strstr(path, " (discriminator");
         *(more ? more : path + strcspn(path, "\n")) = '\0';
         if (!strstr(path, ":?") && !strstr(path, "/kernels/simt/")) {
             gr__cuda_tell_place(path);
+            said = true;
             break;
         }
     }
     if (f)
         pclose(f);
+    return said;
 }
 
 static void *instruction_of(const void *context)
@@ -132,10 +135,10 @@ static void *instruction_of(const void *context)
 #endif
 }
 
-void gr__cuda_say_where(const void *context)
+bool gr__cuda_say_where(const void *context)
 {
     void *pc = instruction_of(context);
-    gr__cuda_say_first(&pc, 1);
+    return gr__cuda_say_first(&pc, 1);
 }
 
 bool gr__cuda_in_program(const void *context)

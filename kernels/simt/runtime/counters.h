@@ -8,10 +8,10 @@
 void gr__cuda_print_counters(void) GR__HIDDEN;
 
 /*
- * "  at FILE:LINE" for the instruction at which the signal's context stands, where it can be found out. in_program:
- * whether that is the program's or the emulator's own, so that no lock of a library is held.
+ * "  at FILE:LINE" for the instruction at which the signal's context stands; false: that cannot be found out.
+ * in_program: whether it is the program's or the emulator's own, so that no lock of a library is held.
  */
-void gr__cuda_say_where(const void *context) GR__HIDDEN;
+bool gr__cuda_say_where(const void *context) GR__HIDDEN;
 bool gr__cuda_in_program(const void *context) GR__HIDDEN;
 
 /* The same for the innermost call that is the writer's own, of those under way; or in two steps:
@@ -19,6 +19,6 @@ bool gr__cuda_in_program(const void *context) GR__HIDDEN;
 enum { GR__CALLERS = 32 };
 void gr__cuda_say_caller(void) GR__HIDDEN;
 int gr__cuda_callers(void *pc[GR__CALLERS]) GR__HIDDEN;
-void gr__cuda_say_first(void *const *pc, int n) GR__HIDDEN;
+bool gr__cuda_say_first(void *const *pc, int n) GR__HIDDEN;
 
 #endif

@@ -80,6 +80,8 @@ void gr__cuda_tell_place(const char *place)
     tell_part(place, strlen(place));
 }
 
+#define OF_KERNEL "out of bounds: a kernel"
+
 /* Of a report that begins so and has those words: the first that fits. */
 static const struct {
     const char *begin, *words, *hint;
@@ -99,6 +101,12 @@ static const struct {
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "",
      "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
+    {"out of bounds: a c", "", "sizes are in bytes: n * sizeof(type), where memory is asked for as here"},
+    {"out of bounds", "NULL + ",
+     "nobody set this pointer: cudaMalloc(&p, bytes) before the launch, and look at its error"},
+    {"out of bounds", "the dynamic shared memory, of which",
+     "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory"},
+    {OF_KERNEL, "", "gradus cuda --check names the access; a local array above 50 KB and deep recursion do this, too"},
     {"out of bounds", "", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
     {"deadlock", "", "look for threads that wait for others which left, or which wait elsewhere"},
     {"launch from a kernel: ", "", "the emulator has no dynamic parallelism; launch from the host"},
@@ -129,7 +137,7 @@ static void tell_hint(const char *report)
         fprintf(stderr, "  hint: there was %s\n", gr__cuda_freed(freed, text, sizeof text));
         return;
     }
-    if (nowhere) {
+    if (nowhere && !strstr(report, "NULL + ") && strncmp(report, OF_KERNEL, strlen(OF_KERNEL))) {
         fprintf(stderr, "  hint: kernels want memory of cudaMalloc, or of their own malloc and new; what these give on "
                         "the host is the host's\n");
         return;
@@ -242,19 +250,31 @@ void __assert_fail(const char *text, const char *file, unsigned line, const char
 
 /* --- the host's mistakes ------------------------------------------------------------------------------------------ */
 
+extern void *__libc_stack_end; /* libc's: where main's stack begins, which grows downwards */
+
+/* The host's own mistake: the system's words alone have no line. */
+static void tell_of_crash(const char *p, const void *context)
+{
+    const bool in_stack = (size_t)((const char *)__libc_stack_end - p) < (size_t)1 << 30;
+    fflush(stdout);
+    fprintf(stderr, "gradus: %sthe host touched %p, where nothing is, and crashed\n", findings ? "after that " : "", p);
+    if (!gr__cuda_say_where(context))
+        gr__cuda_say_caller();
+    fprintf(stderr, in_stack ? "  hint: the stack is full, of some megabytes: large arrays want malloc or std::vector\n"
+                             : "  hint: a pointer, stream or event that nobody set, or an index far out\n");
+}
+
 static void segment_fault(int number, siginfo_t *info, void *context)
 {
     const char *p = info->si_addr;
     gr__cuda_block *b = gr__cuda_find_block(p);
     signal(number, SIG_DFL);
     if (gr__simt_in_kernel()) {
-        char name[256];
+        char name[256], text[LINE];
         gr__simt_name(p, name, sizeof name);
-        fflush(stdout);
-        fprintf(stderr,
-                "gradus: out of bounds: a kernel touched %s%s\n  hint: gradus cuda --check names the access; a local "
-                "array above 50 KB and deep recursion do this, too\n",
-                b && b->freed_file ? "freed memory: " : "", b && b->freed_file ? b->name : name);
+        snprintf(text, sizeof text, OF_KERNEL " touched %s%s", b && b->freed_file ? "freed memory: " : "",
+                 b && b->freed_file ? b->name : name);
+        tell(text);
         gr__cuda_say_where(context);
         fprintf(stderr, "  %s\n", gr__simt_where());
         fflush(NULL);
@@ -274,9 +294,8 @@ static void segment_fault(int number, siginfo_t *info, void *context)
         fflush(NULL);
         _exit(GR__EXIT_FOUND);
     }
-    if (findings && !gr__simt_in_kernel()) { /* it went on without looking at errors */
-        fflush(stdout);
-        fprintf(stderr, "gradus: after that the program touched %p and crashed\n", info->si_addr);
+    tell_of_crash(p, context);
+    if (findings) { /* it went on without looking at errors */
         fflush(NULL);
         _exit(GR__EXIT_FOUND);
     }

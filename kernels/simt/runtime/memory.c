@@ -211,6 +211,19 @@ bool gr__cuda_fits(const char *call, const char *side, const void *p, size_t byt
     return false;
 }
 
+bool gr__cuda_symbol(bool text, size_t size, size_t offset, size_t bytes, const char *file, int line)
+{
+    if (text)
+        gr__cuda_find(file, line, "symbol: the variable itself is meant, not its name in quotes");
+    else if (bytes > size || offset > size - bytes)
+        gr__cuda_find(file, line, "out of bounds: a copy of %zu bytes at byte %zu of a variable that has %zu", bytes,
+                      offset, size);
+    else
+        return true;
+    gr__cuda_fails(text ? cudaErrorInvalidSymbol : cudaErrorInvalidValue, file, line);
+    return false;
+}
+
 /* Whether the kind of the copy is that of its pointers. */
 static bool right_way(const void *to, const void *from, enum cudaMemcpyKind kind, const char *file, int line)
 {
