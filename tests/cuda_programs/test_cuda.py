@@ -548,6 +548,47 @@ int main()
         self.assertIn("divided, of calls.cu:2, runs on the host", said)
         self.run_in("./calls")
 
+    def test_kernels_that_are_called_and_variables_of_the_device_on_the_host(self):
+        """nvcc refuses the former and warns of the latter. What may be something else is passed over."""
+        (self.folder / "slips.cu").write_text("""#include <cstdio>
+__device__ int counter, table[4] = {1, 2, 3, 4}, last;
+__constant__ float c[4];
+__device__ __managed__ int of_both;
+__managed__ int too;
+__global__ void k() { counter = c[0] + last; }
+__global__ int bad(int x) { return x; } // WARNED returns void
+template <class T> __global__ T worse(T x) { return x; } // WARNED returns void
+template <class T> __global__ void fine(T x) {}
+__global__ auto good(int x) -> void {}
+__global__ __launch_bounds__(64) void bounded(int x) { counter = x; }
+__device__ int get() { return counter; }
+struct S { int counter; void k() {} void f() { k(), counter = 3; } };
+int own() { int counter = 3, table[2] = {1, 2}, *last = table; return counter + table[0] + *last; }
+int parameter(int last, const float *c) { return last + c[0]; }
+int main()
+{
+    S s;
+    float h[4];
+    int n = 0, *p;
+    s.counter = 3, s.k(), of_both = 3, too = 1;
+    cudaMemcpyToSymbol(c, h, sizeof(c)), cudaMemcpyFromSymbol(&n, counter, sizeof(counter));
+    cudaGetSymbolAddress((void **)&p, table);
+    k(); // WARNED k<<<blocks, threads>>>(...)
+    k<<<1, 1>>>(), fine<<<1, 1>>>(3), fine<int><<<1, 1>>>(own()), good<<<1, 1>>>(1), bounded<<<1, 1>>>(2);
+    printf("%d\\n", counter); // WARNED no counter, of slips.cu:2
+    c[0] = 2; // WARNED no c, of slips.cu:3
+    n = 2 * table[1] + parameter(3, h); // WARNED no table
+    return cudaDeviceSynchronize();
+}
+""")
+        said = self.run_in(SIMT, "-o", "slips", "slips.cu").stderr
+        wanted = [(str(i), line.split("// WARNED ")[1])
+                  for i, line in enumerate((self.folder / "slips.cu").read_text().splitlines(), 1) if "WARNED" in line]
+        found = re.findall(r"^slips.cu:(\d+): warning: (.*)$", said, re.M)
+        self.assertEqual([line for line, _ in found], [line for line, _ in wanted], said)
+        for (_, words), (_, some) in zip(found, wanted):
+            self.assertIn(some, words)
+
     def test_every_standard_that_nvcc_takes(self):
         (self.folder / "standard.cu").write_text("""
 __global__ void k(int *x) { x[threadIdx.x] = threadIdx.x; }

@@ -21,7 +21,6 @@
 #include "kernels/simt/language.h"
 
 #define __inline__ inline
-#define __managed__
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #if defined(__CUDACC__)
 /* The translator takes note of these, and takes them away. */
@@ -30,9 +29,14 @@
 #undef __host__
 #define __device__ __attribute__((gr__device__))
 #define __host__ __attribute__((gr__host__))
+#undef __constant__
+#define __constant__ __attribute__((gr__device__))
+#define __managed__ __attribute__((gr__host__))
 #define __CUDA_ARCH__ 800
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
+#else
+#define __managed__
 #endif
 
 #include "kernels/simt/cuda/builtins.h"
