@@ -371,6 +371,39 @@ cudaSetDevice(1); // unread error: invalid device ordinal""".splitlines()
                 self.assertIn(f"  at gone.cu:{8 + i}    case {i}: {code}", done.stderr)
                 self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
 
+    def test_a_kernel_that_is_given_the_hosts_memory(self):
+        """Without --check, too; and what a kernel may be given is not called so."""
+        (self.folder / "given.cu").write_text("""#include <vector>
+__device__ int own[4], *linked;
+__global__ void make() { linked = (int *)malloc(64); }
+__global__ void take(int *first, const int *last, int (*by)(int)) { if (first != last && first) *first = 1; }
+template <class T> __global__ void typed(T *x, int n) { if (x) x[0] = n; }
+int main(int n, char **)
+{
+    int *d, *managed, *pinned, *symbol, *made;
+    std::vector<int> registered(1 << 16), plain(1 << 16);
+    cudaMalloc(&d, 64), cudaMallocManaged(&managed, 64), cudaMallocHost(&pinned, 64);
+    cudaHostRegister(registered.data(), 4 << 16, 0), cudaGetSymbolAddress((void **)&symbol, own);
+    take<<<1, 1>>>(d, d + 16, nullptr), take<<<1, 1>>>(managed, pinned + 16, nullptr);
+    take<<<1, 1>>>(registered.data(), registered.data() + registered.size(), nullptr), take<<<1, 1>>>(symbol, d, 0);
+    typed<<<1, 1>>>((float *)NULL, 3), typed<int><<<1, 1>>>(NULL, 3);
+    if (n > 1) {
+        for (int i = 0; i < 9; i++) typed<<<1, 1>>>(plain.data(), 3); // told of once
+    } else {
+        make<<<1, 1>>>();
+        cudaMemcpyFromSymbol(&made, linked, sizeof made);
+        typed<<<1, 1>>>(made, 3);
+    }
+    cudaHostUnregister(registered.data()), cudaFree(d), cudaFree(managed), cudaFreeHost(pinned);
+}
+""")
+        self.run_in(SIMT, "-o", "given", "given.cu")
+        self.assertEqual(self.run_in("./given").stderr, "")
+        said = self.run_in("./given", "1", expect=7).stderr
+        self.assertIn("gradus: wrong pointer: argument 1 of typed points to memory of the host\n"
+                      "  at given.cu:16  ", said)
+        self.assertEqual(said.count("gradus: "), 1)
+
     def test_slips_of_beginners(self):
         """Each with the words that help, with --check or without."""
         slips = """int *d; cudaMalloc(&d, 64); cudaMemset(d, 0, 256); cudaFree(d); // hint: sizes are in bytes: n *

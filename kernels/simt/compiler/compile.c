@@ -159,8 +159,7 @@ static int link_all(const gr__compile_job *job, const gr__home *h, const gr__wor
     gr__words_add(&w, "-o");
     gr__words_add(&w, job->out ? job->out : "a.out");
     gr__words_add_all(&w, &job->link);
-    if (job->check)
-        gr__words_add(&w, wrapped);
+    gr__words_add(&w, wrapped);
     gr__words_add(&w, h->library);
     gr__words_add(&w, "-lpthread");
     gr__words_add(&w, "-ldl");

@@ -63,6 +63,20 @@ template <class Closure> static inline void gr__run(gr__simt_config config, cons
     gr__cuda_launch(&config);
 }
 
+/* An argument that points to the host's memory works here and on no GPU. */
+template <class T> static inline void gr__look_at(const gr__simt_config &, int, const T &) {}
+template <class T> static inline void gr__look_at(const gr__simt_config &config, int number, T *const &p)
+{
+    if constexpr (!std::is_function<T>::value)
+        gr__cuda_look_at_argument(&config, number, (const void *)p);
+}
+template <class... A> static inline void gr__look_at_all(const gr__simt_config &config, const A &...arguments)
+{
+    int number = 0;
+    const int done[] = {0, (gr__look_at(config, ++number, arguments), 0)...};
+    (void)done;
+}
+
 /* kernel<<<...>>>(arguments): they are evaluated once, here, and every thread gets copies. */
 template <class Call> struct gr__launcher {
     gr__simt_config config;
@@ -70,6 +84,7 @@ template <class Call> struct gr__launcher {
     template <class... A> void operator()(A... arguments) const
     {
         const Call &k = call;
+        gr__look_at_all(config, arguments...);
         gr__run(config, [=] { k(arguments...); });
     }
 };
@@ -127,6 +142,7 @@ template <class... P> struct gr__typed_launcher {
     void operator()(P... arguments) const
     {
         void (*const k)(P...) = kernel;
+        gr__look_at_all(config, arguments...);
         gr__run(config, [=] { k(arguments...); });
     }
 };

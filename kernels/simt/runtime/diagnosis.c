@@ -114,6 +114,8 @@ static const struct {
     {"shared memory: ", "",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
+    {"wrong pointer: argument", "",
+     "kernels want memory of cudaMalloc or cudaMallocManaged; cudaMemcpy brings over what is on the host"},
     {"pitch: ", "", "pitches and widths count bytes, heights and depths rows and slices"},
     {"warp divergence", "", "all lanes of the mask must come to the same call"},
 };

@@ -10,6 +10,8 @@
 
 #include "kernels/simt/runtime/runtime.h"
 
+enum { NEAR = 256 };
+
 static gr__cuda_block *blocks; /* the youngest first */
 
 gr__cuda_block *gr__cuda_find_block(const void *p)
@@ -183,6 +185,35 @@ void gr__cuda_report_leaks(void)
     for (const gr__cuda_block *b = blocks; b; b = b->next)
         if (!b->freed_file && b->type == cudaMemoryTypeDevice)
             gr__cuda_find(b->file, b->line, "memory leak: %zu bytes that no cudaFree gave back", b->bytes);
+}
+
+/* Whether p lies in a block or beside one, as the end of a loop does. */
+static bool is_near(const char *p)
+{
+    for (const gr__cuda_block *b = blocks; b; b = b->next)
+        if (p >= b->p - NEAR && p < b->p + b->bytes + NEAR)
+            return true;
+    return false;
+}
+
+static bool is_mapped(const void *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return !msync((void *)((uintptr_t)p & ~(page - 1)), page, MS_ASYNC);
+}
+
+/* With --check each access is looked at. The program's own variables, and the emulator's, are in its image. */
+void gr__cuda_look_at_argument(const gr__simt_config *config, int number, const void *p)
+{
+    extern const char __executable_start, _end; /* the linker's */
+    static int told;                            /* a line of which it has been, which may be in a loop */
+    const char *c = p;
+    if (gr__simt_checks() || gr__cuda_heap_used() || (c >= &__executable_start && c < &_end) || is_near(c) ||
+        !is_mapped(p) || told == config->line)
+        return;
+    told = config->line;
+    gr__cuda_find(config->file, config->line, "wrong pointer: argument %d of %s points to memory of the host", number,
+                  config->kernel);
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

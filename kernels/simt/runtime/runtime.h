@@ -60,6 +60,9 @@ void gr__cuda_report_leaks(void) GR__HIDDEN;
 bool gr__cuda_fits(const char *call, const char *side, const void *p, size_t bytes, const char *file,
                    int line) GR__HIDDEN;
 
+/* heap.c: whether kernels asked for memory, which nobody took note of where accesses are not checked. */
+bool gr__cuda_heap_used(void) GR__HIDDEN;
+
 /* stream.c: whether what was queued may be called done for the host. */
 void gr__cuda_wait_all(void) GR__HIDDEN;
 
