@@ -413,6 +413,8 @@ dynamic<<<1, dim3(64, 32), 8192>>>(); cudaDeviceSynchronize(); // (1,1,1) of blo
 cudaMemcpyToSymbol("factors", h, 16); // symbol: the variable itself is meant, not its name in quotes
 cudaMemcpyToSymbol(factors, h, 32); // out of bounds: a copy of 32 bytes at byte 0 of a variable that has 16
 cudaMemcpyFromSymbol(h, factors, 8, 12); // out of bounds: a copy of 8 bytes at byte 12 of a
+put<<<3 / 4, 4>>>(nullptr); // hint: n / threads is 0 where n is small
+float *d; cudaMalloc(&d, 64); cudaMemcpy(d, h, 4, cudaMemcpyDeviceToHost); cudaFree(d); // hint: cudaMemcpy(to, from
 cudaEvent_t e = nullptr; cudaEventRecord(e); // hint: a pointer, stream or event that nobody set
 h[0] = *nowhere; // hint: a pointer, stream or event that nobody set
 volatile float big[8 << 20]; big[0] = 1; // hint: the stack is full, of some megabytes""".splitlines()
@@ -774,6 +776,20 @@ int main() { float *x; cudaMalloc(&x, 4 << 20), k<<<1 << 20, 1>>>(x); return cud
     def test_bad_launches_are_refused(self):
         (self.folder / "bad.cu").write_text("int main()\n{\n    1 <<< 2;\n}\n")
         self.assertIn("bad.cu:3: error: a launch is kernel<<<", self.run_in(SIMT, "bad.cu", expect=1).stderr)
+        (self.folder / "bad.cu").write_text("__global__ void k() {}\nint main()\n{\n    k<<<dim3(1, 2)>>>();\n}\n")
+        self.assertIn("bad.cu:4: error: a launch says how many blocks and how many threads",
+                      self.run_in(SIMT, "bad.cu", expect=1).stderr)
+        (self.folder / "bad.cu").write_text("""template <int M> __global__ void k(int n)
+{
+    const int two = 2;
+    __shared__ float fine[M][two], s[n];
+}
+int main() { k<3><<<1, 1>>>(3); }
+""")
+        said = self.run_in(SIMT, "bad.cu", expect=1).stderr
+        self.assertIn("the size of a __shared__ array is a constant", said)
+        self.assertIn("bad.cu:4:", said)
+        self.assertNotIn("fine", "".join(line for line in said.splitlines() if "error" in line))
         for variable in ("x[3] = {1, 2, 3}", "x[2] = {}", "x = 3", "x{3}", "x[2]{1, 2}"):
             for text in ("__shared__ float %s;\nint main() {}\n", "__global__ void k() { __shared__ float %s; }\n"):
                 (self.folder / "bad.cu").write_text(text % variable)

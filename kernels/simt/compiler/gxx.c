@@ -127,6 +127,11 @@ static void explain(const char *name, const char *said)
 {
     if (strstr(said, "undefined reference to `main'"))
         fprintf(stderr, "%s: there is no function main, with which a program begins: int main() { ... }\n", name);
+    if (strstr(said, "gr__constant_size_of_"))
+        fprintf(stderr,
+                "%s: the size of a __shared__ array is a constant; one that the launch says is extern __shared__ float "
+                "s[]; and the third argument of <<<grid, block, BYTES>>>\n",
+                name);
     if (strstr(said, "Assembler messages:"))
         fprintf(stderr, "%s: the emulator has no inline PTX; what asm() holds goes to this processor's assembler\n",
                 name);

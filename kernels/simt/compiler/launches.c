@@ -189,12 +189,28 @@ static void call_with_zeros(gr__edit *w, int begin, int end, int n, unsigned zer
     gr__edit_text(w, "); })");
 }
 
+static bool has_comma(const tokens *t, int from, int end)
+{
+    for (int i = from; i < end; i++) {
+        if (gr__token_is(t, i, ","))
+            return true;
+        if (gr__token_is(t, i, "(") || gr__token_is(t, i, "[") || gr__token_is(t, i, "{"))
+            i = gr__token_partner(t, i);
+    }
+    return false;
+}
+
 int gr__edit_launch(gr__edit *w, int i)
 {
     const tokens *t = &w->t;
     const int begin = kernel_begin(t, i), end = config_end(t, i);
     if (begin < 0 || end == t->count || !gr__token_is(t, end + 1, "(")) {
         gr__edit_fail(w, i, "a launch is kernel<<<grid, block>>>(arguments), and this is none");
+        return i;
+    }
+    if (!has_comma(t, i + 1, end)) {
+        gr__edit_fail(w, i,
+                      "a launch says how many blocks and how many threads in each: kernel<<<blocks, threads>>>(...)");
         return i;
     }
     if (t->token[begin].begin < w->done) {

@@ -105,7 +105,11 @@ static void static_variable(gr__edit *w, const declaration *d, int name, int end
     append_stars(w, name);
     gr__edit_text(w, " gr__type_");
     gr__edit_tokens(w, name, end);
-    gr__edit_text(w, "; static const gr__simt_variable gr__variable_");
+    gr__edit_text(w, "; enum { gr__constant_size_of_"); /* g++ would let a size pass that is not (gxx.c) */
+    gr__edit_tokens(w, name, name + 1);
+    gr__edit_text(w, "= sizeof(gr__type_");
+    gr__edit_tokens(w, name, name + 1);
+    gr__edit_text(w, ") }; static const gr__simt_variable gr__variable_");
     gr__edit_tokens(w, name, name + 1);
     gr__edit_text(w, "= {");
     gr__edit_quoted(w, name, name + 1);

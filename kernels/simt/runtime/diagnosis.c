@@ -110,10 +110,12 @@ static const struct {
     {"out of bounds", "", "guard the access: if (i < n); look at the size of the allocation, in bytes"},
     {"deadlock", "", "look for threads that wait for others which left, or which wait elsewhere"},
     {"launch from a kernel: ", "", "the emulator has no dynamic parallelism; launch from the host"},
+    {"launch: grid (0,", "", "n / threads is 0 where n is small: (n + threads - 1) / threads blocks, and if (i < n)"},
     {"launch: ", "", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
     {"shared memory: ", "",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
+    {"wrong pointer: cudaMemcpy", "", "cudaMemcpy(to, from, bytes, kind): the destination comes first"},
     {"wrong pointer: argument", "",
      "kernels want memory of cudaMalloc or cudaMallocManaged; cudaMemcpy brings over what is on the host"},
     {"pitch: ", "", "pitches and widths count bytes, heights and depths rows and slices"},
