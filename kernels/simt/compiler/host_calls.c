@@ -22,21 +22,6 @@ typedef struct {
     int variable[FUNCTIONS], variables; /* __device__ and __constant__ ones, not __managed__: tokens */
 } functions;
 
-static bool same_word(const tokens *t, int a, int b)
-{
-    const token *x = &t->token[a], *y = &t->token[b];
-    return x->kind == TOKEN_WORD && y->kind == TOKEN_WORD && x->end - x->begin == y->end - y->begin &&
-           !memcmp(t->text + x->begin, t->text + y->begin, x->end - x->begin);
-}
-
-static bool is_one_of(const tokens *t, int i, const char *const *words)
-{
-    for (; *words; words++)
-        if (gr__token_is(t, i, *words))
-            return true;
-    return false;
-}
-
 static bool has(const tokens *t, int from, int to, const char *word)
 {
     for (int i = from; i < to; i++)
@@ -55,7 +40,7 @@ static int name_in(const tokens *t, int from, int end)
             return -1;
         if (!gr__token_is(t, i, "("))
             continue;
-        if (i > from && t->token[i - 1].kind == TOKEN_WORD && !is_one_of(t, i - 1, others))
+        if (i > from && t->token[i - 1].kind == TOKEN_WORD && !gr__token_is_of(t, i - 1, others))
             return i - 1;
         i = gr__token_partner(t, i);
     }
@@ -140,7 +125,7 @@ static const function *host_function(const functions *f, int name)
 {
     const function *found = NULL;
     for (int i = 0; i < f->n; i++) {
-        if (!same_word(f->t, f->list[i].name, name))
+        if (!gr__token_same(f->t, f->list[i].name, name))
             continue;
         if (!f->list[i].host)
             return NULL;
@@ -154,9 +139,9 @@ static bool is_called_alone(const tokens *t, const function *in, int name)
 {
     static const char *const before[] = {"return", "else", "do", "case", "co_return", "co_yield", NULL};
     for (int i = in->from; i < in->to; i++) {
-        if (!same_word(t, i, name))
+        if (!gr__token_same(t, i, name))
             continue;
-        const bool declared = t->token[i - 1].kind == TOKEN_WORD && !is_one_of(t, i - 1, before);
+        const bool declared = t->token[i - 1].kind == TOKEN_WORD && !gr__token_is_of(t, i - 1, before);
         const bool used = gr__token_is(t, i + 1, "(") || gr__token_is(t, i + 1, "<<<");
         if (!used || declared || gr__token_is(t, i - 1, ">"))
             return false;
@@ -189,8 +174,8 @@ static void look_at_call(const functions *f, const function *in, int i, FILE *ou
 {
     static const char *const before[] = {".", "->", "::", NULL}, *const unevaluated[] = {"sizeof", "decltype", NULL};
     const tokens *t = f->t;
-    if (t->token[i].kind != TOKEN_WORD || !gr__token_is(t, i + 1, "(") || is_one_of(t, i - 1, before) ||
-        (gr__token_is(t, i - 1, "(") && is_one_of(t, i - 2, unevaluated)))
+    if (t->token[i].kind != TOKEN_WORD || !gr__token_is(t, i + 1, "(") || gr__token_is_of(t, i - 1, before) ||
+        (gr__token_is(t, i - 1, "(") && gr__token_is_of(t, i - 2, unevaluated)))
         return;
     const function *called = host_function(f, i);
     if (!called || !is_called_alone(t, in, i) || is_elsewhere(t, i))
@@ -207,7 +192,7 @@ static bool is_kernel(const functions *f, int name)
 {
     bool found = false;
     for (int i = 0; i < f->n; i++)
-        if (same_word(f->t, f->list[i].name, name)) {
+        if (gr__token_same(f->t, f->list[i].name, name)) {
             if (!f->list[i].kernel)
                 return false;
             found = true;
@@ -219,7 +204,7 @@ static void look_at_kernel_call(const functions *f, const function *in, int i, F
 {
     static const char *const before[] = {".", "->", "::", NULL};
     const tokens *t = f->t;
-    if (t->token[i].kind != TOKEN_WORD || !gr__token_is(t, i + 1, "(") || is_one_of(t, i - 1, before) ||
+    if (t->token[i].kind != TOKEN_WORD || !gr__token_is(t, i + 1, "(") || gr__token_is_of(t, i - 1, before) ||
         !is_kernel(f, i) || !is_called_alone(t, in, i))
         return;
     const token *k = &t->token[i];
@@ -245,12 +230,12 @@ static bool may_be_own(const tokens *t, const function *in, int name)
 {
     static const char *const before[] = {"return", "else", "case", "do", NULL};
     for (int i = in->from; i < in->to; i++) {
-        if (!same_word(t, i, name))
+        if (!gr__token_same(t, i, name))
             continue;
         const bool pointed = gr__token_is(t, i - 1, "*") || gr__token_is(t, i - 1, "&");
         const bool listed = gr__token_is(t, i - 1 - pointed, ",") && callee(t, i) < 0;
         const int type = i - 1 - pointed;
-        const bool declared = t->token[type].kind == TOKEN_WORD && !is_one_of(t, type, before) &&
+        const bool declared = t->token[type].kind == TOKEN_WORD && !gr__token_is_of(t, type, before) &&
                               !(pointed && gr__token_is(t, type - 1, "="));
         if (listed || declared)
             return true;
@@ -265,8 +250,8 @@ static void look_at_variable(const functions *f, const function *in, int i, FILE
     const tokens *t = f->t;
     int variable = -1;
     for (int k = 0; k < f->variables && t->token[i].kind == TOKEN_WORD; k++)
-        variable = same_word(t, f->variable[k], i) ? f->variable[k] : variable;
-    if (variable < 0 || is_one_of(t, i - 1, apart))
+        variable = gr__token_same(t, f->variable[k], i) ? f->variable[k] : variable;
+    if (variable < 0 || gr__token_is_of(t, i - 1, apart))
         return;
     const int call = callee(t, i);
     const token *c = &t->token[call < 0 ? i : call], *k = &t->token[i];

@@ -4,14 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_one_of(const tokens *t, int i, const char *const *words)
-{
-    for (; *words; words++)
-        if (gr__token_is(t, i, *words))
-            return true;
-    return false;
-}
-
 /* The token before i, or behind it, that is no directive. */
 static int beside(const tokens *t, int i, int step)
 {
@@ -19,13 +11,6 @@ static int beside(const tokens *t, int i, int step)
         i += step;
     while (i >= 0 && i < t->count && t->token[i].kind == TOKEN_DIRECTIVE);
     return i;
-}
-
-static bool same_word(const tokens *t, int a, int b)
-{
-    const token *x = &t->token[a], *y = &t->token[b];
-    return y->kind == TOKEN_WORD && x->end - x->begin == y->end - y->begin &&
-           !memcmp(t->text + x->begin, t->text + y->begin, x->end - x->begin);
 }
 
 static bool is_call(const tokens *t, int i)
@@ -45,7 +30,7 @@ static bool parts_arguments(const tokens *t, int i)
         else if (gr__token_is(t, i, "(") || gr__token_is(t, i, "["))
             return true;
         else if (gr__token_is(t, i, "{"))
-            return is_one_of(t, beside(t, i, -1), before_lists);
+            return gr__token_is_of(t, beside(t, i, -1), before_lists);
     }
     return false;
 }
@@ -66,7 +51,8 @@ static int outermost(const tokens *t, int i)
 static bool is_store(const tokens *t, int i)
 {
     static const char *const parts[] = {"=", "!", "<", ">", "|", "&", NULL};
-    return gr__token_is(t, i, "=") && !gr__token_is(t, beside(t, i, 1), "=") && !is_one_of(t, beside(t, i, -1), parts);
+    return gr__token_is(t, i, "=") && !gr__token_is(t, beside(t, i, 1), "=") &&
+           !gr__token_is_of(t, beside(t, i, -1), parts);
 }
 
 /* Whether a variable is declared in the function around it and is only ever written there. */
@@ -76,9 +62,9 @@ static bool is_never_read(const tokens *t, int variable)
     const int open = outermost(t, variable), close = open < 0 ? 0 : gr__token_partner(t, open);
     bool declared = false;
     for (int i = open + 1; i < close; i++) {
-        if (!same_word(t, variable, i))
+        if (!gr__token_same(t, variable, i))
             continue;
-        const bool here = is_one_of(t, beside(t, i, -1), types);
+        const bool here = gr__token_is_of(t, beside(t, i, -1), types);
         if (!here && !is_store(t, beside(t, i, 1)))
             return false;
         declared |= here;
@@ -96,11 +82,11 @@ bool gr__is_looked_at(const tokens *t, int i)
     const int close = gr__token_partner(t, beside(t, i, 1)), at = beside(t, global ? i - 1 : i, -1);
     if (close >= t->count || at < 1 || (global && t->token[at].kind == TOKEN_WORD && !gr__token_is(t, at, "return")))
         return false; /* space::cudaFree is not the runtime's */
-    if (is_one_of(t, beside(t, close, 1), behind))
+    if (gr__token_is_of(t, beside(t, close, 1), behind))
         return true;
     if (gr__token_is(t, at, ","))
         return parts_arguments(t, at);
     if (is_store(t, at) && !gr__token_is(t, beside(t, close, 1), ")"))
         return !is_never_read(t, beside(t, at, -1));
-    return is_one_of(t, at, before) || (gr__token_is(t, at, "&") && gr__token_is(t, beside(t, at, -1), "&"));
+    return gr__token_is_of(t, at, before) || (gr__token_is(t, at, "&") && gr__token_is(t, beside(t, at, -1), "&"));
 }

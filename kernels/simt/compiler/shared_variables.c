@@ -1,6 +1,5 @@
 /* shared_variables.c - __shared__ declarations become references to what the emulator keeps for the block. */
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/simt/compiler/edit.h"
 
@@ -163,26 +162,11 @@ static void dynamic_variable(gr__edit *w, const declaration *d, int name, int en
     }
 }
 
-static bool same_word(const tokens *t, int a, int b)
-{
-    const token *x = &t->token[a], *y = &t->token[b];
-    return x->kind == TOKEN_WORD && y->kind == TOKEN_WORD && x->end - x->begin == y->end - y->begin &&
-           !memcmp(t->text + x->begin, t->text + y->begin, x->end - x->begin);
-}
-
-static bool is_one_of(const tokens *t, int i, const char *const *words)
-{
-    for (; *words; words++)
-        if (gr__token_is(t, i, *words))
-            return true;
-    return false;
-}
-
 static bool is_type(const tokens *t, int i)
 {
     static const char *const types[] = {"int",    "float",    "double", "char", "short",  "long",   "bool",
                                         "signed", "unsigned", "void",   "half", "size_t", "__half", NULL};
-    return is_one_of(t, i, types);
+    return gr__token_is_of(t, i, types);
 }
 
 /* Whether the comma at i is one of "int a[4], b = 3;", and not of a list of arguments or of expressions. */
@@ -207,7 +191,7 @@ static bool is_declared(const tokens *t, int i)
         k--;
     if (gr__token_is(t, k, ","))
         return is_of_declaration(t, k);
-    return k == i - 1 ? k >= 0 && t->token[k].kind == TOKEN_WORD && !is_one_of(t, k, others) : is_type(t, k);
+    return k == i - 1 ? k >= 0 && t->token[k].kind == TOKEN_WORD && !gr__token_is_of(t, k, others) : is_type(t, k);
 }
 
 /* Whether the function around, from its return type on, has something of its own that is called as the name at i. */
@@ -220,7 +204,7 @@ static bool is_own(const gr__edit *w, int i)
         from--;
     const int to = gr__token_partner(t, w->function);
     for (int k = from; k < to; k++)
-        if (same_word(t, k, i) && is_declared(t, k))
+        if (gr__token_same(t, k, i) && is_declared(t, k))
             return true;
     return false;
 }
@@ -231,7 +215,7 @@ bool gr__edit_shared_use(gr__edit *w, int i)
     if (w->depth == 0 || w->scope[w->depth - 1] != 'f' || gr__token_is(t, i - 1, ".") || gr__token_is(t, i - 1, "->"))
         return false;
     for (int k = 0; k < w->shared_count; k++)
-        if (same_word(t, w->shared[k], i) && !is_own(w, i)) {
+        if (gr__token_same(t, w->shared[k], i) && !is_own(w, i)) {
             gr__edit_copy_until(w, t->token[i].begin);
             gr__edit_text(w, "gr__shared_");
             gr__edit_copy_until(w, t->token[i].end);

@@ -210,6 +210,21 @@ bool gr__token_is(const tokens *t, int i, const char *spelling)
     return strlen(spelling) == n && !memcmp(t->text + t->token[i].begin, spelling, n);
 }
 
+bool gr__token_is_of(const tokens *t, int i, const char *const *spellings)
+{
+    for (; *spellings; spellings++)
+        if (gr__token_is(t, i, *spellings))
+            return true;
+    return false;
+}
+
+bool gr__token_same(const tokens *t, int a, int b)
+{
+    const token *x = &t->token[a], *y = &t->token[b];
+    return x->kind == TOKEN_WORD && y->kind == TOKEN_WORD && x->end - x->begin == y->end - y->begin &&
+           !memcmp(t->text + x->begin, t->text + y->begin, x->end - x->begin);
+}
+
 /* +1 for an opening mark, -1 for a closing one, else 0. */
 static int nesting(const tokens *t, int i)
 {

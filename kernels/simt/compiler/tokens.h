@@ -30,6 +30,10 @@ void gr__tokens_close(tokens *t);
 /* Whether token i is spelt so; false beyond either end. */
 bool gr__token_is(const tokens *t, int i, const char *spelling);
 
+/* Whether it is one of some spellings, of which NULL is the last; whether two tokens are one word. */
+bool gr__token_is_of(const tokens *t, int i, const char *const *spellings);
+bool gr__token_same(const tokens *t, int a, int b);
+
 /* From the opening ( [ { at i to its partner; t->count where there is none. And back. */
 int gr__token_partner(const tokens *t, int i);
 int gr__token_partner_back(const tokens *t, int i);
