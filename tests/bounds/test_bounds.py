@@ -408,6 +408,15 @@ class Machine(unittest.TestCase):
                                      (third, 5, None, 0), block=(96, 1, 1))
             self.assertAlmostEqual(taken, cycles, delta=120, msg=meet)
 
+    def test_arrivals_at_barriers(self):
+        """16 threads a cycle, whatever the number of blocks; a block's own 15 cycles behind its last one."""
+        barriers = [("BAR.SYNC 0x0", 1, None, 0)] * 200
+        for blocks, threads in ((1, 1024), (2, 1024), (1, 128)):
+            taken, answer = self.products(*barriers, grid=(132 * blocks, 1, 1), block=(threads, 1, 1))
+            self.assertEqual(answer["resident_blocks"] >= blocks, True)
+            cycles = max(blocks * threads / 16, threads / 16 + 15)
+            self.assertAlmostEqual(taken / 200, cycles, delta=3, msg=(blocks, threads))
+
     def test_what_multiprocessors_share_of_l2(self):
         """All read the same MiB: 64 bytes a cycle each while few do, 3,360 together."""
         loads = [(f"LDG.E.128 R8, [R4.64+{0x4000 * k:#x}]", 2, 1, 0) for k in range(64)]

@@ -19,6 +19,7 @@ enum {
     SPECIAL_LATENCY = 20,
     PRODUCT_LATENCY = 16, // cycles from where a product of four warps leaves the tensor cores to its sums
     BARRIER_LATENCY = 15,
+    BARRIER_INTERVAL = 2, // a warp: 16 threads a cycle
 };
 
 struct timed_warp {
@@ -73,6 +74,7 @@ struct machine {
     double registers_free[QUARTERS];
     struct queue queues[QUARTERS];                        // of the tensor cores
     double unit_free, boxes_free, l2_free, dram_free;     // of the whole multiprocessor
+    double barriers_free;                                 // of all of its blocks
     double l2_read_bytes, l2_box_bytes, dram_cycle_bytes; // a cycle
     struct landings landings;
     struct misses rates;
@@ -517,13 +519,14 @@ static void end_group(struct timed_warp *timed)
     timed->copies[timed->groups++] = timed->copying;
 }
 
-static void release(struct machine *machine, struct timed_warp *of, int barrier)
+// counted: when the last arrival is.
+static void release(struct machine *machine, struct timed_warp *of, int barrier, double counted)
 {
     struct timed_warp *first = &machine->warps[of->slot * machine->warps_a_block];
     for (int i = 0; i < machine->warps_a_block; i++)
         if (first[i].waits && first[i].waits == barrier) {
             first[i].waits = 0;
-            first[i].ready = fmax(first[i].ready, machine->now + BARRIER_LATENCY);
+            first[i].ready = fmax(first[i].ready, counted + BARRIER_LATENCY);
             look_ahead(&first[i]);
         }
 }
@@ -649,8 +652,11 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     look_ahead(timed);
     timed->waits = it->barrier ? it->barrier_at : 0;
     bool ended = warp_ended(timed->warp);
+    double counted = machine->now;
+    if (!ended && it->barrier_at)
+        counted = book(&machine->barriers_free, machine->now, BARRIER_INTERVAL) + BARRIER_INTERVAL;
     if (ended || it->barrier_at)
-        release(machine, timed, arrive(&timed->resident->block, ended ? NULL : it));
+        release(machine, timed, arrive(&timed->resident->block, ended ? NULL : it), counted);
     return !ended || timed->resident->block.warps_alive || end_block(machine, timed->slot);
 }
 
