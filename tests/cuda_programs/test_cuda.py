@@ -260,6 +260,48 @@ int main()
             done = self.cuda("again.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("8 1\n", ""))
 
+    def test_what_gives_back_is_passed_by_pointer(self):
+        """cudaFree, which knows its caller's place where it is called, is a plain function where it is not."""
+        (self.folder / "owners.cu").write_text("""#include <cstdio>
+#include <functional>
+#include <memory>
+template <class T> T *fresh() { T *p; return cudaMalloc(&p, 64) ? nullptr : p; }
+template <class T> using Owner = std::unique_ptr<T, decltype(&cudaFree)>;
+struct Free { template <class T> void operator()(T *p) const { cudaFree(p); } };
+struct Table { cudaError_t (*cudaFree)(void *); };
+int main()
+{
+    {
+        std::unique_ptr<float, decltype(&cudaFree)> a(fresh<float>(), cudaFree);
+        std::unique_ptr<int, cudaError_t (*)(void *)> b(fresh<int>(), &::cudaFree);
+        std::unique_ptr<int, decltype(cudaFree) *> c(fresh<int>(), cudaFree);
+        std::shared_ptr<float> d(fresh<float>(), cudaFree);
+        std::function<cudaError_t(void *)> e = cudaFree;
+        Owner<double> f{fresh<double>(), cudaFree};
+        std::unique_ptr<int, Free> g(fresh<int>());
+        e(fresh<int>());
+        Table table = {cudaFree};
+        table.cudaFree(fresh<int>());
+        void *host; cudaStream_t stream; cudaEvent_t event;
+        cudaMallocHost(&host, 64), cudaStreamCreate(&stream), cudaEventCreate(&event);
+        std::unique_ptr<void, decltype(&cudaFreeHost)> h(host, cudaFreeHost);
+        std::unique_ptr<void, decltype(&cudaStreamDestroy)> s(stream, cudaStreamDestroy);
+        std::unique_ptr<gr__cuda_event, decltype(&cudaEventDestroy)> v(event, cudaEventDestroy);
+        puts("all");
+    }
+    int *twice = fresh<int>();
+    std::shared_ptr<int> owner(twice, cudaFree);
+    owner.reset();
+    cudaFree(twice);
+}
+""")
+        for words in ([], ["--check"]):
+            done = self.cuda("owners.cu", *words, expect=7)
+            self.assertEqual(done.stdout, "all\n")
+            self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
+            self.assertRegex(done.stderr, r"gradus: freed twice: .*owners.cu:4, which cudaFree gave back\n"
+                                          r"  at owners.cu:31    cudaFree\(twice\)")
+
     def test_copies_of_memory_that_is_not_pinned(self):
         """In a stream: they have read the host's memory, or written there, when they return, as on a GPU. While a graph
         is captured they do neither."""

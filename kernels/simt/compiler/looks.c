@@ -17,7 +17,8 @@ static bool is_call(const tokens *t, int i)
 {
     const token *k = &t->token[i];
     return k->kind == TOKEN_WORD && k->end - k->begin > 4 && !memcmp(t->text + k->begin, "cuda", 4) &&
-           isupper((unsigned char)t->text[k->begin + 4]) && gr__token_is(t, beside(t, i, 1), "(");
+           isupper((unsigned char)t->text[k->begin + 4]) && gr__token_is(t, beside(t, i, 1), "(") &&
+           memcmp(t->text + k->end - 2, "_t", 2); /* std::function<cudaError_t(void *)> */
 }
 
 /* Whether the comma at i parts arguments or the values of a list, and not "cudaFree(a), cudaFree(b);". */

@@ -61,6 +61,13 @@ static bool is_kind(const tokens *t, int i)
            gr__token_is(t, i - 3, "__attribute__");
 }
 
+/* cudaFree that is not called here, nor declared as a pointer: a function without its caller's place is meant. */
+static bool is_free_by_pointer(const tokens *t, int i)
+{
+    return gr__token_is(t, i, "cudaFree") && !gr__token_is(t, i + 1, "(") && !gr__token_is(t, i - 1, "*") &&
+           !gr__token_is(t, i - 1, ".") && !gr__token_is(t, i - 1, "->");
+}
+
 /* Behind a void *, const or not, which begins at i; i: there is none. */
 static int behind_void(const tokens *t, int i)
 {
@@ -129,6 +136,8 @@ static void rewrite(gr__edit *w)
             w->done = w->t.token[i].end;
         } else if (gr__token_is(&w->t, i, "cudaLaunchKernel")) {
             i = launch_by_call(w, i);
+        } else if (is_free_by_pointer(&w->t, i)) {
+            replace(w, i, "gr__cuda_free_by_pointer");
         } else if (is_noinline(&w->t, i)) {
             replace(w, i, "__attribute__((noinline))");
         } else if (!gr__edit_shared_use(w, i)) {

@@ -300,6 +300,7 @@ bool gr__cuda_symbol(bool text, size_t size, size_t offset, size_t bytes, const 
 cudaError_t gr__cuda_looked_at(cudaError_t error);
 cudaError_t gr__cuda_alloc(void **p, size_t bytes, enum cudaMemoryType type, const char *file, int line);
 cudaError_t gr__cuda_free(void *p, const char *file, int line);
+cudaError_t gr__cuda_free_by_pointer(void *p); /* what is meant by cudaFree where it is not called */
 cudaError_t gr__cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
                           bool wait, const char *file, int line);
 cudaError_t gr__cuda_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

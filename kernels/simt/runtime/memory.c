@@ -110,7 +110,7 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
     }
     gr__cuda_wait_all();
     gr__simt_host_waited();
-    b->freed_file = file, b->freed_line = line;
+    b->freed_file = file ? file : "cudaFree", b->freed_line = line;
     if (b->type == cudaMemoryTypeDevice) {
         gr__simt_free(p);
     } else {
@@ -118,6 +118,11 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
         gr__simt_retire(p, b->bytes);
     }
     return gr__cuda_look();
+}
+
+cudaError_t gr__cuda_free_by_pointer(void *p)
+{
+    return gr__cuda_free(p, NULL, 0);
 }
 
 cudaError_t cudaFreeHost(void *p)
