@@ -119,6 +119,7 @@ static void leave(gr__simt_machine *m, gr__simt_thread *t)
     gr__simt_copies_at_exit(m, t);
     gr__simt_wgmma_at_exit(m, t);
     gr__simt_barriers_at_exit(m, t);
+    gr__simt_grid_at_exit(m);
     gr__simt_warp_at_exit(m, t);
     t->state = GR__SIMT_EXITED;
     m->warp[t->warp].exited |= 1u << t->lane;
@@ -190,10 +191,11 @@ static void report_deadlock(gr__simt_machine *m)
     char list[GR__SIMT_FAULT / 2] = "";
     gr__simt_list_threads(m, list, sizeof list);
     gr__simt_list_mbarriers(m, list, sizeof list);
+    gr__simt_list_grid(m, list, sizeof list);
     gr__simt_report(m, "deadlock: no thread can run:%s\n ", list);
 }
 
-void gr__simt_run_block(gr__simt_machine *m, uint3 index)
+void gr__simt_enter_block(gr__simt_machine *m, uint3 index)
 {
     const uint3 block = m->launch->block;
     m->block++;
@@ -204,12 +206,10 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
     blockIdx = index, blockDim = block, gridDim = m->launch->grid;
     memset(m->barrier, 0, sizeof m->barrier);
     set_up_warps(m);
-    set_up_threads(m);
-    gr__simt_shared_reset(m);
-    gr__simt_shadow_block(m);
-    gr__simt_watch_block(m);
-    if (!m->fault[0])
-        go(m, &m->launcher, pull(m));
+}
+
+static void end_block(gr__simt_machine *m)
+{
     if (!m->fault[0] && m->exited < m->threads)
         report_deadlock(m);
     if (!m->fault[0])
@@ -218,8 +218,31 @@ void gr__simt_run_block(gr__simt_machine *m, uint3 index)
         gr__simt_wgmma_at_end(m);
     if (!m->fault[0])
         gr__simt_shadow_meets(m);
+    if (!m->fault[0])
+        gr__simt_grid_at_end(m);
     gr__simt_watch_block_end(m);
     if (m->fault[0]) /* what the fibers were doing is dropped with them */
         m->fibers = m->idles = 0;
+}
+
+void gr__simt_go_on(gr__simt_machine *m)
+{
+    if (!m->fault[0])
+        go(m, &m->launcher, pull(m));
+    const bool waits = !m->fault[0] && gr__simt_waits_for_grid(m);
+    if (waits)
+        gr__simt_set_aside(m);
+    if (!waits || m->fault[0])
+        end_block(m);
     m->threads = 0;
+}
+
+void gr__simt_run_block(gr__simt_machine *m, uint3 index)
+{
+    gr__simt_enter_block(m, index);
+    set_up_threads(m);
+    gr__simt_shared_reset(m);
+    gr__simt_shadow_block(m);
+    gr__simt_watch_block(m);
+    gr__simt_go_on(m);
 }

@@ -123,6 +123,8 @@ static void set_up(gr__simt_fiber *f, void (*body)(void))
 
 static void change(gr__simt_fiber *from, gr__simt_fiber *to)
 {
+    enum { FRAME = 1024 }; /* this function's is smaller */
+    from->sp = (char *)__builtin_frame_address(0) - FRAME;
     swapcontext(&from->context, &to->context);
 }
 #endif
@@ -132,10 +134,17 @@ void gr__simt_fiber_start(gr__simt_fiber *f, const gr__simt_stacks *s, int i, vo
     char *memory = s->memory + (size_t)i * GR__SIMT_STACK;
     mprotect(memory, PAGE, PROT_NONE);
     f->low = memory + PAGE;
-    f->bytes = GR__SIMT_STACK - PAGE - (size_t)(i % STAGGERS) * STAGGER;
+    f->bytes = GR__SIMT_STACK - PAGE - (size_t)(i % STAGGERS) * STAGGER - s->lower;
     f->fake = NULL;
     clean_stack(f);
     set_up(f, body);
+}
+
+char *gr__simt_fiber_used(const gr__simt_fiber *f, size_t *bytes)
+{
+    char *const low = (char *)f->low, *const used = (char *)f->sp > low ? f->sp : low;
+    *bytes = (size_t)(low + f->bytes - used);
+    return used;
 }
 
 void gr__simt_fiber_switch(gr__simt_fiber *from, gr__simt_fiber *to)

@@ -27,6 +27,7 @@ typedef struct {
     void *sp;
 #else
     ucontext_t context;
+    void *sp; /* nothing below it is in use */
 #endif
     const void *low; /* the stack, from its lowest byte */
     size_t bytes;
@@ -41,6 +42,7 @@ typedef struct {
 typedef struct {
     char *memory;
     int count;
+    size_t lower; /* by so many bytes the tops of stacks begun from now on are; a multiple of 16 */
     void *mapping;
     size_t mapped;
 } gr__simt_stacks;
@@ -54,6 +56,9 @@ void gr__simt_fiber_start(gr__simt_fiber *f, const gr__simt_stacks *s, int i, vo
 
 /* Leaves from, which is running, for to. Returns when somebody switches back. */
 void gr__simt_fiber_switch(gr__simt_fiber *from, gr__simt_fiber *to);
+
+/* What is in use of a stack that was left, from its lowest byte. */
+char *gr__simt_fiber_used(const gr__simt_fiber *f, size_t *bytes);
 
 /* The first call of a body. launcher: the fiber that is the OS thread's own stack, whose bounds become known here. */
 void gr__simt_fiber_begun(gr__simt_fiber *launcher);

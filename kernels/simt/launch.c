@@ -77,9 +77,19 @@ static void run_grid(gr__simt_machine *m, const gr__simt_config *c)
         gr__simt_report(m, "out of memory: shadow of the shared memory");
     gr__simt_count_launch(m);
     gr__simt_watch_launch(m);
-    for (uint64_t ran = 0; ran < blocks && !m->fault[0]; ran++, next = (next + stride) % blocks)
-        gr__simt_run_block(m, (uint3){(unsigned)(next % c->grid.x), (unsigned)(next / c->grid.x % c->grid.y),
-                                      (unsigned)(next / c->grid.x / c->grid.y)});
+    if (c->cooperative)
+        gr__simt_grid_open(m, blocks);
+    do {
+        for (uint64_t ran = 0; ran < blocks && !m->fault[0]; ran++, next = (next + stride) % blocks) {
+            const uint3 index = {(unsigned)(next % c->grid.x), (unsigned)(next / c->grid.x % c->grid.y),
+                                 (unsigned)(next / c->grid.x / c->grid.y)};
+            if (c->cooperative)
+                gr__simt_run_grid_block(m, ran, index);
+            else
+                gr__simt_run_block(m, index);
+        }
+    } while (gr__simt_grid_goes_on(m));
+    gr__simt_grid_close(m);
 }
 
 void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
@@ -92,6 +102,9 @@ void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *c)
         gr__simt_report(m, "launch: grid (%u,%u,%u) of blocks (%u,%u,%u), %" PRIu64 " threads in each, at %s:%d",
                         c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y, c->block.z,
                         (uint64_t)c->block.x * c->block.y * c->block.z, gr__simt_short(c->file), c->line);
+    else if (c->cooperative && (uint64_t)c->grid.x * c->grid.y * c->grid.z > c->most_blocks)
+        gr__simt_report(m, "launch: cooperative, of %" PRIu64 " blocks where %" PRIu64 " fit at a time, at %s:%d",
+                        (uint64_t)c->grid.x * c->grid.y * c->grid.z, c->most_blocks, gr__simt_short(c->file), c->line);
     else if (!shared_memory_fits(m, c))
         gr__simt_report(m, "shared memory: %zu dynamic bytes at %s:%d, more than were allowed", c->dynamic_shared,
                         gr__simt_short(c->file), c->line);

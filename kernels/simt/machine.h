@@ -31,6 +31,7 @@ typedef enum {
     GR__SIMT_IN_COLLECTIVE,
     GR__SIMT_LOOKING_ROUND, /* in gr__simt_active_lanes */
     GR__SIMT_AT_MBARRIER,
+    GR__SIMT_AT_GRID_BARRIER,
     GR__SIMT_EXITED,
 } gr__simt_state;
 
@@ -160,6 +161,7 @@ typedef struct gr__simt_machine {
     gr__simt_barrier_state barrier[GR__SIMT_BARRIERS];
     gr__simt_thread *current;
     gr__simt_ring ring;
+    struct gr__simt_grid *grid; /* grid.c; NULL: the launch is not cooperative */
 
     gr__simt_stacks stacks;
     gr__simt_fiber fiber[GR__SIMT_THREADS], launcher;
@@ -205,8 +207,13 @@ void gr__simt_list_threads(gr__simt_machine *m, char *text, size_t room);
 /* launch.c: now. */
 void gr__simt_run_launch(gr__simt_machine *m, const gr__simt_config *config);
 
-/* block.c */
+/*
+ * block.c: a block from its begin until its threads have ended, or all have come to the grid's barrier, where it is set
+ * aside. To go on from there: enter_block, its state as it was, go_on.
+ */
 void gr__simt_run_block(gr__simt_machine *m, uint3 index);
+void gr__simt_enter_block(gr__simt_machine *m, uint3 index);
+void gr__simt_go_on(gr__simt_machine *m);
 void gr__simt_wake(gr__simt_machine *m, gr__simt_thread *t);
 void gr__simt_suspend(gr__simt_machine *m, gr__simt_state why, const char *file, int line);
 void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int line);
@@ -217,6 +224,23 @@ void gr__simt_let_others_go_first(gr__simt_machine *m, const char *file, int lin
  */
 bool gr__simt_let_others_do_it(gr__simt_machine *m, const char *file, int line);
 void gr__simt_report_vain(gr__simt_machine *m, const char *place);
+
+/*
+ * grid.c: the blocks of a cooperative launch. run_grid_block: the one of that number, which begins or goes on;
+ * goes_on: all have met at the grid's barrier; at_end: of a block; list_grid: of the others, where they wait.
+ */
+void gr__simt_grid_open(gr__simt_machine *m, uint64_t blocks);
+void gr__simt_run_grid_block(gr__simt_machine *m, uint64_t number, uint3 index);
+bool gr__simt_grid_goes_on(gr__simt_machine *m);
+void gr__simt_grid_close(gr__simt_machine *m);
+bool gr__simt_waits_for_grid(const gr__simt_machine *m);
+void gr__simt_set_aside(gr__simt_machine *m);
+void gr__simt_grid_at_exit(gr__simt_machine *m);
+void gr__simt_grid_at_end(gr__simt_machine *m);
+void gr__simt_list_grid(const gr__simt_machine *m, char *text, size_t room);
+
+/* queue.c: what the running launch does from now on comes after all that it has done. */
+void gr__simt_time_goes_on(gr__simt_machine *m);
 
 /* barrier.c, warp.c, copies.c: what must hold when a thread leaves the kernel. */
 void gr__simt_barriers_at_exit(gr__simt_machine *m, const gr__simt_thread *t);

@@ -17,8 +17,14 @@ bool gr__simt_let_others_do_it(gr__simt_machine *m, const char *file, int line)
 
 void gr__simt_report_vain(gr__simt_machine *m, const char *place)
 {
-    gr__simt_report(m,
-                    "deadlock: an endless wait at %s; no other thread of the block will do what it waits for, and a "
-                    "block that has not begun comes after this one, as it may on a GPU",
-                    place);
+    if (m->grid)
+        gr__simt_report(m,
+                        "deadlock: an endless wait at %s; no other thread of the block will do what it waits for, and "
+                        "blocks of a cooperative launch wait for each other at the grid's barrier alone, here",
+                        place);
+    else
+        gr__simt_report(m,
+                        "deadlock: an endless wait at %s; no other thread of the block will do what it waits for, and "
+                        "a block that has not begun comes after this one, as it may on a GPU",
+                        place);
 }

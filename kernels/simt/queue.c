@@ -158,6 +158,16 @@ static void advance(gr__simt_machine *m, gr__simt_stream *s)
     m->queue.running = s->number;
 }
 
+void gr__simt_time_goes_on(gr__simt_machine *m)
+{
+    if (m->queue.running) {
+        advance(m, m->queue.stream[m->queue.running]);
+    } else {
+        m->queue.host.at[0]++;
+        m->queue.now = m->queue.host;
+    }
+}
+
 static int64_t nanoseconds(void)
 {
     struct timespec t;

@@ -95,15 +95,16 @@ static bool same_place(const gr__simt_thread *a, const gr__simt_thread *b)
 
 static void describe(const gr__simt_thread *t, char *text, size_t room)
 {
-    static const char *const state[] = {"not started",         "can go on from", "running",         "at the barrier",
-                                        "in a warp operation", "looks round at", "at the mbarrier", "exited"};
+    static const char *const state[] = {"not started",     "can go on from",        "running",
+                                        "at the barrier",  "in a warp operation",   "looks round at",
+                                        "at the mbarrier", "at the grid's barrier", "exited"};
     if (t->state == GR__SIMT_READY && !t->file) {
         add(text, room, "reads one place again and again");
         return;
     }
     add(text, room, "%s", state[t->state]);
     if (t->state == GR__SIMT_READY || t->state == GR__SIMT_AT_BARRIER || t->state == GR__SIMT_IN_COLLECTIVE ||
-        t->state == GR__SIMT_LOOKING_ROUND || t->state == GR__SIMT_AT_MBARRIER)
+        t->state == GR__SIMT_LOOKING_ROUND || t->state == GR__SIMT_AT_MBARRIER || t->state == GR__SIMT_AT_GRID_BARRIER)
         add(text, room, " %s:%d", gr__simt_short(t->file), t->line);
 }
 
@@ -125,5 +126,6 @@ const char *gr__simt_where(void)
     snprintf(m->where, sizeof m->where, "%.*s, block (%u,%u,%u)", name_length(m->launch->kernel),
              name_of(m->launch->kernel), blockIdx.x, blockIdx.y, blockIdx.z);
     gr__simt_list_threads(m, m->where, sizeof m->where);
+    gr__simt_list_grid(m, m->where, sizeof m->where);
     return m->where;
 }

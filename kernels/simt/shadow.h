@@ -14,6 +14,13 @@ void gr__simt_shadow_block(gr__simt_machine *m);
 /* All of the block's threads meet, or have ended. */
 void gr__simt_shadow_meets(gr__simt_machine *m);
 
+/*
+ * A block is set aside at the grid's barrier: a bit for each byte of its shared memory, up to the last variable, that
+ * somebody wrote. It goes on, as it does after gr__simt_shadow_block but for that.
+ */
+void gr__simt_shadow_written(gr__simt_machine *m, unsigned char *bits);
+void gr__simt_shadow_put_back(gr__simt_machine *m, const unsigned char *bits);
+
 /* Thread t's access on behalf of file:line, made by the emulator. */
 void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write, const char *file,
                     int line);
@@ -88,6 +95,14 @@ static inline void gr__simt_shadow_block(gr__simt_machine *m)
 static inline void gr__simt_shadow_meets(gr__simt_machine *m)
 {
     (void)m;
+}
+static inline void gr__simt_shadow_written(gr__simt_machine *m, unsigned char *bits)
+{
+    (void)m, (void)bits;
+}
+static inline void gr__simt_shadow_put_back(gr__simt_machine *m, const unsigned char *bits)
+{
+    (void)m, (void)bits;
 }
 static inline void gr__simt_touch(gr__simt_machine *m, gr__simt_thread *t, const void *p, size_t bytes, bool write,
                                   const char *file, int line)

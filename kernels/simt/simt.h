@@ -142,7 +142,9 @@ typedef struct {
     void (*run)(const void *arguments);
     const void *arguments;
     size_t arguments_bytes;
-    const char *unit; /* the file that was compiled */
+    const char *unit;     /* the file that was compiled */
+    bool cooperative;     /* its blocks may wait for each other, at gr__simt_grid_barrier */
+    uint64_t most_blocks; /* that may do so */
 } gr__simt_config;
 
 void gr__simt_launch(const gr__simt_config *config);
@@ -174,6 +176,10 @@ void *gr__simt_dynamic_shared_if_any(const char *file, int line);
 
 /* barrier 0 is __syncthreads (threads 0: the whole block), 1 to 15 are named. */
 void gr__simt_barrier(int id, int threads, const char *file, int line);
+
+/* A barrier of all blocks of a cooperative launch; whether this is one. */
+void gr__simt_grid_barrier(const char *file, int line);
+bool gr__simt_is_cooperative(void);
 
 typedef enum {
     GR__SIMT_SYNC,

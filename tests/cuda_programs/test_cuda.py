@@ -114,6 +114,13 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
             done = self.cuda("groups.cu", *words)
             self.assertEqual((done.stdout, done.stderr), ("all right\n", ""))
 
+    def test_barriers_of_a_grid_in_every_order(self):
+        for words in ([], ["--check"]):
+            self.run_in(SIMT, *words, "-o", "cooperative", "cooperative.cu")
+            for order in ("forward", "reverse", "random"):
+                done = self.run_in("./cooperative", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="5")
+                self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
+
     def test_the_hosts_library(self):
         """What it asks of the compiler collides with none of CUDA's words, and links where accesses are checked."""
         for words in ([], ["--check"]):
@@ -484,6 +491,83 @@ int main(int, char **words) {{ f[atoi(words[1])](); }}
                             ("race_missing_barrier.cu", "a __syncthreads() between the two")):
             self.assertIn(f"hint: {words}", self.cuda(name, "--check", expect=7).stderr)
 
+    def test_a_grids_barrier_that_not_all_reach(self):
+        """Nor is there one where the launch is not cooperative or too large. Without one the blocks race."""
+        (self.folder / "grid.cu").write_text("""#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+__global__ void k(int *y, int *z, int how)
+{
+    cg::grid_group grid = cg::this_grid();
+    const int i = grid.thread_rank(), n = grid.size();
+    __shared__ int fetched[32], empty[32];
+    y[i] = i; // writes
+    cg::memcpy_async(cg::this_thread_block(), fetched, z + 32 * blockIdx.x, how == 10 ? sizeof fetched : 0);
+    if ((how == 1 && threadIdx.x > 7) || (how == 2 && blockIdx.x == 1))
+        return;
+    if (how == 3 && threadIdx.x == 9)
+        __syncthreads(); // another
+    if (how == 4 && threadIdx.x == 9)
+        grid.sync(); // other
+    else if (how != 5 && how != 12)
+        grid.sync(); // first
+    while (how == 8 && blockIdx.x == 0 && atomicAdd(&z[n], 0) == 0) // waits
+        ;
+    z[i] = y[n - 1 - i];
+    if ((how == 9 && blockIdx.x > 0) || how == 12)
+        grid.sync(); // second
+    if (how == 10)
+        z[i] = fetched[threadIdx.x]; // under way
+    cg::wait(cg::this_thread_block());
+    if (how == 11)
+        z[i] = empty[threadIdx.x]; // empty
+}
+int main(int, char **words)
+{
+    int *y, *z, how = atoi(words[1]);
+    cudaMalloc(&y, 1024), cudaMalloc(&z, 1024);
+    cudaMemset(y, 0, 1024), cudaMemset(z, 0, 1024);
+    void *arguments[] = {&y, &z, &how};
+    cudaError_t e = cudaSuccess;
+    if (how == 6)
+        k<<<1, 32>>>(y, z, how); // launch
+    else
+        e = cudaLaunchCooperativeKernel((void *)k, how == 7 ? 217 : 4, how == 7 ? 1024 : 32, arguments); // cooperative
+    if (e == cudaErrorCooperativeLaunchTooLarge)
+        puts("too large");
+    puts(cudaGetErrorString(cudaDeviceSynchronize()));
+    cudaFree(y), cudaFree(z);
+}
+""")
+        lines = (self.folder / "grid.cu").read_text().splitlines()
+        said = {1: ("deadlock: a thread exits, while 8 others of its block wait at the grid's barrier", "first"),
+                2: ("deadlock: a block ends and will not come to the grid's barrier", "first"),
+                3: ("deadlock: no thread can run:", "first"),
+                4: ("barrier divergence: here at the grid's barrier", "other"),
+                5: ("race: write after read in another block, unordered,", "writes"),
+                6: ("grid barrier: the launch is not cooperative", "first"),
+                7: ("launch: cooperative, of 217 blocks where 216 fit at a time", "cooperative"),
+                8: ("deadlock: an endless wait", "waits"),
+                9: ("deadlock: 1 of 4 blocks ended and will not come to the grid's barrier", "second"),
+                10: ("missing wait: read during a copy on shared fetched", "under way"),
+                11: ("uninitialised: read on shared empty", "empty"),
+                12: ("race: write after read in another block, unordered,", "writes")}
+        for words in ([], ["--check"]):
+            self.run_in(SIMT, *words, "-o", "grid", "grid.cu")
+            done = self.run_in("./grid", 0)
+            self.assertEqual((done.stdout, done.stderr), ("no error\n", ""))
+            for how, (report, place) in said.items():
+                if how in (5, 10, 11, 12) and not words:
+                    continue
+                with self.subTest(how=how, words=words):
+                    done = self.run_in("./grid", how, expect=7)
+                    self.assertEqual(done.stdout,
+                                     "too large\nno error\n" if how == 7 else "unspecified launch failure\n")
+                    self.assertIn(f"gradus: {report}", done.stderr)
+                    line = next(i for i, text in enumerate(lines, 1) if text.endswith(f"// {place}"))
+                    self.assertRegex(done.stderr, rf"grid.cu:{line}\b")
+                    self.assertEqual("hint: " in done.stderr, how != 10)
+                    self.assertEqual(done.stderr.count("gradus: "), 1, done.stderr)
+
     def test_a_kernel_in_a_header(self):
         """The first file that is included: its lines are its own."""
         (self.folder / "kernel.h").write_text("__global__ void k(int *x)\n{\n    x[threadIdx.x + 1] = 1;\n}\n")
@@ -683,7 +767,7 @@ int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaFree(x); }
         self.assertIn("not Thrust", done.stderr)
         for line, words in (("cudaTextureObject_t t;", "no textures"), ("texture<float, 1> t;", "no textures"),
                             ("__device__ float f(float x) { return tex1Dfetch(t, 0); }", "no textures"),
-                            ("int f() { return cudaLaunchCooperativeKernel(0, 1, 1, 0); }", "no barrier of a"),
+                            ("int f() { return cudaLaunchCooperativeKernelMultiDevice(0, 1, 0); }", "one device"),
                             ("CUdevice d;", "not the driver's"), ("int f() { return cuInit(0); }", "not the driver's"),
                             ("__device__ int f(int x) { return __shfl_down(x, 1); }", "without a mask"),
                             ('__device__ void f() { asm("mov.u32 %r0, %laneid;"); }', "no inline PTX"),
@@ -931,6 +1015,32 @@ int main() { int *x; cudaMallocManaged(&x, 32); k<<<2, 4>>>(x); cudaDeviceSynchr
         if "ptrace" in done.stdout + done.stderr:
             self.skipTest("gdb may not trace here")
         self.assertIn("= 31", done.stdout, done.stderr)
+
+    def test_debugger_stays_in_a_thread_over_a_grids_barrier(self):
+        if not shutil.which("gdb"):
+            self.skipTest("no gdb")
+        (self.folder / "gdb.cu").write_text("""#include <cooperative_groups.h>
+__global__ void k(int *x)
+{
+    int mine = 10 * threadIdx.x + blockIdx.x;
+    cooperative_groups::this_grid().sync();
+    x[mine] = 1;
+}
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 256);
+    void *arguments[] = {&x};
+    cudaLaunchCooperativeKernel((void *)k, 3, 4, arguments);
+    return cudaFree(x);
+}
+""")
+        done = subprocess.run([GRADUS, "cuda", "gdb.cu", "--gdb", "--break", "5", "--block", "1", "--thread", "3"],
+                              input="next\nprint 1000 + mine\nkill\nquit\n", capture_output=True, text=True,
+                              cwd=self.folder, timeout=120)
+        if "ptrace" in done.stdout + done.stderr:
+            self.skipTest("gdb may not trace here")
+        self.assertRegex(done.stdout, r"6\s+x\[mine\] = 1;(.|\n)*= 1031", done.stderr)
 
     def test_usage(self):
         for words, says in (([], "which program"), (["--break", "3", "--block", "x", "leak.cu"], "--block"),

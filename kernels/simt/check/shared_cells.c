@@ -319,3 +319,36 @@ void gr__simt_shadow_copy_lands(gr__simt_machine *m, const gr__simt_copy *c)
 {
     mark_copy(m, c, gr__simt_epoch(m, m->current));
 }
+
+/* --- blocks that are set aside ------------------------------------------------------------------------------------ */
+
+static bool is_written(const struct gr__simt_shadow *s, size_t at)
+{
+    const chunk *c = &s->cells->chunk[at / CHUNK];
+    const unsigned w = at % CHUNK / WORD;
+    return c->written >= s->began &&
+           (c->whole.write.epoch || (c->words >> w & 1 && s->cells->word[at / WORD].write.epoch) ||
+            (c->torn >> w & 1 && s->cells->byte[at].write.epoch));
+}
+
+void gr__simt_shadow_written(gr__simt_machine *m, unsigned char *bits)
+{
+    memset(bits, 0, m->shared.top / 8 + 1);
+    for (size_t i = 0; i < m->shared.top; i++)
+        bits[i / 8] |= (unsigned char)(is_written(m->shadow, i) << i % 8);
+}
+
+/* By a write that every thread knows of, and the copies that have not landed. */
+void gr__simt_shadow_put_back(gr__simt_machine *m, const unsigned char *bits)
+{
+    const uint32_t long_ago = 1u << GR__SIMT_CLOCK_BITS;
+    for (size_t first = 0, end; first < m->shared.top; first = end) {
+        for (end = first; end < m->shared.top && bits[end / 8] >> end % 8 & 1; end++)
+            ;
+        gr__simt_mark_shared(m, m->shared.memory + first, end - first, long_ago, 0);
+        end += end == first;
+    }
+    for (int t = 0; t < m->threads; t++)
+        for (int i = 0; i < m->thread[t].copy_count; i++)
+            mark_copy(m, &m->thread[t].copies[i], GR__SIMT_UNDER_WAY);
+}

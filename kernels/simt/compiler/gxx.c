@@ -105,9 +105,7 @@ static void explain_names(const char *name, const char *said)
         {{"texture", "tex1D*", "tex2D*", "tex3D*", "texCube*", "surf1D*", "surf2D*", "surf3D*", "cudaTexture*",
           "cudaSurface*", "cudaArray*", "cudaMallocArray", "cudaMalloc3DArray", "cudaChannelFormat*", "cudaResource*"},
          "the emulator has no textures and surfaces"},
-        {{"cudaLaunchCooperativeKernel*"},
-         "the emulator has no barrier of a whole grid: it runs one block after the "
-         "other; begin another launch where all blocks must have come"},
+        {{"cudaLaunchCooperativeKernelMultiDevice"}, "the emulator has one device: cudaLaunchCooperativeKernel"},
         {{"cuInit", "cuDevice*", "cuCtx*", "cuModule*", "cuLaunchKernel*", "cuMem*", "CUdevice*", "CUcontext*",
           "CUmodule*", "CUfunction*", "CUresult*"},
          "the emulator has CUDA's runtime (cudaMalloc, ...), not the driver's API (cuMemAlloc, ...)"},

@@ -134,7 +134,8 @@ static void rewrite(gr__edit *w)
             replace(w, i, "");
             i += 5;
             w->done = w->t.token[i].end;
-        } else if (gr__token_is(&w->t, i, "cudaLaunchKernel")) {
+        } else if (gr__token_is(&w->t, i, "cudaLaunchKernel") ||
+                   gr__token_is(&w->t, i, "cudaLaunchCooperativeKernel")) {
             i = launch_by_call(w, i);
         } else if (is_free_by_pointer(&w->t, i)) {
             replace(w, i, "gr__cuda_free_by_pointer");

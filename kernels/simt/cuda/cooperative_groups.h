@@ -1,7 +1,6 @@
 /*
- * cooperative_groups.h - the basics: blocks, tiles of a warp, lanes that happen to be together, reductions. Groups of a
- * whole grid need all blocks at work at a time, and the emulator runs one after the other: sync() of a grid of several
- * blocks is reported.
+ * cooperative_groups.h - the basics: blocks, tiles of a warp, lanes that happen to be together, reductions; the grid of
+ * a cooperative launch.
  */
 #ifndef GRADUS_CUDA_COOPERATIVE_GROUPS_H
 #define GRADUS_CUDA_COOPERATIVE_GROUPS_H
@@ -31,15 +30,8 @@ static inline thread_block this_thread_block() { return thread_block(); }
 class grid_group
 {
   public:
-    bool is_valid() const { return true; }
-    void sync(GR__HERE) const
-    {
-        if (gridDim.x * gridDim.y * gridDim.z == 1)
-            gr__simt_barrier(0, 0, file, line);
-        else
-            gr__simt_refuse("a barrier of all blocks of a grid: the emulator runs one block after the other", file,
-                            line);
-    }
+    bool is_valid() const { return gr__simt_is_cooperative(); }
+    void sync(GR__HERE) const { gr__simt_grid_barrier(file, line); }
     unsigned long long thread_rank() const
     {
         return ((uint64_t)blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z)) *

@@ -189,12 +189,25 @@ static inline cudaError_t cudaLaunchKernel(K *kernel, dim3 grid, dim3 block, voi
     return cudaPeekAtLastError();
 }
 
+template <class K>
+static inline cudaError_t cudaLaunchCooperativeKernel(K *kernel, dim3 grid, dim3 block, void **arguments,
+                                                      size_t bytes = 0, cudaStream_t stream = 0, GR__HERE)
+{
+    gr__simt_config c = gr__config("cudaLaunchCooperativeKernel", "", grid, block, bytes, stream, file, line);
+    c.cooperative = true;
+    c.most_blocks = gr__cuda_blocks_at_a_time((int)(block.x * block.y * block.z), bytes, true);
+    gr__unpack<K *>::call(c, kernel, arguments);
+    return cudaPeekAtLastError();
+}
+
 /* Of a kernel that came in a variable nobody knows what it takes; of a cast in the call the translator does. */
-#define GR__NO_KERNEL                                                                                                  \
-    __attribute__((error("the emulator wants the kernel itself here, cudaLaunchKernel(kernel, ...), or a pointer of "  \
+#define GR__NO_KERNEL                                                                                                 \
+    __attribute__((error("the emulator wants the kernel itself here, cudaLaunchKernel(kernel, ...), or a pointer of " \
                          "its type: a void * does not say what its parameters are")))
 GR__NO_KERNEL cudaError_t cudaLaunchKernel(void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
 GR__NO_KERNEL cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+GR__NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+GR__NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
 #undef GR__NO_KERNEL
 
 template <class K>
@@ -217,12 +230,10 @@ template <class K> static inline cudaError_t cudaFuncGetAttributes(struct cudaFu
     return cudaSuccess;
 }
 
-/* As for a kernel of at most 32 registers: threads and shared memory of a multiprocessor set the limit. */
 template <class K>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K *, int threads, size_t bytes)
 {
-    const int by_threads = threads > 0 ? 2048 / threads : 0, by_memory = bytes ? (int)(164 * 1024 / bytes) : 32;
-    *blocks = min(min(by_threads, by_memory), 32);
+    *blocks = gr__cuda_blocks_at_a_time(threads, bytes, false);
     return cudaSuccess;
 }
 template <class K>

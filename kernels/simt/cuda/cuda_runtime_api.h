@@ -317,6 +317,7 @@ cudaError_t gr__cuda_record(cudaEvent_t event, cudaStream_t stream);
 cudaError_t gr__cuda_wait_event(cudaStream_t stream, cudaEvent_t event);
 cudaError_t gr__cuda_callback(cudaStream_t stream, cudaStreamCallback_t function, void *data);
 cudaError_t gr__cuda_allow_shared(const void *function, int bytes, const char *file, int line);
+int gr__cuda_blocks_at_a_time(int threads, size_t bytes, bool whole); /* on a multiprocessor; on the whole device */
 void gr__cuda_look_at_argument(const gr__simt_config *config, int number, const void *p);
 void gr__cuda_launch(const gr__simt_config *config);
 

@@ -52,7 +52,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     p->deviceOverlap = p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = 1;
     p->managedMemory = p->concurrentManagedAccess = p->streamPrioritiesSupported = 1;
     p->globalL1CacheSupported = p->localL1CacheSupported = p->computePreemptionSupported = 1;
-    p->canUseHostPointerForRegisteredMem = 1;
+    p->canUseHostPointerForRegisteredMem = p->cooperativeLaunch = 1;
     p->asyncEngineCount = 2, p->singleToDoublePrecisionPerfRatio = 2;
     return cudaSuccess;
 }
@@ -96,7 +96,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         {cudaDevAttrManagedMemory, 1},
         {cudaDevAttrPageableMemoryAccess, 0},
         {cudaDevAttrConcurrentManagedAccess, 1},
-        {cudaDevAttrCooperativeLaunch, 0},
+        {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)p.sharedMemPerBlockOptin},
         {cudaDevAttrMemoryPoolsSupported, 1},
     };
@@ -106,6 +106,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
             return cudaSuccess;
         }
     return gr__cuda_fails(cudaErrorInvalidValue, NULL, 0);
+}
+
+/* As for a kernel of at most 32 registers: threads and shared memory of a multiprocessor set the limit. */
+int gr__cuda_blocks_at_a_time(int threads, size_t bytes, bool whole)
+{
+    const int by_threads = threads > 0 ? 2048 / threads : 0, by_memory = bytes ? (int)(164 * 1024 / bytes) : 32;
+    const int fewer = by_threads < by_memory ? by_threads : by_memory, most = fewer < 32 ? fewer : 32;
+    return whole ? most * SMS : most;
 }
 
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *properties)

@@ -81,6 +81,7 @@ void gr__cuda_tell_place(const char *place)
 }
 
 #define OF_KERNEL "out of bounds: a kernel"
+#define OF_GRID "every thread of every block must come to the same grid.sync(): guard the work, not the barrier"
 
 /* Of a report that begins so and has those words: the first that fits. */
 static const struct {
@@ -90,13 +91,19 @@ static const struct {
      "two streams: cudaEventRecord() in the one and cudaStreamWaitEvent() in the other, or cudaStreamSynchronize() "
      "before the second launch"},
     {"race: ", " in another block,",
-     "two blocks: an atomic, a launch between them, or a word that both come to by atomics, with __threadfence() "
-     "before that in the one and behind it in the other"},
+     "two blocks: an atomic, a launch or a grid.sync() between them, or a word that both come to by atomics, with "
+     "__threadfence() before that in the one and behind it in the other"},
     {"race: ", "",
      "a __syncthreads() between the two (in one block), an atomic, or a launch between them (two blocks)"},
     {"host race: ", "",
      "a launch returns at once, and so does a copy in a stream: cudaDeviceSynchronize() before the host looks at what "
      "they touch"},
+    {"barrier divergence", "the grid's barrier", OF_GRID},
+    {"deadlock: an endless wait", "cooperative",
+     "words that blocks read until others write them do not work here: grid.sync()"},
+    {"deadlock: ", "the grid's barrier", OF_GRID},
+    {"grid barrier: ", "is not cooperative",
+     "all blocks are there at a time where cudaLaunchCooperativeKernel(kernel, grid, block, arguments) launches them"},
     {"barrier divergence", "",
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "",
@@ -111,6 +118,8 @@ static const struct {
     {"deadlock", "", "look for threads that wait for others which left, or which wait elsewhere"},
     {"launch from a kernel: ", "", "the emulator has no dynamic parallelism; launch from the host"},
     {"launch: grid (0,", "", "n / threads is 0 where n is small: (n + threads - 1) / threads blocks, and if (i < n)"},
+    {"launch: cooperative", "",
+     "cudaOccupancyMaxActiveBlocksPerMultiprocessor() times multiProcessorCount blocks at most, and a loop in them"},
     {"launch: ", "", "a block has 1 to 1024 threads (z at most 64), a grid at least one block"},
     {"shared memory: ", "",
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
@@ -208,10 +217,11 @@ static cudaError_t error_of(const char *fault)
         const char *begin;
         cudaError_t error;
     } kinds[] = {
-        {"out of bounds", cudaErrorIllegalAddress}, {"address", cudaErrorIllegalAddress},
-        {"misaligned", cudaErrorMisalignedAddress}, {"assertion", cudaErrorAssert},
-        {"launch from", cudaErrorNotSupported},     {"launch", cudaErrorInvalidConfiguration},
-        {"shared memory", cudaErrorInvalidValue},   {"out of memory", cudaErrorMemoryAllocation},
+        {"out of bounds", cudaErrorIllegalAddress},   {"address", cudaErrorIllegalAddress},
+        {"misaligned", cudaErrorMisalignedAddress},   {"assertion", cudaErrorAssert},
+        {"launch from", cudaErrorNotSupported},       {"launch: cooperative", cudaErrorCooperativeLaunchTooLarge},
+        {"launch", cudaErrorInvalidConfiguration},    {"shared memory", cudaErrorInvalidValue},
+        {"out of memory", cudaErrorMemoryAllocation},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strncmp(fault, kinds[i].begin, strlen(kinds[i].begin)))
