@@ -9,8 +9,9 @@ OPTION = re.compile(r"(?<![\w-])--?(?:(?P<fast>use[_-]fast[_-]math)\b"
                     r"|maxrregcount[= ]\"?(?P<registers>\d+)"
                     r"|dlcm=(?P<cache>c[agsv])\b)")
 # Build files that make a program, scripts that make it or a module of PyTorch, what a reader is told to type.
+PROSE = re.compile(r"(?i)readme.*")
 KINDS = (re.compile(r"(?i)(?:GNU)?makefile|CMakeLists\.txt|.*\.(?:mk|cmake)"), re.compile(r"(?i).*\.(?:py|sh|bat|ps1)"),
-         re.compile(r"(?i)readme.*"))
+         PROSE)
 CALLS = re.compile(r"\bnvcc\b")
 MAKES = re.compile(rf"{CALLS.pattern}|\bproject\s*\([^)]*CUDA|\benable_language\s*\(\s*CUDA|cuda_cflags|CUDAExtension")
 
@@ -23,7 +24,7 @@ def options(tree, source, notes=""):
     folder = source.parent
     while True:
         for kind in KINDS:
-            text = "\n".join(lines_of(file, source, kind is KINDS[2]) for file in sorted(folder.iterdir())
+            text = "\n".join(lines_of(file, source, kind is PROSE) for file in sorted(folder.iterdir())
                              if file.is_file() and kind.fullmatch(file.name))
             if (said := read(text)) or MAKES.search(text):
                 return said
@@ -32,9 +33,9 @@ def options(tree, source, notes=""):
         folder = folder.parent
 
 
-def lines_of(file, source, told):
+def lines_of(file, source, prose):
     """The lines of a build file that count for a source file: no remarks, nothing for debuggers or that is off; those
-    that call nvcc for another file do not where some do for this one. told: prose, of which only calls count."""
+    that call nvcc for another file do not where some do for this one, and of prose only calls."""
     text = re.sub(r"\\\n", " ", text_of(file))
     text = re.sub(r"(?m)^\s*(?:#|//|::|REM\b).*$|(?<=\s)#\s.*$", "", text)
     lines = [line for line in without_off(text).splitlines() if not re.search(r"(?i)(?<!n)debug", line)]
@@ -42,7 +43,7 @@ def lines_of(file, source, told):
     own = [line for line in calls if re.search(rf"(?<![\w-]){re.escape(source.name)}\b", line)]
     if own:
         lines = [line for line in lines if line in own or line not in calls]
-    return "\n".join(line for line in lines if CALLS.search(line) or not told)
+    return "\n".join(line for line in lines if CALLS.search(line) or not prose)
 
 
 def without_off(text):
