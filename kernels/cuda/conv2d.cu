@@ -15,7 +15,8 @@
  *           dW       m = filter,           n = (r*S + s)*C + c,   k = (n*P + p)*Q + q
  * Launch    gemm.cuh: a block for a tile of 32 x 32 or 64 x 64 results and a split of k; if k was split (always in dW,
  *           but for tiny images), the last block of each tile adds the splits where they are few, else further blocks
- *           of dX's launch add dW's, and a second launch those of others. db: column_sums.cuh.
+ *           of dX's launch add dW's, and a second launch those of others. dX and dW: conv_backward.cu; db:
+ *           column_sums.cuh.
  *           With the ReLU epilogue dz is made first: gate.cuh.
  * Few       channels: forward and dW by kernels of their own, few_channels.cuh.
  * Halves    x, w, y, dX, dY f16 or bf16, on tensor cores; b, dW and db float. On compute capability 9.0 products of
@@ -27,8 +28,14 @@
  * Measured  H200, batch 128, 64 to 512 channels: floats 34 to 37 TFLOP/s of the 62 of multiply-adds, bf16 170
  *           to 310, at 1,024 280 to 630.
  */
+#include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/conv_boxes.cuh"
+#include "kernels/cuda/few_channels.cuh"
 #include "kernels/cuda/gate.cuh"
+#include "kernels/cuda/gemm.cuh"
+#include "kernels/cuda/image_operand.cuh"
+#include "kernels/cuda/matrix_operand.cuh"
 
 static gr_geometry geometry(const gr_call *call)
 {

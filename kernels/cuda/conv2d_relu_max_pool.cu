@@ -4,7 +4,7 @@
  *
  *   a[n,i,j,k]  = max(0, b[k] + sum_{r,s,c} x[n,h,v,c] w[k,r,s,c])      the activation, never stored
  *   y[n,p,q,k]  = max over the pooling window of a; argmax = its place u*V + v, 255 where y is not above 0
- *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as in conv2d.cu
+ *   dA[n,i,j,k] = sum of dY[n,p,q,k] over the windows that chose it; dX, dW from dA as those of conv2d
  *   db[k]       = sum of dY[n,p,q,k] where argmax is not 255
  *
  * Forward   a product whose rows are places of pooling windows: four rows are four places (u, v) of the window at one
@@ -13,8 +13,8 @@
  *           A thread keeps the largest of its results at a position and its place in registers; on tensor cores, which
  *           leave the rows to several threads, these compare at the end. Windows that overlap compute what they share
  *           again. Few channels: narrow_forward.cuh.
- * Backward  dA is made, slice by slice of the batch, for the products of conv2d.cu: pooled_gradient.cuh. db:
- *           column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
+ * Backward  dA is made, slice by slice of the batch, for the products of conv_backward.cu:
+ *           pooled_gradient.cuh. db: column_sums.cuh over dY. dW and db of few channels: narrow_grad_w.cuh.
  * Shared    that of the tiles.
  * Registers forward, beside the tile's sums, 5 for each quad of results that is kept: maxima and, four to a register,
  *           places.
@@ -28,7 +28,10 @@
  * Measured  H200, batch 128, floats: x[200,200,3] forward 0.31 ms, dW and db 0.21, in tiles of five rows of windows
  *           where there are four now; x[15,15,32] w[64,3,3,32] 53 and 121 us.
  */
+#include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/conv_backward.cuh"
+#include "kernels/cuda/gemm.cuh"
+#include "kernels/cuda/matrix_operand.cuh"
 #include "kernels/cuda/narrow_forward.cuh"
 #include "kernels/cuda/narrow_grad_w.cuh"
 #include "kernels/cuda/pooled_gradient.cuh"
