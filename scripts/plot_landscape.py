@@ -97,8 +97,11 @@ def draw_part(ax, found, part, word, levels):
     loss = values(points, part + "_loss")
     grid = [[loss[j * len(x) + i] for i in range(len(x))] for j in range(len(y))]
     ax.contourf(x, y, grid, levels=levels, cmap="viridis_r", norm="log", extend="both")
-    lines = ax.contour(x, y, grid, levels=levels[::2], colors="white", linewidths=0.7)
-    ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize=8)
+    drawn = [v for v in loss if math.isfinite(v)]
+    crossed = [v for v in levels[::2] if min(drawn, default=0) < v < max(drawn, default=0)]
+    if crossed:
+        lines = ax.contour(x, y, grid, levels=crossed, colors="white", linewidths=0.7)
+        ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize=8)
     for letter, at, _ in ends(found):
         ax.plot(*at, marker="o", color="white", markeredgecolor=INK, markersize=8, zorder=4)
         ax.annotate(letter, at, xytext=(7, 6), textcoords="offset points", fontweight="bold", color=INK, zorder=5,

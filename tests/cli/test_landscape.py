@@ -3,6 +3,7 @@
 import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -84,12 +85,29 @@ class Landscape(Case):
         self.assertRegex(text, r"B  w2: the training loss rises by -?\d+\.\d+ within 0\.25 of it")
         self.assertIn("the highest", self.gradus("landscape", "w1", "--steps", 1).out)
 
+    def test_far_out(self):
+        """Where a loss is not finite no number stands for it, and no such place is the lowest or the highest."""
+        words = ["--steps", 2, "--reach", 1e30, "--out", "o"]
+        text = self.gradus("landscape", "w1", "--batch", 16, *words).out
+        found = json.loads((self.folder / "o/landscape.json").read_text())
+        losses = [p["train_loss"] for p in found["points"]]
+        self.assertIn(None, losses)
+        self.assertIn(f"not finite at {losses.count(None)} of 25 places", text)
+        low, = re.findall(r"^.* +(\S+) +\S+ % +\S+ +\S+ %  the lowest$", text, re.M)
+        self.assertEqual(low, f"{min(v for v in losses if v is not None):.4f}")
+        self.assertNotIn("nan", text)
+        with open(self.folder / "o/landscape.csv", encoding="utf-8") as f:
+            self.assertEqual([row["train_loss"] == "" for row in csv.DictReader(f)], [v is None for v in losses])
+
     def test_refusals(self):
         self.gradus("train", "cifar10-cnn", "--procedural", "--updates", 1, "--save-weights", "other")
         self.refused(2, "landscape", names=["which weights"])
         self.refused(2, "landscape", "w1", "other", names=["w1 and other", "no line between them"])
         self.refused(3, "landscape", "w1", "missing", names=["missing"])
         self.refused(2, "landscape", "w1", "w2", "w3", "w1", names=["one too many"])
+        for reach in ("1e20", "5e6"):
+            self.refused(2, "landscape", "w1", "w2", "--reach", reach, names=["places", "10000000", "--reach"])
+        self.refused(2, "landscape", "w1", "w2", "w3", "--steps", 1000, "--reach", 5, names=["1.21e+08 places"])
 
     @unittest.skipUnless(PYTHON, "no matplotlib")
     def test_pictures(self):

@@ -14,6 +14,12 @@ static const char *const kind_names[] = {"line", "plane", "random plane"};
 
 /* --- the grid ----------------------------------------------------------------------------------------------------- */
 
+double surface_places(surface_kind kind, int steps, double reach)
+{
+    const double side = 1 + (kind == RANDOM_PLANE ? 2. * steps : steps + 2 * floor(reach * steps + 1e-9));
+    return kind == LINE ? side : side * side;
+}
+
 bool surface_open(surface *s, surface_kind kind, int steps, double reach)
 {
     const int beyond = (int)floor(reach * steps + 1e-9);
@@ -67,7 +73,10 @@ static double rise(const surface *s, const surface_point *end)
     return s->kind == LINE && left && right ? (left->train.loss + right->train.loss) / 2 - end->train.loss : NAN;
 }
 
-/* How far the training loss between two ends lies above the straight line between theirs; NAN: no line. */
+/*
+ * How far the training loss between two ends lies above the straight line between theirs; NAN: no line, or a loss there
+ * that is not finite.
+ */
 static double barrier(const surface *s)
 {
     const surface_point *a = point_at(s, 0, 0), *b = point_at(s, 1, 0);
@@ -76,8 +85,11 @@ static double barrier(const surface *s)
         return NAN;
     for (int i = 0; i < s->n; i++) {
         const surface_point *p = &s->points[i];
+        const double above = p->train.loss - (1 - p->x) * a->train.loss - p->x * b->train.loss;
         if (p->x >= 0 && p->x <= 1)
-            most = fmax(most, p->train.loss - (1 - p->x) * a->train.loss - p->x * b->train.loss);
+            most = isfinite(above) ? fmax(most, above) : NAN;
+        if (isnan(most))
+            break;
     }
     return most;
 }
@@ -122,17 +134,38 @@ json_t *surface_json(const surface *s)
                      ends_json(s));
 }
 
+/* Behind a comma, nothing where it is not finite. */
+static void write_cell(double x, FILE *f)
+{
+    fputc(',', f);
+    if (isfinite(x))
+        fprintf(f, "%.15g", x);
+}
+
 void surface_write_csv(const surface *s, FILE *f)
 {
     fprintf(f, "x,y,train_loss,train_accuracy,test_loss,test_accuracy\n");
     for (int i = 0; i < s->n; i++) {
         const surface_point *p = &s->points[i];
-        fprintf(f, "%.15g,%.15g,%.15g,%.15g,%.15g,%.15g\n", p->x, p->y, p->train.loss, p->train.accuracy, p->test.loss,
-                p->test.accuracy);
+        fprintf(f, "%.15g,%.15g", p->x, p->y);
+        write_cell(p->train.loss, f);
+        write_cell(p->train.accuracy, f);
+        write_cell(p->test.loss, f);
+        write_cell(p->test.accuracy, f);
+        fputc('\n', f);
     }
 }
 
 /* --- for people --------------------------------------------------------------------------------------------------- */
+
+/* Loss and accuracy of a part; where the loss is not finite, the right answers are chance. */
+static void print_part(const gr_metrics *m)
+{
+    if (isfinite(m->loss))
+        printf("  %10.4f %7.1f %%", m->loss, 100 * m->accuracy);
+    else
+        printf("  %10s %9s", "not finite", "-");
+}
 
 /* A line of the table; name: the weights that lie there, or "". */
 static void print_point(const surface *s, const surface_point *p, const char *name)
@@ -140,22 +173,36 @@ static void print_point(const surface *s, const surface_point *p, const char *na
     printf("%7.3f", p->x);
     if (s->kind != LINE)
         printf(" %7.3f", p->y);
-    printf("  %10.4f %7.1f %%  %10.4f %7.1f %%%s%s\n", p->train.loss, 100 * p->train.accuracy, p->test.loss,
-           100 * p->test.accuracy, *name ? "  " : "", name);
+    print_part(&p->train);
+    print_part(&p->test);
+    printf("%s%s\n", *name ? "  " : "", name);
 }
 
-/* Of a plane the weights' places, and where the training loss is lowest and highest. */
+/* Of a plane the weights' places, and where the training loss is lowest and highest of those that are finite. */
 static void print_some(const surface *s)
 {
-    const surface_point *low = &s->points[0], *high = low, *end;
+    const surface_point *low = NULL, *high = NULL, *end;
     for (int i = 0; s->weights[i] && (end = end_at(s, i)) != NULL; i++)
         print_point(s, end, ends[i]);
-    for (int i = 1; i < s->n; i++) {
-        low = s->points[i].train.loss < low->train.loss ? &s->points[i] : low;
-        high = s->points[i].train.loss > high->train.loss ? &s->points[i] : high;
+    for (const surface_point *p = s->points; p < s->points + s->n; p++) {
+        if (!isfinite(p->train.loss))
+            continue;
+        low = !low || p->train.loss < low->train.loss ? p : low;
+        high = !high || p->train.loss > high->train.loss ? p : high;
     }
+    if (!low)
+        return;
     print_point(s, low, "the lowest");
     print_point(s, high, "the highest");
+}
+
+/* How many places have a training loss that is not finite. */
+static int places_without(const surface *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        n += !isfinite(s->points[i].train.loss);
+    return n;
 }
 
 static void print_ends(const surface *s)
@@ -169,8 +216,11 @@ static void print_ends(const surface *s)
             printf(": the training loss rises by %.4f within %g of it", rise(s, end), BESIDE);
         putchar('\n');
     }
-    if (s->kind == LINE)
+    if (isfinite(barrier(s)))
         printf("between them it lies at most %.4f above the straight line\n", barrier(s));
+    if (places_without(s))
+        printf("the training loss is not finite at %d of %d places; a smaller --reach stays nearer\n",
+               places_without(s), s->n);
 }
 
 void surface_print(const surface *s)

@@ -29,9 +29,12 @@ typedef struct {
     int64_t batch, seed;
 } surface;
 
+/* How many places the grid has that surface_open would make. */
+double surface_places(surface_kind kind, int steps, double reach);
+
 /*
  * A grid of that kind, with so many steps from 0 to 1 (of a random plane: to its edge), to reach beyond 0 and 1. All of
- * A, B and C are on it. False: no memory.
+ * A, B and C are on it. At most INT_MAX places. False: no memory.
  */
 bool surface_open(surface *s, surface_kind kind, int steps, double reach);
 void surface_close(surface *s);

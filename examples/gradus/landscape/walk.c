@@ -11,7 +11,7 @@
 #include "terminal/system.h"
 #include "terminal/text.h"
 
-enum { ESTIMATE_UPDATES = 64 };
+enum { ESTIMATE_UPDATES = 64, MOST_PLACES = 10000000 }; /* a random plane of the most steps has 4 million */
 
 const char *const statistics_names[] = {"interpolated", "estimated", NULL};
 
@@ -93,7 +93,8 @@ static int open_places(landscape *l)
     return good ? 0 : complain(GR_NO_MEMORY, LANDSCAPE, "out of host memory for the weights");
 }
 
-static bool open_surface(landscape *l)
+/* Returns 0 or an exit code, complained of. */
+static int open_surface(landscape *l)
 {
     static const struct {
         int steps;
@@ -101,8 +102,17 @@ static bool open_surface(landscape *l)
     } usual[] = {[LINE] = {8, 1}, [PLANE] = {4, 0.5}, [RANDOM_PLANE] = {5, 1}};
     const surface_kind kind = !l->files[1] ? RANDOM_PLANE : !l->files[2] ? LINE : PLANE;
     const int steps = l->asks->steps ? (int)l->asks->steps : usual[kind].steps;
+    const double reach = l->asks->reach > 0 ? l->asks->reach : usual[kind].reach;
+    const double n = surface_places(kind, steps, reach);
+    if (n > MOST_PLACES)
+        return complain(GR_USAGE, LANDSCAPE,
+                        "%d steps from A to B and %g such ways beyond are %.3g places; at most %d are looked at: give "
+                        "a smaller --steps or --reach",
+                        steps, reach, n, MOST_PLACES);
     l->surface = (surface){.weights = l->files, .recipe = l->notes[0].recipe->name};
-    return surface_open(&l->surface, kind, steps, l->asks->reach > 0 ? l->asks->reach : usual[kind].reach);
+    return surface_open(&l->surface, kind, steps, reach)
+               ? 0
+               : complain(GR_NO_MEMORY, LANDSCAPE, "out of host memory for the grid");
 }
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
@@ -160,9 +170,9 @@ int walk(landscape *l)
     if (code == 0)
         code = open_data(l);
     if (code == 0)
+        code = open_surface(l);
+    if (code == 0)
         code = folder_make(l->asks->out, LANDSCAPE);
-    if (code == 0 && !open_surface(l))
-        code = complain(GR_NO_MEMORY, LANDSCAPE, "out of host memory for the grid");
     if (code == 0)
         code = open_places(l);
     return code ? code : look_everywhere(l);
