@@ -456,7 +456,8 @@ typedef struct {
  * Losses and right answers are summed on the device and read when somebody wants to see them: each reading makes the
  * host wait for the device. Where it need not (all devices but a GPU) every update is read. A loss that is not finite -
  * with a loss scale (GR_PRECISION_FP16): a scale that is stuck - is an error (GR_NUMERIC), found at the latest 64
- * updates or an epoch's end later, whatever is watched. So is a loss of split.val or split.test that is not finite.
+ * updates or an epoch's end later, whatever is watched. So is a loss of split.val or split.test that is not finite;
+ * where there is neither, a weight that is not when the run is over.
  */
 gr_fit_result gr_fit(gr_module *net, gr_optimizer *opt, gr_split split, const gr_fit_options *options);
 

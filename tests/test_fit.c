@@ -359,6 +359,25 @@ static void the_last_update_is_checked(void **state)
     }
 }
 
+/* Where nothing is evaluated the weights are looked at; on the reference they are doubles. */
+static void the_last_weights_are_checked(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const bool bad = i % 2;
+        gr_context *ctx = gr_open(&(gr_options){.device = i < 2 ? "cpu" : "ref"});
+        gr_module *net = small_net(ctx);
+        gr_split split = {.train = gr_procedural(ctx, 200, SIDE, SIDE, 1)};
+        gr_optimizer *sgd =
+            gr_sgd(ctx, net, &(gr_sgd_options){.lr = bad ? 1e10 : 0.1, .weight_decay = bad ? 1e308 : 0});
+        gr_fit_result r = gr_fit(net, sgd, split, &(gr_fit_options){.batch = 16, .updates = 1});
+        assert_true(isfinite(r.train_loss));
+        assert_int_equal(gr_error_code(ctx), bad ? GR_NUMERIC : 0);
+        assert_true(!bad || strstr(gr_error_text(ctx), "weights are not finite behind update 1"));
+        gr_close(ctx);
+    }
+}
+
 /*
  * SGD with momentum, Nesterov and decay against the formula, from the gradients that backward leaves; gr_minimize must
  * give the same, although it fuses nothing of layers as small as these then.
@@ -708,7 +727,8 @@ int main(void)
         cmocka_unit_test(fit_follows_the_schedule),      cmocka_unit_test(lookahead_grows_in_every_run),
         cmocka_unit_test(the_rate_is_the_callers),       cmocka_unit_test(a_run_ends_by_samples),
         cmocka_unit_test(a_run_ends_by_seconds),         cmocka_unit_test(bad_options_are_refused),
-        cmocka_unit_test(the_last_update_is_checked),    cmocka_unit_test(memory_is_planned_first),
+        cmocka_unit_test(the_last_update_is_checked),    cmocka_unit_test(the_last_weights_are_checked),
+        cmocka_unit_test(memory_is_planned_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

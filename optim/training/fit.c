@@ -160,6 +160,38 @@ static bool check_evaluated(gr_fit_run *f, const char *of, gr_metrics *result)
                     of, (long long)f->p.update, (long long)f->p.epoch);
 }
 
+/* Whether all weights are finite, in pieces: no memory for a copy was planned. False: one is not, or recorded. */
+static bool is_finite(gr_context *ctx, const gr_tensor *w)
+{
+    union {
+        float f32[4096];
+        double f64[2048];
+    } piece;
+    const int64_t size = (int64_t)gr_type_size(w->type), most = (int64_t)sizeof piece / size;
+    for (int64_t at = 0; at < w->count; at += most) {
+        const int64_t n = w->count - at < most ? w->count - at : most;
+        if (!ctx->device->download(ctx->device, &piece, (const char *)w->data + at * size, (size_t)(n * size)))
+            return gr__device_failed(ctx, "weights were copied from it");
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(w->type == GR_F64 ? piece.f64[i] : piece.f32[i]))
+                return false;
+    }
+    return true;
+}
+
+/* At the end of a run in which nothing is evaluated: the weights themselves. False: recorded. */
+static bool check_weights(gr_fit_run *f)
+{
+    const gr_slab *slab = f->trainer.net->parameters->slab; /* NULL: the model has none */
+    if (!slab || !complete(f) || f->result.val.samples || f->result.test.samples || !gr_ok(f->ctx))
+        return gr_ok(f->ctx);
+    if (!is_finite(f->ctx, slab->values) && gr_ok(f->ctx))
+        gr__fail(f->ctx, GR_NUMERIC,
+                 "weights are not finite behind update %lld (epoch %lld); try a lower learning rate",
+                 (long long)f->p.update, (long long)f->p.epoch);
+    return gr_ok(f->ctx);
+}
+
 static void finish_epoch(gr_fit_run *f)
 {
     if (f->readings.last.samples < f->p.samples) { /* stopped within the epoch */
@@ -182,7 +214,8 @@ static void finish_epoch(gr_fit_run *f)
     f->within = !evaluated;
     if (!evaluated)
         f->result.stopped = true;
-    else if (check_evaluated(f, "validation", &f->result.val) && check_evaluated(f, "test", &f->result.test))
+    else if (check_evaluated(f, "validation", &f->result.val) && check_evaluated(f, "test", &f->result.test) &&
+             check_weights(f))
         report(f, true);
     gr__fit_ranks_stop(f);
     gr__fit_state_keep(f);
