@@ -11,25 +11,46 @@ $GRADUS_LIBRARY names the library; else it is looked for in build/release and am
 gradus.h that takes and gives tensors, modules and numbers can be called by its name; an error raises gradus.Error.
 """
 import ctypes
+import numbers
 import os
 import pathlib
 
 F32, F64, I32 = 1, 2, 6  # of gr_type
 _CODES = {F32: ctypes.c_float, F64: ctypes.c_double, I32: ctypes.c_int32}
+# Whose last argument is a double, where a whole number of Python's would come as none.
+DOUBLES = set("""gr_dropout gr_dropout_layer gr_l2_penalty gr_scale gr_scale_layer gr_set_clip gr_set_decay_scale
+              gr_set_ema gr_set_loss_scale gr_set_lr gr_set_lr_scale gr_set_sam gr_set_update_weight
+              gr_smoothed_cross_entropy""".split())
+# That answer yes or no, not with a pointer.
+BOOLS = set("""gr_backward gr_backward_from gr_export_weights gr_import_weights gr_load_weights gr_minimize
+            gr_module_build gr_module_set_outputs gr_ok gr_optimizer_step gr_record gr_save_weights gr_set_clip
+            gr_set_decay_scale gr_set_decay_weights_only gr_set_ema gr_set_lookahead gr_set_loss_scale gr_set_lr
+            gr_set_lr_scale gr_set_sam""".split())
 
 
 class Error(RuntimeError):
     """What gr_error_text says."""
 
 
-class Options(ctypes.Structure):
+class _Structure(ctypes.Structure):
+    """A structure that refuses names which are no fields of it; ctypes alone passes over them."""
+
+    def __init__(self, **fields):
+        unknown = fields.keys() - {name for name, *_ in self._fields_}
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}; it has "
+                            f"{', '.join(name for name, *_ in self._fields_)}")
+        super().__init__(**fields)
+
+
+class Options(_Structure):
     """gr_options; what is left out is the usual choice."""
     _fields_ = [("device", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("threads", ctypes.c_int),
                 ("memory_limit", ctypes.c_int64), ("precision", ctypes.c_int), ("plan_only", ctypes.c_bool),
                 ("no_fusion", ctypes.c_bool), ("allocator", ctypes.c_void_p)]
 
 
-class DenseOptions(ctypes.Structure):
+class DenseOptions(_Structure):
     """gr_dense_options."""
     _fields_ = [("units", ctypes.c_int), ("no_bias", ctypes.c_bool), ("init", ctypes.c_int), ("l2", ctypes.c_double)]
 
@@ -38,9 +59,7 @@ def _load():
     built = pathlib.Path(__file__).resolve().parent.parent / "build/release/libgradus.so"
     lib = ctypes.CDLL(os.environ.get("GRADUS_LIBRARY") or (str(built) if built.exists() else "libgradus.so"))
     for name, result in (("gr_error_text", ctypes.c_char_p), ("gr_item", ctypes.c_double), ("gr_dim", ctypes.c_int64),
-                         ("gr_count", ctypes.c_int64), ("gr_ok", ctypes.c_bool), ("gr_backward", ctypes.c_bool),
-                         ("gr_backward_from", ctypes.c_bool), ("gr_minimize", ctypes.c_bool),
-                         ("gr_record", ctypes.c_bool)):
+                         ("gr_count", ctypes.c_int64), *((name, ctypes.c_bool) for name in BOOLS)):
         getattr(lib, name).restype = result
     return lib
 
@@ -57,14 +76,24 @@ def _function(name, result=ctypes.c_void_p):
 
 
 def _argument(a):
-    """As C takes it: tensors and modules by their pointers, numbers as int or double, arrays and structs by address."""
+    """As C takes it: tensors and modules by their pointers, arrays and structures by address."""
     if isinstance(a, (Handle, Context)):
         return a.pointer
-    if isinstance(a, float):
+    if isinstance(a, numbers.Integral):
+        return ctypes.c_int64(a)
+    if isinstance(a, numbers.Real):
         return ctypes.c_double(a)
+    if isinstance(a, (str, os.PathLike)):
+        return os.fsencode(a)
     if isinstance(a, (ctypes.Structure, ctypes.Array)):
         return ctypes.byref(a)
-    return a  # None, int
+    return a  # None, bytes
+
+
+def _arguments(name, arguments):
+    *first, last = arguments or [None]
+    last = float(last) if name in DOUBLES and isinstance(last, numbers.Real) else last
+    return map(_argument, [*first, last] if arguments else [])
 
 
 def _flatten(values):
@@ -105,7 +134,11 @@ class Tensor(Handle):
 
     def list(self):
         """The numbers, as nested lists; numpy.array(t.list()) makes an array of them."""
-        buffer = (_CODES[LIB.gr_type_of(self.pointer)] * LIB.gr_count(self.pointer))()
+        code = _CODES.get(LIB.gr_type_of(self.pointer))
+        self.context.check()
+        if not code:
+            raise Error("numbers of half precision and of whole types but i32 are not read from Python")
+        buffer = (code * LIB.gr_count(self.pointer))()
         LIB.gr_download(self.pointer, buffer)
         self.context.check()
         return _nest(list(buffer), self.shape)
@@ -136,7 +169,7 @@ class Context:
 
     def _new(self, function, values, kind=None):
         shape, numbers = _flatten(values)
-        sizes = (ctypes.c_int64 * 4)(*shape)
+        sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
         real = LIB.gr_real(self.pointer)
         head = (self.pointer,) if function == "gr_variable" else (self.pointer, kind or real)
         t = Tensor(self, _function(function)(*head, len(shape), sizes))
@@ -157,10 +190,12 @@ class Context:
         return self._new("gr_variable", values)
 
     def call(self, name, *arguments, kind=Tensor):
-        """The function of gradus.h of this name, whose result is a pointer; kind=Handle where that is no tensor."""
-        pointer = _function(name)(*map(_argument, arguments))
-        self.check()
-        return kind(self, pointer)
+        """The function of gradus.h of this name, whose result is a tensor, or of BOOLS; kind=Handle: a module."""
+        function = _function(name)
+        result = function(*_arguments(name, arguments))
+        for context in (self, *(a.context for a in arguments if isinstance(a, Handle))):
+            context.check()
+        return result if name in BOOLS or result is None else kind(self, result)
 
     def layer(self, name, *arguments):
         """A layer: layer("relu"), layer("dropout", 0.5), layer("dense", DenseOptions(units=8))."""
