@@ -65,6 +65,9 @@ bool gr__npz_write(gr_context *ctx, const char *path, int n, const gr_saved_tens
 /* Reads one, stored or deflated, as gr__safetensors_read does. False: recorded, nothing left to free. */
 bool gr__npz_read_open(gr_input_file *in, gr_safetensors *file);
 
+/* Of the first n bytes of a file of another tool that is not read: what it is, and what to write instead; else NULL. */
+const char *gr__foreign_weights(const char *bytes, size_t n);
+
 /*
  * What an .npy file of size bytes says of its array: type, shape, where in bytes its elements lie. Those of Fortran's
  * order are turned around there. Returns the rule that it breaks; NULL: none, or ctx tells of lack of memory.

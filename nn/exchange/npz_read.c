@@ -263,12 +263,15 @@ bool gr__npz_read_open(gr_input_file *in, gr_safetensors *file)
 bool gr__weights_read(gr_context *ctx, const char *path, gr_safetensors *file)
 {
     gr_input_file in;
-    char begin[4] = "";
+    char begin[300] = "";
     *file = (gr_safetensors){0};
     if (!gr_ok(ctx) || !gr__input_open(ctx, path, &in))
         return false;
     bool good = gr__input_peek(&in, begin, sizeof begin);
     const bool zip = memcmp(begin, "PK\3\4", 4) == 0 || memcmp(begin, "PK\5\6", 4) == 0; /* the latter: it is empty */
+    const char *foreign = gr__foreign_weights(begin, sizeof begin);
+    if (good && foreign)
+        good = gr__fail(ctx, GR_BAD_DATA, "%s: %s", path, foreign);
     if (good)
         good = (zip ? gr__npz_read_open : gr__safetensors_read_open)(&in, file);
     gr__input_close(&in);

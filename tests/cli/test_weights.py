@@ -24,6 +24,18 @@ class Weights(Case):
         rows = [json.loads(line) for line in self.gradus("weights", "w", "--json").out.splitlines()]
         self.assertEqual(rows[4], {"name": "dense2.weight", "type": "f32", "shape": [1, 128]})
 
+    def test_files_that_other_tools_write_by_default(self):
+        """PyTorch's, new and old, and Keras': told what they are and what to write instead."""
+        for name, member in (("net.pth", "net/data.pkl"), ("net.keras", "metadata.json")):
+            with zipfile.ZipFile(self.folder / name, "w") as archive:
+                archive.writestr(member, "{}")
+        (self.folder / "old.pth").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")
+        (self.folder / "net.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        for name, cure in (("net.pth", "safetensors.torch"), ("old.pth", "safetensors.torch"),
+                           ("net.keras", "safetensors.numpy"), ("net.h5", "safetensors.numpy")):
+            for words in (["weights", name], ["train", *TRAIN, "--init-weights", name]):
+                self.refused(BAD_DATA, *words, names=[name, cure, "not read" if "numpy" in cure else "never read"])
+
     def test_there_and_back(self):
         """Through every tool that reads what it writes: the same file again, notes included where they were kept."""
         for tool, names in (("torch", "dense1.weight f32 [128,1152]"), ("keras", "dense1/kernel f32 [1152,128]")):
