@@ -64,6 +64,15 @@ export PKG_CONFIG_PATH=${library%/*}/pkgconfig LD_LIBRARY_PATH=${library%/*}
 cc "$work/use.c" $(pkg-config --cflags --libs gradus) -o "$work/by_pkg_config"
 # shellcheck disable=SC2046
 c++ -Wall -Werror "$work/use.cpp" $(pkg-config --cflags --libs gradus) -o "$work/by_cpp"
+# As docs/program.md says, without $LD_LIBRARY_PATH; every example that is installed.
+# shellcheck disable=SC2046
+(unset LD_LIBRARY_PATH
+ cc "$work/use.c" $(pkg-config --cflags --libs gradus) -Wl,-rpath,"${library%/*}" -o "$work/by_rpath"
+ "$work/by_rpath" >/dev/null)
+for example in "$prefix"/share/doc/gradus/examples/*.c; do
+    # shellcheck disable=SC2046
+    cc "$example" $(pkg-config --cflags --libs gradus) -lm -o "$work/example"
+done
 cat >"$work/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(use LANGUAGES C)
