@@ -91,6 +91,17 @@ class Reproduce(Case):
             r"\s+", " ", text))
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
+    def test_the_table_is_in_the_order_of_batch_sizes(self):
+        """Cells side by side end in an order of their own: of each line the smallest batch comes first."""
+        order = [("sgd", 64, 1), ("sgd", 16, 2), ("adam", 128, 2), ("sgd", 16, 1), ("adam", 16, 1), ("sgd", 128, 1)]
+        self.sweep("cats-vs-dogs", {cell: 60 + cell[2] for cell in order})
+        text = self.gradus("reproduce", "optimizers", "--out", "out", "--verdict").out
+        table = text.split("published\n")[1].split("measured:")[0]
+        self.assertEqual([int(line.split()[0]) for line in table.splitlines() if line.startswith("   ")],
+                         [16, 64, 128, 16, 128])
+        self.assertEqual([line.split(", ")[-1] for line in table.splitlines() if not line.startswith(" ")],
+                         ["sgd", "adam"])
+
     def test_runs_that_went_bad_are_left_out_and_told(self):
         cells = {(o, b, s): 60 - s for o in ("sgd", "adam") for b in (16, 64) for s in (1, 2, 3)}
         self.sweep("cats-vs-dogs", cells)

@@ -62,6 +62,28 @@ static void add_runs(evidence *e, const arm *a, const runs *r)
     }
 }
 
+static int by_line(const void *a, const void *b)
+{
+    const run *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->batch != y->batch)
+        return x->batch < y->batch ? -1 : 1;
+    return (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+/* Cells side by side, or merged, end in an order that is nobody's. */
+static void sort_runs(evidence *e)
+{
+    for (int i = 0; i < e->n; i++) {
+        int first = 0;
+        while (!run_same_line(&e->runs[i], &e->runs[first]))
+            first++;
+        e->runs[i].line = first;
+    }
+    qsort(e->runs, (size_t)e->n, sizeof *e->runs, by_line);
+}
+
 int evidence_open(evidence *e, const experiment *of, const char *out)
 {
     *e = (evidence){.of = of};
@@ -76,6 +98,7 @@ int evidence_open(evidence *e, const experiment *of, const char *out)
         return complain(GR_NO_MEMORY, "reproduce", "out of host memory for the runs");
     for (int i = 0; code == 0 && i < e->n_folders; i++)
         add_runs(e, &of->arms[i], &e->folders[i]);
+    sort_runs(e);
     return code;
 }
 

@@ -11,13 +11,14 @@ typedef struct {
     const json_t *row;
     const char *optimizer, *variant;
     int64_t batch, seed;
+    int line; /* the first run of its line, when it was read */
 } run;
 
 typedef struct {
     const experiment *of;
     runs folders[MOST_ARMS]; /* by arm; one that is not there yet has no rows */
     int n_folders;
-    run *runs;
+    run *runs; /* lines as they come first, by batch size and seed */
     int n;
     bool trial; /* built-in pictures, or cut short by --updates: nothing that was published is like it */
 } evidence;
