@@ -1,5 +1,6 @@
 """gradus sweep: the grid, its files, going on where it stopped, and cells that go wrong."""
 
+import csv
 import fcntl
 import json
 import math
@@ -111,6 +112,18 @@ class Grid(Case):
         self.assertAlmostEqual(line["test_accuracy"], mean, places=12)
         self.assertAlmostEqual(line["half_width_95"], 2.776445 * deviation / math.sqrt(5), places=7)  # t(0.975; 4)
         self.assertAlmostEqual(line["set_error"], math.sqrt(mean * (1 - mean) / 400), places=12)
+
+    def test_means_halfway_between_two_digits(self):
+        """The table's digits are those that a reader of summary.csv comes to."""
+        self.gradus(*GRID, "--batch", "8", "--optimizer", "sgd", "--seeds", "1")
+        row = self.read_rows("o")[0]
+        for right in ([316, 333, 318, 309, 291], [218, 259, 229, 281, 204], [245, 234, 320, 229, 343]):  # of 400
+            self.write_rows("o", [{**row, "seed": seed, "test_accuracy": n / 400} for seed, n in enumerate(right, 1)])
+            table = self.gradus(*GRID, "--batch", "8", "--optimizer", "sgd", "--seeds", "5").out
+            with open(self.folder / "o/summary.csv", newline="") as f:
+                mean = float(next(csv.DictReader(f))["test_accuracy"])
+            self.assertAlmostEqual(mean, sum(right) / 2000, places=12)
+            self.assertIn(f" 5   {100 * mean:.1f} +- ", table)
 
 
 class CommandLine(Case):
