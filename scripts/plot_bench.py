@@ -22,6 +22,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#0
 MARKS = "osD^vPX"
 MOST = 14  # series that can be told apart
 LEVELS = ("L1", "L2", "L3", "memory", "")
+CLOSE = 1.3  # bandwidths of this ratio: their slopes lie less than the height of a label apart
 
 
 def case_of(row):
@@ -142,10 +143,18 @@ def draw_roofs(ax, levels, low, high):
 
 
 def label_slopes(ax, levels, low):
-    """Along the lines, once it is settled how steep they are drawn."""
+    """Along the lines, once it is settled how steep they are drawn; lines that lie close together share a label."""
+    labels = []
     for level, (_, bandwidth) in levels.items():
+        text = f"{level or 'memory'} {bandwidth:.0f} GB/s"
+        near = next((i for i, (other, _) in enumerate(labels) if 1 / CLOSE < bandwidth / other < CLOSE), None)
+        if near is None:
+            labels.append((bandwidth, text))
+        else:
+            labels[near] = (max(labels[near][0], bandwidth), f"{labels[near][1]}, {text}")
+    for bandwidth, text in labels:
         (x, y), (right, up) = ax.transData.transform([(low, low * bandwidth), (2 * low, 2 * low * bandwidth)])
-        ax.annotate(f"{level or 'memory'} {bandwidth:.0f} GB/s", (1.15 * low, 1.15 * low * bandwidth), xytext=(0, 3),
+        ax.annotate(text, (1.15 * low, 1.15 * low * bandwidth), xytext=(0, 3),
                     textcoords="offset points", fontsize=9, rotation_mode="anchor",
                     rotation=math.degrees(math.atan2(up - y, right - x)))
 

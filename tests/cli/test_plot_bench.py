@@ -1,6 +1,7 @@
 """The pictures of gradus bench's rows. Skipped where there is no matplotlib."""
 
 import json
+import re
 import subprocess
 import sys
 import unittest
@@ -38,6 +39,14 @@ class PlotBench(Case):
             self.assertIn(words, roofline)
         for name in ("time", "roofline"):
             self.assertTrue((self.folder / f"rows-{name}.png").read_bytes().startswith(b"\x89PNG"))
+
+    def test_slopes_that_lie_close_together_share_a_label(self):
+        levels = (("L1", 200.0), ("L2", 47.0), ("L3", 45.0), ("memory", 9.0))
+        process = self.draw(*(row("relu", "forward", b, 1, level=level, ceiling_read_gbs=bandwidth)
+                              for b, (level, bandwidth) in enumerate(levels, 1)))
+        self.assertEqual(process.returncode, 0, process.stderr)
+        texts = re.findall(r">([^<>]* GB/s)<", (self.folder / "rows-roofline.svg").read_text())
+        self.assertEqual(texts, ["L1 200 GB/s", "L2 47 GB/s, L3 45 GB/s", "memory 9 GB/s"])
 
     def test_shapes_of_ones_own_are_series_of_their_own(self):
         own = [row("relu", "forward", batch, 1, case="a shape of your own", row=shape)
