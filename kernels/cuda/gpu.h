@@ -226,7 +226,7 @@ GR_DEVICE float gr_bf16_float(uint16_t bits)
 #else
 
 #include "kernels/simt/language.h"
-#define GR_DEVICE static inline
+#define GR_DEVICE static __device__ inline
 #define GR_WAIT(stream) ((void)(stream))
 
 #include "core/half.h"

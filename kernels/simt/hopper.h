@@ -69,68 +69,71 @@ static inline gr_tensor_map gr_tensor_map_4d(const void *tensor, const int64_t s
                                file, line);
 }
 
-static inline void gr_mbarrier_init(uint64_t *barrier, int arrivals, GR__HERE)
+static __device__ inline void gr_mbarrier_init(uint64_t *barrier, int arrivals, GR__HERE)
 {
     gr__simt_mbarrier_init(barrier, arrivals, file, line);
 }
-static inline void gr_mbarrier_arrive(uint64_t *barrier, GR__HERE)
+static __device__ inline void gr_mbarrier_arrive(uint64_t *barrier, GR__HERE)
 {
     gr__simt_mbarrier_arrive(barrier, -1, file, line);
 }
-static inline void gr_mbarrier_expect(uint64_t *barrier, int bytes, GR__HERE)
+static __device__ inline void gr_mbarrier_expect(uint64_t *barrier, int bytes, GR__HERE)
 {
     gr__simt_mbarrier_arrive(barrier, bytes, file, line);
 }
-static inline void gr_mbarrier_wait(uint64_t *barrier, int parity, GR__HERE)
+static __device__ inline void gr_mbarrier_wait(uint64_t *barrier, int parity, GR__HERE)
 {
     gr__simt_mbarrier_wait(barrier, parity, file, line);
 }
-static inline void gr_fence_async(void)
+static __device__ inline void gr_fence_async(void)
 {
     gr__simt_fence_async();
 }
-static inline void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int column, uint64_t *barrier, GR__HERE)
+static __device__ inline void gr_tma_load(void *shared, const gr_tensor_map *map, int row, int column,
+                                          uint64_t *barrier, GR__HERE)
 {
     const int start[4] = {0, 0, row, column};
     gr__simt_tma_load(shared, map, 2, start, barrier, file, line);
 }
-static inline void gr_tma_load_4d(void *shared, const gr_tensor_map *map, int n, int h, int w, int c, uint64_t *barrier,
-                                  GR__HERE)
+static __device__ inline void gr_tma_load_4d(void *shared, const gr_tensor_map *map, int n, int h, int w, int c,
+                                             uint64_t *barrier, GR__HERE)
 {
     const int start[4] = {n, h, w, c};
     gr__simt_tma_load(shared, map, 4, start, barrier, file, line);
 }
 
-static inline uint64_t gr_wgmma_operand(const void *shared, int leading, int stride, int swizzle)
+static __device__ inline uint64_t gr_wgmma_operand(const void *shared, int leading, int stride, int swizzle)
 {
     return (gr__simt_shared_address(shared) & 0x3FFFF) >> 4 | (uint64_t)(leading >> 4) << 16 |
            (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
 }
 
-template <int N> static inline void gr_wgmma_fence(float *d, GR__HERE)
+template <int N> static __device__ inline void gr_wgmma_fence(float *d, GR__HERE)
 {
     gr__simt_wgmma lane = {d, 0, 0, 0, 0, N, false, 0};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_FENCE, &lane, file, line);
 }
-template <int N> static inline void gr_wgmma_again(float *d, GR__HERE)
+template <int N> static __device__ inline void gr_wgmma_again(float *d, GR__HERE)
 {
     gr_wgmma_fence<N>(d, file, line);
 }
-template <int N, int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_f16(float *d, uint64_t a, uint64_t b, GR__HERE)
+template <int N, int MAJOR_A, int MAJOR_B>
+static __device__ inline void gr_wgmma_f16(float *d, uint64_t a, uint64_t b, GR__HERE)
 {
     gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, N, false, 0};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA, &lane, file, line);
 }
-template <int N, int MAJOR_A, int MAJOR_B> static inline void gr_wgmma_bf16(float *d, uint64_t a, uint64_t b, GR__HERE)
+template <int N, int MAJOR_A, int MAJOR_B>
+static __device__ inline void gr_wgmma_bf16(float *d, uint64_t a, uint64_t b, GR__HERE)
 {
     gr__simt_wgmma lane = {d, a, b, MAJOR_A, MAJOR_B, N, true, 0};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA, &lane, file, line);
 }
-static inline void gr_wgmma_commit(GR__HERE)
+static __device__ inline void gr_wgmma_commit(GR__HERE)
 {
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_COMMIT, NULL, file, line);
 }
-template <int PENDING, int N> static inline void gr_wgmma_wait(float *d, GR__HERE)
+template <int PENDING, int N> static __device__ inline void gr_wgmma_wait(float *d, GR__HERE)
 {
     gr__simt_wgmma lane = {d, 0, 0, 0, 0, N, false, PENDING};
     gr__simt_warp(0xFFFFFFFF, GR__SIMT_WGMMA_WAIT, &lane, file, line);

@@ -68,6 +68,14 @@ static void note_variables(functions *f, int from, int end)
     }
 }
 
+/* Whether it is the emulator's, which does for kernels what a GPU would. */
+static bool is_emulators(const tokens *t, int name)
+{
+    static const char prefix[] = "gr__simt_";
+    const token *k = &t->token[name];
+    return k->end - k->begin >= sizeof prefix - 1 && !memcmp(t->text + k->begin, prefix, sizeof prefix - 1);
+}
+
 /* What is declared from from to the ; or { at end. */
 static void note(functions *f, int from, int end)
 {
@@ -80,7 +88,8 @@ static void note(functions *f, int from, int end)
     const bool kernel = has(t, from, name, "__global__"), device = has(t, from, name, "gr__device__");
     const bool both = has(t, from, name, "gr__host__") && device;
     const bool other = has(t, from, name, "constexpr") || has(t, from, name, "operator") ||
-                       has(t, from, name, "typedef") || has(t, from, name, "friend") || gr__token_is(t, name - 1, "::");
+                       has(t, from, name, "typedef") || has(t, from, name, "friend") ||
+                       gr__token_is(t, name - 1, "::") || is_emulators(t, name);
     const bool body = gr__token_is(t, end, "{");
     const bool nothing = has(t, from, name, "void") || has(t, from, name, "auto");
     f->list[f->n++] = (function){name,
