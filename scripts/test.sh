@@ -60,9 +60,8 @@ quick+=(kernels/ref/{losses,windows}.c)
 python3 scripts/mutants.py --sample 24 "${quick[@]}"
 step "programs that check every access of the emulated CUDA kernels"
 cmake --build --preset release --target checked_tests
-for test in simt/test_simt test_staging test_step_graph wrappers/test_wrappers test_ladder; do
-    "build/release/tests/${test}_checked"
-done
+printf 'build/release/tests/%s_checked\n' test_ladder simt/test_simt test_step_graph test_staging \
+    wrappers/test_wrappers | xargs -P 2 -I PROGRAM PROGRAM
 table() { # PROGRAM DEVICE; operations with many rows first
     "$1" --list | cut -d' ' -f1 | sort | uniq -c | sort -rn | sed 's/^ *[0-9]* /--op /' |
         xargs -P 2 -L 1 "$1" --device "$2"
