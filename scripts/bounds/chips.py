@@ -126,6 +126,9 @@ CHIPS = {
     "RTX 4070 Laptop": (89, 36, 2.175, 256, 32, GEFORCE),
     "RTX 4080 Laptop": (89, 58, 2.280, 432, 48, GEFORCE),
     "RTX 4090 Laptop": (89, 76, 2.040, 576, 64, GEFORCE),
+    "RTX 4050 Laptop": (89, 20, 2.370, 192, 12, GEFORCE),
+    "RTX 2000 Ada": (89, 22, 2.130, 224, 12, {}),
+    "RTX 2000 Ada Laptop": (89, 24, 2.115, 256, 12, {}),
     "RTX 6000 Ada": (89, 142, 2.505, 960, 96, {}),
     "RTX 4000 Ada": (89, 48, 2.175, 360, 48, {}),
     "L4": (89, 58, 2.040, 300, 48, {}),
@@ -187,7 +190,7 @@ BASE_CLOCKS = {
     "RTX 2060 Super": 1.470, "RTX 2070 Super": 1.605, "RTX 3070 Ti": 1.575, "RTX 3090 Ti": 1.560, "RTX 4060 Ti": 2.310,
     "RTX 4070 Super": 1.980, "RTX 4070 Ti": 2.310, "RTX 4070 Ti Super": 2.340, "RTX 4080 Super": 2.295,
     "RTX 5060": 2.280, "RTX 5060 Ti": 2.407, "RTX 5070": 2.325, "RTX 5070 Ti": 2.295, "RTX 5080": 2.295,
-    "RTX 5090": 2.017,
+    "RTX 5090": 2.017, "RTX 2000 Ada": 1.620,
 }
 
 # Fitted to measured times; docs/bounds.md says to which.

@@ -136,6 +136,22 @@ __global__ void weighted(const float *in, const float *weights, float *out, int 
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+// A sum of what the blocks before have left, block by block, back to one that has left the sum of all before it: by
+// atomics that add nothing or by volatile loads.
+template <bool atomics> __global__ void look_back(unsigned long long *left, unsigned long long *out)
+{
+    unsigned long long sum = 0;
+    for (int i = blockIdx.x - 1; i >= 0; i--) {
+        const unsigned long long of = atomics ? atomicAdd(left + i, 0ull) : *(volatile unsigned long long *)(left + i);
+        sum += of & 0xffffffff;
+        if (of >> 32 == 2)
+            break;
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+template __global__ void look_back<true>(unsigned long long *, unsigned long long *);
+template __global__ void look_back<false>(unsigned long long *, unsigned long long *);
+
 // 16 KiB for each block, there and back by copies of TMA, which a barrier and a group wait for.
 __global__ void through_shared_memory(float *data)
 {

@@ -956,6 +956,12 @@ class Kernels(unittest.TestCase):
                             (row("copy", "N=8", "1", "32", gpu="Voodoo 2"), "Voodoo 2")):
             self.assertIn(said, self.teller.tell(wrong).reason)
 
+    def test_a_block_that_waits_for_many(self):
+        for how in ("true", "false"):
+            self.assertIn("until other blocks have written",
+                          self.teller.tell(row(f"look_back<{how}>", "", str(1 << 16), "32")).reason)
+        self.assertGreater(self.teller.tell(row("look_back<false>", "", "256", "32")).milliseconds, 0)
+
     def test_a_file_that_does_not_compile(self):
         (self.folder / "broken.cu").write_text("__global__ void broken() { nonsense }\n")
         self.assertIn("does not compile", self.teller.tell(row("broken", "", "1", "32", file="broken.cu")).reason)

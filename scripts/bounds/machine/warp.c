@@ -19,6 +19,7 @@ void start_warp(struct warp *warp, const struct program *program, struct block *
     warp->predicates[PT] = warp->predicates[UPT] = ~0u;
     warp->at = 0;
     warp->parted = false;
+    warp->asked = 0;
 }
 
 bool warp_ended(const struct warp *warp)
@@ -238,8 +239,18 @@ static void access_memory(struct warp *warp, const struct instruction *it, struc
         move_values(warp, it, step);
 }
 
+// Reads for an address or a branch what other blocks may have written meanwhile: by a load that caches must not answer,
+// or by an atomic that adds nothing.
+static bool asks_others(const struct instruction *it)
+{
+    const struct operand *last = &it->operands[it->count - 1];
+    bool adds_nothing = it->atomic && it->results && last->kind == REGISTER && last->index == RZ;
+    return it->needed && it->space == SPACE_GLOBAL && (adds_nothing || (it->load && strstr(it->name, ".STRONG")));
+}
+
 bool step_warp(struct warp *warp, struct step *step, char *error, size_t room)
 {
+    enum { OFTEN = 1000 }; // how far the blocks before have come is not known, and decides how long this goes on
     uint32_t together = lanes_now(warp);
     struct instruction *it = &warp->program->code[warp->at];
     uint32_t guard = warp->predicates[it->guard];
@@ -247,6 +258,10 @@ bool step_warp(struct warp *warp, struct step *step, char *error, size_t room)
     step->lanes = together & (it->guard_inverted ? ~guard : guard);
     bool understood = true;
     bool memory = it->space == SPACE_GLOBAL || it->space == SPACE_SHARED || it->space == SPACE_LOCAL;
+    if (asks_others(it) && ++warp->asked > OFTEN) {
+        snprintf(error, room, "a loop that goes on until other blocks have written is not modelled");
+        return false;
+    }
     if (it->pipe == PIPE_BRANCH && !it->results) {
         understood = branch(warp, it, together, step->lanes);
     } else {

@@ -28,6 +28,7 @@ struct warp {
     bool parted;
     int first_thread;
     uint8_t *local; // stack of each lane; NULL where no address depends on it
+    int asked;      // how often for what other blocks have left
 };
 
 struct step {
