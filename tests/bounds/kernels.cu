@@ -186,3 +186,38 @@ __global__ void through_shared_memory(float *data)
     }
 #endif
 }
+
+// Atomics on words of a tensor: one for all threads, one for each of a thread's own place, side by side or far apart.
+__global__ void add_to_one(float *out)
+{
+    atomicAdd(out, (float)threadIdx.x);
+}
+
+__global__ void add_side_by_side(float *out)
+{
+    atomicAdd(out + blockIdx.x * blockDim.x + threadIdx.x, (float)threadIdx.x);
+}
+
+__global__ void add_apart(float *out)
+{
+    atomicAdd(out + (size_t)(blockIdx.x * blockDim.x + threadIdx.x) * 8, (float)threadIdx.x);
+}
+
+__global__ void count_in_one(int *out)
+{
+    atomicAdd(out, (int)threadIdx.x);
+}
+
+// Counts bytes in 256 words.
+__global__ void count_bytes(const unsigned char *in, int *out)
+{
+    atomicAdd(out + in[blockIdx.x * blockDim.x + threadIdx.x], 1);
+}
+
+// Each thread in turn puts its own number where another's stands.
+__global__ void swap_in_one(unsigned *out)
+{
+    unsigned before = threadIdx.x, seen;
+    while ((seen = atomicCAS(out, before, before + 1)) != before)
+        before = seen;
+}

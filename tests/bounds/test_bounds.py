@@ -351,6 +351,32 @@ class Machine(unittest.TestCase):
         # the fullest of 32 banks into which 32 words are thrown, drawn of 256: 3.16 in the mean
         self.assertAlmostEqual(passes("ATOMS.POPC.INC.32 RZ, [R6+URZ]", drawn=1), 3.16, delta=0.3)
 
+    def test_atomics_of_wide_words(self):
+        """Sectors of what lanes add side by side; what is a block's own contends with nobody's."""
+        def contended(atomic, apart):
+            code = [("S2R R0, SR_TID.X", 5, 0, 0), (f"IMAD.WIDE R2, R0, {apart:#x}, RZ", 5, None, 1),
+                    *[(atomic, 2, None, 0)] * 64, ("EXIT", 5, None, 0)]
+            floors = described(code, grid=(1, 1, 1), block=(32, 1, 1))["floors"]
+            return [floors[name] * 1410 / 64 for name in ("atomics in one kilobyte", "atomics on one address")]
+        sector, sum_ = chips.FITTED["atomic_sector"], chips.FITTED["atomic_float"]
+        for atomic, apart, sectors, cycles in (("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 4, 4, sum_),
+                                               ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", 8, 8, sum_),
+                                               ("RED.E.ADD.STRONG.GPU [R2.64], R4", 4, 4, 1),
+                                               ("RED.E.ADD.64.STRONG.GPU [R2.64], R4", 8, 8, 1),
+                                               ("ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R4", 4, 4, sum_),
+                                               ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 16, 16, sum_),
+                                               ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 32, 32, sum_),
+                                               ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 0, 1, 32 * sum_),
+                                               ("ATOM.E.OR.STRONG.SM PT, RZ, [R2.64], R4", 0, 0, 0)):
+            for told, wanted in zip(contended(atomic, apart), (sectors * sector, cycles)):
+                self.assertAlmostEqual(told, wanted, delta=0.01 * wanted + 0.03, msg=atomic)
+
+    def test_an_atomic_says_that_it_was_done(self):
+        """Halves are added through an address of any memory: where that was not done, in shared memory."""
+        code = [("ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R4", 2, 0, 0), ("@P0 EXIT", 5, None, 1),
+                *[("FFMA R10, R4, R5, R10", 2, None, 0)] * 64, ("EXIT", 5, None, 0)]
+        self.assertEqual(described(code, grid=(1, 1, 1), block=(32, 1, 1))["instructions"], 2)
+
     def products(self, *code, block=(128, 1, 1), grid=(132, 1, 1)):
         """Cycles of instructions on an H100, and what the machine says of them."""
         answer = described([*code, ("EXIT", 5, None, 0)], "H100 SXM5", grid, block)
@@ -918,6 +944,35 @@ class Kernels(unittest.TestCase):
         n = 1 << 24
         side_by_side, apart = (self.tell(f"lines<{k}>", "", str(n // 256), "256").milliseconds for k in (1, 32))
         self.assertAlmostEqual(apart / side_by_side, 1 + (64 - 8) / 128 / 2, delta=0.02)
+
+    def test_atomics_on_one_address(self):
+        """One after the other, 3.3 cycles each, however many multiprocessors send them; others go side by side. Of
+        integers the compiler adds up those of a warp first, and the next one comes a cycle later."""
+        n = 1 << 22
+        one, ordered, apart, counted = (self.tell(kernel, "", str(n // 256), "256") for kernel in
+                                        ("add_to_one", "add_side_by_side", "add_apart", "count_in_one"))
+        self.assertEqual(one.binding, "atomics on one address")
+        self.assertAlmostEqual(one.milliseconds * 1.41e6 / (n * chips.FITTED["atomic_float"]), 1, delta=0.01)
+        words, kilobytes = "atomics on one address", "atomics in one kilobyte"
+        for told in (ordered, apart):
+            self.assertLess(max(told.details["floors"][name] for name in (words, kilobytes)) / 1e3,
+                            told.milliseconds / 10)
+        self.assertLess(ordered.milliseconds, apart.milliseconds / 2)
+        self.assertLess(apart.milliseconds, one.milliseconds / 10)
+        self.assertAlmostEqual(counted.details["floors"][words] * 1410 / (n / 32), 1, delta=0.01)
+
+    def test_atomics_in_one_kilobyte(self):
+        """Of 32 sectors 32 bytes that are as if drawn meet 20.4 in the mean: 32 * (1 - (31 / 32) ** 32)."""
+        n = 1 << 22
+        told = self.tell("count_bytes", "", str(n // 256), "256", "H100 SXM5", "9.0", dtype="uint8")
+        self.assertEqual(told.binding, "atomics in one kilobyte")
+        sectors = n / 32 * 32 * (1 - (31 / 32) ** 32)
+        self.assertAlmostEqual(told.milliseconds * 1.98e6 / (sectors * chips.FITTED["atomic_sector"]), 1, delta=0.03)
+
+    def test_swaps_that_contend(self):
+        """How often they are made again nobody says."""
+        told = self.teller.tell(row("swap_in_one", "", "1024", "256"))
+        self.assertIn("compare-and-swaps on one address contend", told.reason)
 
     def test_words_in_one_bank(self):
         row_, column = (self.tell(f"columns<{stride}>", "", "864", "256") for stride in (1, 32))

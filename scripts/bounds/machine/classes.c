@@ -77,8 +77,20 @@ static enum space space_of(const struct instruction *it)
     return starts(it->base, "LDC") ? SPACE_CONSTANT : SPACE_GLOBAL;
 }
 
+// RED.E.ADD.F64, REDG.E.ADD.F32x4, ATOM.E.ADD.F16x2, ATOMG.E.CAS.128.
+static int atomic_bytes_of(const char *name)
+{
+    const char *times = strchr(name, 'x');
+    if (strstr(name, ".128"))
+        return 16;
+    int bytes = strstr(name, "64") ? 8 : strstr(name, "F16") ? 2 : 4;
+    return times ? bytes * (times[1] - '0') : bytes;
+}
+
 static int bytes_of(const char *name)
 {
+    if (starts(name, "ATOM") || starts(name, "RED"))
+        return atomic_bytes_of(name);
     if (strstr(name, ".128"))
         return 16;
     if (strstr(name, ".64"))

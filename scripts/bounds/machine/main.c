@@ -79,8 +79,14 @@ static double clock_of(const struct chip *chip, const struct floor *floors, doub
     return chip->clock - share * fmax(0, chip->clock - chip->busy_clock);
 }
 
+// How much more than in the wave there is of the work that it executed.
+static double times_the_wave(const struct traffic *traffic, double instructions)
+{
+    return instructions / fmax(traffic->executed, 1);
+}
+
 static void report(const struct program *program, const struct simulated *run, const struct traffic *traffic,
-                   int resident, double total_instructions)
+                   int resident, double total_instructions, double grid_instructions)
 {
     const struct chip *chip = &program->chip;
     double scale = total_instructions / run->instructions, cycles = run->cycles;
@@ -92,6 +98,11 @@ static void report(const struct program *program, const struct simulated *run, c
     }
     struct floor floors[16];
     int count = collect(run, scale, floors), most = 0;
+    // Of all multiprocessors together, and behind one another whatever else there is to wait for.
+    double contend = times_the_wave(traffic, grid_instructions);
+    floors[count++] = (struct floor){"atomics on one address", traffic->word_cycles * contend};
+    floors[count++] = (struct floor){"atomics in one kilobyte", traffic->kilobyte_cycles * contend};
+    cycles = fmax(cycles, fmax(floors[count - 1].cycles, floors[count - 2].cycles));
     if (chip->lanes_fma > 16) // two pipes side by side
         floors[MULTIPLY_ADD].cycles /= 2;
     for (int i = 0; i < count; i++) // a part is named rather than the sum that it makes up
@@ -109,16 +120,16 @@ static void report(const struct program *program, const struct simulated *run, c
     printf("}}\n");
 }
 
-// Atomics on one address go one after the other, at a rate that depends on type and cache and is not modelled. Where
-// even one a cycle would take as long as issuing the kernel's instructions, nothing is told.
-static bool contended(struct program *program, const struct traffic *traffic, double instructions)
+// Compare-and-swaps on one word fail and are made again as often as others come between, which is not modelled. Where
+// those that succeed would take as long as issuing the kernel's instructions, at one a cycle, nothing is told.
+static bool swaps_contend(struct program *program, const struct traffic *traffic, double instructions)
 {
-    double atomics = traffic->same_address * instructions / fmax(traffic->executed, 1);
+    double swaps = traffic->swaps * times_the_wave(traffic, instructions);
     double issued = instructions / (4.0 * program->chip.multiprocessors);
-    if (atomics < issued)
+    if (swaps < issued)
         return false;
-    snprintf(program->error, sizeof program->error, "%.0f atomics on one address contend, which is not modelled",
-             atomics);
+    snprintf(program->error, sizeof program->error, "%.0f compare-and-swaps on one address contend, not modelled",
+             swaps);
     return true;
 }
 
@@ -162,7 +173,7 @@ static bool tell(struct program *program)
     struct simulated run;
     if (whole_block <= 0 || resident < 1 || !run_wave(program, resident, most_wave, whole_block, &traffic))
         return false;
-    if (contended(program, &traffic, whole_block * (double)grid))
+    if (swaps_contend(program, &traffic, whole_block * (double)grid))
         return false;
     double total = whole_block * (double)blocks;
     double waves = fmax(1, (double)grid / ((double)resident * program->chip.multiprocessors));
@@ -182,7 +193,7 @@ static bool tell(struct program *program)
     };
     if (!run_multiprocessor(program, resident, blocks, most_simulated, &misses, &run))
         return false;
-    report(program, &run, &traffic, resident, total);
+    report(program, &run, &traffic, resident, total, whole_block * (double)grid);
     return true;
 }
 

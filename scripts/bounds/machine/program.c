@@ -36,6 +36,8 @@ static bool set_field(struct program *program, const char *name, double value)
         {"box_row", NULL, &chip->box_row},
         {"l1_bytes", NULL, &chip->l1_bytes},
         {"partial_write", NULL, &chip->partial_write},
+        {"atomic_float", NULL, &chip->atomic_float},
+        {"atomic_sector", NULL, &chip->atomic_sector},
         {"lanes_fma", &chip->lanes_fma, NULL},
         {"lanes_heavy", &chip->lanes_heavy, NULL},
         {"lanes_alu", &chip->lanes_alu, NULL},

@@ -3,6 +3,7 @@
 #include "warp.h"
 
 #include "execute.h"
+#include "operands.h"
 #include "orders.h"
 
 #include <string.h>
@@ -196,6 +197,8 @@ static uint32_t found(const struct warp *warp, const struct instruction *it, uin
 static void move_values(struct warp *warp, const struct instruction *it, const struct step *step)
 {
     bool shared = it->space == SPACE_SHARED, local = it->space == SPACE_LOCAL;
+    if (it->atomic && it->results && it->operands[0].kind == PREDICATE)
+        write_predicate(warp, it->operands[0].index, step->lanes, ~0u); // it was done, for an address of any memory
     uint8_t *memory = shared ? warp->block->shared : local ? warp->local : NULL;
     uint64_t room = shared ? (uint64_t)warp->program->launch.shared : (uint64_t)LOCAL_BYTES * LANES;
     const struct operand *data = it->store ? &it->operands[it->count - 1] : &it->operands[it->results - 1];

@@ -2,6 +2,7 @@
 #include "wave.h"
 
 #include "cache.h"
+#include "contention.h"
 #include "orders.h"
 #include "resident.h"
 
@@ -61,27 +62,8 @@ struct runner {
     int resident, count;
     double executed;
     struct traffic *traffic;
-    struct {
-        uint64_t address;
-        double count;
-    } atomics[256];
+    struct contention *contention;
 };
-
-static void count_atomics(struct runner *runner, const struct step *step)
-{
-    for (int i = 0; i < LANES; i++) {
-        if (!(step->lanes >> i & 1))
-            continue;
-        uint64_t address = step->address[i];
-        size_t slot = (address >> 2) * 0x9e3779b97f4a7c15ull >> 56;
-        if (runner->atomics[slot].address != address && runner->atomics[slot].count > 0)
-            runner->atomics[slot].count--;
-        else
-            runner->atomics[slot].address = address;
-        if (runner->atomics[slot].address == address)
-            runner->atomics[slot].count++;
-    }
-}
 
 // A line's page, once for each direction.
 static void touch_page(struct runner *runner, uint64_t line, int sectors, bool write)
@@ -115,7 +97,7 @@ static void pass_on(struct runner *runner, int multiprocessor, const struct step
         }
     }
     if (it->atomic)
-        count_atomics(runner, step);
+        count_atomics(runner->contention, &runner->program->chip, step, &request);
 }
 
 // The sectors of a line that `bytes` from an address on cover.
@@ -289,7 +271,8 @@ static bool open_caches(struct runner *runner)
     int count = runner->program->chip.multiprocessors;
     double bytes = l1_beside(runner->program, runner->resident);
     runner->l1 = calloc((size_t)count, sizeof *runner->l1);
-    bool fine = runner->l1 && open_cache(&runner->l2, runner->program->chip.l2_bytes) &&
+    runner->contention = calloc(1, sizeof *runner->contention);
+    bool fine = runner->l1 && runner->contention && open_cache(&runner->l2, runner->program->chip.l2_bytes) &&
                 open_cache(&runner->seen, 1 << 28) && open_cache(&runner->pages[0], 1 << 25) &&
                 open_cache(&runner->pages[1], 1 << 25);
     for (int i = 0; fine && i < count; i++)
@@ -302,6 +285,7 @@ static void close_caches(struct runner *runner)
     for (int i = 0; runner->l1 && i < runner->program->chip.multiprocessors; i++)
         close_cache(&runner->l1[i]);
     free(runner->l1);
+    free(runner->contention);
     close_cache(&runner->l2);
     close_cache(&runner->seen);
     close_cache(&runner->pages[0]);
@@ -331,9 +315,9 @@ bool run_wave(struct program *program, int resident, double most, double whole_b
         traffic->fraction = runner.executed / (whole_block * runner.count);
         traffic->dram_reads = (double)runner.l2.read_in;
         traffic->dram_writes = (double)runner.l2.written_back + dirty_sectors(&runner.l2);
-        for (int i = 0; i < 256; i++)
-            if (runner.atomics[i].count > traffic->same_address)
-                traffic->same_address = runner.atomics[i].count;
+        traffic->word_cycles = busiest(runner.contention->words);
+        traffic->kilobyte_cycles = busiest(runner.contention->kilobytes);
+        traffic->swaps = busiest(runner.contention->swaps);
     }
     close_blocks(&runner);
     close_caches(&runner);

@@ -11,12 +11,13 @@ struct spread {
 
 struct traffic {
     struct spread reads, writes;
-    double l2_reads, l2_writes;     // sectors that reached L2
-    double dram_reads, dram_writes; // sectors that went to memory
-    double l2_missed;               // of those read, what loads and boxes asked for
-    double footprint;               // bytes of distinct lines that the wave touched
-    double executed, fraction;      // warp instructions; share of the wave's work that they are
-    double same_address;            // atomics on the most wanted address, of the executed ones
+    double l2_reads, l2_writes;          // sectors that reached L2
+    double dram_reads, dram_writes;      // sectors that went to memory
+    double l2_missed;                    // of those read, what loads and boxes asked for
+    double footprint;                    // bytes of distinct lines that the wave touched
+    double executed, fraction;           // warp instructions; share of the wave's work that they are
+    double word_cycles, kilobyte_cycles; // of L2 for the atomics of the busiest word, and of the busiest kilobyte
+    double swaps;                        // compare-and-swaps on one word, of the executed ones
 };
 
 enum { PAGE = 1024 }; // bytes of a page of HBM2: JESD235, pseudo channels
