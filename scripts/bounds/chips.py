@@ -12,33 +12,35 @@ ARCHITECTURES = {
     70: dict(warps=64, blocks=32, registers=65536, shared=96 << 10, shared_block_reserved=0, l1_bytes=128 << 10,
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=8, lanes_special=4,
              lanes_convert=4, tensor=128, tensor_f32=128,
-             lsu_lanes=32, partial_write=5, shared_width=128,
-             l2_port=32, l2_read=2048, latency_shared=24, latency_l1=28, latency_l2=193, latency_dram=400),
+             lsu_lanes=32, shared_width=128,
+             l2_port=32, l2_read=2048, l2_slices=2048,
+             latency_shared=24, latency_l1=28, latency_l2=193, latency_dram=400),
     75: dict(warps=32, blocks=16, registers=65536, shared=64 << 10, shared_block_reserved=0, l1_bytes=96 << 10,
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=.5, lanes_special=4,
              lanes_convert=4, tensor=128, tensor_f32=128,
-             lsu_lanes=16, partial_write=2, shared_width=64,
-             l2_port=32, latency_shared=22, latency_l1=32, latency_l2=188, latency_dram=430),
+             lsu_lanes=16, shared_width=64,
+             l2_port=32, l2_slices=0, latency_shared=22, latency_l1=32, latency_l2=188, latency_dram=430),
     80: dict(warps=64, blocks=32, registers=65536, shared=164 << 10, shared_block_reserved=1024, l1_bytes=192 << 10,
              lanes_fma=16, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=8, lanes_special=4,
              lanes_convert=16, tensor=256, tensor_f32=256,
-             lsu_lanes=32, partial_write=2, shared_width=128,
-             l2_port=64, l2_read=5120, latency_shared=29, latency_l1=38, latency_l2=262, latency_dram=466),
+             lsu_lanes=32, shared_width=128,
+             l2_port=64, l2_read=5120, l2_slices=5120,
+             latency_shared=29, latency_l1=38, latency_l2=262, latency_dram=466),
     86: dict(warps=48, blocks=16, registers=65536, shared=100 << 10, shared_block_reserved=1024, l1_bytes=128 << 10,
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=16, lanes_double=.5, lanes_special=4,
              lanes_convert=16, tensor=128, tensor_f32=128,
-             lsu_lanes=16, partial_write=2, shared_width=128,
+             lsu_lanes=16, shared_width=128,
              l2_port=32, latency_shared=29, latency_l1=38, latency_l2=230, latency_dram=480),
     90: dict(warps=64, blocks=32, registers=65536, shared=228 << 10, shared_block_reserved=1024, l1_bytes=256 << 10,
              lanes_fma=32, lanes_heavy=16, lanes_alu=16, lanes_half=32, lanes_double=16, lanes_special=4,
              lanes_convert=16, tensor=473, tensor_f32=473, tensor_warp=.63,
-             lsu_lanes=32, partial_write=2, shared_width=128,
-             l2_port=64, l2_read=3360, l2_boxes=5120,
+             lsu_lanes=32, shared_width=128,
+             l2_port=64, l2_read=3360, l2_boxes=5120, l2_slices=5120,
              latency_shared=29, latency_l1=41, latency_l2=263, latency_dram=479),
 }
 # Blackwell of data centres; its own matrix instructions (tcgen05) are not told, those of a warp are at A100's rate.
 ARCHITECTURES[100] = dict(ARCHITECTURES[90], lanes_half=16, tensor=256, tensor_f32=256, tensor_warp=1, l2_read=0,
-                          l2_boxes=0)
+                          l2_boxes=0, l2_slices=0)
 ARCHITECTURES[103] = dict(ARCHITECTURES[100], lanes_double=.5)
 ARCHITECTURES[110] = dict(ARCHITECTURES[103], warps=48, blocks=24)
 ARCHITECTURES[72] = ARCHITECTURES[70]
@@ -58,8 +60,8 @@ CHIPS = {
     "V100 SXM2": (70, 80, 1.530, 900, 6, {}),
     "V100 PCIe": (70, 80, 1.380, 900, 6, {}),
     "V100S": (70, 80, 1.597, 1134, 6, {}),
-    "Titan V": (70, 80, 1.455, 653, 4.5, {}),
-    "T4": (75, 40, 1.590, 320, 4, dict(busy_clock=1.13)),  # it may take 70 W
+    "Titan V": (70, 80, 1.455, 653, 4.5, dict(l2_read=1536, l2_slices=1536)),
+    "T4": (75, 40, 1.590, 320, 4, dict(busy_clock=1.13, l2_slices=1024)),  # it may take 70 W
     "RTX 2060": (75, 30, 1.680, 336, 3, GEFORCE),
     "RTX 2060 Super": (75, 34, 1.650, 448, 4, GEFORCE),
     "RTX 2070": (75, 36, 1.620, 448, 4, GEFORCE),
@@ -195,7 +197,7 @@ BASE_CLOCKS = {
 
 # Fitted to measured times; docs/bounds.md says to which.
 FITTED = dict(dram_read=0.93, dram_mixed=0.90, dram_page=64, launch_block=700, launch_kernel=1.4, box_row=1,
-              atomic_float=3.3, atomic_sector=0.73)
+              atomic_float=3.3, atomic_sector=0.73, partial_bytes=128)
 PAUSE = 1.1  # microseconds between kernels of a stream, in times of many launches that nothing else keeps apart
 
 

@@ -352,24 +352,29 @@ class Machine(unittest.TestCase):
         self.assertAlmostEqual(passes("ATOMS.POPC.INC.32 RZ, [R6+URZ]", drawn=1), 3.16, delta=0.3)
 
     def test_atomics_of_wide_words(self):
-        """Sectors of what lanes add side by side; what is a block's own contends with nobody's."""
+        """Sectors of what lanes add side by side, whole where they are; a block's own contend with nobody's."""
+        names = "atomics in one kilobyte", "atomics on one address", "L2"
+
         def contended(atomic, apart):
             code = [("S2R R0, SR_TID.X", 5, 0, 0), (f"IMAD.WIDE R2, R0, {apart:#x}, RZ", 5, None, 1),
                     *[(atomic, 2, None, 0)] * 64, ("EXIT", 5, None, 0)]
             floors = described(code, grid=(1, 1, 1), block=(32, 1, 1))["floors"]
-            return [floors[name] * 1410 / 64 for name in ("atomics in one kilobyte", "atomics on one address")]
+            return [floors[name] * 1410 / 64 for name in names]
         sector, sum_ = chips.FITTED["atomic_sector"], chips.FITTED["atomic_float"]
-        for atomic, apart, sectors, cycles in (("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 4, 4, sum_),
-                                               ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", 8, 8, sum_),
-                                               ("RED.E.ADD.STRONG.GPU [R2.64], R4", 4, 4, 1),
-                                               ("RED.E.ADD.64.STRONG.GPU [R2.64], R4", 8, 8, 1),
-                                               ("ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R4", 4, 4, sum_),
-                                               ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 16, 16, sum_),
-                                               ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 32, 32, sum_),
-                                               ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 0, 1, 32 * sum_),
-                                               ("ATOM.E.OR.STRONG.SM PT, RZ, [R2.64], R4", 0, 0, 0)):
-            for told, wanted in zip(contended(atomic, apart), (sectors * sector, cycles)):
-                self.assertAlmostEqual(told, wanted, delta=0.01 * wanted + 0.03, msg=atomic)
+        for atomic, apart, sectors, cycles, slots in (
+                ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 4, 4, sum_, 4),
+                ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", 8, 8, sum_, 8),
+                ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R4", 16, 16, sum_, 32),
+                ("RED.E.ADD.STRONG.GPU [R2.64], R4", 4, 4, 1, 4),
+                ("RED.E.ADD.64.STRONG.GPU [R2.64], R4", 8, 8, 1, 8),
+                ("ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R4", 4, 4, sum_, 4),
+                ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 16, 16, sum_, 16),
+                ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R2.64], R4", 32, 32, sum_, 64),
+                ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R4", 0, 1, 32 * sum_, 2),
+                ("ATOM.E.OR.STRONG.SM PT, RZ, [R2.64], R4", 0, 0, 0, 2)):
+            wanted = sectors * sector, cycles, slots * 32 / 64
+            for name, told, paper in zip(names, contended(atomic, apart), wanted):
+                self.assertAlmostEqual(told, paper, delta=0.01 * paper + 0.03, msg=(atomic, apart, name))
 
     def test_an_atomic_says_that_it_was_done(self):
         """Halves are added through an address of any memory: where that was not done, in shared memory."""
@@ -450,6 +455,39 @@ class Machine(unittest.TestCase):
         for blocks, bytes_ in ((132, 3360 / 132), (13, 64)):
             _, answer = self.products(*code, grid=(blocks, 1, 1), block=(1024, 1, 1))
             self.assertAlmostEqual(answer["floors"]["L2"] * 1980 / ((1 << 20) / bytes_), 1, delta=0.01)
+
+    def test_parts_of_sectors(self):
+        """What lanes write of a sector takes L2 as long as a line of 128 bytes, whatever it is of; whole sectors take
+        the port to it. Where nobody says what L2 moves, a part is two sectors of the port."""
+        def cycles(store, apart, gpu="V100 SXM2", blocks=None):
+            blocks = blocks or chips.numbers(gpu)["multiprocessors"]
+            code = [("S2R R0, SR_TID.X", 5, 0, 0), (f"IMAD.WIDE R2, R0, {apart:#x}, RZ", 5, None, 1),
+                    *[(f"{store} [R2.64+{k << 16:#x}], R4", 2, None, 0) for k in range(64)], ("EXIT", 5, None, 0)]
+            answer = described(code, gpu, (blocks, 1, 1), (32, 1, 1))
+            return answer["floors"]["L2"] * chips.numbers(gpu)["clock"] * 1e3 / 64
+        line = chips.FITTED["partial_bytes"]
+        for store, apart, gpu, wanted in (("STG.E.SYS", 4, "V100 SXM2", 4), ("STG.E.SYS", 64, "V100 SXM2", 160),
+                                          ("STG.E.64.SYS", 64, "V100 SXM2", 160), ("STG.E.SYS", 16, "V100 SXM2", 80),
+                                          ("STG.E.64.SYS", 8, "V100 SXM2", 8), ("STG.E", 64, "RTX 2060", 64),
+                                          ("RED.E.ADD.STRONG.GPU", 64, "V100 SXM2", 64)):
+            self.assertAlmostEqual(cycles(store, apart, gpu), wanted, delta=0.1, msg=(store, apart, gpu))
+        for gpu, slices in (("Titan V", 1536), ("T4", 1024), ("A100 SXM4 40GB", 5120), ("H100 SXM5", 5120)):
+            blocks = chips.numbers(gpu)["multiprocessors"]
+            self.assertAlmostEqual(cycles("STG.E", 64, gpu), 32 * line * blocks / slices, delta=0.1, msg=gpu)
+        self.assertAlmostEqual(cycles("STG.E.SYS", 64, blocks=10), 64, delta=0.1)  # the port of each binds
+
+    def test_parts_that_a_warp_fills_up(self):
+        """What it stores in the sectors of its last store meets that on the way to L2. Sectors that are full then take
+        the port alone, others L2 once."""
+        def cycles(*offsets):
+            code = [("S2R R0, SR_TID.X", 5, 0, 0), ("IMAD.WIDE R2, R0, 0x20, RZ", 5, None, 1),
+                    *[(f"STG.E.SYS [R2.64+{k:#x}], R4", 2, None, 0) for k in offsets], ("EXIT", 5, None, 0)]
+            answer = described(code, "V100 SXM2", (80, 1, 1), (32, 1, 1))
+            return answer["floors"]["L2"] * chips.numbers("V100 SXM2")["clock"] * 1e3
+        self.assertAlmostEqual(cycles(*range(0, 32, 4)), 8 * 64, delta=1)
+        self.assertAlmostEqual(cycles(*range(0, 28, 4)), 160 + 6 * 64, delta=1)
+        self.assertAlmostEqual(cycles(0, 0x10000, 4, 0x10004), 4 * 160, delta=1)
+        self.assertAlmostEqual(cycles(0, 4, 0x10000, 0x10004), 2 * (160 + 64), delta=1)
 
     def test_an_offset_below_an_address(self):
         """Warps 256 bytes apart read the line at their address and the one before it: none is read twice."""
@@ -783,9 +821,8 @@ class Boxes(unittest.TestCase):
         self.assertAlmostEqual(half["floors"]["L2"] * 1980, 2048 / 64, delta=1)
 
     def test_a_box_that_leaves_by_its_map(self):
-        """Rows of 16 bytes, half of a sector each, which L2 takes in more time."""
-        chip = chips.numbers("H100 SXM5")
-        for columns, slots in ((64, 1), (8, 2 * chip["partial_write"])):
+        """Rows of 16 bytes, half of a sector each, which take the port to L2 for twice as long."""
+        for columns, slots in ((64, 1), (8, 2 * 2)):
             matrix = maps.Map(arguments.BUFFER, 2, (4096, 132 * 64), (2048 // columns, columns), (1, 1))
             answer = self.sends(0x400, tensor_map=matrix)[1]
             self.assertAlmostEqual(answer["floors"]["TMA"] * 1980, 2 * 2048 / columns, delta=1)

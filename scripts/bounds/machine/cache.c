@@ -89,25 +89,24 @@ static int place_of(struct request *request, uint64_t line)
 
 void gather(struct request *request, const uint64_t address[32], uint32_t lanes, int bytes)
 {
-    uint32_t covered[64][4];
     request->lines = request->count_sectors = request->count_whole = 0;
     for (int lane = 0; lane < 32; lane++) {
         if (!(lanes >> lane & 1))
             continue;
         int before = request->lines, place = place_of(request, address[lane] / LINE);
         if (request->lines > before)
-            memset(covered[place], 0, sizeof covered[place]);
+            memset(request->covered[place], 0, sizeof request->covered[place]);
         int from = (int)(address[lane] % LINE), to = from + bytes > LINE ? LINE : from + bytes;
         for (int sector = from / SECTOR; sector <= (to - 1) / SECTOR; sector++) {
             int low = from > sector * SECTOR ? from - sector * SECTOR : 0;
             int high = to - sector * SECTOR < SECTOR ? to - sector * SECTOR : SECTOR;
             request->sectors[place] |= (uint8_t)(1 << sector);
-            covered[place][sector] |= (uint32_t)(((1ull << (high - low)) - 1) << low);
+            request->covered[place][sector] |= (uint32_t)(((1ull << (high - low)) - 1) << low);
         }
     }
     for (int i = 0; i < request->lines; i++) {
         for (int sector = 0; sector < 4; sector++)
-            request->whole[i] |= (uint8_t)((covered[i][sector] == ~0u) << sector);
+            request->whole[i] |= (uint8_t)((request->covered[i][sector] == ~0u) << sector);
         request->count_sectors += __builtin_popcount(request->sectors[i]);
         request->count_whole += __builtin_popcount(request->whole[i]);
     }

@@ -35,6 +35,7 @@ struct request {
     int lines;
     uint64_t line[64];
     uint8_t sectors[64], whole[64];
+    uint32_t covered[64][4]; // bytes of each sector
     int count_sectors, count_whole;
 };
 

@@ -18,6 +18,7 @@ enum {
     READ_OPERANDS = 8, // cycles from a memory instruction's turn until its registers are read
     SPECIAL_LATENCY = 20,
     PRODUCT_LATENCY = 16, // cycles from where a product of four warps leaves the tensor cores to its sums
+    PARTIAL_SLOTS = 2,    // of the port to L2 that a sector written in part takes
     BARRIER_LATENCY = 15,
     BARRIER_INTERVAL = 2, // a warp: 16 threads a cycle
 };
@@ -36,6 +37,7 @@ struct timed_warp {
     int number;                     // in its block
     long multiplied;                // products that it has asked for
     int waits;                      // at which of the block's barriers, as barrier_at has it; or 0
+    struct request stored;          // its last store to global memory, with what others before left of its sectors
     double issued_at;               // its last instruction
     const struct instruction *next; // and the one after it: NULL at the end
     double when;                    // from when on that may be issued, its pipe aside
@@ -76,6 +78,7 @@ struct machine {
     double unit_free, boxes_free, l2_free, dram_free;     // of the whole multiprocessor
     double barriers_free;                                 // of all of its blocks
     double l2_read_bytes, l2_box_bytes, dram_cycle_bytes; // a cycle
+    double part_cycles;                                   // of L2, for a sector that lanes store in part
     struct landings landings;
     struct misses rates;
     double *owed; // sectors of memory that each load is still to move
@@ -248,7 +251,7 @@ static void put(struct machine *machine, double from, const struct request *requ
 {
     const struct chip *chip = &machine->program->chip;
     int partial = request->count_sectors - request->count_whole;
-    double slots = request->count_whole + partial * chip->partial_write;
+    double slots = request->count_whole + partial * PARTIAL_SLOTS;
     double cycles = slots * SECTOR / chip->l2_port;
     double bytes = request->count_sectors * SECTOR * machine->rates.write;
     double memory = bytes * machine->rates.write_cost / machine->dram_cycle_bytes;
@@ -292,8 +295,40 @@ static double bank_cycles(const struct chip *chip, const struct request *request
     return most * (double)LINE / chip->shared_width;
 }
 
+// Adds what a warp's last store left of a sector, if the next one goes on with it.
+static bool goes_on(struct request *next, uint64_t line, int sector, uint32_t covered)
+{
+    for (int i = 0; next && i < next->lines; i++)
+        if (next->line[i] == line && next->sectors[i] >> sector & 1) {
+            next->covered[i][sector] |= covered;
+            return true;
+        }
+    return false;
+}
+
+// What a warp stores of a sector goes on to L2 when its next store, or NULL at its end, does not fill that up further.
+// A part takes L2 for longer than the port.
+static void send_parts(struct machine *machine, struct timed_warp *timed, struct request *next)
+{
+    const struct request *last = &timed->stored;
+    double longer = machine->part_cycles - PARTIAL_SLOTS * SECTOR / machine->program->chip.l2_port;
+    int parts = 0;
+    if (longer <= 0)
+        return;
+    for (int i = 0; i < last->lines; i++)
+        for (int sector = 0; sector < LINE / SECTOR; sector++)
+            if (last->sectors[i] >> sector & 1 && last->covered[i][sector] != ~0u)
+                parts += !goes_on(next, last->line[i], sector, last->covered[i][sector]);
+    double cycles = parts * longer;
+    book(&machine->l2_free, machine->now, cycles);
+    machine->result->busy.l2 += cycles;
+    timed->stored.lines = 0;
+    if (next)
+        timed->stored = *next;
+}
+
 // Global memory. Returns when the values are there.
-static double access_global(struct machine *machine, const struct step *step)
+static double access_global(struct machine *machine, struct timed_warp *timed, const struct step *step)
 {
     const struct chip *chip = &machine->program->chip;
     const struct instruction *it = step->instruction;
@@ -304,9 +339,14 @@ static double access_global(struct machine *machine, const struct step *step)
         cycles = fmax(cycles, __builtin_popcount(step->lanes) / 2.0);
     double start = book(&machine->unit_free, machine->now, cycles);
     machine->result->busy.l1 += cycles;
-    if (it->store || it->atomic) {
+    if (it->atomic) {
         put(machine, start + cycles, &request);
-        return start + cycles + (it->atomic ? chip->latency_l2 : 0);
+        return start + cycles + chip->latency_l2;
+    }
+    if (it->store) {
+        put(machine, start + cycles, &request);
+        send_parts(machine, timed, &request);
+        return start + cycles;
     }
     int missing = 0;
     for (int i = 0; i < request.lines; i++)
@@ -328,7 +368,7 @@ static double access_shared(struct machine *machine, const struct step *step)
     return start + cycles + chip->latency_shared;
 }
 
-static double access_memory(struct machine *machine, const struct step *step)
+static double access_memory(struct machine *machine, struct timed_warp *timed, const struct step *step)
 {
     const struct chip *chip = &machine->program->chip;
     const struct instruction *it = step->instruction;
@@ -336,7 +376,7 @@ static double access_memory(struct machine *machine, const struct step *step)
         return machine->now + 4;
     switch (it->space) {
     case SPACE_GLOBAL:
-        return access_global(machine, step);
+        return access_global(machine, timed, step);
     case SPACE_SHARED:
         return access_shared(machine, step);
     case SPACE_LOCAL: { // a stack's words lie side by side, a line a 32-bit word
@@ -638,7 +678,7 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     timed->ready = machine->now + (it->stall > 1 ? it->stall : 1);
     double done = machine->now + SPECIAL_LATENCY + interval, read = machine->now + READ_OPERANDS;
     if (it->pipe == PIPE_MEMORY) {
-        done = access_memory(machine, &step);
+        done = access_memory(machine, timed, &step);
         read = fmax(read, fmin(done, machine->unit_free + READ_OPERANDS));
         if (it->asynchronous)
             timed->copying = fmax(timed->copying, done);
@@ -652,6 +692,8 @@ static bool issue(struct machine *machine, struct timed_warp *timed, int quarter
     look_ahead(timed);
     timed->waits = it->barrier ? it->barrier_at : 0;
     bool ended = warp_ended(timed->warp);
+    if (ended)
+        send_parts(machine, timed, NULL);
     double counted = machine->now;
     if (!ended && it->barrier_at)
         counted = book(&machine->barriers_free, machine->now, BARRIER_INTERVAL) + BARRIER_INTERVAL;
@@ -747,6 +789,7 @@ bool run_multiprocessor(struct program *program, int resident, long blocks, doub
         .warps_a_block = warps_of_block(&program->launch),
         .l2_read_bytes = l2_share(program, chip->l2_read),
         .l2_box_bytes = l2_share(program, chip->l2_boxes),
+        .part_cycles = chip->l2_slices > 0 ? chip->partial_bytes * with_blocks(program) / chip->l2_slices : 0,
         .dram_cycle_bytes = share / (chip->clock * with_blocks(program)),
         .rates = *misses,
         .blocks_left = blocks,

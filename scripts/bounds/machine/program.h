@@ -98,7 +98,8 @@ struct chip {
     double l2_boxes;                    // the same by TMA
     double box_row;                     // cycles of TMA for a row of a box, for each of its dimensions
     double l1_bytes;                    // L1 and shared memory together
-    double partial_write;               // slots of the L2 that a sector written in part takes
+    double l2_slices;                   // bytes a cycle of all of its slices; 0: nobody says
+    double partial_bytes;               // of these, what lanes' store of a part of a sector takes
     double atomic_float;                // cycles of L2 from a float that is added to a word to the next one
     double atomic_sector;               // cycles for each sector of atomics that lie in one kilobyte
     int lanes_fma, lanes_heavy, lanes_alu, lanes_half, lanes_special, lanes_convert; // a quarter
