@@ -47,9 +47,25 @@ static bool locate(uint32_t distance, char *path, size_t room, unsigned long *ad
     return n > 0;
 }
 
+/* Of the lines that led there by inlining, innermost first: the first that is not in a header of the emulator's. */
+static bool outside(FILE *f, char *line, int room)
+{
+    char first[1024] = "";
+    while (fgets(line, room, f) && line[0] != '?') {
+        char *const discriminator = strstr(line, " (discriminator");
+        *(discriminator ? discriminator : line + strcspn(line, "\n")) = '\0';
+        if (!strstr(line, "/kernels/simt/") || !strstr(line, ".h:"))
+            return true;
+        if (!first[0])
+            snprintf(first, sizeof first, "%s", line);
+    }
+    snprintf(line, (size_t)room, "%s", first);
+    return line[0];
+}
+
 const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, size_t room)
 {
-    char path[512], command[1024];
+    char path[512], line[1024];
     unsigned long address;
     if (site & GR__SIMT_BY_LINE) {
         const uint32_t i = site & (GR__SIMT_BY_LINE - 1);
@@ -59,13 +75,10 @@ const char *gr__simt_site_text(gr__simt_machine *m, uint32_t site, char *text, s
     snprintf(text, room, "instruction 0x%x", site);
     if (!locate(site, path, sizeof path, &address))
         return text;
-    snprintf(command, sizeof command, "addr2line -e '%s' 0x%lx 2>/dev/null", path, address);
-    FILE *f = popen(command, "r");
-    if (f && fgets(command, sizeof command, f) && command[0] != '?') {
-        char *discriminator = strstr(command, " (discriminator");
-        command[discriminator ? (size_t)(discriminator - command) : strcspn(command, "\n")] = '\0';
-        snprintf(text, room, "%s", gr__simt_short(command));
-    }
+    snprintf(line, sizeof line, "addr2line -i -e '%s' 0x%lx 2>/dev/null", path, address);
+    FILE *f = popen(line, "r");
+    if (f && outside(f, line, sizeof line))
+        snprintf(text, room, "%s", gr__simt_short(line));
     if (f)
         pclose(f);
     return text;
