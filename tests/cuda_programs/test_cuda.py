@@ -121,6 +121,32 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
                 done = self.run_in("./cooperative", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="5")
                 self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
 
+    def test_ranges_for_a_profiler(self):
+        """That nobody looks at: by either header, linked as on a GPU, also in C++."""
+        (self.folder / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
+#include <nvToolsExt.h>
+#include <cstdio>
+int level();
+int main()
+{
+    nvtxEventAttributes_t green = {};
+    green.version = NVTX_VERSION, green.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    green.colorType = NVTX_COLOR_ARGB, green.color = 0xff00ff00;
+    green.messageType = NVTX_MESSAGE_TYPE_ASCII, green.message.ascii = "green";
+    const int first = nvtxRangePush("outer"), second = nvtxRangePushEx(&green);
+    const nvtxRangeId_t id = nvtxRangeStartA("beside");
+    nvtxMark("here");
+    nvtxRangeEnd(id);
+    const int last = nvtxRangePop(), before = nvtxRangePop(), none = nvtxRangePop();
+    printf("%d %d %d %d %d %d\\n", first, second, last, before, none < 0, level());
+}
+""")
+        (self.folder / "level.cpp").write_text("""#include <nvToolsExt.h>
+int level() { return nvtxRangePushA("C++") + nvtxRangePop(); }
+""")
+        self.run_in(SIMT, "-o", "ranges", "ranges.cu", "level.cpp", "-lnvToolsExt")
+        self.assertEqual(self.run_in("./ranges").stdout, "0 1 1 0 1 0\n")
+
     def test_the_hosts_library(self):
         """What it asks of the compiler collides with none of CUDA's words, and links where accesses are checked."""
         for words in ([], ["--check"]):

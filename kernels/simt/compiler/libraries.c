@@ -25,9 +25,12 @@ static const char *library_of(const char *header)
         {"texture_fetch", "textures"},
         {"cudnn", "cuDNN"},
         {"npp", "NPP"},
-        {"nvToolsExt", "NVTX"},
-        {"nvtx3/", "NVTX"},
+        {"nvtx3/", "the rest of NVTX"},
     };
+    static const char *const here[] = {"nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCudaRt.h"};
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        if (!strcmp(header, here[i]))
+            return NULL;
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         if (!strncmp(header, missing[i][0], strlen(missing[i][0])))
             return missing[i][1];

@@ -1,0 +1,2 @@
+/* nvToolsExtCudaRt.h - what programs look for here is in ../nvToolsExt.h. */
+#include "kernels/simt/cuda/nvToolsExt.h"
