@@ -121,6 +121,12 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
                 done = self.run_in("./cooperative", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="5")
                 self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
 
+    def test_random_numbers(self):
+        """Those of cuRAND, of kernels and of the host's generators."""
+        for words in ([], ["--check"]):
+            done = self.cuda("random.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("all right\n", ""))
+
     def test_ranges_for_a_profiler(self):
         """That nobody looks at: by either header, linked as on a GPU, also in C++."""
         (self.folder / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
@@ -791,8 +797,14 @@ int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaFree(x); }
         done = self.run_in(SIMT, "thrust.cu", expect=1)
         self.assertIn("thrust.cu:2: error: thrust/sort.h is not here", done.stderr)
         self.assertIn("not Thrust", done.stderr)
+        (self.folder / "rest.cu").write_text("#include <curand_kernel.h>\n#include <curand_mtgp32.h>\nint main() {}\n")
+        done = self.run_in(SIMT, "rest.cu", expect=1)
+        self.assertRegex(done.stderr, r"^rest.cu:2: error: curand_mtgp32.h is not here: .*, not the rest of cuRAND$")
         for line, words in (("cudaTextureObject_t t;", "no textures"), ("texture<float, 1> t;", "no textures"),
                             ("__device__ float f(float x) { return tex1Dfetch(t, 0); }", "no textures"),
+                            ("int f() { return curand_poisson(0, 4.0); }", "of cuRAND the generator XORWOW"),
+                            ("curandStateMRG32k3a *state;", "of cuRAND the generator XORWOW"),
+                            ("int type = CURAND_RNG_PSEUDO_MT19937;", "of cuRAND the generator XORWOW"),
                             ("int f() { return cudaLaunchCooperativeKernelMultiDevice(0, 1, 0); }", "one device"),
                             ("CUdevice d;", "not the driver's"), ("int f() { return cuInit(0); }", "not the driver's"),
                             ("__device__ int f(int x) { return __shfl_down(x, 1); }", "without a mask"),

@@ -105,6 +105,11 @@ static void explain_names(const char *name, const char *said)
         {{"texture", "tex1D*", "tex2D*", "tex3D*", "texCube*", "surf1D*", "surf2D*", "surf3D*", "cudaTexture*",
           "cudaSurface*", "cudaArray*", "cudaMallocArray", "cudaMalloc3DArray", "cudaChannelFormat*", "cudaResource*"},
          "the emulator has no textures and surfaces"},
+        {{"curandStateMRG32k3a*", "curandStateMtgp32*", "curandStateSobol*", "curandStateScrambled*", "curand_poisson*",
+          "curand_discrete*", "curandGeneratePoisson", "curandGenerateLongLong", "curandSetQuasi*",
+          "curandDirectionVectors*", "curandGetDirectionVectors*", "CURAND_RNG_*"},
+         "the emulator has of cuRAND the generator XORWOW, the default, and in kernels Philox4x32-10, with uniform, "
+         "normal and log-normal numbers"},
         {{"cudaLaunchCooperativeKernelMultiDevice"}, "the emulator has one device: cudaLaunchCooperativeKernel"},
         {{"cuInit", "cuDevice*", "cuCtx*", "cuModule*", "cuLaunchKernel*", "cuMem*", "CUdevice*", "CUcontext*",
           "CUmodule*", "CUfunction*", "CUresult*"},

@@ -11,7 +11,7 @@ static const char *library_of(const char *header)
         {"thrust/", "Thrust"},
         {"cub/", "CUB"},
         {"cublas", "cuBLAS"},
-        {"curand", "cuRAND"},
+        {"curand", "the rest of cuRAND"},
         {"cufft", "cuFFT"},
         {"cusparse", "cuSPARSE"},
         {"cusolver", "cuSOLVER"},
@@ -27,7 +27,7 @@ static const char *library_of(const char *header)
         {"npp", "NPP"},
         {"nvtx3/", "the rest of NVTX"},
     };
-    static const char *const here[] = {"nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCudaRt.h"};
+    static const char *const here[] = {"curand.h", "curand_kernel.h", "nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCudaRt.h"};
     for (size_t i = 0; i < sizeof here / sizeof *here; i++)
         if (!strcmp(header, here[i]))
             return NULL;

@@ -108,6 +108,7 @@ static const struct {
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "",
      "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
+    {"out of bounds: curand", "", "numbers are counted here, not bytes"},
     {"out of bounds: a c", "", "sizes are in bytes: n * sizeof(type), where memory is asked for as here"},
     {"out of bounds", "NULL + ",
      "nobody set this pointer: cudaMalloc(&p, bytes) before the launch, and look at its error"},
@@ -125,6 +126,8 @@ static const struct {
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
     {"wrong pointer: cudaMemcpy", "", "cudaMemcpy(to, from, bytes, kind): the destination comes first"},
+    {"wrong pointer: curand", "",
+     "curandCreateGenerator fills memory of cudaMalloc, curandCreateGeneratorHost arrays of the host"},
     {"wrong pointer: argument", "",
      "kernels want memory of cudaMalloc or cudaMallocManaged; cudaMemcpy brings over what is on the host"},
     {"pitch: ", "", "pitches and widths count bytes, heights and depths rows and slices"},
