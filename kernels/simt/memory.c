@@ -123,6 +123,18 @@ void gr__simt_expect_waits(void (*tell)(void))
         m->memory.host_waits = tell;
 }
 
+void gr__simt_read(void *to, const void *from, size_t bytes, const char *file, int line)
+{
+    gr__simt_touch(gr__simt_now, gr__simt_now->current, from, bytes, false, file, line);
+    memcpy(to, from, bytes);
+}
+
+void gr__simt_write(void *to, const void *from, size_t bytes, const char *file, int line)
+{
+    gr__simt_touch(gr__simt_now, gr__simt_now->current, to, bytes, true, file, line);
+    memcpy(to, from, bytes);
+}
+
 static void name_shared(const gr__simt_machine *m, const char *p, char *text, size_t room)
 {
     const gr__simt_arena *a = &m->shared;

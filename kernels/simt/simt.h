@@ -247,6 +247,9 @@ bool gr__simt_in_kernel(void);
 /* The number of that turn, 0 outside of kernels: as long as it stays, no other thread runs. launch: its launch's. */
 uint64_t gr__simt_turn(uint64_t *launch);
 void gr__simt_refuse(const char *what, const char *file, int line); /* a fault: what the emulator does not have */
+/* The running thread reads and writes memory on behalf of file:line. */
+void gr__simt_read(void *to, const void *from, size_t bytes, const char *file, int line);
+void gr__simt_write(void *to, const void *from, size_t bytes, const char *file, int line);
 void gr__simt_yield(const char *file, int line);
 
 typedef enum {

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,8 @@ def try_it(compiler, collection, path, folder, limit, flags):
     """What became of it: ("runs" or a reason, processor seconds)."""
     with tempfile.TemporaryDirectory() as work:
         program = pathlib.Path(work) / "program"
+        if (path.parent / "data").is_dir():  # pictures that a program reads
+            shutil.copytree(path.parent / "data", pathlib.Path(work) / "data")
         why = compile_it(compiler, collection, path, folder, program, flags)
         if why:
             return why, 0

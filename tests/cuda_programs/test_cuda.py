@@ -121,6 +121,12 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
                 done = self.run_in("./cooperative", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="5")
                 self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
 
+    def test_textures_and_surfaces(self):
+        """Against the definition in the programming guide."""
+        for words in ([], ["--check"]):
+            done = self.cuda("texture.cu", *words)
+            self.assertEqual((done.stdout, done.stderr), ("all right\n", ""))
+
     def test_random_numbers(self):
         """Those of cuRAND, of kernels and of the host's generators."""
         for words in ([], ["--check"]):
@@ -423,6 +429,71 @@ class Wrong(Case):
         if "// always" in lines:
             done = self.cuda(name, expect=7)
             self.assertIn("gradus: ", done.stderr)
+
+    def test_mistakes_with_textures(self):
+        """Each is told of, once, at its line, with and without the check of every access (but for the last)."""
+        lines = """fetch<<<1, 1>>>(d, t, 0), cudaDeviceSynchronize(); // texture: tex2D: the object is asked for float
+count<<<1, 1>>>(d, u, 1), cudaDeviceSynchronize(); // texture: tex2D: the object is asked for integers, and gives
+cudaDestroyTextureObject(t), count<<<1, 1>>>(d, t, 0); // texture: tex2D is given one that was destroyed at wrong.cu:32
+cudaDestroyTextureObject(t), cudaDestroyTextureObject(t); // texture: cudaDestroyTextureObject is given one that was
+write<<<1, 2>>>(s, 1, 0), cudaDeviceSynchronize(); // misaligned: surf2Dwrite at x 1: x counts bytes, 4 for each
+write<<<1, 9>>>(s, 4, 0), cudaDeviceSynchronize(); // out of bounds: surf2Dwrite of 4 bytes at byte 32 of row 0,
+write<<<1, 1>>>(t, 4, 0), cudaDeviceSynchronize(); // surface: surf2Dwrite is given one that no cudaCreateSurfaceObject
+cudaMemcpy2DToArray(a, 0, 0, h, 36, 36, 1, cudaMemcpyHostToDevice); // out of bounds: a copy of 1 rows of 36 bytes to
+cudaMemcpyFromArray(h, a, 4, 3, 32, cudaMemcpyDeviceToHost); // out of bounds: a copy of 32 bytes from byte 100 of an
+cudaMemcpy2DToArray(a, 0, 0, d, 32, 32, 1, cudaMemcpyHostToDevice); // wrong pointer: cudaMemcpyHostToDevice, but the
+cudaFree(a); // wrong pointer: cudaFree of an array: cudaFreeArray
+cudaFreeArray(b), cudaFreeArray(b); // freed twice: the array of the cudaMallocArray at wrong.cu:23, which was freed at
+cudaFreeArray((cudaArray_t)d); // wrong pointer: cudaFreeArray of what no cudaMallocArray gave
+how.filterMode = cudaFilterModeLinear, make(bytes); // texture: cudaFilterModeLinear is for floats: integers want
+how.addressMode[1] = (cudaTextureAddressMode)-1, make(bytes); // texture: its cudaTextureDesc holds what nobody set
+make(other); // texture: resType 9 is none of cudaResourceTypeArray
+make(nowhere); // wrong pointer: a texture of memory that is not the device's
+make(odd); // misaligned: a texture's memory begins at a multiple of 512 bytes
+make(narrow); // misaligned: a texture's pitch is a multiple of 32 bytes, and 40 is none
+make(long_one); // out of bounds: a texture of 8192 bytes in the memory of the cudaMalloc at wrong.cu:22
+cudaCreateSurfaceObject(&s, &bytes); // surface: of an array that cudaMallocArray made with the flag
+number<<<1, 1>>>(d, v, 1024), cudaDeviceSynchronize(); // out of bounds: tex1Dfetch of texel 1024 of""".splitlines()
+        (self.folder / "wrong.cu").write_text("""__global__ void fetch(float *y, cudaTextureObject_t t, int)
+{ *y = tex2D<float>(t, 0, 0); }
+__global__ void count(float *y, cudaTextureObject_t t, int)
+{ *y = tex2D<unsigned>(t, 0, 0); }
+__global__ void number(float *y, cudaTextureObject_t t, int i)
+{ *y = tex1Dfetch<float>(t, i); }
+__global__ void write(cudaSurfaceObject_t s, int by, int y)
+{ surf2Dwrite(1.0f, s, threadIdx.x * by, y); }
+static cudaTextureDesc how;
+static cudaTextureObject_t make(const cudaResourceDesc &what)
+{ cudaTextureObject_t t; cudaCreateTextureObject(&t, &what, &how, NULL); return t; }
+static cudaResourceDesc of(cudaArray_t a)
+{ cudaResourceDesc what = {}; what.res.array.array = a; return what; }
+static cudaResourceDesc of(void *p, size_t bytes)
+{ cudaResourceDesc what = {}; what.resType = cudaResourceTypeLinear; what.res.linear.devPtr = p;
+  what.res.linear.desc = cudaCreateChannelDesc<float>(), what.res.linear.sizeInBytes = bytes; return what; }
+int main(int, char **words)
+{
+    float *d, h[100] = {};
+    cudaArray_t a, b;
+    cudaChannelFormatDesc floats = cudaCreateChannelDesc<float>(), small = cudaCreateChannelDesc<unsigned char>();
+    cudaMalloc(&d, 4096), cudaMemset(d, 0, 4096); cudaMallocArray(&a, &floats, 8, 4, cudaArraySurfaceLoadStore);
+    cudaMallocArray(&b, &small, 8, 4), cudaMemcpyToArray(a, 0, 0, h, 128, cudaMemcpyHostToDevice);
+    cudaMemcpyToArray(b, 0, 0, h, 32, cudaMemcpyHostToDevice);
+    cudaResourceDesc bytes = of(b), other = bytes, nowhere = of(h, 64), odd = of(d + 1, 64), long_one = of(d, 8192);
+    cudaResourceDesc rows = of(a); other.resType = (cudaResourceType)9, rows.resType = cudaResourceTypePitch2D;
+    rows.res.pitch2D = {d, floats, 8, 4, 40}; cudaResourceDesc narrow = rows, numbers = of(d, 4096), whole = of(a);
+    cudaTextureObject_t t = make(bytes), u = make(whole), v = make(numbers);
+    cudaSurfaceObject_t s; cudaCreateSurfaceObject(&s, &whole); switch (atoi(words[1])) {
+""" + "".join(f"    case {i}: {line.split(' // ')[0]} break;\n" for i, line in enumerate(lines)) + "}\n}\n")
+        for check in ([], ["--check"]):
+            self.run_in(SIMT, *check, "-o", "wrong", "wrong.cu")
+            for i, line in enumerate(lines):
+                if not check and i == len(lines) - 1:
+                    continue
+                with self.subTest(line, check=check):
+                    said = self.run_in("./wrong", i, expect=7).stderr
+                    found = [text for text in said.splitlines() if text.startswith("gradus: ") and " leak" not in text]
+                    self.assertEqual(len(found), 1, said)
+                    self.assertTrue(found[0].startswith("gradus: " + line.split(" // ")[1]), said)
 
     def test_what_is_done_with_memory_that_was_given_back(self):
         """And with the wrong function: each is told of once, with its line, also where none is passed on."""
@@ -800,8 +871,9 @@ int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaFree(x); }
         (self.folder / "rest.cu").write_text("#include <curand_kernel.h>\n#include <curand_mtgp32.h>\nint main() {}\n")
         done = self.run_in(SIMT, "rest.cu", expect=1)
         self.assertRegex(done.stderr, r"^rest.cu:2: error: curand_mtgp32.h is not here: .*, not the rest of cuRAND$")
-        for line, words in (("cudaTextureObject_t t;", "no textures"), ("texture<float, 1> t;", "no textures"),
-                            ("__device__ float f(float x) { return tex1Dfetch(t, 0); }", "no textures"),
+        for line, words in (("texture<float, 1> t;", "given up textures that are variables"),
+                            ("int f() { return cudaBindTexture(0, 0, 0, 4); }", "given up textures that are variables"),
+                            ("cudaMipmappedArray_t t;", "no mipmaps"),
                             ("int f() { return curand_poisson(0, 4.0); }", "of cuRAND the generator XORWOW"),
                             ("curandStateMRG32k3a *state;", "of cuRAND the generator XORWOW"),
                             ("int type = CURAND_RNG_PSEUDO_MT19937;", "of cuRAND the generator XORWOW"),

@@ -102,9 +102,13 @@ static void explain_names(const char *name, const char *said)
     static const struct {
         const char *const names[16], *meaning;
     } parts[] = {
-        {{"texture", "tex1D*", "tex2D*", "tex3D*", "texCube*", "surf1D*", "surf2D*", "surf3D*", "cudaTexture*",
-          "cudaSurface*", "cudaArray*", "cudaMallocArray", "cudaMalloc3DArray", "cudaChannelFormat*", "cudaResource*"},
-         "the emulator has no textures and surfaces"},
+        {{"texture", "surface", "textureReference", "cudaBindTexture*", "cudaUnbindTexture*", "cudaBindSurface*"},
+         "CUDA has given up textures that are variables: a cudaTextureObject_t, which cudaCreateTextureObject makes, "
+         "is a parameter of the kernel"},
+        {{"tex1DLod*", "tex2DLod*", "tex3DLod*", "tex1DGrad*", "tex2DGrad*", "tex3DGrad*", "tex2Dgather*",
+          "texCubemap*", "surfCubemap*", "surf2DLayered*", "cudaMallocMipmappedArray", "cudaMipmapped*",
+          "cudaGetMipmapped*", "cudaArrayCubemap", "cudaArrayTextureGather"},
+         "the emulator's textures have no mipmaps, cube maps and gathers, its surfaces no layers"},
         {{"curandStateMRG32k3a*", "curandStateMtgp32*", "curandStateSobol*", "curandStateScrambled*", "curand_poisson*",
           "curand_discrete*", "curandGeneratePoisson", "curandGenerateLongLong", "curandSetQuasi*",
           "curandDirectionVectors*", "curandGetDirectionVectors*", "CURAND_RNG_*"},

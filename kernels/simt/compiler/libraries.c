@@ -22,7 +22,6 @@ static const char *library_of(const char *header)
         {"cuda_fp8", "fp8"},
         {"cuda_pipeline", "pipelines"},
         {"cuda_gl_interop", "OpenGL"},
-        {"texture_fetch", "textures"},
         {"cudnn", "cuDNN"},
         {"npp", "NPP"},
         {"nvtx3/", "the rest of NVTX"},

@@ -40,6 +40,7 @@
 #endif
 
 #include "kernels/simt/cuda/builtins.h"
+#include "kernels/simt/cuda/textures.h"
 
 /* (gr__looks(), cudaMalloc(...)): what the translator makes of a call whose value somebody looks at. */
 struct gr__looking {

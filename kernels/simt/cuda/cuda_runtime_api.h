@@ -30,6 +30,8 @@ extern "C" {
     ERROR(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                             \
     ERROR(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                     \
     ERROR(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                        \
+    ERROR(cudaErrorInvalidFilterSetting, 26, "invalid filter setting")                                     \
+    ERROR(cudaErrorInvalidNormSetting, 27, "invalid norm setting")                                         \
     ERROR(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version") \
     ERROR(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                   \
     ERROR(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                    \
@@ -215,7 +217,7 @@ typedef struct cudaExtent {
 typedef struct cudaPos {
     size_t x, y, z; /* x in bytes */
 } cudaPos;
-typedef struct cudaArray *cudaArray_t; /* there are none */
+typedef struct cudaArray *cudaArray_t;
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     struct cudaPos srcPos;

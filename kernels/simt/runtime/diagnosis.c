@@ -108,6 +108,8 @@ static const struct {
      "every thread of a block must come to the same __syncthreads(): guard the work, not the barrier"},
     {"uninitialised", "",
      "write it first (cudaMemset, cudaMemcpy, a kernel), and look at the last element of each loop"},
+    {"out of bounds: a copy of ", " of an array of ", "x and widths of rows count bytes here, y and heights rows"},
+    {"out of bounds: surf", "", "guard the access: if (x < width && y < height); x counts bytes"},
     {"out of bounds: curand", "", "numbers are counted here, not bytes"},
     {"out of bounds: a c", "", "sizes are in bytes: n * sizeof(type), where memory is asked for as here"},
     {"out of bounds", "NULL + ",
@@ -130,6 +132,12 @@ static const struct {
      "curandCreateGenerator fills memory of cudaMalloc, curandCreateGeneratorHost arrays of the host"},
     {"wrong pointer: argument", "",
      "kernels want memory of cudaMalloc or cudaMallocManaged; cudaMemcpy brings over what is on the host"},
+    {"misaligned: surf", "", "surf2Dread<T>(surface, x * sizeof(T), y)"},
+    {"texture: ", " is given one that no ",
+     "cudaCreateTextureObject(&texture, &resource, &description, NULL), whose error tells, and the object as a "
+     "parameter of the kernel"},
+    {"surface: ", " is given one that no ",
+     "cudaCreateSurfaceObject(&surface, &resource), whose error tells, and the object as a parameter of the kernel"},
     {"pitch: ", "", "pitches and widths count bytes, heights and depths rows and slices"},
     {"warp divergence", "", "all lanes of the mask must come to the same call"},
 };

@@ -51,6 +51,7 @@ static cudaError_t note(char *p, size_t bytes, enum cudaMemoryType type, const c
     if (!b)
         return gr__cuda_fails(cudaErrorMemoryAllocation, file, line);
     *b = (gr__cuda_block){.next = blocks, .p = p, .bytes = bytes, .type = type, .file = file, .line = line};
+    b->freer = "cudaFree";
     snprintf(b->name, sizeof b->name, "the memory of the %s at %.180s:%d", makers[type], file, line);
     blocks = b;
     gr__simt_call_it(p, b->name);
@@ -101,7 +102,8 @@ cudaError_t gr__cuda_free(void *p, const char *file, int line)
     if (!p)
         return cudaSuccess;
     if (!b || b->p != p || b->type == cudaMemoryTypeHost || b->type == cudaMemoryTypeUnregistered) {
-        gr__cuda_find(file, line, "wrong pointer: cudaFree of memory that no cudaMalloc gave");
+        gr__cuda_find(file, line, "wrong pointer: cudaFree of %s",
+                      gr__cuda_is_array(p) ? "an array: cudaFreeArray" : "memory that no cudaMalloc gave");
         return gr__cuda_fails(cudaErrorInvalidValue, file, line);
     }
     if (b->freed_file) {
@@ -189,7 +191,7 @@ void gr__cuda_report_leaks(void)
 {
     for (const gr__cuda_block *b = blocks; b; b = b->next)
         if (!b->freed_file && b->type == cudaMemoryTypeDevice)
-            gr__cuda_find(b->file, b->line, "memory leak: %zu bytes that no cudaFree gave back", b->bytes);
+            gr__cuda_find(b->file, b->line, "memory leak: %zu bytes that no %s gave back", b->bytes, b->freer);
 }
 
 /* Whether p lies in a block or beside one, as the end of a loop does. */

@@ -46,6 +46,7 @@ typedef struct gr__cuda_block {
     int line;
     const char *freed_file; /* NULL: in use */
     int freed_line;         /* 0: freed_file is a function's name */
+    const char *freer;      /* what gives it back */
     char name[256];         /* in reports */
 } gr__cuda_block;
 
@@ -59,6 +60,9 @@ void gr__cuda_report_leaks(void) GR__HIDDEN;
 /* Whether [p, p + bytes) lies in one block, as far as it is in any. What is wrong is told: "CALL of 8 bytes SIDE". */
 bool gr__cuda_fits(const char *call, const char *side, const void *p, size_t bytes, const char *file,
                    int line) GR__HIDDEN;
+
+/* array.c: whether that is a cudaArray, freed ones too. */
+bool gr__cuda_is_array(const void *p) GR__HIDDEN;
 
 /* heap.c: whether kernels asked for memory, which nobody took note of where accesses are not checked. */
 bool gr__cuda_heap_used(void) GR__HIDDEN;
