@@ -41,6 +41,7 @@ struct gr__simt_async {
 
 /* mbarrier.c: this block's; NULL: memory is out (reported). The barrier at p, which must have been made. */
 struct gr__simt_async *gr__simt_async_here(gr__simt_machine *m);
+int gr__simt_mbarriers(const gr__simt_machine *m); /* how many this block made */
 gr__simt_mbarrier *gr__simt_find_mbarrier(gr__simt_machine *m, const void *p, const char *what, const char *file,
                                           int line);
 /* So many bytes have come: its phase may be complete. */

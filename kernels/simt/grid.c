@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/simt/async.h"
 #include "kernels/simt/machine.h"
 
 /* A block that is set aside. memory begins with its threads; the rest is as carry has it. */
@@ -47,6 +48,7 @@ static size_t bytes_of(const gr__simt_machine *m)
         gr__simt_fiber_used(&m->fiber[i], &stack);
         sum += stack;
     }
+    sum += sizeof(int) + (size_t)gr__simt_mbarriers(m) * sizeof *m->async->barrier;
     return sum + m->shared.top + m->shared.top / 8 + 1;
 }
 
@@ -58,6 +60,18 @@ static void copy(char **there, void *here, size_t bytes, bool back)
     else
         memcpy(*there, here, bytes);
     *there += bytes;
+}
+
+/* Its barriers in memory, of which more is known than what lies there. */
+static void carry_mbarriers(gr__simt_machine *m, char **there, bool back)
+{
+    int count = gr__simt_mbarriers(m);
+    copy(there, &count, sizeof count, back);
+    struct gr__simt_async *const a = count ? gr__simt_async_here(m) : NULL;
+    if (!a)
+        return;
+    a->barriers = count;
+    copy(there, a->barrier, (size_t)count * sizeof *a->barrier, back);
 }
 
 /* The running block's state to memory or back. Returns the end: a bit for each byte of shared memory. */
@@ -72,6 +86,7 @@ static unsigned char *carry(gr__simt_machine *m, char *there, bool back)
         char *const stack = gr__simt_fiber_used(&m->fiber[i], &bytes);
         copy(&there, stack, bytes, back);
     }
+    carry_mbarriers(m, &there, back);
     return (unsigned char *)there;
 }
 

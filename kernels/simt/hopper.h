@@ -25,9 +25,9 @@ typedef struct {
 } gr_tensor_map;
 gr_tensor_map gr__simt_tensor_map(gr_tensor_map map, const char *file, int line);
 
-/* mbarrier.c; bytes -1: arrives without telling of any. */
+/* mbarrier.c; bytes -1: arrives without telling of any; returns the parity of the phase that it belongs to. */
 void gr__simt_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
-void gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
+int gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
 void gr__simt_mbarrier_wait(void *barrier, int parity, const char *file, int line);
 void gr__simt_fence_async(void);
 

@@ -21,8 +21,7 @@ struct gr__simt_async *gr__simt_async_here(gr__simt_machine *m)
     return m->async;
 }
 
-/* This block's barriers in memory; 0: it made none. */
-static int count_of(const gr__simt_machine *m)
+int gr__simt_mbarriers(const gr__simt_machine *m)
 {
     return m->async && m->async->block == m->block ? m->async->barriers : 0;
 }
@@ -31,7 +30,7 @@ gr__simt_mbarrier *gr__simt_find_mbarrier(gr__simt_machine *m, const void *p, co
                                           int line)
 {
     char name[256];
-    for (int i = 0; i < count_of(m); i++)
+    for (int i = 0; i < gr__simt_mbarriers(m); i++)
         if (m->async->barrier[i].at == p)
             return &m->async->barrier[i];
     gr__simt_name_address(m, p, name, sizeof name);
@@ -98,7 +97,7 @@ void gr__simt_mbarrier_bytes(gr__simt_machine *m, gr__simt_mbarrier *b, int64_t 
     advance(m, b);
 }
 
-void gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int line)
+int gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int line)
 {
     gr__simt_machine *m = gr__simt_now;
     gr__simt_mbarrier *b = gr__simt_find_mbarrier(m, barrier, "an arrival", file, line);
@@ -111,9 +110,11 @@ void gr__simt_mbarrier_arrive(void *barrier, int bytes, const char *file, int li
     if (bytes < -1 || bytes > MOST_BYTES)
         gr__simt_report(m, "mbarrier: %s:%d tells of %d bytes", gr__simt_short(file), line, bytes);
     gr__simt_shadow_arrives(m, number_of(m, b));
+    const int parity = (int)(b->phase & 1);
     b->bytes += bytes > 0 ? bytes : 0;
     b->pending--;
     advance(m, b);
+    return parity;
 }
 
 void gr__simt_mbarrier_wait(void *barrier, int parity, const char *file, int line)
@@ -133,14 +134,14 @@ void gr__simt_mbarrier_wait(void *barrier, int parity, const char *file, int lin
 void gr__simt_fence_async(void)
 {
     gr__simt_machine *m = gr__simt_now;
-    for (int i = 0; i < count_of(m); i++)
+    for (int i = 0; i < gr__simt_mbarriers(m); i++)
         m->async->barrier[i].fenced = true;
     gr__simt_shadow_fence_async(m);
 }
 
 void gr__simt_list_mbarriers(gr__simt_machine *m, char *text, size_t room)
 {
-    for (int i = 0; i < count_of(m); i++) {
+    for (int i = 0; i < gr__simt_mbarriers(m); i++) {
         const gr__simt_mbarrier *b = &m->async->barrier[i];
         char name[256];
         int waiting = 0;

@@ -121,6 +121,14 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
                 done = self.run_in("./cooperative", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="5")
                 self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
 
+    def test_barriers_in_memory_and_copies(self):
+        """cuda::barrier and cuda::pipeline, whoever comes first."""
+        for words in ([], ["--check"]):
+            self.run_in(SIMT, *words, "-o", "barrier", "barrier.cu")
+            for order in ("forward", "reverse", "random"):
+                done = self.run_in("./barrier", GRADUS_SIMT_ORDER=order, GRADUS_SIMT_SEED="7")
+                self.assertEqual((done.stdout, done.stderr), ("all right\n", ""), (words, order))
+
     def test_textures_and_surfaces(self):
         """Against the definition in the programming guide."""
         for words in ([], ["--check"]):
@@ -429,6 +437,26 @@ class Wrong(Case):
         if "// always" in lines:
             done = self.cuda(name, expect=7)
             self.assertIn("gradus: ", done.stderr)
+
+    def test_barriers_in_memory_that_cannot_be_met(self):
+        for init, said in (("init(&all, 128);", "deadlock: no thread can run:\n"
+                            "  threads 0 to 63: at the mbarrier meet.cu:8\n"
+                            "  the mbarrier on shared all + 0 bytes (of 8), for which 64 threads wait: its phase 0 "
+                            "wants 64 of 128 arrivals"),
+                           ("", "mbarrier: an arrival at meet.cu:8 on shared all + 0 bytes (of 8), which was not ")):
+            (self.folder / "meet.cu").write_text(f"""#include <cuda/barrier>
+__global__ void meet()
+{{
+    __shared__ cuda::barrier<cuda::thread_scope_block> all;
+    if (threadIdx.x == 0) {{
+        {init} }}
+    __syncthreads();
+    all.arrive_and_wait();
+}}
+int main() {{ meet<<<1, 64>>>(); return cudaDeviceSynchronize(); }}
+""")
+            for words in ([], ["--check"]):
+                self.assertIn(f"gradus: {said}", self.cuda("meet.cu", *words, expect=7).stderr)
 
     def test_mistakes_with_textures(self):
         """Each is told of, once, at its line, with and without the check of every access (but for the last)."""
@@ -874,6 +902,7 @@ int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); return cudaFree(x); }
         for line, words in (("texture<float, 1> t;", "given up textures that are variables"),
                             ("int f() { return cudaBindTexture(0, 0, 0, 4); }", "given up textures that are variables"),
                             ("cudaMipmappedArray_t t;", "no mipmaps"),
+                            ("namespace cuda {} void f() { cuda::make_pipeline(1, 2); }", "is that of one thread"),
                             ("int f() { return curand_poisson(0, 4.0); }", "of cuRAND the generator XORWOW"),
                             ("curandStateMRG32k3a *state;", "of cuRAND the generator XORWOW"),
                             ("int type = CURAND_RNG_PSEUDO_MT19937;", "of cuRAND the generator XORWOW"),

@@ -109,6 +109,8 @@ static void explain_names(const char *name, const char *said)
           "texCubemap*", "surfCubemap*", "surf2DLayered*", "cudaMallocMipmappedArray", "cudaMipmapped*",
           "cudaGetMipmapped*", "cudaArrayCubemap", "cudaArrayTextureGather"},
          "the emulator's textures have no mipmaps, cube maps and gathers, its surfaces no layers"},
+        {{"pipeline_shared_state*", "pipeline_role*", "make_pipeline*", "pipeline_producer_commit"},
+         "the emulator's cuda::pipeline is that of one thread, by cuda::make_pipeline()"},
         {{"curandStateMRG32k3a*", "curandStateMtgp32*", "curandStateSobol*", "curandStateScrambled*", "curand_poisson*",
           "curand_discrete*", "curandGeneratePoisson", "curandGenerateLongLong", "curandSetQuasi*",
           "curandDirectionVectors*", "curandGetDirectionVectors*", "CURAND_RNG_*"},

@@ -17,16 +17,16 @@ static const char *library_of(const char *header)
         {"cusolver", "cuSOLVER"},
         {"nvrtc", "NVRTC"},
         {"cutlass/", "CUTLASS"},
-        {"cuda/", "libcu++"},
+        {"cuda/", "the rest of libcu++"},
         {"cuda_bf16", "bf16"},
         {"cuda_fp8", "fp8"},
-        {"cuda_pipeline", "pipelines"},
         {"cuda_gl_interop", "OpenGL"},
         {"cudnn", "cuDNN"},
         {"npp", "NPP"},
         {"nvtx3/", "the rest of NVTX"},
     };
-    static const char *const here[] = {"curand.h", "curand_kernel.h", "nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCudaRt.h"};
+    static const char *const here[] = {"cuda/barrier",    "cuda/pipeline",      "curand.h",
+                                       "curand_kernel.h", "nvtx3/nvToolsExt.h", "nvtx3/nvToolsExtCudaRt.h"};
     for (size_t i = 0; i < sizeof here / sizeof *here; i++)
         if (!strcmp(header, here[i]))
             return NULL;

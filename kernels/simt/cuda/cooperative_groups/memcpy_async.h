@@ -9,8 +9,9 @@
 
 namespace cooperative_groups
 {
+/* Without closing the group of copies. */
 template <class Group>
-static inline void memcpy_async(const Group &g, void *to_bytes, const void *from_bytes, size_t bytes, GR__HERE)
+static inline void gr__copy_async(const Group &g, void *to_bytes, const void *from_bytes, size_t bytes, GR__HERE)
 {
     char *const to = (char *)to_bytes;
     const char *const from = (const char *)from_bytes;
@@ -27,6 +28,11 @@ static inline void memcpy_async(const Group &g, void *to_bytes, const void *from
             *(unsigned *)(to + i) = *(const unsigned *)(from + i);
     for (size_t i = tail + rank; i < bytes; i += step)
         to[i] = from[i];
+}
+template <class Group>
+static inline void memcpy_async(const Group &g, void *to, const void *from, size_t bytes, GR__HERE)
+{
+    gr__copy_async(g, to, from, bytes, file, line);
     gr__simt_copy_commit();
 }
 
