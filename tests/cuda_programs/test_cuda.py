@@ -145,6 +145,8 @@ int main(int, char **words) {{ f[atoi(words[1])](); return 3; }}
         """That nobody looks at: by either header, linked as on a GPU, also in C++."""
         (self.folder / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
 #include <nvToolsExt.h>
+#include <nvToolsExtCuda.h>
+#include <nvToolsExtCudaRt.h>
 #include <cstdio>
 int level();
 int main()
@@ -155,7 +157,7 @@ int main()
     green.messageType = NVTX_MESSAGE_TYPE_ASCII, green.message.ascii = "green";
     const int first = nvtxRangePush("outer"), second = nvtxRangePushEx(&green);
     const nvtxRangeId_t id = nvtxRangeStartA("beside");
-    nvtxMark("here");
+    nvtxMark("here"), nvtxNameCudaStream(0, "the default one");
     nvtxRangeEnd(id);
     const int last = nvtxRangePop(), before = nvtxRangePop(), none = nvtxRangePop();
     printf("%d %d %d %d %d %d\\n", first, second, last, before, none < 0, level());

@@ -7,6 +7,7 @@
 #define GRADUS_CUDA_CURAND_KERNEL_H
 
 #include "kernels/simt/cuda/cuda_runtime.h"
+#include "kernels/simt/cuda/curand.h"
 #include "kernels/simt/cuda/curand_numbers.h"
 
 #define GR__RANDOM static __forceinline__

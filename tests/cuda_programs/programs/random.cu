@@ -1,7 +1,6 @@
 // Random numbers in kernels and for the host: prints "all right", or what is wrong. XORWOW's are what cuRAND of CUDA 13
 // makes of these seeds; Philox's the known answers of Random123, and what cuRAND makes of a place in a sequence.
-#include <curand.h>
-#include <curand_kernel.h>
+#include <curand_kernel.h> // brings curand.h
 #include <math.h>
 #include <stdio.h>
 

@@ -1,2 +1,2 @@
-/* nvToolsExtCudaRt.h - what programs look for here is in ../nvToolsExt.h. */
-#include "kernels/simt/cuda/nvToolsExt.h"
+/* nvToolsExtCudaRt.h - what programs look for here is in ../nvToolsExtCudaRt.h. */
+#include "kernels/simt/cuda/nvToolsExtCudaRt.h"
