@@ -13,6 +13,7 @@
 enum { LANES = 4096 };
 
 struct curandGenerator_st {
+    struct curandGenerator_st *next;
     bool host, ready; /* ready: the lanes are those of seed and offset */
     uint64_t seed, offset;
     int turn; /* the lane that makes the next number */
@@ -22,6 +23,24 @@ struct curandGenerator_st {
     } lane[LANES];
 };
 
+static curandGenerator_t generators;
+
+/* The link to a generator; to NULL, which is told: there is none. */
+static curandGenerator_t *find(curandGenerator_t g, const char *call)
+{
+    curandGenerator_t *link = &generators;
+    while (*link && *link != g)
+        link = &(*link)->next;
+    if (!*link)
+        gr__cuda_find(NULL, 0, "wrong pointer: %s is given a generator that no curandCreateGenerator made", call);
+    return link;
+}
+
+static bool is_one(curandGenerator_t g, const char *call)
+{
+    return *find(g, call);
+}
+
 static curandStatus_t create(curandGenerator_t *g, curandRngType_t type, bool host)
 {
     gr__cuda_start();
@@ -30,7 +49,8 @@ static curandStatus_t create(curandGenerator_t *g, curandRngType_t type, bool ho
     *g = calloc(1, sizeof **g);
     if (!*g)
         return CURAND_STATUS_ALLOCATION_FAILED;
-    (*g)->host = host;
+    (*g)->host = host, (*g)->next = generators;
+    generators = *g;
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -46,8 +66,12 @@ curandStatus_t curandCreateGeneratorHost(curandGenerator_t *g, curandRngType_t t
 
 curandStatus_t curandDestroyGenerator(curandGenerator_t g)
 {
+    curandGenerator_t *const link = find(g, "curandDestroyGenerator");
+    if (!*link)
+        return CURAND_STATUS_NOT_INITIALIZED;
+    *link = g->next;
     free(g);
-    return g ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+    return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandGetVersion(int *version)
@@ -58,7 +82,7 @@ curandStatus_t curandGetVersion(int *version)
 
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t g, unsigned long long seed)
 {
-    if (!g)
+    if (!is_one(g, "curandSetPseudoRandomGeneratorSeed"))
         return CURAND_STATUS_NOT_INITIALIZED;
     if (g->ready) /* it goes on where it was */
         g->offset = g->lane[g->turn].made * LANES + (uint64_t)g->turn;
@@ -68,7 +92,7 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t g, unsigned 
 
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t g, unsigned long long offset)
 {
-    if (!g)
+    if (!is_one(g, "curandSetGeneratorOffset"))
         return CURAND_STATUS_NOT_INITIALIZED;
     g->offset = offset, g->ready = false;
     return CURAND_STATUS_SUCCESS;
@@ -77,14 +101,14 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t g, unsigned long long 
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t g, curandOrdering_t order)
 {
     (void)order; /* of XORWOW all are the same */
-    return g ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+    return is_one(g, "curandSetGeneratorOrdering") ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
 }
 
 /* Numbers are there when the call returns, in whatever stream. */
 curandStatus_t curandSetStream(curandGenerator_t g, cudaStream_t stream)
 {
     (void)stream;
-    return g ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+    return is_one(g, "curandSetStream") ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
 }
 
 static void seed_lanes(curandGenerator_t g)
@@ -103,7 +127,7 @@ static void seed_lanes(curandGenerator_t g)
 
 curandStatus_t curandGenerateSeeds(curandGenerator_t g)
 {
-    if (!g)
+    if (!is_one(g, "curandGenerateSeeds"))
         return CURAND_STATUS_NOT_INITIALIZED;
     if (!g->ready)
         seed_lanes(g);
@@ -185,7 +209,7 @@ static bool right_memory(curandGenerator_t g, kind k, const void *out, size_t n)
 static curandStatus_t generate(curandGenerator_t g, kind k, void *out, size_t n, double mean, double deviation)
 {
     const size_t each = kinds[k].pairs ? 2 : 1, bytes = each * kinds[k].bytes;
-    if (!g)
+    if (!is_one(g, kinds[k].call))
         return CURAND_STATUS_NOT_INITIALIZED;
     if (n % each)
         return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
@@ -194,7 +218,8 @@ static curandStatus_t generate(curandGenerator_t g, kind k, void *out, size_t n,
     char *made = malloc(n * kinds[k].bytes + 1);
     if (!made)
         return CURAND_STATUS_ALLOCATION_FAILED;
-    curandGenerateSeeds(g);
+    if (!g->ready)
+        seed_lanes(g);
     for (size_t i = 0; i < n / each; i++) {
         numbers some = next(g, k);
         scale(&some, k, mean, deviation);

@@ -128,6 +128,8 @@ static const struct {
      "the third argument of <<<grid, block, BYTES>>> is the size of extern __shared__ memory; above 48 KiB "
      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) allows it"},
     {"wrong pointer: cudaMemcpy", "", "cudaMemcpy(to, from, bytes, kind): the destination comes first"},
+    {"wrong pointer: curand", " a generator that no ",
+     "curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT) makes one: into a variable that is still there"},
     {"wrong pointer: curand", "",
      "curandCreateGenerator fills memory of cudaMalloc, curandCreateGeneratorHost arrays of the host"},
     {"wrong pointer: argument", "",
