@@ -30,7 +30,7 @@ def device_part(text, words=None):
             kept.append(text[at:end])
         else:
             start = found.start()
-            template = re.search(r"template\s*<[^;{}]*>\s*$", text[at:start])
+            template = re.search(r"template\s*<[^;{}]*$", text[at:start])  # start may lie within its parameters
             kept.append(text[at:at + template.start() if template else start])
         at = end
     kept.append(text[at:])
