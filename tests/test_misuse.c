@@ -47,6 +47,22 @@ static void precisions_are_no_types(void **state)
     gr_close(ctx);
 }
 
+/* What counts is never below 0. */
+static void options_out_of_range(void **state)
+{
+    (void)state;
+    const struct {
+        gr_options options;
+        const char *said;
+    } wrong[] = {{{.threads = -1}, "threads must be"}, {{.memory_limit = -1}, "memory_limit must be"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gr_context *ctx = gr_open(&wrong[i].options);
+        assert_int_equal(gr_error_code(ctx), GR_USAGE);
+        assert_non_null(strstr(gr_error_text(ctx), wrong[i].said));
+        gr_close(ctx);
+    }
+}
+
 /* One step's loss. */
 static gr_tensor *some_loss(gr_tensor *v)
 {
@@ -427,7 +443,7 @@ int main(void)
         cmocka_unit_test(precisions_are_no_types),    cmocka_unit_test(tensors_of_a_step_that_is_over),
         cmocka_unit_test(headers_never_come_twice),   cmocka_unit_test(shared_storage_after_backward),
         cmocka_unit_test(batches_of_a_closed_loader), cmocka_unit_test(twenty_functions_and_more),
-        cmocka_unit_test(zeros_that_mean_zero),
+        cmocka_unit_test(zeros_that_mean_zero),       cmocka_unit_test(options_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,8 @@ static gr_device *open_device(const gr_options *o, const char *name, const char 
         *why = "gr_options.allocator lacks take or give";
     else if (o->threads < 0 || o->threads > MAX_THREADS)
         *why = "threads must be 0 (all that this process may use) to 1024";
+    else if (o->memory_limit < 0)
+        *why = "gr_options.memory_limit must be 0 (no limit) or a number of bytes";
     if (*why)
         return NULL;
     if (simt)
