@@ -383,6 +383,15 @@ class Machine(unittest.TestCase):
                 *[("FFMA R10, R4, R5, R10", 2, None, 0)] * 64, ("EXIT", 5, None, 0)]
         self.assertEqual(described(code, grid=(1, 1, 1), block=(32, 1, 1))["instructions"], 2)
 
+    def test_lanes_that_read_global_memory(self):
+        """20 a cycle where the unit has 32 lanes for what else it does, 16 where it has no more."""
+        a100 = "A100 SXM4 40GB"
+        for text, gpu, cycles in (("LDG.E R4, [R2.64]", a100, 1.6), ("STG.E [R2.64], R4", a100, 1),
+                                  ("LDS R4, [R2]", a100, 1), ("LDG.E R4, [R2.64]", "RTX 3090", 2)):
+            code = [(text, 1, 0 if text.startswith("LD") else None, 0)] * 64 + [("EXIT", 5, None, 0)]
+            unit = described(code, gpu, (1, 1, 1), (128, 1, 1))["floors"]["load-store unit"]
+            self.assertAlmostEqual(unit * chips.numbers(gpu)["clock"] * 1e3, 4 * 64 * cycles, delta=2, msg=text)
+
     def products(self, *code, block=(128, 1, 1), grid=(132, 1, 1)):
         """Cycles of instructions on an H100, and what the machine says of them."""
         answer = described([*code, ("EXIT", 5, None, 0)], "H100 SXM5", grid, block)
