@@ -384,10 +384,11 @@ class Machine(unittest.TestCase):
         self.assertEqual(described(code, grid=(1, 1, 1), block=(32, 1, 1))["instructions"], 2)
 
     def test_lanes_that_read_global_memory(self):
-        """20 a cycle where the unit has 32 lanes for what else it does, 16 where it has no more."""
+        """20 a cycle on A100 and 16 on H100, whose units have 32 lanes for what else they do."""
         a100 = "A100 SXM4 40GB"
         for text, gpu, cycles in (("LDG.E R4, [R2.64]", a100, 1.6), ("STG.E [R2.64], R4", a100, 1),
-                                  ("LDS R4, [R2]", a100, 1), ("LDG.E R4, [R2.64]", "RTX 3090", 2)):
+                                  ("LDS R4, [R2]", a100, 1), ("LDG.E R4, [R2.64]", "H100 SXM5", 2),
+                                  ("LDG.E R4, [R2.64]", "RTX 3090", 2)):
             code = [(text, 1, 0 if text.startswith("LD") else None, 0)] * 64 + [("EXIT", 5, None, 0)]
             unit = described(code, gpu, (1, 1, 1), (128, 1, 1))["floors"]["load-store unit"]
             self.assertAlmostEqual(unit * chips.numbers(gpu)["clock"] * 1e3, 4 * 64 * cycles, delta=2, msg=text)

@@ -19,7 +19,6 @@ enum {
     SPECIAL_LATENCY = 20,
     PRODUCT_LATENCY = 16, // cycles from where a product of four warps leaves the tensor cores to its sums
     PARTIAL_SLOTS = 2,    // of the port to L2 that a sector written in part takes
-    READING_LANES = 20,   // whose reads of global memory the load-store unit takes a cycle, at most
     BARRIER_LATENCY = 15,
     BARRIER_INTERVAL = 2, // a warp: 16 threads a cycle
 };
@@ -277,7 +276,7 @@ static bool same_for_all(const struct step *step)
 static double unit_cycles(const struct chip *chip, const struct step *step, double passes)
 {
     bool reads = step->instruction->space == SPACE_GLOBAL && step->instruction->load;
-    double addresses = LANES / (reads ? fmin(READING_LANES, chip->lsu_lanes) : chip->lsu_lanes);
+    double addresses = (double)LANES / (reads ? chip->reading_lanes : chip->lsu_lanes);
     int receivers = same_for_all(step) ? 1 : __builtin_popcount(step->lanes);
     double words = (double)receivers * step->instruction->bytes / chip->shared_width;
     return fmax(addresses, fmax(passes, words));

@@ -51,6 +51,7 @@ static bool set_field(struct program *program, const char *name, double value)
         {"tensor_f32", NULL, &chip->tensor_f32},
         {"tensor_warp", NULL, &chip->tensor_warp},
         {"lsu_lanes", &chip->lsu_lanes, NULL},
+        {"reading_lanes", &chip->reading_lanes, NULL},
         {"shared_width", &chip->shared_width, NULL},
         {"latency_shared", &chip->latency_shared, NULL},
         {"latency_l1", &chip->latency_l1, NULL},

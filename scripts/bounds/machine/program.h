@@ -108,6 +108,7 @@ struct chip {
     double tensor, tensor_f32;   // fp16 multiply-adds a cycle and quarter, summed in fp16 and in fp32
     double tensor_warp;          // the share of them that products of one warp reach; 0: all
     int lsu_lanes, shared_width; // lanes and bytes a cycle of the load-store unit
+    int reading_lanes;           // that it takes of those which read global memory
     int latency_shared, latency_l1, latency_l2, latency_dram; // cycles
     int launch_block;     // cycles from a block's end to the next one's first instruction
     double launch_kernel; // microseconds
