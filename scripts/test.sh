@@ -61,7 +61,7 @@ python3 scripts/mutants.py --sample 24 "${quick[@]}"
 step "programs that check every access of the emulated CUDA kernels"
 cmake --build --preset release --target checked_tests
 printf 'build/release/tests/%s_checked\n' test_ladder simt/test_simt test_step_graph test_staging \
-    wrappers/test_wrappers | xargs -P 2 -I PROGRAM PROGRAM
+    wrappers/test_wrappers | xargs -P 2 -n 1 env
 table() { # PROGRAM DEVICE; operations with many rows first
     "$1" --list | cut -d' ' -f1 | sort | uniq -c | sort -rn | sed 's/^ *[0-9]* /--op /' |
         xargs -P 2 -L 1 "$1" --device "$2"
