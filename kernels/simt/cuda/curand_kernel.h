@@ -166,45 +166,46 @@ GR__RANDOM float4 curand_normal4(curandStatePhilox4_32_10 *s)
     return make_float4(a.x, a.y, b.x, b.y);
 }
 
-/* Made in pairs, of which the second waits for the next call. A spare one of the other kind is thrown away. */
+/*
+ * Normal numbers are made in pairs, of which the second waits for the next call. Whether one of a kind waits; if not,
+ * it will, and a spare one of the other kind is thrown away.
+ */
+GR__RANDOM bool gr__curand_is_spare(int *flag, int kind)
+{
+    const bool there = *flag == kind;
+    *flag = there ? GR__SPARE_NONE : kind;
+    return there;
+}
 template <class State> GR__RANDOM float curand_normal(State *s)
 {
-    if (s->spare.flag == GR__SPARE_NORMAL) {
-        s->spare.flag = GR__SPARE_NONE;
+    if (gr__curand_is_spare(&s->spare.flag, GR__SPARE_NORMAL))
         return s->spare.extra;
-    }
     const float2 v = curand_normal2(s);
-    s->spare.flag = GR__SPARE_NORMAL, s->spare.extra = v.y;
+    s->spare.extra = v.y;
     return v.x;
 }
 template <class State> GR__RANDOM double curand_normal_double(State *s)
 {
-    if (s->spare.flag_double == GR__SPARE_NORMAL) {
-        s->spare.flag_double = GR__SPARE_NONE;
+    if (gr__curand_is_spare(&s->spare.flag_double, GR__SPARE_NORMAL))
         return s->spare.extra_double;
-    }
     const double2 v = curand_normal2_double(s);
-    s->spare.flag_double = GR__SPARE_NORMAL, s->spare.extra_double = v.y;
+    s->spare.extra_double = v.y;
     return v.x;
 }
 template <class State> GR__RANDOM float curand_log_normal(State *s, float mean, float deviation)
 {
-    if (s->spare.flag == GR__SPARE_LOG_NORMAL) {
-        s->spare.flag = GR__SPARE_NONE;
+    if (gr__curand_is_spare(&s->spare.flag, GR__SPARE_LOG_NORMAL))
         return s->spare.extra;
-    }
     const float2 v = curand_normal2(s);
-    s->spare.flag = GR__SPARE_LOG_NORMAL, s->spare.extra = expf(mean + deviation * v.y);
+    s->spare.extra = expf(mean + deviation * v.y);
     return expf(mean + deviation * v.x);
 }
 template <class State> GR__RANDOM double curand_log_normal_double(State *s, double mean, double deviation)
 {
-    if (s->spare.flag_double == GR__SPARE_LOG_NORMAL) {
-        s->spare.flag_double = GR__SPARE_NONE;
+    if (gr__curand_is_spare(&s->spare.flag_double, GR__SPARE_LOG_NORMAL))
         return s->spare.extra_double;
-    }
     const double2 v = curand_normal2_double(s);
-    s->spare.flag_double = GR__SPARE_LOG_NORMAL, s->spare.extra_double = exp(mean + deviation * v.y);
+    s->spare.extra_double = exp(mean + deviation * v.y);
     return exp(mean + deviation * v.x);
 }
 
