@@ -84,6 +84,21 @@ class Checkpoints(Case):
                 self.same(row, rest.row())
                 self.assertEqual(self.temporaries(), [])
 
+    def test_the_lines_behind_a_gap_of_the_log_stay(self):
+        """What a killed run has logged is lost; what the next one has, which was stopped, was lost as well."""
+        words = ["train", "keras-mlp", "--batch", 100, "--updates", 30, "--checkpoint", "c", "--resume",
+                 "--log-updates", "l"]
+        self.gradus(*words)
+        lines = (self.folder / "l").read_text().splitlines(keepends=True)
+        self.assertEqual(len(lines), 30)
+        left = "".join(lines[:9] + lines[12:20])
+        (self.folder / "l").write_text(left)
+        for _ in range(2):
+            told = self.gradus(*words).err
+            self.assertEqual((self.folder / "l").read_text(), left)
+            for gap in ("10 to 12", "21 to 30"):
+                self.assertIn(f"l has no lines of the updates {gap}: ", told)
+
     def test_a_second_interrupt_ends_it_at_once(self):
         for number in (signal.SIGINT, signal.SIGQUIT):
             process = self.start(*self.words(1000000), "--last-batch", "drop", "--checkpoint", f"c{number}",

@@ -161,23 +161,34 @@ static const char *on_note(void *user)
     return t->note = json_text(t->result.history, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
 }
 
-/* The lines of updates that the run does not make again, from the log that it left when it was stopped. */
+/* Tells of updates whose lines went with a run that was killed; of none where first is behind last. */
+static void tell_of_gap(const run *t, long long first, long long last)
+{
+    if (first <= last)
+        fprintf(stderr,
+                "gradus train: %s has no lines of the updates %lld to %lld: the run that made them was killed\n",
+                t->log.path, first, last);
+}
+
+/*
+ * The lines of updates that the run does not make again, from the log that it left when it was stopped. One that was
+ * killed in between has left a gap, behind which there may be lines of one that was stopped.
+ */
 static void copy_log(run *t, int64_t updates)
 {
     char line[256];
     long long update, last = 0;
     FILE *before = fopen(t->log.path, "r");
     while (before && fgets(line, sizeof line, before) && sscanf(line, "{\"update\":%lld,", &update) == 1 &&
-           update == last + 1 && update <= updates) {
+           update > last && update <= updates) {
+        tell_of_gap(t, last + 1, update - 1);
         fputs(line, t->log.file);
         last = update;
     }
     if (before ? ferror(before) : errno != ENOENT)
         t->log_code = complain_of_file(t->log.path, "cannot be read", "train");
-    else if (last < updates)
-        fprintf(stderr,
-                "gradus train: %s has no lines of the updates %lld to %lld: the run that made them was killed\n",
-                t->log.path, last + 1, (long long)updates);
+    else
+        tell_of_gap(t, last + 1, updates);
     if (before)
         fclose(before);
 }
