@@ -162,6 +162,12 @@ class OwnPictures(Case):
         (self.folder / "flowers/red").rename(self.folder / "red")
         self.gradus("train", "--data", "flowers", *QUICK, "--model", "m.txt")  # one logit tells two apart
 
+    def test_a_sweep_wants_a_test_part(self):
+        """One without said 0.0 % of every cell, and its own rows were damaged ones to the next call."""
+        self.flowers(10, 10)
+        self.refused(USAGE, "sweep", *QUICK, "--data", "flowers", "--test-share", "0", "--out", "o",
+                     names=["no test pictures", "--test-share above 0"])
+
     def test_a_sweep_and_an_archive(self):
         self.flowers(8, 8, 8)
         self.gradus("sweep", "--data", "flowers", "--resize", "8", "--batch", "4,8", "--updates", "2", "--seeds", "1",

@@ -37,6 +37,10 @@ int sweep_look_at_data(sweep *w)
     gr_context *ctx = gr_open(&(gr_options){.threads = (int)s.asked.threads});
     source data;
     int code = source_open(ctx, &s, "sweep", &data);
+    if (code == 0 && !data.split.test)
+        code = complain(GR_USAGE, "sweep",
+                        "a sweep is about test accuracy, and there are no test pictures; give a --test-share above 0, "
+                        "or a folder test beside train");
     for (int i = 0; code == 0 && i < w->grid.n_batches; i++)
         code = source_check_batch(&data, w->grid.batches[i], s.last_batch, "sweep");
     for (int i = 0; code == 0 && i < s.n_stages; i++)
