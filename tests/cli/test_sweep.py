@@ -482,6 +482,19 @@ class Shards(Case):
         self.gradus("sweep", "merge", "o", "--out", "m")
         self.assertEqual([r["state"] for r in self.read_rows("m")], ["failed"] * 4 + ["done"] * 4)
 
+    def test_what_failed_is_merged_once(self):
+        """scripts/slurm_sweep.py merges every ten seconds."""
+        self.gradus(*SMALL)
+        rows = self.read_rows("o")
+        states = ["failed", "timed out", "stopped", "done"]
+        self.write_rows("o", [{**row, "state": state} for row, state in zip(rows, states, strict=True)])
+        for _ in range(3):
+            self.gradus("sweep", "merge", "o", "--out", "m", expect=1)
+            self.assertEqual([r["state"] for r in self.read_rows("m")], states)
+        self.write_rows("o", [{**row, "state": state, "seconds": 9} for row, state in zip(rows, states)])
+        self.gradus("sweep", "merge", "o", "--out", "m", expect=1)
+        self.assertEqual([r["state"] for r in self.read_rows("m")], states + states[:3])
+
     def test_refusals(self):
         self.gradus(*SMALL)
         self.gradus(*SMALL, "--lr", "0.5", "--out", "p")

@@ -165,6 +165,8 @@ static int add_row(journal *j, const char *line, size_t length, const char *path
     json_array_append_new(j->rows, row);
     order_variant(row);
     const char *fault = fault_of(j, row);
+    json_object_del(row, "sweep"); /* of the line and its folder, not of the run */
+    json_object_del(row, "check");
     return fault ? complain(GR_BAD_DATA, "sweep", "%s, line %d %s", path, number, fault) : 0;
 }
 
@@ -258,8 +260,8 @@ static int check_place(const journal *j, const char *path)
 static char *line_of(const journal *j, json_t *row, size_t *length)
 {
     json_object_set_new(row, "sweep", json_string(j->sweep));
-    json_object_del(row, "check");
     char *text = json_text(row, ROW_FORMAT);
+    json_object_del(row, "sweep");
     char *line = text && !json_memory_failed() ? realloc(text, strlen(text) + CHECK + 2) : NULL;
     if (!line) {
         free(text);

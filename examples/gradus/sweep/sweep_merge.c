@@ -21,6 +21,15 @@ static int64_t integer_of(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
+/* A cell that failed is lacking however often its row is merged: it comes in once. */
+static bool has_row(const journal *j, const json_t *row)
+{
+    for (size_t i = 0; i < json_array_size(j->rows); i++)
+        if (json_equal(json_array_get(j->rows, i), row))
+            return true;
+    return false;
+}
+
 /* Appends what the folder has and into lacks: rows of cells that it has none of, or that did not get done there. */
 static int take_rows(journal *into, const journal *from)
 {
@@ -36,7 +45,7 @@ static int take_rows(journal *into, const journal *from)
         axes alone = {0}; /* the variant of this row and no other */
         code = code ? code : axes_add(&alone, text_at(row, "variant"));
         const cell c = {&optimizers[place], integer_of(row, "batch"), integer_of(row, "seed"), &alone, 0};
-        if (code == 0 && row == journal_find(from, &c) && journal_lacks(into, &c))
+        if (code == 0 && row == journal_find(from, &c) && journal_lacks(into, &c) && !has_row(into, row))
             code = journal_append(into, json_incref(row));
     }
     return code;
