@@ -572,6 +572,7 @@ class Status(Case):
         self.assertIn("1 timed out", result.out)
         self.assertEqual(self.state_of_the_cell("--time-limit", "1"), "TIMED_OUT")
         self.assertIn("0 to run", self.gradus(*self.ENDLESS, "--time-limit", "1").err)
+        self.assertEqual(self.state_of_the_cell("--time-limit", "9"), "QUEUED")  # scripts/slurm_sweep.py goes by that
         self.assertIn("1 cell, 1 to run", self.gradus(*self.ENDLESS, "--time-limit", "9", "--dry-run").out)
         self.assertIn("1 cell, 1 to run", self.gradus(*self.ENDLESS, "--dry-run").out)
 

@@ -41,7 +41,10 @@ static const char *state_of_missing(const sweep *w, const status_seen *seen, con
     if (is_among(seen->at_work, c))
         return seen->lives ? "RUNNING" : "INTERRUPTED";
     cell_state_folder(w->asked.out, c, folder);
-    return cell_state_is_there(folder) ? "INTERRUPTED" : state_of(journal_find(&w->journal, c));
+    if (cell_state_is_there(folder))
+        return "INTERRUPTED";
+    const json_t *row = journal_find(&w->journal, c);
+    return state_of(strcmp(text_at(row, "state"), "timed out") == 0 ? NULL : row); /* it has a longer limit now */
 }
 
 /* A line for each cell. Returns how many there are. */
