@@ -89,6 +89,13 @@ class Auto(Case):
         self.assertIn(f"--batch {row['batch']}: ", auto.err)
         self.assertEqual(without_timings(self.gradus(*run, "--batch", row["batch"]).row()), without_timings(row))
 
+    def test_synchronised_shards(self):
+        """Which were refused: they were planned and timed by one rank, as if it had to meet others."""
+        row = self.gradus("train", "cifar10-normalised", "--procedural", "--updates", 2, "--batch",
+                          "auto", "--shards", 2, "--batch-norm", "synchronised", "--memory-limit", "20M",
+                          "--no-evaluation", "--json").row()
+        self.assertEqual((row["shards"], row["batch_norm"], row["state"]), (2, "synchronised", "done"))
+
     def test_sweep_remembers(self):
         words = ["sweep", *SMALL, "--updates", "2", "--optimizer", "sgd", "--seeds", "1", "--out", "o", "--batch"]
         self.gradus(*words, "3,auto")
@@ -173,6 +180,15 @@ class ControlGroup(Case):
             self.assertIn("the limit of the control group leaves", refused.stderr)
             killed = group.run(*words, int(1.6 * m["fits"]), "--memory-limit", "1G", timeout=120)
             self.assertLess(killed.returncode, 0)  # it was no idle word
+        finally:
+            group.path.rmdir()
+
+    def test_synchronised_shards_run_in_it(self):
+        group = Group(LIMIT)
+        try:
+            process = group.run("train", "cifar10-normalised", "--procedural", "--updates", 2, "--batch",
+                                8, "--shards", 2, "--batch-norm", "synchronised", "--threads", 1, "--no-evaluation")
+            self.assertEqual(process.returncode, 0, process.stderr)
         finally:
             group.path.rmdir()
 

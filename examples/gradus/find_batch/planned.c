@@ -14,7 +14,8 @@ int64_t planned_peak(const resolved *asked, const int64_t samples[3], const char
     gr_context *ctx = resolved_open(&run, true);
     gr_split split = source_stand_in(ctx, &run, samples);
     const learner l = learner_make(&run, ctx, &split);
-    const gr_fit_options fit = resolved_fit(&run);
+    gr_fit_options fit = resolved_fit(&run);
+    fit.synchronised = false; /* no other rank is here to meet: all shards are planned, one after the other */
     if (run.asked.no_evaluation)
         split.val = split.test = NULL;
     gr_fit(l.net, l.opt, split, &fit);

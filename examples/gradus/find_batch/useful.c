@@ -76,6 +76,7 @@ void find_useful(const finder *f, const site *at, const learner *l, const fits *
     fit.schedule = (gr_schedule){0};
     fit.noise_scale = true;
     fit.shards = 1;
+    fit.synchronised = false;
     fit.sharpness = 0;
     fit.report = on_update;
     fit.user = &t;
