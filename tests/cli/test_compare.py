@@ -52,6 +52,13 @@ class Compare(Case):
         self.sweep("c", {"sgd": MORE}, lr=0.5)
         self.assertIn("they differ in lr: not set, 0.5", self.gradus("compare", "a", "c").out)
 
+    def test_losses_have_the_digits_of_losses(self):
+        for name, cells in (("a", BASE), ("b", MORE)):
+            rows = self.sweep(name, {"sgd": cells})
+            self.write_rows(name, [{**row, "test_loss": row["test_accuracy"] / 10} for row in rows])
+        text = self.gradus("compare", "a", "b", "--metric", "test_loss").out
+        self.assertIn("\n  +0.0053 +- 0.0029 over 3 seeds, at 2 batch sizes\n", text)
+
     def test_holm_over_all_comparisons(self):
         self.sweep("a", {"sgd": BASE, "adam": BASE})
         self.sweep("b", {"sgd": MORE, "adam": {**BASE, (1, 16): 51}})

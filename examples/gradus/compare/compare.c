@@ -167,15 +167,16 @@ static void print_comparison(const comparisons *c, const comparison *one)
 {
     char a[NAME], b[NAME], of[NAME] = "", interval[48] = "";
     const sample *s = &one->found.differences;
+    const int digits = c->metric->digits;
     if (c->n_runs > 1 && same_kind(one->a, one->b))
         kind_text(one->a->kind, of);
     printf("\n%s%s%s - %s\n", of, *of ? ": " : "", name_of(c, one, one->b, b), name_of(c, one, one->a, a));
     if (s->n > 1)
-        snprintf(interval, sizeof interval, " +- %.1f", sample_half_width(s));
+        snprintf(interval, sizeof interval, " +- %.*f", digits, sample_half_width(s));
     if (s->n == 0)
         print_line("no seed has its runs in both");
     else
-        print_line("%+.1f%s over %d seed%s, at %d batch size%s", s->mean, interval, s->n, s->n == 1 ? "" : "s",
+        print_line("%+.*f%s over %d seed%s, at %d batch size%s", digits, s->mean, interval, s->n, s->n == 1 ? "" : "s",
                    one->found.batches, one->found.batches == 1 ? "" : "s");
     if (one->found.left_out)
         print_line("%d seed%s left out: not at every batch size", one->found.left_out,

@@ -10,26 +10,26 @@
 #include "terminal/system.h"
 #include "train/row.h"
 
-const metric metrics[] = {{"test_accuracy", 0.01, "test accuracy, in points"},
-                          {"val_accuracy", 0.01, "validation accuracy, in points"},
-                          {"train_accuracy", 0.01, "accuracy on the training set, in points"},
-                          {"test_loss", 1, "test loss"},
-                          {"val_loss", 1, "validation loss"},
-                          {"train_loss", 1, "training loss"},
-                          {"samples_per_second", 1, "samples a second"},
-                          {"seconds", 1, "seconds of training"},
-                          {"peak_bytes", 1048576, "peak memory, in MiB"},
-                          {"resident_bytes", 1048576, "resident memory, in MiB"},
-                          {"cores_busy", 1, "cores busy"},
-                          {"cpu_power", 1, "watts of the processor"},
-                          {"model_gflops", 1, "GFLOP/s of the network"},
-                          {"operand_gbs", 1, "GB/s of operands"},
-                          {"mfu", 0.01, "model-FLOPs utilisation, in points"},
-                          {"gpu_utilisation", 1, "GPU utilisation, in %"},
-                          {"gpu_memory_bytes", 1048576, "GPU memory, in MiB"},
-                          {"gpu_power", 1, "watts of the GPU"},
-                          {"updates", 1, "updates"},
-                          {NULL, 0, NULL}};
+const metric metrics[] = {{"test_accuracy", 0.01, 1, "test accuracy, in points"},
+                          {"val_accuracy", 0.01, 1, "validation accuracy, in points"},
+                          {"train_accuracy", 0.01, 1, "accuracy on the training set, in points"},
+                          {"test_loss", 1, 4, "test loss"},
+                          {"val_loss", 1, 4, "validation loss"},
+                          {"train_loss", 1, 4, "training loss"},
+                          {"samples_per_second", 1, 1, "samples a second"},
+                          {"seconds", 1, 2, "seconds of training"},
+                          {"peak_bytes", 1048576, 1, "peak memory, in MiB"},
+                          {"resident_bytes", 1048576, 1, "resident memory, in MiB"},
+                          {"cores_busy", 1, 2, "cores busy"},
+                          {"cpu_power", 1, 1, "watts of the processor"},
+                          {"model_gflops", 1, 1, "GFLOP/s of the network"},
+                          {"operand_gbs", 1, 1, "GB/s of operands"},
+                          {"mfu", 0.01, 1, "model-FLOPs utilisation, in points"},
+                          {"gpu_utilisation", 1, 1, "GPU utilisation, in %"},
+                          {"gpu_memory_bytes", 1048576, 1, "GPU memory, in MiB"},
+                          {"gpu_power", 1, 1, "watts of the GPU"},
+                          {"updates", 1, 1, "updates"},
+                          {NULL, 0, 0, NULL}};
 
 /* The last part of a path, without slashes behind it; of "." and ".." that of the folder they stand for. */
 static void last_part(const char *path, char text[RUNS_LABEL])

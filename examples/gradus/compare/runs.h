@@ -11,6 +11,7 @@ enum { MAX_FOLDERS = 16, RUNS_LABEL = 256 };
 typedef struct {
     const char *name;
     double unit;      /* what stands for 1 in the table: 0.01 of an accuracy, in points */
+    int digits;       /* behind the point, in the table */
     const char *text; /* "test accuracy, in points" */
 } metric;
 extern const metric metrics[]; /* ends with one without a name */

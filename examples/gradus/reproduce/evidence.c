@@ -130,10 +130,10 @@ bool evidence_first(const evidence *e, int i, bool of_batch)
 }
 
 /* What only rows of other commands than train have. */
-static const metric of_others[] = {{"convolutions", 0.01, "share of the convolutions, in points"},
-                                   {"ms", 1, "ms of an update"},
-                                   {"rise", 1, "rise of the training loss around the weights"},
-                                   {NULL, 0, NULL}};
+static const metric of_others[] = {{"convolutions", 0.01, 1, "share of the convolutions, in points"},
+                                   {"ms", 1, 1, "ms of an update"},
+                                   {"rise", 1, 1, "rise of the training loss around the weights"},
+                                   {NULL, 0, 0, NULL}};
 
 const metric *metric_named(const char *name)
 {
