@@ -21,6 +21,12 @@ class EachSeed(Case):
         before = (self.folder / "out/profiler/rows.jsonl").read_bytes()
         self.gradus(*words)
         self.assertEqual((self.folder / "out/profiler/rows.jsonl").read_bytes(), before)
+        (self.folder / "out/profiler/rows.jsonl").write_bytes(before[:-len(before) // 3])  # killed as it wrote
+        self.assertNotIn("run again", self.gradus(*words, "--verdict").err)
+        self.assertIn("out/profiler: 1 run, 1 to run", self.gradus(*words, "--dry-run").out)
+        self.assertIn("cut short when its writer was killed; its seed runs again", self.gradus(*words).err)
+        row, = map(json.loads, (self.folder / "out/profiler/rows.jsonl").read_text().splitlines())
+        self.assertEqual(row["seed"], 1)
         self.assertIn("out/profiler: 2 runs, 1 to run", self.gradus(*words[:3], "--seeds", 2, "--out", "out",
                                                                     "--dry-run").out)
 

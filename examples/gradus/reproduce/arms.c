@@ -85,7 +85,8 @@ static int look_at_arm(sweep *w, double *left)
         sweep_expect(w);
         const double mine = sweep_expected_left(w);
         *left += mine;
-        printf("%s: %d runs, %d to run", w->asked.out, grid_count(&w->grid), sweep_count_missing(w));
+        const int runs = grid_count(&w->grid);
+        printf("%s: %d run%s, %d to run", w->asked.out, runs, runs == 1 ? "" : "s", sweep_count_missing(w));
         printf(isfinite(mine) && mine > 0 ? ", about %s\n" : "\n", duration_text(mine, time));
     }
     free(w->expected);

@@ -128,15 +128,30 @@ static void take_rows(const json_t *line, json_t *rows)
     }
 }
 
-int each_seed_read(const char *folder, json_t *rows)
+/* Cuts off what stands behind the last line end. Returns 0 or an exit code, complained of. */
+static int cut(const char *path, off_t whole)
+{
+    fprintf(stderr, "%s: the last line was cut short when its writer was killed; its seed runs again\n", path);
+    const int file = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    const bool good = file >= 0 && ftruncate(file, whole) == 0 && fsync(file) == 0;
+    const int code = good ? 0 : complain_of_file(path, "cannot be written", "reproduce");
+    if (file >= 0)
+        close(file);
+    return code;
+}
+
+int each_seed_read(const char *folder, json_t *rows, bool mend)
 {
     char path[WORD], *text = NULL;
     size_t size = 0;
+    ssize_t length = 0;
+    off_t whole = 0;
     int code = 0;
     FILE *f = fopen(rows_path(folder, path), "r");
     if (!f)
         return errno == ENOENT ? 0 : complain_of_file(path, "cannot be read", "reproduce");
-    for (int number = 1; code == 0 && getline(&text, &size, f) > 0; number++) {
+    for (int number = 1; code == 0 && (length = getline(&text, &size, f)) > 0 && text[length - 1] == '\n'; number++) {
+        whole += length;
         json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
         if (json_is_object(line))
             take_rows(line, rows);
@@ -149,7 +164,7 @@ int each_seed_read(const char *folder, json_t *rows)
         code = complain_of_file(path, "cannot be read", "reproduce");
     free(text);
     fclose(f);
-    return code;
+    return code == 0 && length > 0 && mend ? cut(path, whole) : code;
 }
 
 /* Appends a line to the file and syncs it. Returns 0 or an exit code, complained of. */
@@ -253,7 +268,7 @@ int each_seed_do(const experiment *e, const arm *a, const reproduce_asks *asks)
     stop_catch();
     int code = asks->dry_run ? 0 : journal_lock(&j, folder);
     if (code == 0)
-        code = each_seed_read(folder, rows);
+        code = each_seed_read(folder, rows, !asks->dry_run);
     stop_at_next_chance();
     for (int64_t seed = 1; code == 0 && seed <= seeds; seed++) {
         const bool there = has(rows, seed, command, &other);
@@ -265,7 +280,7 @@ int each_seed_do(const experiment *e, const arm *a, const reproduce_asks *asks)
             code = stop_asked() ? GR_STOPPED : add_seed(a, asks, seed, folder, command);
     }
     if (code == 0 && asks->dry_run)
-        printf("%s: %lld runs, %d to run\n", folder, (long long)seeds, missing);
+        printf("%s: %lld run%s, %d to run\n", folder, (long long)seeds, seeds == 1 ? "" : "s", missing);
     json_decref(rows);
     if (!asks->dry_run)
         journal_close(&j);

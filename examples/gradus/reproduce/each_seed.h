@@ -19,9 +19,10 @@ void each_seed_text(const arm *a, const char *out, int64_t seed, char *text, siz
 int each_seed_do(const experiment *e, const arm *a, const reproduce_asks *asks);
 
 /*
- * Appends the rows of a folder to an array; a line that has "rows" is as many. Returns 0, also where the folder is not
+ * Appends the rows of a folder to an array; a line that has "rows" is as many. What a killed command has left of a line
+ * is passed over, and with mend, for whoever holds the folder's lock, cut off. Returns 0, also where the folder is not
  * there yet, or an exit code, complained of.
  */
-int each_seed_read(const char *folder, json_t *rows);
+int each_seed_read(const char *folder, json_t *rows, bool mend);
 
 #endif

@@ -31,7 +31,7 @@ static int open_sweep(evidence *e, const arm *a, const char *folder, runs *r)
 static int open_seeds(evidence *e, const char *folder, runs *r)
 {
     r->journal.rows = json_array();
-    const int code = each_seed_read(folder, r->journal.rows);
+    const int code = each_seed_read(folder, r->journal.rows, false);
     for (size_t i = 0; i < json_array_size(r->journal.rows); i++)
         e->trial = e->trial || json_is_true(json_object_get(json_array_get(r->journal.rows, i), "trial"));
     return code;
