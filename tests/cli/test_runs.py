@@ -125,6 +125,9 @@ class Runs(Case):
             if key != "history":
                 self.assertEqual(a[key], b[key], key)
 
+    def test_one_run(self):
+        self.assertIn(", batch size 200: 1 run\n", self.gradus(*RUN, "--updates", 1, "--runs", 1).out)
+
     def test_they_are_single_runs_and_their_mean(self):
         single = [self.gradus(*self.WORDS, "--seed", seed, "--json").row() for seed in (5, 6, 7)]
         accuracies = [row["test_accuracy"] for row in single]

@@ -194,8 +194,10 @@ static int end_all(sweep *w, int code)
     cell_states_tidy(w->asked.out);
     w->status.finished = w->finished;
     status_write(&w->status, code ? "STOPPED" : "DONE");
+    const int left = w->cells - w->finished;
     if (code == GR_STOPPED)
-        fprintf(stderr, "gradus sweep: stopped, %d cells left; the same command goes on\n", w->cells - w->finished);
+        fprintf(stderr, "gradus sweep: stopped, %d cell%s left; the same command goes on\n", left,
+                left == 1 ? "" : "s");
     return code;
 }
 

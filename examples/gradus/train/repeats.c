@@ -46,7 +46,8 @@ static void print_head(const repeats *t, const result *r)
     snprintf(target, sizeof target, "to %g %%", s->asked.target_accuracy);
     printf("%s on ", s->recipe->name);
     print_plain(stdout, r->data ? r->data : s->recipe->data);
-    printf(", %s lr %g, batch size %lld: %d runs\n\n", s->optimizer->name, s->lr, (long long)s->batch, t->asked);
+    printf(", %s lr %g, batch size %lld: %d run%s\n\n", s->optimizer->name, s->lr, (long long)s->batch, t->asked,
+           t->asked == 1 ? "" : "s");
     printf("%8s %9s", "seed", "test");
     if (has_views(s))
         printf(" %9s", views_name(&s->tta, name));
