@@ -22,6 +22,8 @@ import sys
 import time
 
 OVER = {"DONE", "OOM", "DIVERGED", "TIMED_OUT"}  # what is not run again
+MOST_FOLDERS = 64  # that 'gradus sweep merge' takes at a time
+CELLS_FAILED = 1  # its exit code where it has merged, and there are such among them
 ALIVE = "PENDING,RUNNING,CONFIGURING,COMPLETING,REQUEUED,SUSPENDED,STOPPED"
 
 
@@ -29,10 +31,10 @@ def fail(words):
     sys.exit(f"slurm_sweep.py: {words}")
 
 
-def said(*words):
-    """What a command prints; one that fails ends this program, with what it says."""
+def said(*words, well=(0,)):
+    """What a command prints; one that ends with another code than these ends this program, with what it says."""
     ended = subprocess.run(words, capture_output=True, text=True)
-    if ended.returncode:
+    if ended.returncode not in well:
         fail(f"{shlex.join(words)} ended with {ended.returncode}: {(ended.stderr or ended.stdout).strip()}")
     return ended.stdout
 
@@ -70,8 +72,9 @@ class Sweep:
     def merge(self):
         """Rows of all parts so far, into the folder."""
         parts = sorted(str(rows.parent) for rows in self.folder.glob("parts/*/results.jsonl"))
-        if parts:
-            said(self.program, "sweep", "merge", *parts, "--out", str(self.folder))
+        for i in range(0, len(parts), MOST_FOLDERS):
+            said(self.program, "sweep", "merge", *parts[i:i + MOST_FOLDERS], "--out", str(self.folder),
+                 well=(0, CELLS_FAILED))
 
 
 def job_states(sweep):

@@ -176,6 +176,51 @@ class Slurm(Case):
         self.assertEqual(len(list((self.folder / "swept").glob("parts/*-of-2"))), 2)
 
 
+STAND_IN = {"sbatch": """#!/bin/sh
+for word; do
+    case $word in --array=*) tasks=$(echo "${word#--array=}" | tr , ' ') ;; esac
+done
+for task in $tasks; do
+    SLURM_ARRAY_TASK_ID=$task sh "$word"
+done >/dev/null 2>&1
+echo 7
+""", "squeue": "#!/bin/sh\n"}
+
+
+class StandIn(Case):
+    """A machine that has done all tasks when sbatch returns."""
+
+    def setUp(self):
+        super().setUp()
+        for name, text in STAND_IN.items():
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+        self.environment["PATH"] = f"{self.folder}:{os.environ['PATH']}"
+
+    def run_sweep(self, *words):
+        return subprocess.run([sys.executable, SCRIPT, "--", GRADUS, "sweep", "keras-mlp", "--updates", "1",
+                               "--optimizer", "sgd", *words, "--out", "swept"], env=self.environment, cwd=self.folder,
+                              capture_output=True, text=True)
+
+    def test_more_parts_than_are_merged_at_a_time(self):
+        ended = self.run_sweep("--batch", "100", "--seeds", "66")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("all 66 cells done", ended.stdout)
+        self.assertEqual(len(rows(self.folder / "swept")), 66)
+
+    def test_a_cell_that_failed(self):
+        words = ["--batch", "100,200", "--seeds", "1"]
+        self.assertEqual(self.run_sweep(*words).returncode, 0)
+        (self.folder / "swept/results.jsonl").write_text("")
+        part = "swept/parts/1-of-2"
+        self.write_rows(part, [{**row, "state": "failed"} for row in rows(self.folder / part)])
+        (self.folder / "sbatch").write_text("#!/bin/sh\necho 7\n")  # its tasks come to nothing
+        ended = self.run_sweep(*words)
+        self.assertEqual((ended.returncode, ended.stderr.count("1 cell not done")), (1, 1), ended.stderr)
+        (self.folder / "sbatch").write_text(STAND_IN["sbatch"])
+        ended = self.run_sweep(*words)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("all 2 cells done", ended.stdout)
 
 
 if __name__ == "__main__":
