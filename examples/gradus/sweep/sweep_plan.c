@@ -160,14 +160,15 @@ int sweep_open_journal(sweep *w)
 
 int sweep_peek_at_journal(sweep *w)
 {
-    char path[3072];
+    char path[3072], rows[3072];
     snprintf(path, sizeof path, "%s/sweep.json", w->asked.out);
+    snprintf(rows, sizeof rows, "%s/results.jsonl", w->asked.out);
     w->journal = (journal){.folder = w->asked.out, .lock = -1, .file = -1, .rows = json_array()};
     if (!is_readable_file(path))
         return 0;
     json_t *o = identity(w);
     int code = journal_compare(&w->journal, o);
-    if (code == 0) {
+    if (code == 0 && mode_of(rows)) { /* a sweep that was killed before its first row may not have made it yet */
         json_decref(w->journal.rows);
         code = journal_read(&w->journal, w->asked.out, o);
     }
