@@ -156,8 +156,7 @@ def draw(lines, batches):
     write_updates(ax, lines, batches)
     figure.suptitle(f"{sweep['recipe']}: {', '.join(line.label for line in lines)}", x=0.09, y=0.975, ha="left",
                     fontsize=14, fontweight="bold")
-    figure.text(0.09, 0.88,
-                one.describe({**sweep, "updates": 0}, every).replace(f"{sweep['epochs']} epochs, ", ""), fontsize=9.5)
+    figure.text(0.09, 0.88, one.describe(sweep, every, ""), fontsize=9.5)  # updates stand below the axis
     notes = [f"Gradus {sweep['version']}, data hash {sweep['data_hash']}"]
     sources = dict.fromkeys(r["source"].split(", seed")[0] for r in marks)
     notes += [f"Marks: {'; '.join(sources)}"] if marks else []

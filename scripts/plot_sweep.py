@@ -253,10 +253,19 @@ def set_axes(ax, lines, published):
         ax.spines[side].set_visible(False)
 
 
-def describe(sweep, lines):
+def length_of(sweep):
+    """How long each run is, with a comma behind it: "5 epochs, ". "" where lines differ in that, and say so."""
+    budget = dict([sweep["budget"].split("=")]) if sweep.get("budget") else {}
+    for unit in "update", "epoch", "sample", "second":
+        n = sweep.get(unit + "s") or budget.get(unit + "s")
+        if n:
+            return "" if n == "varies" else f"{n} {unit}{'s' * (str(n) != '1')}{' of training' * (unit == 'second')}, "
+    return ""
+
+
+def describe(sweep, lines, length):
+    """In words what the picture is of. length: as length_of has it, or "" where it is told elsewhere."""
     data = "built-in procedural pictures, NOT the real data" if sweep["data"] == "procedural" else sweep["data"]
-    n, unit = (sweep["updates"], "update") if sweep["updates"] else (sweep["epochs"], "epoch")
-    length = f"{n} {unit}{'s' * (n != 1)}"
     runs = sorted({int(r["done"]) for r in lines if int(r["done"])})
     seeds = f"{runs[0]} to {runs[-1]} seeds" if len(runs) > 1 else "1 seed" if runs[0] == 1 else f"{runs[0]} seeds"
     if runs[-1] == 1:
@@ -266,7 +275,7 @@ def describe(sweep, lines):
     else:
         dots = "Large dots: means and 95 % intervals; small dots: runs"
         dots += f"; fewer than {FEWEST} runs have no interval" if runs[0] < FEWEST else ""
-    return f"{data}, {length}, {seeds}.\n{dots}."
+    return f"{data}, {length}{seeds}.\n{dots}."
 
 
 def name_marks(sweep, published, keras):
@@ -301,7 +310,7 @@ def draw(sweep, lines, cells, published, keras):
     label_ends(ax, ends)
     figure.suptitle(f"{sweep['recipe']}: test accuracy against batch size", x=0.09, y=0.975, ha="left", fontsize=14,
                     fontweight="bold")
-    figure.text(0.09, 0.88, describe(sweep, lines), fontsize=9.5)
+    figure.text(0.09, 0.88, describe(sweep, lines, length_of(sweep)), fontsize=9.5)
     notes = name_marks(sweep, published, keras)
     if sweep.get("departures") and sweep["recipe"] in PUBLISHED and sweep["data"] != "procedural":
         notes.append(f"No published values: the sweep departs by {', '.join(sweep['departures'])}")
@@ -335,7 +344,7 @@ def ours_text(line):
 def write_table(path, sweep, lines, published, keras):
     """Markdown: a line a cell; ours are means and 95 % intervals, Keras' the means of its runs."""
     word = PUBLISHED.get(sweep["recipe"], (None, None, "published"))[2]
-    text = [f"{sweep['recipe']} on {describe(sweep, lines).splitlines()[0]} Test accuracy in %.", "",
+    text = [f"{sweep['recipe']} on {describe(sweep, lines, length_of(sweep)).splitlines()[0]} Test accuracy in %.", "",
             f"| optimizer | batch | updates | Gradus | {word} | Keras | Keras' runs |",
             "|---|---:|---:|---:|---:|---:|---:|"]
     for r in lines:

@@ -93,6 +93,16 @@ class Plot(Case):
             self.assertIn(words, svg)
         self.assertTrue((self.folder / "accuracy.png").read_bytes().startswith(b"\x89PNG"))
 
+    def test_how_long_runs_are(self):
+        for told, words in (({"epochs": 1}, "PetImages, 1 epoch, 1 to 2 seeds."),
+                            ({"epochs": None, "updates": 90}, "PetImages, 90 updates, 1 to"),
+                            ({"epochs": None, "budget": "samples=6000"}, "PetImages, 6000 samples, 1 to"),
+                            ({"epochs": None, "budget": "seconds=2.5"}, "PetImages, 2.5 seconds of training, 1 to"),
+                            ({"epochs": "varies"}, "PetImages, 1 to 2 seeds.")):
+            self.draw("PetImages", **told)
+            self.assertIn(words, (self.folder / "accuracy.svg").read_text())
+            self.assertIn(words, (self.folder / "beside.md").read_text())
+
     def test_intervals_are_drawn_from_three_seeds_on(self):
         self.draw("PetImages")
         two = (self.folder / "accuracy.svg").read_text()
