@@ -386,6 +386,13 @@ class Lists(Case):
                          ["precision=bf16", "precision=fp16", "precision=fp32"])
         self.refused(2, *words, "fp32", "--out", "a", names=['precision was "varies", now it is "fp32"'])
 
+    def test_a_list_of_updates_is_merged(self):
+        """The sweep's table has no word on epochs, which are none of its runs'; that of the merged one had it."""
+        self.gradus("sweep", "mnist-mlp", "--procedural", "--batch", "100", "--optimizer", "sgd", "--seeds", "1",
+                    "--updates", "2,4", "--out", "o")
+        merged = self.gradus("sweep", "merge", "o", "--out", "m")
+        self.assertEqual(merged.out, (self.folder / "o/table.txt").read_text())
+
     def test_the_order_of_lists_says_nothing(self):
         """Neither for a folder, nor for shards that were typed in two orders, nor for rows of earlier versions."""
         words = [*GRID, "--batch", "4", "--optimizer", "sgd", "--seeds", "1"]

@@ -154,7 +154,8 @@ static int tell_merged(sweep *w)
     w->recipe = code ? NULL : recipe_find(text_at(identity, "recipe"), "sweep merge");
     w->data = text_at(identity, "data");
     w->estimate.test = integer_of(identity, "test_samples");
-    w->asked.shared.updates = integer_of(identity, "updates");
+    const bool listed = json_is_string(json_object_get(identity, "updates")); /* "varies" */
+    w->asked.shared.updates = listed ? 1 : integer_of(identity, "updates");
     w->asked.shared.budget = json_string_value(json_object_get(identity, "budget"));
     w->asked.shared.batch_schedule = json_string_value(json_object_get(identity, "batch-schedule"));
     if (code == 0)
