@@ -373,6 +373,20 @@ static void drawn_errors(void **state)
     assert_null(gr_procedural(NULL, 2, 1, 1, 0));
 }
 
+/* It may stand for a set whose pictures are read one by one, as there is no memory for all of them. */
+static void a_plan_holds_no_pictures(void **state)
+{
+    (void)state;
+    gr_context *ctx = gr_open(&(gr_options){.plan_only = true});
+    gr_dataset *set = gr_procedural(ctx, 1000000, 3000, 3000, 0);
+    assert_int_equal(gr_dataset_size(set), 1000000);
+    assert_null(gr_dataset_image(set, 0));
+    for (int i = 0; i < 2; i++) /* on the device, which is the host here, they are not copied either */
+        assert_non_null(gr_loader_open(set, &(gr_loader_options){.batch = 1, .on_device = i == 1}));
+    assert_true(gr_memory_use(ctx).peak < 100000000);
+    gr_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +404,7 @@ int main(void)
         cmocka_unit_test(table_is_a_function_of_the_seed),
         cmocka_unit_test(drawn_grey_is_the_red_of_the_colours),
         cmocka_unit_test(drawn_errors),
+        cmocka_unit_test(a_plan_holds_no_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

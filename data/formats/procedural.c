@@ -90,7 +90,9 @@ static gr_dataset *draw_images(gr_context *ctx, int64_t n, int height, int width
                  (long long)n, height, width);
         return NULL;
     }
-    gr_images *images = gr__images_new(ctx, n, (int64_t[]){height, width, channels}, CLASSES);
+    const bool drawn = !ctx->options.plan_only; /* else nobody looks at them, and they may stand for more than fit */
+    const int64_t shape[3] = {height, width, channels};
+    gr_images *images = (drawn ? gr__images_new : gr__images_listed)(ctx, n, shape, CLASSES);
     for (int c = 0; images && c < CLASSES; c++)
         gr__images_name(ctx, images, c, names[c]);
     if (!gr__workers_open(ctx, &workers)) {
@@ -98,7 +100,7 @@ static gr_dataset *draw_images(gr_context *ctx, int64_t n, int height, int width
         return NULL;
     }
     gr_drawing_job job = {images, seed};
-    if (images && !ctx->options.plan_only) /* nobody looks at them then */
+    if (images && drawn)
         gr_parallel_for(&workers.exec, n, draw_image, &job);
     gr__workers_close(&workers);
     return gr__dataset_own(ctx, images);

@@ -68,7 +68,7 @@ bool gr__resident_make(gr_dataset *set, gr_resident *r)
     const gr_images *images = set->images;
     int64_t shape[4] = {images->n, set->size[0], set->size[1], images->channels};
     const bool resized = set->size[0] != images->height || set->size[1] != images->width;
-    *r = (gr_resident){.by_row = ctx->device->reads_host && images->pixels && !resized};
+    *r = (gr_resident){.by_row = ctx->device->reads_host && !images->source && !resized};
     if (r->by_row) {
         r->pictures = gr__tensor_over(ctx, GR_U8, 4, shape, images->pixels);
         return r->pictures;
