@@ -384,6 +384,10 @@ static void a_plan_holds_no_pictures(void **state)
     for (int i = 0; i < 2; i++) /* on the device, which is the host here, they are not copied either */
         assert_non_null(gr_loader_open(set, &(gr_loader_options){.batch = 1, .on_device = i == 1}));
     assert_true(gr_memory_use(ctx).peak < 100000000);
+    gr_loader *loader = gr_loader_open(set, &(gr_loader_options){.batch = 1000000});
+    assert_true(gr_memory_use(ctx).peak > 27000000000000); /* it tells what such a batch takes */
+    gr_batch batch;
+    assert_true(gr_loader_next(loader, &batch));
     gr_close(ctx);
 }
 

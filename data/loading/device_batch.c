@@ -69,8 +69,9 @@ bool gr__device_batch_copy(gr_device_batch *d, const gr_host_batch *b, int64_t f
     const int64_t from = first - b->first, pixels = gr__host_batch_row_bytes(d->set);
     const size_t real = gr_type_size(gr_real(d->set->ctx));
     shape_views(d, rows);
+    const bool there = in_place || !b->pixels; /* none: a plan */
     bool pictures = d->index.view ? gr_upload(d->index.view, b->index + from)
-                                  : in_place || gr_upload(d->x.view, b->pixels + from * pixels);
+                                  : there || gr_upload(d->x.view, b->pixels + from * pixels);
     return pictures && gr_upload(d->y.view, b->labels + from) &&
            (!d->map.view || gr_upload(d->map.view, b->maps + from * GR_MAP)) &&
            (!d->weight.view || gr_upload(d->weight.view, (char *)b->weights + (size_t)from * real));

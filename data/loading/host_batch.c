@@ -25,7 +25,7 @@ bool gr__host_batch_make(const gr_dataset *set, const gr_host_batch_options *o, 
         b->maps = gr__host_alloc(ctx, o->room, GR_MAP * sizeof *b->maps, "the maps of a batch");
     if (o->on_device)
         b->index = gr__host_alloc(ctx, o->room, sizeof *b->index, "the samples of a batch");
-    else if (!o->in_place)
+    else if (!o->in_place && !ctx->options.plan_only) /* a plan may ask for more than there is room for */
         b->pixels = gr__host_alloc(ctx, o->room, gr__host_batch_row_bytes(set), "a batch of images");
     return gr_ok(ctx);
 }

@@ -16,7 +16,7 @@ typedef struct {
     int64_t begin, end;    /* the rows of this rank's shards; nobody fills the others */
     int64_t *picks;        /* [batch] sample of each row; -1: padding */
     int64_t first;         /* the row that lies first in what follows, where there is room for some only */
-    uint8_t *pixels;       /* [room, H, W, C]; NULL: the set lies on the device */
+    uint8_t *pixels;       /* [room, H, W, C]; NULL: the set lies on the device, or all is a plan */
     int32_t *index;        /* [room] where the pictures lie on the device; NULL: the set is not there */
     bool by_row;           /* index is by images, not by samples */
     int32_t *maps;         /* [room, GR_MAP]; NULL: the set is not augmented */
