@@ -116,8 +116,11 @@ INLINE void pack_panel(const float *src, int64_t src_pitch, int64_t rows, int64_
 /* dst[0..count) = src[0..count), by vectors. */
 INLINE void copy_floats(const float *src, int64_t count, float *dst)
 {
-    for (int64_t i = 0; i < count; i += VL)
-        vec_store_n(dst + i, vec_load_n(src + i, min64(VL, count - i)), min64(VL, count - i));
+    const int64_t whole = count / VL * VL;
+    for (int64_t i = 0; i < whole; i += VL)
+        vec_store(dst + i, vec_load(src + i));
+    if (whole < count)
+        vec_store_n(dst + whole, vec_load_n(src + whole, count - whole), count - whole);
 }
 
 #endif

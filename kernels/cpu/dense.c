@@ -20,7 +20,8 @@ enum {
     GROUP = 4 * TILE_ROWS,      /* samples packed at a time: they stay in the first-level cache for all columns */
     XB_PITCH = TALL_DEPTH + 16, /* floats from one to the next of these: many at a power of two share few cache sets */
     PART = 1024,                /* rows of w that are worth a part of their own */
-    CHUNKS = 32
+    CHUNKS = 32,
+    PANEL_LINES = PANEL / LINE /* cache lines of a panel's row */
 };
 
 typedef struct {
@@ -143,31 +144,59 @@ static void next_block(const forward_plan *f, const share *part, int64_t at, ahe
     ahead_begin(h, ceil_div(width, PANEL) * dense_tile_chances(rows, TALL_DEPTH));
 }
 
-/* Samples n of part: sums[samples][columns] (+)= x w over depth rows of w from row `at` on. */
-static void tall_group(const forward_plan *f, const share *part, span n, int64_t at, int64_t depth, float *sums,
-                       ahead *h)
+/*
+ * A block of rows of w for all samples of a part: where they lie, or packed, [panel][TALL_DEPTH][PANEL]. A panel whose
+ * rows are a cache line each, at distances of a power of two, would share a few sets of the first-level cache.
+ */
+typedef struct {
+    const float *rows;
+    int64_t step, next; /* floats from row to row, from panel to panel */
+} w_block;
+
+/* Rows of several whole panels. */
+static void pack_rows(const float *w, int64_t pitch, int64_t depth, int64_t panels, float *packed)
 {
-    float xb[GROUP * XB_PITCH] __attribute__((aligned(64))), panel[TALL_DEPTH * PANEL] __attribute__((aligned(64)));
+    for (int64_t k = 0; k < depth; k++, w += pitch, packed += PANEL)
+        for (int64_t p = 0; p < panels; p++) {
+            UNROLL
+            for (int64_t j = 0; j < PANEL; j += VL)
+                vec_store(packed + p * TALL_DEPTH * PANEL + j, vec_load(w + p * PANEL + j));
+        }
+}
+
+static w_block block_of(const forward_plan *f, span column, int64_t at, int64_t depth, float *packed)
+{
+    const int64_t width = column.end - column.begin, whole = width / PANEL;
+    const float *w = f->w + at * f->out + column.begin;
+    if (PANEL_LINES > 1 && width == f->out && width % PANEL == 0)
+        return (w_block){w, f->out, PANEL};
+    pack_rows(w, f->out, depth, whole, packed);
+    if (width % PANEL)
+        pack_panel(w + whole * PANEL, f->out, depth, width % PANEL, packed + whole * TALL_DEPTH * PANEL);
+    return (w_block){packed, PANEL, TALL_DEPTH * PANEL};
+}
+
+/* Samples n of part: sums[samples][columns] (+)= x w over depth rows of w from row `at` on. */
+static void tall_group(const forward_plan *f, const share *part, span n, int64_t at, int64_t depth, const w_block *w,
+                       float *sums, ahead *h)
+{
+    float xb[GROUP * XB_PITCH] __attribute__((aligned(64)));
     for (int64_t i = n.begin; i < n.end; i++)
         copy_floats(f->x + i * f->in + at, depth, xb + (i - n.begin) * XB_PITCH);
-    for (int64_t j = part->column.begin; j < part->column.end; j += PANEL) {
-        dense_tile t = {.a = xb,
-                        .a_row = XB_PITCH,
-                        .a_step = 1,
-                        .b = f->w + at * f->out + j,
-                        .b_step = f->out,
-                        .depth = depth,
-                        .c = sums + n.begin * f->out + j,
-                        .c_row = f->out,
-                        .width = min64(PANEL, part->column.end - j),
-                        .alpha = 1,
-                        .accumulate = at > part->i.begin,
-                        .ahead = h};
-        if (t.width < PANEL || f->column_blocks > 1) {
-            pack_panel(t.b, f->out, depth, t.width, panel);
-            t.b = panel;
-            t.b_step = PANEL;
-        }
+    const float *panel = w->rows;
+    for (int64_t j = part->column.begin; j < part->column.end; j += PANEL, panel += w->next) {
+        const dense_tile t = {.a = xb,
+                              .a_row = XB_PITCH,
+                              .a_step = 1,
+                              .b = panel,
+                              .b_step = w->step,
+                              .depth = depth,
+                              .c = sums + n.begin * f->out + j,
+                              .c_row = f->out,
+                              .width = min64(PANEL, part->column.end - j),
+                              .alpha = 1,
+                              .accumulate = at > part->i.begin,
+                              .ahead = h};
         dense_tile_rows(&t, n.end - n.begin);
     }
 }
@@ -179,13 +208,16 @@ static void tall_chunk(void *arg, int64_t chunk)
     const share part = share_of(f, chunk);
     float *sums = f->sums + chunk % f->parts * f->n * f->out;
     const int64_t samples = part.n.end - part.n.begin, groups = ceil_div(samples, GROUP);
+    float packed[TALL_DEPTH * COLUMNS] __attribute__((aligned(64)));
     ahead h;
     for (int64_t at = part.i.begin; at < part.i.end; at += TALL_DEPTH) {
+        const int64_t depth = min64(TALL_DEPTH, part.i.end - at);
+        const w_block w = block_of(f, part.column, at, depth, packed);
         next_block(f, &part, at + TALL_DEPTH, &h);
         for (int64_t i = 0; i < groups; i++) {
             const span group = part_of(samples, i, groups);
             const span n = {part.n.begin + group.begin, part.n.begin + group.end};
-            tall_group(f, &part, n, at, min64(TALL_DEPTH, part.i.end - at), sums, &h);
+            tall_group(f, &part, n, at, depth, &w, sums, &h);
         }
     }
 }

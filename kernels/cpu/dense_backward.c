@@ -12,10 +12,10 @@
 #include "kernels/cpu/dense_tile.h"
 
 enum {
-    BLOCK = 32,    /* rows of w at a time */
-    TALL = 4096,   /* rows of a w that comes from memory */
-    DEPTH = 512,   /* columns of w that are transposed at a time: 64 KiB */
-    SAMPLES = 512, /* samples whose x is packed at a time: 64 KiB */
+    BLOCK = TILE_ROWS < 8 ? 8 * TILE_ROWS : 32, /* rows of w at a time */
+    TALL = 4096,                                /* rows of a w that comes from memory */
+    DEPTH = 512,                                /* columns of w that are transposed at a time: 64 KiB */
+    SAMPLES = 512,                              /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
     COLUMNS = 128, /* of dz, for one chunk of its preparation */
     APART = 16     /* floats between packed samples of a tall w: many at a power of two share few cache sets */
