@@ -14,8 +14,8 @@
  * of a picture are equal to the bit, and the first of them wins as it should.
  *
  * A result is only 48 products, so that what surrounds them counts. B d B' of a block of windows is made once for all
- * filters. Then for a vector of filters at WINDOWS windows the products of each place are added to the four results,
- * which stay in registers until the best is chosen.
+ * filters. Then for VECS vectors of filters at WINDOWS windows the products of each place are added to the four
+ * results, which stay in registers until the best is chosen.
  */
 #include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_pooled.h"
@@ -27,10 +27,13 @@ enum {
     BLOCK = 32,         /* windows whose B d B' stay in the first-level cache */
     SEEN = BLOCK * STEP + STEP + VL,
 #ifdef TALL_TILES
-    WINDOWS = 4 /* 16 results and 4 products in 32 registers */
+    WINDOWS = 4, /* under one vector of filters: 16 results and 4 products in 32 registers */
+    VECS = 1,
 #else
-    WINDOWS = 1 /* 4 and 1, and what they are made of, in 16 */
+    WINDOWS = 1, /* under two: 8 and 2 in 16, for half as many numbers read of what the window sees */
+    VECS = 2,
 #endif
+    SUMS = WINDOWS * VECS /* sum v * windows + j is of vector v at window j */
 };
 
 /* --- what windows see --------------------------------------------------------------------------------------------- */
@@ -105,53 +108,54 @@ void conv_pooled_colours_filters(const float *packed, int64_t panels, float *u)
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* to[window] += or -= (sign) the sum over the colours at one place. */
+/* to[sum] += or -= (sign) the products at one place, summed over the colours. */
 INLINE void add_place(const float *seen, const float *u, const int sign, vec *to, const int step, const int windows)
 {
     UNROLL
     for (int c = 0; c < COLOURS; c++) {
-        const vec w = vec_load(u + c * PANEL);
         UNROLL
-        for (int j = 0; j < windows; j++)
-            to[j * step] = sign > 0 ? to[j * step] + seen[j * STEP + c] * w : to[j * step] - seen[j * STEP + c] * w;
+        for (int i = 0; i < VECS * windows; i++) {
+            const vec m = seen[i % windows * STEP + c] * vec_load(u + c * PANEL + i / windows * VL);
+            to[i * step] = sign > 0 ? to[i * step] + m : to[i * step] - m;
+        }
     }
 }
 
-/* A row of places by A': to[window][0] += or -= (sign) m0 + m1 + m2 and to[window][1] m1 - m2 - m3. */
+/* A row of places by A': to[sum][0] += or -= (sign) m0 + m1 + m2 and to[sum][1] m1 - m2 - m3. */
 INLINE void add_row(const float *seen, const float *u, const int sign, vec *to, const int step, const int windows)
 {
     add_place(seen, u, sign, to, step, windows);
     UNROLL
     for (int place = 1; place <= 2; place++) { /* these count for both */
         const int second = place == 1 ? sign : -sign;
-        vec m[WINDOWS] = {{0}};
+        vec m[SUMS] = {{0}};
         add_place(seen + place * BLOCK * STEP, u + place * COLOURS * PANEL, 1, m, 1, windows);
         UNROLL
-        for (int j = 0; j < windows; j++) {
-            to[j * step] = sign > 0 ? to[j * step] + m[j] : to[j * step] - m[j];
-            to[j * step + 1] = second > 0 ? to[j * step + 1] + m[j] : to[j * step + 1] - m[j];
+        for (int i = 0; i < VECS * windows; i++) {
+            to[i * step] = sign > 0 ? to[i * step] + m[i] : to[i * step] - m[i];
+            to[i * step + 1] = second > 0 ? to[i * step + 1] + m[i] : to[i * step + 1] - m[i];
         }
     }
     add_place(seen + 3 * BLOCK * STEP, u + 3 * COLOURS * PANEL, -sign, to + 1, step, windows);
 }
 
 /*
- * A m A' of windows: y[window][2 * row + column]. The first row of places counts for the upper results alone and the
+ * A m A' of windows: y[sum][2 * row + column]. The first row of places counts for the upper results alone and the
  * last one for the lower ones: they are added where these are.
  */
-INLINE void sum_windows(const float *seen, const float *u, vec bias, vec y[][POOL_PLACES], const int windows)
+INLINE void sum_windows(const float *seen, const float *u, const float *bias, vec y[][POOL_PLACES], const int windows)
 {
     enum { SEEN_ROW = ALONG * BLOCK * STEP, U_ROW = ALONG * COLOURS * PANEL };
     UNROLL
-    for (int i = 0; i < windows * POOL_PLACES; i++)
-        y[i / POOL_PLACES][i % POOL_PLACES] = bias;
+    for (int i = 0; i < VECS * windows * POOL_PLACES; i++)
+        y[i / POOL_PLACES][i % POOL_PLACES] = vec_load(bias + i / POOL_PLACES / windows * VL);
     add_row(seen, u, 1, &y[0][0], POOL_PLACES, windows);
     UNROLL
     for (int row = 1; row <= 2; row++) {
-        vec t[WINDOWS][2] = {{{0}}};
+        vec t[SUMS][2] = {{{0}}};
         add_row(seen + row * SEEN_ROW, u + row * U_ROW, 1, &t[0][0], 2, windows);
         UNROLL
-        for (int i = 0; i < windows * 2; i++) {
+        for (int i = 0; i < VECS * windows * 2; i++) {
             const int j = i / 2, col = i % 2;
             y[j][col] += t[j][col];
             y[j][2 + col] = row == 1 ? y[j][2 + col] + t[j][col] : y[j][2 + col] - t[j][col];
@@ -161,22 +165,25 @@ INLINE void sum_windows(const float *seen, const float *u, vec bias, vec y[][POO
 }
 
 /*
- * The vector of filters from k on, at windows from `at` on of the block that begins at the first one. What is no larger
- * than 0 does not compete: that is the ReLU.
+ * The vectors of filters from k on, at windows from `at` on of the block that begins at the first one. What is no
+ * larger than 0 does not compete: that is the ReLU.
  */
 INLINE void run(const colours_row *row, gr_type type, const float *seen, int64_t first, int64_t at, int64_t k,
                 const int windows)
 {
     const float *u = row->u + k / PANEL * COLOURS_PLACES * COLOURS * PANEL + k % PANEL;
-    vec y[WINDOWS][POOL_PLACES];
-    sum_windows(seen + at * STEP, u, vec_load(row->bias + k), y, windows);
+    vec y[SUMS][POOL_PLACES];
+    sum_windows(seen + at * STEP, u, row->bias + k, y, windows);
     UNROLL
-    for (int j = 0; j < windows; j++) {
-        const int64_t to = row->at + (first + at + j) * row->k + k, n = min64(VL, row->k - k);
+    for (int i = 0; i < VECS * windows; i++) {
+        const int64_t filter = k + i / windows * VL, n = min64(VL, row->k - filter);
+        const int64_t to = row->at + (first + at + i % windows) * row->k + filter;
+        if (n <= 0)
+            break;
         best b = {{0}, ivec_all(NOWHERE)};
         UNROLL
         for (int place = 0; place < POOL_PLACES; place++)
-            compete(&b, y[j][place], place);
+            compete(&b, y[i][place], place);
         if (row->stream)
             vec_stream((float *)row->y + to, b.value);
         else
@@ -192,7 +199,7 @@ INLINE void run_row(const colours_row *row, gr_type type)
     for (int64_t first = 0; first < row->windows; first += BLOCK) {
         const int64_t n = min64(BLOCK, row->windows - first);
         windows_to_places(row->x + first * STEP, row->pitch, n, places);
-        for (int64_t k = 0; k < row->k; k += VL) {
+        for (int64_t k = 0; k < row->k; k += VECS * VL) {
             ahead_ask(row->next);
             for (int64_t at = 0; n >= WINDOWS && at < n; at += WINDOWS) /* the last ones once more, if need be */
                 run(row, type, places[0], first, min64(at, n - WINDOWS), k, WINDOWS);
@@ -204,7 +211,7 @@ INLINE void run_row(const colours_row *row, gr_type type)
 
 int64_t conv_pooled_colours_chances(int64_t windows, int64_t k)
 {
-    return ceil_div(windows, BLOCK) * ceil_div(k, VL);
+    return ceil_div(windows, BLOCK) * ceil_div(k, VECS * VL);
 }
 
 void conv_pooled_colours_run(const colours_row *row)

@@ -382,6 +382,10 @@ INLINE void ivec_to_bytes(uint8_t *p, ivec v)
 {
 #if defined(__AVX512F__)
     const bvec b = (bvec)_mm512_cvtepi32_epi8((__m512i)v);
+#elif defined(__AVX2__) /* GCC takes the numbers out one by one */
+    const __m256i low = (__m256i)(v & UINT8_MAX);
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    const int64_t b = _mm_cvtsi128_si64(_mm_packus_epi16(words, words));
 #else
     const bvec b = __builtin_convertvector(v, bvec);
 #endif
