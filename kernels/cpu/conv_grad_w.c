@@ -26,7 +26,7 @@ typedef struct {
     int64_t x_strip, dz_strip;   /* floats */
     float *x_strips, *dz_strips; /* [part][panel][..]; where wide, lists of winners in place of dz */
     int64_t list_room;           /* winners of such a list */
-    float *dw_parts;             /* [part][panel][R*S*C][PANEL], where wide [part][panel][PANEL][R*S*C]; whole: none */
+    float *dw_parts;             /* [part][panel][R*S*C][PANEL], by filter [part][panel][PANEL][R*S*C]; whole: none */
     float *db_parts;             /* [part][panel][PANEL] */
     size_t bytes;
     const void *x; /* [N,H,W,C]: floats, or with colours halves */
@@ -153,8 +153,11 @@ static void sum_chunk(void *arg, int64_t chunk)
 static void add_parts(float *parts, int64_t pitch, int64_t n, int64_t count)
 {
     for (int64_t part = 1; part < n; part++)
-        for (int64_t i = 0; i < count; i += VL)
-            vec_store(parts + i, vec_load(parts + i) + vec_load(parts + part * pitch + i));
+        for (int64_t i = 0; i < count; i += VL) {
+            const int64_t width = min64(VL, count - i);
+            const vec sum = vec_load_n(parts + i, width) + vec_load_n(parts + part * pitch + i, width);
+            vec_store_n(parts + i, sum, width);
+        }
 }
 
 /* d[count] (+)= from */
@@ -196,7 +199,7 @@ static void combine_bias(const grad_w_plan *f)
 static void run_parts(const gr_exec *exec, grad_w_plan *f)
 {
     gr_parallel_for(exec, f->parts * f->panels, sum_chunk, f);
-    if (f->dw.dw && f->wide)
+    if (f->dw.dw && (f->wide || (f->colours && COLOURS_BY_FILTER)))
         gr_parallel_for(exec, f->dw.k, combine_filter, f);
     else if (f->dw.dw)
         gr_parallel_for(exec, f->panels * ceil_div(f->dw.r_s_c, COMBINE), combine_chunk, f);

@@ -19,6 +19,7 @@
 #define GRADUS_CPU_CONV_POOLED_H
 
 #include "kernels/cpu/ahead.h"
+#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_dz.h"
 #include "kernels/cpu/pooling.h"
 
@@ -89,11 +90,15 @@ typedef struct {
     const float *x;  /* the windows of result row box.row.begin on */
     int64_t pitch;   /* of x's rows */
     memory_run next; /* what the next unit reads of x */
-    float *dw;       /* sums: [9 C][PANEL], wide [PANEL][9 C] */
+    float *dw;       /* sums: [9 C][PANEL], by filter [PANEL][9 C] */
     float *db;       /* sums: [PANEL] or NULL */
 } pooled_unit;
 
-/* Three channels: a vector holds as many filters, each of which looks up what it saw. */
+/*
+ * Three channels: a vector holds as many filters, each of which looks up what it saw; or, where registers are too short
+ * to look it up at once, taps of one filter, and sums lie as where many channels are.
+ */
+enum { COLOURS_BY_FILTER = VL < 16 };
 void GR_CPU(conv_pooled_colours_add)(const pooled_unit *unit);
 #define conv_pooled_colours_add GR_CPU(conv_pooled_colours_add)
 
@@ -109,6 +114,36 @@ INLINE ivec conv_pooled_places(const uint8_t *argmax, int64_t n)
 {
     uint8_t room[VL];
     return ivec_from_bytes(conv_pooled_bytes(argmax, n, room));
+}
+
+/* What a unit's filters have from k on at row `line` of windows, and at those behind it. */
+typedef struct {
+    const char *dy; /* floats or halves */
+    const uint8_t *argmax;
+    int64_t filters, pitch; /* numbers from one window to the next */
+} pooled_results;
+
+INLINE pooled_results conv_pooled_results(const pooled_unit *unit, gr_type type, int64_t line, int64_t k)
+{
+    const conv_dz *dz = unit->dz;
+    const int64_t channel = unit->box.channel.begin + k, size = type == GR_F32 ? 4 : 2;
+    const int64_t at = (unit->box.n * dz->pool.p + line) * dz->pool.q * dz->k + channel;
+    return (pooled_results){(type == GR_F32 ? (const char *)dz->dy : (const char *)dz->halves) + at * size,
+                            dz->argmax + at, unit->box.channel.end - channel, dz->k};
+}
+
+/* dy of n (1..VL) filters that won anywhere in the window whose numbers begin at `at`, 0 of the others. */
+INLINE vec conv_pooled_dy(const pooled_results *r, gr_type type, int64_t at, int64_t n, const uint8_t *place)
+{
+    return vec_select(bytes_less(place, POOL_PLACES), load_as_n(type, r->dy, at, n), (vec){0});
+}
+
+/* Asks for the results of a window some behind this one: they come from memory. */
+INLINE void conv_pooled_ask(const pooled_results *r, gr_type type, int64_t window)
+{
+    const int64_t at = (window + 32) * r->pitch;
+    prefetch(r->dy + at * (type == GR_F32 ? 4 : 2));
+    prefetch(r->argmax + at);
 }
 
 /* Many channels: a vector holds as many of them, for one filter. */

@@ -1,123 +1,11 @@
 /*
- * conv_pooled_grad_w.c - dW and db from the winners of pooling windows, see conv_pooled.h.
+ * conv_pooled_grad_w.c - dW and db of many channels from the winners of pooling windows, see conv_pooled.h.
  *
- * Three channels: VL filters at once, of which as many taps are summed as registers hold while the windows of a unit go
- * by: half of all, or a filter row. For tap (r, s, c) each filter wants one of four numbers, x at row r or r + 1 and at
- * column s or s + 1: one look-up and one product. AVX-512 looks five taps up in one register of what they see of
- * both rows; look-ups and products share ports, which is the limit: 4/3 cycles for a tap of 16 filters on Zen 4.
- *
- * Many channels: one filter at once, whose winners are listed first, by AVX-512 of VL filters together. A winner sees
- * 3 C neighbours in each of three rows; their sums stay in registers while the list goes by.
+ * One filter at once, whose winners are listed first, by AVX-512 of VL filters together. A winner sees 3 C neighbours
+ * in each of three rows; their sums stay in registers while the list goes by.
  */
 #include "kernels/cpu/ahead.h"
-#include "kernels/cpu/any_float.h"
 #include "kernels/cpu/conv_pooled.h"
-
-/* --- three channels ----------------------------------------------------------------------------------------------- */
-
-enum {
-    ROW_TAPS = POOL_TAPS * COLOURS,
-    AHEAD = 32 /* windows from the one at work to the one asked for: dY comes from memory */
-};
-
-/*
- * Where filters that won at places 0..3 look, for vec_pick: in the upper or lower row, at this column or the next. That
- * is 0, 3, LOWER and LOWER + 3, where LOWER is 6 and a little.
- */
-static const uint8_t looks_of[16] = {0, COLOURS, VEC_PICK_LOWER, VEC_PICK_LOWER + COLOURS};
-
-/* n (1..VL) filters at one row of windows. */
-typedef struct {
-    const char *dy;
-    const uint8_t *argmax;
-    int64_t n;
-} window_row;
-
-/* dy of the filters that won anywhere in the window at `at`, 0 of the others; and where they look. */
-INLINE vec winners_of(const window_row *w, gr_type type, int64_t at, ivec *looks)
-{
-    uint8_t room[VL];
-    const uint8_t *place = conv_pooled_bytes(w->argmax + at, w->n, room);
-    *looks = ivec_from_table(place, looks_of);
-    return vec_select(bytes_less(place, POOL_PLACES), load_as_n(type, w->dy, at, w->n), (vec){0});
-}
-
-/* Of VL filters from k on, what row `line` of windows adds to taps t .. t + taps of the filter rows r .. r + rows. */
-INLINE void add_taps(const pooled_unit *unit, gr_type type, int64_t line, int64_t k, int r, const int rows, const int t,
-                     const int taps)
-{
-    const conv_dz *dz = unit->dz;
-    const gr_geometry *o = &dz->pool;
-    const int64_t size = type == GR_F32 ? 4 : 2; /* of a number of dY */
-    const int64_t channel = unit->box.channel.begin + k, at = (unit->box.n * o->p + line) * o->q * dz->k + channel;
-    const window_row w = {(const char *)(type == GR_F32 ? dz->dy : dz->halves) + at * size, dz->argmax + at,
-                          min64(VL, unit->box.channel.end - channel)};
-    const int skipped = t ? t - 1 : 0; /* numbers of a row of x before those looked at: no more than a filter sees */
-    float *dw = unit->dw + (r * ROW_TAPS + t) * PANEL + k;
-    vec sum[POOL_TAPS * ROW_TAPS], bias = {0};
-    UNROLL
-    for (int i = 0; i < rows * taps; i++)
-        sum[i] = vec_load(dw + (i / taps * ROW_TAPS + i % taps) * PANEL);
-    const float *x = unit->x + (2 * line - unit->box.row.begin + r) * unit->pitch + skipped;
-    for (int64_t j = 0; j < o->q; j++, x += 2 * COLOURS) {
-        ivec looks;
-        prefetch(w.dy + (j + AHEAD) * dz->k * size);
-        prefetch(w.argmax + (j + AHEAD) * dz->k);
-        const vec dy = winners_of(&w, type, j * dz->k, &looks);
-        bias += dy;
-        vec_eights seen[POOL_TAPS];
-        UNROLL
-        for (int row = 0; row < rows; row++)
-            seen[row] = vec_eights_at(x + row * unit->pitch, x + (row + 1) * unit->pitch);
-        UNROLL
-        for (int tap = 0; tap < rows * taps; tap++)
-            sum[tap] += dy * vec_pick(seen[tap / taps], looks, t - skipped + tap % taps);
-    }
-    UNROLL
-    for (int i = 0; i < rows * taps; i++)
-        vec_store(dw + (i / taps * ROW_TAPS + i % taps) * PANEL, sum[i]);
-    if (unit->db && r == 0 && t == 0)
-        vec_store(unit->db + k, vec_load(unit->db + k) + bias);
-}
-
-/* What a row of windows adds, whose dY and argmax stay in the first-level cache for all taps. */
-INLINE void add_window_row(const pooled_unit *unit, gr_type type, int64_t line, ahead *next)
-{
-    enum { HALF = (ROW_TAPS + 1) / 2 };
-    for (int64_t k = 0; k < unit->box.channel.end - unit->box.channel.begin; k += VL) {
-        ahead_ask(next);
-        if (VL == 16) { /* 15 sums, then 12, and what they see of x in 3 registers */
-            add_taps(unit, type, line, k, 0, POOL_TAPS, 0, HALF);
-            add_taps(unit, type, line, k, 0, POOL_TAPS, HALF, ROW_TAPS - HALF);
-        } else
-            for (int r = 0; r < POOL_TAPS; r++)
-                add_taps(unit, type, line, k, r, 1, 0, ROW_TAPS);
-    }
-}
-
-INLINE void add_colours(const pooled_unit *unit, gr_type type)
-{
-    const int64_t filters = unit->box.channel.end - unit->box.channel.begin;
-    const int64_t begin = unit->box.row.begin / 2, end = min64(unit->dz->pool.p, unit->box.row.end / 2);
-    ahead next;
-    ahead_clear(&next);
-    ahead_add_run(&next, unit->next);
-    ahead_begin(&next, (end - begin) * ceil_div(filters, VL));
-    for (int64_t line = begin; line < end; line++)
-        add_window_row(unit, type, line, &next);
-}
-
-void conv_pooled_colours_add(const pooled_unit *unit)
-{
-    if (unit->dz->type == GR_F32)
-        add_colours(unit, GR_F32);
-    else if (unit->dz->type == GR_F16)
-        add_colours(unit, GR_F16);
-    else
-        add_colours(unit, GR_BF16);
-}
-
-/* --- many channels ------------------------------------------------------------------------------------------------ */
 
 enum { ROWS_AT_ONCE = VL == 16 ? POOL_TAPS : 1 }; /* filter rows whose sums the registers hold */
 
@@ -194,11 +82,11 @@ static void list_winners(const pooled_unit *unit, const unit_windows *w, int64_t
 /* db of n (1..VL) filters += dy of the winners. */
 static void add_bias(const unit_windows *w, int64_t n, float *db)
 {
-    const window_row row = {(const char *)w->dy, w->argmax, n};
+    const pooled_results results = {(const char *)w->dy, w->argmax, n, w->pitch};
     vec sum = {0};
-    ivec looks;
-    for (int64_t window = 0; window < w->count; window++)
-        sum += winners_of(&row, GR_F32, window * w->pitch, &looks);
+    uint8_t room[VL];
+    for (int64_t at = 0; at < w->count * w->pitch; at += w->pitch)
+        sum += conv_pooled_dy(&results, GR_F32, at, n, conv_pooled_bytes(w->argmax + at, n, room));
     vec_store_n(db, vec_load_n(db, n) + sum, n);
 }
 

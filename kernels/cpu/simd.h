@@ -202,44 +202,23 @@ INLINE ivec ivec_all(int x)
     return x - (ivec){0};
 }
 
+#if defined(__AVX512F__)
 /*
  * Eight numbers at each of two places, and a look-up among them: each element is place[index + t], of the upper place
- * by the indices 0..3, of the lower by the indices VEC_PICK_LOWER and on; t lies in 0..4. No other may occur. AVX-512
- * holds all sixteen in a register; others look up in the four numbers from t on, of which there may be more.
+ * by the indices 0..3, of the lower by the indices VEC_PICK_LOWER and on; t lies in 0..4.
  */
-#if defined(__AVX512F__)
 enum { VEC_PICK_LOWER = 8 };
-typedef vec vec_eights;
-#else
-enum { VEC_PICK_LOWER = 4 };
-typedef struct {
-    const float *upper, *lower;
-} vec_eights;
-#endif
 
-INLINE vec_eights vec_eights_at(const float *upper, const float *lower)
+INLINE vec vec_eights_at(const float *upper, const float *lower)
 {
-#if defined(__AVX512F__)
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(upper)), _mm256_loadu_ps(lower), 1);
-#else
-    return (vec_eights){upper, lower};
-#endif
 }
 
-INLINE vec vec_pick(vec_eights from, ivec index, int t)
+INLINE vec vec_pick(vec from, ivec index, int t)
 {
-#if defined(__AVX512F__)
     return _mm512_permutexvar_ps((__m512i)(index + t), from);
-#elif defined(__AVX2__)
-    const __m256 four = _mm256_castps128_ps256(_mm_loadu_ps(from.upper + t));
-    return _mm256_permutevar8x32_ps(_mm256_insertf128_ps(four, _mm_loadu_ps(from.lower + t), 1), (__m256i)index);
-#else
-    vec v;
-    for (int i = 0; i < VL; i++)
-        v[i] = index[i] < VEC_PICK_LOWER ? from.upper[index[i] + t] : from.lower[index[i] - VEC_PICK_LOWER + t];
-    return v;
-#endif
 }
+#endif
 
 /* table[index] of each element. */
 INLINE vec vec_look_up(const float *table, ivec index)
