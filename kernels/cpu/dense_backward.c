@@ -12,10 +12,11 @@
 #include "kernels/cpu/dense_tile.h"
 
 enum {
-    BLOCK = TILE_ROWS < 8 ? 8 * TILE_ROWS : 32, /* rows of w at a time */
-    TALL = 4096,                                /* rows of a w that comes from memory */
-    DEPTH = 512,                                /* columns of w that are transposed at a time: 64 KiB */
-    SAMPLES = 512,                              /* samples whose x is packed at a time: 64 KiB */
+    BLOCK = 32,                                       /* rows of w at a time */
+    TALL = 4096,                                      /* rows of a w that comes from memory */
+    TALL_BLOCK = TILE_ROWS == 6 ? 8 * TILE_ROWS : 32, /* rows of that at a time: whole tiles, where they are low */
+    DEPTH = 512,                                      /* columns of w that are transposed at a time: 64 KiB */
+    SAMPLES = 512,                                    /* samples whose x is packed at a time: 64 KiB */
     CHUNKS = 64,
     COLUMNS = 128, /* of dz, for one chunk of its preparation */
     APART = 16     /* floats between packed samples of a tall w: many at a power of two share few cache sets */
@@ -24,6 +25,7 @@ enum {
 typedef struct {
     dense_job job;
     int64_t pitch; /* of dz: out, rounded up to whole panels */
+    int64_t block; /* rows of w */
     int64_t blocks, chunks;
     bool tall;        /* w */
     bool stream;      /* dX, past the caches */
@@ -34,19 +36,21 @@ typedef struct {
     int64_t wt_floats, xb_pitch, xb_floats, g_floats;
     float *wt; /* [chunk][panel of rows][DEPTH][PANEL]: transposed rows of w */
     float *xb; /* [chunk][SAMPLES][xb_pitch]: columns of x */
-    float *g;  /* [chunk][BLOCK][pitch]: a gradient that is not stored (Adam) */
+    float *g;  /* [chunk][block][pitch]: a gradient that is not stored (Adam) */
     size_t bytes;
 } plan;
 
 static plan plan_of(int64_t n, int64_t in, int64_t out, dense_use use, void *base)
 {
-    plan f = {.pitch = round_up(out, PANEL), .blocks = ceil_div(in, BLOCK), .tall = in >= TALL};
+    plan f = {.pitch = round_up(out, PANEL), .tall = in >= TALL};
+    f.block = f.tall ? TALL_BLOCK : BLOCK;
+    f.blocks = ceil_div(in, f.block);
     f.chunks = min64(CHUNKS, f.blocks);
     f.few = f.tall && n <= PANEL;
-    f.wt_floats = f.few ? 0 : min64(DEPTH, out) * BLOCK;
-    f.xb_pitch = BLOCK + (f.tall ? APART : 0);
+    f.wt_floats = f.few ? 0 : min64(DEPTH, out) * f.block;
+    f.xb_pitch = f.block + (f.tall ? APART : 0);
     f.xb_floats = min64(SAMPLES, n) * f.xb_pitch;
-    f.g_floats = use == DENSE_ADAM ? BLOCK * f.pitch : 0;
+    f.g_floats = use == DENSE_ADAM ? f.block * f.pitch : 0;
     scratch s = {.base = base};
     f.dz = scratch_take(&s, n * f.pitch);
     f.dz_panels = scratch_take(&s, n * f.pitch);
@@ -154,7 +158,7 @@ static void store_dx(const plan *f, const float *from, float *dx, int64_t count)
 static void block_dx_turned(const plan *f, int64_t i, int64_t rows, ahead *h)
 {
     const dense_job *job = &f->job;
-    float turned[BLOCK * PANEL] __attribute__((aligned(64))), dx[PANEL * BLOCK] __attribute__((aligned(64)));
+    float turned[TALL_BLOCK * PANEL] __attribute__((aligned(64))), dx[PANEL * TALL_BLOCK] __attribute__((aligned(64)));
     const dense_tile t = {.a = job->w + i * job->out,
                           .a_row = job->out,
                           .a_step = 1,
@@ -167,9 +171,9 @@ static void block_dx_turned(const plan *f, int64_t i, int64_t rows, ahead *h)
                           .alpha = 1,
                           .ahead = h};
     dense_tile_rows(&t, rows);
-    transpose(turned, PANEL, rows, job->n, dx, BLOCK);
+    transpose(turned, PANEL, rows, job->n, dx, TALL_BLOCK);
     for (int64_t n = 0; n < job->n; n++)
-        store_dx(f, dx + n * BLOCK, job->dx + n * job->in + i, rows);
+        store_dx(f, dx + n * TALL_BLOCK, job->dx + n * job->in + i, rows);
 }
 
 /* target[rows][out] (+)= alpha dW[i..i+rows) */
@@ -218,12 +222,12 @@ static void use_dw(const plan *f, int64_t i, int64_t rows, float *xb, float *g, 
 /* Of the block at i, the columns of x and the rows of w. */
 static void list_x(const plan *f, int64_t i, ahead *h)
 {
-    ahead_add(h, f->job.x + i, f->job.n, max64(0, min64(BLOCK, f->job.in - i)), f->job.in);
+    ahead_add(h, f->job.x + i, f->job.n, max64(0, min64(f->block, f->job.in - i)), f->job.in);
 }
 
 static void list_w(const plan *f, int64_t i, ahead *h)
 {
-    ahead_add(h, f->job.w + i * f->job.out, max64(0, min64(BLOCK, f->job.in - i)), f->job.out, f->job.out);
+    ahead_add(h, f->job.w + i * f->job.out, max64(0, min64(f->block, f->job.in - i)), f->job.out, f->job.out);
 }
 
 /*
@@ -234,20 +238,20 @@ static void ask_during_dx(const plan *f, int64_t i, ahead *h)
 {
     ahead_clear(h);
     if (f->job.change.use == DENSE_FROZEN)
-        list_w(f, i + BLOCK, h);
+        list_w(f, i + f->block, h);
     else
         list_x(f, i, h);
-    ahead_begin(h, f->few ? dense_tile_chances(BLOCK, f->job.out)
-                          : ceil_div(BLOCK, PANEL) * dense_tile_chances(f->job.n, f->job.out));
+    ahead_begin(h, f->few ? dense_tile_chances(f->block, f->job.out)
+                          : ceil_div(f->block, PANEL) * dense_tile_chances(f->job.n, f->job.out));
 }
 
 static void ask_during_dw(const plan *f, int64_t i, ahead *h)
 {
     ahead_clear(h);
-    list_w(f, i + BLOCK, h);
+    list_w(f, i + f->block, h);
     if (!f->job.dx)
-        list_x(f, i + BLOCK, h);
-    ahead_begin(h, ceil_div(f->job.out, PANEL) * dense_tile_chances(BLOCK, f->job.n));
+        list_x(f, i + f->block, h);
+    ahead_begin(h, ceil_div(f->job.out, PANEL) * dense_tile_chances(f->block, f->job.n));
 }
 
 static void sweep_chunk(void *arg, int64_t chunk)
@@ -256,7 +260,7 @@ static void sweep_chunk(void *arg, int64_t chunk)
     ahead h;
     const span blocks = part_of(f->blocks, chunk, f->chunks);
     for (int64_t block = blocks.begin; block < blocks.end; block++) {
-        const int64_t i = block * BLOCK, rows = min64(BLOCK, f->job.in - i);
+        const int64_t i = block * f->block, rows = min64(f->block, f->job.in - i);
         if (f->tall)
             ask_during_dx(f, i, &h);
         if (f->job.dx && f->few)
