@@ -80,7 +80,7 @@ class Options(Case):
         self.refused(2, *self.RUN, "--lr-scale", "bn*.bias=64;dense1.weight", names=["names and a number above 0"])
         self.refused(2, *self.RUN, "--lr-scale", "bn*.bias=64;norm=2", names=['"norm"', "there are conv1.weight"])
         self.refused(2, *self.RUN, "--lr-scale", "norm=2", names=['"norm"', "there are conv1.weight"])
-        for text in ("5", "5:1", "5:0.5:", "5:0.5:grow", "0:0.5", "x:0.5", "5:0.5:grows:x"):
+        for text in ("5", "5:1", "5:0.5:", "5:0.5:grow", "0:0.5", "x:0.5", "5:0.5:grows:x", "5:0.5:grows x"):
             self.refused(2, *self.RUN, "--lookahead", text, names=["such as 5:0.5", f'"{text}"'])
         for text in ("conv1.bias", "conv1.bias=0", "conv1.bias=x", "=3"):
             self.refused(2, *self.RUN, "--freeze-after", text, names=["such as conv1.bias=3", f'"{text}"'])

@@ -67,7 +67,7 @@ bool read_lookahead(const char *text, gr_lookahead *lookahead)
     *lookahead = (gr_lookahead){0};
     if (strcmp(text, "none") == 0)
         return true;
-    const int words = sscanf(text, "%15[^:]:%31[^:]%15s", every, decay, grows);
+    const int words = sscanf(text, "%15[^:]:%31[^:]%15[^\n]", every, decay, grows);
     if (words < 2 || !parse_count(every, 1, 1000000, &lookahead->every) || !parse_amount(decay, &share))
         return false;
     lookahead->decay = share.value;
