@@ -132,16 +132,23 @@ INLINE pooled_results conv_pooled_results(const pooled_unit *unit, gr_type type,
                             dz->argmax + at, unit->box.channel.end - channel, dz->k};
 }
 
+/* Windows of a unit: they lie side by side, row behind row. */
+INLINE int64_t conv_pooled_windows(const pooled_unit *unit)
+{
+    const gr_geometry *o = &unit->dz->pool;
+    return max64(0, min64(o->p, unit->box.row.end / 2) - unit->box.row.begin / 2) * o->q;
+}
+
 /* dy of n (1..VL) filters that won anywhere in the window whose numbers begin at `at`, 0 of the others. */
 INLINE vec conv_pooled_dy(const pooled_results *r, gr_type type, int64_t at, int64_t n, const uint8_t *place)
 {
     return vec_select(bytes_less(place, POOL_PLACES), load_as_n(type, r->dy, at, n), (vec){0});
 }
 
-/* Asks for the results of a window some behind this one: they come from memory. */
+enum { WINDOWS_AHEAD = 32 }; /* from the one at work to the one asked for: its results come from memory */
 INLINE void conv_pooled_ask(const pooled_results *r, gr_type type, int64_t window)
 {
-    const int64_t at = (window + 32) * r->pitch;
+    const int64_t at = (window + WINDOWS_AHEAD) * r->pitch;
     prefetch(r->dy + at * (type == GR_F32 ? 4 : 2));
     prefetch(r->argmax + at);
 }

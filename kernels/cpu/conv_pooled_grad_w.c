@@ -9,20 +9,17 @@
 
 enum { ROWS_AT_ONCE = VL == 16 ? POOL_TAPS : 1 }; /* filter rows whose sums the registers hold */
 
-/* The windows of a unit, which lie side by side in dY and argmax: VL filters and more from `filter` on. */
+/* The windows of a unit: its filters from k on. */
 typedef struct {
     const float *dy;
     const uint8_t *argmax;
     int64_t count, pitch; /* windows, numbers from one to the next */
 } unit_windows;
 
-static unit_windows windows_of(const pooled_unit *unit, int64_t filter)
+static unit_windows windows_of(const pooled_unit *unit, int64_t k)
 {
-    const conv_dz *dz = unit->dz;
-    const gr_geometry *o = &dz->pool;
-    const int64_t begin = unit->box.row.begin / 2, end = min64(o->p, unit->box.row.end / 2);
-    const int64_t at = (unit->box.n * o->p + begin) * o->q * dz->k + filter;
-    return (unit_windows){dz->dy + at, dz->argmax + at, max64(0, end - begin) * o->q, dz->k};
+    const pooled_results r = conv_pooled_results(unit, GR_F32, unit->box.row.begin / 2, k);
+    return (unit_windows){(const float *)r.dy, r.argmax, conv_pooled_windows(unit), r.pitch};
 }
 
 /*
@@ -127,7 +124,7 @@ static void add_filter(const pooled_unit *unit, int64_t channels, const winner *
 static void list_next(const pooled_unit *unit, int64_t filters, ahead *next)
 {
     ahead_clear(next);
-    const unit_windows w = windows_of(unit, unit->box.channel.begin);
+    const unit_windows w = windows_of(unit, 0);
     if (unit->next.bytes > 0) {
         ahead_add_run(next, unit->next);
         ahead_add(next, w.dy + w.count * w.pitch, w.count, filters, w.pitch);
@@ -142,7 +139,7 @@ void conv_pooled_wide_add(const pooled_unit *unit, int64_t channels, winner *lis
     ahead_begin(&next, filters);
     for (int64_t k = 0; k < filters; k += VL) {
         const int64_t n = min64(VL, filters - k);
-        const unit_windows w = windows_of(unit, unit->box.channel.begin + k);
+        const unit_windows w = windows_of(unit, k);
         int32_t counts[VL] = {0};
         list_winners(unit, &w, n, channels, lists, room, counts);
         for (int64_t i = 0; i < n; i++) {

@@ -109,9 +109,7 @@ INLINE void fill(const pooled_unit *unit, const pooled_results *r, gr_type type,
 
 INLINE void add_unit(const pooled_unit *unit, gr_type type)
 {
-    const gr_geometry *o = &unit->dz->pool;
-    const int64_t rows = min64(o->p, unit->box.row.end / 2) - unit->box.row.begin / 2;
-    const int64_t windows = max64(0, rows) * o->q, blocks = ceil_div(windows, BLOCK);
+    const int64_t windows = conv_pooled_windows(unit), blocks = ceil_div(windows, BLOCK);
     const pooled_results r = conv_pooled_results(unit, type, unit->box.row.begin / 2, 0);
     block b;
     memset(&b, 0, sizeof b); /* filters behind the last one have no dy */
